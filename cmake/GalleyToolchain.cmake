@@ -1,0 +1,29 @@
+# What every target of ours is compiled with. Target properties only: galley_compile_options is linked privately by the helpers
+# in GalleyTargets.cmake, so that generated code and packaged headers stay out of it.
+
+find_program(GALLEY_CCACHE ccache)
+if(GALLEY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${GALLEY_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${GALLEY_CCACHE})
+endif()
+
+add_library(galley_compile_options INTERFACE)
+target_compile_options(galley_compile_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+  -Wno-missing-field-initializers  # designated initialisers leave the rest to their defaults on purpose
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety -Werror=thread-safety>
+  -fno-omit-frame-pointer -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffp-contract=off)
+target_include_directories(galley_compile_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/proto)
+
+# Sanitizers instrument generated code too, so they are directory-wide.
+if(GALLEY_SANITIZE)
+  add_compile_options(-fsanitize=${GALLEY_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${GALLEY_SANITIZE})
+endif()
+if(GALLEY_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+find_program(GALLEY_LLD ld.lld)
+if(GALLEY_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()

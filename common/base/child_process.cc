@@ -1,0 +1,209 @@
+#include "common/base/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+extern char** environ;
+
+namespace galley {
+namespace {
+
+// What the child needs, laid out before fork: between fork and exec only async-signal-safe calls are made.
+struct Prepared {
+  std::vector<char*> argv;
+  std::vector<char*> envp;
+  std::vector<std::string> environment;
+};
+
+Prepared Prepare(const ChildOptions& options) {
+  Prepared prepared;
+  for (const std::string& argument : options.argv) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
+  prepared.argv.push_back(nullptr);
+  if (options.inherit_environment) {
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string_view text(*entry);
+      const std::string_view name = text.substr(0, text.find('=') + 1);
+      const bool replaced = std::any_of(options.environment.begin(), options.environment.end(),
+                                        [&](const std::string& ours) { return ours.starts_with(name); });
+      if (!replaced) prepared.environment.emplace_back(text);
+    }
+  }
+  prepared.environment.insert(prepared.environment.end(), options.environment.begin(), options.environment.end());
+  for (std::string& entry : prepared.environment) prepared.envp.push_back(entry.data());
+  prepared.envp.push_back(nullptr);
+  return prepared;
+}
+
+void SetLimit(__rlimit_resource_t resource, uint64_t value) {
+  if (value == 0) return;
+  const rlimit limit{value, value};
+  ::setrlimit(resource, &limit);
+}
+
+[[noreturn]] void RunChild(const ChildOptions& options, const Prepared& prepared, pid_t parent, int error_fd, int null_fd) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // the parent died before prctl
+  if (options.new_process_group) ::setpgid(0, 0);
+  if (options.no_new_privileges) ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+
+  // Moves every descriptor above the targets first, so that no mapping overwrites another's source.
+  int moved[16];
+  const size_t count = std::min<size_t>(options.inherit.size(), 16);
+  bool has_stdin = false;
+  for (size_t i = 0; i < count; ++i) {
+    moved[i] = ::fcntl(options.inherit[i].first, F_DUPFD_CLOEXEC, 100);
+    if (options.inherit[i].second == 0) has_stdin = true;
+  }
+  if (!has_stdin) ::dup2(null_fd, 0);
+  for (size_t i = 0; i < count; ++i) ::dup2(moved[i], options.inherit[i].second);
+
+  int failure = 0;
+  if (!options.working_directory.empty() && ::chdir(options.working_directory.c_str()) != 0) failure = errno;
+  SetLimit(RLIMIT_FSIZE, options.file_size_bytes_max);
+  SetLimit(RLIMIT_AS, options.memory_bytes_max);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  if (failure == 0) {
+    ::execve(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
+    failure = errno;
+  }
+  [[maybe_unused]] const ssize_t written = ::write(error_fd, &failure, sizeof(failure));
+  ::_exit(127);
+}
+
+ExitStatus Decode(int status, const rusage& usage) {
+  ExitStatus exit;
+  if (WIFEXITED(status)) exit.code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
+  const auto micros = [](const timeval& t) {
+    return static_cast<uint64_t>(t.tv_sec) * 1'000'000 + static_cast<uint64_t>(t.tv_usec);
+  };
+  exit.cpu_us = micros(usage.ru_utime) + micros(usage.ru_stime);
+  exit.memory_peak_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  return exit;
+}
+
+}  // namespace
+
+std::string ExitStatus::ToString() const {
+  if (signal != 0) return fmt::format("signal {} ({})", signal, ::strsignal(signal));
+  return fmt::format("exit code {}", code);
+}
+
+absl::StatusOr<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
+  if (options.argv.empty()) return absl::InvalidArgumentError("no program to start");
+  const Prepared prepared = Prepare(options);
+  int error_pipe[2];
+  if (::pipe2(error_pipe, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", options.argv[0]);
+  FileDescriptor error_read(error_pipe[0]);
+  FileDescriptor error_write(error_pipe[1]);
+  FileDescriptor null_file(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return ErrnoStatus(errno, "fork for", options.argv[0]);
+  if (pid == 0) RunChild(options, prepared, parent, error_write.get(), null_file.get());
+  error_write.Reset();
+  int failure = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(error_read.get(), &failure, sizeof(failure));
+  } while (count < 0 && errno == EINTR);
+  ChildProcess child;
+  child.pid_ = pid;
+  child.group_ = options.new_process_group;
+  if (count == sizeof(failure)) {
+    child.Wait();
+    return ErrnoStatus(failure, "start", options.argv[0]);
+  }
+  return child;
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept : pid_(std::exchange(other.pid_, -1)), group_(other.group_) {}
+
+ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
+  if (this != &other) {
+    if (running()) {
+      Kill(SIGKILL);
+      Wait();
+    }
+    pid_ = std::exchange(other.pid_, -1);
+    group_ = other.group_;
+  }
+  return *this;
+}
+
+ChildProcess::~ChildProcess() {
+  if (!running()) return;
+  Kill(SIGKILL);
+  Wait();
+}
+
+std::optional<ExitStatus> ChildProcess::Poll() {
+  if (!running()) return std::nullopt;
+  int status = 0;
+  rusage usage{};
+  const pid_t pid = ::wait4(pid_, &status, WNOHANG, &usage);
+  if (pid == 0 || (pid < 0 && errno == EINTR)) return std::nullopt;
+  if (group_) ::kill(-pid_, SIGKILL);  // what it left behind
+  pid_ = -1;
+  return Decode(status, usage);
+}
+
+ExitStatus ChildProcess::Wait() {
+  GALLEY_CHECK(running());
+  int status = 0;
+  rusage usage{};
+  while (::wait4(pid_, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  if (group_) ::kill(-pid_, SIGKILL);
+  pid_ = -1;
+  return Decode(status, usage);
+}
+
+std::optional<ExitStatus> ChildProcess::WaitFor(absl::Duration timeout) {
+  if (!running()) return std::nullopt;
+  FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  if (handle.valid()) {
+    pollfd event{handle.get(), POLLIN, 0};
+    const int64_t milliseconds = std::clamp<int64_t>(absl::ToInt64Milliseconds(timeout), 0, 1 << 30);
+    ::poll(&event, 1, static_cast<int>(milliseconds));
+  }
+  return Poll();
+}
+
+void ChildProcess::Kill(int signal) {
+  if (!running()) return;
+  if (group_) ::kill(-pid_, signal);
+  ::kill(pid_, signal);
+}
+
+uint64_t ResidentBytes(pid_t pid) {
+  const auto bytes = ReadFile(fmt::format("/proc/{}/statm", pid), 4096);
+  if (!bytes.ok()) return 0;
+  unsigned long long total = 0;
+  unsigned long long resident = 0;
+  if (std::sscanf(bytes->c_str(), "%llu %llu", &total, &resident) != 2) return 0;
+  return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace galley

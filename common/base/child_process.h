@@ -1,0 +1,74 @@
+// ChildProcess: starts a program that dies with its parent thread's process, and says how it ended.
+//
+// The child gets exactly the environment and descriptors that are named; standard input is /dev/null unless given. It runs in a process
+// group of its own, so that Kill ends its children too. Descriptors in `inherit` keep the numbers that they map to.
+// Threads: one owner. The parent's death signal is tied to the *thread* that starts the child (prctl(2)): start children from a
+// thread that lives as long as they should.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace galley {
+
+struct ChildOptions {
+  std::vector<std::string> argv;          // argv[0] is a path
+  std::vector<std::string> environment;   // NAME=value; nothing else is passed
+  bool inherit_environment = false;       // put `environment` on top of ours instead
+  std::string working_directory;          // empty: ours
+  std::vector<std::pair<int, int>> inherit;  // (our descriptor, its number in the child)
+  uint64_t file_size_bytes_max = 0;       // RLIMIT_FSIZE; 0: none
+  uint64_t memory_bytes_max = 0;          // RLIMIT_AS; 0: none
+  bool new_process_group = true;
+  bool no_new_privileges = true;
+};
+
+struct ExitStatus {
+  int code = 0;      // exit code when signal == 0
+  int signal = 0;    // the signal that ended it, or 0
+  uint64_t cpu_us = 0;        // user and system time
+  uint64_t memory_peak_bytes = 0;
+  bool ok() const { return code == 0 && signal == 0; }
+  // "exit code 3", "signal 9 (Killed)".
+  std::string ToString() const;
+};
+
+class ChildProcess {
+ public:
+  // INVALID_ARGUMENT/NOT_FOUND/PERMISSION_DENIED when the program cannot be executed; names it.
+  static absl::StatusOr<ChildProcess> Start(const ChildOptions& options);
+
+  ChildProcess() = default;
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  // Kills and reaps what still runs.
+  ~ChildProcess();
+
+  pid_t pid() const { return pid_; }
+  bool running() const { return pid_ > 0; }
+  // The exit status when it has ended (it is reaped); nullopt while it runs.
+  std::optional<ExitStatus> Poll();
+  // Blocks until it ends.
+  ExitStatus Wait();
+  // Blocks for at most `timeout`; nullopt if it still runs.
+  std::optional<ExitStatus> WaitFor(absl::Duration timeout);
+  // Sends `signal` to the whole process group. Harmless when it has ended.
+  void Kill(int signal);
+
+ private:
+  pid_t pid_ = -1;
+  bool group_ = false;
+};
+
+// Resident set of a process in bytes, from /proc; 0 when it is gone.
+uint64_t ResidentBytes(pid_t pid);
+
+}  // namespace galley

@@ -1,0 +1,64 @@
+#include "common/base/child_process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "common/base/file.h"
+
+namespace galley {
+namespace {
+
+ChildOptions Shell(const std::string& script) { return ChildOptions{.argv = {"/bin/sh", "-c", script}}; }
+
+TEST(ChildProcessTest, SaysHowItEnded) {
+  auto child = ChildProcess::Start(Shell("exit 3"));
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_EQ(child->Wait().code, 3);
+  auto killed = ChildProcess::Start(Shell("kill -TERM $$"));
+  ASSERT_TRUE(killed.ok());
+  EXPECT_EQ(killed->Wait().signal, SIGTERM);
+}
+
+TEST(ChildProcessTest, ProgramThatCannotBeStartedIsNamed) {
+  auto child = ChildProcess::Start({.argv = {"/no/such/program"}});
+  EXPECT_TRUE(absl::IsNotFound(child.status()));
+  EXPECT_NE(child.status().ToString().find("/no/such/program"), std::string::npos);
+}
+
+TEST(ChildProcessTest, EnvironmentAndDescriptorsAreExactlyTheOnesNamed) {
+  int pipe_fds[2];
+  ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+  FileDescriptor read_end(pipe_fds[0]);
+  FileDescriptor write_end(pipe_fds[1]);
+  auto child = ChildProcess::Start({.argv = {"/usr/bin/env"}, .environment = {"A=b"}, .inherit = {{write_end.get(), 1}}});
+  ASSERT_TRUE(child.ok());
+  write_end.Reset();
+  EXPECT_TRUE(child->Wait().ok());
+  char buffer[64];
+  const ssize_t count = read(read_end.get(), buffer, sizeof(buffer));
+  EXPECT_EQ(std::string(buffer, static_cast<size_t>(count)), "A=b\n");
+}
+
+TEST(ChildProcessTest, KillEndsTheWholeGroup) {
+  auto child = ChildProcess::Start(Shell("sleep 1000 & wait"));
+  ASSERT_TRUE(child.ok());
+  EXPECT_FALSE(child->WaitFor(absl::Milliseconds(1)).has_value());
+  child->Kill(SIGKILL);
+  EXPECT_EQ(child->Wait().signal, SIGKILL);
+}
+
+TEST(ChildProcessTest, FileSizeLimitHolds) {
+  ChildOptions options = Shell("head -c 100000 /dev/zero > /dev/shm/galley_limit_test; rc=$?; rm -f /dev/shm/galley_limit_test; exit $rc");
+  options.file_size_bytes_max = 1000;
+  auto child = ChildProcess::Start(options);
+  ASSERT_TRUE(child.ok());
+  EXPECT_FALSE(child->Wait().ok());
+}
+
+TEST(ChildProcessTest, ResidentBytesOfThisProcessIsPositive) { EXPECT_GT(ResidentBytes(getpid()), 1000u); }
+
+}  // namespace
+}  // namespace galley

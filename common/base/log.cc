@@ -1,0 +1,81 @@
+#include "common/base/log.h"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "common/base/status_macros.h"
+
+namespace galley {
+namespace {
+
+spdlog::level::level_enum ToSpdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug: return spdlog::level::debug;
+    case LogLevel::kInfo: return spdlog::level::info;
+    case LogLevel::kWarning: return spdlog::level::warn;
+    case LogLevel::kError: return spdlog::level::err;
+    case LogLevel::kOff: return spdlog::level::off;
+  }
+  return spdlog::level::info;
+}
+
+// Leaked on purpose: threads may log while the process ends.
+std::shared_ptr<spdlog::logger>& Logger() {
+  static auto& logger = *new std::shared_ptr<spdlog::logger>([] {
+    auto made = std::make_shared<spdlog::logger>("galley", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    made->set_level(spdlog::level::warn);
+    return made;
+  }());
+  return logger;
+}
+
+}  // namespace
+
+void InitLog(std::string_view program, LogLevel level, const std::string& file) {
+  std::shared_ptr<spdlog::sinks::sink> sink;
+  if (file.empty()) {
+    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  } else {
+    sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
+  }
+  Logger() = std::make_shared<spdlog::logger>(std::string(program), sink);
+  Logger()->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %n[%P]: %v");
+  Logger()->set_level(ToSpdlog(level));
+  Logger()->flush_on(spdlog::level::info);
+}
+
+void WriteLog(LogLevel level, std::string_view line) {
+  const auto& logger = Logger();
+  if (!logger->should_log(ToSpdlog(level))) return;
+  const std::string escaped = EscapeControl(line);
+  logger->log(ToSpdlog(level), "{}", escaped);
+}
+
+std::string EscapeControl(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      escaped += fmt::format("\\x{:02x}", byte);
+    } else {
+      escaped.push_back(c);
+    }
+  }
+  return escaped;
+}
+
+namespace internal {
+
+void CheckFailed(const char* condition, const char* file, int line) {
+  std::fprintf(stderr, "galley: bug: CHECK(%s) failed at %s:%d\n", condition, file, line);
+  std::abort();
+}
+
+}  // namespace internal
+}  // namespace galley

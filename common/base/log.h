@@ -1,0 +1,39 @@
+// Logs: one line per event, `key=value`, on standard error (and, for a director, its log file). Control characters are escaped.
+//
+//   LogInfo("worker={} attached slots={}", id, slots);
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace galley {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
+
+// Before any thread starts. `program` stands in each line; `file` may be empty (then standard error).
+void InitLog(std::string_view program, LogLevel level, const std::string& file);
+void WriteLog(LogLevel level, std::string_view line);
+// Printable form: control characters as \xNN.
+std::string EscapeControl(std::string_view text);
+
+template <typename... Args>
+void LogDebug(fmt::format_string<Args...> format, Args&&... args) {
+  WriteLog(LogLevel::kDebug, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void LogInfo(fmt::format_string<Args...> format, Args&&... args) {
+  WriteLog(LogLevel::kInfo, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void LogWarning(fmt::format_string<Args...> format, Args&&... args) {
+  WriteLog(LogLevel::kWarning, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void LogError(fmt::format_string<Args...> format, Args&&... args) {
+  WriteLog(LogLevel::kError, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace galley

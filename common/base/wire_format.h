@@ -1,0 +1,62 @@
+// A writer and a bounded reader of the protobuf wire format, for messages whose bytes are hashed.
+//
+// Canonical form (REAPI v2): fields in tag order, default values absent, no unknown fields. protobuf's own serialiser does not promise
+// it across versions, so what decides a digest is written by hand here and checked against protobuf in tests.
+// Source: https://protobuf.dev/programming-guides/encoding/
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace galley {
+
+// Appends fields to a string. The caller writes fields in ascending number.
+class WireWriter {
+ public:
+  // Absent when 0.
+  void Varint(uint32_t field, uint64_t value);
+  void Bool(uint32_t field, bool value) { Varint(field, value ? 1 : 0); }
+  // Absent when empty.
+  void Bytes(uint32_t field, std::string_view value);
+  // Present even when empty: elements of a repeated field, and sub-messages that are set.
+  void Element(uint32_t field, std::string_view value);
+
+  const std::string& bytes() const { return bytes_; }
+  std::string Take() { return std::move(bytes_); }
+
+ private:
+  void Raw(uint64_t varint);
+  std::string bytes_;
+};
+
+// Reads fields one by one; never past the end, never more than it was given.
+//
+//   WireReader reader(bytes);
+//   while (!reader.AtEnd()) {
+//     ASSIGN_OR_RETURN(WireReader::Field field, reader.Next());
+//     switch (field.number) { case 1: name = field.bytes; ... }
+//   }
+class WireReader {
+ public:
+  enum class Type { kVarint, kFixed64, kBytes, kFixed32 };
+  struct Field {
+    uint32_t number = 0;
+    Type type = Type::kVarint;
+    uint64_t value = 0;        // kVarint, kFixed64, kFixed32
+    std::string_view bytes;    // kBytes: points into the input
+  };
+
+  explicit WireReader(std::string_view bytes) : rest_(bytes) {}
+  bool AtEnd() const { return rest_.empty(); }
+  // INVALID_ARGUMENT for anything malformed, groups included.
+  absl::StatusOr<Field> Next();
+
+ private:
+  absl::StatusOr<uint64_t> Raw();
+  std::string_view rest_;
+};
+
+}  // namespace galley
