@@ -1,0 +1,122 @@
+// Snapshot: the files of all mounts as one cook sees them: path, size, times and inode of every file; digests taken when first looked at.
+//
+// Scan walks the mounts with several threads, overlays them by priority (the higher wins at one virtual path), leaves out what is ignored,
+// and gives every odd file (link out of its mount, loop, device, pipe, socket, non-UTF-8 name, unreadable) an error of its own instead of
+// failing. Names that differ only in case or Unicode form are all marked. A folder is there when a file is in it; empty folders are not seen.
+//
+// Digests: taken from bytes actually read, kept in the digest cache (path, size, mtime, ctime, inode -> digest). An entry is trusted only
+// when its times lie at least `kRacyWindow` before the moment it was hashed: a file changed within one clock tick of its hashing is hashed
+// again next time (as git does with its racy index entries, https://git-scm.com/docs/racy-git).
+//
+// Threads: the file table is immutable after Scan; DigestOf/Read may be called from many threads.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/blob.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "common/content/glob.h"
+
+namespace galley::content {
+
+struct Mount {
+  std::string path;       // virtual, "/Game"
+  std::string directory;  // absolute host path
+  int priority = 0;
+  bool is_engine = false;
+  std::string stage_as;   // empty: path
+};
+
+struct FileEntry {
+  std::string path;        // virtual
+  std::string host_path;
+  uint32_t mount = 0;      // index into mounts()
+  FileStat stat;
+  std::string error;       // not empty: this file cannot be used, and why
+};
+
+enum class EntryKind { kAbsent, kFile, kFolder };
+
+struct ScanOptions {
+  std::vector<Mount> mounts;
+  std::vector<std::string> ignore;                // globs over virtual paths or, when they do not begin with '/', over path suffixes
+  std::vector<std::string> excluded_directories;  // absolute host paths: .galley, the store, the output
+  unsigned threads = 0;                           // 0: one for each core, at most 8
+  std::string digest_cache_file;                  // empty: none. Read at the start; Save writes it
+};
+
+class Snapshot {
+ public:
+  // INVALID_ARGUMENT: two mounts of equal path and priority, or a mount that is no folder (named). Never fails for a single file.
+  static absl::StatusOr<std::unique_ptr<Snapshot>> Scan(const ScanOptions& options);
+  // What a director wrote with WriteTable, for a worker on the same machine.
+  static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file);
+  ~Snapshot();
+
+  const std::vector<Mount>& mounts() const;
+  // Sorted by path.
+  std::span<const FileEntry> files() const;
+  // nullptr when absent (or a folder). Entries with an error are returned.
+  const FileEntry* Find(std::string_view path) const;
+  EntryKind Kind(std::string_view path) const;
+  // Names in a folder, sorted by bytes, folders with '/' at the end; nullopt when there is no such folder.
+  std::optional<std::vector<std::string>> List(std::string_view folder) const;
+  // Paths relative to `root` that match `pattern` (relative to root), sorted by bytes.
+  std::vector<std::string> Matches(std::string_view root, const Glob& pattern) const;
+
+  // The digest of a file in this snapshot. NOT_FOUND: absent. ABORTED: the file is no longer what was scanned (stale).
+  // FAILED_PRECONDITION: the entry's own error.
+  absl::StatusOr<Digest> DigestOf(std::string_view path);
+  // The digest if it is known without reading, else nullopt.
+  std::optional<Digest> KnownDigest(std::string_view path) const;
+  // Bytes with their digest, hashed on the way; errors as DigestOf, and ABORTED too when the bytes differ from a digest already known.
+  struct Content {
+    Blob bytes;
+    Digest digest;
+  };
+  absl::StatusOr<Content> Read(std::string_view path, uint64_t size_bytes_max = UINT64_MAX);
+  // Digest from someone who read the file (a worker): remembered when it is new; ABORTED when it differs from the one known.
+  absl::Status LearnDigest(std::string_view path, const Digest& digest);
+
+  // A successor in which `path` was looked at again (changed, gone or new); digests of other files are shared.
+  absl::StatusOr<std::unique_ptr<Snapshot>> Refresh(std::span<const std::string> paths) const;
+
+
+  // Digests known so far and the stats they hold for, written by rename. Files racy at the time are left out.
+  absl::Status SaveDigestCache() const;
+  // The table (paths, host paths, stats, known digests) for ReadTable.
+  absl::Status WriteTable(const std::string& file) const;
+
+  // For `seconds` and `bytes` in the summary.
+  struct Counters {
+    uint64_t files = 0;
+    uint64_t bytes_hashed = 0;
+    uint64_t files_hashed = 0;
+  };
+  Counters counters() const;
+
+ private:
+  struct Impl;
+  explicit Snapshot(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// What differs between two snapshots, sorted by path: added, removed, or with other content. Linear in the files, and reads only files
+// whose stat differs or was racy when `before` was scanned: those are hashed in `now` and compared with the digest that `before` knew, so
+// a touched file is no change. Where `before` knew no digest a differing stat is a change.
+struct Change {
+  std::string path;
+  bool was_there = false;
+  bool is_there = false;
+};
+std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
+
+}  // namespace galley::content

@@ -1,0 +1,117 @@
+// Project: galley.toml with its layers resolved. The director and the command only.
+//
+// Values come from, weakest first: defaults, ~/.config/galley/config.toml, galley.toml, GALLEY_<SECTION>_<KEY>, the command line; each
+// value remembers where it came from (for `galley doctor`). Unknown keys are errors that name file, line, key and the nearest known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/content/glob.h"
+#include "common/content/snapshot.h"
+#include "common/record/cooker_description.h"
+#include "common/record/recipe.h"
+
+namespace galley::project {
+
+inline constexpr std::string_view kProjectFile = "galley.toml";
+inline constexpr size_t kPlatformsMax = 32;
+
+struct Platform {
+  std::string name;
+  std::map<std::string, std::string> parameters;  // "texture" -> "bc", "shader" -> "spirv-1.5"; not the name
+};
+
+// The keys of [[rule]] and of a sidecar. Settings are JSON objects (text), "" when not given.
+struct RuleBody {
+  std::optional<std::string> cooker;
+  std::string settings;
+  std::map<std::string, std::string> platform_settings;
+  std::optional<std::vector<std::string>> resources;
+  std::optional<uint64_t> memory_bytes;
+  std::optional<absl::Duration> timeout;
+  std::optional<std::vector<std::string>> labels;
+};
+
+struct Rule {
+  content::Glob match;
+  RuleBody body;
+  int line = 0;  // in galley.toml
+};
+
+struct CookSection {
+  std::vector<std::string> maps;         // globs
+  std::vector<std::string> directories;  // virtual folders
+  std::vector<std::string> always;       // globs or packages
+  std::vector<std::string> never;        // globs
+  std::vector<std::string> cultures;
+  bool binary_identity = false;          // identity = "binary"
+};
+
+struct StoreSection {
+  std::string directory;  // absolute
+  bool keep_sources = false;
+  uint32_t keep_roots = 10;
+  uint64_t size_bytes_max = 100ull << 30;
+  std::string trust = "main";
+  std::vector<std::string> read_trust;
+};
+
+struct FarmSection {
+  uint32_t workers = 0;  // 0: one for each core
+  uint32_t slots = 1;
+  std::string launcher = "local";
+  std::string listen;
+};
+
+struct Origin {  // where a value came from, for doctor: ("store.dir", "/x/.galley/store", "default")
+  std::string key;
+  std::string value;
+  std::string source;
+};
+
+struct Project {
+  std::string name;
+  std::string root;  // absolute folder of galley.toml
+  bool fix_case = false;
+  std::vector<std::string> scan_ignore;
+  std::vector<content::Mount> mounts;
+  std::vector<Platform> platforms;
+  std::vector<Rule> rules;
+  CookSection cook;
+  std::map<std::string, std::vector<std::string>> map_sections;
+  std::map<std::string, uint32_t> resources;
+  StoreSection store;
+  std::string output_directory;  // absolute
+  FarmSection farm;
+  std::vector<Origin> origins;
+
+  std::string state_directory() const;  // <root>/.galley/state
+};
+
+struct LoadOptions {
+  std::string directory;                           // where galley.toml is
+  std::map<std::string, std::string> environment;  // GALLEY_* and HOME
+  std::map<std::string, std::string> overrides;    // "store.dir" -> "/abs", from the command line
+};
+
+// INVALID_ARGUMENT: "galley.toml:12: unknown key `platfrom`; did you mean `platform`?". NOT_FOUND: no galley.toml there (says how to
+// make one).
+absl::StatusOr<Project> LoadProject(const LoadOptions& options);
+
+// The folder at or above `start` that holds galley.toml; NOT_FOUND says to run `galley init`.
+absl::StatusOr<std::string> FindProject(const std::string& start);
+
+// TOML of a sidecar. Errors name `file` and line.
+absl::StatusOr<RuleBody> ParseSidecar(std::string_view toml, std::string_view file);
+
+// A commented galley.toml that fits what `directory` holds (extensions found -> rules). For `galley init`.
+absl::StatusOr<std::string> SuggestProjectFile(const std::string& directory);
+
+}  // namespace galley::project

@@ -1,0 +1,66 @@
+// A job as a canonical REAPI v2 Action. Its digest is the *action key*: the one key of every cache.
+//
+//   Action   { command_digest, input_root_digest, salt = trust domain }              (no name, host, priority, timeout or time in it)
+//   Command  { arguments ["galley-cook", cooker], environment_variables [LANG=C.UTF-8, TZ=UTC], output_paths ["out"] }
+//   input root:
+//     recipe              EncodeRecipe
+//     observations        EncodeObserved
+//     source              the source's bytes
+//     rel/<ups>/<path>    file(path) present, path relative with <ups> leading "..": ../../a/b -> rel/2/a/b; a/b -> rel/0/a/b
+//     abs/<path>          file(/path) present
+//     cooked/<n>          cooked(...) present; n: its index in the observation set
+//     tools/<path>        tool(path) present, path relative to galley.toml, executable. Absolute tools are taken from the machine that
+//                         runs the Action, which checks their digest
+//   outputs:
+//     out/output<suffix>  each output: out/output.ktx2, out/output.d/lod1.glb, out/output (empty suffix)
+//     out/details         EncodeDetails (result.h)
+//
+// Everything is written in wire order by hand; tests hold it against protobuf's parse of the same bytes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/record/observation.h"
+#include "common/record/recipe.h"
+
+namespace galley::record {
+
+struct ActionInputs {
+  Recipe recipe;
+  Digest source;
+  std::vector<Observed> observed;  // canonical
+  std::string trust_domain;
+};
+
+struct InputFile {
+  std::string path;  // in the input root, "rel/1/common.glsl"
+  Digest digest;
+  bool is_executable = false;
+  std::optional<std::string> bytes;  // set for files that this module makes (recipe, observations)
+};
+
+struct Action {
+  Digest key;           // digest of `action`
+  std::string action;   // canonical bytes
+  std::string command;  // canonical bytes
+  std::vector<InputFile> files;                // sorted by path
+  std::vector<std::string> directories;        // canonical Directory messages, children before parents, the root last
+};
+
+inline constexpr std::string_view kOutputStem = "out/output";
+inline constexpr std::string_view kDetailsPath = "out/details";
+
+// INVALID_ARGUMENT when the observations contradict each other (one path both file and folder of another) or a value is malformed.
+absl::StatusOr<Action> BuildAction(const ActionInputs& inputs);
+// BuildAction(inputs).key.
+absl::StatusOr<Digest> ActionKey(const ActionInputs& inputs);
+// Where a present `what` lies in the input root; empty for what has no file there. `index`: its place in the set.
+std::string InputPath(const Observation& what, size_t index);
+
+}  // namespace galley::record

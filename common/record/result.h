@@ -1,0 +1,97 @@
+// Result: what a cook gave, as stored in the action cache: a REAPI ActionResult.
+//
+//   output_files        one for each output, path "out/output<suffix>"; and "out/details" with its contents inline
+//   exit_code           0; 1 for the cooker's own verdict that the inputs are wrong (kept locally only)
+//   stderr_raw          the error text of a verdict; stderr_digest its log, if any
+//   execution_metadata  worker, times; auxiliary_metadata: Any of galley.v1.Provenance (cost, cooker identity, machine)
+//
+// What decides a root (outputs, details) is deterministic; execution_metadata is not and is ignored in comparisons (SameOutcome).
+// References are kept as written: the director resolves them anew in every cook.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/digest.h"
+
+namespace galley::record {
+
+enum class ReferenceKind : uint8_t { kHard = 1, kSoft = 2, kEditor = 3 };
+std::string_view ReferenceKindName(ReferenceKind kind);  // "hard", "soft", "editor"
+
+struct Output {
+  std::string suffix;  // ".ktx2", ".d/lod1.glb", ""
+  Digest digest;
+  bool is_executable = false;
+  auto operator<=>(const Output&) const = default;
+};
+
+struct Reference {
+  std::string path;  // as written
+  ReferenceKind kind = ReferenceKind::kHard;
+  auto operator<=>(const Reference&) const = default;
+};
+
+// A package that this package's load produced. Its name is "<package>/<name>", name begins with "_gen/".
+struct Generated {
+  std::string name;      // "_gen/cell_0_1.level"
+  Digest source;         // its bytes, a blob in the store
+  std::string cooker;    // empty: by the rules
+  std::string settings;  // canonical JSON object on top of the rules'; empty: none
+  auto operator<=>(const Generated&) const = default;
+};
+
+struct Tag {
+  std::string name;
+  std::variant<std::string, double, bool> value;
+  bool operator==(const Tag&) const = default;
+};
+
+struct Details {
+  std::vector<Reference> references;  // sorted, unique
+  std::vector<Generated> generated;   // sorted by name
+  std::vector<Tag> tags;              // sorted by name
+  std::vector<std::string> warnings;  // in the order given
+  bool operator==(const Details&) const = default;
+};
+
+struct Provenance {
+  std::string worker;    // "local-1"
+  std::string machine;   // host name
+  std::string identity;  // cooker identity
+  absl::Time started;
+  absl::Duration load_time;
+  absl::Duration save_time;
+  uint64_t memory_peak_bytes = 0;
+};
+
+struct Result {
+  std::vector<Output> outputs;  // sorted by suffix; empty for a verdict
+  Details details;
+  bool is_verdict = false;  // the cooker's own judgement that its inputs are wrong
+  std::string error;        // of a verdict
+  std::optional<Digest> log;
+  Provenance provenance;
+};
+
+// True when outputs, details, verdict and error agree.
+bool SameOutcome(const Result& a, const Result& b);
+
+// Canonical encoding of Details (fields in docs/formats.md); the file out/details.
+std::string EncodeDetails(const Details& details);
+absl::StatusOr<Details> DecodeDetails(std::string_view bytes);
+
+std::string EncodeResult(const Result& result);
+// Refuses outputs whose suffix leaves the package's own path: "..", empty segments, control characters, NUL, backslash, a suffix that
+// begins with '/' and anything that ValidateSuffix refuses.
+absl::StatusOr<Result> DecodeResult(std::string_view bytes);
+// INVALID_ARGUMENT says what is wrong. A suffix is "" or ".ext" (no '/') or ".d/<name>" with <name> of plain segments.
+absl::Status ValidateSuffix(std::string_view suffix);
+
+}  // namespace galley::record

@@ -1,0 +1,126 @@
+// The store's faces. BlobStore and ActionCache are the two small interfaces that local, remote and the layers share; Store is what the
+// director needs beside them: segments for local workers, group commit, published roots.
+//
+// Errors: NOT_FOUND absent; DATA_LOSS stored bytes are wrong (they are quarantined, the loss epoch rises); RESOURCE_EXHAUSTED no space;
+// PERMISSION_DENIED not writable; UNAVAILABLE the owner is not reachable.
+// Threads: all methods may be called from many threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/blob.h"
+#include "common/base/digest.h"
+
+namespace galley::store {
+
+class BlobStore {
+ public:
+  virtual ~BlobStore() = default;
+  // Those of `digests` that are absent, in the order given. The empty blob is always there.
+  virtual absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) = 0;
+  // Whole and verified, or an error.
+  virtual absl::StatusOr<Blob> Get(const Digest& digest) = 0;
+  // INVALID_ARGUMENT when `bytes` are not what `digest` says. Durable with the next Commit.
+  virtual absl::Status Put(const Digest& digest, std::string_view bytes) = 0;
+};
+
+class ActionCache {
+ public:
+  virtual ~ActionCache() = default;
+  // Encoded observation sets seen for each weak key, newest first, at most kSetsMax each.
+  static constexpr size_t kSetsMax = 16;
+  virtual absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) = 0;
+  // Encoded results (record::EncodeResult) for each action key; nullopt: none. The outputs are present.
+  virtual absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) = 0;
+};
+
+// Where a local worker put a blob. A segment has no name beyond its number; a large blob is a file named by its digest (segment 0).
+struct BlobLocation {
+  uint64_t segment = 0;  // 0: a file of its own
+  uint64_t offset = 0;   // of the record's header in the segment
+  auto operator<=>(const BlobLocation&) const = default;
+};
+
+struct PutResult {
+  Digest weak_key;
+  std::string observation_set;  // encoded
+  Digest action_key;
+  std::string result;           // encoded
+};
+
+struct CommitBatch {
+  std::vector<std::pair<Digest, BlobLocation>> blobs;  // written by workers, now named by results
+  std::vector<PutResult> results;
+};
+
+struct PublishedRoot {
+  std::string project_id;
+  std::string platform;
+  uint64_t sequence = 0;    // given by Publish, from 1 for each (project, platform)
+  Digest root;
+  bool by_the_book = false;
+  absl::Time time;
+  Digest snapshot;
+};
+
+struct StoreInfo {
+  std::string directory;
+  std::string store_id;     // random, made once
+  uint64_t loss_epoch = 0;  // rises whenever anything is dropped or quarantined
+};
+
+struct StoreStats {
+  uint64_t blobs = 0;
+  uint64_t blob_bytes = 0;
+  uint64_t results = 0;
+  uint64_t observation_sets = 0;
+  uint64_t segments = 0;
+  uint64_t segment_bytes = 0;
+  uint64_t files = 0;
+  uint64_t file_bytes = 0;
+  uint64_t roots = 0;
+  uint64_t quarantined = 0;
+};
+
+struct VerifyReport {
+  uint64_t blobs = 0;
+  uint64_t bytes = 0;
+  std::vector<std::string> problems;  // one line each: what, where, what was done
+};
+
+class Store : public BlobStore, public ActionCache {
+ public:
+  virtual absl::StatusOr<StoreInfo> Info() = 0;
+
+  // A new segment that one local writer appends to (local/segment_writer.h). Its number.
+  virtual absl::StatusOr<uint64_t> AllocateSegment() = 0;
+  // For a local reader; nullopt: absent.
+  virtual absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) = 0;
+
+  // One group: (1) syncs the data that is named, blobs Put before included, (2) appends the results and syncs, (3) indexes. When it returns
+  // OK all of it survives a power cut. A result whose key is there with another outcome is not replaced: ALREADY_EXISTS names the key in
+  // the message, the rest is committed. INVALID_ARGUMENT: a location that does not hold what is claimed (nothing of it is committed).
+  virtual absl::Status Commit(const CommitBatch& batch) = 0;
+
+  // After the root's Directories were Put: one synced record. Returns the sequence.
+  virtual absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) = 0;
+  // Newest first.
+  virtual absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) = 0;
+
+  // Forgets results, so that they are cooked again (`galley clean`).
+  virtual absl::Status Forget(std::span<const Digest> action_keys) = 0;
+  virtual absl::StatusOr<StoreStats> Stats() = 0;
+  // Reads everything. Corrupt bytes are quarantined, so that the next Verify is clean of them; the loss epoch rises.
+  virtual absl::StatusOr<VerifyReport> Verify() = 0;
+};
+
+}  // namespace galley::store

@@ -1,0 +1,79 @@
+// Cooked trees: REAPI v2 Directory messages in canonical form, and their difference. Pure.
+//
+// Canonical: files, then directories, each sorted by name bytes; no properties, times, links, empty folders; is_executable only where
+// true. The digest is of the bytes as received: what is stored is never serialised again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/blob.h"
+#include "common/base/digest.h"
+
+namespace galley::tree {
+
+struct FileNode {
+  std::string name;
+  Digest digest;
+  bool is_executable = false;
+  bool operator==(const FileNode&) const = default;
+};
+struct DirectoryNode {
+  std::string name;
+  Digest digest;
+  bool operator==(const DirectoryNode&) const = default;
+};
+struct Directory {
+  std::vector<FileNode> files;
+  std::vector<DirectoryNode> directories;
+  bool operator==(const Directory&) const = default;
+};
+
+std::string EncodeDirectory(const Directory& directory);
+// INVALID_ARGUMENT for anything not canonical: order, duplicates across both lists, names that are no single plain segment, unknown fields,
+// symlinks, properties.
+absl::StatusOr<Directory> DecodeDirectory(std::string_view bytes);
+
+struct TreeFile {
+  std::string path;  // "Game/a/b.png.ktx2", no leading '/'
+  Digest digest;
+  bool is_executable = false;
+  bool operator==(const TreeFile&) const = default;
+};
+
+// Two owners that want one path.
+struct Conflict {
+  size_t first = 0;   // indexes into the files given
+  size_t second = 0;
+  std::string path;
+  std::string reason;  // "same path", "differ in case or Unicode form only", "file against folder"
+};
+
+struct BuiltTree {
+  Digest root;
+  std::map<Digest, std::string> directories;  // canonical bytes by digest, the root's included
+  std::vector<Conflict> conflicts;            // when not empty, root means nothing
+};
+
+// `files` in any order. `fold` gives the name folded for case and Unicode form (content::FoldName).
+BuiltTree BuildTree(const std::vector<TreeFile>& files, const std::function<std::string(std::string_view)>& fold);
+
+using ReadBlob = std::function<absl::StatusOr<Blob>(const Digest&)>;
+
+// All files under `root`, sorted by path. Depth at most 256.
+absl::StatusOr<std::vector<TreeFile>> ListTree(const Digest& root, const ReadBlob& read);
+
+struct Difference {
+  enum class Kind { kAdded, kRemoved, kChanged };
+  Kind kind = Kind::kAdded;
+  TreeFile before;  // kRemoved, kChanged
+  TreeFile after;   // kAdded, kChanged
+};
+// Equal sub-folders are not read. Sorted by path.
+absl::StatusOr<std::vector<Difference>> DiffTrees(const Digest& before, const Digest& after, const ReadBlob& read);
+
+}  // namespace galley::tree

@@ -1,0 +1,81 @@
+// CookCore: the director's decisions as a deterministic state machine. Same options and events give the same effects, byte for byte.
+//
+// Threads: none; the shell's loop owns it. Cost: a step does at most CookOptions::units_per_step units of work; what is left stays on the
+// agenda and goes on with the next event (the shell sends Tick at once while has_agenda()).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+struct CookOptions {
+  uint32_t platform_count = 1;
+  uint32_t workers = 1;                    // exactly so many are kept running while there is work
+  uint32_t term = 1;                       // of this director
+  uint32_t units_per_step = 4096;
+  uint32_t look_ups_per_batch = 1024;
+  uint32_t own_fault_attempts_max = 3;
+  uint32_t infrastructure_attempts_max = 100;
+  uint32_t needs_max = 256;                // restarts of one package for late cooked inputs
+  uint32_t stale_max = 3;                  // changes of one file in a cook
+  uint32_t spawn_failures_max = 5;         // in a row: exit 3
+  absl::Duration window = absl::Seconds(2);  // work in a worker's hands, in expected time
+  uint32_t window_jobs_max = 1024;
+  std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
+};
+
+// Expected cost of a package, from history; the shell fills it before the cook.
+using CostTable = std::vector<std::pair<std::string, absl::Duration>>;
+
+struct Counters {
+  uint64_t in_cook = 0, loaded = 0, up_to_date = 0, failed = 0, skipped = 0;                    // packages
+  uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0, results_failed = 0;  // (package, platform)
+  uint64_t results_wanted = 0;
+  uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0;
+  uint64_t workers_attached = 0;
+};
+
+// One reason why a package is in the cook.
+struct InstigatorView {
+  InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
+  PackageId referencer;  // invalid: a root cause
+};
+
+class CookCore {
+ public:
+  CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, CostTable costs, uint64_t seed);
+  ~CookCore();
+
+  // Applies one event and appends what the shell must now do. Never blocks.
+  // REQUIRES: now >= every `now` given before.
+  void Step(absl::Time now, const Event& event, std::vector<Effect>& effects);
+  bool has_agenda() const;
+
+  const Counters& counters() const;
+  size_t package_count() const;
+  const std::string& NameOf(PackageId package) const;
+  // Invalid when unknown.
+  PackageId Find(std::string_view name) const;
+  // All of them, in the order found.
+  std::vector<InstigatorView> InstigatorsOf(PackageId package) const;
+  // Set for a generated package: its listing in the generator's result.
+  const record::Generated* GeneratedOf(PackageId package) const;
+  // "Save", "Idle, cooked": for dumps and why.
+  std::string StateText(PackageId package) const;
+  // CHECKs that state and containers agree (tests, simulation).
+  void CheckInvariants() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace galley::director

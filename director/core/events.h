@@ -1,0 +1,290 @@
+// Events in, effects out: the whole face of CookCore. See ARCHITECTURE, "The core is a function".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/digest.h"
+#include "common/record/result.h"
+#include "director/core/catalog.h"
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+// Order matters: higher overtakes.
+enum class Urgency : uint8_t { kLow, kNormal, kHigh, kBlocking };
+
+// Why a package is in the cook.
+enum class InstigatorCategory : uint8_t {
+  kStartupPackage,
+  kCommandLinePackage,
+  kCommandLineDirectory,
+  kCookMap,
+  kIniMapSection,
+  kAlwaysCookMap,
+  kHardDependency,
+  kSoftDependency,
+  kBuildDependency,   // its cooked output (or its generating) is needed; in the cook, not by itself in the tree
+  kGeneratedPackage,
+  kCulture,
+  kAssetManagerModifyCook,
+  kIterativeCook,
+  kCookOnTheFly,
+  kSpeculative,
+  kUnsolicited,
+};
+
+// What the core needs of a result. Shared, immutable.
+struct ResultView {
+  ResultId id;
+  std::vector<record::Reference> references;  // as written; the core resolves them through the catalog
+  std::vector<record::Generated> generated;
+  std::vector<record::Output> outputs;
+  bool is_verdict = false;
+  std::string error;   // of a verdict
+  std::string log;     // digest text of a verdict's log, or empty
+};
+using ResultViewPtr = std::shared_ptr<const ResultView>;
+
+enum class Stage : uint8_t { kRequest, kLoad, kSave, kCommit, kStage };
+
+// ------------------------------------------------------------------ events
+
+struct SelectedPackage {
+  std::string name;
+  InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
+};
+
+struct CookRequested {
+  uint64_t request = 0;
+  PlatformMask platforms = 0;
+  std::vector<SelectedPackage> selected;
+  bool by_the_book = false;
+  bool force = false;
+  bool fail_fast = false;
+  bool follow_soft = true;
+  // One for each platform that is to be published: BuildRoot, PublishRoot follow when all is done.
+};
+
+struct CancelRequested {};  // Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows
+
+struct LookedUp {
+  struct Hit {
+    ResultViewPtr result;
+    bool is_up_to_date = false;  // its key is that of the root last published for this platform
+  };
+  struct Miss {};
+  // An observation set holds cooked inputs whose results the shell was not given.
+  struct NeedsCooked {
+    std::vector<std::string> packages;  // absolute virtual paths
+  };
+  struct Error {
+    std::string error;  // the source cannot be read
+  };
+  struct Item {
+    PackageId package;
+    PlatformIndex platform = 0;
+    uint64_t generation = 0;  // of the LookUp; an answer to an older question is dropped
+    std::variant<Hit, Miss, NeedsCooked, Error> outcome;
+  };
+  std::vector<Item> items;
+};
+
+struct WorkerAttached {
+  WorkerId worker;
+  uint32_t slots = 1;
+  std::vector<AttemptId> in_hand;
+};
+
+struct WorkerReport {
+  struct Loaded {
+    PlatformMask platforms = 0;
+    ResultViewPtr so_far;  // references and generated; outputs empty
+    absl::Duration load_time;
+  };
+  struct Saved {
+    PlatformIndex platform = 0;
+    ResultViewPtr result;   // a verdict too
+    absl::Duration save_time;
+    bool shared = false;    // served by the run of another platform in this attempt
+    bool is_current = true; // the shell recomputed the key: its observations hold in the present snapshot
+  };
+  enum class Fault { kCrashed, kMemory, kTimeout, kInfrastructure };
+  struct Failed {
+    Fault fault = Fault::kInfrastructure;
+    std::string error;
+    std::string log;  // digest text, or empty
+    PlatformMask platforms = 0;  // 0: all that are left
+  };
+  struct Needs {
+    std::string package;
+    PlatformIndex platform = 0;
+  };
+  struct Stale {
+    std::string path;
+  };
+  struct Ended {};
+  ReportId report = 0;
+  AttemptId attempt = 0;
+  std::variant<Loaded, Saved, Failed, Needs, Stale, Ended> what;
+};
+
+struct WorkerReported {
+  WorkerId worker;
+  std::vector<WorkerReport> reports;
+};
+
+struct WorkerLost {
+  WorkerId worker;
+  std::string reason;
+  bool is_infrastructure = true;  // a death that no package explains
+};
+
+struct Persisted {
+  struct Item {
+    PackageId package;
+    PlatformIndex platform = 0;
+    ResultId result;
+  };
+  std::vector<Item> items;
+  std::string error;  // not empty: the commit failed for the machine's sake (disk full, store gone): the cook ends with exit 3
+};
+
+struct FilesChanged {
+  std::shared_ptr<const Catalog> catalog;
+  std::vector<std::string> packages;  // whose results may no longer hold
+  std::string path;                   // the file whose staleness asked for this, if one did
+};
+
+struct LauncherReported {
+  WorkerId worker;    // that was asked for by Spawn
+  std::string error;  // it could not be started
+};
+
+struct RootBuilt {
+  PlatformIndex platform = 0;
+  Digest root;
+  struct Conflict {
+    PackageId first;
+    PackageId second;
+    std::string path;
+    std::string reason;
+  };
+  std::vector<Conflict> conflicts;  // both fail, and the root is built again without them
+};
+
+struct RootPublished {
+  PlatformIndex platform = 0;
+  std::string error;
+};
+
+struct Tick {};
+
+using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported, WorkerLost, Persisted, FilesChanged,
+                           LauncherReported, RootBuilt, RootPublished, Tick>;
+
+// ------------------------------------------------------------------ effects
+
+// The result of another package that a look-up or a job may need.
+struct CookedResult {
+  PackageId package;
+  PlatformIndex platform = 0;
+  ResultId result;  // invalid: that package failed or has none
+};
+
+struct LookUp {
+  struct Item {
+    PackageId package;
+    PlatformMask platforms = 0;
+    uint64_t generation = 0;
+    std::vector<CookedResult> cooked;  // results of the packages that an earlier answer named in NeedsCooked
+  };
+  std::vector<Item> items;
+};
+
+// Differences for one worker.
+struct Desire {
+  struct Start {
+    AttemptId attempt = 0;
+    PackageId package;
+    PlatformMask platforms = 0;
+    std::vector<CookedResult> cooked;
+  };
+  WorkerId worker;
+  std::vector<Start> start;
+  std::vector<AttemptId> cancel;
+  std::vector<ReportId> persisted;
+  bool drain = false;
+};
+
+struct Spawn {
+  WorkerId worker;           // its id is given here; the launcher starts a process that attaches under it
+  absl::Duration delay;      // back-off
+};
+
+struct Persist {
+  struct Item {
+    PackageId package;
+    PlatformIndex platform = 0;
+    ResultId result;
+    bool was_cooked = false;  // else: found by look-up; only the journal learns of it
+  };
+  std::vector<Item> items;
+};
+
+// Look again at these files; FilesChanged answers.
+struct Rescan {
+  std::vector<std::string> paths;
+};
+
+struct BuildRoot {
+  PlatformIndex platform = 0;
+  std::vector<std::pair<PackageId, ResultId>> packages;  // sorted by package name
+};
+
+struct PublishRoot {
+  PlatformIndex platform = 0;
+  Digest root;
+  bool by_the_book = false;
+};
+
+// For people and the summary.
+struct PackageFailed {
+  PackageId package;
+  std::optional<PlatformIndex> platform;  // nullopt: all
+  Stage stage = Stage::kRequest;
+  std::string error;
+  std::string log;
+};
+struct PackageWarned {
+  PackageId package;
+  std::optional<PlatformIndex> platform;
+  std::string text;
+};
+enum class ResultSource : uint8_t { kCooked, kCached, kUpToDate };
+struct PackageDone {
+  PackageId package;
+  PlatformIndex platform = 0;
+  ResultId result;
+  ResultSource source = ResultSource::kCached;
+};
+struct CookEnded {
+  uint64_t request = 0;
+  bool is_interrupted = false;
+  bool is_fail_fast = false;
+  std::string infrastructure_error;  // exit 3
+};
+using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, CookEnded>;
+struct Notify {
+  Notice notice;
+};
+
+using Effect = std::variant<LookUp, Desire, Spawn, Persist, Rescan, BuildRoot, PublishRoot, Notify>;
+
+}  // namespace galley::director
