@@ -1,0 +1,47 @@
+// Launcher: where workers come from. Local: starts galley-worker beside this program, notices a death, and says so.
+//
+// Threads: Start/Stop from any thread; `on_exit` is called on the launcher's own thread, never under a lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/child_process.h"
+
+namespace galley::director {
+
+struct WorkerStart {
+  std::string worker_id;       // "local-3"
+  std::string director_address;  // "unix:/..."
+  std::string token;           // handed over an inherited descriptor (GALLEY_TOKEN_FD), never argv or environment
+  uint32_t slots = 1;
+  absl::Duration delay;        // start after this
+  std::string log_file;        // the worker's own standard error
+};
+
+struct WorkerExit {
+  std::string worker_id;
+  std::string reason;  // "signal 9 (Killed)", "exit code 3", or why it could not be started
+  bool never_started = false;
+  int signal = 0;
+};
+
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  // Returns at once; a failure comes through on_exit with never_started.
+  virtual void Start(const WorkerStart& start) = 0;
+  // Asks it to end (SIGTERM), then SIGKILL after `grace`. on_exit still comes.
+  virtual void Stop(std::string_view worker_id, absl::Duration grace) = 0;
+  // Ends all and waits for them.
+  virtual void StopAll(absl::Duration grace) = 0;
+};
+
+// `program`: path of galley-worker.
+std::unique_ptr<Launcher> CreateLocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit);
+
+}  // namespace galley::director

@@ -1,0 +1,46 @@
+// Staging: lays a cooked tree out in a platform's sandbox by applying the difference between what the sandbox holds and the new root.
+//
+// Each file is replaced by a rename; the marker file `.galley-root` in the sandbox names the root that it holds and is absent meanwhile, so
+// that an interrupted stage is completed by the next (which then compares with what lies there: size and digest). Reflink, else copy.
+// Files of the tree are read from the store and verified. Files that Galley did not put there are left alone unless the tree wants
+// their place... except on a cook by the book, after which the sandbox equals the root.
+// With an unchanged root every staged file is still looked at (presence and size), so what a person deleted comes back.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/store/interface/store.h"
+#include "common/tree/tree.h"
+
+namespace galley::director {
+
+struct StageOptions {
+  std::string directory;    // the sandbox: <out>/<platform>
+  Digest root;
+  bool by_the_book = true;  // remove what the root does not hold
+  // Narrow cooks: paths (without leading '/') of failed packages' outputs; a file is removed when it is one of these packages' paths plus a
+  // suffix that the old tree held.
+  std::vector<std::string> failed_packages;
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+struct StageReport {
+  uint64_t written = 0;
+  uint64_t removed = 0;
+  uint64_t unchanged = 0;
+  uint64_t bytes_written = 0;
+};
+
+// RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent). FAILED_PRECONDITION: `directory` holds something that is not ours
+// where a file must go (a folder that is not empty).
+absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
+
+// `galley checkout ROOT DIR`: the whole tree into a new or empty folder; no marker.
+absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root, const std::string& directory);
+
+}  // namespace galley::director
