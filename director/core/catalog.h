@@ -18,6 +18,8 @@ struct CatalogEntry {
   bool never_cook = false;
   // Resource classes that a save needs ([resources]); usually empty.
   std::vector<std::string> resources;
+  // Its variants for the selected cultures: in the cook (instigator Culture) when this package is. Packages of their own.
+  std::vector<std::string> localised;
 };
 
 // Where a reference leads.

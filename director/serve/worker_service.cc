@@ -1,0 +1,201 @@
+#include "director/serve/worker_service.h"
+
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <thread>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "galley/v1/worker.grpc.pb.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kSocketPathMax = 107;              // sun_path less its NUL, unix(7)
+constexpr int kMessageBytesMax = 64 << 20;          // reports carry metadata only, but a package may observe 100,000 files
+constexpr uint32_t kProtocol = 1;
+
+// One attached worker's outgoing side.
+class Outbox {
+ public:
+  void Push(v1::ToWorker message) {
+    {
+      base::MutexLock lock(mutex_);
+      messages_.push_back(std::move(message));
+    }
+    changed_.NotifyAll();
+  }
+  void Close() {
+    {
+      base::MutexLock lock(mutex_);
+      closed_ = true;
+    }
+    changed_.NotifyAll();
+  }
+  // False when closed and empty.
+  bool Pop(v1::ToWorker& message) {
+    base::MutexLock lock(mutex_);
+    while (messages_.empty() && !closed_) changed_.Wait(mutex_);
+    if (messages_.empty()) return false;
+    message = std::move(messages_.front());
+    messages_.pop_front();
+    return true;
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::deque<v1::ToWorker> messages_ GALLEY_GUARDED_BY(mutex_);
+  bool closed_ GALLEY_GUARDED_BY(mutex_) = false;
+};
+
+struct Stream {
+  std::shared_ptr<Outbox> outbox;
+  grpc::ServerContext* context = nullptr;
+};
+
+class WorkerServiceImpl final : public WorkerService, public v1::Director::Service {
+ public:
+  explicit WorkerServiceImpl(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
+
+  ~WorkerServiceImpl() override {
+    {
+      base::MutexLock lock(mutex_);
+      for (auto& [id, stream] : streams_) {
+        stream.outbox->Close();
+        stream.context->TryCancel();
+      }
+    }
+    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
+    if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
+    if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
+  }
+
+  absl::Status Listen(std::string socket_path) {
+    if (socket_path.size() > kSocketPathMax) {
+      const char* temporary = std::getenv("TMPDIR");
+      std::string parent = temporary != nullptr ? temporary : "/tmp";
+      if (parent.size() > 60) parent = "/tmp";
+      ASSIGN_OR_RETURN(short_directory_, MakeTemporaryDirectory(parent, "galley-"));
+      socket_path = JoinPath(short_directory_, "director.sock");
+    }
+    ::unlink(socket_path.c_str());
+    socket_path_ = socket_path;
+    address_ = "unix:" + socket_path;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort(address_, grpc::InsecureServerCredentials());  // protected by the folder's and socket's mode
+    builder.SetMaxReceiveMessageSize(kMessageBytesMax);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr) {
+      return absl::UnavailableError(fmt::format("cannot listen on {} for workers", socket_path));
+    }
+    if (::chmod(socket_path.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", socket_path);
+    return absl::OkStatus();
+  }
+
+  const std::string& address() const override { return address_; }
+
+  void Expect(const std::string& worker_id, const std::string& token) override {
+    base::MutexLock lock(mutex_);
+    tokens_[worker_id] = token;
+  }
+
+  void Send(const std::string& worker_id, v1::ToWorker message) override {
+    base::MutexLock lock(mutex_);
+    const auto found = streams_.find(worker_id);
+    if (found != streams_.end()) found->second.outbox->Push(std::move(message));
+  }
+
+  void Disconnect(const std::string& worker_id) override {
+    base::MutexLock lock(mutex_);
+    tokens_.erase(worker_id);
+    const auto found = streams_.find(worker_id);
+    if (found == streams_.end()) return;
+    found->second.outbox->Close();
+    found->second.context->TryCancel();
+  }
+
+  grpc::Status Attach(grpc::ServerContext* context, grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>* stream) override {
+    v1::FromWorker message;
+    if (!stream->Read(&message)) return grpc::Status::OK;
+    if (!message.has_hello()) return {grpc::StatusCode::INVALID_ARGUMENT, "the first message must carry hello"};
+    const std::string worker_id = message.hello().worker_id();
+    if (message.hello().protocol() != kProtocol) {
+      return {grpc::StatusCode::FAILED_PRECONDITION,
+              fmt::format("protocol {} is spoken here, the worker speaks {}", kProtocol, message.hello().protocol())};
+    }
+    if (!Admit(worker_id, message.hello().token())) {
+      return {grpc::StatusCode::UNAUTHENTICATED, "unknown worker or wrong token"};
+    }
+    auto welcome = callbacks_.on_attach(worker_id, message);
+    if (!welcome.ok()) {
+      return {static_cast<grpc::StatusCode>(welcome.status().code()), MessageOf(welcome.status())};
+    }
+    auto outbox = std::make_shared<Outbox>();
+    outbox->Push(std::move(*welcome));
+    {
+      base::MutexLock lock(mutex_);
+      auto& slot = streams_[worker_id];
+      if (slot.outbox != nullptr) {  // an older stream of the same worker
+        slot.outbox->Close();
+        slot.context->TryCancel();
+      }
+      slot = Stream{outbox, context};
+    }
+    std::thread writer([&] {
+      v1::ToWorker out;
+      uint64_t sequence = 0;
+      while (outbox->Pop(out)) {
+        out.set_sequence(++sequence);
+        if (!stream->Write(out)) break;
+      }
+    });
+    callbacks_.on_message(worker_id, message);
+    while (stream->Read(&message)) callbacks_.on_message(worker_id, message);
+    outbox->Close();
+    writer.join();
+    bool is_present = false;
+    {
+      base::MutexLock lock(mutex_);
+      const auto found = streams_.find(worker_id);
+      is_present = found != streams_.end() && found->second.outbox == outbox;
+      if (is_present) streams_.erase(found);
+    }
+    if (is_present) callbacks_.on_detach(worker_id);
+    return grpc::Status::OK;
+  }
+
+ private:
+  bool Admit(const std::string& worker_id, const std::string& token) {
+    base::MutexLock lock(mutex_);
+    const auto found = tokens_.find(worker_id);
+    return found != tokens_.end() && !token.empty() && found->second == token;
+  }
+
+  Callbacks callbacks_;
+  std::string address_;
+  std::string socket_path_;
+  std::string short_directory_;
+  base::Mutex mutex_;
+  std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::string, Stream> streams_ GALLEY_GUARDED_BY(mutex_);
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WorkerService>> WorkerService::Start(const std::string& socket_path, Callbacks callbacks) {
+  auto service = std::make_unique<WorkerServiceImpl>(std::move(callbacks));
+  RETURN_IF_ERROR(service->Listen(socket_path));
+  return std::unique_ptr<WorkerService>(std::move(service));
+}
+
+}  // namespace galley::director

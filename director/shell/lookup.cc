@@ -1,0 +1,273 @@
+#include "director/shell/lookup.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/record/action.h"
+#include "common/record/recipe.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+const CookedOutputs& CookedFor(const LookUpItem& item, PlatformIndex platform) {
+  static const CookedOutputs& none = *new CookedOutputs();
+  return platform < item.cooked.size() ? item.cooked[platform] : none;
+}
+
+std::optional<Digest> PublishedKey(const std::optional<PackageRecord>& record, const std::string& platform) {
+  if (!record) return std::nullopt;
+  const auto found = record->platforms.find(platform);
+  return found == record->platforms.end() ? std::nullopt : found->second.published_key;
+}
+
+// What the difference of files does not cover and must be looked at in any case.
+bool IsOutsideTheDifference(record::ObservationKind kind) {
+  switch (kind) {
+    case record::ObservationKind::kCooked:
+    case record::ObservationKind::kPlatform:
+    case record::ObservationKind::kTool:
+    case record::ObservationKind::kEnv:
+    case record::ObservationKind::kName:
+      return true;
+    case record::ObservationKind::kFile:
+    case record::ObservationKind::kExists:
+    case record::ObservationKind::kList:
+    case record::ObservationKind::kGlob:
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct LookUpRunner::Question {
+  const LookUpItem* item = nullptr;
+  PlatformIndex platform = 0;
+  Digest source;
+  Digest weak_key;
+  std::string trust_domain;
+  std::optional<Digest> published_key;
+  struct Candidate {
+    std::vector<record::Observed> observed;
+    Digest action_key;
+    std::optional<record::Result> result;
+    std::string encoded;
+  };
+  std::vector<Candidate> candidates;
+  std::vector<std::string> needs;
+  std::string error;
+};
+
+std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, const LookUpItem& item, PlatformIndex platform,
+                                                        const PackageRecord& record) {
+  const std::string& platform_name = world.project->platforms[platform].name;
+  const auto found = record.platforms.find(platform_name);
+  if (found == record.platforms.end()) return std::nullopt;
+  const PlatformRecord& old = found->second;
+  const project::ResolvedRecipe& recipe = (*item.recipes)[platform];
+  if (!old.is_trusted || old.recipe != recipe.digest) return std::nullopt;
+  if (item.generated_source && old.source != *item.generated_source) return std::nullopt;
+
+  const Observer observer(world, *deps_.tools);
+  LookedUp::NeedsCooked needs;
+  for (const record::Observed& seen : old.observed) {
+    if (!IsOutsideTheDifference(seen.what.kind)) continue;
+    std::string needed;
+    const auto value = observer.ValueOf(
+        seen.what, {.package = item.name, .platform = platform, .cooked = &CookedFor(item, platform)}, &needed);
+    if (!value.ok()) return std::nullopt;
+    if (!needed.empty()) {
+      needs.packages.push_back(std::move(needed));
+    } else if (*value != seen.value) {
+      return std::nullopt;
+    }
+  }
+  LookedUp::Item answer{.package = item.package, .platform = platform, .generation = item.generation};
+  if (!needs.packages.empty()) {
+    std::sort(needs.packages.begin(), needs.packages.end());
+    needs.packages.erase(std::unique(needs.packages.begin(), needs.packages.end()), needs.packages.end());
+    answer.outcome = std::move(needs);
+    return answer;
+  }
+  auto result = record::DecodeResult(old.result);
+  if (!result.ok()) return std::nullopt;
+  if (result->is_verdict && options_.retry_failed) return std::nullopt;
+  auto stored = std::make_shared<StoredResult>();
+  stored->package = item.name;
+  stored->platform = platform;
+  stored->platform_name = platform_name;
+  stored->result = std::move(*result);
+  stored->encoded = old.result;
+  stored->recipe_bytes = old.recipe_bytes;
+  stored->recipe = old.recipe;
+  stored->source = old.source;
+  stored->weak_key = old.weak_key;
+  stored->action_key = old.action_key;
+  stored->observed = old.observed;
+  stored->last_cook = old.last_cook;
+  stored->is_in_journal = true;
+  const bool is_up_to_date = old.published_key == old.action_key;
+  answer.outcome = LookedUp::Hit{deps_.results->Add(std::move(stored)), is_up_to_date};
+  return answer;
+}
+
+LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
+  const WorldPtr world = deps_.world->Get();
+  LookedUp answer;
+  std::vector<Question> questions;
+  for (const LookUpItem& item : items) {
+    std::optional<PackageRecord> record;
+    if (auto found = deps_.journal->Find(item.name); found.ok()) record = std::move(*found);
+    std::optional<absl::StatusOr<Digest>> source;
+    for (PlatformIndex platform = 0; platform < world->project->platforms.size(); ++platform) {
+      if ((item.platforms & MaskOf(platform)) == 0) continue;
+      if (record) {
+        if (auto hit = FromJournal(*world, item, platform, *record)) {
+          answer.items.push_back(std::move(*hit));
+          continue;
+        }
+      }
+      if (!source) {
+        source = item.generated_source ? absl::StatusOr<Digest>(*item.generated_source) : world->snapshot->DigestOf(item.name);
+      }
+      if (!source->ok()) {
+        // A source that changed under us is found out by the load, which asks for a new snapshot.
+        if (absl::IsAborted(source->status())) {
+          answer.items.push_back({item.package, platform, item.generation, LookedUp::Miss{}});
+        } else {
+          answer.items.push_back({item.package, platform, item.generation, LookedUp::Error{MessageOf(source->status())}});
+        }
+        continue;
+      }
+      std::vector<std::string> domains = {options_.trust_domain};
+      domains.insert(domains.end(), options_.read_trust.begin(), options_.read_trust.end());
+      for (const std::string& domain : domains) {
+        questions.push_back(Question{.item = &item,
+                                     .platform = platform,
+                                     .source = **source,
+                                     .weak_key = record::WeakKey(**source, (*item.recipes)[platform].digest, domain),
+                                     .trust_domain = domain,
+                                     .published_key = PublishedKey(record, world->project->platforms[platform].name)});
+      }
+    }
+  }
+  FromCache(*world, questions, answer);
+  return answer;
+}
+
+void LookUpRunner::Evaluate(const World& world, Question& question) {
+  const Observer observer(world, *deps_.tools);
+  std::vector<Question::Candidate> kept;
+  for (Question::Candidate& candidate : question.candidates) {
+    bool usable = true;
+    for (record::Observed& seen : candidate.observed) {
+      std::string needed;
+      auto value = observer.ValueOf(seen.what,
+                                    {.package = question.item->name,
+                                     .platform = question.platform,
+                                     .cooked = &CookedFor(*question.item, question.platform)},
+                                    &needed);
+      if (!value.ok()) {
+        usable = false;  // unreadable or stale now: the load finds out
+        break;
+      }
+      if (!needed.empty()) question.needs.push_back(std::move(needed));
+      seen.value = std::move(*value);
+    }
+    if (!usable || !question.needs.empty()) continue;
+    auto key = record::ActionKey({.recipe = (*question.item->recipes)[question.platform].recipe,
+                                  .source = question.source,
+                                  .observed = candidate.observed,
+                                  .trust_domain = question.trust_domain});
+    if (!key.ok()) continue;
+    candidate.action_key = *key;
+    kept.push_back(std::move(candidate));
+  }
+  question.candidates = std::move(kept);
+}
+
+void LookUpRunner::FromCache(const World& world, std::vector<Question>& questions, LookedUp& answer) {
+  if (questions.empty()) return;
+  std::vector<Digest> weak_keys;
+  for (const Question& question : questions) weak_keys.push_back(question.weak_key);
+  const auto sets = deps_.store->ObservationSets(weak_keys);
+  if (!sets.ok()) LogWarning("looking up observation sets: {}", MessageOf(sets.status()));
+  std::vector<Digest> keys;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    if (!sets.ok()) continue;
+    for (const std::string& encoded : (*sets)[i]) {
+      auto set = record::DecodeSet(encoded);
+      if (!set.ok()) continue;
+      Question::Candidate candidate;
+      for (record::Observation& what : *set) candidate.observed.push_back({std::move(what), {}});
+      questions[i].candidates.push_back(std::move(candidate));
+    }
+    Evaluate(world, questions[i]);
+    for (const Question::Candidate& candidate : questions[i].candidates) keys.push_back(candidate.action_key);
+  }
+  const auto results = deps_.store->Results(keys);
+  if (!results.ok()) LogWarning("looking up results: {}", MessageOf(results.status()));
+  size_t next = 0;
+  // Questions of one (item, platform) lie together, one for each trust domain: the first that has an answer wins.
+  for (size_t i = 0; i < questions.size();) {
+    const LookUpItem& item = *questions[i].item;
+    const PlatformIndex platform = questions[i].platform;
+    LookedUp::Item one{.package = item.package, .platform = platform, .generation = item.generation};
+    one.outcome = LookedUp::Miss{};
+    std::vector<std::string> needs;
+    bool answered = false;
+    for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform; ++i) {
+      Question& question = questions[i];
+      needs.insert(needs.end(), question.needs.begin(), question.needs.end());
+      const Question::Candidate* chosen = nullptr;
+      bool alarm = false;
+      for (Question::Candidate& candidate : question.candidates) {
+        const size_t index = next++;
+        if (!results.ok() || !(*results)[index]) continue;
+        auto decoded = record::DecodeResult(*(*results)[index]);
+        if (!decoded.ok() || (decoded->is_verdict && options_.retry_failed)) continue;
+        candidate.result = std::move(*decoded);
+        candidate.encoded = *(*results)[index];
+        if (chosen == nullptr) {
+          chosen = &candidate;
+        } else if (chosen->action_key != candidate.action_key && !record::SameOutcome(*chosen->result, *candidate.result)) {
+          alarm = true;
+        }
+      }
+      if (alarm) {
+        deps_.alarm(fmt::format("{}: two cached results with different outputs answer for one state of its inputs; neither is used",
+                                item.name));
+        continue;
+      }
+      if (chosen == nullptr || answered || !question.needs.empty()) continue;
+      answered = true;
+      const project::ResolvedRecipe& recipe = (*item.recipes)[platform];
+      auto stored = std::make_shared<StoredResult>();
+      stored->package = item.name;
+      stored->platform = platform;
+      stored->platform_name = world.project->platforms[platform].name;
+      stored->result = *chosen->result;
+      stored->encoded = chosen->encoded;
+      stored->recipe_bytes = record::EncodeRecipe(recipe.recipe);
+      stored->recipe = recipe.digest;
+      stored->source = question.source;
+      stored->weak_key = question.weak_key;
+      stored->action_key = chosen->action_key;
+      stored->observed = chosen->observed;
+      stored->last_cook.source = "cached";
+      stored->last_cook.worker = chosen->result->provenance.worker;
+      const bool is_up_to_date = question.published_key == chosen->action_key;
+      one.outcome = LookedUp::Hit{deps_.results->Add(std::move(stored)), is_up_to_date};
+    }
+    if (!answered && !needs.empty()) {
+      std::sort(needs.begin(), needs.end());
+      needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+      one.outcome = LookedUp::NeedsCooked{std::move(needs)};
+    }
+    answer.items.push_back(std::move(one));
+  }
+}
+
+}  // namespace galley::director

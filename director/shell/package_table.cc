@@ -1,0 +1,213 @@
+#include "director/shell/package_table.h"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <thread>
+
+#include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::string_view kSidecarSuffix = ".cook";
+
+bool IsSidecar(std::string_view path) { return path.ends_with(kSidecarSuffix); }
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const PackageTable>> PackageTable::Build(
+    SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
+    std::shared_ptr<const project::RecipeResolver> resolver, const Options& options) {
+  std::shared_ptr<PackageTable> table(new PackageTable());
+  table->snapshot_ = std::move(snapshot);
+  table->project_ = std::move(project);
+  table->resolver_ = std::move(resolver);
+  table->cultures_ = options.cultures;
+  std::vector<std::string> never = table->project_->cook.never;
+  never.insert(never.end(), options.never.begin(), options.never.end());
+  for (const std::string& pattern : never) {
+    ASSIGN_OR_RETURN(content::Glob glob, content::Glob::Parse(pattern));
+    table->never_.push_back(std::move(glob));
+  }
+
+  const std::span<const content::FileEntry> files = table->snapshot_->files();
+  std::vector<Entry> entries(files.size());
+  std::vector<char> is_package(files.size(), 0);
+  constexpr size_t kChunk = 512;
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t begin = next.fetch_add(kChunk); begin < files.size(); begin = next.fetch_add(kChunk)) {
+      const size_t end = std::min(files.size(), begin + kChunk);
+      for (size_t i = begin; i < end; ++i) {
+        if (IsSidecar(files[i].path)) continue;
+        const bool has_sidecar = table->snapshot_->Find(files[i].path + std::string(kSidecarSuffix)) != nullptr;
+        bool yes = false;
+        entries[i] = table->ResolveOne(files[i], has_sidecar, yes);
+        is_package[i] = yes ? 1 : 0;
+      }
+    }
+  };
+  unsigned threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  threads = static_cast<unsigned>(std::min<size_t>(threads, files.size() / (4 * kChunk) + 1));
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& thread : others) thread.join();
+
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (is_package[i] == 0) continue;
+    table->names_.push_back(files[i].path);
+    table->entries_.push_back(std::move(entries[i]));
+  }
+  return std::shared_ptr<const PackageTable>(std::move(table));
+}
+
+PackageTable::Entry PackageTable::ResolveOne(const content::FileEntry& file, bool has_sidecar, bool& is_package) const {
+  Entry entry;
+  std::optional<std::string> sidecar;
+  if (has_sidecar) {
+    is_package = true;
+    auto content = snapshot_->Read(file.path + std::string(kSidecarSuffix), 1 << 20);
+    if (!content.ok()) {
+      entry.error = fmt::format("its sidecar {}{} cannot be read: {}", file.path, kSidecarSuffix, MessageOf(content.status()));
+      return entry;
+    }
+    sidecar = *content->bytes;
+  }
+  auto recipes = resolver_->Resolve(file.path, sidecar);
+  if (!recipes.ok()) {
+    is_package = true;
+    entry.error = MessageOf(recipes.status());
+    return entry;
+  }
+  if (*recipes == nullptr) return entry;
+  is_package = true;
+  if (!file.error.empty()) {
+    entry.error = file.error;
+    return entry;
+  }
+  entry.recipes = std::move(*recipes);
+  entry.never = IsNever(file.path);
+  return entry;
+}
+
+bool PackageTable::IsNever(std::string_view name) const {
+  return std::any_of(never_.begin(), never_.end(), [&](const content::Glob& glob) { return glob.Matches(name); });
+}
+
+const PackageTable::Entry* PackageTable::EntryOf(std::string_view name) const {
+  const auto found = std::lower_bound(names_.begin(), names_.end(), name);
+  if (found == names_.end() || *found != name) return nullptr;
+  return &entries_[static_cast<size_t>(found - names_.begin())];
+}
+
+std::vector<std::string> PackageTable::LocalisedOf(std::string_view name) const {
+  std::vector<std::string> localised;
+  for (const std::string& culture : cultures_) {
+    // "/Game/ui/logo.png" -> "/Game/L10N/de/ui/logo.png", under the mount's own virtual path.
+    for (const content::Mount& mount : project_->mounts) {
+      const std::string prefix = fmt::format("{}/L10N/", mount.path);
+      if (!content::IsUnder(name, mount.path) || name.starts_with(prefix)) continue;
+      std::string variant = fmt::format("{}{}{}", prefix, culture, name.substr(mount.path.size()));
+      if (EntryOf(variant) != nullptr) localised.push_back(std::move(variant));
+    }
+  }
+  return localised;
+}
+
+std::optional<CatalogEntry> PackageTable::Find(std::string_view name) const {
+  const Entry* entry = EntryOf(name);
+  if (entry == nullptr) return std::nullopt;
+  CatalogEntry answer{.error = entry->error, .never_cook = entry->never};
+  if (entry->recipes != nullptr && !entry->recipes->empty()) answer.resources = entry->recipes->front().needs.resources;
+  if (!cultures_.empty()) answer.localised = LocalisedOf(name);
+  return answer;
+}
+
+CatalogEntry PackageTable::Generated(std::string_view name, std::string_view cooker, std::string_view settings) const {
+  base::MutexLock lock(mutex_);
+  GeneratedEntry& remembered = generated_[std::string(name)];
+  if (remembered.entry.recipes == nullptr || remembered.cooker != cooker || remembered.settings != settings) {
+    remembered.cooker = cooker;
+    remembered.settings = settings;
+    remembered.entry = Entry{};
+    auto recipes = resolver_->ResolveGenerated(name, cooker, settings);
+    if (!recipes.ok()) {
+      remembered.entry.error = MessageOf(recipes.status());
+    } else if (*recipes == nullptr) {
+      remembered.entry.error = fmt::format("no rule in galley.toml names a cooker for the generated package {}", name);
+    } else {
+      remembered.entry.recipes = std::move(*recipes);
+    }
+    remembered.entry.never = IsNever(name);
+  }
+  CatalogEntry answer{.error = remembered.entry.error, .never_cook = remembered.entry.never};
+  if (remembered.entry.recipes != nullptr && !remembered.entry.recipes->empty()) {
+    answer.resources = remembered.entry.recipes->front().needs.resources;
+  }
+  return answer;
+}
+
+RecipesPtr PackageTable::RecipesOf(std::string_view name) const {
+  const Entry* entry = EntryOf(name);
+  return entry == nullptr ? nullptr : entry->recipes;
+}
+
+RecipesPtr PackageTable::GeneratedRecipesOf(std::string_view name) const {
+  base::MutexLock lock(mutex_);
+  const auto found = generated_.find(std::string(name));
+  return found == generated_.end() ? nullptr : found->second.entry.recipes;
+}
+
+ReferenceTarget PackageTable::Resolve(std::string_view from, std::string_view as_written) const {
+  ReferenceTarget target;
+  const auto asked = content::NormalizeAsked(as_written);
+  if (!asked.ok()) {
+    target.error = MessageOf(asked.status());
+    return target;
+  }
+  auto name = content::ResolveAsked(from, *asked);
+  if (!name.ok()) {
+    target.error = MessageOf(name.status());
+    return target;
+  }
+  target.name = std::move(*name);
+  const bool in_a_mount = std::any_of(project_->mounts.begin(), project_->mounts.end(), [&](const content::Mount& mount) {
+    return content::IsUnder(target.name, mount.path);
+  });
+  if (!in_a_mount) {
+    target.error = "the path leaves the mounts";
+    return target;
+  }
+  if (EntryOf(target.name) != nullptr) return target;
+  if (const size_t mark = target.name.find("/_gen/"); mark != std::string::npos &&
+                                                      EntryOf(std::string_view(target.name).substr(0, mark)) != nullptr) {
+    return target;
+  }
+  switch (snapshot_->Kind(target.name)) {
+    case content::EntryKind::kFile:
+      target.error = "there is such a file, but no rule or sidecar makes it a package";
+      return target;
+    case content::EntryKind::kFolder:
+      target.error = "this is a folder; a reference names a package";
+      return target;
+    case content::EntryKind::kAbsent:
+      break;
+  }
+  if (const content::FileEntry* near = snapshot_->FindFolded(target.name); near != nullptr) {
+    if (project_->fix_case && EntryOf(near->path) != nullptr) {
+      target.warning = fmt::format("{} is written {} here; its name is {}", near->path, as_written, near->path);
+      target.name = near->path;
+    } else {
+      target.error = fmt::format("there is no such file; its name in other spelling is {} (case and Unicode form count)", near->path);
+    }
+    return target;
+  }
+  target.error = "there is no such file";
+  return target;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,84 @@
+// PackageTable: every package of one snapshot with its recipes; the Catalog that the core asks.
+//
+// Built from a snapshot and the rules in parallel, then immutable; a new snapshot makes a new table. Generated packages are resolved on
+// demand and remembered.
+// Threads: all methods after Build from any thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/base/mutex.h"
+#include "common/content/snapshot.h"
+#include "common/project/project.h"
+#include "common/project/resolver.h"
+#include "director/core/catalog.h"
+
+namespace galley::director {
+
+using SnapshotPtr = std::shared_ptr<content::Snapshot>;
+using RecipesPtr = std::shared_ptr<const project::ResolvedRecipes>;
+
+class PackageTable final : public Catalog {
+ public:
+  struct Options {
+    std::vector<std::string> never;  // globs of the command line, beside [cook] never
+    std::vector<std::string> cultures;
+    unsigned threads = 0;
+  };
+
+  // INVALID_ARGUMENT: a glob of `never` is malformed.
+  static absl::StatusOr<std::shared_ptr<const PackageTable>> Build(SnapshotPtr snapshot,
+                                                                   std::shared_ptr<const project::Project> project,
+                                                                   std::shared_ptr<const project::RecipeResolver> resolver,
+                                                                   const Options& options);
+
+  // Catalog.
+  std::optional<CatalogEntry> Find(std::string_view name) const override;
+  CatalogEntry Generated(std::string_view name, std::string_view cooker, std::string_view settings) const override;
+  ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const override;
+
+  // nullptr: no package, or its recipes cannot be resolved.
+  RecipesPtr RecipesOf(std::string_view name) const;
+  // Remembered by Generated().
+  RecipesPtr GeneratedRecipesOf(std::string_view name) const;
+
+  // Sorted by name. Packages with errors are in it.
+  const std::vector<std::string>& names() const { return names_; }
+  const content::Snapshot& snapshot() const { return *snapshot_; }
+
+ private:
+  struct Entry {
+    RecipesPtr recipes;
+    std::string error;
+    bool never = false;
+  };
+
+  PackageTable() = default;
+  const Entry* EntryOf(std::string_view name) const;
+  Entry ResolveOne(const content::FileEntry& file, bool has_sidecar, bool& is_package) const;
+  bool IsNever(std::string_view name) const;
+  std::vector<std::string> LocalisedOf(std::string_view name) const;
+
+  SnapshotPtr snapshot_;
+  std::shared_ptr<const project::Project> project_;
+  std::shared_ptr<const project::RecipeResolver> resolver_;
+  std::vector<content::Glob> never_;
+  std::vector<std::string> cultures_;
+  std::vector<std::string> names_;   // sorted; parallel to entries_
+  std::vector<Entry> entries_;
+
+  struct GeneratedEntry {
+    std::string cooker;
+    std::string settings;
+    Entry entry;
+  };
+  mutable base::Mutex mutex_;
+  mutable absl::flat_hash_map<std::string, GeneratedEntry> generated_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director

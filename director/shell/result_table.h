@@ -1,0 +1,64 @@
+// ResultTable: the full records behind the core's ResultIds, for the life of a director.
+//
+// Threads: any. A stored record is immutable once added.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/mutex.h"
+#include "common/record/observation.h"
+#include "common/record/result.h"
+#include "common/store/interface/store.h"
+#include "director/core/events.h"
+#include "director/journal/journal.h"
+
+namespace galley::director {
+
+struct StoredResult {
+  std::string package;
+  PlatformIndex platform = 0;
+  std::string platform_name;
+  record::Result result;
+  std::string encoded;
+  std::string recipe_bytes;
+  Digest recipe;
+  Digest source;
+  Digest weak_key;
+  Digest action_key;
+  std::vector<record::Observed> observed;
+  std::vector<std::pair<Digest, store::BlobLocation>> blobs;  // written for it, not yet committed
+  LastCook last_cook;
+  bool is_in_journal = false;  // as it stands
+};
+using StoredResultPtr = std::shared_ptr<const StoredResult>;
+
+class ResultTable {
+ public:
+  ResultViewPtr Add(std::shared_ptr<StoredResult> result) {
+    auto view = std::make_shared<ResultView>();
+    view->references = result->result.details.references;
+    view->generated = result->result.details.generated;
+    view->outputs = result->result.outputs;
+    view->is_verdict = result->result.is_verdict;
+    view->error = result->result.error;
+    if (result->result.log) view->log = result->result.log->ToString();
+    base::MutexLock lock(mutex_);
+    view->id = ResultId(static_cast<uint32_t>(results_.size()));
+    results_.push_back(std::move(result));
+    return view;
+  }
+  StoredResultPtr Get(ResultId id) const {
+    base::MutexLock lock(mutex_);
+    return id.valid() && id.index() < results_.size() ? results_[id.index()] : nullptr;
+  }
+
+ private:
+  mutable base::Mutex mutex_;
+  std::vector<StoredResultPtr> results_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director

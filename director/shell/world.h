@@ -1,0 +1,43 @@
+// World: what one cook stands on at a moment: project, snapshot, packages. Immutable but for digests learned; a changed file makes the next
+// World. Everyone holds it by shared_ptr.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/project/project.h"
+#include "director/shell/package_table.h"
+
+namespace galley::director {
+
+struct World {
+  uint64_t number = 1;
+  SnapshotPtr snapshot;
+  std::shared_ptr<const project::Project> project;
+  std::shared_ptr<const PackageTable> table;
+  std::string table_file;  // absolute path of the snapshot's table, for workers
+  std::map<std::string, std::string> environment;  // the director's own; what env(...) observes
+};
+using WorldPtr = std::shared_ptr<const World>;
+
+// The present World, replaced by the shell when a file changed.
+class WorldHolder {
+ public:
+  explicit WorldHolder(WorldPtr world) : world_(std::move(world)) {}
+  WorldPtr Get() const {
+    base::MutexLock lock(mutex_);
+    return world_;
+  }
+  void Set(WorldPtr world) {
+    base::MutexLock lock(mutex_);
+    world_ = std::move(world);
+  }
+
+ private:
+  mutable base::Mutex mutex_;
+  WorldPtr world_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director
