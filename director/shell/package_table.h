@@ -50,6 +50,7 @@ class PackageTable final : public Catalog {
   // Sorted by name. Packages with errors are in it.
   const std::vector<std::string>& names() const { return names_; }
   const content::Snapshot& snapshot() const { return *snapshot_; }
+  const std::shared_ptr<const project::RecipeResolver>& resolver() const { return resolver_; }
 
  private:
   struct Entry {

@@ -1,0 +1,396 @@
+#include "director/shell/director_shell.h"
+
+#include <random>
+
+#include "common/base/hex.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "director/shell/root_builder.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kTick = absl::Milliseconds(20);
+constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
+constexpr absl::Duration kStopGrace = absl::Seconds(2);
+
+}  // namespace
+
+DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store& store, Journal& journal, Trace& trace,
+                             ShellListener& listener)
+    : options_(std::move(options)),
+      world_(std::move(world)),
+      store_(store),
+      journal_(journal),
+      trace_(trace),
+      listener_(listener),
+      reports_({.world = &world_, .store = &store_, .tools = &tools_, .results = &results_, .trace = &trace_},
+               options_.look_up.trust_domain),
+      look_ups_({.world = &world_,
+                 .store = &store_,
+                 .journal = &journal_,
+                 .tools = &tools_,
+                 .results = &results_,
+                 .alarm =
+                     [this](const std::string& text) {
+                       Post(Internal([this, text] { listener_.OnWarning("", "", text); }));
+                     }},
+                options_.look_up) {}
+
+DirectorShell::~DirectorShell() = default;
+
+void DirectorShell::Post(Message message) {
+  {
+    base::MutexLock lock(mutex_);
+    if (!accepting_) return;
+    inbox_.push_back(std::move(message));
+  }
+  inbox_changed_.NotifyAll();
+}
+
+void DirectorShell::Interrupt() { Post(Event(CancelRequested{})); }
+
+std::vector<DirectorShell::Message> DirectorShell::TakeInbox(absl::Duration wait) {
+  base::MutexLock lock(mutex_);
+  if (inbox_.empty() && wait > absl::ZeroDuration()) inbox_changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wait));
+  return std::exchange(inbox_, {});
+}
+
+absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
+  ASSIGN_OR_RETURN(service_, WorkerService::Start(
+                                 options_.socket_path,
+                                 {.on_attach = [this](const std::string& id, const v1::FromWorker& first) { return OnAttach(id, first); },
+                                  .on_message = [this](const std::string& id, const v1::FromWorker& m) { OnMessage(id, m); },
+                                  .on_detach =
+                                      [](const std::string& id) {
+                                        // Its process tells the rest: the launcher reports a death; one that lives attaches again.
+                                        LogInfo("worker={} detached", id);
+                                      }}));
+  launcher_ = CreateLocalLauncher(options_.worker_program, [this](const WorkerExit& exit) { OnWorkerExit(exit); });
+  CookOptions core_options = options_.core;
+  core_ = std::make_unique<CookCore>(core_options, world_.Get()->table, CostTable{}, 1);
+  by_the_book_ = request.by_the_book;
+
+  Loop(request);
+
+  launcher_->StopAll(kStopGrace);
+  commit_thread_.Drain();
+  {
+    base::MutexLock lock(mutex_);
+    accepting_ = false;
+  }
+  service_.reset();
+  ShellOutcome outcome;
+  outcome.ended = *ended_;
+  outcome.counters = core_->counters();
+  outcome.counters.executors_lost += reports_.counters().executors_lost;
+  outcome.roots = roots_;
+  outcome.bytes_read = reports_.counters().bytes_read;
+  outcome.bytes_stored = bytes_stored_;
+  outcome.world = world_.Get();
+  for (uint32_t i = 0; i < core_->package_count(); ++i) {
+    std::vector<InstigatorRecord> records;
+    for (const InstigatorView& view : core_->InstigatorsOf(PackageId(i))) {
+      records.push_back({static_cast<uint8_t>(view.category), view.referencer.valid() ? core_->NameOf(view.referencer) : ""});
+    }
+    outcome.instigators.emplace_back(core_->NameOf(PackageId(i)), std::move(records));
+  }
+  return outcome;
+}
+
+void DirectorShell::Loop(const CookRequested& request) {
+  StepCore(request);
+  while (!ended_) {
+    const bool has_agenda = core_->has_agenda();
+    std::vector<Message> messages = TakeInbox(has_agenda ? absl::ZeroDuration() : kTick);
+    for (Message& message : messages) {
+      if (ended_) break;
+      if (auto* event = std::get_if<Event>(&message)) {
+        StepCore(*event);
+      } else {
+        std::get<Internal>(message)();
+      }
+    }
+    if (!ended_ && (messages.empty() || core_->has_agenda())) StepCore(Tick{});
+    const absl::Time now = clock_.Monotonic();
+    if (now - last_progress_ >= kProgressInterval) {
+      last_progress_ = now;
+      listener_.OnProgress(core_->counters());
+    }
+  }
+  listener_.OnProgress(core_->counters());
+}
+
+void DirectorShell::StepCore(const Event& event) {
+  std::vector<Effect> effects;
+  core_->Step(clock_.Monotonic(), event, effects);
+  Execute(effects);
+}
+
+void DirectorShell::Execute(std::vector<Effect>& effects) {
+  for (Effect& effect : effects) {
+    std::visit([this](const auto& one) { Do(one); }, effect);
+  }
+}
+
+RecipesPtr DirectorShell::RecipesOf(PackageId package) const {
+  const WorldPtr world = world_.Get();
+  const std::string& name = core_->NameOf(package);
+  return core_->GeneratedOf(package) != nullptr ? world->table->GeneratedRecipesOf(name) : world->table->RecipesOf(name);
+}
+
+std::vector<CookedOutputs> DirectorShell::CookedOf(const std::vector<CookedResult>& cooked) const {
+  std::vector<CookedOutputs> outputs;
+  for (const CookedResult& one : cooked) {
+    const StoredResultPtr stored = results_.Get(one.result);
+    if (stored == nullptr) continue;
+    if (outputs.size() <= one.platform) outputs.resize(one.platform + 1);
+    outputs[one.platform][core_->NameOf(one.package)] = stored->result.outputs;
+  }
+  return outputs;
+}
+
+void DirectorShell::Do(const LookUp& effect) {
+  std::vector<LookUpItem> items;
+  LookedUp refused;
+  for (const LookUp::Item& item : effect.items) {
+    LookUpItem out{.package = item.package,
+                   .name = core_->NameOf(item.package),
+                   .platforms = item.platforms,
+                   .generation = item.generation,
+                   .recipes = RecipesOf(item.package),
+                   .cooked = CookedOf(item.cooked)};
+    if (const record::Generated* generated = core_->GeneratedOf(item.package)) out.generated_source = generated->source;
+    if (out.recipes == nullptr) {
+      for (PlatformIndex platform = 0; platform < options_.core.platform_count; ++platform) {
+        if ((item.platforms & MaskOf(platform)) == 0) continue;
+        refused.items.push_back({item.package, platform, item.generation, LookedUp::Error{"it is no package any more"}});
+      }
+      continue;
+    }
+    items.push_back(std::move(out));
+  }
+  if (!refused.items.empty()) Post(Event(std::move(refused)));
+  if (items.empty()) return;
+  look_up_thread_.Post([this, items = std::move(items)] { Post(Event(look_ups_.Run(items))); });
+}
+
+void DirectorShell::AddBlob(const Digest& digest, v1::Job& job) {
+  std::optional<store::BlobLocation> location = reports_.LocationOf(digest);
+  if (!location) {
+    const auto found = store_.Locate(std::span(&digest, 1));
+    if (found.ok() && (*found)[0]) location = (*found)[0];
+  }
+  if (!location) return;  // the worker says that it cannot read it, and its producer is cooked again
+  v1::BlobWritten* blob = job.add_blobs();
+  blob->mutable_digest()->set_hash(digest.hex());
+  blob->mutable_digest()->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
+  blob->set_segment(location->segment);
+  blob->set_offset(location->offset);
+}
+
+void DirectorShell::FillJob(const Desire::Start& start, v1::ToWorker& message) {
+  const WorldPtr world = world_.Get();
+  auto info = std::make_shared<AttemptInfo>();
+  info->package = start.package;
+  info->name = core_->NameOf(start.package);
+  info->platforms = start.platforms;
+  info->recipes = RecipesOf(start.package);
+  info->cooked = CookedOf(start.cooked);
+  v1::Job& job = *message.add_start();
+  job.set_attempt(start.attempt);
+  job.set_package(info->name);
+  job.set_snapshot(world->number);
+  if (const record::Generated* generated = core_->GeneratedOf(start.package)) {
+    info->generated_source = generated->source;
+    job.mutable_generated_source()->set_hash(generated->source.hex());
+    job.mutable_generated_source()->set_size_bytes(static_cast<int64_t>(generated->source.size_bytes()));
+    AddBlob(generated->source, job);
+  }
+  if (info->recipes != nullptr) {
+    for (PlatformIndex platform = 0; platform < info->recipes->size(); ++platform) {
+      if ((start.platforms & MaskOf(platform)) == 0) continue;
+      const project::ResolvedRecipe& recipe = (*info->recipes)[platform];
+      v1::Target* target = job.add_targets();
+      target->set_platform(platform);
+      target->set_recipe(record::EncodeRecipe(recipe.recipe));
+      job.set_memory_bytes(recipe.needs.memory_bytes);
+      job.set_timeout_us(absl::ToInt64Microseconds(recipe.needs.timeout));
+    }
+  }
+  for (PlatformIndex platform = 0; platform < info->cooked.size(); ++platform) {
+    for (const auto& [name, outputs] : info->cooked[platform]) {
+      v1::CookedInput* input = job.add_cooked();
+      input->set_package(name);
+      input->set_platform(platform);
+      for (const record::Output& output : outputs) {
+        v1::CookedOutput* out = input->add_outputs();
+        out->set_suffix(output.suffix);
+        out->mutable_digest()->set_hash(output.digest.hex());
+        out->mutable_digest()->set_size_bytes(static_cast<int64_t>(output.digest.size_bytes()));
+        AddBlob(output.digest, job);
+      }
+    }
+  }
+  reports_.Register(start.attempt, std::move(info));
+}
+
+void DirectorShell::Do(const Desire& effect) {
+  v1::ToWorker message;
+  for (const Desire::Start& start : effect.start) FillJob(start, message);
+  for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
+  for (const ReportId report : effect.persisted) message.add_persisted(report);
+  message.set_drain(effect.drain);
+  service_->Send(WorkerName(effect.worker), std::move(message));
+}
+
+void DirectorShell::Do(const Spawn& effect) {
+  std::random_device random;
+  std::string token;
+  for (int i = 0; i < 8; ++i) token += fmt::format("{:08x}", random());
+  const std::string name = WorkerName(effect.worker);
+  service_->Expect(name, token);
+  LogInfo("worker={} starting delay={}", name, absl::FormatDuration(effect.delay));
+  launcher_->Start({.worker_id = name,
+                    .director_address = service_->address(),
+                    .token = token,
+                    .slots = options_.slots,
+                    .delay = effect.delay,
+                    .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log")});
+}
+
+void DirectorShell::Do(const Persist& effect) {
+  pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
+  StartCommit();
+}
+
+// One group at a time: what arrives while it runs is the next group.
+void DirectorShell::StartCommit() {
+  if (commit_running_ || pending_commit_.empty()) return;
+  commit_running_ = true;
+  commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})}] {
+    const int64_t started = absl::ToUnixMicros(clock_.Now());
+    CommitOutcome outcome = CommitGroup(store_, journal_, results_, persist);
+    trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
+                .category = "commit",
+                .worker = "director",
+                .slot = 1,
+                .started_us = started,
+                .duration_us = absl::ToUnixMicros(clock_.Now()) - started});
+    Post(Internal([this, outcome = std::move(outcome)] {
+      commit_running_ = false;
+      bytes_stored_ += outcome.bytes_stored;
+      for (const std::string& alarm : outcome.alarms) listener_.OnWarning("", "", alarm);
+      StepCore(outcome.event);
+      StartCommit();
+    }));
+  });
+}
+
+absl::StatusOr<FilesChanged> DirectorShell::MakeSuccessor(const std::vector<std::string>& paths) {
+  const WorldPtr old = world_.Get();
+  auto world = std::make_shared<World>(*old);
+  world->number = old->number + 1;
+  ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
+  world->snapshot = std::move(snapshot);
+  ASSIGN_OR_RETURN(world->table, PackageTable::Build(world->snapshot, old->project, old->table->resolver(), options_.table));
+  world->table_file = fmt::format("{}.{}", old->table_file.substr(0, old->table_file.rfind(".table")), world->number) + ".table";
+  RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file));
+  std::vector<content::Change> changes;
+  for (const std::string& path : paths) {
+    changes.push_back({.path = path,
+                       .was_there = old->snapshot->Find(path) != nullptr,
+                       .is_there = world->snapshot->Find(path) != nullptr});
+  }
+  FilesChanged event;
+  ASSIGN_OR_RETURN(event.packages, journal_.Affected(changes));
+  JournalMeta meta = journal_.meta();
+  meta.table_file = world->table_file.substr(world->table_file.rfind('/') + 1);
+  RETURN_IF_ERROR(journal_.Invalidate(event.packages, meta));
+  event.catalog = world->table;
+  if (!paths.empty()) event.path = paths.front();
+  world_.Set(world);
+  return event;
+}
+
+void DirectorShell::Do(const Rescan& effect) {
+  commit_thread_.Post([this, paths = effect.paths] {
+    auto event = MakeSuccessor(paths);
+    if (!event.ok()) {
+      Persisted failure{.error = fmt::format("taking a new snapshot: {}", MessageOf(event.status()))};
+      Post(Event(std::move(failure)));
+      return;
+    }
+    Post(Internal([this, event = std::move(*event)] {
+      const WorldPtr world = world_.Get();
+      v1::ToWorker message;
+      message.mutable_snapshot()->set_number(world->number);
+      message.mutable_snapshot()->set_table_file(world->table_file);
+      for (const auto& [worker, segment] : [this] {
+             base::MutexLock lock(mutex_);
+             return segment_used_;
+           }()) {
+        service_->Send(worker, message);
+      }
+      StepCore(event);
+    }));
+  });
+}
+
+void DirectorShell::Do(const BuildRoot& effect) {
+  commit_thread_.Post([this, effect] {
+    auto built = BuildRootTree(*world_.Get()->project, results_, store_, effect);
+    if (built.ok()) {
+      Post(Event(std::move(*built)));
+    } else {
+      Post(Event(RootPublished{effect.platform, fmt::format("building the tree: {}", MessageOf(built.status()))}));
+    }
+  });
+}
+
+void DirectorShell::Do(const PublishRoot& effect) {
+  commit_thread_.Post([this, effect] {
+    store::PublishedRoot root{.project_id = options_.project_id,
+                              .platform = PlatformName(effect.platform),
+                              .root = effect.root,
+                              .by_the_book = effect.by_the_book,
+                              .time = clock_.Now()};
+    const auto sequence = store_.Publish(root);
+    RootPublished event{.platform = effect.platform};
+    if (!sequence.ok()) event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
+    Post(Internal([this, event, root = effect.root] {
+      if (event.error.empty()) roots_[PlatformName(event.platform)] = root;
+      StepCore(event);
+    }));
+  });
+}
+
+void DirectorShell::Do(const Notify& effect) {
+  if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
+    listener_.OnFailed(failed->package.valid() ? core_->NameOf(failed->package) : "",
+                       failed->platform ? PlatformName(*failed->platform) : "", *failed);
+  } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
+    listener_.OnWarning(core_->NameOf(warned->package), warned->platform ? PlatformName(*warned->platform) : "", warned->text);
+  } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
+    if (const StoredResultPtr stored = results_.Get(done->result)) listener_.OnDone(*stored, done->source);
+  } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
+    ended_ = *ended;
+  }
+}
+
+std::string DirectorShell::PlatformName(PlatformIndex platform) const {
+  return world_.Get()->project->platforms[platform].name;
+}
+
+std::string DirectorShell::WorkerName(WorkerId worker) { return fmt::format("local-{}", worker.value() + 1); }
+
+WorkerId DirectorShell::WorkerOf(const std::string& name) {
+  uint32_t number = 0;
+  for (const char c : name.substr(std::min(name.size(), std::string("local-").size()))) {
+    number = number * 10 + static_cast<uint32_t>(c - '0');
+  }
+  return WorkerId(number - 1);
+}
+
+}  // namespace galley::director

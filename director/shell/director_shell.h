@@ -1,0 +1,153 @@
+// DirectorShell: the loop around CookCore. It turns the outside into events, carries out effects, and takes no decision.
+//
+//   loop thread     drains the inbox, steps the core, executes effects
+//   look-up thread  LookUpRunner
+//   commit thread   CommitGroup, roots, successor snapshots: in order
+//   stream threads  one for each attached worker (WorkerService), convert reports (ReportReader)
+//   launcher thread starts workers, notices deaths
+//
+// Run blocks until the cook has ended. Interrupt may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+#include "director/core/cook_core.h"
+#include "director/core/events.h"
+#include "director/journal/journal.h"
+#include "director/launch/launcher.h"
+#include "director/serve/worker_service.h"
+#include "director/shell/committer.h"
+#include "director/shell/lookup.h"
+#include "director/shell/observer.h"
+#include "director/shell/report_reader.h"
+#include "director/shell/result_table.h"
+#include "director/shell/trace.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+struct ShellOptions {
+  std::string state_directory;
+  std::string socket_path;      // where workers attach
+  std::string worker_program;   // galley-worker
+  std::string cookers_json;     // what every worker must describe itself as
+  CookOptions core;
+  LookUpRunner::Options look_up;
+  PackageTable::Options table;  // for successor snapshots
+  uint32_t slots = 1;
+  uint64_t memory_bytes_default = 4ull << 30;
+  absl::Duration timeout_default = absl::Minutes(30);
+  std::string project_id;
+};
+
+// What people and the summary are told; on the loop thread.
+struct ShellListener {
+  virtual ~ShellListener() = default;
+  virtual void OnFailed(const std::string& package, const std::string& platform, const PackageFailed& failed) = 0;
+  virtual void OnWarning(const std::string& package, const std::string& platform, const std::string& text) = 0;
+  virtual void OnDone(const StoredResult& result, ResultSource source) = 0;
+  virtual void OnProgress(const Counters& counters) = 0;
+};
+
+struct ShellOutcome {
+  CookEnded ended;
+  Counters counters;
+  std::map<std::string, Digest> roots;  // platform name -> root published
+  uint64_t bytes_read = 0;
+  uint64_t bytes_stored = 0;
+  WorldPtr world;                       // as it was at the end
+  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> instigators;  // of every package in the cook
+};
+
+class DirectorShell {
+ public:
+  DirectorShell(ShellOptions options, WorldPtr world, store::Store& store, Journal& journal, Trace& trace,
+                ShellListener& listener);
+  ~DirectorShell();
+
+  // UNAVAILABLE: the socket cannot be served.
+  absl::StatusOr<ShellOutcome> Run(const CookRequested& request);
+  void Interrupt();
+
+ private:
+  using Internal = std::function<void()>;
+  using Message = std::variant<Event, Internal>;
+
+  void Post(Message message);
+  void Loop(const CookRequested& request);
+  std::vector<Message> TakeInbox(absl::Duration wait);
+  void StepCore(const Event& event);
+
+  void Execute(std::vector<Effect>& effects);
+  void Do(const LookUp& effect);
+  void Do(const Desire& effect);
+  void Do(const Spawn& effect);
+  void Do(const Persist& effect);
+  void Do(const Rescan& effect);
+  void Do(const BuildRoot& effect);
+  void Do(const PublishRoot& effect);
+  void Do(const Notify& effect);
+  void StartCommit();
+  void FillJob(const Desire::Start& start, v1::ToWorker& message);
+  void AddBlob(const Digest& digest, v1::Job& job);
+  std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
+  RecipesPtr RecipesOf(PackageId package) const;
+
+  absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
+  void OnMessage(const std::string& worker_id, const v1::FromWorker& message);
+  void OnWorkerExit(const WorkerExit& exit);
+  void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
+
+  absl::StatusOr<FilesChanged> MakeSuccessor(const std::vector<std::string>& paths);
+  std::string PlatformName(PlatformIndex platform) const;
+  static std::string WorkerName(WorkerId worker);
+  static WorkerId WorkerOf(const std::string& name);
+
+  const ShellOptions options_;
+  WorldHolder world_;
+  store::Store& store_;
+  Journal& journal_;
+  Trace& trace_;
+  ShellListener& listener_;
+  SystemClock clock_;
+
+  ToolDigests tools_;
+  ResultTable results_;
+  ReportReader reports_;
+  LookUpRunner look_ups_;
+  std::unique_ptr<CookCore> core_;
+
+  base::Mutex mutex_;
+  base::CondVar inbox_changed_;
+  std::vector<Message> inbox_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::string, uint64_t> segment_used_ GALLEY_GUARDED_BY(mutex_);  // worker -> last segment given
+  bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
+
+  // Loop thread only.
+  std::vector<Persist::Item> pending_commit_;
+  bool commit_running_ = false;
+  std::map<std::string, Digest> roots_;
+  uint64_t bytes_stored_ = 0;
+  std::optional<CookEnded> ended_;
+  absl::Time last_progress_ = absl::InfinitePast();
+  bool by_the_book_ = false;
+
+  // Last, so that they end before what their callbacks use.
+  TaskThread look_up_thread_;
+  TaskThread commit_thread_;
+  std::unique_ptr<WorkerService> service_;
+  std::unique_ptr<Launcher> launcher_;
+};
+
+}  // namespace galley::director

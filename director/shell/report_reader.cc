@@ -1,0 +1,223 @@
+#include "director/shell/report_reader.h"
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/record/action.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) { return Digest::FromHex(digest.hash(), digest.size_bytes()); }
+
+absl::StatusOr<std::vector<record::Observed>> ReadObserved(const google::protobuf::RepeatedPtrField<v1::Observed>& list) {
+  std::vector<record::Observed> observed;
+  observed.reserve(static_cast<size_t>(list.size()));
+  for (const v1::Observed& one : list) {
+    if (one.kind() < 1 || one.kind() > 9) return absl::InvalidArgumentError(fmt::format("observation kind {}", one.kind()));
+    observed.push_back({{static_cast<record::ObservationKind>(one.kind()), one.subject(), one.detail()}, one.value()});
+  }
+  return record::Canonical(std::move(observed));
+}
+
+void FailInfrastructure(WorkerReport& report, std::string error) {
+  report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kInfrastructure, .error = std::move(error)};
+}
+
+}  // namespace
+
+void ReportReader::Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info) {
+  base::MutexLock lock(mutex_);
+  attempts_[attempt] = std::move(info);
+}
+
+void ReportReader::Forget(AttemptId attempt) {
+  base::MutexLock lock(mutex_);
+  attempts_.erase(attempt);
+}
+
+std::shared_ptr<const AttemptInfo> ReportReader::Find(AttemptId attempt) const {
+  base::MutexLock lock(mutex_);
+  const auto found = attempts_.find(attempt);
+  return found == attempts_.end() ? nullptr : found->second;
+}
+
+std::optional<store::BlobLocation> ReportReader::LocationOf(const Digest& digest) const {
+  base::MutexLock lock(mutex_);
+  const auto found = locations_.find(digest);
+  if (found == locations_.end()) return std::nullopt;
+  return found->second;
+}
+
+ReportReader::Counters ReportReader::counters() const {
+  base::MutexLock lock(mutex_);
+  return counters_;
+}
+
+void ReportReader::Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
+                            std::vector<std::pair<Digest, store::BlobLocation>>* list) {
+  for (const v1::BlobWritten& blob : blobs) {
+    const auto digest = ReadDigest(blob.digest());
+    if (!digest.ok()) continue;
+    const store::BlobLocation location{.segment = blob.segment(), .offset = blob.offset()};
+    if (list != nullptr) list->emplace_back(*digest, location);
+    base::MutexLock lock(mutex_);
+    locations_[*digest] = location;
+  }
+}
+
+WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& wire) {
+  WorkerReport report{.report = wire.report(), .attempt = wire.attempt()};
+  report.what = WorkerReport::Ended{};
+  const std::shared_ptr<const AttemptInfo> info = Find(wire.attempt());
+  if (info == nullptr) return report;  // of another term, or long over: acknowledged and dropped
+  switch (wire.what_case()) {
+    case v1::Report::kLoaded:
+      ReadLoaded(worker_id, *info, wire.loaded(), report);
+      break;
+    case v1::Report::kSaved:
+      ReadSaved(worker_id, *info, wire.saved(), report);
+      break;
+    case v1::Report::kFailed:
+      ReadFailed(worker_id, *info, wire.failed(), report);
+      break;
+    case v1::Report::kNeeds:
+      report.what = WorkerReport::Needs{.package = wire.needs().package(), .platform = wire.needs().platform()};
+      break;
+    case v1::Report::kStale:
+      report.what = WorkerReport::Stale{.path = wire.stale().path()};
+      break;
+    case v1::Report::kEnded:
+      // Kept in attempts_: a late or doubled report of this attempt must still be understood.
+      break;
+    case v1::Report::WHAT_NOT_SET:
+      FailInfrastructure(report, "the worker sent a report that says nothing");
+      break;
+  }
+  return report;
+}
+
+void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& info, const v1::Loaded& loaded,
+                              WorkerReport& report) {
+  auto details = record::DecodeDetails(loaded.details());
+  if (!details.ok()) return FailInfrastructure(report, fmt::format("load of {}: {}", info.name, MessageOf(details.status())));
+  Remember(loaded.blobs(), nullptr);
+  auto view = std::make_shared<ResultView>();
+  view->references = std::move(details->references);
+  view->generated = std::move(details->generated);
+  PlatformMask platforms = 0;
+  for (const uint32_t platform : loaded.platforms()) {
+    if (platform < 32) platforms |= MaskOf(platform);
+  }
+  deps_.trace->Add({.name = info.name,
+                    .category = "load",
+                    .worker = worker_id,
+                    .slot = loaded.slot(),
+                    .started_us = loaded.started_us(),
+                    .duration_us = loaded.load_us()});
+  {
+    base::MutexLock lock(mutex_);
+    counters_.bytes_read += loaded.bytes_read();
+  }
+  report.what = WorkerReport::Loaded{
+      .platforms = platforms & info.platforms, .so_far = std::move(view), .load_time = absl::Microseconds(loaded.load_us())};
+}
+
+absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const AttemptInfo& info, const v1::Saved& saved) {
+  const WorldPtr world = deps_.world->Get();
+  if (saved.platform() >= world->project->platforms.size() || (info.platforms & MaskOf(saved.platform())) == 0) {
+    return absl::InvalidArgumentError(fmt::format("a platform ({}) that the attempt does not have", saved.platform()));
+  }
+  auto stored = std::make_shared<StoredResult>();
+  stored->package = info.name;
+  stored->platform = saved.platform();
+  stored->platform_name = world->project->platforms[saved.platform()].name;
+  ASSIGN_OR_RETURN(stored->source, ReadDigest(saved.source()));
+  ASSIGN_OR_RETURN(stored->observed, ReadObserved(saved.observed()));
+  ASSIGN_OR_RETURN(stored->result, record::DecodeResult(saved.result()));
+  stored->encoded = saved.result();
+  const project::ResolvedRecipe& recipe = (*info.recipes)[saved.platform()];
+  stored->recipe = recipe.digest;
+  stored->recipe_bytes = record::EncodeRecipe(recipe.recipe);
+  stored->weak_key = record::WeakKey(stored->source, recipe.digest, trust_domain_);
+  ASSIGN_OR_RETURN(stored->action_key, record::ActionKey({.recipe = recipe.recipe,
+                                                          .source = stored->source,
+                                                          .observed = stored->observed,
+                                                          .trust_domain = trust_domain_}));
+  Remember(saved.blobs(), &stored->blobs);
+  return stored;
+}
+
+void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& info, const v1::Saved& saved,
+                             WorkerReport& report) {
+  auto stored = ToStored(info, saved);
+  if (!stored.ok()) return FailInfrastructure(report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
+  const WorldPtr world = deps_.world->Get();
+  bool is_current = info.generated_source ? *info.generated_source == (*stored)->source
+                                          : world->snapshot->LearnDigest(info.name, (*stored)->source).ok();
+  if (is_current) {
+    static const CookedOutputs& none = *new CookedOutputs();
+    const CookedOutputs& cooked = saved.platform() < info.cooked.size() ? info.cooked[saved.platform()] : none;
+    std::string stale_path;
+    const auto holds =
+        StillHolds(*world, *deps_.tools, info.name, saved.platform(), cooked, (*stored)->observed, &stale_path);
+    if (!holds.ok() && !absl::IsAborted(holds.status())) {
+      return FailInfrastructure(report, fmt::format("checking what {} looked at: {}", info.name, MessageOf(holds.status())));
+    }
+    is_current = holds.ok() && *holds;
+  }
+  if (!saved.shared()) {
+    deps_.trace->Add({.name = info.name,
+                      .category = "save",
+                      .worker = worker_id,
+                      .slot = saved.slot(),
+                      .started_us = saved.started_us(),
+                      .duration_us = saved.save_us(),
+                      .platform = (*stored)->platform_name});
+  }
+  LastCook& last = (*stored)->last_cook;
+  last.source = saved.shared() ? "cached" : "cooked";
+  last.worker = worker_id;
+  last.attempt = report.attempt;
+  last.load_time = (*stored)->result.provenance.load_time;
+  last.save_time = absl::Microseconds(saved.save_us());
+  report.what = WorkerReport::Saved{.platform = saved.platform(),
+                                    .result = deps_.results->Add(std::move(*stored)),
+                                    .save_time = absl::Microseconds(saved.save_us()),
+                                    .shared = saved.shared(),
+                                    .is_current = is_current};
+}
+
+void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
+                              WorkerReport& report) {
+  if (failed.cause() == v1::Failed::VERDICT) return ReadSaved(worker_id, info, failed.verdict(), report);
+  WorkerReport::Failed out{.error = failed.error()};
+  switch (failed.cause()) {
+    case v1::Failed::CRASHED:
+      out.fault = WorkerReport::Fault::kCrashed;
+      break;
+    case v1::Failed::MEMORY:
+      out.fault = WorkerReport::Fault::kMemory;
+      break;
+    case v1::Failed::TIMEOUT:
+      out.fault = WorkerReport::Fault::kTimeout;
+      break;
+    default:
+      out.fault = WorkerReport::Fault::kInfrastructure;
+      break;
+  }
+  if (out.fault != WorkerReport::Fault::kInfrastructure) {
+    base::MutexLock lock(mutex_);
+    ++counters_.executors_lost;
+  }
+  if (!failed.log_tail().empty()) {
+    const Digest digest = Digest::Of(failed.log_tail());
+    if (deps_.store->Put(digest, failed.log_tail()).ok()) out.log = digest.ToString();
+  }
+  for (const uint32_t platform : failed.platforms()) {
+    if (platform < 32) out.platforms |= MaskOf(platform);
+  }
+  report.what = std::move(out);
+}
+
+}  // namespace galley::director

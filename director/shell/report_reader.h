@@ -1,0 +1,79 @@
+// ReportReader: turns a worker's wire reports into the core's events. It recomputes every key itself, checks what a worker claims, and
+// keeps full results in the ResultTable: a worker's word alone decides nothing.
+//
+// Threads: any; the streams' threads call Read in parallel.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+#include "director/core/events.h"
+#include "director/shell/lookup.h"
+#include "director/shell/observer.h"
+#include "director/shell/result_table.h"
+#include "director/shell/trace.h"
+#include "director/shell/world.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::director {
+
+// What was handed over with an attempt.
+struct AttemptInfo {
+  PackageId package;
+  std::string name;
+  PlatformMask platforms = 0;
+  RecipesPtr recipes;
+  std::optional<Digest> generated_source;
+  std::vector<CookedOutputs> cooked;  // by platform
+};
+
+class ReportReader {
+ public:
+  struct Deps {
+    WorldHolder* world;
+    store::Store* store;
+    ToolDigests* tools;
+    ResultTable* results;
+    Trace* trace;
+  };
+  ReportReader(const Deps& deps, std::string trust_domain) : deps_(deps), trust_domain_(std::move(trust_domain)) {}
+
+  void Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info);
+  void Forget(AttemptId attempt);
+
+  // Never fails: what cannot be believed becomes a failed report with its reason.
+  WorkerReport Read(const std::string& worker_id, const v1::Report& report);
+
+  // Where a blob lies that a worker reported and no commit has named yet.
+  std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
+
+  struct Counters {
+    uint64_t bytes_read = 0;
+    uint64_t executors_lost = 0;
+  };
+  Counters counters() const;
+
+ private:
+  std::shared_ptr<const AttemptInfo> Find(AttemptId attempt) const;
+  void ReadLoaded(const std::string& worker_id, const AttemptInfo& info, const v1::Loaded& loaded, WorkerReport& report);
+  void ReadSaved(const std::string& worker_id, const AttemptInfo& info, const v1::Saved& saved, WorkerReport& report);
+  absl::StatusOr<std::shared_ptr<StoredResult>> ToStored(const AttemptInfo& info, const v1::Saved& saved);
+  void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed, WorkerReport& report);
+  void Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
+                std::vector<std::pair<Digest, store::BlobLocation>>* list);
+
+  Deps deps_;
+  std::string trust_domain_;
+  mutable base::Mutex mutex_;
+  absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_ GALLEY_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Digest, store::BlobLocation> locations_ GALLEY_GUARDED_BY(mutex_);
+  Counters counters_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director

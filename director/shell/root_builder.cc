@@ -1,0 +1,48 @@
+#include "director/shell/root_builder.h"
+
+#include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "common/tree/tree.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+
+std::string StagePath(const project::Project& project, std::string_view package) {
+  const content::Mount* best = nullptr;
+  for (const content::Mount& mount : project.mounts) {
+    if (mount.stage_as.empty() || !content::IsUnder(package, mount.path)) continue;
+    if (best == nullptr || mount.path.size() > best->path.size()) best = &mount;
+  }
+  std::string path = best == nullptr ? std::string(package)
+                                     : fmt::format("{}{}", best->stage_as, package.substr(best->path.size()));
+  return path.substr(path.find_first_not_of('/'));
+}
+
+absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results, store::Store& store,
+                                        const BuildRoot& request) {
+  RootBuilt built{.platform = request.platform};
+  std::vector<tree::TreeFile> files;
+  std::vector<PackageId> owners;
+  for (const auto& [package, result_id] : request.packages) {
+    const StoredResultPtr stored = results.Get(result_id);
+    if (stored == nullptr) return absl::InternalError("a root names a result that is not known");
+    const std::string stem = StagePath(project, stored->package);
+    for (const record::Output& output : stored->result.outputs) {
+      files.push_back({stem + output.suffix, output.digest, output.is_executable});
+      owners.push_back(package);
+    }
+  }
+  tree::BuiltTree made = tree::BuildTree(files, [](std::string_view name) { return content::FoldName(name); });
+  for (const tree::Conflict& conflict : made.conflicts) {
+    built.conflicts.push_back({owners[conflict.first], owners[conflict.second], conflict.path, conflict.reason});
+  }
+  if (!built.conflicts.empty()) return built;
+  built.root = made.root;
+  std::vector<Digest> digests;
+  for (const auto& [digest, bytes] : made.directories) digests.push_back(digest);
+  ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(digests));
+  for (const Digest& digest : missing) RETURN_IF_ERROR(store.Put(digest, made.directories[digest]));
+  return built;
+}
+
+}  // namespace galley::director

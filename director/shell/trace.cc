@@ -1,0 +1,44 @@
+#include "director/shell/trace.h"
+
+#include <algorithm>
+#include <map>
+
+#include "nlohmann/json.hpp"
+
+namespace galley::director {
+
+void Trace::Add(Span span) {
+  base::MutexLock lock(mutex_);
+  spans_.push_back(std::move(span));
+}
+
+std::string Trace::ToJson() const {
+  base::MutexLock lock(mutex_);
+  int64_t origin = INT64_MAX;
+  std::map<std::string, int> processes;
+  for (const Span& span : spans_) {
+    origin = std::min(origin, span.started_us);
+    processes.emplace(span.worker, 0);
+  }
+  auto events = nlohmann::json::array();
+  int next = 0;
+  for (auto& [worker, id] : processes) {
+    id = worker == "director" ? 0 : ++next;
+    events.push_back({{"ph", "M"}, {"name", "process_name"}, {"pid", id}, {"tid", 0}, {"args", {{"name", worker}}}});
+  }
+  for (const Span& span : spans_) {
+    nlohmann::json event = {{"ph", "X"},
+                            {"name", span.name},
+                            {"cat", span.category},
+                            {"pid", processes[span.worker]},
+                            {"tid", span.slot},
+                            {"ts", span.started_us - origin},
+                            {"dur", span.duration_us}};
+    if (!span.platform.empty()) event["args"] = {{"platform", span.platform}};
+    events.push_back(std::move(event));
+  }
+  return nlohmann::json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(
+      1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,32 @@
+// Trace: every worker's loads and saves as Chrome trace JSON (chrome://tracing, Perfetto). Format: "Trace Event Format", complete events.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/mutex.h"
+
+namespace galley::director {
+
+class Trace {
+ public:
+  struct Span {
+    std::string name;      // package
+    std::string category;  // "load", "save", "commit", "scan", ...
+    std::string worker;    // process row; "director" for our own
+    uint32_t slot = 0;     // thread row
+    int64_t started_us = 0;  // wall clock
+    int64_t duration_us = 0;
+    std::string platform;
+  };
+  void Add(Span span);
+  std::string ToJson() const;
+
+ private:
+  mutable base::Mutex mutex_;
+  std::vector<Span> spans_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::director

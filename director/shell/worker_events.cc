@@ -1,0 +1,107 @@
+// DirectorShell's side of the workers: attach, messages, deaths. Callbacks of the stream and launcher threads.
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/segment_writer.h"
+#include "director/shell/director_shell.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+
+absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id, const v1::FromWorker& first) {
+  if (first.hello().cookers_json() != options_.cookers_json) {
+    return absl::FailedPreconditionError(
+        "the worker's cookers are not those of this cook (another build of galley-worker?); start the cook again");
+  }
+  const WorldPtr world = world_.Get();
+  v1::ToWorker message;
+  v1::Welcome& welcome = *message.mutable_welcome();
+  welcome.set_protocol(1);
+  ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
+  welcome.set_store_directory(info.directory);
+  for (const project::Platform& platform : world->project->platforms) {
+    v1::Platform* out = welcome.add_platforms();
+    out->set_name(platform.name);
+    for (const auto& [key, value] : platform.parameters) (*out->mutable_parameters())[key] = value;
+  }
+  for (const auto& [name, value] : world->environment) (*welcome.mutable_environment())[name] = value;
+  welcome.set_memory_bytes_default(options_.memory_bytes_default);
+  welcome.set_timeout_us_default(absl::ToInt64Microseconds(options_.timeout_default));
+  welcome.set_scratch_directory(JoinPath(options_.state_directory, "scratch/" + worker_id));
+  welcome.set_project_root(world->project->root);
+  message.mutable_snapshot()->set_number(world->number);
+  message.mutable_snapshot()->set_table_file(world->table_file);
+  ASSIGN_OR_RETURN(const uint64_t segment, store_.AllocateSegment());
+  message.add_segments(segment);
+  {
+    base::MutexLock lock(mutex_);
+    segment_used_[worker_id] = segment;
+  }
+  LogInfo("worker={} attached machine={} slots={} pid={}", worker_id, first.hello().machine(), first.hello().slots(),
+          first.hello().pid());
+  return message;
+}
+
+void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker& message) {
+  const WorkerId worker = WorkerOf(worker_id);
+  if (message.has_hello()) {
+    WorkerAttached attached{.worker = worker, .slots = message.hello().slots()};
+    attached.in_hand.assign(message.in_hand().begin(), message.in_hand().end());
+    Post(Event(std::move(attached)));
+  }
+  for (const v1::LogLine& line : message.log()) {
+    LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());
+  }
+  if (message.reports().empty()) return;
+  WorkerReported reported{.worker = worker};
+  for (const v1::Report& report : message.reports()) reported.reports.push_back(reports_.Read(worker_id, report));
+  GiveSegmentIfLow(worker_id, message);
+  Post(Event(std::move(reported)));
+}
+
+// A worker gets its next segment when the present one is half full, so that it never waits for one.
+void DirectorShell::GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message) {
+  uint64_t current = 0;
+  {
+    base::MutexLock lock(mutex_);
+    current = segment_used_[worker_id];
+  }
+  uint64_t used = 0;
+  for (const v1::Report& report : message.reports()) {
+    const auto& blobs = report.has_saved() ? report.saved().blobs() : report.loaded().blobs();
+    for (const v1::BlobWritten& blob : blobs) {
+      if (blob.segment() == current) used = std::max(used, blob.offset());
+    }
+  }
+  if (used < store::SegmentWriter::kSegmentBytesMax / 2) return;
+  const auto segment = store_.AllocateSegment();
+  if (!segment.ok()) {
+    LogError("worker={} gets no further segment: {}", worker_id, MessageOf(segment.status()));
+    return;
+  }
+  {
+    base::MutexLock lock(mutex_);
+    segment_used_[worker_id] = *segment;
+  }
+  v1::ToWorker out;
+  out.add_segments(*segment);
+  service_->Send(worker_id, std::move(out));
+}
+
+void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
+  LogWarning("worker={} ended: {}", exit.worker_id, exit.reason);
+  service_->Disconnect(exit.worker_id);
+  {
+    base::MutexLock lock(mutex_);
+    segment_used_.erase(exit.worker_id);
+  }
+  const WorkerId worker = WorkerOf(exit.worker_id);
+  if (exit.never_started) {
+    Post(Event(LauncherReported{.worker = worker, .error = exit.reason}));
+  } else {
+    // A session parses no foreign bytes: its death is never a package's fault.
+    Post(Event(WorkerLost{.worker = worker, .reason = exit.reason, .is_infrastructure = true}));
+  }
+}
+
+}  // namespace galley::director
