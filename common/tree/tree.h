@@ -1,7 +1,8 @@
 // Cooked trees: REAPI v2 Directory messages in canonical form, and their difference. Pure.
 //
-// Canonical: files, then directories, each sorted by name bytes; no properties, times, links, empty folders; is_executable only where
-// true. The digest is of the bytes as received: what is stored is never serialised again.
+// Canonical: files, then directories, each sorted by name bytes; no properties, times, links, empty
+// folders; is_executable only where true. The digest is of the bytes as received: what is stored is
+// never serialised again.
 #pragma once
 
 #include <functional>
@@ -34,8 +35,8 @@ struct Directory {
 };
 
 std::string EncodeDirectory(const Directory& directory);
-// INVALID_ARGUMENT for anything not canonical: order, duplicates across both lists, names that are no single plain segment, unknown fields,
-// symlinks, properties.
+// INVALID_ARGUMENT for anything not canonical: order, duplicates across both lists, names that are
+// no single plain segment, unknown fields, symlinks, properties.
 absl::StatusOr<Directory> DecodeDirectory(std::string_view bytes);
 
 struct TreeFile {
@@ -47,7 +48,7 @@ struct TreeFile {
 
 // Two owners that want one path.
 struct Conflict {
-  size_t first = 0;   // indexes into the files given
+  size_t first = 0;  // indexes into the files given
   size_t second = 0;
   std::string path;
   std::string reason;  // "same path", "differ in case or Unicode form only", "file against folder"
@@ -59,12 +60,20 @@ struct BuiltTree {
   std::vector<Conflict> conflicts;            // when not empty, root means nothing
 };
 
-// `files` in any order. `fold` gives the name folded for case and Unicode form (content::FoldName).
-BuiltTree BuildTree(const std::vector<TreeFile>& files, const std::function<std::string(std::string_view)>& fold);
+// `files` in any order, each path a plain one (plain_name.h; a bug otherwise). `fold` gives the
+// name folded for case and Unicode form (content::FoldName).
+BuiltTree BuildTree(const std::vector<TreeFile>& files,
+                    const std::function<std::string(std::string_view)>& fold);
+
+// Limits of what is read: a small tree of shared folders can name very many files.
+inline constexpr size_t kTreeDepthMax = 256;
+inline constexpr size_t kTreeFilesMax = 10'000'000;
 
 using ReadBlob = std::function<absl::StatusOr<Blob>(const Digest&)>;
 
-// All files under `root`, sorted by path. Depth at most 256.
+// All files under `root`, sorted by path. INVALID_ARGUMENT: not canonical, or deeper than
+// kTreeDepthMax; RESOURCE_EXHAUSTED: more than kTreeFilesMax files; else what `read` answered. Each
+// names the folder.
 absl::StatusOr<std::vector<TreeFile>> ListTree(const Digest& root, const ReadBlob& read);
 
 struct Difference {
@@ -73,7 +82,9 @@ struct Difference {
   TreeFile before;  // kRemoved, kChanged
   TreeFile after;   // kAdded, kChanged
 };
-// Equal sub-folders are not read. Sorted by path.
-absl::StatusOr<std::vector<Difference>> DiffTrees(const Digest& before, const Digest& after, const ReadBlob& read);
+// Equal sub-folders are not read. Sorted by path; a file that became a folder is one removal and
+// additions. Errors as ListTree.
+absl::StatusOr<std::vector<Difference>> DiffTrees(const Digest& before, const Digest& after,
+                                                  const ReadBlob& read);
 
 }  // namespace galley::tree
