@@ -1,0 +1,43 @@
+// ActionInputs: what a job may see when it runs as an Action: the input root and the values in its file `observations`, nothing else.
+// A look that was not observed is FAILED_PRECONDITION ("not observed: file(../a.glsl)").
+// Threads: one owner.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/record/recipe.h"
+#include "worker/executor/input_provider.h"
+#include "worker/executor/scratch.h"
+
+namespace galley::worker {
+
+class ActionInputs final : public InputProvider {
+ public:
+  // `root`: a folder laid out as record/action.h says. INVALID_ARGUMENT: recipe or observations are malformed; NOT_FOUND: absent.
+  static absl::StatusOr<std::unique_ptr<ActionInputs>> Open(const std::string& root);
+
+  const record::Recipe& recipe() const { return recipe_; }
+  const std::vector<record::Observed>& observed() const { return observed_; }
+
+  absl::StatusOr<SourceContent> Source() override;
+  absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) override;
+  absl::Status ShowMounts(const std::string& directory) override;
+  absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
+  uint64_t bytes_read() const override { return bytes_read_; }
+
+ private:
+  ActionInputs(std::string root, record::Recipe recipe, std::vector<record::Observed> observed);
+  absl::StatusOr<Blob> ReadVerified(const std::string& host_path, std::string_view value);
+  absl::StatusOr<Look> Tool(const record::Observed& tool, size_t index);
+
+  std::string root_;
+  record::Recipe recipe_;
+  std::vector<record::Observed> observed_;  // canonical
+  Scratch scratch_;
+  uint64_t bytes_read_ = 0;
+};
+
+}  // namespace galley::worker

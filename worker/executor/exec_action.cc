@@ -1,0 +1,215 @@
+#include "worker/executor/exec_action.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/base/wire_format.h"
+#include "common/record/action.h"
+#include "common/tree/tree.h"
+#include "fmt/format.h"
+#include "worker/executor/action_inputs.h"
+
+namespace galley::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMessageBytesMax = 1 << 20;
+constexpr uint64_t kFileBytesMax = 4ull << 30;
+constexpr int kDepthMax = 4'096;
+
+absl::StatusOr<Digest> HashFolder(const std::string& directory, int depth);
+
+absl::Status HashEntry(const fs::directory_entry& entry, int depth, tree::Directory& directory) {
+  const std::string path = entry.path().string();
+  const std::string name = entry.path().filename().string();
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(path, /*follow_links=*/false));
+  if (S_ISDIR(stat.mode)) {
+    ASSIGN_OR_RETURN(const Digest digest, HashFolder(path, depth + 1));
+    directory.directories.push_back({.name = name, .digest = digest});
+    return absl::OkStatus();
+  }
+  if (!S_ISREG(stat.mode)) return absl::InvalidArgumentError(fmt::format("{} is neither a file nor a folder", path));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kFileBytesMax));
+  directory.files.push_back({.name = name, .digest = Digest::Of(bytes), .is_executable = (stat.mode & S_IXUSR) != 0});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Digest> HashFolder(const std::string& path, int depth) {
+  if (depth > kDepthMax) return absl::InvalidArgumentError(fmt::format("{} is nested too deep", path));
+  tree::Directory directory;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    RETURN_IF_ERROR(HashEntry(*at, depth, directory));
+  }
+  if (error) return ErrnoStatus(error.value(), "list", path);
+  std::sort(directory.files.begin(), directory.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(directory.directories.begin(), directory.directories.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return Digest::Of(tree::EncodeDirectory(directory));
+}
+
+absl::StatusOr<Digest> DecodeDigest(std::string_view bytes) {
+  std::string hex;
+  uint64_t size = 0;
+  WireReader reader(bytes);
+  while (!reader.AtEnd()) {
+    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
+    if (field.number == 1 && field.type == WireReader::Type::kBytes) hex = field.bytes;
+    if (field.number == 2 && field.type == WireReader::Type::kVarint) size = field.value;
+  }
+  if (size > Digest::kSizeMax) return absl::InvalidArgumentError("a digest's size is negative");
+  return Digest::FromHex(hex, static_cast<int64_t>(size));
+}
+
+struct ActionMessage {
+  Digest command;
+  Digest input_root;
+  std::string salt;
+};
+
+// REAPI v2 Action: command_digest = 1, input_root_digest = 2, salt = 9; no other field is in ours.
+absl::StatusOr<ActionMessage> DecodeAction(std::string_view bytes) {
+  ActionMessage action;
+  bool has_command = false;
+  bool has_input_root = false;
+  WireReader reader(bytes);
+  while (!reader.AtEnd()) {
+    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
+    if (field.type != WireReader::Type::kBytes || (field.number != 1 && field.number != 2 && field.number != 9)) {
+      return absl::InvalidArgumentError(fmt::format("field {} is not expected in a Galley Action", field.number));
+    }
+    if (field.number == 9) {
+      action.salt = field.bytes;
+      continue;
+    }
+    ASSIGN_OR_RETURN((field.number == 1 ? action.command : action.input_root), DecodeDigest(field.bytes));
+    (field.number == 1 ? has_command : has_input_root) = true;
+  }
+  if (!has_command || !has_input_root) return absl::InvalidArgumentError("expected a command digest and an input root digest");
+  return action;
+}
+
+absl::StatusOr<std::string> FileDigestText(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kFileBytesMax));
+  return Digest::Of(bytes).ToString();
+}
+
+// The first file of the input root that is not what recipe and observations say; empty when none is named by them.
+absl::StatusOr<std::string> FirstDifference(const std::string& root, std::string_view trust_domain) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ActionInputs> inputs, ActionInputs::Open(root));
+  ASSIGN_OR_RETURN(const SourceContent source, inputs->Source());
+  ASSIGN_OR_RETURN(const record::Action action, record::BuildAction({.recipe = inputs->recipe(),
+                                                                     .source = source.digest,
+                                                                     .observed = inputs->observed(),
+                                                                     .trust_domain = std::string(trust_domain)}));
+  for (const record::InputFile& file : action.files) {
+    const absl::StatusOr<std::string> found = FileDigestText(JoinPath(root, file.path));
+    if (!found.ok()) return fmt::format("{} ({})", file.path, MessageOf(found.status()));
+    if (*found != file.digest.ToString()) {
+      return fmt::format("{} is {}, expected {}", file.path, *found, file.digest.ToString());
+    }
+  }
+  return std::string();
+}
+
+absl::Status VerifyInputRoot(const std::string& root, const ActionMessage& action) {
+  ASSIGN_OR_RETURN(const Digest found, HashInputRoot(root));
+  if (found == action.input_root) return absl::OkStatus();
+  const absl::StatusOr<std::string> difference = FirstDifference(root, action.salt);
+  const std::string detail = !difference.ok()        ? MessageOf(difference.status())
+                             : difference->empty() ? "its source, recipe, an executable bit or a superfluous file differs"
+                                                   : *difference;
+  return absl::FailedPreconditionError(fmt::format("{} is not the Action's input root: found {}, expected {}: {}", root,
+                                                   found.ToString(), action.input_root.ToString(), detail));
+}
+
+class Collected final : public JobSink {
+ public:
+  absl::Status Loaded(const LoadReport&) override { return absl::OkStatus(); }
+  absl::Status Saved(const SaveReport& report) override {
+    saved = report;
+    return absl::OkStatus();
+  }
+  SaveReport saved;
+};
+
+absl::Status StatusOf(const JobEnd& end) {
+  if (std::holds_alternative<JobDone>(end)) return absl::OkStatus();
+  if (const auto* needs = std::get_if<JobNeeds>(&end)) {
+    return absl::FailedPreconditionError(fmt::format("needs the cooked output of {}", needs->package));
+  }
+  if (const auto* stale = std::get_if<JobStale>(&end)) {
+    return absl::FailedPreconditionError(fmt::format("{} changed", stale->path));
+  }
+  const Trouble& trouble = std::get<Trouble>(end);
+  switch (trouble.cause) {
+    case TroubleCause::kUnknown: return absl::FailedPreconditionError(trouble.error);
+    case TroubleCause::kMemory: return absl::ResourceExhaustedError(trouble.error);
+    case TroubleCause::kTimeout: return absl::DeadlineExceededError(trouble.error);
+    case TroubleCause::kInfrastructure: return absl::UnavailableError(trouble.error);
+  }
+  return absl::UnknownError(trouble.error);
+}
+
+absl::Status WriteOutput(const std::string& base, const std::string& path, std::string_view bytes, bool is_executable,
+                         ActionOutcome& outcome) {
+  const std::string host_path = JoinPath(base, path);
+  RETURN_IF_ERROR(CreateDirectories(fs::path(host_path).parent_path().string()));
+  RETURN_IF_ERROR(WriteFileAtomic(host_path, bytes));
+  if (::chmod(host_path.c_str(), is_executable ? 0755 : 0644) != 0) return ErrnoStatus(errno, "chmod", host_path);
+  outcome.files.push_back({.path = path, .digest = Digest::Of(bytes)});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ActionOutcome> Run(const std::string& root, const std::string& base, ActionInputs& inputs,
+                                  const Cookers& cookers) {
+  SystemClock clock;
+  Collected sink;
+  const JobSpec spec{.targets = {{.platform = 0, .recipe = inputs.recipe()}}, .deadline = absl::InfiniteFuture(),
+                     .memory_bytes_max = kFileBytesMax};
+  RETURN_IF_ERROR(Annotate(StatusOf(RunJob(spec, inputs, cookers, clock, sink)), root));
+  RETURN_IF_ERROR(RemoveAll(JoinPath(base, "out")));
+  ActionOutcome outcome{.files = {}, .is_verdict = sink.saved.is_verdict, .error = sink.saved.error, .log = sink.saved.log};
+  for (const CookedFile& file : sink.saved.outputs) {
+    RETURN_IF_ERROR(WriteOutput(base, std::string(record::kOutputStem) + file.suffix, *file.bytes, file.is_executable, outcome));
+  }
+  RETURN_IF_ERROR(WriteOutput(base, std::string(record::kDetailsPath), record::EncodeDetails(sink.saved.details), false, outcome));
+  return outcome;
+}
+
+}  // namespace
+
+absl::StatusOr<Digest> HashInputRoot(const std::string& directory) { return HashFolder(directory, 0); }
+
+absl::StatusOr<ActionOutcome> ExecAction(const std::string& directory, const Cookers& cookers) {
+  ASSIGN_OR_RETURN(const std::string action_bytes, ReadFile(JoinPath(directory, "action"), kMessageBytesMax));
+  ASSIGN_OR_RETURN(const std::string command_bytes, ReadFile(JoinPath(directory, "command"), kMessageBytesMax));
+  const absl::StatusOr<ActionMessage> action = DecodeAction(action_bytes);
+  if (!action.ok()) return Annotate(action.status(), JoinPath(directory, "action"));
+  if (Digest::Of(command_bytes) != action->command) {
+    return absl::FailedPreconditionError(fmt::format("{} is not the Action's command", JoinPath(directory, "command")));
+  }
+  const std::string root = JoinPath(directory, "input");
+  RETURN_IF_ERROR(VerifyInputRoot(root, *action));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ActionInputs> inputs, ActionInputs::Open(root));
+  return Run(root, directory, *inputs, cookers);
+}
+
+absl::StatusOr<ActionOutcome> CookInRoot(const std::string& root, std::string_view cooker, const Cookers& cookers) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ActionInputs> inputs, ActionInputs::Open(root));
+  if (inputs->recipe().cooker != cooker) {
+    return absl::FailedPreconditionError(fmt::format("the recipe is for cooker `{}`, not `{}`", inputs->recipe().cooker, cooker));
+  }
+  return Run(root, root, *inputs, cookers);
+}
+
+}  // namespace galley::worker

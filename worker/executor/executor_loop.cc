@@ -1,0 +1,154 @@
+#include "worker/executor/executor_loop.h"
+
+#include <sys/resource.h>
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/status_macros.h"
+#include "common/content/snapshot.h"
+#include "common/wire/convert.h"
+#include "fmt/format.h"
+#include "galley/v1/executor.pb.h"
+#include "worker/executor/frame.h"
+#include "worker/executor/job_messages.h"
+#include "worker/executor/snapshot_inputs.h"
+
+namespace galley::worker {
+namespace {
+
+constexpr size_t kSnapshotsKept = 2;
+constexpr rlim_t kMemorySlackBytes = 256 << 20;  // program, libraries, stacks
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+// So that one huge allocation fails in the cooker instead of taking the machine down; the session polls for the limit itself.
+void LimitMemory(uint64_t memory_bytes_max) {
+  if (kIsSanitized || memory_bytes_max == 0) return;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const rlim_t wanted = memory_bytes_max > (RLIM_INFINITY - kMemorySlackBytes) / 2 ? RLIM_INFINITY
+                                                                                    : 2 * memory_bytes_max + kMemorySlackBytes;
+  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+class SocketSink final : public JobSink {
+ public:
+  explicit SocketSink(int socket) : socket_(socket) {}
+
+  absl::Status Loaded(const LoadReport& report) override {
+    std::vector<Blob> blobs;
+    const v1::FromExecutor message = LoadedMessage(report, blobs);
+    return Send(message, blobs);
+  }
+  absl::Status Saved(const SaveReport& report) override {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    std::vector<Blob> blobs;
+    const v1::FromExecutor message = SavedMessage(report, static_cast<uint64_t>(usage.ru_maxrss) * 1024, blobs);
+    return Send(message, blobs);
+  }
+
+  absl::Status Send(const v1::FromExecutor& message, const std::vector<Blob>& blobs) {
+    for (const Blob& blob : blobs) RETURN_IF_ERROR(SendFrame(socket_, FrameKind::kBlob, *blob));
+    return SendFrame(socket_, FrameKind::kMessage, message.SerializeAsString());
+  }
+
+ private:
+  int socket_;
+};
+
+class Executor {
+ public:
+  Executor(int socket, const Cookers& cookers) : socket_(socket), cookers_(cookers), sink_(socket) {}
+
+  absl::Status Run() {
+    FrameReader reader;
+    while (true) {
+      ASSIGN_OR_RETURN(const std::optional<Frame> frame, ReceiveFrame(socket_, reader));
+      if (!frame.has_value()) return absl::OkStatus();
+      v1::ToExecutor message;
+      if (frame->kind != FrameKind::kMessage || !message.ParseFromString(frame->bytes)) {
+        return absl::InvalidArgumentError("the session sent what is no message");
+      }
+      switch (message.what_case()) {
+        case v1::ToExecutor::kSetup: SetUp(message.setup()); break;
+        case v1::ToExecutor::kJob: RETURN_IF_ERROR(sink_.Send(EndMessage(RunOne(message.job())), {})); break;
+        case v1::ToExecutor::WHAT_NOT_SET: return absl::InvalidArgumentError("the session sent an empty message");
+      }
+    }
+  }
+
+ private:
+  struct Opened {
+    std::string file;
+    std::unique_ptr<content::Snapshot> snapshot;
+    std::unique_ptr<MountView> view;  // after the snapshot, which it reads
+  };
+
+  void SetUp(const v1::ExecutorSetup& setup) {
+    snapshots_.clear();
+    setup_ = setup;
+    platforms_.clear();
+    for (const v1::Platform& platform : setup.platforms()) {
+      platforms_.push_back({.name = platform.name(), .parameters = {platform.parameters().begin(), platform.parameters().end()}});
+    }
+  }
+
+  absl::StatusOr<Opened*> OpenSnapshot(const std::string& file) {
+    for (Opened& opened : snapshots_) {
+      if (opened.file == file) return &opened;
+    }
+    ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, content::Snapshot::ReadTable(file));
+    auto view = std::make_unique<MountView>(snapshot.get(), setup_.scratch_directory());
+    if (snapshots_.size() >= kSnapshotsKept) snapshots_.pop_front();
+    snapshots_.push_back({.file = file, .snapshot = std::move(snapshot), .view = std::move(view)});
+    return &snapshots_.back();
+  }
+
+  JobEnd RunOne(const v1::ExecutorJob& message) {
+    const absl::StatusOr<Opened*> opened = OpenSnapshot(message.snapshot_file());
+    if (!opened.ok()) {
+      return Trouble{.cause = TroubleCause::kInfrastructure,
+                     .error = fmt::format("the snapshot's table cannot be read: {}", MessageOf(opened.status()))};
+    }
+    absl::StatusOr<JobSpec> spec = SpecOf(message.job(), clock_.Monotonic());
+    absl::StatusOr<SnapshotInputsOptions> options = InputsOf(message.job());
+    for (const absl::Status& status : {spec.status(), options.status()}) {
+      if (!status.ok()) return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status)};
+    }
+    options->snapshot = (*opened)->snapshot.get();
+    options->view = (*opened)->view.get();
+    options->store_directory = setup_.store_directory();
+    options->platforms = &platforms_;
+    options->project_root = setup_.project_root();
+    options->scratch_directory = setup_.scratch_directory();
+    options->tools = &tools_;
+    LimitMemory(spec->memory_bytes_max);
+    SnapshotInputs inputs(*std::move(options));
+    return RunJob(*spec, inputs, cookers_, clock_, sink_);
+  }
+
+  int socket_;
+  const Cookers& cookers_;
+  SocketSink sink_;
+  SystemClock clock_;
+  v1::ExecutorSetup setup_;
+  std::vector<PlatformInfo> platforms_;
+  std::deque<Opened> snapshots_;  // newest last
+  ToolDigests tools_;
+};
+
+}  // namespace
+
+absl::Status RunExecutor(int socket, const Cookers& cookers) { return Executor(socket, cookers).Run(); }
+
+}  // namespace galley::worker

@@ -1,0 +1,15 @@
+// The executor process: takes jobs from the session over a socket, one at a time, and reports. proto/galley/v1/executor.proto.
+#pragma once
+
+#include "absl/status/status.h"
+#include "worker/executor/run_job.h"
+
+namespace galley::worker {
+
+// Descriptor of the socket in an executor process.
+inline constexpr int kExecutorSocket = 3;
+
+// Returns when the session closes the socket (OK), or sends what is no valid message.
+absl::Status RunExecutor(int socket, const Cookers& cookers);
+
+}  // namespace galley::worker

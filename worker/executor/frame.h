@@ -1,0 +1,44 @@
+// Frames between a session and its executors: one byte kind, eight bytes length (little endian), then so many bytes.
+//
+// A reader takes bytes as they come and never holds more than one frame plus one piece; a length above the kind's limit is
+// INVALID_ARGUMENT before anything is reserved for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace galley::worker {
+
+enum class FrameKind : uint8_t { kMessage = 1, kBlob = 2 };
+
+inline constexpr uint64_t kMessageFrameBytesMax = 128ull << 20;
+inline constexpr uint64_t kBlobFrameBytesMax = 4ull << 30;
+
+struct Frame {
+  FrameKind kind = FrameKind::kMessage;
+  std::string bytes;
+};
+
+class FrameReader {
+ public:
+  // Appends what was read.
+  void Add(std::string_view bytes);
+  // The next whole frame; nullopt: more bytes are wanted. INVALID_ARGUMENT: an unknown kind or too long; the stream is of no use then.
+  absl::StatusOr<std::optional<Frame>> Next();
+  bool IsEmpty() const { return buffer_.size() == begin_; }
+
+ private:
+  std::string buffer_;
+  size_t begin_ = 0;  // of what was not given out yet
+};
+
+// Writes to a blocking socket. UNAVAILABLE: the other side is gone, or takes nothing for the socket's send time-out.
+absl::Status SendFrame(int fd, FrameKind kind, std::string_view bytes);
+// Blocks for a frame. nullopt: the other side closed between frames.
+absl::StatusOr<std::optional<Frame>> ReceiveFrame(int fd, FrameReader& reader);
+
+}  // namespace galley::worker

@@ -1,0 +1,61 @@
+// InputProvider: the world as a job may see it. Two of them stand behind the same executor code: SnapshotInputs (live, over the director's
+// snapshot) and ActionInputs (an Action's input root: only what was observed).
+//
+// A look is asked for as a record::Observation whose path is in normal form, and answered with its canonical value.
+// Errors of Observe: ABORTED with an Interruption in it (InterruptionOf) ends the attempt; INVALID_ARGUMENT: the question itself is wrong;
+// every other code is trouble of the machine.
+// Threads: one owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "common/base/blob.h"
+#include "common/base/digest.h"
+#include "common/record/observation.h"
+
+namespace galley::worker {
+
+struct Look {
+  std::string value;
+  Blob bytes;             // of a file or cooked output, when asked for and present
+  std::string host_path;  // of a tool that is present
+};
+
+enum class Want { kValue, kBytes };
+
+struct SourceContent {
+  Blob bytes;
+  Digest digest;
+};
+
+// Why an attempt must end without a result.
+struct NeedsPackage {
+  std::string package;  // absolute virtual path
+  bool operator==(const NeedsPackage&) const = default;
+};
+struct StaleFile {
+  std::string path;  // virtual
+  bool operator==(const StaleFile&) const = default;
+};
+using Interruption = std::variant<NeedsPackage, StaleFile>;
+
+absl::Status InterruptedBy(const Interruption& interruption);
+// nullopt when `status` was not made by InterruptedBy.
+std::optional<Interruption> InterruptionOf(const absl::Status& status);
+
+class InputProvider {
+ public:
+  virtual ~InputProvider() = default;
+  virtual absl::StatusOr<SourceContent> Source() = 0;
+  virtual absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) = 0;
+  virtual absl::Status ShowMounts(const std::string& directory) = 0;
+  // An empty folder, removed with the provider.
+  virtual absl::StatusOr<std::string> ScratchDirectory() = 0;
+  virtual uint64_t bytes_read() const = 0;
+};
+
+}  // namespace galley::worker

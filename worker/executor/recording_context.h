@@ -1,0 +1,109 @@
+// RecordingContext: the CookContext of one Load or one Cook. It normalises what a cooker asks, hands the question to the InputProvider,
+// records it with its value, and gathers what the cooker gives.
+//
+// A question asked twice is answered the same. Trouble is sticky: once a look was interrupted or failed by the machine, the outcome of the
+// cooker no longer counts (a cooker cannot turn an I/O error into a verdict by mistake).
+// Threads: one owner.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "worker/cookers/cooker.h"
+#include "worker/executor/input_provider.h"
+
+namespace galley::worker {
+
+// What bounds a cooker's gifts; beyond: INVALID_ARGUMENT.
+inline constexpr size_t kOutputsMax = 10'000;
+inline constexpr size_t kGeneratedMax = 100'000;
+inline constexpr size_t kWarningsMax = 1'000;
+inline constexpr size_t kTextBytesMax = 16 << 10;  // of one warning
+inline constexpr size_t kLogBytesMax = 1 << 20;
+
+struct CookedFile {
+  std::string suffix;
+  Blob bytes;
+  bool is_executable = false;
+};
+
+// What a Load or a Cook gave. Details are canonical only after Finish.
+struct Gathered {
+  std::map<record::Observation, std::string> observed;
+  std::set<record::Reference> references;
+  std::map<std::string, record::Generated> generated;
+  std::map<std::string, Blob> generated_bytes;  // by name
+  std::map<std::string, std::variant<std::string, double, bool>> tags;
+  std::vector<std::string> warnings;
+  std::map<std::string, CookedFile> outputs;
+  std::string log;
+
+  std::vector<record::Observed> Observed() const;
+  record::Details Details() const;
+};
+
+struct ContextOptions {
+  InputProvider* provider = nullptr;
+  uint32_t platform = 0;
+  const nlohmann::json* settings = nullptr;
+  const std::string* extension = nullptr;
+  const Blob* source = nullptr;
+  Clock* clock = nullptr;
+  absl::Time deadline;  // monotonic
+  uint64_t memory_bytes_max = 0;
+  bool is_load = false;
+};
+
+class RecordingContext final : public CookContext {
+ public:
+  // `before`: what the Load gathered, for a Cook.
+  RecordingContext(const ContextOptions& options, Gathered before);
+
+  const nlohmann::json& settings() const override { return *options_.settings; }
+  const std::string& extension() const override { return *options_.extension; }
+  const Blob& source() const override { return *options_.source; }
+
+  absl::StatusOr<FileContent> ReadFile(std::string_view path) override;
+  absl::StatusOr<Kind> Exists(std::string_view path) override;
+  absl::StatusOr<std::optional<std::vector<std::string>>> List(std::string_view folder) override;
+  absl::StatusOr<std::vector<std::string>> Glob(std::string_view root, std::string_view pattern) override;
+  absl::StatusOr<Blob> Cooked(std::string_view package, std::string_view suffix) override;
+  absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) override;
+  absl::StatusOr<std::string> Tool(std::string_view path) override;
+  absl::StatusOr<std::optional<std::string>> Environment(std::string_view name) override;
+  absl::StatusOr<std::string> Name() override;
+
+  void AddReference(record::ReferenceKind kind, std::string_view path_as_written) override;
+  absl::Status AddGenerated(std::string_view name, std::string bytes, std::string_view cooker,
+                            std::string_view settings_json) override;
+  void AddTag(std::string_view name, std::variant<std::string, double, bool> value) override;
+  void AddWarning(std::string_view text) override;
+  absl::Status AddOutput(std::string_view suffix, std::string bytes, bool is_executable) override;
+  void Log(std::string_view text) override;
+
+  absl::StatusOr<std::string> ScratchDirectory() override;
+  absl::Status ShowMounts(const std::string& directory) override;
+  absl::Duration TimeLeft() const override { return options_.deadline - options_.clock->Monotonic(); }
+  uint64_t MemoryBytesMax() const override { return options_.memory_bytes_max; }
+
+  // The first look that failed by no fault of the cooker; OK when none did.
+  const absl::Status& trouble() const { return trouble_; }
+  const Gathered& gathered() const { return gathered_; }
+  Gathered Take() { return std::move(gathered_); }
+
+ private:
+  absl::StatusOr<Look> Observe(record::Observation what, Want want);
+  absl::Status Remember(absl::Status status);
+
+  ContextOptions options_;
+  Gathered gathered_;
+  std::map<record::Observation, Look> looks_;  // asked in this context, for small contents
+  absl::Status trouble_;
+};
+
+}  // namespace galley::worker

@@ -1,0 +1,249 @@
+#include "worker/executor/run_job.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::worker {
+namespace {
+
+using record::ObservationKind;
+
+std::vector<Blob> GeneratedBytes(const Gathered& gathered) {
+  std::vector<Blob> blobs;
+  for (const auto& [name, bytes] : gathered.generated_bytes) blobs.push_back(bytes);
+  return blobs;
+}
+
+TroubleCause CauseOf(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kResourceExhausted: return TroubleCause::kInfrastructure;
+    case absl::StatusCode::kDeadlineExceeded: return TroubleCause::kTimeout;
+    default: return TroubleCause::kUnknown;
+  }
+}
+
+Trouble TroubleOf(const absl::Status& status) { return {.cause = CauseOf(status.code()), .error = MessageOf(status)}; }
+
+class Job {
+ public:
+  Job(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock, JobSink& sink)
+      : spec_(spec), provider_(provider), cookers_(cookers), clock_(clock), sink_(sink) {}
+
+  JobEnd Run() {
+    absl::StatusOr<SourceContent> source = provider_.Source();
+    if (!source.ok()) {
+      if (!spec_.targets.empty()) current_ = spec_.targets.front().platform;
+      return EndOf(source.status());
+    }
+    source_ = *std::move(source);
+    left_.assign(spec_.targets.begin(), spec_.targets.end());
+    while (!left_.empty()) {
+      if (std::optional<JobEnd> end = RunFirst()) return *std::move(end);
+    }
+    return JobDone{};
+  }
+
+ private:
+  // Loads and cooks the first platform left. An end, when the job cannot go on.
+  std::optional<JobEnd> RunFirst() {
+    const JobTarget target = left_.front();
+    current_ = target.platform;
+    Cooker* cooker = FindCooker(cookers_, target.recipe.cooker);
+    if (cooker == nullptr) {
+      return Trouble{.cause = TroubleCause::kUnknown,
+                     .error = fmt::format("this worker has no cooker `{}`", target.recipe.cooker)};
+    }
+    if (const absl::Status status = CheckIdentity(*cooker, target.recipe); !status.ok()) return TroubleOf(status);
+    if (!IsWarmFor(target)) {
+      if (std::optional<JobEnd> end = Load(*cooker, target)) return end;
+      if (warm_.loaded == nullptr) return std::nullopt;  // a verdict, reported
+    }
+    return Cook(*cooker, target);
+  }
+
+  struct Warm {
+    record::Recipe recipe;
+    nlohmann::json settings;
+    std::unique_ptr<Cooker::Loaded> loaded;
+    Gathered gathered;
+    absl::Duration load_time;
+  };
+
+  bool IsWarmFor(const JobTarget& target) {
+    return warm_.loaded != nullptr && warm_.recipe == target.recipe &&
+           SeesTheSame(target.platform, warm_.gathered.observed);
+  }
+
+  bool SeesTheSame(uint32_t platform, const std::map<record::Observation, std::string>& observed) {
+    return std::all_of(observed.begin(), observed.end(), [&](const auto& entry) {
+      const ObservationKind kind = entry.first.kind;
+      if (kind != ObservationKind::kPlatform && kind != ObservationKind::kCooked) return true;
+      const absl::StatusOr<Look> look = provider_.Observe(platform, entry.first, Want::kValue);
+      return look.ok() && look->value == entry.second;
+    });
+  }
+
+  std::vector<uint32_t> PlatformsServed(const JobTarget& target, const Gathered& gathered) {
+    std::vector<uint32_t> platforms = {target.platform};
+    for (const JobTarget& other : left_) {
+      if (other.platform != target.platform && other.recipe == target.recipe &&
+          SeesTheSame(other.platform, gathered.observed)) {
+        platforms.push_back(other.platform);
+      }
+    }
+    return platforms;
+  }
+
+  ContextOptions Options(const JobTarget& target, bool is_load) {
+    return {.provider = &provider_, .platform = target.platform, .settings = &warm_.settings,
+            .extension = &target.recipe.extension, .source = &source_.bytes, .clock = &clock_, .deadline = spec_.deadline,
+            .memory_bytes_max = spec_.memory_bytes_max, .is_load = is_load};
+  }
+
+  std::optional<JobEnd> Load(Cooker& cooker, const JobTarget& target) {
+    warm_ = Warm{.recipe = target.recipe, .settings = {}, .loaded = nullptr, .gathered = {}, .load_time = {}};
+    warm_.settings = nlohmann::json::parse(target.recipe.settings, nullptr, /*allow_exceptions=*/false);
+    if (!warm_.settings.is_object()) {
+      return Trouble{.cause = TroubleCause::kUnknown, .error = "the recipe's settings are no JSON object"};
+    }
+    RecordingContext context(Options(target, true), {});
+    const absl::Time wall = clock_.Now();
+    const absl::Time start = clock_.Monotonic();
+    std::unique_ptr<Cooker::Loaded> loaded;
+    const absl::Status status = Guard([&] {
+      absl::StatusOr<std::unique_ptr<Cooker::Loaded>> made = cooker.Load(context);
+      if (made.ok()) loaded = *std::move(made);
+      return made.status();
+    });
+    warm_.load_time = clock_.Monotonic() - start;
+    if (std::optional<JobEnd> end = JudgedEnd(context, status)) return end;
+    if (!status.ok()) return Save(target, context, status, wall, absl::ZeroDuration());
+    if (loaded == nullptr) return Trouble{.cause = TroubleCause::kUnknown, .error = "the cooker's load gave nothing"};
+    warm_.loaded = std::move(loaded);
+    warm_.gathered = context.Take();
+    return Sent(sink_.Loaded({.platforms = PlatformsServed(target, warm_.gathered),
+                              .details = warm_.gathered.Details(),
+                              .generated = GeneratedBytes(warm_.gathered),
+                              .started = wall,
+                              .load_time = warm_.load_time,
+                              .bytes_read = provider_.bytes_read()}));
+  }
+
+  std::optional<JobEnd> Cook(Cooker& cooker, const JobTarget& target) {
+    RecordingContext context(Options(target, false), warm_.gathered);
+    const absl::Time wall = clock_.Now();
+    const absl::Time start = clock_.Monotonic();
+    const absl::Status status = Guard([&] { return cooker.Cook(context, *warm_.loaded); });
+    const absl::Duration save_time = clock_.Monotonic() - start;
+    if (std::optional<JobEnd> end = JudgedEnd(context, status)) return end;
+    return Save(target, context, status, wall, save_time);
+  }
+
+  // Reports a result or a verdict and strikes the platforms that it serves.
+  std::optional<JobEnd> Save(const JobTarget& target, RecordingContext& context, const absl::Status& status, absl::Time wall,
+                             absl::Duration save_time) {
+    Gathered gathered = context.Take();
+    SaveReport report{.platforms = PlatformsServed(target, gathered),
+                      .source = source_.digest,
+                      .observed = gathered.Observed(),
+                      .details = gathered.Details(),
+                      .generated = GeneratedBytes(gathered),
+                      .outputs = {},
+                      .is_verdict = !status.ok(),
+                      .error = status.ok() ? "" : MessageOf(status),
+                      .log = std::move(gathered.log),
+                      .identity = target.recipe.identity,
+                      .started = wall,
+                      .load_time = warm_.load_time,
+                      .save_time = save_time};
+    if (status.ok()) {
+      for (auto& [suffix, file] : gathered.outputs) report.outputs.push_back(std::move(file));
+    }
+    std::erase_if(left_, [&](const JobTarget& other) {
+      return std::find(report.platforms.begin(), report.platforms.end(), other.platform) != report.platforms.end();
+    });
+    return Sent(sink_.Saved(report));
+  }
+
+  std::optional<JobEnd> Sent(const absl::Status& status) {
+    if (status.ok()) return std::nullopt;
+    return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status)};
+  }
+
+  // Runs a cooker's code. A throw is a verdict; a lack of memory is not.
+  template <typename Body>
+  absl::Status Guard(Body body) {
+    out_of_memory_ = false;
+    try {
+      return body();
+    } catch (const std::bad_alloc&) {
+      out_of_memory_ = true;
+      return absl::ResourceExhaustedError("the cooker ran out of memory");
+    } catch (const std::exception& exception) {
+      return absl::InvalidArgumentError(fmt::format("the cooker threw: {}", exception.what()));
+    } catch (...) {
+      return absl::InvalidArgumentError("the cooker threw something that is no std::exception");
+    }
+  }
+
+  // An end unless `status` is a success or the cooker's own verdict.
+  std::optional<JobEnd> JudgedEnd(const RecordingContext& context, const absl::Status& status) {
+    if (out_of_memory_) return Trouble{.cause = TroubleCause::kMemory, .error = MessageOf(status)};
+    if (!context.trouble().ok()) return EndOf(context.trouble());
+    if (status.ok() || status.code() == absl::StatusCode::kInvalidArgument) return std::nullopt;
+    return EndOf(status);
+  }
+
+  JobEnd EndOf(const absl::Status& status) const {
+    if (const std::optional<Interruption> why = InterruptionOf(status)) {
+      if (const auto* needs = std::get_if<NeedsPackage>(&*why)) {
+        return JobNeeds{.package = needs->package, .platform = current_};
+      }
+      return JobStale{.path = std::get<StaleFile>(*why).path};
+    }
+    return TroubleOf(status);
+  }
+
+  const JobSpec& spec_;
+  InputProvider& provider_;
+  const Cookers& cookers_;
+  Clock& clock_;
+  JobSink& sink_;
+
+  SourceContent source_;
+  std::vector<JobTarget> left_;
+  uint32_t current_ = 0;
+  Warm warm_;
+  bool out_of_memory_ = false;
+};
+
+}  // namespace
+
+Cooker* FindCooker(const Cookers& cookers, std::string_view name) {
+  for (const std::unique_ptr<Cooker>& cooker : cookers) {
+    if (cooker->description().name == name) return cooker.get();
+  }
+  return nullptr;
+}
+
+absl::Status CheckIdentity(const Cooker& cooker, const record::Recipe& recipe) {
+  const std::string& ours = cooker.description().identity;
+  if (ours == recipe.identity) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format("cooker `{}` here is `{}`, the recipe wants `{}`", recipe.cooker, ours,
+                                                   recipe.identity));
+}
+
+JobEnd RunJob(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock, JobSink& sink) {
+  return Job(spec, provider, cookers, clock, sink).Run();
+}
+
+}  // namespace galley::worker

@@ -1,0 +1,164 @@
+#include "worker/executor/snapshot_inputs.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "common/content/glob.h"
+#include "common/content/name.h"
+#include "common/store/local/segment_writer.h"
+#include "fmt/format.h"
+
+namespace galley::worker {
+namespace {
+
+using record::ObservationKind;
+
+std::string JoinLines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    if (!text.empty()) text += '\n';
+    text += line;
+  }
+  return text;
+}
+
+Look ValueOnly(std::string_view value) { return {.value = std::string(value), .bytes = nullptr, .host_path = ""}; }
+
+std::string_view KindValue(content::EntryKind kind) {
+  switch (kind) {
+    case content::EntryKind::kAbsent: return record::kAbsent;
+    case content::EntryKind::kFile: return record::kIsFile;
+    case content::EntryKind::kFolder: return record::kFolder;
+  }
+  return record::kAbsent;
+}
+
+}  // namespace
+
+SnapshotInputs::SnapshotInputs(SnapshotInputsOptions options)
+    : options_(std::move(options)), scratch_(options_.scratch_directory) {}
+
+absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status, const std::string& path) const {
+  if (status.code() == absl::StatusCode::kAborted) return InterruptedBy(StaleFile{path});
+  return status;
+}
+
+absl::StatusOr<SourceContent> SnapshotInputs::Source() {
+  if (options_.generated_source.has_value()) {
+    ASSIGN_OR_RETURN(Blob bytes, ReadBlob(*options_.generated_source));
+    return SourceContent{.bytes = std::move(bytes), .digest = *options_.generated_source};
+  }
+  auto content = options_.snapshot->Read(options_.package, options_.read_bytes_max);
+  if (content.status().code() == absl::StatusCode::kNotFound) return InterruptedBy(StaleFile{options_.package});
+  if (!content.ok()) return FromSnapshot(content.status(), options_.package);
+  bytes_read_ += content->bytes->size();
+  return SourceContent{.bytes = std::move(content->bytes), .digest = content->digest};
+}
+
+absl::StatusOr<Look> SnapshotInputs::Observe(uint32_t platform, const record::Observation& what, Want want) {
+  switch (what.kind) {
+    case ObservationKind::kPlatform: return Platform(platform, what.subject);
+    case ObservationKind::kTool: return Tool(what.subject);
+    case ObservationKind::kName: return ValueOnly(options_.package);
+    case ObservationKind::kEnv: {
+      const char* value = std::getenv(what.subject.c_str());
+      return ValueOnly(value == nullptr ? std::string(record::kUnset) : record::SetValue(value));
+    }
+    case ObservationKind::kFile:
+    case ObservationKind::kExists:
+    case ObservationKind::kList:
+    case ObservationKind::kGlob:
+    case ObservationKind::kCooked: break;
+  }
+  const absl::StatusOr<std::string> resolved = content::ResolveAsked(options_.package, what.subject);
+  // A relative path that climbs above "/" shows nothing. No error: it depends on where the package lies, which is not in the key.
+  if (!resolved.ok()) return ValueOnly(what.kind == ObservationKind::kGlob ? std::string_view() : record::kAbsent);
+  const std::string& path = *resolved;
+  switch (what.kind) {
+    case ObservationKind::kFile: return File(path, want);
+    case ObservationKind::kExists: return ValueOnly(KindValue(options_.snapshot->Kind(path)));
+    case ObservationKind::kList: return List(path);
+    case ObservationKind::kGlob: return Glob(path, what.detail);
+    default: return Cooked(path, what.detail, platform, want);
+  }
+}
+
+absl::StatusOr<Look> SnapshotInputs::File(const std::string& path, Want want) {
+  const content::EntryKind kind = options_.snapshot->Kind(path);
+  if (kind == content::EntryKind::kAbsent) return ValueOnly(record::kAbsent);
+  if (kind == content::EntryKind::kFolder) return ValueOnly(record::kFolder);
+  if (want == Want::kValue) {
+    const absl::StatusOr<Digest> digest = options_.snapshot->DigestOf(path);
+    if (!digest.ok()) return FromSnapshot(digest.status(), path);
+    return ValueOnly(digest->ToString());
+  }
+  auto content = options_.snapshot->Read(path, options_.read_bytes_max);
+  if (!content.ok()) return FromSnapshot(content.status(), path);
+  bytes_read_ += content->bytes->size();
+  return Look{.value = content->digest.ToString(), .bytes = std::move(content->bytes), .host_path = ""};
+}
+
+absl::StatusOr<Look> SnapshotInputs::List(const std::string& folder) const {
+  const auto names = options_.snapshot->List(folder);
+  return ValueOnly(names.has_value() ? JoinLines(*names) : std::string(record::kAbsent));
+}
+
+absl::StatusOr<Look> SnapshotInputs::Glob(const std::string& root, const std::string& pattern) const {
+  ASSIGN_OR_RETURN(const content::Glob glob, content::Glob::Parse(pattern));
+  return ValueOnly(JoinLines(options_.snapshot->Matches(root, glob)));
+}
+
+absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const std::string& suffix, uint32_t platform,
+                                            Want want) {
+  const auto given = options_.cooked.find({package, platform});
+  if (given == options_.cooked.end()) return InterruptedBy(NeedsPackage{package});
+  const auto output = given->second.find(suffix);
+  if (output == given->second.end()) return ValueOnly(record::kAbsent);
+  Look look = ValueOnly(output->second.ToString());
+  if (want == Want::kBytes) {
+    ASSIGN_OR_RETURN(look.bytes, ReadBlob(output->second));
+  }
+  return look;
+}
+
+absl::StatusOr<Look> SnapshotInputs::Platform(uint32_t platform, const std::string& parameter) const {
+  if (platform >= options_.platforms->size()) {
+    return absl::InternalError(fmt::format("the director named no platform {}", platform));
+  }
+  const PlatformInfo& info = (*options_.platforms)[platform];
+  if (parameter == "name") return ValueOnly(record::SetValue(info.name));
+  const auto value = info.parameters.find(parameter);
+  return ValueOnly(value == info.parameters.end() ? std::string(record::kUnset) : record::SetValue(value->second));
+}
+
+absl::StatusOr<Look> SnapshotInputs::Tool(const std::string& path) {
+  const std::string host_path = path.starts_with('/') ? path : JoinPath(options_.project_root, path);
+  const absl::StatusOr<Digest> digest = options_.tools->DigestOf(host_path);
+  if (digest.status().code() == absl::StatusCode::kNotFound) return ValueOnly(record::kAbsent);
+  if (!digest.ok()) return digest.status();
+  return Look{.value = digest->ToString(), .bytes = nullptr, .host_path = host_path};
+}
+
+absl::StatusOr<Blob> SnapshotInputs::ReadBlob(const Digest& digest) {
+  if (digest.size_bytes() == 0) return MakeBlob("");
+  const auto location = options_.blobs.find(digest);
+  if (location == options_.blobs.end()) {
+    return absl::UnavailableError(fmt::format("the director did not say where blob {} lies", digest.ToString()));
+  }
+  absl::StatusOr<Blob> bytes = store::ReadBlobAt(options_.store_directory, digest, location->second);
+  if (!bytes.ok()) {
+    return absl::UnavailableError(fmt::format("blob {} cannot be read: {}", digest.ToString(), MessageOf(bytes.status())));
+  }
+  bytes_read_ += (*bytes)->size();
+  return bytes;
+}
+
+absl::Status SnapshotInputs::ShowMounts(const std::string& directory) {
+  RETURN_IF_ERROR(options_.view->ShowUnder(directory));
+  if (!options_.generated_source.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Blob bytes, ReadBlob(*options_.generated_source));
+  return MountView::PutFile(directory, options_.package, *bytes);
+}
+
+}  // namespace galley::worker

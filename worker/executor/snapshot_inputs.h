@@ -1,0 +1,69 @@
+// SnapshotInputs: what a live job may see: the director's snapshot, the cooked inputs that the director gave with the job, the platforms'
+// parameters, tools and environment of this machine.
+//
+// Values are those that the director computes for a look-up, to the byte. A cooked input that was not given with the job interrupts
+// (NeedsPackage); a file that is no longer what the snapshot says interrupts (StaleFile).
+// Threads: one owner. The snapshot and the caches outlive it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/content/snapshot.h"
+#include "common/store/interface/store.h"
+#include "worker/executor/input_provider.h"
+#include "worker/executor/mount_view.h"
+#include "worker/executor/scratch.h"
+#include "worker/executor/tool_digests.h"
+
+namespace galley::worker {
+
+struct PlatformInfo {
+  std::string name;
+  std::map<std::string, std::string> parameters;
+};
+
+struct SnapshotInputsOptions {
+  content::Snapshot* snapshot = nullptr;
+  std::string package;
+  std::optional<Digest> generated_source;
+  std::map<std::pair<std::string, uint32_t>, std::map<std::string, Digest>> cooked;  // (package, platform) -> suffix -> digest
+  std::map<Digest, store::BlobLocation> blobs;
+  std::string store_directory;
+  const std::vector<PlatformInfo>* platforms = nullptr;
+  std::string project_root;
+  std::string scratch_directory;
+  ToolDigests* tools = nullptr;
+  MountView* view = nullptr;     // of this snapshot
+  uint64_t read_bytes_max = UINT64_MAX;
+};
+
+class SnapshotInputs final : public InputProvider {
+ public:
+  explicit SnapshotInputs(SnapshotInputsOptions options);
+
+  absl::StatusOr<SourceContent> Source() override;
+  absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) override;
+  absl::Status ShowMounts(const std::string& directory) override;
+  absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
+  uint64_t bytes_read() const override { return bytes_read_; }
+
+ private:
+  absl::StatusOr<Look> File(const std::string& path, Want want);
+  absl::StatusOr<Look> List(const std::string& folder) const;
+  absl::StatusOr<Look> Glob(const std::string& root, const std::string& pattern) const;
+  absl::StatusOr<Look> Cooked(const std::string& package, const std::string& suffix, uint32_t platform, Want want);
+  absl::StatusOr<Look> Platform(uint32_t platform, const std::string& parameter) const;
+  absl::StatusOr<Look> Tool(const std::string& path);
+  absl::StatusOr<Blob> ReadBlob(const Digest& digest);
+  absl::Status FromSnapshot(const absl::Status& status, const std::string& path) const;
+
+  SnapshotInputsOptions options_;
+  Scratch scratch_;
+  uint64_t bytes_read_ = 0;
+};
+
+}  // namespace galley::worker

@@ -1,0 +1,27 @@
+// ToolDigests: digests of programs, remembered by what stat says of them. A file changed so lately that its next change might not show in
+// its times is hashed again. Errors: NOT_FOUND absent (or no regular file); others as ReadFile.
+// Threads: one owner.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+
+namespace galley::worker {
+
+class ToolDigests {
+ public:
+  absl::StatusOr<Digest> DigestOf(const std::string& host_path);
+
+ private:
+  struct Known {
+    FileStat stat;
+    Digest digest;
+  };
+  std::map<std::string, Known> known_;
+};
+
+}  // namespace galley::worker
