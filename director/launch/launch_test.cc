@@ -1,0 +1,272 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "director/launch/launcher.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Remembers the exits and lets a test wait for them.
+class Exits {
+ public:
+  std::function<void(WorkerExit)> Recorder() {
+    return [this](WorkerExit exit) {
+      base::MutexLock lock(mutex_);
+      exits_.push_back(std::move(exit));
+      changed_.NotifyAll();
+    };
+  }
+  // The first `count` exits; gives up after a minute.
+  std::vector<WorkerExit> Await(size_t count) {
+    base::MutexLock lock(mutex_);
+    while (exits_.size() < count) {
+      if (!changed_.WaitFor(mutex_, std::chrono::minutes(1))) break;
+    }
+    return exits_;
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::vector<WorkerExit> exits_ GALLEY_GUARDED_BY(mutex_);
+};
+
+class LocalLauncherTest : public ::testing::Test {
+ protected:
+  void SetUp() override { folder_ = MakeTemporaryDirectory(::testing::TempDir(), "launch").value(); }
+  void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
+
+  std::string Path(std::string_view name) const { return JoinPath(folder_, name); }
+
+  // A program that runs `body` in /bin/sh.
+  std::string Script(std::string_view body) const {
+    const std::string path = Path("worker");
+    EXPECT_TRUE(WriteFileAtomic(path, fmt::format("#!/bin/sh\n{}\n", body)).ok());
+    EXPECT_EQ(::chmod(path.c_str(), 0755), 0);
+    return path;
+  }
+
+  WorkerStart Worker(std::string id) const {
+    return WorkerStart{.worker_id = std::move(id), .director_address = "unix:/x", .token = "secret", .log_file = Path("log")};
+  }
+
+  // Waits until the worker has made a pipe's other end speak: reading a FIFO blocks until its writer has written and closed.
+  std::string ReadFifo(const std::string& path) const {
+    FILE* file = std::fopen(path.c_str(), "r");
+    std::string text(256, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    std::fclose(file);
+    return text;
+  }
+
+  std::string folder_;
+  Exits exits_;
+};
+
+TEST_F(LocalLauncherTest, AnEndedWorkerIsReportedWithItsExitCode) {
+  const auto launcher = CreateLocalLauncher(Script("exit 3"), exits_.Recorder());
+  launcher->Start(Worker("local-1"));
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_EQ(exits[0].worker_id, "local-1");
+  EXPECT_EQ(exits[0].reason, "exit code 3");
+  EXPECT_EQ(exits[0].signal, 0);
+  EXPECT_FALSE(exits[0].never_started);
+}
+
+TEST_F(LocalLauncherTest, AKilledWorkerIsReportedWithItsSignal) {
+  const auto launcher = CreateLocalLauncher(Script("kill -9 $$"), exits_.Recorder());
+  launcher->Start(Worker("local-1"));
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_EQ(exits[0].signal, SIGKILL);
+  EXPECT_EQ(exits[0].reason, "signal 9 (Killed)");
+}
+
+TEST_F(LocalLauncherTest, AWorkerIsToldItsDirectorIdAndSlots) {
+  const auto launcher = CreateLocalLauncher(Script("echo \"$@\""), exits_.Recorder());
+  WorkerStart start = Worker("local-7");
+  start.slots = 4;
+  launcher->Start(start);
+  ASSERT_EQ(exits_.Await(1).size(), 1u);
+  EXPECT_EQ(ReadFile(Path("log")).value(), "session --director unix:/x --id local-7 --slots 4\n");
+}
+
+TEST_F(LocalLauncherTest, TheTokenComesThroughTheDescriptorAndNowhereElse) {
+  const auto launcher =
+      CreateLocalLauncher(Script("echo \"got $(cat <&3)\"; echo \"$@\"; env; test -e /proc/self/fd/4 && echo leaked"),
+                          exits_.Recorder());
+  launcher->Start(Worker("local-1"));
+  ASSERT_EQ(exits_.Await(1).size(), 1u);
+  const std::string log = ReadFile(Path("log")).value();
+  EXPECT_THAT(log, HasSubstr("got secret\n"));
+  EXPECT_THAT(log, HasSubstr("GALLEY_TOKEN_FD=3\n"));
+  EXPECT_EQ(log.find("secret"), log.rfind("secret"));
+  EXPECT_THAT(log, Not(HasSubstr("leaked")));
+}
+
+TEST_F(LocalLauncherTest, OnlyNamedEnvironmentVariablesArePassed) {
+  ::setenv("GALLEY_LAUNCH_TEST", "visible", 1);
+  ::setenv("ASAN_OPTIONS", "verbosity=0", 1);
+  const auto launcher = CreateLocalLauncher(Script("env"), exits_.Recorder());
+  launcher->Start(Worker("local-1"));
+  ASSERT_EQ(exits_.Await(1).size(), 1u);
+  const std::string log = ReadFile(Path("log")).value();
+  EXPECT_THAT(log, Not(HasSubstr("GALLEY_LAUNCH_TEST")));
+  EXPECT_THAT(log, HasSubstr("ASAN_OPTIONS=verbosity=0\n"));
+  EXPECT_THAT(log, HasSubstr("PATH="));
+}
+
+TEST_F(LocalLauncherTest, AProgramThatIsNotThereIsReportedAsNeverStarted) {
+  const auto launcher = CreateLocalLauncher(Path("nothing"), exits_.Recorder());
+  launcher->Start(Worker("local-1"));
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_TRUE(exits[0].never_started);
+  EXPECT_THAT(exits[0].reason, HasSubstr(Path("nothing")));
+}
+
+TEST_F(LocalLauncherTest, AnUnwritableLogIsReportedAsNeverStarted) {
+  const auto launcher = CreateLocalLauncher(Script("exit 0"), exits_.Recorder());
+  WorkerStart start = Worker("local-1");
+  start.log_file = Path("worker") + "/log";  // below a file
+  launcher->Start(start);
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_TRUE(exits[0].never_started);
+  EXPECT_THAT(exits[0].reason, HasSubstr("worker"));
+}
+
+TEST_F(LocalLauncherTest, ATokenTooLongForAPipeIsRefused) {
+  const auto launcher = CreateLocalLauncher(Script("exit 0"), exits_.Recorder());
+  WorkerStart start = Worker("local-1");
+  start.token = std::string(100'000, 'x');
+  launcher->Start(start);
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_TRUE(exits[0].never_started);
+  EXPECT_THAT(exits[0].reason, HasSubstr("the limit is 4096"));
+}
+
+TEST_F(LocalLauncherTest, AStoppedWorkerGetsSigtermAndMayEndInPeace) {
+  ASSERT_EQ(::mkfifo(Path("ready").c_str(), 0600), 0);
+  const auto launcher = CreateLocalLauncher(
+      Script(fmt::format("trap 'exit 5' TERM; echo up > {}; while :; do read x < {} ; done", Path("ready"), Path("ready"))),
+      exits_.Recorder());
+  launcher->Start(Worker("local-1"));
+  EXPECT_EQ(ReadFifo(Path("ready")), "up\n");
+  launcher->Stop("local-1", absl::Hours(1));
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_EQ(exits[0].reason, "exit code 5");
+}
+
+TEST_F(LocalLauncherTest, AWorkerDeafToSigtermIsKilledAfterTheGrace) {
+  ASSERT_EQ(::mkfifo(Path("ready").c_str(), 0600), 0);
+  const auto launcher = CreateLocalLauncher(
+      Script(fmt::format("trap '' TERM; echo up > {}; while :; do read x < {}; done", Path("ready"), Path("ready"))),
+      exits_.Recorder());
+  launcher->Start(Worker("local-1"));
+  EXPECT_EQ(ReadFifo(Path("ready")), "up\n");
+  launcher->Stop("local-1", absl::Milliseconds(20));
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_EQ(exits[0].signal, SIGKILL);
+}
+
+TEST_F(LocalLauncherTest, AWorkerStartsAfterItsDelay) {
+  const auto launcher = CreateLocalLauncher(Script("exit 0"), exits_.Recorder());
+  WorkerStart late = Worker("late");
+  late.delay = absl::Milliseconds(50);
+  launcher->Start(late);
+  launcher->Start(Worker("early"));
+  const absl::Time begin = absl::Now();
+  const auto exits = exits_.Await(2);
+  ASSERT_EQ(exits.size(), 2u);
+  EXPECT_EQ(exits[1].worker_id, "late");
+  EXPECT_GE(absl::Now() - begin, absl::Milliseconds(40));
+}
+
+TEST_F(LocalLauncherTest, AWorkerStoppedDuringItsDelayNeverStarts) {
+  const auto launcher = CreateLocalLauncher(Script("echo ran"), exits_.Recorder());
+  WorkerStart start = Worker("local-1");
+  start.delay = absl::Hours(1);
+  launcher->Start(start);
+  launcher->Stop("local-1", absl::ZeroDuration());
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_TRUE(exits[0].never_started);
+  EXPECT_FALSE(FileExists(Path("log")));
+}
+
+TEST_F(LocalLauncherTest, StopAllReturnsWhenEveryExitWasReported) {
+  const auto launcher = CreateLocalLauncher(Script("exec sleep 3600"), exits_.Recorder());
+  for (int i = 0; i < 4; ++i) launcher->Start(Worker(fmt::format("local-{}", i)));
+  WorkerStart delayed = Worker("delayed");
+  delayed.delay = absl::Hours(1);
+  launcher->Start(delayed);
+  launcher->StopAll(absl::Hours(1));
+  EXPECT_EQ(exits_.Await(0).size(), 5u);
+}
+
+TEST_F(LocalLauncherTest, AnotherWorkerMayBeStartedFromWithinOnExit) {
+  Launcher* self = nullptr;
+  base::Mutex mutex;
+  const std::function<void(WorkerExit)> record = exits_.Recorder();
+  const auto launcher = CreateLocalLauncher(Script("exit 1"), [&](WorkerExit exit) {
+    {
+      base::MutexLock lock(mutex);
+      if (exit.worker_id == "local-1") self->Start(Worker("local-2"));
+    }
+    record(std::move(exit));
+  });
+  {
+    base::MutexLock lock(mutex);
+    self = launcher.get();
+  }
+  launcher->Start(Worker("local-1"));
+  const auto exits = exits_.Await(2);
+  ASSERT_EQ(exits.size(), 2u);
+  EXPECT_EQ(exits[1].worker_id, "local-2");
+}
+
+TEST_F(LocalLauncherTest, ASecondWorkerOfOneIdIsRefused) {
+  const auto launcher = CreateLocalLauncher(Script("exec sleep 3600"), exits_.Recorder());
+  launcher->Start(Worker("local-1"));
+  launcher->Start(Worker("local-1"));
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_TRUE(exits[0].never_started);
+  EXPECT_THAT(exits[0].reason, HasSubstr("already"));
+}
+
+TEST_F(LocalLauncherTest, AWorkerOutlivesTheThreadThatAskedForIt) {
+  ASSERT_EQ(::mkfifo(Path("go").c_str(), 0600), 0);
+  const auto launcher = CreateLocalLauncher(Script(fmt::format("read x < {}; exit 7", Path("go"))), exits_.Recorder());
+  std::thread([&] { launcher->Start(Worker("local-1")); }).join();
+  FILE* go = std::fopen(Path("go").c_str(), "w");  // blocks until the worker reads: it is alive though its asker is gone
+  std::fputs("go\n", go);
+  std::fclose(go);
+  const auto exits = exits_.Await(1);
+  ASSERT_EQ(exits.size(), 1u);
+  EXPECT_EQ(exits[0].reason, "exit code 7");
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,336 @@
+// The local launcher: one thread that lives as long as the launcher starts the children (their parent-death signal is tied to it), waits
+// on their pidfds and on an eventfd for requests, and calls on_exit.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "director/launch/launcher.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// The token is written to a pipe before the child reads it; this much always fits (pipe(7): PIPE_BUF is 4,096).
+constexpr size_t kTokenBytesMax = 4096;
+constexpr int kTokenDescriptor = 3;
+// How often children without a pidfd (no descriptors left) are looked at.
+constexpr absl::Duration kPollWithoutHandle = absl::Milliseconds(100);
+constexpr const char* kInheritedNames[] = {"PATH",         "HOME",          "LANG",        "ASAN_OPTIONS",
+                                           "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"};
+
+std::vector<std::string> WorkerEnvironment() {
+  std::vector<std::string> environment;
+  for (const char* name : kInheritedNames) {
+    if (const char* value = std::getenv(name); value != nullptr) environment.push_back(fmt::format("{}={}", name, value));
+  }
+  environment.push_back(fmt::format("GALLEY_TOKEN_FD={}", kTokenDescriptor));
+  return environment;
+}
+
+// The reading end of a pipe that holds `token` and nothing after it.
+absl::StatusOr<FileDescriptor> TokenPipe(std::string_view token) {
+  if (token.size() > kTokenBytesMax) {
+    return absl::InvalidArgumentError(fmt::format("the token has {} bytes, the limit is {}", token.size(), kTokenBytesMax));
+  }
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", "the token");
+  FileDescriptor reading(ends[0]);
+  const FileDescriptor writing(ends[1]);
+  RETURN_IF_ERROR(WriteAll(writing.get(), token, "the token's pipe"));
+  return reading;
+}
+
+// Where the worker's output and errors go; invalid: our own standard error.
+absl::StatusOr<FileDescriptor> OpenLog(const std::string& path) {
+  if (path.empty()) return FileDescriptor();
+  if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
+    RETURN_IF_ERROR(CreateDirectories(path.substr(0, slash)));
+  }
+  FileDescriptor log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!log.valid()) return ErrnoStatus(errno, "open", path);
+  return log;
+}
+
+absl::StatusOr<ChildProcess> StartChild(const std::string& program, const WorkerStart& start) {
+  ASSIGN_OR_RETURN(const FileDescriptor token, TokenPipe(start.token));
+  ASSIGN_OR_RETURN(const FileDescriptor log, OpenLog(start.log_file));
+  const int errors = log.valid() ? log.get() : STDERR_FILENO;
+  ChildOptions options;
+  options.argv = {program, "session", "--director", start.director_address, "--id", start.worker_id,
+                  "--slots", fmt::format("{}", start.slots)};
+  options.environment = WorkerEnvironment();
+  options.inherit = {{errors, STDOUT_FILENO}, {errors, STDERR_FILENO}, {token.get(), kTokenDescriptor}};
+  return ChildProcess::Start(options);
+}
+
+class LocalLauncher final : public Launcher {
+ public:
+  LocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit)
+      : program_(std::move(program)), on_exit_(std::move(on_exit)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    GALLEY_CHECK(wake_.valid());
+    // Signals are for the program's own threads; children get an empty mask from ChildProcess.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { Run(); });
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  ~LocalLauncher() override {
+    StopAll(absl::ZeroDuration());
+    {
+      base::MutexLock lock(mutex_);
+      is_ending_ = true;
+    }
+    Wake();
+    thread_.join();
+  }
+
+  void Start(const WorkerStart& start) override {
+    Post(Request{.kind = Request::Kind::kStart, .start = start, .received = clock_.Monotonic()});
+  }
+
+  void Stop(std::string_view worker_id, absl::Duration grace) override {
+    Post(Request{.kind = Request::Kind::kStop, .worker_id = std::string(worker_id), .grace = grace, .received = clock_.Monotonic()});
+  }
+
+  void StopAll(absl::Duration grace) override {
+    GALLEY_CHECK(std::this_thread::get_id() != thread_.get_id());
+    bool is_done = false;
+    Post(Request{.kind = Request::Kind::kStopAll, .grace = grace, .received = clock_.Monotonic(), .is_done = &is_done});
+    base::MutexLock lock(mutex_);
+    while (!is_done) done_.Wait(mutex_);
+  }
+
+ private:
+  struct Request {
+    enum class Kind { kStart, kStop, kStopAll };
+    Kind kind = Kind::kStart;
+    WorkerStart start;
+    std::string worker_id;
+    absl::Duration grace;
+    absl::Time received;
+    bool* is_done = nullptr;  // kStopAll: set under mutex_
+  };
+
+  // A worker that waits for its delay (no process yet) or runs.
+  struct Worker {
+    WorkerStart start;
+    uint64_t serial = 0;
+    absl::Time due;            // when it starts
+    ChildProcess process;
+    FileDescriptor handle;     // pidfd; invalid: none could be had
+    std::optional<absl::Time> kill_at;
+  };
+
+  struct Waiter {
+    uint64_t serial_last = 0;  // waits for the workers up to this one
+    bool* is_done = nullptr;
+  };
+
+  void Wake() {
+    const uint64_t one = 1;
+    // EAGAIN means that the counter is full, so the thread wakes anyway.
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof(one));
+  }
+
+  void Post(Request request) {
+    {
+      base::MutexLock lock(mutex_);
+      requests_.push_back(std::move(request));
+    }
+    Wake();
+  }
+
+  void Run() {
+    while (TakeRequests()) {
+      StartDue();
+      KillOverdue();
+      ReapEnded();
+      AnswerWaiters();
+      WaitForSomething();
+    }
+  }
+
+  // False when the launcher ends.
+  bool TakeRequests() {
+    std::vector<Request> requests;
+    bool is_ending = false;
+    {
+      base::MutexLock lock(mutex_);
+      requests.swap(requests_);
+      is_ending = is_ending_;
+    }
+    for (Request& request : requests) Apply(std::move(request));
+    return !is_ending || !workers_.empty();
+  }
+
+  void Apply(Request request) {
+    switch (request.kind) {
+      case Request::Kind::kStart:
+        Add(std::move(request));
+        return;
+      case Request::Kind::kStop:
+        StopMatching(request, [&](const Worker& worker) { return worker.start.worker_id == request.worker_id; });
+        return;
+      case Request::Kind::kStopAll:
+        StopMatching(request, [](const Worker&) { return true; });
+        waiters_.push_back(Waiter{.serial_last = serial_last_, .is_done = request.is_done});
+        return;
+    }
+  }
+
+  void Add(Request request) {
+    const bool is_known = std::any_of(workers_.begin(), workers_.end(), [&](const Worker& worker) {
+      return worker.start.worker_id == request.start.worker_id;
+    });
+    if (is_known) return ReportNeverStarted(request.start.worker_id, "a worker of this id runs already");
+    Worker worker;
+    worker.due = request.received + request.start.delay;
+    worker.start = std::move(request.start);
+    worker.serial = ++serial_last_;
+    workers_.push_back(std::move(worker));
+  }
+
+  template <typename Matches>
+  void StopMatching(const Request& request, const Matches& matches) {
+    std::vector<std::string> cancelled;
+    std::erase_if(workers_, [&](const Worker& worker) {
+      if (worker.process.running() || !matches(worker)) return false;
+      cancelled.push_back(worker.start.worker_id);
+      return true;
+    });
+    for (Worker& worker : workers_) {
+      if (!matches(worker)) continue;
+      worker.process.Kill(SIGTERM);
+      const absl::Time kill_at = request.received + request.grace;
+      worker.kill_at = worker.kill_at ? std::min(*worker.kill_at, kill_at) : kill_at;
+    }
+    for (const std::string& id : cancelled) ReportNeverStarted(id, "stopped before it was started");
+  }
+
+  void StartDue() {
+    const absl::Time now = clock_.Monotonic();
+    std::vector<std::pair<std::string, std::string>> failed;  // id, reason
+    std::erase_if(workers_, [&](Worker& worker) {
+      if (worker.process.running() || worker.due > now) return false;
+      absl::StatusOr<ChildProcess> process = StartChild(program_, worker.start);
+      if (!process.ok()) {
+        failed.emplace_back(worker.start.worker_id, MessageOf(process.status()));
+        return true;
+      }
+      worker.process = std::move(process).value();
+      worker.handle = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, worker.process.pid(), 0)));
+      LogDebug("worker={} started pid={}", worker.start.worker_id, worker.process.pid());
+      return false;
+    });
+    for (auto& [id, reason] : failed) ReportNeverStarted(id, std::move(reason));
+  }
+
+  void KillOverdue() {
+    const absl::Time now = clock_.Monotonic();
+    for (Worker& worker : workers_) {
+      if (!worker.kill_at || *worker.kill_at > now) continue;
+      worker.process.Kill(SIGKILL);
+      worker.kill_at.reset();
+    }
+  }
+
+  void ReapEnded() {
+    std::vector<WorkerExit> exits;
+    std::erase_if(workers_, [&](Worker& worker) {
+      const std::optional<ExitStatus> status = worker.process.Poll();
+      if (!status) return false;
+      exits.push_back(
+          WorkerExit{.worker_id = worker.start.worker_id, .reason = status->ToString(), .signal = status->signal});
+      return true;
+    });
+    for (WorkerExit& exit : exits) on_exit_(std::move(exit));
+  }
+
+  void AnswerWaiters() {
+    uint64_t oldest = UINT64_MAX;
+    for (const Worker& worker : workers_) oldest = std::min(oldest, worker.serial);
+    base::MutexLock lock(mutex_);
+    std::erase_if(waiters_, [&](const Waiter& waiter) {
+      if (oldest <= waiter.serial_last) return false;
+      *waiter.is_done = true;
+      return true;
+    });
+    done_.NotifyAll();
+  }
+
+  void WaitForSomething() {
+    std::vector<pollfd> events{{wake_.get(), POLLIN, 0}};
+    absl::Time next = absl::InfiniteFuture();
+    const absl::Time now = clock_.Monotonic();
+    for (const Worker& worker : workers_) {
+      if (!worker.process.running()) next = std::min(next, worker.due);
+      if (worker.kill_at) next = std::min(next, *worker.kill_at);
+      if (worker.handle.valid()) {
+        events.push_back({worker.handle.get(), POLLIN, 0});
+      } else if (worker.process.running()) {
+        next = std::min(next, now + kPollWithoutHandle);
+      }
+    }
+    ::poll(events.data(), events.size(), PollTimeout(next - now));
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &count, sizeof(count));
+  }
+
+  // Milliseconds, rounded up so that the deadline has passed on waking; -1: for ever.
+  static int PollTimeout(absl::Duration wait) {
+    if (wait == absl::InfiniteDuration()) return -1;
+    return static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(absl::Ceil(wait, absl::Milliseconds(1))), 0, 1 << 30));
+  }
+
+  void ReportNeverStarted(const std::string& id, std::string reason) {
+    on_exit_(WorkerExit{.worker_id = id, .reason = std::move(reason), .never_started = true});
+  }
+
+  // Constant after construction.
+  const std::string program_;
+  const std::function<void(WorkerExit)> on_exit_;
+  const FileDescriptor wake_;
+  SystemClock clock_;
+
+  base::Mutex mutex_;
+  base::CondVar done_;
+  std::vector<Request> requests_ GALLEY_GUARDED_BY(mutex_);
+  bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+
+  // The thread's own.
+  std::vector<Worker> workers_;
+  std::vector<Waiter> waiters_;
+  uint64_t serial_last_ = 0;
+
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> CreateLocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit) {
+  return std::make_unique<LocalLauncher>(std::move(program), std::move(on_exit));
+}
+
+}  // namespace galley::director
