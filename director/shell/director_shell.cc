@@ -339,6 +339,7 @@ void DirectorShell::Do(const Rescan& effect) {
 }
 
 void DirectorShell::Do(const BuildRoot& effect) {
+  last_build_[effect.platform] = effect;
   commit_thread_.Post([this, effect] {
     auto built = BuildRootTree(*world_.Get()->project, results_, store_, effect);
     if (built.ok()) {
@@ -349,14 +350,26 @@ void DirectorShell::Do(const BuildRoot& effect) {
   });
 }
 
+// The journal learns which keys the published root holds; those that it knows already are not written again.
+void DirectorShell::RecordPublished(const BuildRoot& build) {
+  std::vector<std::pair<std::string, std::optional<Digest>>> keys;
+  for (const auto& [package, result] : build.packages) {
+    const StoredResultPtr stored = results_.Get(result);
+    if (stored != nullptr && !stored->is_published) keys.emplace_back(stored->package, stored->action_key);
+  }
+  const absl::Status recorded = journal_.RecordPublished(PlatformName(build.platform), keys);
+  if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));
+}
+
 void DirectorShell::Do(const PublishRoot& effect) {
-  commit_thread_.Post([this, effect] {
+  commit_thread_.Post([this, effect, build = last_build_[effect.platform]] {
     store::PublishedRoot root{.project_id = options_.project_id,
                               .platform = PlatformName(effect.platform),
                               .root = effect.root,
                               .by_the_book = effect.by_the_book,
                               .time = clock_.Now()};
     const auto sequence = store_.Publish(root);
+    if (sequence.ok()) RecordPublished(build);
     RootPublished event{.platform = effect.platform};
     if (!sequence.ok()) event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
     Post(Internal([this, event, root = effect.root] {

@@ -109,6 +109,7 @@ class DirectorShell {
   void OnWorkerExit(const WorkerExit& exit);
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
+  void RecordPublished(const BuildRoot& build);
   absl::StatusOr<FilesChanged> MakeSuccessor(const std::vector<std::string>& paths);
   std::string PlatformName(PlatformIndex platform) const;
   static std::string WorkerName(WorkerId worker);
@@ -138,6 +139,7 @@ class DirectorShell {
   std::vector<Persist::Item> pending_commit_;
   bool commit_running_ = false;
   std::map<std::string, Digest> roots_;
+  std::map<PlatformIndex, BuildRoot> last_build_;
   uint64_t bytes_stored_ = 0;
   std::optional<CookEnded> ended_;
   absl::Time last_progress_ = absl::InfinitePast();

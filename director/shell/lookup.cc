@@ -109,6 +109,7 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
   stored->last_cook = old.last_cook;
   stored->is_in_journal = true;
   const bool is_up_to_date = old.published_key == old.action_key;
+  stored->is_published = is_up_to_date;
   answer.outcome = LookedUp::Hit{deps_.results->Add(std::move(stored)), is_up_to_date};
   return answer;
 }

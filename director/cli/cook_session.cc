@@ -1,0 +1,378 @@
+#include "director/cli/cook_session.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "absl/time/clock.h"
+#include "common/base/hex.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/serve/open_or_connect.h"
+#include "director/stage/stage.h"
+#include "director/shell/root_builder.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+namespace {
+
+using director::JournalMeta;
+
+double Seconds(absl::Time from, absl::Time to) { return absl::ToDoubleSeconds(to - from); }
+
+std::string RandomId() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", random());
+  return id;
+}
+
+// The director's own executables lie together.
+std::string WorkerProgram() { return JoinPath(ProgramDirectory(), "galley-worker"); }
+
+}  // namespace
+
+CookSession::CookSession(const CookCommandOptions& options, Report& report)
+    : options_(options), report_(report), started_(absl::Now()) {
+  interrupt_ = std::make_unique<InterruptWatch>([this] {
+    base::MutexLock lock(mutex_);
+    if (shell_ != nullptr) shell_->Interrupt();
+  });
+}
+
+CookSession::~CookSession() = default;
+
+int CookSession::Run() {
+  using Step = std::optional<Stop> (CookSession::*)();
+  for (const Step step : {&CookSession::LoadTheProject, &CookSession::TakeTheLock, &CookSession::OpenStores,
+                          &CookSession::TakeTheSnapshot, &CookSession::ApplyTheDifference, &CookSession::Cook}) {
+    if (interrupt_->interrupted()) return Finish(Stop{kInterrupted, "interrupted"});
+    if (const std::optional<Stop> stop = (this->*step)()) return Finish(stop);
+  }
+  StageAll();
+  Remember();
+  return Finish(std::nullopt);
+}
+
+std::optional<CookSession::Stop> CookSession::LoadTheProject() {
+  std::map<std::string, std::string> overrides;
+  if (!options_.out.empty()) overrides["output.dir"] = AbsolutePath(options_.out);
+  if (options_.workers) overrides["farm.workers"] = fmt::format("{}", *options_.workers);
+  if (options_.global.store.find("://") != std::string::npos) {
+    return Stop{kUsage, fmt::format("--store {}: remote stores are not supported yet; give a directory", options_.global.store)};
+  }
+  auto project = OpenProject(options_.global, overrides);
+  if (!project.ok()) return Stop{kUsage, MessageOf(project.status())};
+  if (project->farm.launcher != "local") {
+    return Stop{kUsage, fmt::format("[farm] launcher = \"{}\" is not supported yet; use \"local\"", project->farm.launcher)};
+  }
+  if (!options_.cultures.empty()) project->cook.cultures = options_.cultures;
+  project_ = std::make_shared<const project::Project>(std::move(*project));
+  summary_.project = project_->name;
+  std::optional<Stop> stop;
+  platforms_ = PlatformsWanted(stop);
+  return stop;
+}
+
+director::PlatformMask CookSession::PlatformsWanted(std::optional<Stop>& stop) const {
+  director::PlatformMask mask = 0;
+  if (options_.platforms.empty() || options_.all_platforms) {
+    for (uint32_t i = 0; i < project_->platforms.size(); ++i) mask |= director::MaskOf(i);
+    return mask;
+  }
+  for (const std::string& name : options_.platforms) {
+    std::vector<std::string> known;
+    bool found = false;
+    for (uint32_t i = 0; i < project_->platforms.size(); ++i) {
+      known.push_back(project_->platforms[i].name);
+      if (known.back() != name) continue;
+      mask |= director::MaskOf(i);
+      found = true;
+    }
+    if (!found) {
+      std::string list;
+      for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
+      stop = Stop{kUsage, fmt::format("--platform {}: galley.toml has no such platform (it has {})", name, list)};
+    }
+  }
+  return mask;
+}
+
+std::optional<CookSession::Stop> CookSession::TakeTheLock() {
+  const std::string state = project_->state_directory();
+  if (absl::Status made = CreateDirectories(JoinPath(state, "logs")); !made.ok()) {
+    return Stop{kInfrastructure, MessageOf(made)};
+  }
+  bool said = false;
+  while (true) {
+    auto lock = director::ProjectLock::TryAcquire(state);
+    if (lock.ok()) {
+      lock_ = std::move(*lock);
+      return std::nullopt;
+    }
+    if (!absl::IsAlreadyExists(lock.status())) return Stop{kInfrastructure, MessageOf(lock.status())};
+    if (options_.standalone) return Stop{kUsage, fmt::format("--standalone: {}", MessageOf(lock.status()))};
+    if (!said) report_.Say(fmt::format("waiting for another cook of this project: {}", MessageOf(lock.status())));
+    said = true;
+    if (interrupt_->interrupted()) return Stop{kInterrupted, "interrupted"};
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+std::optional<CookSession::Stop> CookSession::OpenStores() {
+  const std::string state = project_->state_directory();
+  InitLog("galley", options_.global.verbose ? LogLevel::kDebug : LogLevel::kInfo, JoinPath(state, "logs/director.log"));
+  auto cookers = director::DescribeCookers(WorkerProgram(), JoinPath(state, "cookers.json"), project_->cook.binary_identity);
+  if (!cookers.ok()) return Stop{kInfrastructure, MessageOf(cookers.status())};
+  cookers_ = std::move(*cookers);
+  resolver_ = std::make_shared<const project::RecipeResolver>(*project_, cookers_.descriptions);
+  auto store = store::OpenOrConnect(project_->store.directory);
+  if (!store.ok()) return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
+  store_ = std::move(*store);
+  auto journal = director::Journal::Open(state);
+  if (!journal.ok()) return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
+  journal_ = std::move(*journal);
+  return std::nullopt;
+}
+
+std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
+  const absl::Time begin = absl::Now();
+  content::ScanOptions scan{.mounts = project_->mounts,
+                            .ignore = project_->scan_ignore,
+                            .excluded_directories = {JoinPath(project_->root, ".galley"), project_->store.directory,
+                                                     project_->output_directory},
+                            .digest_cache_file = JoinPath(project_->state_directory(), "digests")};
+  auto snapshot = content::Snapshot::Scan(scan);
+  if (!snapshot.ok()) return Stop{kUsage, MessageOf(snapshot.status())};
+  world_ = std::make_shared<director::World>();
+  world_->snapshot = std::move(*snapshot);
+  world_->project = project_;
+  world_->environment = Environment();
+  table_options_ = {.never = options_.never, .cultures = project_->cook.cultures};
+  auto table = director::PackageTable::Build(world_->snapshot, project_, resolver_, table_options_);
+  if (!table.ok()) return Stop{kUsage, MessageOf(table.status())};
+  world_->table = std::move(*table);
+  if (world_->table->names().empty()) {
+    return Stop{kUsage, fmt::format("{}: the project holds no package: no file under its mounts matches a [[rule]] or has a sidecar",
+                                    JoinPath(project_->root, project::kProjectFile))};
+  }
+  auto selection = Select(options_, *project_, *world_->table);
+  if (!selection.ok()) return Stop{kUsage, MessageOf(selection.status())};
+  selection_ = std::move(*selection);
+  for (const std::string& warning : selection_.warnings) report_.Warn(warning);
+  summary_.scan_s = Seconds(begin, absl::Now());
+  trace_.Add({.name = "scan",
+              .category = "scan",
+              .worker = "director",
+              .started_us = absl::ToUnixMicros(begin),
+              .duration_us = static_cast<int64_t>(summary_.scan_s * 1e6)});
+  report_.Say(fmt::format("scanned {} files, {} packages ({:.2f} s)", world_->snapshot->files().size(),
+                          world_->table->names().size(), summary_.scan_s));
+  return std::nullopt;
+}
+
+absl::Status CookSession::InvalidateAll(JournalMeta& meta) {
+  std::vector<std::string> names;
+  RETURN_IF_ERROR(journal_->ForEach([&](std::string_view name, const director::PackageRecord&) { names.emplace_back(name); }));
+  return journal_->Invalidate(names, meta);
+}
+
+// After the store dropped something: packages whose outputs are no longer all there.
+absl::StatusOr<std::vector<std::string>> CookSession::PackagesWithLostOutputs() {
+  std::vector<Digest> digests;
+  std::vector<std::pair<std::string, size_t>> owners;  // package, end of its digests
+  RETURN_IF_ERROR(journal_->ForEach([&](std::string_view name, const director::PackageRecord& record) {
+    for (const auto& [platform, one] : record.platforms) {
+      const auto result = record::DecodeResult(one.result);
+      if (!result.ok()) continue;
+      for (const record::Output& output : result->outputs) digests.push_back(output.digest);
+      for (const record::Generated& generated : result->details.generated) digests.push_back(generated.source);
+    }
+    owners.emplace_back(std::string(name), digests.size());
+  }));
+  ASSIGN_OR_RETURN(std::vector<Digest> missing, store_->FindMissing(digests));
+  std::sort(missing.begin(), missing.end());
+  std::vector<std::string> lost;
+  size_t begin = 0;
+  for (const auto& [name, end] : owners) {
+    if (std::any_of(digests.begin() + static_cast<ptrdiff_t>(begin), digests.begin() + static_cast<ptrdiff_t>(end),
+                    [&](const Digest& digest) { return std::binary_search(missing.begin(), missing.end(), digest); })) {
+      lost.push_back(name);
+    }
+    begin = end;
+  }
+  return lost;
+}
+
+std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
+  const std::string state = project_->state_directory();
+  const auto info = store_->Info();
+  if (!info.ok()) return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(info.status()))};
+  JournalMeta meta = journal_->meta();
+  if (meta.project_id.empty()) meta.project_id = RandomId();
+  const std::string old_table = meta.table_file;
+  const bool same_store = meta.store_id == info->store_id && meta.trust_domain == project_->store.trust;
+  const bool same_epoch = meta.loss_epoch == info->loss_epoch;
+  ++meta.term;
+  meta.store_id = info->store_id;
+  meta.loss_epoch = info->loss_epoch;
+  meta.trust_domain = project_->store.trust;
+  meta.table_file = fmt::format("snapshot-{}.table", meta.term);
+  world_->table_file = JoinPath(state, meta.table_file);
+  if (absl::Status written = world_->snapshot->WriteTable(world_->table_file); !written.ok()) {
+    return Stop{kInfrastructure, MessageOf(written)};
+  }
+
+  absl::StatusOr<std::unique_ptr<content::Snapshot>> before = absl::NotFoundError("none");
+  if (same_store && !old_table.empty()) before = content::Snapshot::ReadTable(JoinPath(state, old_table));
+  absl::Status applied;
+  if (!before.ok()) {
+    applied = InvalidateAll(meta);
+  } else {
+    auto affected = journal_->Affected(content::Difference(**before, *world_->snapshot));
+    if (affected.ok() && !same_epoch) {
+      auto lost = PackagesWithLostOutputs();
+      if (lost.ok()) {
+        affected->insert(affected->end(), lost->begin(), lost->end());
+      } else {
+        affected = lost.status();
+      }
+    }
+    applied = affected.ok() ? journal_->Invalidate(*affected, meta) : affected.status();
+  }
+  if (!applied.ok()) return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(applied))};
+  if (!old_table.empty() && old_table != meta.table_file) (void)RemoveAll(JoinPath(state, old_table));
+  return std::nullopt;
+}
+
+std::optional<CookSession::Stop> CookSession::Cook() {
+  const std::string state = project_->state_directory();
+  const absl::Time begin = absl::Now();
+  uint32_t workers = project_->farm.workers;
+  if (workers == 0) workers = std::max(1u, std::thread::hardware_concurrency());
+  director::ShellOptions options{.state_directory = state,
+                                 .socket_path = JoinPath(project_->root, ".galley/director.sock"),
+                                 .worker_program = WorkerProgram(),
+                                 .cookers_json = cookers_.json,
+                                 .table = table_options_,
+                                 .slots = project_->farm.slots,
+                                 .project_id = journal_->meta().project_id};
+  options.core.platform_count = static_cast<uint32_t>(project_->platforms.size());
+  options.core.workers = workers;
+  options.core.term = journal_->meta().term;
+  options.core.resources.assign(project_->resources.begin(), project_->resources.end());
+  options.look_up = {.trust_domain = project_->store.trust,
+                     .read_trust = project_->store.read_trust,
+                     .retry_failed = options_.retry_failed};
+  director::DirectorShell shell(std::move(options), world_, *store_, *journal_, trace_, report_);
+  {
+    base::MutexLock lock(mutex_);
+    shell_ = &shell;
+  }
+  if (interrupt_->interrupted()) shell.Interrupt();
+  auto outcome = shell.Run({.request = 1,
+                            .platforms = platforms_,
+                            .selected = selection_.packages,
+                            .by_the_book = selection_.by_the_book,
+                            .force = options_.force,
+                            .fail_fast = options_.fail_fast,
+                            .follow_soft = !options_.no_soft_references});
+  {
+    base::MutexLock lock(mutex_);
+    shell_ = nullptr;
+  }
+  const absl::Time end = absl::Now();
+  const absl::Time first = std::min(report_.first_cooked, end);
+  summary_.explore_s = Seconds(begin, first);
+  summary_.cook_s = Seconds(first, end);
+  if (!outcome.ok()) return Stop{kInfrastructure, MessageOf(outcome.status())};
+  outcome_ = std::move(*outcome);
+  return std::nullopt;
+}
+
+void CookSession::StageAll() {
+  const director::CookEnded& ended = outcome_->ended;
+  if (options_.no_stage || ended.is_interrupted || ended.is_fail_fast || !ended.infrastructure_error.empty()) return;
+  const absl::Time begin = absl::Now();
+  std::vector<std::string> failed;
+  for (const SummaryFailure& failure : report_.failures) {
+    if (!failure.package.empty()) failed.push_back(director::StagePath(*project_, failure.package));
+  }
+  for (const auto& [platform, root] : outcome_->roots) {
+    if (interrupt_->interrupted()) break;
+    const auto staged = director::Stage(*store_, {.directory = JoinPath(project_->output_directory, platform),
+                                                  .root = root,
+                                                  .by_the_book = selection_.by_the_book,
+                                                  .failed_packages = failed,
+                                                  .interrupted = &interrupt_->flag()});
+    if (!staged.ok()) {
+      stage_failed_ = true;
+      report_.OnFailed("", platform,
+                       {.stage = director::Stage::kStage, .error = fmt::format("staging: {}", MessageOf(staged.status()))});
+      continue;
+    }
+    report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform, staged->written,
+                            HumanBytes(staged->bytes_written), staged->removed, staged->unchanged));
+  }
+  summary_.stage_s = Seconds(begin, absl::Now());
+}
+
+// What the next cook starts from.
+void CookSession::Remember() {
+  const auto& snapshot = outcome_->world->snapshot;
+  for (const absl::Status& status : {snapshot->WriteTable(outcome_->world->table_file), snapshot->SaveDigestCache(),
+                                     journal_->RecordInstigators(outcome_->instigators)}) {
+    if (!status.ok()) report_.Warn(fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));
+  }
+}
+
+// What the cook observed: every (package, platform) with its action key, which is the digest of everything that was looked at.
+Digest CookSession::SnapshotDigest() {
+  std::string text;
+  for (const auto& [where, key] : report_.done) text += fmt::format("{}\t{}\t{}\n", where.first, where.second, key.ToString());
+  return Digest::Of(text);
+}
+
+int CookSession::Finish(const std::optional<Stop>& stop) {
+  int code = kDone;
+  if (!report_.failures.empty()) code = kFailed;
+  if (stage_failed_) code = kInfrastructure;
+  if (stop) {
+    code = stop->code;
+    Fail(options_.global, stop->code, stop->text);
+    if (stop->code == kUsage) return code;
+  }
+  if (outcome_) {
+    summary_.counters = outcome_->counters;
+    summary_.bytes_read = outcome_->bytes_read;
+    summary_.bytes_stored = outcome_->bytes_stored;
+    for (const auto& [platform, root] : outcome_->roots) summary_.roots[platform] = root.ToString();
+    if (!outcome_->ended.infrastructure_error.empty()) {
+      code = kInfrastructure;
+      Fail(options_.global, kInfrastructure, outcome_->ended.infrastructure_error);
+    }
+    if (outcome_->ended.is_interrupted) code = kInterrupted;
+  }
+  if (interrupt_->interrupted()) code = kInterrupted;
+  summary_.exit_code = code;
+  summary_.snapshot = SnapshotDigest().ToString();
+  summary_.warnings = report_.warnings;
+  summary_.failures = report_.failures;
+  std::sort(summary_.warnings.begin(), summary_.warnings.end());
+  std::sort(summary_.failures.begin(), summary_.failures.end());
+  summary_.total_s = Seconds(started_, absl::Now());
+  report_.Finish(summary_);
+  if (!options_.summary.empty()) {
+    const absl::Status written = WriteFileAtomic(AbsolutePath(options_.summary), summary_.ToJson().dump(2) + "\n");
+    if (!written.ok()) code = Fail(options_.global, kInfrastructure, fmt::format("--summary: {}", MessageOf(written)));
+  }
+  if (!options_.trace.empty()) {
+    const absl::Status written = WriteFileAtomic(AbsolutePath(options_.trace), trace_.ToJson());
+    if (!written.ok()) code = Fail(options_.global, kInfrastructure, fmt::format("--trace: {}", MessageOf(written)));
+  }
+  return code;
+}
+
+}  // namespace galley::cli

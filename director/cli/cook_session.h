@@ -1,0 +1,68 @@
+// CookSession: one cook from galley.toml to the sandboxes: project, lock, store, journal, scan, difference, director, staging, summary.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "director/cli/cook_options.h"
+#include "director/cli/interrupt.h"
+#include "director/cli/report.h"
+#include "director/cli/selection.h"
+#include "director/journal/journal.h"
+#include "director/shell/describe.h"
+#include "director/shell/director_shell.h"
+
+namespace galley::cli {
+
+class CookSession {
+ public:
+  CookSession(const CookCommandOptions& options, Report& report);
+  ~CookSession();
+
+  // The exit code. Everything that is to be said was said, the summary is written.
+  int Run();
+
+ private:
+  struct Stop {  // ends the session with this code
+    ExitCode code = kDone;
+    std::string text;
+  };
+  std::optional<Stop> LoadTheProject();
+  std::optional<Stop> TakeTheLock();
+  std::optional<Stop> OpenStores();
+  std::optional<Stop> TakeTheSnapshot();
+  std::optional<Stop> ApplyTheDifference();
+  std::optional<Stop> Cook();
+  void StageAll();
+  void Remember();
+  director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
+  absl::Status InvalidateAll(director::JournalMeta& meta);
+  absl::StatusOr<std::vector<std::string>> PackagesWithLostOutputs();
+  Digest SnapshotDigest();
+  int Finish(const std::optional<Stop>& stop);
+
+  const CookCommandOptions& options_;
+  Report& report_;
+  std::unique_ptr<InterruptWatch> interrupt_;
+  base::Mutex mutex_;
+  director::DirectorShell* shell_ GALLEY_GUARDED_BY(mutex_) = nullptr;
+
+  std::shared_ptr<const project::Project> project_;
+  std::shared_ptr<const project::RecipeResolver> resolver_;
+  director::Cookers cookers_;
+  std::unique_ptr<director::ProjectLock> lock_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<director::Journal> journal_;
+  std::shared_ptr<director::World> world_;
+  director::PackageTable::Options table_options_;
+  Selection selection_;
+  director::PlatformMask platforms_ = 0;
+  director::Trace trace_;
+  std::optional<director::ShellOutcome> outcome_;
+  Summary summary_;
+  bool stage_failed_ = false;
+  absl::Time started_;
+};
+
+}  // namespace galley::cli

@@ -1,0 +1,14 @@
+// What `galley` answers to its caller. 3 wins over 1, 130 over both.
+#pragma once
+
+namespace galley::cli {
+
+enum ExitCode : int {
+  kDone = 0,
+  kFailed = 1,          // some package failed, or outputs conflict
+  kUsage = 2,           // wrong usage or project file
+  kInfrastructure = 3,  // no worker would start, the store unreachable or damaged, disk full
+  kInterrupted = 130,
+};
+
+}  // namespace galley::cli

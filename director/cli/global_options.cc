@@ -1,0 +1,122 @@
+#include "director/cli/global_options.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/store/serve/open_or_connect.h"
+#include "director/journal/journal.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+extern char** environ;
+
+namespace galley::cli {
+
+void GlobalOptions::AddTo(CLI::App& command) {
+  command.add_option("--project", project, "Folder of galley.toml (default: at or above the working directory)")->type_name("DIR");
+  command.add_option("--store", store, "Store directory instead of the project's")->type_name("DIR");
+  command.add_flag("--json", json, "Print JSON, one object a line, on standard output");
+  command.add_flag("--quiet", quiet, "Print errors only");
+  command.add_flag("--verbose", verbose, "Print every package");
+}
+
+int Fail(const GlobalOptions& options, ExitCode code, std::string_view text) {
+  if (options.json) {
+    const nlohmann::json event = {{"event", "error"}, {"exit_code", static_cast<int>(code)}, {"text", text}};
+    std::puts(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    std::fflush(stdout);
+  }
+  std::fputs(fmt::format("galley: {}\n", text).c_str(), stderr);
+  return code;
+}
+
+std::map<std::string, std::string> Environment() {
+  std::map<std::string, std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos) environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+absl::StatusOr<project::Project> OpenProject(const GlobalOptions& options, const std::map<std::string, std::string>& overrides) {
+  std::string directory = options.project;
+  if (directory.empty()) {
+    ASSIGN_OR_RETURN(directory, project::FindProject(AbsolutePath(".")));
+  } else if (directory.ends_with(project::kProjectFile)) {
+    directory = AbsolutePath(directory).substr(0, AbsolutePath(directory).rfind('/'));
+  }
+  project::LoadOptions load{.directory = AbsolutePath(directory), .environment = Environment(), .overrides = overrides};
+  if (!options.store.empty()) load.overrides["store.dir"] = AbsolutePath(options.store);
+  return project::LoadProject(load);
+}
+
+absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& options) {
+  std::string directory = options.store;
+  if (directory.find("://") != std::string::npos) {
+    return absl::InvalidArgumentError(fmt::format("--store {}: remote stores are not supported yet; give a directory", directory));
+  }
+  if (directory.empty()) {
+    ASSIGN_OR_RETURN(const project::Project project, OpenProject(options));
+    directory = project.store.directory;
+  }
+  return store::OpenOrConnect(AbsolutePath(directory));
+}
+
+std::string ProjectId(const project::Project& project) {
+  if (!FileExists(JoinPath(project.state_directory(), "journal"))) return {};
+  auto journal = director::Journal::Open(project.state_directory(), true);
+  return journal.ok() ? (*journal)->meta().project_id : std::string();
+}
+
+absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id, std::string_view text) {
+  if (auto digest = Digest::Parse(text); digest.ok()) return *digest;
+  ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, store.Roots(project_id));
+  const size_t at = text.find('@');
+  if (at == std::string_view::npos) {
+    std::optional<Digest> found;
+    for (const store::PublishedRoot& root : roots) {
+      if (text.empty() || !root.root.ToString().starts_with(text)) continue;
+      if (found && *found != root.root) {
+        return absl::InvalidArgumentError(fmt::format("root {} is ambiguous; give more digits (galley roots lists them)", text));
+      }
+      found = root.root;
+    }
+    if (found) return *found;
+    return absl::InvalidArgumentError(
+        fmt::format("no root begins with {}; give <hex>/<size>, a unique prefix, or PLATFORM@latest (galley roots lists them)", text));
+  }
+  const std::string_view platform = text.substr(0, at);
+  const std::string_view which = text.substr(at + 1);
+  if (which.starts_with("release:")) return absl::InvalidArgumentError("releases are not supported yet");
+  uint32_t ago = 0;
+  const bool is_number = !which.empty() && std::from_chars(which.data(), which.data() + which.size(), ago).ptr == which.data() + which.size();
+  if (!is_number && which != "latest" && which != "last") {
+    return absl::InvalidArgumentError(fmt::format("{}: after @ stands latest, last, or a number of cooks ago", text));
+  }
+  for (const store::PublishedRoot& root : roots) {  // newest first
+    if (root.platform != platform) continue;
+    if (which == "latest" && !root.by_the_book) continue;
+    if (is_number && ago-- > 0) continue;
+    return root.root;
+  }
+  return absl::InvalidArgumentError(fmt::format("{}: no such root was published (galley roots lists them)", text));
+}
+
+std::string HumanBytes(uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+}  // namespace galley::cli

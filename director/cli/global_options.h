@@ -1,0 +1,50 @@
+// Options that every command takes, and the errors that every command prints.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "common/project/project.h"
+#include "common/store/interface/store.h"
+#include "director/cli/exit_code.h"
+
+namespace galley::cli {
+
+struct GlobalOptions {
+  std::string project;
+  std::string store;
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+
+  void AddTo(CLI::App& command);
+};
+
+// "galley: <text>" on standard error; with --json also an event. Returns `code`.
+int Fail(const GlobalOptions& options, ExitCode code, std::string_view text);
+
+// The process's environment.
+std::map<std::string, std::string> Environment();
+
+// The project at --project, or at or above the working directory.
+absl::StatusOr<project::Project> OpenProject(const GlobalOptions& options,
+                                             const std::map<std::string, std::string>& overrides = {});
+
+// The store that --store names, else the project's.
+absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& options);
+
+// A root named as CONTRACT says: <hex>/<size>, a unique prefix, PLATFORM@latest, PLATFORM@last, PLATFORM@N. INVALID_ARGUMENT says what is
+// known.
+absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id, std::string_view text);
+
+// The id under which this project publishes; empty when it never cooked.
+std::string ProjectId(const project::Project& project);
+
+// 12.3 MiB
+std::string HumanBytes(uint64_t bytes);
+
+}  // namespace galley::cli

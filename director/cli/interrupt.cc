@@ -1,0 +1,61 @@
+#include "director/cli/interrupt.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "common/base/status_macros.h"
+#include "director/cli/exit_code.h"
+
+namespace galley::cli {
+namespace {
+
+std::atomic<int> g_pipe{-1};
+
+void OnSignal(int) {
+  const int saved = errno;
+  const char byte = 'i';
+  [[maybe_unused]] const ssize_t written = ::write(g_pipe.load(), &byte, 1);
+  errno = saved;
+}
+
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+}  // namespace
+
+InterruptWatch::InterruptWatch(std::function<void()> on_interrupt) : on_interrupt_(std::move(on_interrupt)) {
+  GALLEY_CHECK(::pipe2(pipe_, O_CLOEXEC) == 0);
+  g_pipe = pipe_[1];
+  for (const int signal : kSignals) {
+    struct sigaction action {};
+    action.sa_handler = OnSignal;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(signal, &action, nullptr);
+  }
+  thread_ = std::thread([this] { Watch(); });
+}
+
+InterruptWatch::~InterruptWatch() {
+  for (const int signal : kSignals) ::signal(signal, SIG_DFL);
+  const char byte = 'q';
+  [[maybe_unused]] const ssize_t written = ::write(pipe_[1], &byte, 1);
+  thread_.join();
+  g_pipe = -1;
+  ::close(pipe_[0]);
+  ::close(pipe_[1]);
+}
+
+void InterruptWatch::Watch() {
+  char byte = 0;
+  while (true) {
+    const ssize_t count = ::read(pipe_[0], &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0 || byte == 'q') return;
+    if (interrupted_.exchange(true)) ::_exit(kInterrupted);  // workers die with us
+    on_interrupt_();
+  }
+}
+
+}  // namespace galley::cli

@@ -1,0 +1,26 @@
+// Ctrl-C: the first asks the cook to stop and keep what is finished, the second ends the process at once. One object at a time.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+namespace galley::cli {
+
+class InterruptWatch {
+ public:
+  // `on_interrupt` runs on a thread of its own, once, for SIGINT, SIGTERM or SIGHUP.
+  explicit InterruptWatch(std::function<void()> on_interrupt);
+  ~InterruptWatch();
+  bool interrupted() const { return interrupted_.load(); }
+  const std::atomic<bool>& flag() const { return interrupted_; }
+
+ private:
+  void Watch();
+  std::function<void()> on_interrupt_;
+  std::atomic<bool> interrupted_{false};
+  int pipe_[2] = {-1, -1};
+  std::thread thread_;
+};
+
+}  // namespace galley::cli

@@ -1,0 +1,84 @@
+// Report: what a person or a program sees of a cook: a live line on a terminal, plain lines elsewhere, JSON events with --json, and the
+// summary (CONTRACT, "The summary").
+//
+// Threads: one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "director/cli/global_options.h"
+#include "director/core/cook_core.h"
+#include "director/shell/director_shell.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+
+struct SummaryWarning {
+  std::string package;
+  std::string platform;
+  std::string text;
+  auto operator<=>(const SummaryWarning&) const = default;
+};
+
+struct SummaryFailure {
+  std::string package;
+  std::string platform;
+  std::string stage;
+  std::string error;
+  std::string log;
+  auto operator<=>(const SummaryFailure&) const = default;
+};
+
+struct Summary {
+  int exit_code = 0;
+  std::string project;
+  std::map<std::string, std::string> roots;
+  std::string snapshot;
+  director::Counters counters;
+  double total_s = 0, scan_s = 0, explore_s = 0, cook_s = 0, stage_s = 0;
+  uint64_t bytes_read = 0, bytes_stored = 0, bytes_deduplicated = 0;
+  std::vector<SummaryWarning> warnings;
+  std::vector<SummaryFailure> failures;
+
+  nlohmann::json ToJson() const;
+};
+
+class Report final : public director::ShellListener {
+ public:
+  explicit Report(const GlobalOptions& options);
+
+  // One line of what goes on ("scanned 1,234 files in 0.02 s").
+  void Say(std::string_view text);
+  void Warn(std::string_view text) { OnWarning("", "", std::string(text)); }
+
+  void OnFailed(const std::string& package, const std::string& platform, const director::PackageFailed& failed) override;
+  void OnWarning(const std::string& package, const std::string& platform, const std::string& text) override;
+  void OnDone(const director::StoredResult& result, director::ResultSource source) override;
+  void OnProgress(const director::Counters& counters) override;
+
+  // Ends the live line and prints what the cook came to.
+  void Finish(const Summary& summary);
+
+  std::vector<SummaryWarning> warnings;
+  std::vector<SummaryFailure> failures;
+  // (package, platform, action key) of everything that is done: the snapshot digest is made of it.
+  std::map<std::pair<std::string, std::string>, Digest> done;
+  absl::Time first_cooked = absl::InfiniteFuture();
+
+ private:
+  void Event(const nlohmann::json& event);
+  void ClearLine();
+
+  const GlobalOptions& options_;
+  bool is_terminal_ = false;
+  bool has_colour_ = false;
+  bool line_shown_ = false;
+  absl::Time started_;
+  absl::Time last_plain_;
+};
+
+}  // namespace galley::cli

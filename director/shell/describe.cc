@@ -1,0 +1,108 @@
+#include "director/shell/describe.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "absl/strings/str_split.h"
+#include "common/base/child_process.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kOutputBytesMax = 16 << 20;
+
+absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", argv[0]);
+  FileDescriptor read_end(ends[0]);
+  FileDescriptor write_end(ends[1]);
+  ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start({.argv = argv,
+                                                            .environment = environment,
+                                                            .inherit_environment = true,
+                                                            .inherit = {{write_end.get(), 1}, {2, 2}}}));
+  write_end.Reset();
+  std::string output;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t count = ::read(read_end.get(), buffer, sizeof(buffer));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0 || output.size() > kOutputBytesMax) break;
+    output.append(buffer, static_cast<size_t>(count));
+  }
+  const ExitStatus exit = child.Wait();
+  if (!exit.ok()) return absl::UnavailableError(fmt::format("{} {} ended with {}", argv[0], argv.back(), exit.ToString()));
+  return output;
+}
+
+nlohmann::json StatOf(const std::string& path) {
+  const auto stat = StatFile(path);
+  if (!stat.ok()) return nullptr;
+  return {stat->size_bytes, stat->mtime_ns, stat->ctime_ns, stat->inode};
+}
+
+// The program and the libraries that the dynamic loader says it loads (ld.so(8), LD_TRACE_LOADED_OBJECTS).
+std::vector<std::string> FilesOf(const std::string& program) {
+  std::vector<std::string> files = {program};
+  const auto listing = OutputOf({program, "describe"}, {"LD_TRACE_LOADED_OBJECTS=1"});
+  if (!listing.ok()) return files;
+  for (const auto line : absl::StrSplit(*listing, '\n')) {
+    const std::string_view text(line.data(), line.size());
+    const size_t slash = text.find('/');
+    const size_t end = text.rfind(" (0x");
+    if (slash == std::string_view::npos || end == std::string_view::npos || end <= slash) continue;
+    files.emplace_back(text.substr(slash, end - slash));
+  }
+  return files;
+}
+
+std::optional<std::string> FromCache(const std::string& cache_file, const std::string& program) {
+  const auto bytes = ReadFile(cache_file, kOutputBytesMax);
+  if (!bytes.ok()) return std::nullopt;
+  const auto cache = nlohmann::json::parse(*bytes, nullptr, false);
+  if (!cache.is_object() || cache.value("program", "") != program || !cache.contains("files") || !cache["files"].is_object()) {
+    return std::nullopt;
+  }
+  for (const auto& [path, stat] : cache["files"].items()) {
+    if (stat.is_null() || StatOf(path) != stat) return std::nullopt;
+  }
+  return cache.value("cookers", "");
+}
+
+}  // namespace
+
+absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program, const std::string& cache_file, bool binary_identity) {
+  Cookers cookers;
+  std::optional<std::string> json = cache_file.empty() ? std::nullopt : FromCache(cache_file, worker_program);
+  if (!json) {
+    auto output = OutputOf({worker_program, "describe"}, {});
+    if (!output.ok()) {
+      return absl::UnavailableError(fmt::format("asking {} for its cookers: {}", worker_program, MessageOf(output.status())));
+    }
+    json = std::move(*output);
+    if (!cache_file.empty()) {
+      nlohmann::json files = nlohmann::json::object();
+      for (const std::string& file : FilesOf(worker_program)) files[file] = StatOf(file);
+      const nlohmann::json cache = {{"program", worker_program}, {"files", files}, {"cookers", *json}};
+      RETURN_IF_ERROR(WriteFileAtomic(cache_file, cache.dump()));
+    }
+  }
+  auto descriptions = record::DecodeDescriptions(*json);
+  if (!descriptions.ok()) {
+    return absl::UnavailableError(fmt::format("{} describe: {}", worker_program, MessageOf(descriptions.status())));
+  }
+  cookers.descriptions = std::move(*descriptions);
+  cookers.json = std::move(*json);
+  while (!cookers.json.empty() && cookers.json.back() == '\n') cookers.json.pop_back();
+  if (binary_identity) {
+    ASSIGN_OR_RETURN(const std::string program, ReadFile(worker_program));
+    for (record::CookerDescription& one : cookers.descriptions) one.identity = "binary=" + Digest::Of(program).ToString();
+  }
+  return cookers;
+}
+
+}  // namespace galley::director
