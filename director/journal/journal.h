@@ -91,10 +91,13 @@ struct JournalUpdate {
   std::vector<std::string> folders;
 };
 
+// Errors: DATA_LOSS a stored record is damaged: the next Open (not read_only) moves the journal aside; RESOURCE_EXHAUSTED too little space
+// (nothing was written: RocksDB must not run into a full disk); INVALID_ARGUMENT a name that is empty or holds NUL.
 class Journal {
  public:
   // Makes what is missing. A journal of another format version, or one that RocksDB cannot open, is moved aside (journal.broken-<n>) and a
-  // new one begun: it is a memory of what the store holds, losing it costs look-ups. `read_only`: for queries while a director has it.
+  // new one begun: it is a memory of what the store holds, losing it costs look-ups. `read_only`: for queries while a director has it; what
+  // was recorded up to now is seen; NOT_FOUND when there is none, and nothing is moved.
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& state_directory, bool read_only = false);
   virtual ~Journal() = default;
 
@@ -105,8 +108,10 @@ class Journal {
   // All packages, sorted by name, in one scan.
   virtual absl::Status ForEach(const std::function<void(std::string_view package, PackageRecord record)>& visit) = 0;
 
-  // Names of packages whose observations meet a change: by path; and by folder for list and glob when presence changed (any folder above a
-  // changed path that was globbed, the direct parent that was listed). Sorted.
+  // Names of packages whose observations meet a change: by path; by every folder above (seen as a file or folder, listed, globbed) when
+  // presence changed, for folders come and go with their files; and whoever reads the cooked output of one of these, transitively. May name
+  // a package whose observations are as they were, never leaves one out. Observations of tools, the environment and platform parameters are
+  // no matter of the snapshot: the caller compares them. Sorted.
   virtual absl::StatusOr<std::vector<std::string>> Affected(std::span<const content::Change> changes) = 0;
   // Marks records untrusted and makes `meta` the new one, in one synced write.
   virtual absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) = 0;

@@ -1,0 +1,155 @@
+#include "director/journal/database.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "director/journal/encoding.h"
+#include "fmt/format.h"
+#include "rocksdb/convenience.h"
+
+namespace galley::director {
+namespace {
+
+constexpr int kBrokenMax = 10'000;
+// A director may replace files between our reading of its manifest and the opening of what it names.
+constexpr int kReadOnlyAttemptsMax = 5;
+
+std::string DamagedMark(const std::string& state_directory) { return JoinPath(state_directory, "journal.damaged"); }
+
+rocksdb::Options DatabaseOptions() {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = 32 << 20;
+  options.max_background_jobs = 2;
+  options.max_open_files = 256;
+  options.keep_log_file_num = 2;
+  options.max_log_file_size = 1 << 20;
+  options.info_log_level = rocksdb::WARN_LEVEL;
+  const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
+  const bool has_lz4 = std::find(supported.begin(), supported.end(), rocksdb::kLZ4Compression) != supported.end();
+  options.compression = has_lz4 ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;
+  return options;
+}
+
+// True when what lies there can never be opened, as opposed to not now.
+bool IsUnusable(const rocksdb::Status& status) {
+  return status.IsCorruption() || status.IsInvalidArgument() || status.IsNotSupported() || status.IsNotFound() ||
+         status.IsPathNotFound();
+}
+
+absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& state_directory) {
+  const std::string directory = JournalDirectory(state_directory);
+  if (!FileExists(JoinPath(directory, "CURRENT"))) return absl::NotFoundError(fmt::format("there is no journal in {}", directory));
+  rocksdb::Status status;
+  for (int attempt = 0; attempt < kReadOnlyAttemptsMax; ++attempt) {
+    rocksdb::DB* database = nullptr;
+    rocksdb::Options options = DatabaseOptions();
+    options.create_if_missing = false;
+    status = rocksdb::DB::OpenForReadOnly(options, directory, &database);
+    if (status.ok()) return std::unique_ptr<rocksdb::DB>(database);
+  }
+  return ToStatus(status, fmt::format("opening {} for reading", directory));
+}
+
+// OK and empty text: fine. Text: why it must be moved aside.
+absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) {
+  std::string version;
+  const rocksdb::Status status = database.Get(rocksdb::ReadOptions(), ToSlice(kVersionKey), &version);
+  const std::string wanted = fmt::format("{}", kJournalFormatVersion);
+  if (status.ok() && version == wanted) return std::string();
+  if (status.ok()) return fmt::format("it has format version {}, this program writes {}", EscapeControl(version), wanted);
+  if (!status.IsNotFound()) return fmt::format("its version cannot be read: {}", status.ToString());
+  const std::unique_ptr<rocksdb::Iterator> any(database.NewIterator(rocksdb::ReadOptions()));
+  any->SeekToFirst();
+  if (any->Valid() || !any->status().ok() || !may_write) return std::string("it has no format version");
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  RETURN_IF_ERROR(ToStatus(database.Put(synced, ToSlice(kVersionKey), wanted), "beginning the journal"));
+  return std::string();
+}
+
+}  // namespace
+
+rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+absl::Status ToStatus(const rocksdb::Status& status, std::string_view what) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string text = fmt::format("{}: {}", what, status.ToString());
+  if (status.IsNoSpace()) return absl::ResourceExhaustedError(text);
+  if (status.IsNotFound() || status.IsPathNotFound()) return absl::NotFoundError(text);
+  if (status.IsCorruption()) return absl::DataLossError(text);
+  if (status.IsBusy() || status.IsTryAgain() || text.find("lock") != std::string::npos) return absl::UnavailableError(text);
+  return absl::InternalError(text);
+}
+
+absl::Status CheckSpace(const std::string& directory, const JournalOptions& options, uint64_t bytes) {
+  struct statvfs space {};
+  if (::statvfs(directory.c_str(), &space) != 0) return ErrnoStatus(errno, "look at the free space of", directory);
+  const uint64_t free = static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
+  // A batch is written to the log, later to a table.
+  if (free >= options.free_bytes_min && free - options.free_bytes_min >= 2 * bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(fmt::format("no space for the journal in {}: {} bytes free, {} needed; make room and try again",
+                                                  directory, free, options.free_bytes_min + 2 * bytes));
+}
+
+std::string JournalDirectory(const std::string& state_directory) { return JoinPath(state_directory, "journal"); }
+
+void MarkDamaged(const std::string& state_directory) {
+  const absl::Status status = WriteFileAtomic(DamagedMark(state_directory), "");
+  if (!status.ok()) LogWarning("journal: {}", MessageOf(status));
+}
+
+absl::Status MoveAside(const std::string& state_directory, std::string_view reason) {
+  const std::string directory = JournalDirectory(state_directory);
+  for (int n = 1; n < kBrokenMax; ++n) {
+    const std::string aside = fmt::format("{}.broken-{}", directory, n);
+    if (FileExists(aside)) continue;
+    LogWarning("journal: moved aside to {} ({}); every package is looked up again", aside, reason);
+    if (::rename(directory.c_str(), aside.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "move aside", directory);
+    if (::unlink(DamagedMark(state_directory).c_str()) != 0 && errno != ENOENT) {
+      return ErrnoStatus(errno, "remove", DamagedMark(state_directory));
+    }
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(fmt::format("{} broken journals lie in {}: remove them", kBrokenMax, state_directory));
+}
+
+absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& state_directory, const JournalOptions& options) {
+  if (options.read_only) {
+    ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> database, OpenForReading(state_directory));
+    ASSIGN_OR_RETURN(const std::string reason, CheckVersion(*database, false));
+    if (reason.empty()) return database;
+    return absl::FailedPreconditionError(fmt::format("{}: {}", JournalDirectory(state_directory), reason));
+  }
+  RETURN_IF_ERROR(CreateDirectories(state_directory));
+  RETURN_IF_ERROR(CheckSpace(state_directory, options, 0));
+  if (FileExists(DamagedMark(state_directory))) RETURN_IF_ERROR(MoveAside(state_directory, "damaged records were found in it"));
+  const std::string directory = JournalDirectory(state_directory);
+  for (const bool is_last_attempt : {false, true}) {
+    rocksdb::DB* opened = nullptr;
+    const rocksdb::Status status = rocksdb::DB::Open(DatabaseOptions(), directory, &opened);
+    std::unique_ptr<rocksdb::DB> database(opened);
+    std::string reason = status.ToString();
+    if (status.ok()) {
+      ASSIGN_OR_RETURN(reason, CheckVersion(*database, true));
+      if (reason.empty()) return database;
+    } else if (!IsUnusable(status)) {
+      return ToStatus(status, fmt::format("opening {}", directory));
+    }
+    if (is_last_attempt) return absl::InternalError(fmt::format("a new journal in {} cannot be begun: {}", directory, reason));
+    database.reset();
+    RETURN_IF_ERROR(MoveAside(state_directory, reason));
+  }
+  return absl::InternalError("not reached");
+}
+
+}  // namespace galley::director

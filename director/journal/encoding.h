@@ -1,0 +1,46 @@
+// The stored form of the journal's records: protobuf wire format, fields in ascending number, default values absent (base/wire_format.h).
+// Versioned as a whole by kFormatVersion: within one version unknown fields are DATA_LOSS; a change of any field raises it.
+//
+//   Digest             32 bytes of hash, then the size as 8 bytes, little-endian
+//   Time, Duration     nanoseconds (since the Unix epoch) as the varint of their 64-bit two's complement
+//   Meta               1 project_id  2 store_id  3 loss_epoch  4 term  5 table_file  6 trust_domain
+//   PlatformRecord     1 recipe  2 source  3 weak_key  4 action_key (Digests)  5 recipe_bytes  6 result  7 observed (record::EncodeObserved)
+//                      8 last_cook (LastCook)
+//   LastCook           1 source  2 time  3 worker  4 attempt  5 load_time  6 save_time  7 changed (repeated Changed)  8 is_first
+//   Changed            1 what  2 before  3 after
+//   Instigators        1 repeated { 1 category  2 referencer }
+//   Index              1 paths  2 folders  3 cooked inputs (repeated bytes)
+//
+// is_trusted and published_key of a PlatformRecord are keys of their own (journal.cc): they change without the rest.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "director/journal/index.h"
+#include "director/journal/journal.h"
+
+namespace galley::director {
+
+inline constexpr uint32_t kJournalFormatVersion = 1;
+
+std::string EncodeDigest(const Digest& digest);
+absl::StatusOr<Digest> DecodeDigest(std::string_view bytes);
+
+std::string EncodeMeta(const JournalMeta& meta);
+absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes);
+
+// REQUIRES: record.observed is canonical (record::Canonical).
+std::string EncodePlatformRecord(const PlatformRecord& record);
+absl::StatusOr<PlatformRecord> DecodePlatformRecord(std::string_view bytes);
+
+std::string EncodeInstigators(const std::vector<InstigatorRecord>& instigators);
+absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view bytes);
+
+std::string EncodeIndexEntries(const IndexEntries& entries);
+absl::StatusOr<IndexEntries> DecodeIndexEntries(std::string_view bytes);
+
+}  // namespace galley::director

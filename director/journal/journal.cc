@@ -1,0 +1,338 @@
+// The journal over RocksDB. What lies under which key: keys.h, index.h; in which form: encoding.h.
+
+#include "director/journal/journal.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "director/journal/encoding.h"
+#include "director/journal/index.h"
+#include "director/journal/keys.h"
+#include "director/journal/rocks_journal.h"
+#include "fmt/format.h"
+#include "rocksdb/write_batch.h"
+
+namespace galley::director {
+namespace {
+
+// Walks the keys that begin with a prefix, one prefix after the other.
+class PrefixScan {
+ public:
+  explicit PrefixScan(rocksdb::DB& database) : iterator_(database.NewIterator(rocksdb::ReadOptions())) {}
+
+  // `visit(key, value)` for each; it returns a Status.
+  template <typename Visit>
+  absl::Status Each(std::string_view prefix, const Visit& visit) {
+    for (iterator_->Seek(ToSlice(prefix)); iterator_->Valid(); iterator_->Next()) {
+      const std::string_view key = ToView(iterator_->key());
+      if (!key.starts_with(prefix)) break;
+      RETURN_IF_ERROR(visit(key, ToView(iterator_->value())));
+    }
+    return ToStatus(iterator_->status(), "reading the journal");
+  }
+
+ private:
+  std::unique_ptr<rocksdb::Iterator> iterator_;
+};
+
+bool IsWorthTelling(const PackageRecord& record) { return !record.platforms.empty() || !record.instigators.empty(); }
+
+// Gathers the keys of one package; they come in the order of their tags.
+class RecordBuilder {
+ public:
+  absl::Status Add(const PackageKeyParts& parts, std::string_view value) {
+    switch (parts.tag) {
+      case kInstigatorsTag: {
+        ASSIGN_OR_RETURN(record_.instigators, DecodeInstigators(value));
+        return absl::OkStatus();
+      }
+      case kPublishedTag: {
+        ASSIGN_OR_RETURN(const Digest key, DecodeDigest(value));
+        published_.emplace_back(parts.platform, key);
+        return absl::OkStatus();
+      }
+      case kRecordTag: {
+        ASSIGN_OR_RETURN(PlatformRecord record, DecodePlatformRecord(value));
+        record_.platforms.emplace(parts.platform, std::move(record));
+        return absl::OkStatus();
+      }
+      case kUntrustedTag: {
+        if (const auto found = record_.platforms.find(std::string(parts.platform)); found != record_.platforms.end()) {
+          found->second.is_trusted = false;
+        }
+        return absl::OkStatus();
+      }
+      default:
+        return absl::DataLossError(fmt::format("the journal holds an unknown kind of record for {}", parts.package));
+    }
+  }
+
+  PackageRecord Take() {
+    for (const auto& [platform, key] : published_) {
+      if (const auto found = record_.platforms.find(platform); found != record_.platforms.end()) found->second.published_key = key;
+    }
+    published_.clear();
+    return std::exchange(record_, PackageRecord());
+  }
+
+ private:
+  PackageRecord record_;
+  std::vector<std::pair<std::string, Digest>> published_;
+};
+
+class RocksJournal final : public Journal {
+ public:
+  RocksJournal(std::string state_directory, const JournalOptions& options, std::unique_ptr<rocksdb::DB> database, JournalMeta meta)
+      : state_directory_(std::move(state_directory)), options_(options), database_(std::move(database)), meta_(std::move(meta)) {}
+
+  const JournalMeta& meta() const override { return meta_; }
+
+  absl::Status SetMeta(const JournalMeta& meta) override {
+    return Invalidate({}, meta);
+  }
+
+  absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) override {
+    RecordBuilder builder;
+    PrefixScan scan(*database_);
+    RETURN_IF_ERROR(Watch(scan.Each(PackagePrefix(package), [&](std::string_view key, std::string_view value) {
+      return AddTo(builder, key, value);
+    })));
+    PackageRecord record = builder.Take();
+    if (!IsWorthTelling(record)) return std::nullopt;
+    return record;
+  }
+
+  absl::Status ForEach(const std::function<void(std::string_view, PackageRecord)>& visit) override {
+    return Watch(ScanPackages(visit));
+  }
+
+  absl::StatusOr<std::vector<std::string>> Affected(std::span<const content::Change> changes) override {
+    std::set<std::string, std::less<>> affected;
+    std::vector<std::string> readers_wanted;  // affected packages whose readers are still to be found
+    PrefixScan scan(*database_);
+    const auto take = [&](const std::string& prefix) {
+      return scan.Each(prefix, [&](std::string_view key, std::string_view) {
+        const auto [where, is_new] = affected.emplace(key.substr(prefix.size()));
+        if (is_new) readers_wanted.push_back(*where);
+        return absl::OkStatus();
+      });
+    };
+    for (const std::string& prefix : AskedPrefixes(changes)) RETURN_IF_ERROR(Watch(take(prefix)));
+    while (!readers_wanted.empty()) {
+      const std::string package = std::move(readers_wanted.back());
+      readers_wanted.pop_back();
+      RETURN_IF_ERROR(Watch(take(IndexPrefix(kCookedKind, package))));
+    }
+    return std::vector<std::string>(affected.begin(), affected.end());
+  }
+
+  absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) override {
+    rocksdb::WriteBatch batch;
+    PrefixScan scan(*database_);
+    for (const std::string& package : packages) {
+      std::string prefix = PackagePrefix(package);
+      prefix.push_back(kRecordTag);
+      RETURN_IF_ERROR(Watch(scan.Each(prefix, [&](std::string_view key, std::string_view) {
+        return ToStatus(batch.Put(PackageKey(package, kUntrustedTag, key.substr(prefix.size())), ""), "marking records untrusted");
+      })));
+    }
+    RETURN_IF_ERROR(ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
+    RETURN_IF_ERROR(Write(batch, true));
+    meta_ = meta;
+    return absl::OkStatus();
+  }
+
+  absl::Status Record(std::span<const JournalUpdate> updates, bool sync) override {
+    // By package, then platform; of two updates of one record the later holds.
+    std::map<std::string_view, std::map<std::string_view, const JournalUpdate*>> by_package;
+    for (const JournalUpdate& update : updates) {
+      RETURN_IF_ERROR(CheckKeyPart("package name", update.package));
+      RETURN_IF_ERROR(CheckKeyPart("platform name", update.platform));
+      by_package[update.package][update.platform] = &update;
+    }
+    rocksdb::WriteBatch batch;
+    PrefixScan scan(*database_);
+    for (const auto& [package, platforms] : by_package) {
+      RETURN_IF_ERROR(Annotate(Reindex(package, platforms, scan, batch), fmt::format("recording {}", package)));
+      for (const auto& [platform, update] : platforms) {
+        RETURN_IF_ERROR(Annotate(PutRecord(*update, batch), fmt::format("recording {} for {}", package, platform)));
+      }
+    }
+    return Write(batch, sync);
+  }
+
+  absl::Status RecordInstigators(std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) override {
+    rocksdb::WriteBatch batch;
+    for (const auto& [package, instigators] : updates) {
+      RETURN_IF_ERROR(CheckKeyPart("package name", package));
+      RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(package, kInstigatorsTag, {}), !instigators.empty(), EncodeInstigators(instigators)));
+    }
+    return Write(batch, false);
+  }
+
+  absl::Status RecordPublished(std::string_view platform,
+                               std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
+    RETURN_IF_ERROR(CheckKeyPart("platform name", platform));
+    rocksdb::WriteBatch batch;
+    for (const auto& [package, key] : keys) {
+      RETURN_IF_ERROR(CheckKeyPart("package name", package));
+      RETURN_IF_ERROR(PutPublished(batch, package, platform, key));
+    }
+    return Write(batch, true);
+  }
+
+  absl::Status Forget(std::span<const std::string> packages) override {
+    rocksdb::WriteBatch batch;
+    PrefixScan scan(*database_);
+    for (const std::string& package : packages) {
+      const auto remove = [&](std::string_view key, std::string_view) { return ToStatus(batch.Delete(ToSlice(key)), "forgetting"); };
+      ASSIGN_OR_RETURN(const IndexedByPlatform indexed, ReadIndexed(package, scan));
+      for (const std::string& prefix : UnionOf(indexed)) RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + package), "forgetting"));
+      RETURN_IF_ERROR(Watch(scan.Each(IndexedPrefix(package), remove)));
+      RETURN_IF_ERROR(Watch(scan.Each(PackagePrefix(package), remove)));
+    }
+    return Write(batch, true);
+  }
+
+ private:
+  using IndexedByPlatform = std::map<std::string, IndexEntries, std::less<>>;
+
+  static absl::Status AddTo(RecordBuilder& builder, std::string_view key, std::string_view value) {
+    const std::optional<PackageKeyParts> parts = ParsePackageKey(key);
+    if (!parts) return absl::DataLossError("the journal holds a malformed key");
+    return Annotate(builder.Add(*parts, value), fmt::format("record of {}", parts->package));
+  }
+
+  absl::Status ScanPackages(const std::function<void(std::string_view, PackageRecord)>& visit) {
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    const std::unique_ptr<rocksdb::Iterator> iterator(database_->NewIterator(options));
+    RecordBuilder builder;
+    std::string package;
+    const auto finish = [&] {
+      PackageRecord record = builder.Take();
+      if (IsWorthTelling(record)) visit(package, std::move(record));
+    };
+    for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P"); iterator->Next()) {
+      const std::optional<PackageKeyParts> parts = ParsePackageKey(ToView(iterator->key()));
+      if (!parts) return absl::DataLossError("the journal holds a malformed key");
+      if (parts->package != package) {
+        finish();
+        package.assign(parts->package);
+      }
+      RETURN_IF_ERROR(AddTo(builder, ToView(iterator->key()), ToView(iterator->value())));
+    }
+    RETURN_IF_ERROR(ToStatus(iterator->status(), "reading the journal"));
+    finish();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<IndexedByPlatform> ReadIndexed(std::string_view package, PrefixScan& scan) {
+    IndexedByPlatform indexed;
+    const std::string prefix = IndexedPrefix(package);
+    RETURN_IF_ERROR(Watch(scan.Each(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
+      ASSIGN_OR_RETURN(indexed[std::string(key.substr(prefix.size()))], DecodeIndexEntries(value));
+      return absl::OkStatus();
+    })));
+    return indexed;
+  }
+
+  // What a package is indexed under on any of its platforms.
+  static std::set<std::string> UnionOf(const IndexedByPlatform& indexed) {
+    std::set<std::string> prefixes;
+    for (const auto& [platform, entries] : indexed) {
+      for (std::string& prefix : IndexPrefixes(entries)) prefixes.insert(std::move(prefix));
+    }
+    return prefixes;
+  }
+
+  // Index entries that hold for no platform any more go, new ones come.
+  absl::Status Reindex(std::string_view package, const std::map<std::string_view, const JournalUpdate*>& platforms, PrefixScan& scan,
+                       rocksdb::WriteBatch& batch) {
+    ASSIGN_OR_RETURN(IndexedByPlatform indexed, ReadIndexed(package, scan));
+    const std::set<std::string> before = UnionOf(indexed);
+    for (const auto& [platform, update] : platforms) {
+      ASSIGN_OR_RETURN(IndexEntries entries, EntriesOf(*update));
+      RETURN_IF_ERROR(ToStatus(batch.Put(IndexedKey(package, platform), EncodeIndexEntries(entries)), "indexing"));
+      indexed[std::string(platform)] = std::move(entries);
+    }
+    const std::set<std::string> after = UnionOf(indexed);
+    for (const std::string& prefix : before) {
+      if (!after.contains(prefix)) RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + std::string(package)), "indexing"));
+    }
+    for (const std::string& prefix : after) {
+      if (!before.contains(prefix)) RETURN_IF_ERROR(ToStatus(batch.Put(prefix + std::string(package), ""), "indexing"));
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status PutOrDelete(rocksdb::WriteBatch& batch, const std::string& key, bool is_there, std::string_view value) {
+    return ToStatus(is_there ? batch.Put(key, ToSlice(value)) : batch.Delete(key), "writing the journal");
+  }
+
+  static absl::Status PutPublished(rocksdb::WriteBatch& batch, std::string_view package, std::string_view platform,
+                                   const std::optional<Digest>& key) {
+    return PutOrDelete(batch, PackageKey(package, kPublishedTag, platform), key.has_value(), key ? EncodeDigest(*key) : std::string());
+  }
+
+  static absl::Status PutRecord(const JournalUpdate& update, rocksdb::WriteBatch& batch) {
+    PlatformRecord record = update.record;
+    ASSIGN_OR_RETURN(record.observed, record::Canonical(std::move(record.observed)));
+    const std::string key = PackageKey(update.package, kRecordTag, update.platform);
+    RETURN_IF_ERROR(PutOrDelete(batch, key, true, EncodePlatformRecord(record)));
+    RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(update.package, kUntrustedTag, update.platform), !record.is_trusted, {}));
+    return PutPublished(batch, update.package, update.platform, record.published_key);
+  }
+
+  absl::Status Write(rocksdb::WriteBatch& batch, bool sync) {
+    if (options_.read_only) return absl::FailedPreconditionError("the journal was opened for reading only");
+    if (batch.Count() == 0) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckSpace(state_directory_, options_, batch.GetDataSize()));
+    rocksdb::WriteOptions options;
+    options.sync = sync;
+    return Watch(ToStatus(database_->Write(options, &batch), "writing the journal"));
+  }
+
+  // Damage once seen makes the next opening begin anew.
+  absl::Status Watch(absl::Status status) {
+    if (!absl::IsDataLoss(status) || options_.read_only) return status;
+    MarkDamaged(state_directory_);
+    return Annotate(status, fmt::format("the journal in {} is damaged, the next start begins a new one", state_directory_));
+  }
+
+  const std::string state_directory_;
+  const JournalOptions options_;
+  const std::unique_ptr<rocksdb::DB> database_;  // synchronises itself
+  JournalMeta meta_;                             // the writing thread's
+};
+
+absl::StatusOr<JournalMeta> ReadMeta(rocksdb::DB& database) {
+  std::string bytes;
+  const rocksdb::Status status = database.Get(rocksdb::ReadOptions(), ToSlice(kMetaKey), &bytes);
+  if (status.IsNotFound()) return JournalMeta();
+  RETURN_IF_ERROR(ToStatus(status, "reading the journal"));
+  return DecodeMeta(bytes);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& state_directory, const JournalOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> database, OpenDatabase(state_directory, options));
+  absl::StatusOr<JournalMeta> meta = ReadMeta(*database);
+  if (absl::IsDataLoss(meta.status()) && !options.read_only) {
+    database.reset();
+    RETURN_IF_ERROR(MoveAside(state_directory, MessageOf(meta.status())));
+    ASSIGN_OR_RETURN(database, OpenDatabase(state_directory, options));
+    meta = JournalMeta();
+  }
+  if (!meta.ok()) return meta.status();
+  return std::make_unique<RocksJournal>(state_directory, options, std::move(database), std::move(meta).value());
+}
+
+absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& state_directory, bool read_only) {
+  return OpenJournal(state_directory, JournalOptions{.read_only = read_only});
+}
+
+}  // namespace galley::director

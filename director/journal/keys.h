@@ -1,0 +1,70 @@
+// Keys of the journal beside the reverse index (index.h) and the version (database.h).
+//
+//   "m"                                 Meta
+//   "P" package NUL "i"                 instigators
+//   "P" package NUL "k" platform        published key (Digest)
+//   "P" package NUL "r" platform        PlatformRecord
+//   "P" package NUL "u" platform        there: the record is not trusted
+//   "X" package NUL platform            Index: what the record is indexed under
+//
+// All that ForEach reads lies together, by package name (NUL sorts below all that a name may hold).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace galley::director {
+
+inline constexpr std::string_view kMetaKey = "m";
+inline constexpr char kInstigatorsTag = 'i';
+inline constexpr char kPublishedTag = 'k';
+inline constexpr char kRecordTag = 'r';
+inline constexpr char kUntrustedTag = 'u';
+
+inline std::string PackagePrefix(std::string_view package) {
+  std::string key("P");
+  key.append(package);
+  key.push_back('\0');
+  return key;
+}
+
+inline std::string PackageKey(std::string_view package, char tag, std::string_view platform) {
+  std::string key = PackagePrefix(package);
+  key.push_back(tag);
+  key.append(platform);
+  return key;
+}
+
+inline std::string IndexedPrefix(std::string_view package) {
+  std::string key("X");
+  key.append(package);
+  key.push_back('\0');
+  return key;
+}
+
+inline std::string IndexedKey(std::string_view package, std::string_view platform) {
+  return IndexedPrefix(package).append(platform);
+}
+
+// The parts of a PackageKey; views into it.
+struct PackageKeyParts {
+  std::string_view package;
+  char tag = 0;
+  std::string_view platform;
+};
+
+inline std::optional<PackageKeyParts> ParsePackageKey(std::string_view key) {
+  const size_t end = key.find('\0');
+  if (key.empty() || key.front() != 'P' || end == std::string_view::npos || end + 1 >= key.size()) return std::nullopt;
+  return PackageKeyParts{.package = key.substr(1, end - 1), .tag = key[end + 1], .platform = key.substr(end + 2)};
+}
+
+// The first key after all that begin with `prefix`. REQUIRES: its last byte is below 0xff.
+inline std::string PrefixEnd(std::string_view prefix) {
+  std::string end(prefix);
+  end.back() = static_cast<char>(end.back() + 1);
+  return end;
+}
+
+}  // namespace galley::director
