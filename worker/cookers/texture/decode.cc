@@ -1,0 +1,84 @@
+#include "worker/cookers/texture/decode.h"
+
+#include <type_traits>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::worker::texture {
+namespace {
+
+// The format that the first bytes announce; empty when they announce none.
+std::string_view SniffFormat(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "png";
+  if (bytes.starts_with("\xff\xd8\xff")) return "jpg";
+  if (bytes.starts_with("BM")) return "bmp";
+  if (bytes.starts_with("#?RADIANCE") || bytes.starts_with("#?RGBE")) return "hdr";
+  if (bytes.starts_with("GIF8")) return "gif";
+  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "webp";
+  if (bytes.starts_with("DDS ")) return "dds";
+  if (bytes.starts_with("version https://git-lfs")) return "git-lfs";
+  return {};
+}
+
+absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
+  if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
+  const std::string_view found = SniffFormat(bytes);
+  if (found == format || (format == "tga" && (found.empty() || found == "bmp"))) return absl::OkStatus();
+  if (found.empty()) return absl::InvalidArgumentError("the file does not begin as this format does");
+  if (found == "git-lfs") return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
+  return absl::InvalidArgumentError(fmt::format("the file is a {0}; convert it, or name it .{0} if the cooker takes that", found));
+}
+
+template <typename T>
+bool HasAlpha(const std::vector<T>& texels) {
+  const T opaque = std::is_floating_point_v<T> ? T{1} : static_cast<T>(-1);
+  for (size_t i = 3; i < texels.size(); i += 4) {
+    if (texels[i] < opaque) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<Decoded> DecodeAs(std::string_view format, std::string_view bytes, const DecodeOptions& options) {
+  RETURN_IF_ERROR(CheckSignature(format, bytes));
+  if (format == "png") return DecodePng(bytes, options);
+  if (format == "jpg") return DecodeJpeg(bytes, options);
+  if (format == "tga") return DecodeTga(bytes, options);
+  if (format == "bmp") return DecodeBmp(bytes, options);
+  return DecodeHdr(bytes, options);
+}
+
+}  // namespace
+
+absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes, const DecodeOptions& options) {
+  if (width == 0 || height == 0 || width > kSideMax || height > kSideMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("the image is {} x {}; each side must be from 1 to {} texels", width, height, kSideMax));
+  }
+  const uint64_t decoded_bytes = width * height * 4 * channel_bytes;
+  const std::string size = fmt::format("the image is {} x {} (RGBA, {} bits a channel): {} bytes decoded", width, height,
+                                       channel_bytes * 8, decoded_bytes);
+  if (decoded_bytes > kDecodedBytesMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}, above the limit of {}; make it smaller or split it", size, kDecodedBytesMax));
+  }
+  if (decoded_bytes > options.memory_bytes_max / 4) {
+    return absl::ResourceExhaustedError(fmt::format("{}, above a quarter of the job's memory ({} bytes); raise `memory` in its rule",
+                                                    size, options.memory_bytes_max));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes, const DecodeOptions& options) {
+  const std::string_view format = extension == "jpeg" ? "jpg" : extension;
+  if (format != "png" && format != "jpg" && format != "tga" && format != "bmp" && format != "hdr") {
+    return absl::InvalidArgumentError(
+        fmt::format("texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .{}", extension));
+  }
+  absl::StatusOr<Decoded> decoded = DecodeAs(format, bytes, options);
+  if (!decoded.ok()) return Annotate(decoded.status(), format);
+  decoded->image.has_alpha = std::visit([](const auto& texels) { return HasAlpha(texels); }, decoded->image.texels);
+  return decoded;
+}
+
+}  // namespace galley::worker::texture

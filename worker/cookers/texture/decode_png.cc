@@ -1,0 +1,133 @@
+// PNG by libpng. Its errors are long jumps: what is between setjmp and a jump has no destructors, all state lives in PngReader outside.
+#include <png.h>
+
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/cookers/texture/decode.h"
+
+namespace galley::worker::texture {
+namespace {
+
+// Deflate cannot shrink by more than this (zlib's technical notes: "maximum compression factor", 1032:1).
+constexpr uint64_t kDeflateRatioMax = 1032;
+
+class PngReader {
+ public:
+  explicit PngReader(std::string_view bytes) : bytes_(bytes) {}
+  ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+
+  // Each returns false with error() set.
+  bool ReadHeader();
+  bool ReadRows(png_bytepp rows);
+
+  const char* error() const { return error_; }
+  uint32_t width() const { return png_get_image_width(png_, info_); }
+  uint32_t height() const { return png_get_image_height(png_, info_); }
+  bool is_16_bit() const { return png_get_bit_depth(png_, info_) == 16; }
+  // Of the file, before expansion.
+  uint64_t bits_per_texel() const { return uint64_t{png_get_bit_depth(png_, info_)} * png_get_channels(png_, info_); }
+
+ private:
+  static PngReader& Of(png_structp png) { return *static_cast<PngReader*>(png_get_error_ptr(png)); }
+  static void OnError(png_structp png, png_const_charp text) {
+    std::snprintf(Of(png).error_, sizeof(error_), "%s", text);
+    png_longjmp(png, 1);
+  }
+  // Warnings are about chunks that are not looked at; a flaw in the image itself is an error.
+  static void OnWarning(png_structp, png_const_charp) {}
+  static void OnRead(png_structp png, png_bytep out, size_t size) {
+    PngReader& reader = *static_cast<PngReader*>(png_get_io_ptr(png));
+    if (size > reader.bytes_.size() - reader.offset_) png_error(png, "the file is truncated");
+    std::memcpy(out, reader.bytes_.data() + reader.offset_, size);
+    reader.offset_ += size;
+  }
+  void Configure();
+  void ExpandToRgba();
+
+  std::string_view bytes_;
+  size_t offset_ = 0;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  char error_[256] = "libpng could not be started";
+};
+
+void PngReader::Configure() {
+  png_set_read_fn(png_, this, &OnRead);
+  png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // CheckSize has the better words
+  png_set_chunk_malloc_max(png_, 8'000'000);
+  png_set_chunk_cache_max(png_, 128);
+  png_set_crc_action(png_, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
+  png_set_benign_errors(png_, 1);
+}
+
+bool PngReader::ReadHeader() {
+  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, &OnError, &OnWarning);
+  if (png_ == nullptr) return false;
+  info_ = png_create_info_struct(png_);
+  if (info_ == nullptr) return false;
+  if (setjmp(png_jmpbuf(png_)) != 0) return false;
+  Configure();
+  png_read_info(png_, info_);
+  return true;
+}
+
+void PngReader::ExpandToRgba() {
+  png_set_expand(png_);  // palette, 1, 2 and 4 bits, tRNS
+  png_set_gray_to_rgb(png_);
+  png_set_add_alpha(png_, 0xffff, PNG_FILLER_AFTER);
+  if (is_16_bit()) png_set_swap(png_);  // little-endian
+  png_set_interlace_handling(png_);
+  png_read_update_info(png_, info_);
+}
+
+bool PngReader::ReadRows(png_bytepp rows) {
+  if (setjmp(png_jmpbuf(png_)) != 0) return false;
+  ExpandToRgba();
+  if (png_get_rowbytes(png_, info_) != size_t{width()} * 4 * (is_16_bit() ? 2 : 1)) png_error(png_, "unexpected row size");
+  png_read_image(png_, rows);
+  png_read_end(png_, nullptr);
+  return true;
+}
+
+absl::Status CheckPlausible(const PngReader& reader, size_t file_bytes) {
+  const uint64_t raw_bytes = uint64_t{reader.width()} * reader.height() * reader.bits_per_texel() / 8;
+  if (raw_bytes / kDeflateRatioMax <= file_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format("the file is truncated: an image of {} x {} takes at least {} bytes, the file has {}",
+                                                reader.width(), reader.height(), raw_bytes / kDeflateRatioMax, file_bytes));
+}
+
+template <typename T>
+absl::StatusOr<std::vector<T>> ReadTexels(PngReader& reader) {
+  const size_t row_entries = size_t{reader.width()} * 4;
+  std::vector<T> texels(row_entries * reader.height());
+  std::vector<png_bytep> rows(reader.height());
+  for (size_t y = 0; y < rows.size(); ++y) rows[y] = reinterpret_cast<png_bytep>(texels.data() + y * row_entries);
+  if (!reader.ReadRows(rows.data())) return absl::InvalidArgumentError(reader.error());
+  return texels;
+}
+
+}  // namespace
+
+absl::StatusOr<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& options) {
+  PngReader reader(bytes);
+  if (!reader.ReadHeader()) return absl::InvalidArgumentError(reader.error());
+  RETURN_IF_ERROR(CheckSize(reader.width(), reader.height(), reader.is_16_bit() ? 2 : 1, options));
+  RETURN_IF_ERROR(CheckPlausible(reader, bytes.size()));
+  Decoded decoded;
+  decoded.image.width = reader.width();
+  decoded.image.height = reader.height();
+  if (reader.is_16_bit()) {
+    ASSIGN_OR_RETURN(decoded.image.texels, ReadTexels<uint16_t>(reader));
+  } else {
+    ASSIGN_OR_RETURN(decoded.image.texels, ReadTexels<uint8_t>(reader));
+  }
+  return decoded;
+}
+
+}  // namespace galley::worker::texture

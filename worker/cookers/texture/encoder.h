@@ -1,0 +1,53 @@
+// Encoder: levels of 8-bit or half RGBA -> the bytes of a texture format. Single-threaded; the same input gives the same bytes always.
+//
+//   quality    BC1, BC3                     BC4, BC5         ASTC
+//   fast       stb_dxt                      stb_dxt          astcenc -fast
+//   medium     stb_dxt, two refinements     stb_dxt          astcenc -medium
+//   thorough   libsquish cluster fit        libsquish        astcenc -thorough
+//
+// Blocks that reach over the edge repeat the last column and row. ASTC normals are encoded as (x, x, x, y); KTXswizzle says so.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/texture/image.h"
+#include "worker/cookers/texture/texture_format.h"
+
+struct astcenc_context;
+
+namespace galley::worker::texture {
+
+struct EncodeOptions {
+  TextureFormat format;
+  Usage usage = Usage::kColor;
+  Quality quality = Quality::kFast;
+  bool has_alpha = false;
+};
+
+// BC1 (alpha is taken as opaque), BC3, BC4 (red), BC5 (red, green). `level` holds kUnorm8 texels.
+std::string EncodeBlocks(const Level& level, FormatKind kind, Quality quality);
+
+// Keeps astcenc's contexts, which take long to make, warm. Threads: none.
+class AstcEncoder {
+ public:
+  AstcEncoder();
+  ~AstcEncoder();
+  // INTERNAL, RESOURCE_EXHAUSTED: as astcenc says. `level` holds kUnorm8 texels.
+  absl::StatusOr<std::string> Encode(const Level& level, const EncodeOptions& options);
+
+ private:
+  // More are not kept: each takes some megabytes.
+  static constexpr size_t kContextsMax = 8;
+  struct FreeContext {
+    void operator()(astcenc_context* context) const;
+  };
+  using Key = std::tuple<BlockSize, Quality, bool /*is_srgb*/, unsigned /*flags*/>;
+  absl::StatusOr<astcenc_context*> ContextFor(const EncodeOptions& options);
+  std::map<Key, std::unique_ptr<astcenc_context, FreeContext>> contexts_;
+};
+
+}  // namespace galley::worker::texture

@@ -1,0 +1,36 @@
+// TextureSettings: what a recipe asks of the texture cooker, and the format that follows from it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/record/cooker_description.h"
+#include "nlohmann/json.hpp"
+#include "worker/cookers/texture/image.h"
+#include "worker/cookers/texture/texture_format.h"
+
+namespace galley::worker::texture {
+
+struct TextureSettings {
+  Usage usage = Usage::kColor;
+  std::optional<ColorSpace> color_space;  // nullopt: by usage and format
+  bool mipmaps = true;
+  uint32_t max_size = 0;
+  Quality quality = Quality::kFast;
+  std::optional<FormatKind> format;  // nullopt: by the platform's family
+  std::string_view astc_block;       // one of kAstcBlocks
+  int zstd_level = 0;
+};
+
+std::vector<record::SettingDescription> DescribeTextureSettings();
+
+// Errors: INVALID_ARGUMENT names the setting and what was expected.
+absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& settings);
+// The format of `image` in a platform's texture family ("bc", "astc", "rgba8").
+absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, const Image& image);
+// With colour space, block and all; INVALID_ARGUMENT when settings, image and format do not go together.
+absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings, const Image& image);
+
+}  // namespace galley::worker::texture
