@@ -1,5 +1,8 @@
 // Glob: `*` and `?` within one segment, `**` across segments, `[...]` (ranges, `!` or `^` negates), `{a,b}` (nested allowed); `\` escapes
 // nothing and is refused. Matches whole virtual paths. Pure; matching never takes exponential time.
+//
+// `**` stands alone between slashes and matches any number of segments, none included; at the end at least one: "/Game/dev/**" is what
+// lies in /Game/dev. `?` and `[...]` match one code point. Names that begin with '.' are not special. Case matters.
 #pragma once
 
 #include <string>
@@ -18,6 +21,7 @@ class Glob {
   bool Matches(std::string_view path) const;
   const std::string& pattern() const { return pattern_; }
   // The longest leading folder without wildcards: "/Game/maps/*.level" -> "/Game/maps". Nothing outside it matches.
+  // "" when a relative pattern begins with a wildcard: no bound.
   std::string LiteralFolder() const;
 
  private:

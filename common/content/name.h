@@ -17,11 +17,11 @@ absl::Status ValidateVirtualPath(std::string_view path);
 std::string_view FolderOf(std::string_view path);
 // "/Game/a/b.PNG" -> "png"; of "a.tar.gz" "gz"; none: "".
 std::string ExtensionOf(std::string_view path);
-// True when `path` is `folder` or lies under it ("/" holds everything).
+// True when `path` is `folder` or lies under it ("/" and "" hold everything).
 bool IsUnder(std::string_view path, std::string_view folder);
 
 // A reference or an asked path in normal form: '\\' read as '/', "." and inner ".." resolved, double '/' joined. Absolute stays absolute,
-// relative stays relative (leading ".." kept). INVALID_ARGUMENT: empty, control characters, not UTF-8, an absolute path that leaves "/".
+// relative stays relative (leading ".." kept). No trailing '/'; the source's own folder is ".", the root "/". INVALID_ARGUMENT: empty, control characters, not UTF-8, an absolute path that leaves "/".
 absl::StatusOr<std::string> NormalizeAsked(std::string_view path);
 // Joins a normal asked path to the folder of `package`. INVALID_ARGUMENT when it leaves "/".
 absl::StatusOr<std::string> ResolveAsked(std::string_view package, std::string_view asked);

@@ -3,6 +3,9 @@
 // Scan walks the mounts with several threads, overlays them by priority (the higher wins at one virtual path), leaves out what is ignored,
 // and gives every odd file (link out of its mount, loop, device, pipe, socket, non-UTF-8 name, unreadable) an error of its own instead of
 // failing. Names that differ only in case or Unicode form are all marked. A folder is there when a file is in it; empty folders are not seen.
+// Where mounts nest, a file of the longer virtual path hides what the other shows at the same virtual path. A file over a folder (of a
+// weaker mount) hides all of it, a folder over a file hides the file. A folder that cannot be read, and a name that cannot be a virtual path
+// (shown with \xNN), are entries with an error, too; a folder's stat says that it is one.
 //
 // Digests: taken from bytes actually read, kept in the digest cache (path, size, mtime, ctime, inode -> digest). An entry is trusted only
 // when its times lie at least `kRacyWindow` before the moment it was hashed: a file changed within one clock tick of its hashing is hashed
@@ -21,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/blob.h"
+#include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/file.h"
 #include "common/content/glob.h"
@@ -34,6 +38,10 @@ struct Mount {
   bool is_engine = false;
   std::string stage_as;   // empty: path
 };
+
+struct Change;
+class Snapshot;
+std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
 
 struct FileEntry {
   std::string path;        // virtual
@@ -51,6 +59,8 @@ struct ScanOptions {
   std::vector<std::string> excluded_directories;  // absolute host paths: .galley, the store, the output
   unsigned threads = 0;                           // 0: one for each core, at most 8
   std::string digest_cache_file;                  // empty: none. Read at the start; Save writes it
+  Clock* clock = nullptr;                         // wall time, to know what is racy; nullptr: the system's. Asked
+                                                  // by several threads; outlives the snapshot and its successors
 };
 
 class Snapshot {
@@ -67,17 +77,20 @@ class Snapshot {
   // nullptr when absent (or a folder). Entries with an error are returned.
   const FileEntry* Find(std::string_view path) const;
   EntryKind Kind(std::string_view path) const;
+  // The first file whose name is `path` but for case and Unicode form (for "did you mean"); nullptr when there is none.
+  const FileEntry* FindFolded(std::string_view path) const;
   // Names in a folder, sorted by bytes, folders with '/' at the end; nullopt when there is no such folder.
   std::optional<std::vector<std::string>> List(std::string_view folder) const;
   // Paths relative to `root` that match `pattern` (relative to root), sorted by bytes.
   std::vector<std::string> Matches(std::string_view root, const Glob& pattern) const;
 
-  // The digest of a file in this snapshot. NOT_FOUND: absent. ABORTED: the file is no longer what was scanned (stale).
-  // FAILED_PRECONDITION: the entry's own error.
+  // The digest of a file in this snapshot; a known one is answered without a look at the file. NOT_FOUND: absent. ABORTED: the file is no longer what was scanned (stale).
+  // FAILED_PRECONDITION: the entry's own error, or it cannot be read. INTERNAL: the disk failed.
   absl::StatusOr<Digest> DigestOf(std::string_view path);
   // The digest if it is known without reading, else nullopt.
   std::optional<Digest> KnownDigest(std::string_view path) const;
   // Bytes with their digest, hashed on the way; errors as DigestOf, and ABORTED too when the bytes differ from a digest already known.
+  // RESOURCE_EXHAUSTED: larger than `size_bytes_max`.
   struct Content {
     Blob bytes;
     Digest digest;
@@ -86,7 +99,8 @@ class Snapshot {
   // Digest from someone who read the file (a worker): remembered when it is new; ABORTED when it differs from the one known.
   absl::Status LearnDigest(std::string_view path, const Digest& digest);
 
-  // A successor in which `path` was looked at again (changed, gone or new); digests of other files are shared.
+  // A successor in which `paths` (virtual; files or folders, with all below them) were looked at again: changed, gone or new. Digests of
+  // other files are shared. Linear in the files. INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder any more.
   absl::StatusOr<std::unique_ptr<Snapshot>> Refresh(std::span<const std::string> paths) const;
 
 
@@ -104,6 +118,7 @@ class Snapshot {
   Counters counters() const;
 
  private:
+  friend std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
   struct Impl;
   explicit Snapshot(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
@@ -117,6 +132,7 @@ struct Change {
   bool was_there = false;
   bool is_there = false;
 };
+// A racy file whose digest `before` did not know counts as changed. Entries with an error differ when their errors do.
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
 
 }  // namespace galley::content

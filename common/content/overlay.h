@@ -1,0 +1,42 @@
+// Overlay: many mounts become one tree. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/content/snapshot.h"
+#include "common/content/walk.h"
+
+namespace galley::content {
+
+// Rank of a mount: what has the higher rank hides the other at one virtual path. The longer mount path wins, then the priority.
+std::pair<size_t, int> MountRank(const Mount& mount);
+
+struct Overlaid {
+  std::vector<SeenFile> shown;   // sorted by path, unique, no file where a folder is
+  std::vector<SeenFile> hidden;  // the others, sorted by path, then descending rank
+};
+
+// As if mounts were laid over each other from the lowest rank to the highest: a file hides the file or the folder below it at its path, a
+// folder hides a file and is merged with a folder.
+Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen);
+
+// Finds names that differ only in case or Unicode form.
+class FoldIndex {
+ public:
+  FoldIndex() = default;
+  // REQUIRES: `files` sorted; the index holds positions in it.
+  explicit FoldIndex(std::span<const FileEntry> files);
+
+  // Groups of at least two files of one fold, each sorted by path.
+  std::vector<std::vector<uint32_t>> Clashes(std::span<const FileEntry> files) const;
+  // The first file that `path` equals when folded.
+  const FileEntry* Find(std::span<const FileEntry> files, std::string_view path) const;
+
+ private:
+  std::vector<std::pair<uint64_t, uint32_t>> entries_;  // (hash of the fold, position), sorted
+};
+
+}  // namespace galley::content

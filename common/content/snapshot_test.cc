@@ -1,0 +1,280 @@
+#include "common/content/snapshot.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "common/content/test_tree.h"
+
+namespace galley::content {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SnapshotTest : public ContentTest {
+ protected:
+  std::unique_ptr<Snapshot> Refresh(const Snapshot& snapshot, std::vector<std::string> paths) {
+    auto next = snapshot.Refresh(paths);
+    EXPECT_TRUE(next.ok()) << next.status();
+    return *std::move(next);
+  }
+};
+
+TEST_F(SnapshotTest, FilesAreSortedByVirtualPath) {
+  Write("content/b", "");
+  Write("content/a/z", "");
+  Write("content/a.x", "");
+  Write("content/a/b/c", "");
+  EXPECT_EQ(Shown(*Scan()), "/Game/a.x /Game/a/b/c /Game/a/z /Game/b");
+}
+
+TEST_F(SnapshotTest, KindListAndMatchesTellFilesFromFolders) {
+  Write("content/a/x.json", "");
+  Write("content/a/b/y.json", "");
+  Write("content/a-b", "");
+  ASSERT_TRUE(CreateDirectories(Host("content/empty")).ok());
+  const auto snapshot = Scan();
+  EXPECT_EQ(snapshot->Kind("/Game/a"), EntryKind::kFolder);
+  EXPECT_EQ(snapshot->Kind("/"), EntryKind::kFolder);
+  EXPECT_EQ(snapshot->Kind("/Game/a-b"), EntryKind::kFile);
+  EXPECT_EQ(snapshot->Kind("/Game/empty"), EntryKind::kAbsent);
+  EXPECT_EQ(snapshot->Kind("/Gam"), EntryKind::kAbsent);
+  EXPECT_THAT(*snapshot->List("/Game"), ElementsAre("a-b", "a/"));
+  EXPECT_THAT(*snapshot->List("/Game/a"), ElementsAre("b/", "x.json"));
+  EXPECT_THAT(*snapshot->List("/"), ElementsAre("Game/"));
+  EXPECT_EQ(snapshot->List("/Game/none"), std::nullopt);
+  EXPECT_EQ(snapshot->List("/Game/a/x.json"), std::nullopt);
+  EXPECT_THAT(snapshot->Matches("/Game/a", *Glob::Parse("**/*.json")), ElementsAre("b/y.json", "x.json"));
+  EXPECT_THAT(snapshot->Matches("/Game/a", *Glob::Parse("*.json")), ElementsAre("x.json"));
+}
+
+TEST_F(SnapshotTest, TheRightSpellingIsFound) {
+  Write("content/Barrel.png", "");
+  const auto snapshot = Scan();
+  ASSERT_NE(snapshot->FindFolded("/game/barrel.PNG"), nullptr);
+  EXPECT_EQ(snapshot->FindFolded("/game/barrel.PNG")->path, "/Game/Barrel.png");
+  EXPECT_EQ(snapshot->FindFolded("/Game/barrels.png"), nullptr);
+}
+
+TEST_F(SnapshotTest, WhatIsIgnoredIsNotThere) {
+  for (const char* path : {".git/x", "sub/.svn/x", ".hg/x", ".galley/x", ".p4config", "Thumbs.db", "sub/.DS_Store", "a.txt~",
+                           "old/deep/x.blend1", "build/x", "keep"}) {
+    Write(std::string("content/") + path, "");
+  }
+  Write("content/store/x", "");
+  options_.ignore = {"**/*.blend1", "build", "/Game/none/**"};
+  options_.excluded_directories = {Host("content/store"), Host("absent")};
+  EXPECT_EQ(Shown(*Scan()), "/Game/keep");
+}
+
+TEST_F(SnapshotTest, ABadIgnorePatternIsSaid) {
+  options_.ignore = {"[x"};
+  EXPECT_THAT(std::string(Snapshot::Scan(options_).status().message()), HasSubstr("not closed"));
+}
+
+TEST_F(SnapshotTest, TheHigherPriorityWinsAtOnePath) {
+  Write("content/a", "base");
+  Write("content/b", "base");
+  Write("mod/a", "mod");
+  Write("mod/c", "mod");
+  Mount("/Game", "mod", 10);
+  const auto snapshot = Scan();
+  EXPECT_EQ(Shown(*snapshot), "/Game/a /Game/b /Game/c");
+  EXPECT_EQ(Text(*snapshot, "/Game/a"), "mod");
+  EXPECT_EQ(Text(*snapshot, "/Game/b"), "base");
+}
+
+TEST_F(SnapshotTest, TheLongerMountPathWinsWhateverThePriority) {
+  Write("content/dlc/a", "game");
+  Write("content/dlc/b", "game");
+  Write("dlc/a", "dlc");
+  options_.mounts[0].priority = 99;
+  Mount("/Game/dlc", "dlc");
+  const auto snapshot = Scan();
+  EXPECT_EQ(Text(*snapshot, "/Game/dlc/a"), "dlc");
+  EXPECT_EQ(Text(*snapshot, "/Game/dlc/b"), "game");
+}
+
+TEST_F(SnapshotTest, AFileOverAFolderHidesAllOfIt) {
+  Write("content/x/a", "");
+  Write("content/x/b/c", "");
+  Write("mod/x", "mod");
+  Mount("/Game", "mod", 1);
+  EXPECT_EQ(Shown(*Scan()), "/Game/x");
+}
+
+TEST_F(SnapshotTest, LayersAreLaidFromTheLowestToTheHighest) {
+  Write("content/x/a", "");
+  Write("mod/x", "mod");
+  Write("top/x/c", "top");
+  Mount("/Game", "mod", 1);
+  Mount("/Game", "top", 2);
+  EXPECT_EQ(Shown(*Scan()), "/Game/x/c");  // a is hidden by mod's x, that by top's folder
+}
+
+TEST_F(SnapshotTest, TwoMountsOfOnePathAndPriorityAreRefused) {
+  Mount("/Game", "other");
+  const absl::Status status = Snapshot::Scan(options_).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Host("other")));
+}
+
+TEST_F(SnapshotTest, AMountThatIsNoFolderIsNamed) {
+  options_.mounts.push_back({.path = "/Engine", .directory = Host("none")});
+  const absl::Status status = Snapshot::Scan(options_).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/Engine"));
+}
+
+TEST_F(SnapshotTest, DigestsAreTakenOnceAndCounted) {
+  Write("content/a", "abc");
+  const auto snapshot = Scan();
+  EXPECT_EQ(snapshot->KnownDigest("/Game/a"), std::nullopt);
+  EXPECT_EQ(*snapshot->DigestOf("/Game/a"), Digest::Of("abc"));
+  EXPECT_EQ(*snapshot->DigestOf("/Game/a"), Digest::Of("abc"));
+  EXPECT_EQ(snapshot->KnownDigest("/Game/a"), Digest::Of("abc"));
+  EXPECT_EQ(snapshot->counters().files_hashed, 1u);
+  EXPECT_EQ(snapshot->counters().bytes_hashed, 3u);
+  EXPECT_TRUE(absl::IsNotFound(snapshot->DigestOf("/Game/b").status()));
+}
+
+TEST_F(SnapshotTest, AFileThatChangedAfterTheScanIsStale) {
+  Write("content/a", "abc");
+  Write("content/b", "abc");
+  Write("content/c", "abc");
+  const auto snapshot = Scan();
+  Write("content/a", "abd");  // another inode
+  ASSERT_EQ(::truncate(Host("content/b").c_str(), 1), 0);
+  ASSERT_EQ(::unlink(Host("content/c").c_str()), 0);
+  for (const char* path : {"/Game/a", "/Game/b", "/Game/c"}) {
+    EXPECT_TRUE(absl::IsAborted(snapshot->DigestOf(path).status())) << path;
+    EXPECT_TRUE(absl::IsAborted(snapshot->Read(path).status())) << path;
+  }
+}
+
+TEST_F(SnapshotTest, ReadingHasALimit) {
+  Write("content/a", "abc");
+  const auto snapshot = Scan();
+  EXPECT_TRUE(absl::IsResourceExhausted(snapshot->Read("/Game/a", 2).status()));
+  EXPECT_EQ(snapshot->Read("/Game/a", 3)->digest, Digest::Of("abc"));
+}
+
+TEST_F(SnapshotTest, BytesOtherThanThoseKnownAreStale) {
+  Write("content/a", "abc");
+  const auto snapshot = Scan();
+  ASSERT_TRUE(snapshot->LearnDigest("/Game/a", Digest::Of("xyz")).ok());
+  EXPECT_TRUE(absl::IsAborted(snapshot->Read("/Game/a").status()));
+  EXPECT_TRUE(absl::IsAborted(snapshot->LearnDigest("/Game/a", Digest::Of("abc"))));
+  EXPECT_TRUE(snapshot->LearnDigest("/Game/a", Digest::Of("xyz")).ok());
+  EXPECT_TRUE(absl::IsNotFound(snapshot->LearnDigest("/Game/b", Digest::Of("xyz"))));
+}
+
+TEST_F(SnapshotTest, ADigestOfAnotherSizeIsNotLearnt) {
+  Write("content/a", "abc");
+  EXPECT_TRUE(absl::IsAborted(Scan()->LearnDigest("/Game/a", Digest::Of("abcd"))));
+}
+
+TEST_F(SnapshotTest, ManyThreadsMayAsk) {
+  for (int i = 0; i < 50; ++i) Write("content/f" + std::to_string(i), std::to_string(i));
+  const auto snapshot = Scan();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        EXPECT_EQ(*snapshot->DigestOf("/Game/f" + std::to_string(i)), Digest::Of(std::to_string(i)));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(SnapshotTest, TheDigestCacheSparesHashing) {
+  Write("content/a", "abc");
+  const auto first = Scan();
+  ASSERT_TRUE(first->DigestOf("/Game/a").ok());
+  ASSERT_TRUE(first->SaveDigestCache().ok());
+  const auto second = Scan();
+  EXPECT_EQ(second->KnownDigest("/Game/a"), Digest::Of("abc"));
+  ASSERT_TRUE(second->SaveDigestCache().ok());
+  EXPECT_EQ(Scan()->KnownDigest("/Game/a"), Digest::Of("abc"));
+}
+
+TEST_F(SnapshotTest, ARacyDigestIsNotCached) {
+  clock_.ahead_s = 0;  // hashed right after it was written
+  Write("content/a", "abc");
+  const auto first = Scan();
+  ASSERT_TRUE(first->DigestOf("/Game/a").ok());
+  ASSERT_TRUE(first->SaveDigestCache().ok());
+  EXPECT_EQ(Scan()->KnownDigest("/Game/a"), std::nullopt);
+}
+
+TEST_F(SnapshotTest, ALearntDigestCountsFromTheScan) {
+  clock_.ahead_s = 0;
+  Write("content/a", "abc");
+  const auto first = Scan();
+  clock_.ahead_s = 3600;  // when it was read is not known
+  ASSERT_TRUE(first->LearnDigest("/Game/a", Digest::Of("abc")).ok());
+  ASSERT_TRUE(first->SaveDigestCache().ok());
+  EXPECT_EQ(Scan()->KnownDigest("/Game/a"), std::nullopt);
+}
+
+TEST_F(SnapshotTest, ADamagedDigestCacheIsDropped) {
+  Write("content/a", "abc");
+  Write("digests", "garbage");
+  const auto snapshot = Scan();
+  EXPECT_EQ(*snapshot->DigestOf("/Game/a"), Digest::Of("abc"));
+  EXPECT_TRUE(snapshot->SaveDigestCache().ok());
+}
+
+TEST_F(SnapshotTest, RefreshSeesChangedGoneAndNewFiles) {
+  for (const char* name : {"changed", "gone", "same"}) Write(std::string("content/") + name, "1");
+  const auto before = Scan();
+  for (const char* name : {"changed", "gone", "same"}) ASSERT_TRUE(before->DigestOf(std::string("/Game/") + name).ok());
+  Write("content/changed", "2");
+  Write("content/new/deep/file", "3");
+  ASSERT_EQ(::unlink(Host("content/gone").c_str()), 0);
+  const auto now = Refresh(*before, {"/Game/changed", "/Game/new", "/Game/gone", "/Elsewhere/x"});
+  EXPECT_EQ(Shown(*now), "/Game/changed /Game/new/deep/file /Game/same");
+  EXPECT_EQ(now->KnownDigest("/Game/same"), Digest::Of("1"));
+  EXPECT_EQ(Text(*now, "/Game/changed"), "2");
+  EXPECT_EQ(Shown(*before), "/Game/changed /Game/gone /Game/same");
+}
+
+TEST_F(SnapshotTest, RefreshShowsWhatAModHid) {
+  Write("content/a", "base");
+  Write("content/f/x", "base");
+  Write("mod/a", "mod");
+  Write("mod/f", "mod");
+  Mount("/Game", "mod", 1);
+  const auto before = Scan();
+  EXPECT_EQ(Shown(*before), "/Game/a /Game/f");
+  ASSERT_EQ(::unlink(Host("mod/a").c_str()), 0);
+  ASSERT_EQ(::unlink(Host("mod/f").c_str()), 0);
+  const auto now = Refresh(*before, {"/Game/a", "/Game/f"});
+  EXPECT_EQ(Shown(*now), "/Game/a /Game/f/x");
+  EXPECT_EQ(Text(*now, "/Game/a"), "base");
+}
+
+TEST_F(SnapshotTest, RefreshEqualsAScan) {
+  Write("content/a/b", "1");
+  const auto before = Scan();
+  Write("content/a/c/d", "2");
+  Write("content/.git/x", "2");
+  Link("a", "content/l");
+  Write("content/q\xff", "");
+  const auto now = Refresh(*before, {"/Game/a/c/d", "/Game/.git/x", "/Game/l/b", "/Game/l/c/d", "/Game/q\xff"});
+  EXPECT_EQ(Shown(*now), Shown(*Scan()));
+  EXPECT_EQ(Shown(*Refresh(*before, {"/"})), Shown(*Scan()));
+}
+
+TEST_F(SnapshotTest, RefreshOfNothingChangesNothing) {
+  Write("content/a", "1");
+  const auto before = Scan();
+  EXPECT_EQ(Shown(*Refresh(*before, {})), "/Game/a");
+  EXPECT_FALSE(before->Refresh(std::vector<std::string>{"Game/a"}).ok());
+}
+
+}  // namespace
+}  // namespace galley::content

@@ -1,0 +1,320 @@
+#include "common/content/walk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "common/content/utf8.h"
+#include "fmt/format.h"
+
+namespace galley::content {
+namespace {
+
+struct DirectoryCloser {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+// The folders that lead to a folder, to notice a link that leads back.
+struct Ancestor {
+  std::shared_ptr<const Ancestor> parent;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+};
+
+struct Folder {
+  uint32_t mount = 0;
+  std::string path;       // virtual
+  std::string host_path;  // as shown in messages and opened
+  std::string real_path;  // without links
+  std::shared_ptr<const Ancestor> ancestors;
+  int links = 0;  // links to folders on the way here
+};
+
+int64_t NowNanos(Clock& clock) { return absl::ToUnixNanos(clock.Now()); }
+
+std::optional<std::string> RealPath(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
+  if (!real) return std::nullopt;
+  return std::string(real.get());
+}
+
+bool HasAncestor(const Ancestor* ancestor, const FileStat& stat) {
+  for (; ancestor != nullptr; ancestor = ancestor->parent.get()) {
+    if (ancestor->device == stat.device && ancestor->inode == stat.inode) return true;
+  }
+  return false;
+}
+
+std::string_view OddKind(uint32_t mode) {
+  if (S_ISFIFO(mode)) return "a pipe (FIFO)";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISBLK(mode)) return "a block device";
+  if (S_ISCHR(mode)) return "a character device";
+  return "neither a file nor a folder";
+}
+
+class Walker {
+ public:
+  explicit Walker(const WalkOptions& options) : options_(options) {}
+
+  absl::StatusOr<std::vector<SeenFile>> Run() {
+    for (uint32_t i = 0; i < options_.mounts.size(); ++i) RETURN_IF_ERROR(PushMount(i));
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    const unsigned count =
+        options_.targets.empty() ? (options_.threads > 0 ? options_.threads : std::min(cores, 8u)) : 1;
+    std::vector<std::vector<SeenFile>> seen(count);
+    std::vector<std::thread> threads;
+    for (unsigned i = 1; i < count; ++i) {
+      threads.emplace_back([this, &seen, i] { Work(seen[i]); });
+    }
+    Work(seen[0]);
+    for (std::thread& thread : threads) thread.join();
+    if (files_ > kFilesMax) {
+      return absl::ResourceExhaustedError(fmt::format(
+          "the mounts hold more than {} files; do links to folders multiply them?", kFilesMax));
+    }
+    std::vector<SeenFile> all = std::move(seen[0]);
+    for (unsigned i = 1; i < count; ++i) std::move(seen[i].begin(), seen[i].end(), std::back_inserter(all));
+    return all;
+  }
+
+ private:
+  absl::Status PushMount(uint32_t index) {
+    const Mount& mount = options_.mounts[index];
+    const absl::StatusOr<FileStat> stat = StatFile(mount.directory);
+    const std::optional<std::string> real = RealPath(mount.directory);
+    if (!stat.ok() || !real || !S_ISDIR(stat->mode)) {
+      return absl::InvalidArgumentError(
+          fmt::format("mount {}: {} is not a folder{}", mount.path, mount.directory,
+                      stat.ok() ? "" : " (" + MessageOf(stat.status()) + ")"));
+    }
+    roots_.push_back(*real);
+    if (!MayHoldTarget(mount.path) || options_.ignore.ExcludesDirectory(*real)) return absl::OkStatus();
+    auto self = std::make_shared<Ancestor>(Ancestor{nullptr, stat->device, stat->inode});
+    Push({index, mount.path, mount.directory, *real, std::move(self), 0});
+    return absl::OkStatus();
+  }
+
+  // True when a target is `path`, in it or above it.
+  bool MayHoldTarget(std::string_view path) const {
+    return options_.targets.empty() ||
+           std::any_of(options_.targets.begin(), options_.targets.end(), [&](const std::string& target) {
+             return IsUnder(target, path) || IsUnder(path, target);
+           });
+  }
+
+  void Push(Folder folder) GALLEY_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    queue_.push_back(std::move(folder));
+    ready_.NotifyOne();
+  }
+
+  void Work(std::vector<SeenFile>& seen) GALLEY_EXCLUDES(mutex_) {
+    while (std::optional<Folder> folder = Pop()) {
+      LookInto(*folder, seen);
+      const base::MutexLock lock(mutex_);
+      if (--busy_ == 0 && queue_.empty()) ready_.NotifyAll();
+    }
+  }
+
+  // The next folder; nullopt when none is left and none can come.
+  std::optional<Folder> Pop() GALLEY_EXCLUDES(mutex_) {
+    const base::MutexLock lock(mutex_);
+    while (queue_.empty() && busy_ > 0) ready_.Wait(mutex_);
+    if (queue_.empty() || files_ > kFilesMax) {
+      ready_.NotifyAll();
+      return std::nullopt;
+    }
+    Folder folder = std::move(queue_.back());
+    queue_.pop_back();
+    ++busy_;
+    return folder;
+  }
+
+  void LookInto(const Folder& folder, std::vector<SeenFile>& seen) {
+    FileDescriptor file(::open(folder.host_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    std::unique_ptr<DIR, DirectoryCloser> directory;
+    if (file.valid()) {
+      directory.reset(::fdopendir(file.get()));
+      if (directory) file.Release();
+    }
+    if (!directory) {
+      if (errno != ENOENT) AddError(folder, "cannot read the folder", errno, seen);
+      return;
+    }
+    const int fd = ::dirfd(directory.get());
+    if (const std::optional<std::set<std::string>> names = NamesToTargets(folder)) {
+      for (const std::string& name : *names) LookAt(folder, fd, name, seen);
+      return;
+    }
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory.get())) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+      errno = 0;
+    }
+    if (errno != 0) {
+      AddError(folder, "cannot read the whole folder", errno, seen);
+      return;
+    }
+    for (const std::string& name : names) LookAt(folder, fd, name, seen);
+  }
+
+  // The next segments on the way to the targets; nullopt when a target is this folder or above it: then all is looked at.
+  std::optional<std::set<std::string>> NamesToTargets(const Folder& folder) const {
+    if (options_.targets.empty()) return std::nullopt;
+    std::set<std::string> names;
+    for (const std::string& target : options_.targets) {
+      if (IsUnder(folder.path, target)) return std::nullopt;
+      if (!IsUnder(target, folder.path)) continue;
+      const size_t begin = folder.path.size() + 1;
+      names.insert(target.substr(begin, target.find('/', begin) - begin));
+    }
+    return names;
+  }
+
+  void LookAt(const Folder& folder, int fd, const std::string& name, std::vector<SeenFile>& seen) {
+    SeenFile file;
+    file.seen_ns = NowNanos(options_.clock);
+    file.entry.path = folder.path + "/" + name;
+    file.entry.host_path = JoinPath(folder.host_path, name);
+    file.entry.mount = folder.mount;
+    if (options_.ignore.Ignores(file.entry.path, name)) return;
+    struct stat raw {};
+    if (::fstatat(fd, name.c_str(), &raw, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno == ENOENT) return;  // gone since it was listed
+      file.entry.error = fmt::format("{}: cannot be looked at: {}", ShownHost(file.entry), std::strerror(errno));
+    } else {
+      file.entry.stat = FromStat(raw);
+      if (!Classify(folder, fd, name, file.entry)) return;
+    }
+    Add(std::move(file), seen);
+  }
+
+  // False when there is nothing to add: a folder (which is queued), or something that vanished.
+  bool Classify(const Folder& folder, int fd, const std::string& name, FileEntry& entry) {
+    if (absl::Status status = ValidateVirtualPath(entry.path); !status.ok()) {
+      entry.path = folder.path + "/" + EscapeName(name);
+      entry.error = fmt::format("the name of {} cannot be used: {}", ShownHost(entry), MessageOf(status));
+      return true;
+    }
+    Folder below{folder.mount, entry.path, entry.host_path, folder.real_path + "/" + name, folder.ancestors,
+                 folder.links};
+    if (S_ISLNK(entry.stat.mode)) {
+      if (!FollowLink(folder, entry, below)) return true;
+    }
+    if (S_ISDIR(entry.stat.mode)) {
+      if (options_.ignore.ExcludesDirectory(below.real_path)) return false;
+      below.ancestors =
+          std::make_shared<Ancestor>(Ancestor{folder.ancestors, entry.stat.device, entry.stat.inode});
+      Push(std::move(below));
+      return false;
+    }
+    if (!S_ISREG(entry.stat.mode)) {
+      entry.error = fmt::format("{} is {}; only regular files are cooked", entry.host_path, OddKind(entry.stat.mode));
+    } else if ((entry.stat.mode & 0444) != 0444 && ::faccessat(fd, name.c_str(), R_OK, AT_EACCESS) != 0) {
+      entry.error = fmt::format("{} cannot be read: {}", entry.host_path, std::strerror(errno));
+    }
+    return true;
+  }
+
+  // Replaces the entry's stat by that of what the link leads to. False when it leads to nothing usable: the entry has an error.
+  bool FollowLink(const Folder& folder, FileEntry& entry, Folder& below) const {
+    const std::optional<std::string> real = RealPath(entry.host_path);
+    if (!real) {
+      const int reason = errno;
+      entry.error = fmt::format("the link {} leads {}", entry.host_path,
+                                reason == ELOOP    ? std::string("in a loop")
+                                : reason == ENOENT ? std::string("nowhere: its target is absent")
+                                                   : fmt::format("nowhere: {}", std::strerror(reason)));
+      return false;
+    }
+    if (!IsUnder(*real, roots_[folder.mount])) {
+      entry.error = fmt::format("the link {} leads out of its mount, to {}", entry.host_path, EscapeName(*real));
+      return false;
+    }
+    const absl::StatusOr<FileStat> target = StatFile(*real);
+    if (!target.ok()) {
+      entry.error = fmt::format("the link {}: {}", entry.host_path, MessageOf(target.status()));
+      return false;
+    }
+    if (options_.ignore.ExcludesDirectory(*real)) {
+      entry.error = fmt::format("the link {} leads to {}, which is never content", entry.host_path, EscapeName(*real));
+      return false;
+    }
+    if (S_ISDIR(target->mode)) {
+      if (HasAncestor(folder.ancestors.get(), *target)) {
+        entry.error = fmt::format("the link {} leads to a folder that contains it (a loop)", entry.host_path);
+        return false;
+      }
+      if (++below.links > kFolderLinksMax) {
+        entry.error = fmt::format("the link {} is the {}th link to a folder on one path; at most {} are followed",
+                                  entry.host_path, below.links, kFolderLinksMax);
+        return false;
+      }
+    }
+    entry.stat = *target;
+    below.real_path = *real;
+    return true;
+  }
+
+  void AddError(const Folder& folder, std::string_view what, int reason, std::vector<SeenFile>& seen) {
+    SeenFile file;
+    file.seen_ns = NowNanos(options_.clock);
+    file.entry.path = folder.path;
+    file.entry.host_path = folder.host_path;
+    file.entry.mount = folder.mount;
+    file.entry.stat.mode = S_IFDIR;
+    file.entry.error = fmt::format("{}: {}: {}", folder.host_path, what, std::strerror(reason));
+    Add(std::move(file), seen);
+  }
+
+  void Add(SeenFile file, std::vector<SeenFile>& seen) {
+    if (++files_ <= kFilesMax) seen.push_back(std::move(file));
+  }
+
+  static std::string ShownHost(const FileEntry& entry) { return EscapeName(entry.host_path); }
+
+  static FileStat FromStat(const struct stat& s) {
+    constexpr int64_t kNanos = 1'000'000'000;
+    return FileStat{.size_bytes = static_cast<uint64_t>(s.st_size),
+                    .mtime_ns = s.st_mtim.tv_sec * kNanos + s.st_mtim.tv_nsec,
+                    .ctime_ns = s.st_ctim.tv_sec * kNanos + s.st_ctim.tv_nsec,
+                    .inode = s.st_ino,
+                    .device = s.st_dev,
+                    .mode = s.st_mode};
+  }
+
+  const WalkOptions& options_;
+  std::vector<std::string> roots_;  // real paths of the mounts; constant once threads run
+  std::atomic<size_t> files_ = 0;
+
+  base::Mutex mutex_;
+  base::CondVar ready_;
+  std::deque<Folder> queue_ GALLEY_GUARDED_BY(mutex_);
+  unsigned busy_ GALLEY_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<SeenFile>> Walk(const WalkOptions& options) { return Walker(options).Run(); }
+
+}  // namespace galley::content

@@ -1,0 +1,36 @@
+// Walk: looks at the files of one or more mounts with several threads. Gives each odd file an entry with an error instead of failing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/clock.h"
+#include "common/content/ignore_rules.h"
+#include "common/content/snapshot.h"
+
+namespace galley::content {
+
+// Limits. Links to folders may lead into linked folders only so deep, since links that meet multiply what is seen.
+inline constexpr size_t kFilesMax = 16'000'000;
+inline constexpr int kFolderLinksMax = 4;
+
+struct SeenFile {
+  FileEntry entry;
+  int64_t seen_ns = 0;  // wall time just before it was looked at
+};
+
+struct WalkOptions {
+  const std::vector<Mount>& mounts;
+  const IgnoreRules& ignore;
+  Clock& clock;
+  unsigned threads = 0;
+  // Virtual paths; when not empty, only what is there or below is looked at.
+  std::vector<std::string> targets;
+};
+
+// In no particular order. INVALID_ARGUMENT: a mount that is no folder (named). RESOURCE_EXHAUSTED: more than kFilesMax files.
+absl::StatusOr<std::vector<SeenFile>> Walk(const WalkOptions& options);
+
+}  // namespace galley::content
