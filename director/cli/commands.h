@@ -1,0 +1,25 @@
+// One function for each command of `galley`; each answers its exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/cli/cook_options.h"
+#include "director/cli/global_options.h"
+
+namespace galley::cli {
+
+int RunInit(const GlobalOptions& options, const std::string& directory);
+int RunCook(const CookCommandOptions& options);
+int RunWhy(const GlobalOptions& options, const std::string& package, const std::string& platform);
+int RunRecords(const GlobalOptions& options, const std::string& package, const std::string& platform, const std::string& export_directory);
+int RunRoots(const GlobalOptions& options);
+int RunTree(const GlobalOptions& options, const std::string& root, const std::string& path);
+int RunDiff(const GlobalOptions& options, const std::string& before, const std::string& after);
+int RunCheckout(const GlobalOptions& options, const std::string& root, const std::string& directory);
+int RunStoreStats(const GlobalOptions& options);
+int RunStoreVerify(const GlobalOptions& options);
+int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);
+int RunDoctor(const GlobalOptions& options);
+
+}  // namespace galley::cli
