@@ -1,4 +1,5 @@
-// What `galley-worker describe` prints for each cooker, and what the director knows of cookers: it links none.
+// What `galley-worker describe` prints for each cooker, and what the director knows of cookers: it
+// links none.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ enum class SettingType { kBool, kInteger, kNumber, kString, kStringList, kTable,
 struct SettingDescription {
   std::string name;
   SettingType type = SettingType::kString;
-  std::string default_json;          // canonical JSON of the default; "null": no default, absent unless given
+  std::string
+      default_json;  // canonical JSON of the default; "null": no default, absent unless given
   std::vector<std::string> choices;  // kChoice
   std::string documentation;         // one sentence
   bool required = false;
@@ -33,9 +35,11 @@ struct CookerDescription {
 std::string EncodeDescriptions(const std::vector<CookerDescription>& descriptions);
 absl::StatusOr<std::vector<CookerDescription>> DecodeDescriptions(std::string_view json);
 
-// The cooker's defaults under `settings_json` (an object), every value checked against its type and choices; canonical JSON.
-// INVALID_ARGUMENT names the setting, what was expected, and the nearest known name for an unknown one.
-absl::StatusOr<std::string> ResolveSettings(const CookerDescription& cooker, std::string_view settings_json);
+// The cooker's defaults under `settings_json` (an object), every value checked against its type and
+// choices; canonical JSON. INVALID_ARGUMENT names the setting, what was expected, and the nearest
+// known name for an unknown one.
+absl::StatusOr<std::string> ResolveSettings(const CookerDescription& cooker,
+                                            std::string_view settings_json);
 
 // The member of `known` nearest to `text` by edit distance, empty when none is near.
 std::string Nearest(std::string_view text, const std::vector<std::string>& known);

@@ -1,22 +1,26 @@
-// Observation: one thing that a cook looked at. The list is closed; a cook that looks at anything else is not cacheable.
+// Observation: one thing that a cook looked at. The list is closed; a cook that looks at anything
+// else is not cacheable.
 //
 //   kind      subject                 detail      value (canonical text)
 //   file      path as asked           -           "<hex>/<size>" | "absent" | "folder"
 //   exists    path as asked           -           "file" | "folder" | "absent"
-//   list      folder as asked         -           entry names, one a line, sorted by bytes, folders with '/' at the end; "absent"
-//   glob      root folder as asked    pattern     matching paths relative to root, one a line, sorted by bytes
-//   cooked    package as asked        suffix      "<hex>/<size>" of that output | "absent"
-//   platform  parameter ("texture")   -           "=" and its value | "unset".  Parameter "name" is the platform's name
-//   tool      path                    -           "<hex>/<size>" | "absent".  Absolute: a system file; else relative to galley.toml
-//   env       variable                -           "=" and its value | "unset"
-//   name      ""                      -           the package's own virtual path
+//   list      folder as asked         -           entry names, one a line, sorted by bytes, folders
+//   with '/' at the end; "absent" glob      root folder as asked    pattern     matching paths
+//   relative to root, one a line, sorted by bytes cooked    package as asked        suffix
+//   "<hex>/<size>" of that output | "absent" platform  parameter ("texture")   -           "=" and
+//   its value | "unset".  Parameter "name" is the platform's name tool      path - "<hex>/<size>" |
+//   "absent".  Absolute: a system file; else relative to galley.toml env       variable - "=" and
+//   its value | "unset" name      ""                      -           the package's own virtual
+//   path
 //
-// Paths are kept as asked, normalised by content::NormalizeAsked: absolute virtual ("/Game/a/b") or relative to the source's folder
+// Paths are kept as asked, normalised by content::NormalizeAsked: absolute virtual ("/Game/a/b") or
+// relative to the source's folder
 // ("../inc/a.glsl", "a.glsl"); no ".", no inner "..", no trailing '/'. So no place is in a key.
 //
-// An observation *set* is the sorted, duplicate-free list of observations without their values. Order: kind, subject, detail, by bytes.
-// Encoding of a set (docs/formats.md): protobuf wire format, message { repeated Entry entry = 1 },
-// Entry { kind = 1 varint, subject = 2 bytes, detail = 3 bytes }, canonical.
+// An observation *set* is the sorted, duplicate-free list of observations without their values.
+// Order: kind, subject, detail, by bytes. Encoding of a set (docs/formats.md): protobuf wire
+// format, message { repeated Entry entry = 1 }, Entry { kind = 1 varint, subject = 2 bytes, detail
+// = 3 bytes }, canonical.
 #pragma once
 
 #include <compare>
@@ -69,18 +73,25 @@ inline constexpr std::string_view kIsFile = "file";
 inline constexpr std::string_view kUnset = "unset";
 inline std::string SetValue(std::string_view value) { return "=" + std::string(value); }
 
-// At most this many observations in a set, and bytes in its encoding; more is INVALID_ARGUMENT on decoding.
+// At most this many observations in a set, and bytes in its encoding; more is INVALID_ARGUMENT on
+// decoding.
 inline constexpr size_t kObservationsMax = 100'000;
 inline constexpr size_t kEncodedSetBytesMax = 64 << 20;
 
-// Sorts and removes duplicates. Two observations of one thing with different values: INVALID_ARGUMENT (the input changed meanwhile).
+// The value of a list or glob: each name with a '\n' behind it, sorted, unique. (So a folder that
+// holds one file named "absent" is not an absent folder, and an empty one is "".)
+std::string LinesValue(std::vector<std::string> lines);
+
+// Sorts and removes duplicates. Two observations of one thing with different values:
+// INVALID_ARGUMENT (the input changed meanwhile).
 absl::StatusOr<std::vector<Observed>> Canonical(std::vector<Observed> observed);
 ObservationSet SetOf(std::span<const Observed> observed);
 
 std::string EncodeSet(const ObservationSet& set);
 // Refuses what EncodeSet would not have written (order, duplicates, unknown kinds or fields).
 absl::StatusOr<ObservationSet> DecodeSet(std::string_view bytes);
-// The same with values: Entry gains value = 4. This text is the file `observations` in an Action's input root.
+// The same with values: Entry gains value = 4. This text is the file `observations` in an Action's
+// input root.
 std::string EncodeObserved(std::span<const Observed> observed);
 absl::StatusOr<std::vector<Observed>> DecodeObserved(std::string_view bytes);
 

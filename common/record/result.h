@@ -1,12 +1,14 @@
 // Result: what a cook gave, as stored in the action cache: a REAPI ActionResult.
 //
-//   output_files        one for each output, path "out/output<suffix>"; and "out/details" with its contents inline
-//   exit_code           0; 1 for the cooker's own verdict that the inputs are wrong (kept locally only)
-//   stderr_raw          the error text of a verdict; stderr_digest its log, if any
-//   execution_metadata  worker, times; auxiliary_metadata: Any of galley.v1.Provenance (cost, cooker identity, machine)
+//   output_files        one for each output, path "out/output<suffix>"; and "out/details" with its
+//   contents inline exit_code           0; 1 for the cooker's own verdict that the inputs are wrong
+//   (kept locally only) stderr_raw          the error text of a verdict; stderr_digest its log, if
+//   any execution_metadata  worker, times; auxiliary_metadata: Any of galley.v1.Provenance (cost,
+//   cooker identity, machine)
 //
-// What decides a root (outputs, details) is deterministic; execution_metadata is not and is ignored in comparisons (SameOutcome).
-// References are kept as written: the director resolves them anew in every cook.
+// What decides a root (outputs, details) is deterministic; execution_metadata is not and is ignored
+// in comparisons (SameOutcome). References are kept as written: the director resolves them anew in
+// every cook.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +40,8 @@ struct Reference {
   auto operator<=>(const Reference&) const = default;
 };
 
-// A package that this package's load produced. Its name is "<package>/<name>", name begins with "_gen/".
+// A package that this package's load produced. Its name is "<package>/<name>", name begins with
+// "_gen/".
 struct Generated {
   std::string name;      // "_gen/cell_0_1.level"
   Digest source;         // its bytes, a blob in the store
@@ -83,15 +86,32 @@ struct Result {
 // True when outputs, details, verdict and error agree.
 bool SameOutcome(const Result& a, const Result& b);
 
+// Limits of what is read; more is INVALID_ARGUMENT.
+inline constexpr size_t kDetailsBytesMax = 64 << 20;
+inline constexpr size_t kResultBytesMax = 80 << 20;
+inline constexpr size_t kSuffixBytesMax = 1024;
+inline constexpr size_t kGeneratedNameMax = 1024;
+
 // Canonical encoding of Details (fields in docs/formats.md); the file out/details.
 std::string EncodeDetails(const Details& details);
+// INVALID_ARGUMENT for anything that EncodeDetails would not have written, for unknown kinds,
+// numbers that are not finite, and generated names that ValidateGeneratedName refuses.
 absl::StatusOr<Details> DecodeDetails(std::string_view bytes);
+// "_gen/" and plain segments.
+absl::Status ValidateGeneratedName(std::string_view name);
 
+// The details are inline and also an output file: whoever stores a result stores EncodeDetails as a
+// blob, as the completeness check of other servers demands. The outputs are sorted by suffix;
+// `error` is written for a verdict only.
 std::string EncodeResult(const Result& result);
-// Refuses outputs whose suffix leaves the package's own path: "..", empty segments, control characters, NUL, backslash, a suffix that
-// begins with '/' and anything that ValidateSuffix refuses.
+// Refuses outputs whose suffix leaves the package's own path: "..", empty segments, control
+// characters, NUL, backslash, a suffix that begins with '/' and anything that ValidateSuffix
+// refuses. Unknown fields are skipped, since other servers write results anew. FAILED_PRECONDITION:
+// a server took the inline details away; the message names their digest. Output folders and links
+// are INVALID_ARGUMENT.
 absl::StatusOr<Result> DecodeResult(std::string_view bytes);
-// INVALID_ARGUMENT says what is wrong. A suffix is "" or ".ext" (no '/') or ".d/<name>" with <name> of plain segments.
+// INVALID_ARGUMENT says what is wrong. A suffix is "" or ".ext" (no '/') or ".d/<name>" with <name>
+// of plain segments.
 absl::Status ValidateSuffix(std::string_view suffix);
 
 }  // namespace galley::record

@@ -1,0 +1,280 @@
+#include "common/record/cooker_description.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/base/status_macros.h"
+#include "common/record/recipe.h"
+
+namespace galley::record {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::string_view kSchema = "galley.cookers.v1";
+
+struct TypeInfo {
+  SettingType type;
+  const char* name;
+};
+constexpr TypeInfo kTypes[] = {
+    {SettingType::kBool, "bool"},
+    {SettingType::kInteger, "integer"},
+    {SettingType::kNumber, "number"},
+    {SettingType::kString, "string"},
+    {SettingType::kStringList, "string list"},
+    {SettingType::kTable, "table"},
+    {SettingType::kChoice, "choice"},
+};
+
+std::string_view TypeName(SettingType type) {
+  for (const TypeInfo& info : kTypes) {
+    if (info.type == type) return info.name;
+  }
+  return "unknown";
+}
+
+std::string Joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool IsStringList(const json& value) {
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [](const json& e) { return e.is_string(); });
+}
+
+bool HasType(const SettingDescription& setting, const json& value) {
+  switch (setting.type) {
+    case SettingType::kBool:
+      return value.is_boolean();
+    case SettingType::kInteger:
+      return value.is_number_integer();
+    case SettingType::kNumber:
+      return value.is_number();
+    case SettingType::kString:
+      return value.is_string();
+    case SettingType::kStringList:
+      return IsStringList(value);
+    case SettingType::kTable:
+      return value.is_object();
+    case SettingType::kChoice:
+      return value.is_string() &&
+             std::find(setting.choices.begin(), setting.choices.end(),
+                       value.get_ref<const std::string&>()) != setting.choices.end();
+  }
+  return false;
+}
+
+absl::Status WrongType(const CookerDescription& cooker, const SettingDescription& setting,
+                       const json& value) {
+  if (setting.type != SettingType::kChoice) {
+    return absl::InvalidArgumentError(fmt::format("setting {} of cooker {} is {}: expected {}",
+                                                  setting.name, cooker.name, value.dump(),
+                                                  TypeName(setting.type)));
+  }
+  const std::string near =
+      value.is_string() ? Nearest(value.get_ref<const std::string&>(), setting.choices) : "";
+  return absl::InvalidArgumentError(
+      fmt::format("setting {} of cooker {} is {}: expected one of {}{}", setting.name, cooker.name,
+                  value.dump(), Joined(setting.choices),
+                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+}
+
+absl::Status UnknownSetting(const CookerDescription& cooker, std::string_view name) {
+  std::vector<std::string> known;
+  for (const SettingDescription& setting : cooker.settings) known.push_back(setting.name);
+  const std::string near = Nearest(name, known);
+  return absl::InvalidArgumentError(
+      fmt::format("cooker {} has no setting {}; {}", cooker.name, name,
+                  near.empty() ? fmt::format("it has: {}", known.empty() ? "none" : Joined(known))
+                               : fmt::format("did you mean {}?", near)));
+}
+
+ordered_json ToJson(const SettingDescription& setting) {
+  ordered_json value;
+  value["name"] = setting.name;
+  value["type"] = TypeName(setting.type);
+  value["default"] = ordered_json::parse(setting.default_json, nullptr, false);
+  if (value["default"].is_discarded()) value["default"] = nullptr;
+  if (!setting.choices.empty()) value["choices"] = setting.choices;
+  if (setting.required) value["required"] = true;
+  value["documentation"] = setting.documentation;
+  return value;
+}
+
+ordered_json ToJson(const CookerDescription& cooker) {
+  ordered_json value;
+  value["name"] = cooker.name;
+  value["identity"] = cooker.identity;
+  value["extensions"] = cooker.extensions;
+  value["outputs"] = cooker.outputs;
+  value["documentation"] = cooker.documentation;
+  value["settings"] = ordered_json::array();
+  for (const SettingDescription& setting : cooker.settings)
+    value["settings"].push_back(ToJson(setting));
+  return value;
+}
+
+// The members of one JSON object, read by name and type; remembers the first error, which names the
+// place.
+class ObjectReader {
+ public:
+  ObjectReader(const json& object, std::string place) : object_(object), place_(std::move(place)) {
+    if (!object.is_object()) Fail("", "an object");
+  }
+  std::string String(const char* name) {
+    const json* value = Member(name);
+    if (value != nullptr && value->is_string()) return value->get<std::string>();
+    Fail(name, "a string");
+    return "";
+  }
+  std::vector<std::string> Strings(const char* name, bool is_optional = false) {
+    const json* value = Member(name);
+    if (value == nullptr && is_optional) return {};
+    if (value != nullptr && IsStringList(*value)) return value->get<std::vector<std::string>>();
+    Fail(name, "a list of strings");
+    return {};
+  }
+  bool Flag(const char* name) {
+    const json* value = Member(name);
+    if (value == nullptr) return false;
+    if (!value->is_boolean()) Fail(name, "true or false");
+    return value->is_boolean() && value->get<bool>();
+  }
+  const json& List(const char* name) {
+    static const json kNone = json::array();
+    const json* value = Member(name);
+    if (value != nullptr && value->is_array()) return *value;
+    Fail(name, "a list");
+    return kNone;
+  }
+  const json* Member(const char* name) const {
+    if (!object_.is_object()) return nullptr;
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  void Fail(const char* name, std::string_view expected) {
+    if (!status_.ok()) return;
+    status_ = absl::InvalidArgumentError(
+        fmt::format("{}{}{}: expected {}", place_, *name == '\0' ? "" : ".", name, expected));
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const json& object_;
+  std::string place_;
+  absl::Status status_;
+};
+
+absl::StatusOr<SettingDescription> SettingFromJson(const json& object, std::string place) {
+  ObjectReader reader(object, std::move(place));
+  SettingDescription setting;
+  setting.name = reader.String("name");
+  setting.choices = reader.Strings("choices", true);
+  setting.documentation = reader.String("documentation");
+  setting.required = reader.Flag("required");
+  const std::string type = reader.String("type");
+  const auto* known = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                   [&](const TypeInfo& info) { return info.name == type; });
+  if (known == std::end(kTypes)) {
+    reader.Fail("type", "bool, integer, number, string, string list, table or choice");
+  } else {
+    setting.type = known->type;
+  }
+  const json* value = reader.Member("default");
+  ASSIGN_OR_RETURN(setting.default_json, CanonicalJson(value == nullptr ? "null" : value->dump()));
+  if (value != nullptr && !value->is_null() && !HasType(setting, *value))
+    reader.Fail("default", type);
+  if (!reader.status().ok()) return reader.status();
+  return setting;
+}
+
+absl::StatusOr<CookerDescription> CookerFromJson(const json& object, const std::string& place) {
+  ObjectReader reader(object, place);
+  CookerDescription cooker;
+  cooker.name = reader.String("name");
+  cooker.identity = reader.String("identity");
+  cooker.extensions = reader.Strings("extensions");
+  cooker.outputs = reader.Strings("outputs");
+  cooker.documentation = reader.String("documentation");
+  const json& settings = reader.List("settings");
+  if (!reader.status().ok()) return reader.status();
+  for (size_t i = 0; i < settings.size(); ++i) {
+    ASSIGN_OR_RETURN(SettingDescription setting,
+                     SettingFromJson(settings[i], fmt::format("{}.settings[{}]", place, i)));
+    cooker.settings.push_back(std::move(setting));
+  }
+  return cooker;
+}
+
+bool IsNameLess(const CookerDescription& a, const CookerDescription& b) { return a.name < b.name; }
+
+// Parsed, after CanonicalJson has refused doubled keys and bottomless nesting.
+absl::StatusOr<json> ParseJson(std::string_view text) {
+  ASSIGN_OR_RETURN(const std::string canonical, CanonicalJson(text));
+  return json::parse(canonical, nullptr, false);
+}
+
+}  // namespace
+
+std::string EncodeDescriptions(const std::vector<CookerDescription>& descriptions) {
+  std::vector<CookerDescription> sorted = descriptions;
+  std::sort(sorted.begin(), sorted.end(), IsNameLess);
+  ordered_json document;
+  document["schema"] = kSchema;
+  document["cookers"] = ordered_json::array();
+  for (const CookerDescription& cooker : sorted) document["cookers"].push_back(ToJson(cooker));
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+absl::StatusOr<std::vector<CookerDescription>> DecodeDescriptions(std::string_view text) {
+  ASSIGN_OR_RETURN(const json document, ParseJson(text));
+  ObjectReader reader(document, "cookers");
+  if (const std::string schema = reader.String("schema"); schema != kSchema)
+    reader.Fail("schema", kSchema);
+  const json& list = reader.List("cookers");
+  if (!reader.status().ok()) return reader.status();
+  std::vector<CookerDescription> cookers;
+  for (size_t i = 0; i < list.size(); ++i) {
+    ASSIGN_OR_RETURN(CookerDescription cooker,
+                     CookerFromJson(list[i], fmt::format("cookers[{}]", i)));
+    if (!cookers.empty() && !IsNameLess(cookers.back(), cooker)) {
+      return absl::InvalidArgumentError(
+          fmt::format("cookers[{}]: {} is not after {}", i, cooker.name, cookers.back().name));
+    }
+    cookers.push_back(std::move(cooker));
+  }
+  return cookers;
+}
+
+absl::StatusOr<std::string> ResolveSettings(const CookerDescription& cooker,
+                                            std::string_view settings_json) {
+  absl::StatusOr<json> given = ParseJson(settings_json);
+  if (!given.ok())
+    return Annotate(given.status(), fmt::format("settings of cooker {}", cooker.name));
+  if (!given->is_object()) {
+    return absl::InvalidArgumentError(
+        fmt::format("settings of cooker {}: expected a table, not {}", cooker.name, given->dump()));
+  }
+  json resolved = json::object();
+  for (const SettingDescription& setting : cooker.settings) {
+    if (const auto found = given->find(setting.name); found != given->end()) {
+      if (!HasType(setting, *found)) return WrongType(cooker, setting, *found);
+      resolved[setting.name] = *found;
+      given->erase(found);
+    } else if (setting.required) {
+      return absl::InvalidArgumentError(
+          fmt::format("setting {} of cooker {} is missing: expected {}", setting.name, cooker.name,
+                      TypeName(setting.type)));
+    } else if (setting.default_json != "null") {
+      ASSIGN_OR_RETURN(resolved[setting.name], ParseJson(setting.default_json));
+    }
+  }
+  if (!given->empty()) return UnknownSetting(cooker, given->begin().key());
+  return CanonicalJson(resolved.dump());
+}
+
+}  // namespace galley::record
