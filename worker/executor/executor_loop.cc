@@ -1,12 +1,15 @@
 #include "worker/executor/executor_loop.h"
 
+#include <fcntl.h>
+#include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <deque>
 #include <memory>
-#include <set>
 #include <utility>
 
+#include "common/base/child_process.h"
 #include "common/base/clock.h"
 #include "common/base/status_macros.h"
 #include "common/content/snapshot.h"
@@ -21,6 +24,7 @@ namespace galley::worker {
 namespace {
 
 constexpr size_t kSnapshotsKept = 2;
+constexpr uint64_t kTrimAboveBytes = 256 << 20;  // what a large job left is given back
 constexpr rlim_t kMemorySlackBytes = 256 << 20;  // program, libraries, stacks
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -81,7 +85,10 @@ class Executor {
       }
       switch (message.what_case()) {
         case v1::ToExecutor::kSetup: SetUp(message.setup()); break;
-        case v1::ToExecutor::kJob: RETURN_IF_ERROR(sink_.Send(EndMessage(RunOne(message.job())), {})); break;
+        case v1::ToExecutor::kJob:
+          RETURN_IF_ERROR(sink_.Send(EndMessage(RunOne(message.job())), {}));
+          if (ResidentBytes(::getpid()) > kTrimAboveBytes) ::malloc_trim(0);
+          break;
         case v1::ToExecutor::WHAT_NOT_SET: return absl::InvalidArgumentError("the session sent an empty message");
       }
     }
@@ -149,6 +156,9 @@ class Executor {
 
 }  // namespace
 
-absl::Status RunExecutor(int socket, const Cookers& cookers) { return Executor(socket, cookers).Run(); }
+absl::Status RunExecutor(int socket, const Cookers& cookers) {
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);  // not for the programs that a cooker starts
+  return Executor(socket, cookers).Run();
+}
 
 }  // namespace galley::worker

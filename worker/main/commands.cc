@@ -1,0 +1,120 @@
+#include "worker/main/commands.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/record/cooker_description.h"
+#include "worker/executor/all_cookers.h"
+#include "worker/executor/exec_action.h"
+#include "worker/executor/executor_loop.h"
+#include "worker/session/session_shell.h"
+
+namespace galley::worker {
+namespace {
+
+constexpr uint64_t kTokenBytesMax = 4'096;
+
+std::string DescriptionsJson(const Cookers& cookers) {
+  std::vector<record::CookerDescription> descriptions;
+  for (const auto& cooker : cookers) descriptions.push_back(cooker->description());
+  return record::EncodeDescriptions(descriptions);
+}
+
+int Print(const absl::StatusOr<ActionOutcome>& outcome) {
+  if (!outcome.ok()) {
+    std::fprintf(stderr, "galley-worker: %s\n", MessageOf(outcome.status()).c_str());
+    return kExitOther;
+  }
+  for (const ActionOutcome::File& file : outcome->files) {
+    std::printf("%s %s\n", file.digest.ToString().c_str(), file.path.c_str());
+  }
+  std::fputs(outcome->log.c_str(), stderr);
+  if (!outcome->is_verdict) return 0;
+  std::fprintf(stderr, "%s\n", outcome->error.c_str());
+  return kExitVerdict;
+}
+
+std::string Trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+absl::StatusOr<std::string> ReadDescriptor(int fd) {
+  std::string text;
+  char piece[512];
+  while (text.size() <= kTokenBytesMax) {
+    const ssize_t count = ::read(fd, piece, sizeof(piece));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, "read the token from descriptor", std::to_string(fd));
+    if (count == 0) return text;
+    text.append(piece, static_cast<size_t>(count));
+  }
+  return absl::InvalidArgumentError("the token is too long");
+}
+
+// Both variables are taken out of the environment, so that no executor sees them.
+absl::StatusOr<std::string> ReadToken() {
+  const char* descriptor = std::getenv("GALLEY_TOKEN_FD");
+  const char* file = std::getenv("GALLEY_TOKEN_FILE");
+  absl::StatusOr<std::string> token = std::string();
+  if (descriptor != nullptr) {
+    int fd = -1;
+    const char* end = descriptor + std::strlen(descriptor);
+    const auto [rest, error] = std::from_chars(descriptor, end, fd);
+    if (error != std::errc() || rest != end || fd < 0) {
+      return absl::InvalidArgumentError("GALLEY_TOKEN_FD: expected a descriptor's number");
+    }
+    token = ReadDescriptor(fd);
+    ::close(fd);
+  } else if (file != nullptr) {
+    token = ReadFile(file, kTokenBytesMax);
+  }
+  ::unsetenv("GALLEY_TOKEN_FD");
+  ::unsetenv("GALLEY_TOKEN_FILE");
+  if (!token.ok()) return token;
+  return Trimmed(*std::move(token));
+}
+
+}  // namespace
+
+int Describe() {
+  std::printf("%s\n", DescriptionsJson(AllCookers()).c_str());
+  return 0;
+}
+
+int ExecActionIn(const std::string& directory) { return Print(ExecAction(directory, AllCookers())); }
+
+int CookHere(const std::string& cooker) { return Print(CookInRoot(AbsolutePath("."), cooker, AllCookers())); }
+
+int RunExecutorHere() {
+  ::signal(SIGINT, SIG_IGN);
+  const Cookers cookers = AllCookers();
+  const absl::Status status = RunExecutor(kExecutorSocket, cookers);
+  if (status.ok()) return 0;
+  LogError("executor: {}", MessageOf(status));
+  return kExitOther;
+}
+
+int RunSessionWith(const SessionFlags& flags) {
+  absl::StatusOr<std::string> token = ReadToken();
+  if (!token.ok()) {
+    LogError("token: {}", MessageOf(token.status()));
+    return kExitUsage;
+  }
+  return RunSession({.director = flags.director,
+                     .worker_id = flags.worker_id,
+                     .token = *std::move(token),
+                     .slots = flags.slots,
+                     .program = JoinPath(ProgramDirectory(), "galley-worker"),
+                     .cookers_json = DescriptionsJson(AllCookers())});
+}
+
+}  // namespace galley::worker

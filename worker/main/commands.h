@@ -1,0 +1,26 @@
+// What galley-worker's subcommands do. Each returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace galley::worker {
+
+inline constexpr int kExitVerdict = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitOther = 3;
+
+struct SessionFlags {
+  std::string director;
+  std::string worker_id;
+  uint32_t slots = 1;
+};
+
+int Describe();
+int ExecActionIn(const std::string& directory);
+int CookHere(const std::string& cooker);
+int RunExecutorHere();
+// The token is read from the descriptor that GALLEY_TOKEN_FD names, or from the file that GALLEY_TOKEN_FILE names.
+int RunSessionWith(const SessionFlags& flags);
+
+}  // namespace galley::worker

@@ -1,0 +1,63 @@
+// galley-worker: describe, exec-action, session, executor; and galley-cook, by the name that it is started with.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+
+#include "common/base/log.h"
+#include "worker/main/commands.h"
+
+namespace {
+
+using galley::worker::SessionFlags;
+
+int RunCook(int argc, char** argv) {
+  CLI::App app("Runs one Action in its working directory", "galley-cook");
+  std::string cooker;
+  app.add_option("COOKER", cooker, "the cooker that the recipe names")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : galley::worker::kExitUsage;
+  }
+  return galley::worker::CookHere(cooker);
+}
+
+int RunWorker(int argc, char** argv) {
+  CLI::App app("The worker of Galley", "galley-worker");
+  app.require_subcommand(1);
+  CLI::App* describe = app.add_subcommand("describe", "prints the cookers, their settings and identities as JSON");
+  CLI::App* exec_action = app.add_subcommand("exec-action", "runs the Action in DIR with no director and no network");
+  std::string directory;
+  exec_action->add_option("DIR", directory, "holds action, command and input/; gets out/")->required();
+  CLI::App* session = app.add_subcommand("session", "works for a director until it says otherwise");
+  SessionFlags flags;
+  session->add_option("--director", flags.director, "unix:/path or host:port")->required();
+  session->add_option("--id", flags.worker_id, "name of this worker")->required();
+  session->add_option("--slots", flags.slots, "executors")->default_val(1)->check(CLI::Range(1, 1024));
+  CLI::App* executor = app.add_subcommand("executor", "internal: one executor of a session");
+  executor->group("");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : galley::worker::kExitUsage;
+  }
+  if (describe->parsed()) return galley::worker::Describe();
+  if (exec_action->parsed()) return galley::worker::ExecActionIn(directory);
+  if (session->parsed()) return galley::worker::RunSessionWith(flags);
+  return galley::worker::RunExecutorHere();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const bool is_cook = std::filesystem::path(argv[0]).filename() == "galley-cook";
+    galley::InitLog(is_cook ? "galley-cook" : "galley-worker", galley::LogLevel::kInfo, "");
+    return is_cook ? RunCook(argc, argv) : RunWorker(argc, argv);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "galley-worker: %s\n", exception.what());
+    return galley::worker::kExitOther;
+  }
+}

@@ -1,0 +1,30 @@
+// Why an executor ended, in the words of the protocol.
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "common/base/child_process.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::worker {
+
+enum class KilledFor { kNothing, kMemory, kTimeout, kCancel, kProtocol, kStore };
+
+struct Death {
+  ExitStatus exit;
+  KilledFor killed_for = KilledFor::kNothing;
+  uint64_t memory_bytes_max = 0;
+  absl::Duration timeout;
+  std::string detail;  // for kProtocol and kStore
+};
+
+struct DeathVerdict {
+  v1::Failed::Cause cause = v1::Failed::CAUSE_UNKNOWN;
+  std::string error;
+};
+
+// A SIGKILL that the session did not send is INFRASTRUCTURE (the machine's own reaper, an operator); any other end is the cooker's crash.
+DeathVerdict Judge(const Death& death);
+
+}  // namespace galley::worker

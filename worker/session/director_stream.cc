@@ -1,0 +1,137 @@
+#include "worker/session/director_stream.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+#include "common/wire/channel.h"
+#include "galley/v1/worker.grpc.pb.h"
+
+namespace galley::worker {
+namespace {
+
+constexpr std::chrono::milliseconds kBackoffMin(50);
+constexpr std::chrono::milliseconds kBackoffMax(1000);
+
+using ClientStream = grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>;
+
+bool IsRefusal(grpc::StatusCode code) {
+  return code == grpc::StatusCode::UNAUTHENTICATED || code == grpc::StatusCode::FAILED_PRECONDITION;
+}
+
+}  // namespace
+
+struct DirectorStream::Impl {
+  EventQueue* events = nullptr;
+  std::unique_ptr<v1::Director::Stub> stub;
+
+  base::Mutex write_mutex;  // held while writing, so that Finish never races a Write
+  ClientStream* writable GALLEY_GUARDED_BY(write_mutex) = nullptr;
+  uint64_t writable_number GALLEY_GUARDED_BY(write_mutex) = 0;
+
+  base::Mutex mutex;
+  base::CondVar changed;
+  grpc::ClientContext* context GALLEY_GUARDED_BY(mutex) = nullptr;
+  bool is_stopping GALLEY_GUARDED_BY(mutex) = false;
+  bool has_ended GALLEY_GUARDED_BY(mutex) = false;
+
+  std::thread thread;
+
+  bool RunOnce(uint64_t number) {
+    grpc::ClientContext own_context;
+    {
+      base::MutexLock lock(mutex);
+      if (is_stopping) return false;
+      context = &own_context;
+    }
+    const std::unique_ptr<ClientStream> stream = stub->Attach(&own_context);
+    {
+      base::MutexLock lock(write_mutex);
+      writable = stream.get();
+      writable_number = number;
+    }
+    events->Push({.event = Connected{}, .stream = number});
+    v1::ToWorker message;
+    bool has_read = false;
+    while (stream->Read(&message)) {
+      has_read = true;
+      events->Push({.event = Received{std::move(message)}, .stream = number});
+      message.Clear();
+    }
+    {
+      base::MutexLock lock(write_mutex);
+      writable = nullptr;
+    }
+    const grpc::Status status = stream->Finish();
+    {
+      base::MutexLock lock(mutex);
+      context = nullptr;
+    }
+    if (IsRefusal(status.error_code())) {
+      events->Push({.event = Refused{status.error_message()}, .stream = number});
+    } else {
+      events->Push({.event = Disconnected{}, .stream = number});
+      if (has_read) LogInfo("director stream ended code={} {}", static_cast<int>(status.error_code()), status.error_message());
+    }
+    return has_read;
+  }
+
+  void Run() {
+    auto backoff = kBackoffMin;
+    for (uint64_t number = 1;; ++number) {
+      backoff = RunOnce(number) ? kBackoffMin : std::min(2 * backoff, kBackoffMax);
+      const auto deadline = std::chrono::steady_clock::now() + backoff;
+      base::MutexLock lock(mutex);
+      while (!is_stopping && std::chrono::steady_clock::now() < deadline) {
+        changed.WaitFor(mutex, deadline - std::chrono::steady_clock::now());
+      }
+      if (!is_stopping) continue;
+      has_ended = true;
+      changed.NotifyAll();
+      return;
+    }
+  }
+};
+
+DirectorStream::DirectorStream(const std::string& address, EventQueue* events) : impl_(std::make_unique<Impl>()) {
+  impl_->events = events;
+  impl_->stub = v1::Director::NewStub(wire::OpenChannel(address));
+  impl_->thread = std::thread([impl = impl_.get()] { impl->Run(); });
+}
+
+DirectorStream::~DirectorStream() { Finish(absl::ZeroDuration()); }
+
+void DirectorStream::Send(uint64_t stream, const v1::FromWorker& message) {
+  base::MutexLock lock(impl_->write_mutex);
+  if (impl_->writable == nullptr || impl_->writable_number != stream) return;
+  impl_->writable->Write(message);  // a failure shows as the end of the stream
+}
+
+void DirectorStream::Finish(absl::Duration patience) {
+  if (!impl_->thread.joinable()) return;
+  {
+    base::MutexLock lock(impl_->mutex);
+    impl_->is_stopping = true;
+    impl_->changed.NotifyAll();
+  }
+  {
+    base::MutexLock lock(impl_->write_mutex);
+    if (impl_->writable != nullptr) impl_->writable->WritesDone();
+  }
+  {
+    const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(patience);
+    base::MutexLock lock(impl_->mutex);
+    while (!impl_->has_ended && std::chrono::steady_clock::now() < deadline) {
+      impl_->changed.WaitFor(impl_->mutex, deadline - std::chrono::steady_clock::now());
+    }
+    if (impl_->context != nullptr) impl_->context->TryCancel();
+  }
+  impl_->thread.join();
+}
+
+}  // namespace galley::worker

@@ -1,0 +1,30 @@
+// DirectorStream: attaches to the director, and again when the stream breaks; what comes goes to the queue with the stream's number.
+// Threads: one of its own; Send, Finish and Stop from the session's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "galley/v1/worker.pb.h"
+#include "worker/session/event_queue.h"
+
+namespace galley::worker {
+
+class DirectorStream {
+ public:
+  DirectorStream(const std::string& address, EventQueue* events);
+  ~DirectorStream();
+
+  // Dropped unless `stream` is the present one: a broken stream's messages go with the next Attach.
+  void Send(uint64_t stream, const v1::FromWorker& message);
+  // Closes our side and gives the director a moment to close its own.
+  void Finish(absl::Duration patience);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace galley::worker

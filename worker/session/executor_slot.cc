@@ -1,0 +1,304 @@
+#include "worker/session/executor_slot.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/executor/executor_loop.h"
+
+namespace galley::worker {
+namespace {
+
+constexpr absl::Duration kExitWait = absl::Seconds(2);   // for a process whose socket closed
+constexpr int kSendTimeoutSeconds = 10;
+constexpr size_t kLogLineBytesMax = 4'096;
+
+}  // namespace
+
+ExecutorSlot::ExecutorSlot(Options options)
+    : options_(std::move(options)), wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), thread_([this] { Run(); }) {}
+
+ExecutorSlot::~ExecutorSlot() {
+  {
+    base::MutexLock lock(mutex_);
+    is_ending_ = true;
+  }
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof(one));
+  thread_.join();
+}
+
+void ExecutorSlot::Push(Order order) {
+  {
+    base::MutexLock lock(mutex_);
+    orders_.push_back(std::move(order));
+  }
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof(one));
+}
+
+void ExecutorSlot::Configure(v1::ExecutorSetup setup) { Push(std::move(setup)); }
+void ExecutorSlot::Start(v1::ExecutorJob job) { Push(std::move(job)); }
+void ExecutorSlot::Stop(uint64_t attempt) { Push(StopOrder{attempt}); }
+
+void ExecutorSlot::Emit(SessionEvent event) { options_.events->Push({.event = std::move(event), .stream = 0}); }
+
+void ExecutorSlot::Say(int level, std::string text) {
+  v1::LogLine line;
+  line.set_attempt(attempt());
+  line.set_level(level);
+  line.set_text(EscapeControl(text));
+  Emit(Logged{std::move(line)});
+}
+
+void ExecutorSlot::Run() {
+  while (TakeOrders()) Turn();
+  Discard();
+  if (setup_.has_value()) RemoveAll(setup_->scratch_directory()).IgnoreError();
+}
+
+bool ExecutorSlot::TakeOrders() {
+  uint64_t count = 0;
+  [[maybe_unused]] const ssize_t drained = ::read(wakeup_.get(), &count, sizeof(count));
+  while (true) {
+    Order order;
+    {
+      base::MutexLock lock(mutex_);
+      if (is_ending_) return false;
+      if (orders_.empty()) return true;
+      order = std::move(orders_.front());
+      orders_.pop_front();
+    }
+    std::visit([this](auto& what) { Apply(std::move(what)); }, order);
+  }
+}
+
+void ExecutorSlot::Apply(v1::ExecutorSetup setup) {
+  setup_ = std::move(setup);
+  is_set_up_ = false;
+  if (running_.has_value()) return;  // the present job goes on with what it has
+  if (const absl::Status status = EnsureExecutor(); !status.ok()) LogWarning("executor: {}", MessageOf(status));
+}
+
+void ExecutorSlot::Apply(v1::ExecutorJob job) {
+  GALLEY_CHECK(!running_.has_value());
+  // What an earlier job left in the heap must not count against this one.
+  if (child_.running() && ResidentBytes(child_.pid()) > job.job().memory_bytes() / 2) Discard();
+  running_ = Running{.job = std::move(job), .deadline = absl::InfiniteFuture()};
+  log_tail_.clear();
+  log_line_.clear();
+  absl::Status status = EnsureExecutor();
+  if (status.ok()) {
+    v1::ToExecutor message;
+    *message.mutable_job() = running_->job;
+    status = SendToExecutor(message);
+    if (absl::IsUnavailable(status)) {  // it died while idle: that is nobody's fault
+      Discard();
+      status = EnsureExecutor();
+      if (status.ok()) status = SendToExecutor(message);
+    }
+  }
+  running_->deadline = clock_.Monotonic() + absl::Microseconds(running_->job.job().timeout_us());
+  if (status.ok()) return;
+  const uint64_t lost = attempt();
+  Discard();
+  running_.reset();
+  Emit(SlotLost{.slot = options_.teller.slot, .attempt = lost, .cause = v1::Failed::INFRASTRUCTURE,
+                .error = fmt::format("no executor could be started: {}", MessageOf(status)), .log_tail = ""});
+}
+
+void ExecutorSlot::Apply(const StopOrder& stop) {
+  if (running_.has_value() && attempt() == stop.attempt) Lose(KilledFor::kCancel, "");
+}
+
+absl::Status ExecutorSlot::StartExecutor() {
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return ErrnoStatus(errno, "socket for", options_.program);
+  socket_ = FileDescriptor(sockets[0]);
+  const FileDescriptor theirs(sockets[1]);
+  int log[2];
+  if (::pipe2(log, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", options_.program);
+  log_ = FileDescriptor(log[0]);
+  const FileDescriptor log_end(log[1]);
+  ::fcntl(log_.get(), F_SETFL, O_NONBLOCK);
+  const timeval send_timeout{.tv_sec = kSendTimeoutSeconds, .tv_usec = 0};
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout));
+  RETURN_IF_ERROR(RemoveAll(setup_->scratch_directory()));  // what a killed one left
+  RETURN_IF_ERROR(CreateDirectories(setup_->scratch_directory()));
+  ASSIGN_OR_RETURN(child_, ChildProcess::Start({.argv = {options_.program, "executor"},
+                                                .inherit_environment = true,
+                                                .inherit = {{theirs.get(), kExecutorSocket}, {log_end.get(), 2}}}));
+  frames_ = FrameReader();
+  blobs_.clear();
+  is_set_up_ = false;
+  return absl::OkStatus();
+}
+
+absl::Status ExecutorSlot::EnsureExecutor() {
+  if (!setup_.has_value()) return absl::FailedPreconditionError("the director did not say Welcome");
+  if (!child_.running()) {
+    if (absl::Status status = StartExecutor(); !status.ok()) {
+      Discard();
+      return status;
+    }
+  }
+  if (is_set_up_) return absl::OkStatus();
+  v1::ToExecutor message;
+  *message.mutable_setup() = *setup_;
+  RETURN_IF_ERROR(SendToExecutor(message));
+  is_set_up_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status ExecutorSlot::SendToExecutor(const v1::ToExecutor& message) {
+  return SendFrame(socket_.get(), FrameKind::kMessage, message.SerializeAsString());
+}
+
+void ExecutorSlot::Turn() {
+  pollfd events[3] = {{wakeup_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {log_.get(), POLLIN, 0}};
+  const int timeout = child_.running() ? static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod)) : -1;
+  ::poll(events, 3, running_.has_value() ? timeout : -1);
+  if (events[2].revents != 0) ReadLog();
+  if (events[1].revents != 0) ReadSocket();
+  if (child_.running()) CheckLimits();
+}
+
+void ExecutorSlot::ReadLog() {
+  char piece[16 << 10];
+  // A flood must not keep the thread from the rest: so many pieces a turn.
+  for (int i = 0; i < 8 && log_.valid(); ++i) {
+    const ssize_t count = ::read(log_.get(), piece, sizeof(piece));
+    if (count > 0) {
+      TakeLog({piece, static_cast<size_t>(count)});
+    } else if (count == 0) {
+      log_.Reset();
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+void ExecutorSlot::TakeLog(std::string_view bytes) {
+  log_tail_ += bytes;
+  if (log_tail_.size() > kLogTailBytesMax) log_tail_.erase(0, log_tail_.size() - kLogTailBytesMax);
+  for (const char c : bytes) {
+    if (c != '\n' && log_line_.size() < kLogLineBytesMax) {
+      log_line_ += c;
+      continue;
+    }
+    if (!log_line_.empty() && (!running_.has_value() || running_->lines_sent++ < kLogLinesMax)) Say(2, log_line_);
+    log_line_.clear();
+    if (c != '\n') log_line_ += c;
+  }
+}
+
+void ExecutorSlot::ReadSocket() {
+  char piece[256 << 10];
+  const ssize_t count = ::recv(socket_.get(), piece, sizeof(piece), MSG_DONTWAIT);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count <= 0) {
+    Lose(KilledFor::kNothing, "");
+    return;
+  }
+  frames_.Add({piece, static_cast<size_t>(count)});
+  while (child_.running()) {
+    absl::StatusOr<std::optional<Frame>> frame = frames_.Next();
+    if (!frame.ok()) {
+      Lose(KilledFor::kProtocol, MessageOf(frame.status()));
+      return;
+    }
+    if (!frame->has_value()) return;
+    TakeFrame(**std::move(frame));
+  }
+}
+
+void ExecutorSlot::TakeFrame(Frame frame) {
+  if (!running_.has_value()) return Lose(KilledFor::kProtocol, "it spoke without a job");
+  if (frame.kind == FrameKind::kBlob) {
+    const absl::Time before = clock_.Monotonic();
+    absl::StatusOr<wire::BlobAt> blob = options_.segments->Append(frame.bytes);
+    running_->deadline += clock_.Monotonic() - before;  // waiting for a segment is not the job's time
+    if (!blob.ok()) return Lose(KilledFor::kStore, MessageOf(blob.status()));
+    blobs_.push_back(*std::move(blob));
+    return;
+  }
+  v1::FromExecutor message;
+  if (!message.ParseFromString(frame.bytes)) return Lose(KilledFor::kProtocol, "a message does not parse");
+  absl::StatusOr<std::vector<v1::Report>> reports = ReportsOf(message, blobs_, options_.teller);
+  if (!reports.ok()) return Lose(KilledFor::kProtocol, MessageOf(reports.status()));
+  blobs_.clear();
+  const uint64_t told = attempt();
+  const bool is_end = !message.has_loaded() && !message.has_saved();
+  if (is_end) ReadLog();
+  if (is_end && message.has_failed()) reports->front().mutable_failed()->set_log_tail(log_tail_);
+  if (is_end) running_.reset();
+  for (v1::Report& report : *reports) {
+    Emit(SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
+  }
+}
+
+void ExecutorSlot::CheckLimits() {
+  const uint64_t memory_bytes = ResidentBytes(child_.pid());
+  memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
+  if (!running_.has_value()) return;
+  if (memory_bytes > running_->job.job().memory_bytes()) return Lose(KilledFor::kMemory, "");
+  if (clock_.Monotonic() > running_->deadline + kEndGrace) Lose(KilledFor::kTimeout, "");
+}
+
+// Ends the executor if it has not ended, and says so when it ran a job.
+void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
+  Death death{.exit = {}, .killed_for = killed_for, .memory_bytes_max = 0, .timeout = {}, .detail = std::move(detail)};
+  if (killed_for == KilledFor::kNothing) {
+    if (const std::optional<ExitStatus> exit = child_.WaitFor(kExitWait)) {
+      death.exit = *exit;
+    } else {
+      death.killed_for = KilledFor::kProtocol;
+      death.detail = "it closed its socket and did not end";
+    }
+  }
+  if (child_.running()) {
+    child_.Kill(SIGKILL);
+    death.exit = child_.Wait();
+  }
+  ReadLog();
+  if (!running_.has_value()) {
+    LogWarning("slot={} idle executor ended: {}", options_.teller.slot, Judge(death).error);
+    return Discard();
+  }
+  death.memory_bytes_max = running_->job.job().memory_bytes();
+  death.timeout = absl::Microseconds(running_->job.job().timeout_us());
+  const DeathVerdict verdict = Judge(death);
+  const uint64_t lost = attempt();
+  if (killed_for != KilledFor::kCancel) {
+    Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot, running_->job.job().package(), verdict.error));
+  }
+  running_.reset();
+  Discard();
+  // The next executor starts at once, so that the next job finds it warm.
+  if (const absl::Status status = EnsureExecutor(); !status.ok()) LogWarning("executor: {}", MessageOf(status));
+  Emit(SlotLost{.slot = options_.teller.slot, .attempt = lost, .cause = verdict.cause, .error = verdict.error,
+                .log_tail = std::exchange(log_tail_, {})});
+}
+
+void ExecutorSlot::Discard() {
+  child_ = ChildProcess();  // kills and reaps
+  socket_.Reset();
+  log_.Reset();
+  frames_ = FrameReader();
+  blobs_.clear();
+  is_set_up_ = false;
+  memory_bytes_.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace galley::worker

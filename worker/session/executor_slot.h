@@ -1,0 +1,115 @@
+// ExecutorSlot: one executor process, kept alive by a thread of its own; jobs go in, events come out.
+//
+// The executor that crashes, hangs past its job's time, outgrows its job's memory, or speaks nonsense is killed and replaced; the event
+// SlotLost says why and brings the tail of its standard error. The thread lives as long as the slot, because the child's death signal is
+// tied to it: when the session dies, so do its executors.
+// Threads: methods may be called from any thread and never block for long.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/child_process.h"
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "galley/v1/executor.pb.h"
+#include "worker/executor/frame.h"
+#include "worker/session/death.h"
+#include "worker/session/event_queue.h"
+#include "worker/session/segment_pool.h"
+#include "worker/session/translate.h"
+
+namespace galley::worker {
+
+class ExecutorSlot {
+ public:
+  static constexpr size_t kLogTailBytesMax = 64 << 10;
+  static constexpr size_t kLogLinesMax = 100;  // sent for one job
+  static constexpr absl::Duration kPollPeriod = absl::Milliseconds(20);
+  static constexpr absl::Duration kEndGrace = absl::Milliseconds(250);  // past the time limit, to end in order
+
+  struct Options {
+    Teller teller;
+    std::string program;  // path of galley-worker
+    SegmentPool* segments = nullptr;
+    EventQueue* events = nullptr;
+  };
+
+  explicit ExecutorSlot(Options options);
+  // Kills the executor and joins the thread.
+  ~ExecutorSlot();
+
+  void Configure(v1::ExecutorSetup setup);
+  void Start(v1::ExecutorJob job);
+  // Kills the executor if it runs `attempt`.
+  void Stop(uint64_t attempt);
+  // Resident bytes of the executor.
+  uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  struct StopOrder {
+    uint64_t attempt = 0;
+  };
+  using Order = std::variant<v1::ExecutorSetup, v1::ExecutorJob, StopOrder>;
+
+  struct Running {
+    v1::ExecutorJob job;
+    absl::Time deadline;
+    size_t lines_sent = 0;
+  };
+
+  void Run();
+  void Push(Order order);
+  bool TakeOrders();  // false: the slot ends
+  void Apply(v1::ExecutorSetup setup);
+  void Apply(v1::ExecutorJob job);
+  void Apply(const StopOrder& stop);
+  void Turn();
+  absl::Status EnsureExecutor();
+  absl::Status StartExecutor();
+  absl::Status SendToExecutor(const v1::ToExecutor& message);
+  void ReadSocket();
+  void ReadLog();
+  void TakeLog(std::string_view bytes);
+  void TakeFrame(Frame frame);
+  void CheckLimits();
+  void Lose(KilledFor killed_for, std::string detail);
+  void Discard();
+  void Emit(SessionEvent event);
+  void Say(int level, std::string text);
+  uint64_t attempt() const { return running_.has_value() ? running_->job.job().attempt() : 0; }
+
+  const Options options_;
+  SystemClock clock_;
+  FileDescriptor wakeup_;  // eventfd
+  std::atomic<uint64_t> memory_bytes_{0};
+
+  base::Mutex mutex_;
+  bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::deque<Order> orders_ GALLEY_GUARDED_BY(mutex_);
+
+  // The thread's own.
+  std::optional<v1::ExecutorSetup> setup_;
+  bool is_set_up_ = false;  // the present executor has it
+  ChildProcess child_;
+  FileDescriptor socket_;
+  FileDescriptor log_;
+  FrameReader frames_;
+  std::vector<wire::BlobAt> blobs_;
+  std::optional<Running> running_;
+  std::string log_tail_;
+  std::string log_line_;
+
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace galley::worker

@@ -1,0 +1,74 @@
+#include "worker/session/segment_pool.h"
+
+#include <chrono>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::worker {
+
+SegmentPool::SegmentPool(absl::Duration wait_max, std::function<void()> starved)
+    : wait_max_(wait_max), starved_(std::move(starved)) {}
+
+void SegmentPool::SetStore(const std::string& directory) {
+  base::MutexLock lock(mutex_);
+  if (directory == directory_) return;
+  directory_ = directory;
+  writer_.reset();
+  free_.clear();
+  seen_.clear();
+}
+
+void SegmentPool::Give(std::span<const uint64_t> segments) {
+  base::MutexLock lock(mutex_);
+  for (const uint64_t segment : segments) {
+    if (seen_.insert(segment).second) free_.push_back(segment);
+  }
+  changed_.NotifyAll();
+}
+
+void SegmentPool::Close() {
+  base::MutexLock lock(mutex_);
+  is_closed_ = true;
+  changed_.NotifyAll();
+}
+
+absl::Status SegmentPool::OpenNext() {
+  while (!free_.empty()) {
+    const uint64_t segment = free_.front();
+    free_.pop_front();
+    auto opened = store::SegmentWriter::Open(directory_, segment);
+    if (opened.ok()) {
+      writer_ = *std::move(opened);
+      return absl::OkStatus();
+    }
+    if (free_.empty()) return Annotate(opened.status(), fmt::format("segment {}", segment));
+    LogWarning("segment={} cannot be opened: {}", segment, MessageOf(opened.status()));
+  }
+  return absl::NotFoundError("no segment");
+}
+
+absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
+  base::MutexLock lock(mutex_);
+  if (writer_ != nullptr && writer_->size_bytes() > store::SegmentWriter::kSegmentBytesMax) writer_.reset();
+  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_max_);
+  bool has_told = false;
+  while (writer_ == nullptr && !is_closed_) {
+    const absl::Status opened = OpenNext();
+    if (opened.ok()) break;
+    if (opened.code() != absl::StatusCode::kNotFound) return opened;
+    if (!std::exchange(has_told, true) && starved_ != nullptr) starved_();
+    const auto left = deadline - std::chrono::steady_clock::now();
+    if (left <= left.zero()) {
+      return absl::UnavailableError(fmt::format("the director gave no segment within {} s", absl::ToInt64Seconds(wait_max_)));
+    }
+    changed_.WaitFor(mutex_, left);
+  }
+  if (writer_ == nullptr) return absl::UnavailableError("the session ends");
+  ASSIGN_OR_RETURN(const auto written, writer_->Append(bytes));
+  return wire::BlobAt{.digest = written.first, .location = written.second};
+}
+
+}  // namespace galley::worker

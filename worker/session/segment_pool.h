@@ -1,0 +1,49 @@
+// SegmentPool: where a session's executors put their output bytes: one segment at a time, of those that the director gave.
+//
+// Threads: all methods may be called from many threads. Append waits for a segment while there is none, for a limited time.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/store/local/segment_writer.h"
+#include "common/wire/convert.h"
+
+namespace galley::worker {
+
+class SegmentPool {
+ public:
+  // `starved`: called once each time that a writer begins to wait.
+  SegmentPool(absl::Duration wait_max, std::function<void()> starved);
+
+  // Another directory closes what was open.
+  void SetStore(const std::string& directory);
+  void Give(std::span<const uint64_t> segments);
+  // Ends all waiting, for good.
+  void Close();
+  // RESOURCE_EXHAUSTED: no space; UNAVAILABLE: no segment came in time.
+  absl::StatusOr<wire::BlobAt> Append(std::string_view bytes);
+
+ private:
+  absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
+
+  const absl::Duration wait_max_;
+  const std::function<void()> starved_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::string directory_ GALLEY_GUARDED_BY(mutex_);
+  std::deque<uint64_t> free_ GALLEY_GUARDED_BY(mutex_);
+  std::set<uint64_t> seen_ GALLEY_GUARDED_BY(mutex_);
+  std::unique_ptr<store::SegmentWriter> writer_ GALLEY_GUARDED_BY(mutex_);
+};
+
+}  // namespace galley::worker

@@ -1,0 +1,327 @@
+#include "worker/session/session_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace galley::worker {
+namespace {
+
+constexpr uint32_t kProtocol = 1;
+
+bool EndsJob(const v1::Report& report) {
+  switch (report.what_case()) {
+    case v1::Report::kNeeds:
+    case v1::Report::kStale:
+    case v1::Report::kEnded: return true;
+    case v1::Report::kFailed: return report.failed().cause() != v1::Failed::VERDICT;
+    case v1::Report::kLoaded:
+    case v1::Report::kSaved:
+    case v1::Report::WHAT_NOT_SET: return false;
+  }
+  return false;
+}
+
+v1::Failed FailedWith(v1::Failed::Cause cause, std::string error) {
+  v1::Failed failed;
+  failed.set_cause(cause);
+  failed.set_error(std::move(error));
+  return failed;
+}
+
+}  // namespace
+
+SessionCore::SessionCore(SessionOptions options) : options_(std::move(options)), slots_(options_.slots) {}
+
+void SessionCore::Step(absl::Time now, const SessionEvent& event, std::vector<SessionEffect>& effects) {
+  now_ = now;
+  if (has_ended_) return;
+  if (!is_connected_ && !alone_since_.has_value()) alone_since_ = now;
+  std::visit([&](const auto& what) { Apply(what, effects); }, event);
+  if (!has_ended_ && !is_ending_) StartJobs(effects);
+}
+
+void SessionCore::Apply(const Connected&, std::vector<SessionEffect>&) {
+  is_connected_ = true;
+  alone_since_.reset();
+  sent_sequence_ = 0;
+  applied_sequence_ = 0;
+  acknowledged_sent_ = 0;
+  sent_report_ = 0;
+  hello_due_ = true;
+  in_hand_due_ = true;
+}
+
+void SessionCore::Apply(const Disconnected&, std::vector<SessionEffect>&) {
+  is_connected_ = false;
+  if (!alone_since_.has_value()) alone_since_ = now_;
+}
+
+void SessionCore::Apply(const Refused& event, std::vector<SessionEffect>& effects) {
+  is_connected_ = false;
+  has_ended_ = true;
+  effects.emplace_back(ExitSession{.code = 3, .reason = fmt::format("the director refused this worker: {}", event.reason)});
+}
+
+void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effects) {
+  const v1::ToWorker& message = event.message;
+  if (!is_connected_ || message.sequence() <= applied_sequence_) return;  // doubled
+  applied_sequence_ = message.sequence();
+  if (message.abort()) {
+    has_ended_ = true;
+    effects.emplace_back(ExitSession{.code = 0, .reason = "the director said abort"});
+    return;
+  }
+  if (message.has_welcome()) {
+    welcome_ = message.welcome();
+    effects.emplace_back(ConfigureSlots{message.welcome()});
+  }
+  if (message.segments_size() > 0) {
+    effects.emplace_back(GiveSegments{{message.segments().begin(), message.segments().end()}});
+  }
+  if (message.has_snapshot()) snapshots_[message.snapshot().number()] = message.snapshot().table_file();
+  for (const uint64_t report : message.persisted()) {
+    const auto at = reports_.find(report);
+    if (at == reports_.end()) continue;
+    if (at->second.has_ended()) ended_.erase(at->second.attempt());
+    reports_.erase(at);
+  }
+  for (const v1::Job& job : message.start()) TakeJob(job);
+  for (const uint64_t attempt : message.cancel()) Cancel(attempt, effects);
+  if (message.drain()) is_draining_ = true;
+  if (message.resend_all()) {
+    sent_report_ = 0;
+    in_hand_due_ = true;
+  }
+  ForgetSnapshots();
+}
+
+void SessionCore::TakeJob(const v1::Job& job) {
+  const uint64_t attempt = job.attempt();
+  if (attempts_.contains(attempt) || ended_.contains(attempt)) return;  // sent again
+  Attempt& taken = attempts_[attempt];
+  taken.job = job;
+  for (const v1::Target& target : job.targets()) taken.platforms_left.insert(target.platform());
+  if (attempts_.size() > kJobsMax) {
+    ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE, fmt::format("more than {} jobs in hand", kJobsMax)));
+    End(attempt);
+    return;
+  }
+  queue_.push_back(attempt);
+}
+
+void SessionCore::Cancel(uint64_t attempt, std::vector<SessionEffect>& effects) {
+  const auto at = attempts_.find(attempt);
+  if (at == attempts_.end()) return;
+  if (!at->second.slot.has_value()) {
+    std::erase(queue_, attempt);
+    End(attempt);
+    return;
+  }
+  if (std::exchange(at->second.is_cancelled, true)) return;
+  effects.emplace_back(StopJob{.slot = *at->second.slot, .attempt = attempt});
+}
+
+void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) {
+  const auto at = attempts_.find(event.attempt);
+  if (at == attempts_.end() || at->second.slot != event.slot) return;
+  Attempt& attempt = at->second;
+  const v1::Report& report = event.report;
+  if (report.has_saved()) attempt.platforms_left.erase(report.saved().platform());
+  if (!EndsJob(report)) {
+    if (report.has_failed()) {
+      for (const uint32_t platform : report.failed().platforms()) attempt.platforms_left.erase(platform);
+    }
+    AddReport(event.attempt, report);
+    return;
+  }
+  slots_[event.slot].reset();
+  if (report.has_failed()) {
+    ReportFailed(event.attempt, report.failed());
+  } else if (!report.has_ended()) {
+    AddReport(event.attempt, report);
+  } else if (!attempt.platforms_left.empty() && !attempt.is_cancelled) {
+    ReportFailed(event.attempt, FailedWith(v1::Failed::CAUSE_UNKNOWN, "the executor ended the job before all was done"));
+  }
+  End(event.attempt);
+}
+
+void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
+  const auto at = attempts_.find(event.attempt);
+  if (at == attempts_.end() || at->second.slot != event.slot) return;
+  slots_[event.slot].reset();
+  if (!at->second.is_cancelled) {
+    v1::Failed failed = FailedWith(event.cause, event.error);
+    failed.set_log_tail(event.log_tail);
+    ReportFailed(event.attempt, std::move(failed));
+  }
+  End(event.attempt);
+}
+
+void SessionCore::Apply(const Logged& event, std::vector<SessionEffect>&) {
+  if (log_.size() >= kLogLinesKeptMax) {
+    ++log_dropped_;
+    return;
+  }
+  log_.push_back(event.line);
+}
+
+void SessionCore::Apply(const TerminateAsked&, std::vector<SessionEffect>&) {
+  DropAll();
+  is_ending_ = true;
+  end_reason_ = "asked to terminate";
+}
+
+void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) {
+  memory_bytes_ = event.memory_bytes;
+  message_due_ = true;  // a sign of life
+  if (!is_connected_ && now_ - *alone_since_ > options_.reconnect_max) {
+    has_ended_ = true;
+    effects.emplace_back(ExitSession{
+        .code = 3, .reason = fmt::format("no director for {} s", absl::ToInt64Seconds(options_.reconnect_max))});
+  }
+}
+
+void SessionCore::DropAll() {
+  queue_.clear();
+  while (!attempts_.empty()) End(attempts_.begin()->first);
+}
+
+void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
+  if (!welcome_.has_value()) return;
+  for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    while (!slots_[slot].has_value() && !queue_.empty() && reports_.size() < kReportsKeptMax) {
+      const uint64_t attempt = queue_.front();
+      queue_.pop_front();
+      if (StartOn(slot, attempt, effects)) break;
+    }
+  }
+}
+
+// False when the attempt failed before it began.
+bool SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects) {
+  Attempt& begun = attempts_.at(attempt);
+  const auto snapshot = snapshots_.find(begun.job.snapshot());
+  if (snapshot == snapshots_.end()) {
+    ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE,
+                                     fmt::format("the director did not send snapshot {}", begun.job.snapshot())));
+    End(attempt);
+    return false;
+  }
+  begun.slot = slot;
+  slots_[slot] = attempt;
+  StartJob start{.slot = slot, .job = {}};
+  *start.job.mutable_job() = begun.job;
+  start.job.set_snapshot_file(snapshot->second);
+  v1::Job& job = *start.job.mutable_job();
+  if (job.memory_bytes() == 0) job.set_memory_bytes(welcome_->memory_bytes_default());
+  if (job.memory_bytes() == 0) job.set_memory_bytes(kMemoryBytesDefault);
+  if (job.timeout_us() <= 0) job.set_timeout_us(welcome_->timeout_us_default());
+  if (job.timeout_us() <= 0) job.set_timeout_us(absl::ToInt64Microseconds(kTimeoutDefault));
+  effects.emplace_back(std::move(start));
+  return true;
+}
+
+// Names the platforms that are left.
+void SessionCore::ReportFailed(uint64_t attempt, v1::Failed failed) {
+  std::set<uint32_t>& left = attempts_.at(attempt).platforms_left;
+  failed.clear_platforms();
+  for (const uint32_t platform : left) failed.add_platforms(platform);
+  left.clear();
+  v1::Report report;
+  *report.mutable_failed() = std::move(failed);
+  AddReport(attempt, std::move(report));
+}
+
+void SessionCore::End(uint64_t attempt) {
+  v1::Report report;
+  report.mutable_ended();
+  AddReport(attempt, std::move(report));
+  ended_.insert(attempt);
+  attempts_.erase(attempt);
+}
+
+void SessionCore::AddReport(uint64_t attempt, v1::Report report) {
+  report.set_report(next_report_);
+  report.set_attempt(attempt);
+  reports_[next_report_++] = std::move(report);
+}
+
+// Keeps the newest, and what jobs in hand refer to.
+void SessionCore::ForgetSnapshots() {
+  if (snapshots_.size() < 2) return;
+  std::set<uint64_t> wanted = {snapshots_.rbegin()->first};
+  for (const auto& [attempt, held] : attempts_) wanted.insert(held.job.snapshot());
+  std::erase_if(snapshots_, [&](const auto& entry) { return !wanted.contains(entry.first); });
+}
+
+uint64_t SessionCore::Check() const {
+  uint64_t sum = 0;
+  for (const auto& [attempt, held] : attempts_) sum += attempt;
+  return sum;
+}
+
+v1::FromWorker SessionCore::NextMessage() {
+  v1::FromWorker message;
+  message.set_sequence(++sent_sequence_);
+  message.set_acknowledged(applied_sequence_);
+  acknowledged_sent_ = applied_sequence_;
+  if (std::exchange(hello_due_, false)) {
+    v1::Hello& hello = *message.mutable_hello();
+    hello.set_protocol(kProtocol);
+    hello.set_token(options_.token);
+    hello.set_worker_id(options_.worker_id);
+    hello.set_machine(options_.machine);
+    hello.set_slots(options_.slots);
+    hello.set_pid(options_.pid);
+    hello.set_cookers_json(options_.cookers_json);
+  }
+  if (std::exchange(in_hand_due_, false)) {
+    for (const auto& [attempt, held] : attempts_) message.add_in_hand(attempt);
+  }
+  size_t bytes = 0;
+  for (auto at = reports_.upper_bound(sent_report_); at != reports_.end(); ++at) {
+    const size_t size = at->second.ByteSizeLong();
+    if (message.reports_size() > 0 &&
+        (bytes + size > kReportBytesInMessageMax || static_cast<size_t>(message.reports_size()) >= kReportsInMessageMax)) {
+      break;
+    }
+    bytes += size;
+    *message.add_reports() = at->second;
+    sent_report_ = at->first;
+  }
+  for (; !log_.empty(); log_.pop_front()) *message.add_log() = std::move(log_.front());
+  if (log_dropped_ > 0) {
+    v1::LogLine& line = *message.add_log();
+    line.set_text(fmt::format("{} log lines were left out", std::exchange(log_dropped_, 0)));
+    line.set_level(2);
+  }
+  message.set_check(Check());
+  message.set_memory_bytes(memory_bytes_);
+  message_due_ = false;
+  return message;
+}
+
+void SessionCore::Flush(std::vector<SessionEffect>& effects) {
+  if (has_ended_) return;
+  const auto has_reports = [&] { return reports_.upper_bound(sent_report_) != reports_.end(); };
+  while (is_connected_ && (hello_due_ || in_hand_due_ || message_due_ || !log_.empty() ||
+                           applied_sequence_ != acknowledged_sent_ || has_reports())) {
+    effects.emplace_back(SendMessage{NextMessage()});
+  }
+  if (is_draining_ && attempts_.empty() && reports_.empty()) {
+    is_ending_ = true;
+    end_reason_ = "drained";
+  }
+  if (!is_ending_) return;
+  if (is_connected_) {
+    v1::FromWorker message = NextMessage();
+    message.set_goodbye(true);
+    effects.emplace_back(SendMessage{std::move(message)});
+  }
+  has_ended_ = true;
+  effects.emplace_back(ExitSession{.code = 0, .reason = end_reason_});
+}
+
+}  // namespace galley::worker

@@ -1,0 +1,176 @@
+// SessionCore: what a worker session knows and decides: which job goes to which executor, what is reported, when the session ends.
+//
+// Pure: no thread, socket, file or clock; equal events give equal effects. The shell (session_shell.h) turns the stream, the executor slots
+// and signals into Events and carries the Effects out in order; after each batch of events it calls Flush for the messages to send.
+//
+// Jobs start in the order in which they came, on the lowest free slot. Reports are numbered from 1 without holes over the session's life and
+// kept until the director persisted them; after a new Attach all that are kept are sent again. Every attempt that came into the worker's
+// hands leaves them with one Ended, whatever was reported before.
+// Threads: one owner.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "galley/v1/executor.pb.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::worker {
+
+struct SessionOptions {
+  std::string worker_id;
+  std::string token;
+  std::string machine;
+  std::string cookers_json;
+  uint32_t slots = 1;
+  int64_t pid = 0;
+  absl::Duration reconnect_max = absl::Seconds(60);  // without a stream for longer: the session ends
+};
+
+inline constexpr uint32_t kSlotsMax = 1'024;
+inline constexpr size_t kJobsMax = 4'096;              // in hand; more are failed at once
+inline constexpr size_t kReportsKeptMax = 16'384;      // above, no job is started until the director caught up
+inline constexpr size_t kReportsInMessageMax = 256;
+inline constexpr size_t kReportBytesInMessageMax = 1 << 20;
+inline constexpr size_t kLogLinesKeptMax = 1'000;
+inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
+inline constexpr absl::Duration kTimeoutDefault = absl::Minutes(10);
+
+// --- Events.
+struct Connected {};     // a new stream: nothing was sent on it yet
+struct Disconnected {};
+struct Refused {         // the director does not want this worker
+  std::string reason;
+};
+struct Received {
+  v1::ToWorker message;
+};
+// From the slot's executor about the attempt that it runs. failed, needs, stale and ended end the job there; no number yet.
+struct SlotReported {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+  v1::Report report;
+};
+// The executor was lost while it ran the attempt; the slot is ready for another.
+struct SlotLost {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+  v1::Failed::Cause cause = v1::Failed::CAUSE_UNKNOWN;
+  std::string error;
+  std::string log_tail;
+};
+struct Logged {
+  v1::LogLine line;
+};
+struct TerminateAsked {};  // SIGTERM
+struct Tick {
+  uint64_t memory_bytes = 0;  // resident, session and executors
+};
+using SessionEvent =
+    std::variant<Connected, Disconnected, Refused, Received, SlotReported, SlotLost, Logged, TerminateAsked, Tick>;
+
+// --- Effects.
+struct ConfigureSlots {
+  v1::Welcome welcome;
+};
+struct StartJob {
+  uint32_t slot = 0;
+  v1::ExecutorJob job;
+};
+struct StopJob {  // kill the executor if it still runs this attempt; answered by SlotLost or the job's own end
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+};
+struct GiveSegments {
+  std::vector<uint64_t> segments;
+};
+struct SendMessage {
+  v1::FromWorker message;
+};
+struct ExitSession {
+  int code = 0;
+  std::string reason;
+};
+using SessionEffect = std::variant<ConfigureSlots, StartJob, StopJob, GiveSegments, SendMessage, ExitSession>;
+
+class SessionCore {
+ public:
+  explicit SessionCore(SessionOptions options);
+
+  // Applies one event and appends what the shell must do. REQUIRES: now never goes back.
+  void Step(absl::Time now, const SessionEvent& event, std::vector<SessionEffect>& effects);
+  // Appends the messages that are due, and the end of the session once all is said.
+  void Flush(std::vector<SessionEffect>& effects);
+
+  size_t in_hand() const { return attempts_.size(); }
+  size_t reports_kept() const { return reports_.size(); }
+
+ private:
+  struct Attempt {
+    v1::Job job;
+    std::optional<uint32_t> slot;     // where it runs
+    std::set<uint32_t> platforms_left;
+    bool is_cancelled = false;
+  };
+
+  void Apply(const Connected&, std::vector<SessionEffect>&);
+  void Apply(const Disconnected&, std::vector<SessionEffect>&);
+  void Apply(const Refused& event, std::vector<SessionEffect>& effects);
+  void Apply(const Received& event, std::vector<SessionEffect>& effects);
+  void Apply(const SlotReported& event, std::vector<SessionEffect>& effects);
+  void Apply(const SlotLost& event, std::vector<SessionEffect>& effects);
+  void Apply(const Logged& event, std::vector<SessionEffect>&);
+  void Apply(const TerminateAsked&, std::vector<SessionEffect>&);
+  void Apply(const Tick& event, std::vector<SessionEffect>& effects);
+
+  void TakeJob(const v1::Job& job);
+  void Cancel(uint64_t attempt, std::vector<SessionEffect>& effects);
+  void DropAll();
+  void StartJobs(std::vector<SessionEffect>& effects);
+  bool StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects);
+  void ReportFailed(uint64_t attempt, v1::Failed failed);
+  void End(uint64_t attempt);
+  void AddReport(uint64_t attempt, v1::Report report);
+  void ForgetSnapshots();
+  uint64_t Check() const;
+  v1::FromWorker NextMessage();
+
+  const SessionOptions options_;
+  absl::Time now_ = absl::InfinitePast();
+  std::optional<absl::Time> alone_since_;  // no stream
+
+  bool is_connected_ = false;
+  bool is_draining_ = false;
+  bool is_ending_ = false;   // goodbye with the next flush
+  bool has_ended_ = false;
+  std::string end_reason_;
+  std::optional<v1::Welcome> welcome_;
+  std::map<uint64_t, std::string> snapshots_;  // number -> table file
+  std::map<uint64_t, Attempt> attempts_;       // all in hand
+  std::deque<uint64_t> queue_;                 // not begun
+  std::vector<std::optional<uint64_t>> slots_;
+  std::map<uint64_t, v1::Report> reports_;     // not persisted
+  std::set<uint64_t> ended_;                   // attempts whose Ended is among reports_
+  uint64_t next_report_ = 1;
+  std::deque<v1::LogLine> log_;
+  uint64_t log_dropped_ = 0;
+  uint64_t memory_bytes_ = 0;
+
+  // Of the present stream.
+  uint64_t sent_sequence_ = 0;
+  uint64_t applied_sequence_ = 0;
+  uint64_t acknowledged_sent_ = 0;
+  uint64_t sent_report_ = 0;  // the last report sent
+  bool hello_due_ = false;
+  bool in_hand_due_ = false;
+  bool message_due_ = false;
+};
+
+}  // namespace galley::worker

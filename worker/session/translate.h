@@ -1,0 +1,27 @@
+// What an executor says -> reports for the director. The executor parsed foreign bytes, so all of it is checked here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/wire/convert.h"
+#include "galley/v1/executor.pb.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::worker {
+
+struct Teller {
+  uint32_t slot = 0;
+  std::string worker_id;
+  std::string machine;
+};
+
+// Reports without number and attempt. `blobs`: what the executor sent since its last Loaded or Saved, as it was stored, in order.
+// INVALID_ARGUMENT: a place without a blob, malformed details, observations or suffixes; the executor is not to be trusted any more.
+absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message, std::span<const wire::BlobAt> blobs,
+                                                  const Teller& teller);
+
+}  // namespace galley::worker
