@@ -1,0 +1,141 @@
+#include "common/record/cooker_description.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/tree/golden.h"
+
+namespace galley::record {
+namespace {
+
+using testing::HasSubstr;
+
+CookerDescription Texture() {
+  const auto setting = [](const char* name, SettingType type, const char* value) {
+    return SettingDescription{.name = name,
+                              .type = type,
+                              .default_json = value,
+                              .choices = {},
+                              .documentation = "What it does.",
+                              .required = false};
+  };
+  CookerDescription cooker{.name = "texture",
+                           .identity = "1;libpng=1.6.39",
+                           .extensions = {"png"},
+                           .outputs = {".ktx2"},
+                           .documentation = "Pictures.",
+                           .settings = {}};
+  cooker.settings = {setting("usage", SettingType::kChoice, "\"color\""),
+                     setting("mipmaps", SettingType::kBool, "true"),
+                     setting("max_size", SettingType::kInteger, "null"),
+                     setting("scale", SettingType::kNumber, "1"),
+                     setting("block", SettingType::kString, "\"4x4\""),
+                     setting("names", SettingType::kStringList, "[]"),
+                     setting("defines", SettingType::kTable, "{}")};
+  cooker.settings[0].choices = {"color", "normal", "mask"};
+  return cooker;
+}
+
+std::string Resolved(std::string_view settings) {
+  const auto resolved = ResolveSettings(Texture(), settings);
+  return resolved.ok() ? *resolved : resolved.status().ToString();
+}
+
+TEST(CookerDescriptionTest, EncodingIsTheGolden) {
+  ExpectGolden("common/record/testdata/descriptions.json",
+               EncodeDescriptions({Texture(), {.name = "copy", .identity = "1"}}));
+}
+
+TEST(CookerDescriptionTest, DecodingGivesBackWhatWasEncoded) {
+  CookerDescription command{.name = "command", .identity = "1"};
+  command.settings = {{.name = "argv",
+                       .type = SettingType::kStringList,
+                       .default_json = "null",
+                       .choices = {},
+                       .documentation = "",
+                       .required = true}};
+  const std::string text = EncodeDescriptions({Texture(), command});
+  const auto decoded = DecodeDescriptions(text);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ((*decoded)[0].name, "command");
+  EXPECT_TRUE((*decoded)[0].settings[0].required);
+  EXPECT_EQ((*decoded)[1].settings[0].choices, Texture().settings[0].choices);
+  EXPECT_EQ((*decoded)[1].settings[4].default_json, "\"4x4\"");
+  EXPECT_EQ(EncodeDescriptions(*decoded), text);
+}
+
+TEST(CookerDescriptionTest, AMistakeIsNamedWithItsPlace) {
+  const auto refusal = [](std::string from, std::string_view to) {
+    std::string text = EncodeDescriptions({Texture()});
+    text.replace(text.find(from), from.size(), to);
+    const auto decoded = DecodeDescriptions(text);
+    EXPECT_EQ(decoded.status().code(), absl::StatusCode::kInvalidArgument);
+    return decoded.status().ToString();
+  };
+  EXPECT_THAT(refusal("galley.cookers.v1", "v2"),
+              HasSubstr("cookers.schema: expected galley.cookers.v1"));
+  EXPECT_THAT(refusal("\"identity\"", "\"id\""),
+              HasSubstr("cookers[0].identity: expected a string"));
+  EXPECT_THAT(refusal("\"png\"", "1"),
+              HasSubstr("cookers[0].extensions: expected a list of strings"));
+  EXPECT_THAT(refusal("\"choice\"", "\"thing\""),
+              HasSubstr("cookers[0].settings[0].type: expected bool"));
+  EXPECT_THAT(refusal("\"default\": true", "\"default\": 3"),
+              HasSubstr("settings[1].default: expected bool"));
+  EXPECT_FALSE(DecodeDescriptions("").ok());
+  EXPECT_FALSE(DecodeDescriptions("[]").ok());
+  EXPECT_FALSE(DecodeDescriptions(EncodeDescriptions({Texture(), Texture()})).ok());
+}
+
+TEST(ResolveSettingsTest, DefaultsLieUnderWhatIsGiven) {
+  EXPECT_EQ(Resolved("{}"),
+            R"({"block":"4x4","defines":{},"mipmaps":true,"names":[],"scale":1,"usage":"color"})");
+  EXPECT_EQ(
+      Resolved(
+          R"({"mipmaps":false,"max_size":512,"usage":"mask","scale":0.5,"names":["x"],"defines":{"A":1}})"),
+      R"({"block":"4x4","defines":{"A":1},"max_size":512,"mipmaps":false,"names":["x"],"scale":0.5,"usage":"mask"})");
+}
+
+TEST(ResolveSettingsTest, AWholeNumberIsAnIntegerHoweverWritten) {
+  EXPECT_EQ(Resolved(R"({"max_size":512.0})"), Resolved(R"({"max_size":512})"));
+}
+
+TEST(ResolveSettingsTest, AValueOfTheWrongTypeIsNamed) {
+  EXPECT_THAT(Resolved(R"({"mipmaps":1})"),
+              HasSubstr("setting mipmaps of cooker texture is 1: expected bool"));
+  EXPECT_THAT(Resolved(R"({"max_size":1.5})"), HasSubstr("expected integer"));
+  EXPECT_THAT(Resolved(R"({"max_size":null})"), HasSubstr("expected integer"));
+  EXPECT_THAT(Resolved(R"({"scale":"1"})"), HasSubstr("expected number"));
+  EXPECT_THAT(Resolved(R"({"block":4})"), HasSubstr("expected string"));
+  EXPECT_THAT(Resolved(R"({"names":[1]})"), HasSubstr("expected string list"));
+  EXPECT_THAT(Resolved(R"({"defines":[]})"), HasSubstr("expected table"));
+  EXPECT_THAT(Resolved(R"({"usage":"colour"})"),
+              HasSubstr("expected one of color, normal, mask; did you mean color?"));
+  EXPECT_THAT(Resolved("[]"), HasSubstr("expected a table"));
+  EXPECT_THAT(Resolved("{"), HasSubstr("settings of cooker texture"));
+}
+
+TEST(ResolveSettingsTest, AnUnknownSettingIsToldTheNearestName) {
+  EXPECT_THAT(Resolved(R"({"mipmap":true})"),
+              HasSubstr("cooker texture has no setting mipmap; did you mean mipmaps?"));
+  EXPECT_THAT(Resolved(R"({"zzzzzz":true})"), HasSubstr("it has: usage, mipmaps"));
+}
+
+TEST(ResolveSettingsTest, ARequiredSettingMustBeGiven) {
+  CookerDescription cooker = Texture();
+  cooker.settings[2].required = true;
+  EXPECT_THAT(ResolveSettings(cooker, "{}").status().ToString(),
+              HasSubstr("setting max_size of cooker texture is missing"));
+  EXPECT_TRUE(ResolveSettings(cooker, R"({"max_size":1})").ok());
+}
+
+TEST(NearestTest, IsTheOneWithTheFewestEdits) {
+  EXPECT_EQ(Nearest("textrue", {"copy", "texture", "texture2d"}), "texture");
+  EXPECT_EQ(Nearest("Texture", {"texture"}), "texture");
+  EXPECT_EQ(Nearest("b", {"c", "a"}), "a");
+  EXPECT_EQ(Nearest("mesh", {"audio", "shader"}), "");
+  EXPECT_EQ(Nearest("x", {}), "");
+}
+
+}  // namespace
+}  // namespace galley::record
