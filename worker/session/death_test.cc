@@ -1,0 +1,42 @@
+#include "worker/session/death.h"
+
+#include <csignal>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::worker {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(DeathTest, ASegmentationFaultIsACrash) {
+  const DeathVerdict verdict = Judge({.exit = {.signal = SIGSEGV}});
+  EXPECT_EQ(verdict.cause, v1::Failed::CRASHED);
+  EXPECT_THAT(verdict.error, HasSubstr("signal 11"));
+}
+
+TEST(DeathTest, AnExitCodeIsACrash) {
+  EXPECT_THAT(Judge({.exit = {.code = 7}}).error, HasSubstr("exit code 7"));
+}
+
+TEST(DeathTest, AKillThatWasNotOursIsTheMachines) {
+  EXPECT_EQ(Judge({.exit = {.signal = SIGKILL}}).cause, v1::Failed::INFRASTRUCTURE);
+}
+
+TEST(DeathTest, AKillForMemoryNamesTheLimit) {
+  const DeathVerdict verdict =
+      Judge({.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kMemory, .memory_bytes_max = 12345});
+  EXPECT_EQ(verdict.cause, v1::Failed::MEMORY);
+  EXPECT_THAT(verdict.error, HasSubstr("12345"));
+}
+
+TEST(DeathTest, AKillForTimeIsATimeout) {
+  const DeathVerdict verdict =
+      Judge({.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kTimeout, .timeout = absl::Seconds(2)});
+  EXPECT_EQ(verdict.cause, v1::Failed::TIMEOUT);
+  EXPECT_THAT(verdict.error, HasSubstr("2000 ms"));
+}
+
+}  // namespace
+}  // namespace galley::worker

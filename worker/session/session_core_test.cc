@@ -1,0 +1,405 @@
+#include "worker/session/session_core.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::worker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// A session and a director with a memory: what was started, stopped, sent.
+class SessionCoreTest : public ::testing::Test {
+ protected:
+  SessionCoreTest() : core_({.worker_id = "local-1", .token = "secret", .machine = "m", .cookers_json = "{}", .slots = 2}) {}
+
+  void Step(const SessionEvent& event) {
+    std::vector<SessionEffect> effects;
+    core_.Step(now_, event, effects);
+    core_.Flush(effects);
+    for (SessionEffect& effect : effects) Take(effect);
+  }
+
+  void Take(SessionEffect& effect) {
+    if (auto* start = std::get_if<StartJob>(&effect)) started_.emplace_back(start->slot, start->job.job().attempt());
+    if (auto* start = std::get_if<StartJob>(&effect)) last_job_ = start->job;
+    if (auto* stop = std::get_if<StopJob>(&effect)) stopped_.emplace_back(stop->slot, stop->attempt);
+    if (auto* sent = std::get_if<SendMessage>(&effect)) sent_.push_back(sent->message);
+    if (auto* exit = std::get_if<ExitSession>(&effect)) exit_ = *exit;
+  }
+
+  v1::ToWorker Message() {
+    v1::ToWorker message;
+    message.set_sequence(++sequence_);
+    return message;
+  }
+
+  void Attach() {
+    Step(Connected{});
+    sequence_ = 0;
+    v1::ToWorker message = Message();
+    message.mutable_welcome()->set_timeout_us_default(5'000'000);
+    message.mutable_snapshot()->set_number(1);
+    message.mutable_snapshot()->set_table_file("/state/1.table");
+    Step(Received{message});
+  }
+
+  static v1::Job JobOf(uint64_t attempt, std::vector<uint32_t> platforms = {0}) {
+    v1::Job job;
+    job.set_attempt(attempt);
+    job.set_package("/Game/a.png");
+    job.set_snapshot(1);
+    for (const uint32_t platform : platforms) job.add_targets()->set_platform(platform);
+    return job;
+  }
+
+  void Give(std::vector<v1::Job> jobs) {
+    v1::ToWorker message = Message();
+    for (v1::Job& job : jobs) *message.add_start() = std::move(job);
+    Step(Received{message});
+  }
+
+  void Cancel(uint64_t attempt) {
+    v1::ToWorker message = Message();
+    message.add_cancel(attempt);
+    Step(Received{message});
+  }
+
+  void Persist(std::vector<uint64_t> reports) {
+    v1::ToWorker message = Message();
+    for (const uint64_t report : reports) message.add_persisted(report);
+    Step(Received{message});
+  }
+
+  void Saved(uint32_t slot, uint64_t attempt, uint32_t platform) {
+    v1::Report report;
+    report.mutable_saved()->set_platform(platform);
+    Step(SlotReported{.slot = slot, .attempt = attempt, .report = report});
+  }
+
+  void Done(uint32_t slot, uint64_t attempt) {
+    v1::Report report;
+    report.mutable_ended();
+    Step(SlotReported{.slot = slot, .attempt = attempt, .report = report});
+  }
+
+  // "1:saved@7" for report 1 of attempt 7, of all messages since the last call.
+  std::vector<std::string> TakeReports() {
+    std::vector<std::string> texts;
+    for (const v1::FromWorker& message : std::exchange(sent_, {})) {
+      for (const v1::Report& report : message.reports()) {
+        const char* what = report.has_saved()    ? "saved"
+                           : report.has_loaded() ? "loaded"
+                           : report.has_failed() ? "failed"
+                           : report.has_needs()  ? "needs"
+                           : report.has_stale()  ? "stale"
+                                                 : "ended";
+        texts.push_back(std::to_string(report.report()) + ":" + what + "@" + std::to_string(report.attempt()));
+        if (report.has_failed()) last_failed_ = report.failed();
+      }
+    }
+    return texts;
+  }
+
+  absl::Time now_ = absl::FromUnixSeconds(1000);
+  SessionCore core_;
+  uint64_t sequence_ = 0;
+  std::vector<std::pair<uint32_t, uint64_t>> started_;
+  std::vector<std::pair<uint32_t, uint64_t>> stopped_;
+  std::vector<v1::FromWorker> sent_;
+  v1::ExecutorJob last_job_;
+  v1::Failed last_failed_;
+  std::optional<ExitSession> exit_;
+};
+
+TEST_F(SessionCoreTest, HelloComesFirstAndOnlyOnce) {
+  Step(Connected{});
+  Step(Tick{});
+  ASSERT_EQ(sent_.size(), 2u);
+  EXPECT_EQ(sent_[0].hello().worker_id(), "local-1");
+  EXPECT_EQ(sent_[0].hello().token(), "secret");
+  EXPECT_EQ(sent_[0].sequence(), 1u);
+  EXPECT_FALSE(sent_[1].has_hello());
+  EXPECT_EQ(sent_[1].sequence(), 2u);
+}
+
+TEST_F(SessionCoreTest, NothingIsSentWithoutAStream) {
+  Step(Tick{});
+  EXPECT_THAT(sent_, IsEmpty());
+}
+
+TEST_F(SessionCoreTest, JobsStartInTheOrderGivenOnTheLowestFreeSlot) {
+  Attach();
+  Give({JobOf(30), JobOf(10), JobOf(20)});
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 30ul), std::pair(1u, 10ul)));
+  Saved(1, 10, 0);
+  Done(1, 10);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 30ul), std::pair(1u, 10ul), std::pair(1u, 20ul)));
+}
+
+TEST_F(SessionCoreTest, DefaultsOfWelcomeFillAJobsLimits) {
+  Attach();
+  Give({JobOf(1)});
+  EXPECT_EQ(last_job_.job().timeout_us(), 5'000'000);
+  EXPECT_EQ(last_job_.job().memory_bytes(), kMemoryBytesDefault);
+  EXPECT_EQ(last_job_.snapshot_file(), "/state/1.table");
+}
+
+TEST_F(SessionCoreTest, AJobSentTwiceRunsOnce) {
+  Attach();
+  Give({JobOf(1)});
+  Give({JobOf(1)});
+  Saved(0, 1, 0);
+  Done(0, 1);
+  Give({JobOf(1)});  // its end is not persisted yet
+  EXPECT_EQ(started_.size(), 1u);
+}
+
+TEST_F(SessionCoreTest, ADoubledMessageDoesNothing) {
+  Attach();
+  v1::ToWorker message = Message();
+  *message.add_start() = JobOf(1);
+  Step(Received{message});
+  Step(Received{message});
+  EXPECT_EQ(core_.in_hand(), 1u);
+  EXPECT_EQ(started_.size(), 1u);
+}
+
+TEST_F(SessionCoreTest, ReportsAreNumberedWithoutHoles) {
+  Attach();
+  Give({JobOf(7, {0, 1}), JobOf(8)});
+  Saved(0, 7, 0);
+  Saved(1, 8, 0);
+  Saved(0, 7, 1);
+  Done(1, 8);
+  Done(0, 7);
+  EXPECT_THAT(TakeReports(), ElementsAre("1:saved@7", "2:saved@8", "3:saved@7", "4:ended@8", "5:ended@7"));
+}
+
+TEST_F(SessionCoreTest, WhatIsNotPersistedIsSentAgainAfterReconnect) {
+  Attach();
+  Give({JobOf(7)});
+  Saved(0, 7, 0);
+  Done(0, 7);
+  TakeReports();
+  Persist({1});
+  EXPECT_THAT(TakeReports(), IsEmpty());
+  Step(Disconnected{});
+  Attach();
+  EXPECT_THAT(TakeReports(), ElementsAre("2:ended@7"));
+  Persist({2});
+  EXPECT_EQ(core_.reports_kept(), 0u);
+}
+
+TEST_F(SessionCoreTest, ReconnectSaysHelloAndWhatIsInHand) {
+  Attach();
+  Give({JobOf(7), JobOf(9), JobOf(11)});
+  Step(Disconnected{});
+  sent_.clear();
+  Step(Connected{});
+  ASSERT_FALSE(sent_.empty());
+  EXPECT_TRUE(sent_[0].has_hello());
+  EXPECT_THAT(sent_[0].in_hand(), ElementsAre(7, 9, 11));
+  EXPECT_EQ(sent_[0].check(), 27u);
+}
+
+TEST_F(SessionCoreTest, ResendAllRepeatsReportsAndInHand) {
+  Attach();
+  Give({JobOf(7), JobOf(9)});
+  Saved(0, 7, 0);
+  TakeReports();
+  v1::ToWorker message = Message();
+  message.set_resend_all(true);
+  Step(Received{message});
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_THAT(sent_[0].in_hand(), ElementsAre(7, 9));
+  EXPECT_THAT(TakeReports(), ElementsAre("1:saved@7"));
+}
+
+TEST_F(SessionCoreTest, ACancelledJobThatWaitsIsDropped) {
+  Attach();
+  Give({JobOf(1), JobOf(2), JobOf(3)});
+  Cancel(3);
+  EXPECT_THAT(stopped_, IsEmpty());
+  EXPECT_THAT(TakeReports(), ElementsAre("1:ended@3"));
+  Done(0, 1);
+  EXPECT_EQ(started_.size(), 2u);
+}
+
+TEST_F(SessionCoreTest, ACancelledJobThatRunsIsStoppedAndEndsWithoutAFailure) {
+  Attach();
+  Give({JobOf(1)});
+  Cancel(1);
+  Cancel(1);
+  EXPECT_THAT(stopped_, ElementsAre(std::pair(0u, 1ul)));
+  EXPECT_THAT(TakeReports(), IsEmpty());
+  Step(SlotLost{.slot = 0, .attempt = 1, .cause = v1::Failed::CAUSE_UNKNOWN, .error = "cancelled", .log_tail = ""});
+  EXPECT_THAT(TakeReports(), ElementsAre("1:ended@1"));
+}
+
+TEST_F(SessionCoreTest, ALostExecutorFailsThePlatformsThatWereLeft) {
+  Attach();
+  Give({JobOf(1, {0, 1, 2})});
+  Saved(0, 1, 1);
+  Step(SlotLost{.slot = 0, .attempt = 1, .cause = v1::Failed::CRASHED, .error = "signal 11", .log_tail = "the tail"});
+  EXPECT_THAT(TakeReports(), ElementsAre("1:saved@1", "2:failed@1", "3:ended@1"));
+  EXPECT_THAT(last_failed_.platforms(), ElementsAre(0, 2));
+  EXPECT_EQ(last_failed_.cause(), v1::Failed::CRASHED);
+  EXPECT_EQ(last_failed_.log_tail(), "the tail");
+}
+
+TEST_F(SessionCoreTest, TheSlotOfALostExecutorTakesTheNextJob) {
+  Attach();
+  Give({JobOf(1), JobOf(2), JobOf(3)});
+  Step(SlotLost{.slot = 1, .attempt = 2, .cause = v1::Failed::CRASHED, .error = "", .log_tail = ""});
+  EXPECT_EQ(started_.back(), (std::pair(1u, 3ul)));
+}
+
+TEST_F(SessionCoreTest, NeedsEndsTheAttempt) {
+  Attach();
+  Give({JobOf(1)});
+  v1::Report report;
+  report.mutable_needs()->set_package("/Game/b.png");
+  Step(SlotReported{.slot = 0, .attempt = 1, .report = report});
+  EXPECT_THAT(TakeReports(), ElementsAre("1:needs@1", "2:ended@1"));
+  EXPECT_EQ(core_.in_hand(), 0u);
+}
+
+TEST_F(SessionCoreTest, StaleEndsTheAttempt) {
+  Attach();
+  Give({JobOf(1)});
+  v1::Report report;
+  report.mutable_stale()->set_path("/Game/a.png");
+  Step(SlotReported{.slot = 0, .attempt = 1, .report = report});
+  EXPECT_THAT(TakeReports(), ElementsAre("1:stale@1", "2:ended@1"));
+}
+
+TEST_F(SessionCoreTest, AVerdictDoesNotEndTheJob) {
+  Attach();
+  Give({JobOf(1, {0, 1})});
+  v1::Report report;
+  report.mutable_failed()->set_cause(v1::Failed::VERDICT);
+  report.mutable_failed()->add_platforms(0);
+  Step(SlotReported{.slot = 0, .attempt = 1, .report = report});
+  EXPECT_EQ(core_.in_hand(), 1u);
+  Saved(0, 1, 1);
+  Done(0, 1);
+  EXPECT_THAT(TakeReports(), ElementsAre("1:failed@1", "2:saved@1", "3:ended@1"));
+}
+
+TEST_F(SessionCoreTest, AnEndWithPlatformsLeftIsAFailure) {
+  Attach();
+  Give({JobOf(1, {0, 1})});
+  Saved(0, 1, 0);
+  Done(0, 1);
+  EXPECT_THAT(TakeReports(), ElementsAre("1:saved@1", "2:failed@1", "3:ended@1"));
+  EXPECT_THAT(last_failed_.platforms(), ElementsAre(1));
+}
+
+TEST_F(SessionCoreTest, AReportOfAnotherSlotIsNotBelieved) {
+  Attach();
+  Give({JobOf(1)});
+  Saved(1, 1, 0);
+  EXPECT_THAT(TakeReports(), IsEmpty());
+}
+
+TEST_F(SessionCoreTest, AJobForAnUnknownSnapshotFailsAsInfrastructure) {
+  Attach();
+  v1::Job job = JobOf(1);
+  job.set_snapshot(9);
+  Give({job});
+  EXPECT_THAT(TakeReports(), ElementsAre("1:failed@1", "2:ended@1"));
+  EXPECT_EQ(last_failed_.cause(), v1::Failed::INFRASTRUCTURE);
+}
+
+TEST_F(SessionCoreTest, MoreJobsThanTheLimitAreFailedAtOnce) {
+  Attach();
+  std::vector<v1::Job> jobs;
+  for (uint64_t attempt = 1; attempt <= kJobsMax + 1; ++attempt) jobs.push_back(JobOf(attempt));
+  Give(std::move(jobs));
+  EXPECT_EQ(core_.in_hand(), kJobsMax);
+  EXPECT_THAT(TakeReports(), ElementsAre("1:failed@4097", "2:ended@4097"));
+}
+
+TEST_F(SessionCoreTest, ADrainedSessionSaysGoodbyeOnceAllIsPersisted) {
+  Attach();
+  Give({JobOf(1)});
+  v1::ToWorker message = Message();
+  message.set_drain(true);
+  Step(Received{message});
+  EXPECT_FALSE(exit_.has_value());
+  Saved(0, 1, 0);
+  Done(0, 1);
+  EXPECT_FALSE(exit_.has_value());
+  Persist({1, 2});
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->code, 0);
+  EXPECT_TRUE(sent_.back().goodbye());
+}
+
+TEST_F(SessionCoreTest, TerminationEndsWhatIsInHandAndSaysGoodbye) {
+  Attach();
+  Give({JobOf(1), JobOf(2), JobOf(3)});
+  Step(TerminateAsked{});
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_TRUE(sent_.back().goodbye());
+  EXPECT_THAT(TakeReports(), ElementsAre("1:ended@1", "2:ended@2", "3:ended@3"));
+}
+
+TEST_F(SessionCoreTest, TooLongWithoutADirectorEndsTheSession) {
+  Attach();
+  Step(Disconnected{});
+  now_ += absl::Seconds(59);
+  Step(Tick{});
+  EXPECT_FALSE(exit_.has_value());
+  now_ += absl::Seconds(2);
+  Step(Tick{});
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->code, 3);
+}
+
+TEST_F(SessionCoreTest, AFailedReconnectDoesNotRestartTheClock) {
+  Attach();
+  Step(Disconnected{});
+  now_ += absl::Seconds(40);
+  Step(Disconnected{});
+  now_ += absl::Seconds(21);
+  Step(Tick{});
+  EXPECT_TRUE(exit_.has_value());
+}
+
+TEST_F(SessionCoreTest, ARefusedWorkerEndsWithItsReason) {
+  Step(Refused{"another cooker identity"});
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->code, 3);
+  EXPECT_THAT(exit_->reason, ::testing::HasSubstr("another cooker identity"));
+}
+
+TEST_F(SessionCoreTest, LogLinesAreBoundedAndTheLossIsTold) {
+  for (size_t i = 0; i < kLogLinesKeptMax + 5; ++i) Step(Logged{});
+  Step(Connected{});
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_EQ(static_cast<size_t>(sent_[0].log_size()), kLogLinesKeptMax + 1);
+  EXPECT_EQ(sent_[0].log(sent_[0].log_size() - 1).text(), "5 log lines were left out");
+}
+
+TEST_F(SessionCoreTest, ManyReportsGoInSeveralMessages) {
+  Step(Connected{});
+  sequence_ = 0;
+  v1::ToWorker message = Message();
+  message.mutable_welcome();
+  std::vector<uint64_t> attempts;
+  for (uint64_t attempt = 1; attempt <= kReportsInMessageMax; ++attempt) *message.add_start() = JobOf(attempt);
+  sent_.clear();
+  Step(Received{message});  // no snapshot: each fails and ends
+  EXPECT_EQ(sent_.size(), 2u);
+  EXPECT_EQ(static_cast<size_t>(sent_[0].reports_size()), kReportsInMessageMax);
+}
+
+}  // namespace
+}  // namespace galley::worker
