@@ -1,9 +1,12 @@
 #include "director/serve/worker_service.h"
 
 #include <grpcpp/grpcpp.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <thread>

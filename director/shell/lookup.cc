@@ -84,7 +84,7 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
       return std::nullopt;
     }
   }
-  LookedUp::Item answer{.package = item.package, .platform = platform, .generation = item.generation};
+  LookedUp::Item answer{.package = item.package, .platform = platform, .generation = item.generation, .outcome = LookedUp::Miss{}};
   if (!needs.packages.empty()) {
     std::sort(needs.packages.begin(), needs.packages.end());
     needs.packages.erase(std::unique(needs.packages.begin(), needs.packages.end()), needs.packages.end());
@@ -215,8 +215,7 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
   for (size_t i = 0; i < questions.size();) {
     const LookUpItem& item = *questions[i].item;
     const PlatformIndex platform = questions[i].platform;
-    LookedUp::Item one{.package = item.package, .platform = platform, .generation = item.generation};
-    one.outcome = LookedUp::Miss{};
+    LookedUp::Item one{.package = item.package, .platform = platform, .generation = item.generation, .outcome = LookedUp::Miss{}};
     std::vector<std::string> needs;
     bool answered = false;
     for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform; ++i) {

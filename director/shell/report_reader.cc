@@ -67,8 +67,7 @@ void ReportReader::Remember(const google::protobuf::RepeatedPtrField<v1::BlobWri
 }
 
 WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& wire) {
-  WorkerReport report{.report = wire.report(), .attempt = wire.attempt()};
-  report.what = WorkerReport::Ended{};
+  WorkerReport report{.report = wire.report(), .attempt = wire.attempt(), .what = WorkerReport::Ended{}};
   const std::shared_ptr<const AttemptInfo> info = Find(wire.attempt());
   if (info == nullptr) return report;  // of another term, or long over: acknowledged and dropped
   switch (wire.what_case()) {

@@ -1,9 +1,14 @@
 // Staging: lays a cooked tree out in a platform's sandbox by applying the difference between what the sandbox holds and the new root.
 //
 // Each file is replaced by a rename; the marker file `.galley-root` in the sandbox names the root that it holds and is absent meanwhile, so
-// that an interrupted stage is completed by the next (which then compares with what lies there: size and digest). Reflink, else copy.
-// Files of the tree are read from the store and verified. Files that Galley did not put there are left alone unless the tree wants
-// their place... except on a cook by the book, after which the sandbox equals the root.
+// that an interrupted stage is completed by the next (which then compares with what lies there: size and digest). What Galley knows to have
+// put there is in the marker and, meanwhile, in `.galley-root.pending` (ledger.h). Files are copied from the store, which verifies them (a
+// reflink needs a file of its own in the store, which Store does not show). Links in the sandbox are replaced, never followed.
+//
+// What is needed is worked out first, and looked for in the store, so that a blob that is missing leaves the sandbox untouched.
+//
+// Files that Galley did not put there are left alone unless the tree wants their place... except on a cook by the book, after which the
+// sandbox equals the root.
 // With an unchanged root every staged file is still looked at (presence and size), so what a person deleted comes back.
 #pragma once
 
@@ -36,11 +41,13 @@ struct StageReport {
   uint64_t bytes_written = 0;
 };
 
+// NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file). CANCELLED: `interrupted` became true. INVALID_ARGUMENT: the
+// tree wants a name that is staging's own.
 // RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent). FAILED_PRECONDITION: `directory` holds something that is not ours
 // where a file must go (a folder that is not empty).
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
 
-// `galley checkout ROOT DIR`: the whole tree into a new or empty folder; no marker.
+// `galley checkout ROOT DIR`: the whole tree into a new or empty folder; no marker. FAILED_PRECONDITION: the folder is not empty.
 absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root, const std::string& directory);
 
 }  // namespace galley::director

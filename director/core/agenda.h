@@ -1,0 +1,43 @@
+// Agenda: what the core has still to do of its own accord. A step takes items while their units fit its bound; an item is never split
+// (its cost is a package's references, at most).
+//
+// Order: urgency, highest first; among equals first come, first served.   Cost: O(1).   Threads: none; owned by CookCore.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+#include "director/core/events.h"
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+struct AgendaItem {
+  enum class Kind : uint8_t {
+    kBegin,    // a package joined the cook, or must be looked up anew
+    kExplore,  // follow the references of the result in a slot
+    kWake,     // something that the package waits for has changed
+  };
+  Kind kind = Kind::kBegin;
+  PackageId package;
+  PlatformIndex platform = 0;  // kExplore
+};
+
+class Agenda {
+ public:
+  void Push(Urgency urgency, const AgendaItem& item) {
+    lines_[static_cast<size_t>(urgency)].push_back(item);
+    ++size_;
+  }
+  // REQUIRES: not empty.
+  AgendaItem Pop();
+  bool empty() const { return size_ == 0; }
+  void Clear();
+
+ private:
+  std::array<std::deque<AgendaItem>, 4> lines_;
+  size_t size_ = 0;
+};
+
+}  // namespace galley::director

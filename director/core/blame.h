@@ -1,0 +1,37 @@
+// Blame: how often a package's attempts ended without a result, and through whose fault.
+//
+// Own faults (its executor crashed, outgrew its memory or its time) are few before the package is quarantined for the cook; faults of
+// the infrastructure (I/O, lost workers) are many, with a back-off that doubles.
+// Cost: O(1); remembers only packages that had a fault.   Threads: none; owned by CookCore.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+class Blame {
+ public:
+  // Returns how many there are now.
+  uint32_t AddOwnFault(PackageId package, WorkerId worker);
+  uint32_t AddInfrastructureFault(PackageId package);
+  // Where it last failed through its own fault: another one is preferred. Invalid: nowhere.
+  WorkerId LastWorker(PackageId package) const;
+  void Clear() { faults_.clear(); }
+
+ private:
+  struct Faults {
+    uint32_t own = 0;
+    uint32_t infrastructure = 0;
+    WorkerId last_worker;
+  };
+  absl::flat_hash_map<PackageId, Faults> faults_;  // look-up only
+};
+
+// 100 ms, doubling with each failure in a row, at most 5 s. `failures` from 1.
+absl::Duration BackOff(uint32_t failures);
+
+}  // namespace galley::director

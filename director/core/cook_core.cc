@@ -1,0 +1,139 @@
+#include "director/core/cook_core.h"
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+
+CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog, CostTable cost_table)
+    : options(cook_options),
+      catalog(std::move(first_catalog)),
+      grants(cook_options.resources),
+      workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}) {
+  GALLEY_CHECK(options.platform_count >= 1 && options.platform_count <= 32);
+  GALLEY_CHECK(catalog != nullptr);
+  for (auto& [name, cost] : cost_table) costs.emplace(std::move(name), cost);
+}
+
+void CookCore::Impl::Apply(const Event& event) {
+  struct Dispatcher {
+    Impl& core;
+    void operator()(const CookRequested& e) { core.OnCookRequested(e); }
+    void operator()(const CancelRequested&) { core.Stop(Ending::kInterrupted); }
+    void operator()(const LookedUp& e) { core.OnLookedUp(e); }
+    void operator()(const WorkerAttached& e) { core.OnWorkerAttached(e); }
+    void operator()(const WorkerReported& e) { core.OnWorkerReported(e); }
+    void operator()(const WorkerLost& e) { core.OnWorkerLost(e); }
+    void operator()(const Persisted& e) { core.OnPersisted(e); }
+    void operator()(const FilesChanged& e) { core.OnFilesChanged(e); }
+    void operator()(const LauncherReported& e) { core.OnLauncherReported(e); }
+    void operator()(const RootBuilt& e) { core.OnRootBuilt(e); }
+    void operator()(const RootPublished& e) { core.OnRootPublished(e); }
+    void operator()(const Tick&) {}
+  };
+  std::visit(Dispatcher{*this}, event);
+}
+
+void CookCore::Impl::Step(absl::Time time, const Event& event, std::vector<Effect>& effects) {
+  GALLEY_CHECK(time >= now);
+  now = time;
+  Apply(event);
+  lifecycle.Release(now);
+  RunAgenda();
+  SendLookUps();
+  Dispatch();
+  MaybeEnd();
+  Flush(effects);
+}
+
+void CookCore::Impl::RunAgenda() {
+  size_t units = SelectSome(options.units_per_step);
+  while (!agenda.empty() && units < options.units_per_step) units += Run(agenda.Pop());
+}
+
+size_t CookCore::Impl::Run(const AgendaItem& item) {
+  switch (item.kind) {
+    case AgendaItem::Kind::kBegin:
+      Begin(item.package);
+      return 1;
+    case AgendaItem::Kind::kExplore:
+      return Explore(item.package, item.platform);
+    case AgendaItem::Kind::kWake:
+      EvaluateWaits(item.package);
+      return 1;
+  }
+  return 1;
+}
+
+bool CookCore::Impl::HasAgenda() const {
+  if (!request.has_value()) return !waiting_requests.empty();
+  if (ending != Ending::kNone) return false;
+  return !agenda.empty() || selected_next < request->selected.size() || (IsQuiet() && !is_settling);
+}
+
+void CookCore::Impl::Flush(std::vector<Effect>& effects) {
+  if (!turn.persist.empty()) effects.push_back(Persist{std::move(turn.persist)});
+  if (!turn.look_ups.empty()) effects.push_back(LookUp{std::move(turn.look_ups)});
+  if (!turn.rescans.empty()) effects.push_back(Rescan{std::move(turn.rescans)});
+  for (auto& [worker, desire] : turn.desires) effects.push_back(std::move(desire));
+  for (Spawn& spawn : turn.spawns) effects.push_back(spawn);
+  for (Effect& root : turn.roots) effects.push_back(std::move(root));
+  for (Notice& notice : turn.notices) effects.push_back(Notify{std::move(notice)});
+  turn = Turn();
+}
+
+void CookCore::Impl::CheckInvariants() const {
+  lifecycle.CheckInvariants();
+  for (uint32_t i = 0; i < packages.size(); ++i) {
+    const PackageData& package = packages[PackageId(i)];
+    if (package.work == nullptr) continue;
+    if (package.work->attempt != 0) {
+      const auto attempt = attempts.find(package.work->attempt);
+      GALLEY_CHECK(attempt != attempts.end() && attempt->second.is_current && attempt->second.package == PackageId(i));
+      GALLEY_CHECK(workers.all().at(attempt->second.worker).in_hand.contains(package.work->attempt));
+    }
+    for (size_t p = 0; p < package.slots.size(); ++p) {
+      const bool is_in_hand = package.slots[p].phase == Phase::kInHand;
+      GALLEY_CHECK(!is_in_hand || package.work->attempt != 0);
+      const bool is_committing = package.slots[p].phase == Phase::kCommitting;
+      GALLEY_CHECK(!is_committing ||
+                   commits.contains({PackageId(i), static_cast<PlatformIndex>(p), package.slots[p].result->id}));
+    }
+  }
+  for (const auto& [id, worker] : workers.all()) {
+    for (const AttemptId attempt : worker.in_hand) GALLEY_CHECK(attempts.at(attempt).is_current);
+  }
+}
+
+CookCore::CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, CostTable costs, uint64_t /*seed*/)
+    : impl_(std::make_unique<Impl>(options, std::move(catalog), std::move(costs))) {}
+CookCore::~CookCore() = default;
+
+void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& effects) { impl_->Step(now, event, effects); }
+bool CookCore::has_agenda() const { return impl_->HasAgenda(); }
+const Counters& CookCore::counters() const { return impl_->counters; }
+size_t CookCore::package_count() const { return impl_->packages.size(); }
+const std::string& CookCore::NameOf(PackageId package) const { return impl_->NameOf(package); }
+PackageId CookCore::Find(std::string_view name) const { return impl_->packages.Find(name); }
+
+std::vector<InstigatorView> CookCore::InstigatorsOf(PackageId package) const {
+  const std::span<const InstigatorView> reasons = impl_->instigators.Of(package);
+  return {reasons.begin(), reasons.end()};
+}
+
+const record::Generated* CookCore::GeneratedOf(PackageId package) const { return impl_->packages[package].generated.get(); }
+
+std::string CookCore::StateText(PackageId id) const {
+  const PackageData& package = impl_->packages[id];
+  std::string text(StateName(package.state));
+  if (package.state != State::kIdle) return text;
+  if (package.is_skipped) return text + ", skipped";
+  if (package.outcome != Outcome::kNone) return text + ", " + std::string(OutcomeName(package.outcome));
+  return text;
+}
+
+void CookCore::CheckInvariants() const { impl_->CheckInvariants(); }
+
+}  // namespace galley::director

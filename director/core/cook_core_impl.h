@@ -1,0 +1,216 @@
+// CookCore::Impl: what the files of the core share. The dispatcher and the step are in cook_core.cc; each family of events and decisions
+// has a file of its own, named at the declarations.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "director/core/agenda.h"
+#include "director/core/blame.h"
+#include "director/core/cook_core.h"
+#include "director/core/grants.h"
+#include "director/core/instigators.h"
+#include "director/core/lifecycle.h"
+#include "director/core/package_data.h"
+#include "director/core/ranks.h"
+#include "director/core/workers.h"
+
+namespace galley::director {
+
+// A hand-over. Kept for ever: late results are judged by it.
+struct Attempt {
+  PackageId package;
+  WorkerId worker;
+  PlatformMask granted = 0;
+  PlatformMask remaining = 0;  // not reported yet
+  bool is_current = true;
+  uint32_t group = 0;
+  absl::Duration expected;
+  absl::Duration measured;
+};
+
+// What one step appends, gathered so that each kind goes out as one batch.
+struct Turn {
+  std::vector<Persist::Item> persist;
+  std::vector<LookUp::Item> look_ups;
+  std::vector<std::string> rescans;
+  absl::btree_map<WorkerId, Desire> desires;
+  std::vector<Spawn> spawns;
+  std::vector<Effect> roots;
+  std::vector<Notice> notices;
+};
+
+struct CookCore::Impl {
+  Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog, CostTable cost_table);
+
+  // cook_core.cc
+  void Step(absl::Time time, const Event& event, std::vector<Effect>& effects);
+  void Apply(const Event& event);
+  void RunAgenda();
+  size_t Run(const AgendaItem& item);  // returns units
+  bool HasAgenda() const;
+  void Flush(std::vector<Effect>& effects);
+  void CheckInvariants() const;
+
+  // requesting.cc: what is in the cook, and why.
+  void OnCookRequested(const CookRequested& event);
+  void StartCook(CookRequested wanted);
+  size_t SelectSome(size_t units_max);
+  PackageId FindOrAdd(std::string_view name);
+  void Join(PackageId package, InstigatorCategory category, PackageId referencer);
+  void RaiseUrgency(PackageId package, Urgency urgency);
+  void Begin(PackageId package);
+  bool BeginGenerated(PackageId package);
+  void Unlisted(PackageId package, PackageId generator);
+  void Skip(PackageId package);
+  void Requeue(PackageId package);
+
+  // looking_up.cc
+  void SendLookUps();
+  LookUp::Item QuestionFor(PackageId package);
+  void OnLookedUp(const LookedUp& event);
+  void OnHit(PackageId package, PlatformIndex platform, const LookedUp::Hit& hit);
+  void OnNeedsCooked(PackageId package, PlatformIndex platform, const LookedUp::NeedsCooked& needs);
+
+  // exploring.cc: references and generated packages.
+  void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view, bool is_result);
+  size_t Explore(PackageId package, PlatformIndex platform);
+  void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms, std::vector<Edge>& edges);
+  void RegisterGenerated(PackageId package, const ResultView& view, bool is_result);
+  void AddRankEdge(PackageId dependent, PackageId dependency, bool is_cooked_input);
+
+  // waiting.cc: cooked inputs, their cycles, and waking up.
+  enum class Availability { kPending, kReady, kNone };
+  Availability AvailabilityOf(PackageId package, PlatformIndex platform) const;
+  bool IsOver(PackageId package) const;
+  bool CanBeCookedInput(std::string_view name, std::string* error) const;
+  // False: it closed a cycle, which was dealt with.
+  bool AddWait(PackageId package, const Wait& wait);
+  void AddWaiter(PackageId on, PackageId waiter);
+  bool BreakCycles(PackageId package);
+  std::vector<PackageId> ShortestCycle(PackageId package, bool certain_only) const;
+  void NextWaits(PackageId package, bool certain_only, std::vector<PackageId>& next) const;
+  void MissInstead(PackageId package, PlatformIndex platform);
+  void LengthenChain(PackageId package, absl::Duration chain);
+  void WakeWaiters(PackageId package);
+  void EvaluateWaits(PackageId package);
+  void EvaluateGenerator(PackageId package);
+
+  // cooking.cc: attempts and what workers report of them.
+  void OnWorkerReported(const WorkerReported& event);
+  void OnReport(WorkerId worker, const WorkerReport& report);
+  bool OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);
+  // True: acknowledge now.
+  bool OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
+  void OnFailed(AttemptId id, const WorkerReport::Failed& failed);
+  void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
+  void OnNeeds(AttemptId id, const WorkerReport::Needs& needs);
+  void OnStale(AttemptId id, const WorkerReport::Stale& stale);
+  void OnEnded(AttemptId id);
+  Attempt* Current(AttemptId id);
+  void EndAttempt(AttemptId id, bool is_cancelled);
+  void TakeBack(Attempt& attempt, PlatformMask platforms);
+  // Counts a fault of the infrastructure; fails the platforms when there were too many.
+  void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error, const std::string& log);
+
+  // dispatching.cc: workers and hand-over.
+  void OnWorkerAttached(const WorkerAttached& event);
+  void OnWorkerLost(const WorkerLost& event);
+  void OnLauncherReported(const LauncherReported& event);
+  void Dispatch();
+  void KeepWorkers();
+  bool HasLoadWork() const;
+  PackageId NextJob();
+  void HandOver(PackageId package, WorkerId worker);
+  Desire& DesireFor(WorkerId worker);
+  void Acknowledge(WorkerId worker, ReportId report);
+  absl::Duration CostOf(std::string_view name) const;
+
+  // committing.cc
+  void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker, ReportId report);
+  void OnPersisted(const Persisted& event);
+  void Settle(PackageId package, PlatformIndex platform);
+  void Advance(PackageId package);
+  void Finish(PackageId package);
+  void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage, const std::string& error, const std::string& log);
+  void FailPackage(PackageId package, Stage stage, const std::string& error);
+  PlatformMask Wanted(PackageId package) const;
+  PlatformMask InPhase(PackageId package, Phase phase) const;
+
+  // changing.cc
+  void OnFilesChanged(const FilesChanged& event);
+  void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
+
+  // ending.cc: judgement of references, roots, the end.
+  void MaybeEnd();
+  bool IsQuiet() const;
+  bool ReexploreIfChanged();
+  void Judge(PackageId package);
+  std::vector<PackageId> InCookByName() const;
+  void SendRoot(PlatformIndex platform);
+  void OnRootBuilt(const RootBuilt& event);
+  void OnRootPublished(const RootPublished& event);
+  void WarnOfFailedTargets();
+  enum class Ending : uint8_t { kNone, kInterrupted, kFailFast };
+  void Stop(Ending how);
+  void End(const std::string& infrastructure_error);
+
+  template <typename T>
+  void Note(T notice) {
+    turn.notices.emplace_back(std::move(notice));
+  }
+  const std::string& NameOf(PackageId package) const { return packages[package].name; }
+
+  // Constant.
+  CookOptions options;
+  absl::flat_hash_map<std::string, absl::Duration> costs;  // look-up only
+
+  std::shared_ptr<const Catalog> catalog;
+  uint32_t epoch = 1;  // of the catalog
+  absl::Time now = absl::InfinitePast();
+
+  PackageTable packages;
+  Counters counters;
+  Ranks ranks;
+  Lifecycle lifecycle{packages, ranks, counters};
+  Instigators instigators;
+  Blame blame;
+  Grants grants;
+  Agenda agenda;
+  Workers workers;
+
+  // The cook.
+  std::optional<CookRequested> request;
+  std::deque<CookRequested> waiting_requests;
+  size_t selected_next = 0;
+  Ending ending = Ending::kNone;
+  bool is_settling = false;         // roots are being built and published
+  uint32_t judged_epoch = 0;
+  PlatformMask unpublished = 0;
+  absl::btree_map<std::string, uint32_t> stale_counts;
+  absl::btree_map<std::string, absl::btree_set<PackageId>> stale_waiters;
+
+  // Beyond a cook.
+  absl::flat_hash_map<AttemptId, Attempt> attempts;  // look-up only
+  uint64_t attempt_count = 0;
+  size_t look_ups_in_flight = 0;
+  using CommitKey = std::tuple<PackageId, PlatformIndex, ResultId>;
+  absl::btree_map<CommitKey, std::vector<std::pair<WorkerId, ReportId>>> commits;
+  uint32_t spawn_failures = 0;  // in a row
+  uint32_t losses = 0;          // of workers, with no report in between
+  absl::Duration measured_total;
+  int64_t measured_count = 0;
+
+  Turn turn;
+};
+
+}  // namespace galley::director

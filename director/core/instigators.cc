@@ -1,0 +1,58 @@
+#include "director/core/instigators.h"
+
+#include <array>
+
+namespace galley::director {
+
+bool Instigators::Add(PackageId package, const InstigatorView& why) {
+  if (!known_.emplace(package, why.referencer, why.category).second) return false;
+  if (reasons_.size() <= package.index()) reasons_.resize(package.index() + 1);
+  reasons_[package.index()].push_back(why);
+  return true;
+}
+
+std::span<const InstigatorView> Instigators::Of(PackageId package) const {
+  if (package.index() >= reasons_.size()) return {};
+  return reasons_[package.index()];
+}
+
+void Instigators::Clear() {
+  reasons_.clear();
+  known_.clear();
+}
+
+Urgency UrgencyOf(InstigatorCategory category) {
+  switch (category) {
+    case InstigatorCategory::kStartupPackage:
+    case InstigatorCategory::kCommandLinePackage:
+    case InstigatorCategory::kCommandLineDirectory:
+    case InstigatorCategory::kCookMap:
+    case InstigatorCategory::kIniMapSection:
+    case InstigatorCategory::kAlwaysCookMap:
+      return Urgency::kHigh;
+    case InstigatorCategory::kCookOnTheFly:
+      return Urgency::kBlocking;
+    case InstigatorCategory::kSpeculative:
+      return Urgency::kLow;
+    case InstigatorCategory::kHardDependency:
+    case InstigatorCategory::kSoftDependency:
+    case InstigatorCategory::kBuildDependency:
+    case InstigatorCategory::kGeneratedPackage:
+    case InstigatorCategory::kCulture:
+    case InstigatorCategory::kAssetManagerModifyCook:
+    case InstigatorCategory::kIterativeCook:
+    case InstigatorCategory::kUnsolicited:
+      return Urgency::kNormal;
+  }
+  return Urgency::kNormal;
+}
+
+std::string_view CategoryName(InstigatorCategory category) {
+  constexpr std::array<std::string_view, 16> kNames = {
+      "StartupPackage",   "CommandLinePackage", "CommandLineDirectory",   "CookMap",       "IniMapSection", "AlwaysCookMap",
+      "HardDependency",   "SoftDependency",     "BuildDependency",        "GeneratedPackage", "Culture",    "AssetManagerModifyCook",
+      "IterativeCook",    "CookOnTheFly",       "Speculative",            "Unsolicited"};
+  return kNames[static_cast<size_t>(category)];
+}
+
+}  // namespace galley::director

@@ -1,0 +1,190 @@
+#include "director/core/lifecycle.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+
+bool IsBlocked(const Work& work) {
+  if (work.waits_for_generator || !work.stale_path.empty()) return true;
+  return std::any_of(work.waits.begin(), work.waits.end(), [](const Wait& wait) { return wait.is_certain; });
+}
+
+void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
+  PackageData& package = packages_[id];
+  if (package.state == state) return Refresh(id);
+  GALLEY_CHECK(IsLegalEdge(package.state, state));
+  GALLEY_CHECK(!reason.empty());
+  if (package.state == State::kIdle) {
+    package.work = std::make_unique<Work>();
+    ++in_works_;
+  }
+  if (state == State::kIdle) {
+    backing_off_.erase({package.work->not_before, id});
+    package.work.reset();
+    --in_works_;
+  }
+  package.state = state;
+  Refresh(id);
+}
+
+void Lifecycle::Count(const Slot& slot, bool is_there) {
+  const auto add = [&](uint64_t& counter) { counter += is_there ? uint64_t{1} : ~uint64_t{0}; };
+  if (slot.phase == Phase::kFailed) add(counters_.results_failed);
+  if (slot.phase != Phase::kDone) return;
+  switch (slot.source) {
+    case ResultSource::kCooked:
+      return add(counters_.results_cooked);
+    case ResultSource::kCached:
+      return add(counters_.results_cached);
+    case ResultSource::kUpToDate:
+      return add(counters_.results_up_to_date);
+  }
+}
+
+void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, ResultSource source) {
+  Slot& slot = packages_[id].slots[platform];
+  GALLEY_CHECK(slot.phase != Phase::kUnwanted);
+  Count(slot, false);
+  slot.phase = phase;
+  slot.source = source;
+  Count(slot, true);
+}
+
+void Lifecycle::SetOutcome(PackageId id, Outcome outcome) {
+  PackageData& package = packages_[id];
+  if (package.outcome == Outcome::kFailed) --counters_.failed;
+  package.outcome = outcome;
+  if (package.outcome == Outcome::kFailed) ++counters_.failed;
+}
+
+void Lifecycle::SetUpToDate(PackageId id, bool is_up_to_date) {
+  PackageData& package = packages_[id];
+  if (package.was_up_to_date) --counters_.up_to_date;
+  package.was_up_to_date = is_up_to_date;
+  if (package.was_up_to_date) ++counters_.up_to_date;
+}
+
+void Lifecycle::SetLoaded(PackageId id) {
+  PackageData& package = packages_[id];
+  if (!package.was_loaded) ++counters_.loaded;
+  package.was_loaded = true;
+}
+
+void Lifecycle::Enter(PackageId id, PlatformMask platforms) {
+  PackageData& package = packages_[id];
+  GALLEY_CHECK(!package.is_in_cook);
+  package.is_in_cook = true;
+  package.slots.resize(static_cast<size_t>(std::bit_width(platforms)));
+  for (size_t i = 0; i < package.slots.size(); ++i) {
+    if (platforms & MaskOf(static_cast<PlatformIndex>(i))) package.slots[i].phase = Phase::kToLookUp;
+  }
+  ++counters_.in_cook;
+  counters_.results_wanted += static_cast<uint64_t>(std::popcount(platforms));
+}
+
+void Lifecycle::Withdraw(PackageId id) {
+  PackageData& package = packages_[id];
+  GALLEY_CHECK(package.is_in_cook && package.state == State::kIdle);
+  SetOutcome(id, Outcome::kNone);
+  SetUpToDate(id, false);
+  for (const Slot& slot : package.slots) {
+    Count(slot, false);
+    if (slot.phase != Phase::kUnwanted) --counters_.results_wanted;
+  }
+  if (package.was_loaded) --counters_.loaded;
+  package.was_loaded = false;
+  package.slots.clear();
+  package.edges.clear();
+  package.problems.clear();
+  package.is_in_cook = false;
+  --counters_.in_cook;
+}
+
+bool Lifecycle::WantsLookUp(const PackageData& package) {
+  if (package.state != State::kRequest || IsBlocked(*package.work) || package.work->attempt != 0) return false;
+  return std::any_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) { return slot.phase == Phase::kToLookUp; });
+}
+
+void Lifecycle::Refresh(PackageId id) {
+  const PackageData& package = packages_[id];
+  if (WantsLookUp(package)) {
+    requests_.Push(id, package.urgency);
+  } else {
+    requests_.Remove(id);
+  }
+  const bool is_backing_off = package.work != nullptr && backing_off_.contains({package.work->not_before, id});
+  const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
+  if (is_free && package.work->not_before != absl::InfinitePast() && !is_backing_off) {
+    backing_off_.insert({package.work->not_before, id});
+    loads_.Remove(id);
+  } else if (is_free && !is_backing_off) {
+    loads_.Push(id, {.urgency = package.urgency, .was_loaded = package.was_loaded, .rank = ranks_.RankOf(id)});
+  } else {
+    loads_.Remove(id);
+  }
+  if (!is_free && is_backing_off) backing_off_.erase({package.work->not_before, id});
+  if (package.state == State::kSaveStalled) {
+    saves_.Push(id, package.resource_group,
+                {.urgency = package.urgency, .chain = package.cost + package.work->chain, .rank = ranks_.RankOf(id), .name = package.name});
+  } else {
+    saves_.Remove(id);
+  }
+}
+
+void Lifecycle::Release(absl::Time now) {
+  while (!backing_off_.empty() && backing_off_.begin()->first <= now) {
+    const PackageId id = backing_off_.begin()->second;
+    backing_off_.erase(backing_off_.begin());
+    packages_[id].work->not_before = absl::InfinitePast();
+    Refresh(id);
+  }
+}
+
+void Lifecycle::CheckInvariants() const {
+  Counters counted;
+  uint32_t in_works = 0;
+  size_t requests = 0, loads = 0, saves = 0, backing_off = 0;
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageId id(i);
+    const PackageData& package = packages_[id];
+    GALLEY_CHECK((package.work != nullptr) == (package.state != State::kIdle));
+    GALLEY_CHECK(package.work == nullptr || package.is_in_cook);
+    GALLEY_CHECK(requests_.Contains(id) == WantsLookUp(package));
+    const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
+    const bool waits = is_free && package.work->not_before != absl::InfinitePast();
+    GALLEY_CHECK(loads_.Contains(id) == (is_free && !waits));
+    GALLEY_CHECK(!waits || backing_off_.contains({package.work->not_before, id}));
+    GALLEY_CHECK(saves_.Contains(id) == (package.state == State::kSaveStalled));
+    requests += WantsLookUp(package);
+    loads += is_free && !waits;
+    saves += package.state == State::kSaveStalled;
+    backing_off += waits;
+    in_works += package.state != State::kIdle;
+    counted.in_cook += package.is_in_cook;
+    counted.loaded += package.was_loaded;
+    counted.failed += package.outcome == Outcome::kFailed;
+    counted.up_to_date += package.was_up_to_date;
+    for (const Slot& slot : package.slots) {
+      counted.results_wanted += slot.phase != Phase::kUnwanted;
+      counted.results_failed += slot.phase == Phase::kFailed;
+      counted.results_cooked += slot.phase == Phase::kDone && slot.source == ResultSource::kCooked;
+      counted.results_cached += slot.phase == Phase::kDone && slot.source == ResultSource::kCached;
+      counted.results_up_to_date += slot.phase == Phase::kDone && slot.source == ResultSource::kUpToDate;
+      GALLEY_CHECK(slot.phase != Phase::kDone || (slot.result != nullptr && !slot.result->is_verdict));
+      GALLEY_CHECK(slot.phase != Phase::kCommitting || slot.result != nullptr);
+    }
+  }
+  GALLEY_CHECK(in_works == in_works_);
+  GALLEY_CHECK(requests == requests_.size() && loads == loads_.size() && saves == saves_.size());
+  GALLEY_CHECK(backing_off == backing_off_.size());
+  GALLEY_CHECK(counted.in_cook == counters_.in_cook && counted.loaded == counters_.loaded);
+  GALLEY_CHECK(counted.failed == counters_.failed && counted.up_to_date == counters_.up_to_date);
+  GALLEY_CHECK(counted.results_wanted == counters_.results_wanted && counted.results_failed == counters_.results_failed);
+  GALLEY_CHECK(counted.results_cooked == counters_.results_cooked && counted.results_cached == counters_.results_cached);
+  GALLEY_CHECK(counted.results_up_to_date == counters_.results_up_to_date);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,69 @@
+// Lifecycle: the one door for a package's state, phases and outcome; keeps queues, work and counters true.
+//
+// Invariants: `work` exists exactly while state != kIdle; each queue holds what its header says; counts and Counters agree with the
+// packages (CheckInvariants).
+// Cost: O(log n) each.   Threads: none; owned by CookCore.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/container/btree_set.h"
+#include "absl/time/time.h"
+#include "director/core/cook_core.h"
+#include "director/core/load_queue.h"
+#include "director/core/package_data.h"
+#include "director/core/ranks.h"
+#include "director/core/request_queue.h"
+#include "director/core/save_queue.h"
+
+namespace galley::director {
+
+class Lifecycle {
+ public:
+  Lifecycle(PackageTable& packages, Ranks& ranks, Counters& counters)
+      : packages_(packages), ranks_(ranks), counters_(counters) {}
+
+  // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
+  void SetState(PackageId package, State state, std::string_view reason);
+  // REQUIRES: in the cook.
+  void SetPhase(PackageId package, PlatformIndex platform, Phase phase, ResultSource source = ResultSource::kCached);
+  void SetOutcome(PackageId package, Outcome outcome);
+  void SetUpToDate(PackageId package, bool is_up_to_date);
+  void SetLoaded(PackageId package);
+  void Enter(PackageId package, PlatformMask platforms);
+  // Not in the cook after all. REQUIRES: idle.
+  void Withdraw(PackageId package);
+  // Puts the package into the queues where it belongs, at its place. Call it when anything changed that decides that.
+  void Refresh(PackageId package);
+
+  // Those whose back-off is over by `now` go to the load queue.
+  void Release(absl::Time now);
+
+  uint32_t in_works() const { return in_works_; }
+  bool has_backing_off() const { return !backing_off_.empty(); }
+  RequestQueue& requests() { return requests_; }
+  const LoadQueue& loads() const { return loads_; }
+  const SaveQueue& saves() const { return saves_; }
+  // CHECKs the invariants over all packages.
+  void CheckInvariants() const;
+
+ private:
+  static bool WantsLookUp(const PackageData& package);
+  void Count(const Slot& slot, bool is_there);
+
+  PackageTable& packages_;
+  Ranks& ranks_;
+  Counters& counters_;
+  RequestQueue requests_;
+  LoadQueue loads_;
+  SaveQueue saves_;
+  absl::btree_set<std::pair<absl::Time, PackageId>> backing_off_;
+  uint32_t in_works_ = 0;
+};
+
+// True while the package waits for something outside its look-ups: its generator's list, a new snapshot, a cooked input.
+bool IsBlocked(const Work& work);
+
+}  // namespace galley::director

@@ -1,0 +1,42 @@
+// LoadQueue: packages that must be cooked and are in nobody's hands.
+//
+// Order: urgency, then never loaded before (they reveal the graph), then lowest rank (leaves first), then lowest PackageId.
+// Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle keeps it so).
+// Cost: Push, Remove, Pop O(log n).   Threads: none; owned by CookCore.
+#pragma once
+
+#include <tuple>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+#include "director/core/ranks.h"
+
+namespace galley::director {
+
+struct LoadOrder {
+  Urgency urgency = Urgency::kNormal;
+  bool was_loaded = false;
+  Rank rank = 0;
+};
+
+class LoadQueue {
+ public:
+  // Puts it in, or moves it to where it belongs now.
+  void Push(PackageId package, const LoadOrder& order);
+  void Remove(PackageId package);
+  // REQUIRES: not empty.
+  PackageId Top() const;
+  Urgency TopUrgency() const;
+  bool Contains(PackageId package) const { return keys_.contains(package); }
+  bool empty() const { return order_.empty(); }
+  size_t size() const { return order_.size(); }
+
+ private:
+  using Key = std::tuple<int, bool, Rank, PackageId>;  // negated urgency
+  absl::btree_set<Key> order_;
+  absl::flat_hash_map<PackageId, Key> keys_;
+};
+
+}  // namespace galley::director

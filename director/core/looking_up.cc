@@ -1,0 +1,100 @@
+// Look-ups in the action cache: questions in batches, and their answers.
+#include <algorithm>
+
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+namespace {
+
+// So many batches may be unanswered.
+constexpr size_t kBatchesInFlight = 4;
+
+}  // namespace
+
+void CookCore::Impl::SendLookUps() {
+  if (!request.has_value() || ending != Ending::kNone) return;
+  RequestQueue& queue = lifecycle.requests();
+  const size_t in_flight_max = kBatchesInFlight * options.look_ups_per_batch;
+  while (!queue.empty() && turn.look_ups.size() < options.look_ups_per_batch && look_ups_in_flight < in_flight_max) {
+    turn.look_ups.push_back(QuestionFor(queue.Pop()));
+  }
+}
+
+LookUp::Item CookCore::Impl::QuestionFor(PackageId id) {
+  PackageData& package = packages[id];
+  LookUp::Item item{.package = id, .platforms = InPhase(id, Phase::kToLookUp), .generation = package.generation};
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (!(item.platforms & MaskOf(p))) continue;
+    ++look_ups_in_flight;
+    lifecycle.SetPhase(id, p, Phase::kLookingUp);
+    for (const PackageId input : package.cooked_inputs) {
+      const Availability availability = AvailabilityOf(input, p);
+      if (availability != Availability::kReady) continue;
+      item.cooked.push_back({input, p, packages[input].slots[p].result->id});
+    }
+  }
+  lifecycle.Refresh(id);
+  return item;
+}
+
+void CookCore::Impl::OnLookedUp(const LookedUp& event) {
+  for (const LookedUp::Item& item : event.items) {
+    look_ups_in_flight -= look_ups_in_flight > 0;
+    if (!request.has_value() || !packages.Has(item.package)) continue;
+    PackageData& package = packages[item.package];
+    if (package.work == nullptr || item.platform >= package.slots.size() || item.generation != package.generation) continue;
+    if (package.slots[item.platform].phase != Phase::kLookingUp) continue;
+    struct Answer {
+      Impl& core;
+      PackageId id;
+      PlatformIndex platform;
+      void operator()(const LookedUp::Hit& hit) { core.OnHit(id, platform, hit); }
+      void operator()(const LookedUp::Miss&) { core.lifecycle.SetPhase(id, platform, Phase::kToCook); }
+      void operator()(const LookedUp::NeedsCooked& needs) { core.OnNeedsCooked(id, platform, needs); }
+      void operator()(const LookedUp::Error& error) {
+        core.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "");
+      }
+    };
+    std::visit(Answer{*this, item.package, item.platform}, item.outcome);
+    Advance(item.package);
+  }
+}
+
+void CookCore::Impl::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit& hit) {
+  PackageData& package = packages[id];
+  package.slots[platform].result = hit.result;
+  turn.persist.push_back({id, platform, hit.result->id, false});
+  if (hit.result->is_verdict) {
+    return FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error, hit.result->log);
+  }
+  lifecycle.SetPhase(id, platform, Phase::kDone, hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);
+  SetExplored(id, platform, hit.result, true);
+  Settle(id, platform);
+}
+
+// A set that cannot be judged without results that are not there yet. Old sets are only hints: an input that cannot be had, or that closes
+// a cycle, makes this a miss, and the cook itself will say what it really reads.
+void CookCore::Impl::OnNeedsCooked(PackageId id, PlatformIndex platform, const LookedUp::NeedsCooked& needs) {
+  PackageData& package = packages[id];
+  lifecycle.SetPhase(id, platform, Phase::kWaiting);
+  bool is_worth_waiting = false;
+  bool can_wait = ++package.work->needs <= options.needs_max;
+  for (const std::string& name : needs.packages) {
+    std::string error;
+    if (!can_wait || !CanBeCookedInput(name, &error)) {
+      can_wait = false;
+      break;
+    }
+    const PackageId input = FindOrAdd(name);
+    Join(input, InstigatorCategory::kBuildDependency, id);
+    const Availability availability = AvailabilityOf(input, platform);
+    const bool is_known = std::binary_search(package.cooked_inputs.begin(), package.cooked_inputs.end(), input);
+    is_worth_waiting |= availability == Availability::kPending || (availability == Availability::kReady && !is_known);
+    can_wait = availability != Availability::kNone && AddWait(id, {input, platform, false});
+  }
+  if (package.work == nullptr || package.slots[platform].phase != Phase::kWaiting) return;
+  if (!can_wait || !is_worth_waiting) return MissInstead(id, platform);
+  EvaluateWaits(id);
+}
+
+}  // namespace galley::director

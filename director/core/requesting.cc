@@ -1,0 +1,201 @@
+// What is in the cook, and why.
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+
+void CookCore::Impl::OnCookRequested(const CookRequested& event) {
+  waiting_requests.push_back(event);
+  if (!request.has_value()) MaybeEnd();
+}
+
+void CookCore::Impl::StartCook(CookRequested wanted) {
+  for (uint32_t i = 0; i < packages.size(); ++i) {
+    PackageData& package = packages[PackageId(i)];
+    GALLEY_CHECK(package.work == nullptr);
+    package.outcome = Outcome::kNone;
+    package.urgency = Urgency::kLow;
+    package.is_in_cook = package.is_selected = package.is_named = package.is_cooked_input = false;
+    package.was_loaded = package.was_up_to_date = package.is_skipped = package.is_listing_final = false;
+    package.explored_epoch = 0;
+    package.followed = 0;
+    ++package.generation;
+    package.slots.clear();
+    package.edges.clear();
+    package.problems.clear();
+    package.cooked_inputs.clear();
+    package.generates.clear();
+    package.generated.reset();
+  }
+  counters = Counters();
+  counters.workers_attached = workers.attached();
+  instigators.Clear();
+  blame.Clear();
+  ranks = Ranks();
+  ranks.Grow(packages.size());
+  stale_counts.clear();
+  stale_waiters.clear();
+  wanted.platforms &= options.platform_count == 32 ? ~PlatformMask{0} : MaskOf(options.platform_count) - 1;
+  selected_next = 0;
+  ending = Ending::kNone;
+  is_settling = false;
+  judged_epoch = epoch;
+  unpublished = 0;
+  spawn_failures = losses = 0;
+  request = std::move(wanted);
+}
+
+size_t CookCore::Impl::SelectSome(size_t units_max) {
+  if (!request.has_value() || ending != Ending::kNone) return 0;
+  size_t units = 0;
+  for (; selected_next < request->selected.size() && units < units_max; ++units) {
+    const SelectedPackage& selected = request->selected[selected_next++];
+    const PackageId package = FindOrAdd(selected.name);
+    packages[package].is_selected = true;
+    if (selected.category == InstigatorCategory::kCommandLinePackage) packages[package].is_named = true;
+    Join(package, selected.category, PackageId());
+  }
+  return units;
+}
+
+PackageId CookCore::Impl::FindOrAdd(std::string_view name) {
+  const PackageId package = packages.FindOrAdd(name);
+  ranks.Grow(packages.size());
+  return package;
+}
+
+void CookCore::Impl::Join(PackageId id, InstigatorCategory category, PackageId referencer) {
+  if (!instigators.Add(id, {category, referencer}) && packages[id].is_in_cook) return;
+  PackageData& package = packages[id];
+  Urgency urgency = UrgencyOf(category);
+  if (category == InstigatorCategory::kBuildDependency && referencer.valid()) {
+    urgency = std::max(urgency, packages[referencer].urgency);
+  }
+  if (!package.is_in_cook) {
+    package.urgency = urgency;
+    package.cost = CostOf(package.name);
+    lifecycle.Enter(id, request->platforms);
+    agenda.Push(urgency, {AgendaItem::Kind::kBegin, id});
+  }
+  RaiseUrgency(id, urgency);
+}
+
+// What it waits for becomes as urgent.
+void CookCore::Impl::RaiseUrgency(PackageId id, Urgency urgency) {
+  std::vector<PackageId> raise = {id};
+  while (!raise.empty()) {
+    const PackageId next = raise.back();
+    raise.pop_back();
+    PackageData& package = packages[next];
+    if (package.urgency >= urgency) continue;
+    package.urgency = urgency;
+    lifecycle.Refresh(next);
+    if (package.work == nullptr) continue;
+    for (const Wait& wait : package.work->waits) raise.push_back(wait.on);
+    if (package.work->waits_for_generator) raise.push_back(packages.Find(GeneratorName(package.name)));
+  }
+}
+
+void CookCore::Impl::Begin(PackageId id) {
+  PackageData& package = packages[id];
+  if (!package.is_in_cook || package.outcome != Outcome::kNone || package.is_skipped) return;
+  if (package.state == State::kIdle) lifecycle.SetState(id, State::kRequest, "asked for");
+  std::optional<CatalogEntry> entry;
+  if (GeneratorName(package.name).empty()) {
+    entry = catalog->Find(package.name);
+  } else if (package.generated != nullptr) {
+    entry = catalog->Generated(package.name, package.generated->cooker, package.generated->settings);
+  } else if (!BeginGenerated(id)) {
+    return;
+  }
+  if (!entry.has_value()) {
+    return FailPackage(id, Stage::kRequest, "unknown package: no source file of that name, or no rule or sidecar makes it a package");
+  }
+  if (entry->never_cook && package.is_named) {
+    return FailPackage(id, Stage::kRequest, "is never cooked: [cook] never or --never matches it");
+  }
+  if (entry->never_cook && !package.is_cooked_input) {
+    lifecycle.SetState(id, State::kIdle, "never cooked");
+    return lifecycle.Withdraw(id);
+  }
+  if (!entry->error.empty()) return FailPackage(id, Stage::kRequest, entry->error);
+  std::string unknown;
+  if (!grants.GroupOf(entry->resources, &package.resource_group, &unknown)) {
+    return FailPackage(id, Stage::kRequest,
+                       "its rule asks for the resource '" + unknown + "': expected one that [resources] names with a count of 1 or more");
+  }
+  if (request->force) {
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      if (package.slots[p].phase == Phase::kToLookUp) lifecycle.SetPhase(id, p, Phase::kToCook);
+    }
+  }
+  Advance(id);
+}
+
+// The package is not listed yet: asks its generator. False: it waits, or it is over. True: nobody could list it.
+bool CookCore::Impl::BeginGenerated(PackageId id) {
+  const std::string_view name = GeneratorName(packages[id].name);
+  if (GeneratorName(name).empty() && !catalog->Find(name).has_value()) return true;
+  const PackageId generator = FindOrAdd(name);
+  Join(generator, InstigatorCategory::kBuildDependency, id);
+  if (packages[id].generated == nullptr && IsOver(generator)) {
+    Unlisted(id, generator);
+    return false;
+  }
+  packages[id].work->waits_for_generator = true;
+  AddWaiter(generator, id);
+  lifecycle.Refresh(id);
+  BreakCycles(id);
+  return false;
+}
+
+// Its generator is over and does not list it. A reference to it is judged at the end.
+void CookCore::Impl::Unlisted(PackageId id, PackageId generator) {
+  PackageData& package = packages[id];
+  package.work->waits_for_generator = false;
+  const PackageData& from = packages[generator];
+  if (from.is_skipped || (from.outcome == Outcome::kFailed && !from.is_listing_final)) return Skip(id);
+  if (package.is_selected || package.is_cooked_input) {
+    return FailPackage(id, Stage::kRequest, from.name + " does not generate it: expected it in the list of packages that its cook gives");
+  }
+  WakeWaiters(id);
+  if (package.work->attempt != 0) EndAttempt(package.work->attempt, true);
+  lifecycle.SetState(id, State::kIdle, "not generated");
+  lifecycle.Withdraw(id);
+}
+
+void CookCore::Impl::Skip(PackageId id) {
+  WakeWaiters(id);
+  packages[id].is_skipped = true;
+  lifecycle.SetState(id, State::kIdle, "its generator failed");
+}
+
+// What it gave no longer holds: from the beginning.
+void CookCore::Impl::Requeue(PackageId id) {
+  PackageData& package = packages[id];
+  if (!package.is_in_cook) return;
+  ++package.generation;
+  if (package.work != nullptr && package.work->attempt != 0) EndAttempt(package.work->attempt, true);
+  lifecycle.SetOutcome(id, Outcome::kNone);
+  lifecycle.SetUpToDate(id, false);
+  package.is_skipped = package.is_listing_final = false;
+  package.edges.clear();
+  package.problems.clear();
+  package.followed = 0;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (package.slots[p].phase == Phase::kUnwanted) continue;
+    lifecycle.SetPhase(id, p, Phase::kToLookUp);
+    package.slots[p].result.reset();
+    package.slots[p].explored.reset();
+  }
+  if (package.work != nullptr) {
+    package.work->waits.clear();
+    package.work->is_loaded = false;
+    lifecycle.SetState(id, State::kRequest, "a file changed");
+  }
+  agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+}
+
+}  // namespace galley::director

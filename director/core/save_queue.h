@@ -1,0 +1,56 @@
+// SaveQueue: packages that wait for the director's grant of resources, one line for each resource group (see Grants), so that a line
+// whose resources are all taken does not hold up the others.
+//
+// Order in a line: urgency, then longest remaining chain (own expected cost and the longest chain of cooked inputs that waits for it),
+// then lowest rank, then name.
+// Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
+// Cost: Push, Remove O(log n); Best O(groups).   Threads: none; owned by CookCore.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "director/core/events.h"
+#include "director/core/ids.h"
+#include "director/core/ranks.h"
+
+namespace galley::director {
+
+struct SaveOrder {
+  Urgency urgency = Urgency::kNormal;
+  absl::Duration chain;
+  Rank rank = 0;
+  std::string_view name;  // must live as long as the package is queued
+};
+
+class SaveQueue {
+ public:
+  // Puts it in, or moves it to where it belongs now.
+  void Push(PackageId package, uint32_t group, const SaveOrder& order);
+  void Remove(PackageId package);
+  // The first of all lines whose group `is_free(group)`; invalid when there is none.
+  template <typename IsFree>
+  PackageId Best(IsFree is_free) const {
+    const Key* best = nullptr;
+    for (const auto& [group, line] : lines_) {
+      if (!is_free(group)) continue;
+      if (best == nullptr || *line.begin() < *best) best = &*line.begin();
+    }
+    return best == nullptr ? PackageId() : std::get<4>(*best);
+  }
+  bool Contains(PackageId package) const { return keys_.contains(package); }
+  bool empty() const { return keys_.empty(); }
+  size_t size() const { return keys_.size(); }
+
+ private:
+  using Key = std::tuple<int, absl::Duration, Rank, std::string_view, PackageId>;  // negated urgency and chain
+  absl::btree_map<uint32_t, absl::btree_set<Key>> lines_;  // none is empty
+  absl::flat_hash_map<PackageId, std::pair<uint32_t, Key>> keys_;
+};
+
+}  // namespace galley::director

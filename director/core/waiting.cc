@@ -1,0 +1,191 @@
+// Waiting for cooked inputs and for generators; cycles of such waits; waking up.
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kChainVisitsMax = 10'000;
+
+}  // namespace
+
+bool CookCore::Impl::IsOver(PackageId id) const {
+  const PackageData& package = packages[id];
+  if (!package.is_in_cook) return true;
+  return package.state == State::kIdle && (package.outcome != Outcome::kNone || package.is_skipped);
+}
+
+CookCore::Impl::Availability CookCore::Impl::AvailabilityOf(PackageId id, PlatformIndex platform) const {
+  const PackageData& package = packages[id];
+  if (!package.is_in_cook || package.is_skipped || platform >= package.slots.size()) return Availability::kNone;
+  switch (package.slots[platform].phase) {
+    case Phase::kDone:
+      return Availability::kReady;
+    case Phase::kFailed:
+    case Phase::kUnwanted:
+      return Availability::kNone;
+    default:
+      return Availability::kPending;
+  }
+}
+
+bool CookCore::Impl::CanBeCookedInput(std::string_view name, std::string* error) const {
+  if (!GeneratorName(name).empty()) return true;
+  const std::optional<CatalogEntry> entry = catalog->Find(name);
+  if (!entry.has_value()) *error = "no such package";
+  if (entry.has_value() && entry->never_cook) *error = "it is never cooked ([cook] never or --never)";
+  return error->empty();
+}
+
+bool CookCore::Impl::AddWait(PackageId id, const Wait& wait) {
+  PackageData& package = packages[id];
+  const auto at = std::lower_bound(package.cooked_inputs.begin(), package.cooked_inputs.end(), wait.on);
+  if (at == package.cooked_inputs.end() || *at != wait.on) package.cooked_inputs.insert(at, wait.on);
+  if (AvailabilityOf(wait.on, wait.platform) != Availability::kPending) return true;
+  package.work->waits.push_back(wait);
+  AddWaiter(wait.on, id);
+  LengthenChain(wait.on, package.cost + package.work->chain);
+  if (!BreakCycles(id)) return false;
+  if (wait.is_certain) AddRankEdge(id, wait.on, true);
+  return true;
+}
+
+// What has no work yet wakes nobody by itself: its Begin will make the work.
+void CookCore::Impl::AddWaiter(PackageId on, PackageId waiter) {
+  if (packages[on].work == nullptr) lifecycle.SetState(on, State::kRequest, "waited for");
+  std::vector<PackageId>& waiters = packages[on].work->waiters;
+  const auto at = std::lower_bound(waiters.begin(), waiters.end(), waiter);
+  if (at == waiters.end() || *at != waiter) waiters.insert(at, waiter);
+}
+
+void CookCore::Impl::LengthenChain(PackageId id, absl::Duration chain) {
+  std::vector<std::pair<PackageId, absl::Duration>> longer = {{id, chain}};
+  for (size_t visits = 0; !longer.empty() && visits < kChainVisitsMax; ++visits) {
+    const auto [next, length] = longer.back();
+    longer.pop_back();
+    PackageData& package = packages[next];
+    if (package.work == nullptr || package.work->chain >= length) continue;
+    package.work->chain = length;
+    lifecycle.Refresh(next);
+    for (const Wait& wait : package.work->waits) longer.emplace_back(wait.on, length + package.cost);
+  }
+}
+
+void CookCore::Impl::NextWaits(PackageId id, bool certain_only, std::vector<PackageId>& next) const {
+  next.clear();
+  const PackageData& package = packages[id];
+  if (package.work == nullptr) return;
+  for (const Wait& wait : package.work->waits) {
+    if (wait.is_certain || !certain_only) next.push_back(wait.on);
+  }
+  if (package.work->waits_for_generator) next.push_back(packages.Find(GeneratorName(package.name)));
+}
+
+// The shortest way from `start` back to itself along waits, breadth first; empty when there is none.
+std::vector<PackageId> CookCore::Impl::ShortestCycle(PackageId start, bool certain_only) const {
+  absl::flat_hash_map<PackageId, PackageId> from;
+  std::vector<PackageId> queue = {start};
+  std::vector<PackageId> next;
+  for (size_t i = 0; i < queue.size(); ++i) {
+    NextWaits(queue[i], certain_only, next);
+    for (const PackageId package : next) {
+      if (package == start) {
+        std::vector<PackageId> cycle;
+        for (PackageId at = queue[i]; at != start; at = from.at(at)) cycle.push_back(at);
+        cycle.push_back(start);
+        std::reverse(cycle.begin(), cycle.end());
+        return cycle;
+      }
+      if (from.emplace(package, queue[i]).second) queue.push_back(package);
+    }
+  }
+  return {};
+}
+
+// True: `id` is on no cycle of waits. A cycle of certain waits fails all that are on it. Another is broken where a look-up waits.
+bool CookCore::Impl::BreakCycles(PackageId id) {
+  if (const std::vector<PackageId> cycle = ShortestCycle(id, true); !cycle.empty()) {
+    std::string text = "cycle of cooked inputs: ";
+    for (const PackageId package : cycle) text += NameOf(package) + " -> ";
+    text += NameOf(id);
+    for (const PackageId package : cycle) FailPackage(package, Stage::kLoad, text);
+    return false;
+  }
+  bool is_free = true;
+  for (auto cycle = ShortestCycle(id, false); !cycle.empty(); cycle = ShortestCycle(id, false)) {
+    for (size_t i = 0; i < cycle.size(); ++i) {
+      const PackageId next = cycle[(i + 1) % cycle.size()];
+      const std::vector<Wait> waits = packages[cycle[i]].work->waits;
+      for (const Wait& wait : waits) {
+        if (wait.is_certain || wait.on != next) continue;
+        MissInstead(cycle[i], wait.platform);
+        is_free &= cycle[i] != id;
+        if (cycle[i] != id) Advance(cycle[i]);
+      }
+    }
+  }
+  return is_free;
+}
+
+void CookCore::Impl::MissInstead(PackageId id, PlatformIndex platform) {
+  std::erase_if(packages[id].work->waits, [&](const Wait& wait) { return !wait.is_certain && wait.platform == platform; });
+  if (packages[id].slots[platform].phase == Phase::kWaiting) lifecycle.SetPhase(id, platform, Phase::kToCook);
+}
+
+void CookCore::Impl::WakeWaiters(PackageId id) {
+  const Work* work = packages[id].work.get();
+  if (work == nullptr) return;
+  for (const PackageId waiter : work->waiters) {
+    PackageData& package = packages[waiter];
+    if (package.work == nullptr || package.work->wakes) continue;
+    package.work->wakes = true;
+    agenda.Push(package.urgency, {AgendaItem::Kind::kWake, waiter});
+  }
+}
+
+void CookCore::Impl::EvaluateGenerator(PackageId id) {
+  PackageData& package = packages[id];
+  const PackageId generator = packages.Find(GeneratorName(package.name));
+  if (package.generated != nullptr) {
+    package.work->waits_for_generator = false;
+    lifecycle.Refresh(id);
+    agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+  } else if (IsOver(generator)) {
+    Unlisted(id, generator);
+  } else {
+    AddWaiter(generator, id);
+  }
+}
+
+void CookCore::Impl::EvaluateWaits(PackageId id) {
+  PackageData& package = packages[id];
+  if (package.work == nullptr) return;
+  package.work->wakes = false;
+  if (package.work->waits_for_generator) return EvaluateGenerator(id);
+  const std::vector<Wait> waits = std::move(package.work->waits);
+  package.work->waits.clear();
+  PlatformMask missed = 0;
+  for (const Wait& wait : waits) {
+    const Availability availability = AvailabilityOf(wait.on, wait.platform);
+    if (availability == Availability::kPending) {
+      package.work->waits.push_back(wait);
+      AddWaiter(wait.on, id);
+    } else if (availability == Availability::kNone && wait.is_certain) {
+      FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad, "cooked input " + NameOf(wait.on) + " failed", "");
+    } else if (availability == Availability::kNone) {
+      missed |= MaskOf(wait.platform);
+    }
+  }
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (missed & MaskOf(p)) MissInstead(id, p);
+    if (package.slots[p].phase != Phase::kWaiting) continue;
+    const std::vector<Wait>& left = package.work->waits;
+    const bool waits_on = std::any_of(left.begin(), left.end(), [&](const Wait& wait) { return !wait.is_certain && wait.platform == p; });
+    if (!waits_on) lifecycle.SetPhase(id, p, Phase::kToLookUp);
+  }
+  Advance(id);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,68 @@
+#include "director/core/workers.h"
+
+#include <algorithm>
+
+namespace galley::director {
+
+bool Worker::See(ReportId report) {
+  if (report <= seen_up_to_ || !seen_.insert(report).second) return false;
+  while (!seen_.empty() && *seen_.begin() == seen_up_to_ + 1) {
+    ++seen_up_to_;
+    seen_.erase(seen_.begin());
+  }
+  return true;
+}
+
+WorkerId Workers::AddOwn() {
+  const WorkerId id(own_count_++);
+  workers_[id];
+  return id;
+}
+
+Worker& Workers::Attach(WorkerId id, uint32_t slots) {
+  Worker& worker = workers_[id];
+  worker.presence = Worker::Presence::kAttached;
+  worker.was_attached = true;
+  worker.slots = std::max(slots, 1u);
+  return worker;
+}
+
+Worker* Workers::Find(WorkerId id) {
+  const auto found = workers_.find(id);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+uint32_t Workers::alive() const {
+  return static_cast<uint32_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
+    return entry.second.presence != Worker::Presence::kLost;
+  }));
+}
+
+uint32_t Workers::attached() const {
+  return static_cast<uint32_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
+    return entry.second.presence == Worker::Presence::kAttached;
+  }));
+}
+
+bool Workers::HasRoom(const Worker& worker) const {
+  if (worker.in_hand.size() >= window_.jobs_max) return false;
+  return worker.in_hand.size() < worker.slots + 1 || worker.expected < window_.window;
+}
+
+WorkerId Workers::Pick(WorkerId avoid) const {
+  WorkerId best;
+  absl::Duration best_load;
+  const bool may_avoid = attached() > 1;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.presence != Worker::Presence::kAttached || !HasRoom(worker)) continue;
+    if (id == avoid && may_avoid) continue;
+    // A job more counts even where nothing is expected of it.
+    const absl::Duration load = (worker.expected + absl::Microseconds(static_cast<int64_t>(worker.in_hand.size()))) / worker.slots;
+    if (best.valid() && load >= best_load) continue;
+    best = id;
+    best_load = load;
+  }
+  return best;
+}
+
+}  // namespace galley::director

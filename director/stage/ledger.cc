@@ -1,0 +1,93 @@
+#include "director/stage/ledger.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/tree/plain_name.h"
+
+namespace galley::director {
+namespace {
+
+constexpr uint64_t kLedgerBytesMax = uint64_t{1} << 30;
+
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+void AddRoot(Ledger& ledger, const Digest& root) {
+  if (std::find(ledger.roots.begin(), ledger.roots.end(), root) == ledger.roots.end()) ledger.roots.push_back(root);
+}
+
+absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
+  const std::vector<std::string_view> lines = LinesOf(text);
+  if (lines.empty()) return absl::InvalidArgumentError("it is empty");
+  ASSIGN_OR_RETURN(const Digest root, Digest::Parse(lines.front()));
+  ledger.exact = root;
+  AddRoot(ledger, root);
+  for (size_t i = 1; i < lines.size(); ++i) {
+    // Removal goes where a path says: only plain ones count.
+    if (tree::IsPlainPath(lines[i])) ledger.beside.emplace(lines[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadPending(std::string_view text, Ledger& ledger) {
+  constexpr std::string_view kRoot = "root ";
+  constexpr std::string_view kPath = "path ";
+  for (const std::string_view line : LinesOf(text)) {
+    if (line.starts_with(kRoot)) {
+      ASSIGN_OR_RETURN(const Digest root, Digest::Parse(line.substr(kRoot.size())));
+      AddRoot(ledger, root);
+    } else if (line.starts_with(kPath) && tree::IsPlainPath(line.substr(kPath.size()))) {
+      ledger.beside.emplace(line.substr(kPath.size()));
+    } else {
+      return absl::InvalidArgumentError("expected a line 'root <digest>' or 'path <path>'");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
+  Ledger ledger;
+  ASSIGN_OR_RETURN(const std::optional<std::string> marker, sandbox.Read(kMarkerName, kLedgerBytesMax));
+  if (marker) {
+    const absl::Status status = ReadMarker(*marker, ledger);
+    if (status.ok()) return ledger;
+    LogWarning("stage: {} is not used: {}", sandbox.Full(kMarkerName), MessageOf(status));
+    ledger = Ledger();
+  }
+  ASSIGN_OR_RETURN(const std::optional<std::string> pending, sandbox.Read(kPendingName, kLedgerBytesMax));
+  if (pending) {
+    const absl::Status status = ReadPending(*pending, ledger);
+    if (!status.ok()) LogWarning("stage: {} is used in part: {}", sandbox.Full(kPendingName), MessageOf(status));
+  }
+  return ledger;
+}
+
+absl::Status BeginStaging(Sandbox& sandbox, const Ledger& ledger, const Digest& next) {
+  Ledger pending = ledger;
+  AddRoot(pending, next);
+  std::string text;
+  for (const Digest& root : pending.roots) text += "root " + root.ToString() + "\n";
+  for (const std::string& path : pending.beside) text += "path " + path + "\n";
+  RETURN_IF_ERROR(sandbox.Write(kPendingName, text, false));
+  return sandbox.RemoveFile(kMarkerName);
+}
+
+absl::Status EndStaging(Sandbox& sandbox, const Digest& root, const std::set<std::string, std::less<>>& beside) {
+  std::string text = root.ToString() + "\n";
+  for (const std::string& path : beside) text += path + "\n";
+  RETURN_IF_ERROR(sandbox.Write(kMarkerName, text, false));
+  return sandbox.RemoveFile(kPendingName);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,196 @@
+#include "director/stage/sandbox.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// No package can have this name: files that end in '~' are never sources.
+constexpr const char* kTemporaryName = ".galley-new~";
+
+std::string_view ParentOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+std::string NameOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+bool IsAtOrUnder(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+// The system's answers to opening something that is absent, no folder, or a link.
+bool IsNoFolder(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
+
+}  // namespace
+
+absl::StatusOr<Sandbox> Sandbox::Open(const std::string& directory) {
+  RETURN_IF_ERROR(CreateDirectories(directory));
+  FileDescriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root.valid()) return ErrnoStatus(errno, "open folder", directory);
+  return Sandbox(directory, std::move(root));
+}
+
+absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::string& name, std::string_view path, bool make) {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  FileDescriptor folder(::openat(parent, name.c_str(), kFlags));
+  if (folder.valid()) return folder;
+  if (!IsNoFolder(errno)) return ErrnoStatus(errno, "open folder", Full(path));
+  if (!make) return folder;
+  if (errno != ENOENT && ::unlinkat(parent, name.c_str(), 0) != 0 && errno != ENOENT) {
+    return ErrnoStatus(errno, "replace by a folder", Full(path));
+  }
+  if (::mkdirat(parent, name.c_str(), 0755) != 0 && errno != EEXIST) return ErrnoStatus(errno, "make folder", Full(path));
+  folder = FileDescriptor(::openat(parent, name.c_str(), kFlags));
+  if (!folder.valid()) return ErrnoStatus(errno, "open folder", Full(path));
+  return folder;
+}
+
+absl::StatusOr<int> Sandbox::Folder(std::string_view path, bool make) {
+  while (!open_.empty() && !IsAtOrUnder(path, open_.back().path)) open_.pop_back();
+  while (true) {
+    const std::string_view have = open_.empty() ? std::string_view() : std::string_view(open_.back().path);
+    const int fd = open_.empty() ? root_.get() : open_.back().fd.get();
+    if (have.size() == path.size()) return fd;
+    const size_t begin = have.empty() ? 0 : have.size() + 1;
+    const std::string_view next = path.substr(0, path.find('/', begin));
+    ASSIGN_OR_RETURN(FileDescriptor folder, OpenSegment(fd, std::string(next.substr(begin)), next, make));
+    if (!folder.valid()) return -1;
+    open_.push_back({std::string(next), std::move(folder)});
+  }
+}
+
+void Sandbox::Close(std::string_view path) {
+  while (!open_.empty() && IsAtOrUnder(open_.back().path, path)) open_.pop_back();
+}
+
+absl::StatusOr<Node> Sandbox::Look(std::string_view path) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
+  if (parent < 0) return Node();
+  struct stat s {};
+  if (::fstatat(parent, NameOf(path).c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return Node();
+    return ErrnoStatus(errno, "stat", Full(path));
+  }
+  if (S_ISDIR(s.st_mode)) return Node{.kind = NodeKind::kFolder};
+  if (!S_ISREG(s.st_mode)) return Node{.kind = NodeKind::kOther};
+  return Node{.kind = NodeKind::kFile,
+              .size_bytes = static_cast<uint64_t>(s.st_size),
+              .is_executable = (s.st_mode & S_IXUSR) != 0};
+}
+
+absl::StatusOr<std::vector<std::string>> Sandbox::Names(std::string_view folder) {
+  std::vector<std::string> names;
+  ASSIGN_OR_RETURN(const int fd, Folder(folder, false));
+  if (fd < 0) return names;
+  const int copy = ::openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) return ErrnoStatus(errno, "open folder", Full(folder));
+  DIR* stream = ::fdopendir(copy);
+  if (stream == nullptr) {
+    const int error = errno;
+    ::close(copy);
+    return ErrnoStatus(error, "read folder", Full(folder));
+  }
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  const int error = errno;
+  ::closedir(stream);
+  if (error != 0) return ErrnoStatus(error, "read folder", Full(folder));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+absl::StatusOr<bool> Sandbox::Holds(std::string_view path, const Digest& digest) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
+  if (parent < 0) return false;
+  const FileDescriptor file(::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.valid()) {
+    // What cannot be read is not known to be right: it is written anew.
+    if (IsNoFolder(errno) || errno == EACCES || errno == ENXIO) return false;
+    return ErrnoStatus(errno, "open", Full(path));
+  }
+  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), Full(path)));
+  if (!S_ISREG(stat.mode) || stat.size_bytes != digest.size_bytes()) return false;
+  DigestBuilder builder;
+  std::string buffer(256 << 10, '\0');
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, "read", Full(path));
+    if (count == 0) return builder.Finish() == digest;
+    builder.Add(std::string_view(buffer.data(), static_cast<size_t>(count)));
+  }
+}
+
+absl::StatusOr<std::optional<std::string>> Sandbox::Read(std::string_view path, uint64_t size_bytes_max) {
+  ASSIGN_OR_RETURN(const Node node, Look(path));
+  if (node.kind != NodeKind::kFile) return std::nullopt;
+  if (node.size_bytes > size_bytes_max) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{} has {} bytes, the limit is {}", Full(path), node.size_bytes, size_bytes_max));
+  }
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
+  const FileDescriptor file(::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.valid()) return ErrnoStatus(errno, "open", Full(path));
+  std::string bytes(node.size_bytes, '\0');
+  size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t count = ::read(file.get(), bytes.data() + size, bytes.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, "read", Full(path));
+    if (count == 0) break;
+    size += static_cast<size_t>(count);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool is_executable) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
+  // What an interrupted stage left.
+  if (::unlinkat(parent, kTemporaryName, 0) != 0 && errno != ENOENT) return ErrnoStatus(errno, "write", Full(path));
+  FileDescriptor file(::openat(parent, kTemporaryName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.valid()) return ErrnoStatus(errno, "write", Full(path));
+  absl::Status status = WriteAll(file.get(), bytes, Full(path));
+  if (status.ok() && ::fchmod(file.get(), is_executable ? 0755 : 0644) != 0) status = ErrnoStatus(errno, "chmod", Full(path));
+  if (status.ok() && ::close(file.Release()) != 0) status = ErrnoStatus(errno, "write", Full(path));
+  if (status.ok() && ::renameat(parent, kTemporaryName, parent, NameOf(path).c_str()) != 0) {
+    status = ErrnoStatus(errno, "replace", Full(path));
+  }
+  if (!status.ok()) ::unlinkat(parent, kTemporaryName, 0);
+  return status;
+}
+
+absl::Status Sandbox::RemoveFile(std::string_view path) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
+  if (parent < 0 || ::unlinkat(parent, NameOf(path).c_str(), 0) == 0 || errno == ENOENT) return absl::OkStatus();
+  return ErrnoStatus(errno, "remove", Full(path));
+}
+
+absl::StatusOr<bool> Sandbox::RemoveEmptyFolder(std::string_view path) {
+  Close(path);
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
+  if (parent < 0 || ::unlinkat(parent, NameOf(path).c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return true;
+  if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) return false;
+  return ErrnoStatus(errno, "remove folder", Full(path));
+}
+
+}  // namespace galley::director

@@ -1,0 +1,72 @@
+// Sandbox: the file operations of staging below one folder, none of which follows a symlink: folders are opened segment by segment with
+// O_NOFOLLOW, so that a link planted in the sandbox never leads a write or a removal outside. (The sandbox folder itself may be reached
+// through links: it is the user's word.)
+//
+// Paths are relative, without leading or trailing '/', of plain segments; "" is the sandbox itself. Errors name the full path.
+// Threads: one owner. Holds one descriptor for each folder on the way to the last path used: use sorted paths.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+
+namespace galley::director {
+
+enum class NodeKind { kAbsent, kFile, kFolder, kOther };
+
+struct Node {
+  NodeKind kind = NodeKind::kAbsent;
+  uint64_t size_bytes = 0;
+  bool is_executable = false;
+};
+
+class Sandbox {
+ public:
+  // Makes the folder if it is absent.
+  static absl::StatusOr<Sandbox> Open(const std::string& directory);
+
+  // kAbsent also when a folder above is absent or no folder.
+  absl::StatusOr<Node> Look(std::string_view path);
+  // Names in a folder, sorted by bytes.
+  absl::StatusOr<std::vector<std::string>> Names(std::string_view folder);
+  // True when the regular file holds exactly the bytes of `digest`.
+  absl::StatusOr<bool> Holds(std::string_view path, const Digest& digest);
+  // nullopt when absent or no regular file. RESOURCE_EXHAUSTED above `size_bytes_max`.
+  absl::StatusOr<std::optional<std::string>> Read(std::string_view path, uint64_t size_bytes_max);
+
+  // Replaces `path` by a rename. Folders above are made; what lies in their place and is no folder is removed. FAILED_PRECONDITION when a
+  // folder lies at `path`.
+  absl::Status Write(std::string_view path, std::string_view bytes, bool is_executable);
+  // A file, link or other non-folder; absent is fine.
+  absl::Status RemoveFile(std::string_view path);
+  // False when it is not empty (or no folder).
+  absl::StatusOr<bool> RemoveEmptyFolder(std::string_view path);
+
+  std::string Full(std::string_view path) const { return path.empty() ? directory_ : JoinPath(directory_, path); }
+
+ private:
+  struct OpenFolder {
+    std::string path;
+    FileDescriptor fd;
+  };
+
+  Sandbox(std::string directory, FileDescriptor root) : directory_(std::move(directory)), root_(std::move(root)) {}
+
+  // The descriptor of a folder; -1 when it is not there (or no folder) and `make` is false.
+  absl::StatusOr<int> Folder(std::string_view path, bool make);
+  absl::StatusOr<FileDescriptor> OpenSegment(int parent, const std::string& name, std::string_view path, bool make);
+  // Forgets descriptors of `path` and what lies under it.
+  void Close(std::string_view path);
+
+  std::string directory_;
+  FileDescriptor root_;
+  std::vector<OpenFolder> open_;  // each lies in the one before
+};
+
+}  // namespace galley::director

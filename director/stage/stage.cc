@@ -1,0 +1,138 @@
+#include "director/stage/stage.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "director/stage/ledger.h"
+#include "director/stage/plan.h"
+#include "director/stage/sandbox.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+absl::StatusOr<std::vector<tree::TreeFile>> List(store::Store& store, const Digest& root) {
+  absl::StatusOr<std::vector<tree::TreeFile>> files =
+      tree::ListTree(root, [&](const Digest& digest) { return store.Get(digest); });
+  if (!files.ok()) return Annotate(files.status(), fmt::format("reading the tree {}", root.ToString()));
+  return files;
+}
+
+// The files of a tree that may be gone by now: none then.
+absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, const Digest& root) {
+  absl::StatusOr<std::vector<tree::TreeFile>> files = List(store, root);
+  const absl::Status& status = files.status();
+  if (!absl::IsNotFound(status) && !absl::IsDataLoss(status) && !absl::IsInvalidArgument(status)) return files;
+  LogWarning("stage: an earlier root is not used: {}", MessageOf(status));
+  return std::vector<tree::TreeFile>();
+}
+
+// A blob that is missing is told before anything is touched.
+absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>& files) {
+  std::map<Digest, const std::string*> path_of;
+  for (const tree::TreeFile& file : files) path_of.emplace(file.digest, &file.path);
+  std::vector<Digest> digests;
+  for (const auto& [digest, path] : path_of) digests.push_back(digest);
+  ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(digests));
+  if (missing.empty()) return absl::OkStatus();
+  const auto named = path_of.find(missing.front());
+  return absl::NotFoundError(fmt::format("staging {}: the store lacks its bytes, {}{}; cook again",
+                                         named == path_of.end() ? "a file" : *named->second, missing.front().ToString(),
+                                         missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size())));
+}
+
+absl::Status WriteFiles(store::Store& store, Sandbox& sandbox, const std::vector<tree::TreeFile>& files,
+                        const std::atomic<bool>* interrupted, StageReport& report) {
+  for (const tree::TreeFile& file : files) {
+    RETURN_IF_ERROR(CheckInterrupted(interrupted));
+    const absl::StatusOr<Blob> bytes = store.Get(file.digest);
+    if (!bytes.ok()) return Annotate(bytes.status(), fmt::format("staging {}", file.path));
+    RETURN_IF_ERROR(Annotate(sandbox.Write(file.path, **bytes, file.is_executable), "staging"));
+    ++report.written;
+    report.bytes_written += file.digest.size_bytes();
+  }
+  return absl::OkStatus();
+}
+
+// Folders above `path` that are empty now and that the tree does not want.
+absl::Status RemoveEmptied(Sandbox& sandbox, std::string path, const PathSet& wanted_folders) {
+  for (size_t end = path.rfind('/'); end != std::string::npos; end = path.rfind('/')) {
+    path.resize(end);
+    if (wanted_folders.contains(path)) break;
+    ASSIGN_OR_RETURN(const bool is_gone, sandbox.RemoveEmptyFolder(path));
+    if (!is_gone) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Remove(Sandbox& sandbox, const Plan& plan, const StageOptions& options, StageReport& report) {
+  for (const Removal& removal : plan.removals) {
+    RETURN_IF_ERROR(CheckInterrupted(options.interrupted));
+    if (removal.is_folder) {
+      ASSIGN_OR_RETURN(const bool is_gone, sandbox.RemoveEmptyFolder(removal.path));
+      if (is_gone) continue;
+      return absl::FailedPreconditionError(fmt::format("{} changed while it was staged: cook again", sandbox.Full(removal.path)));
+    }
+    RETURN_IF_ERROR(sandbox.RemoveFile(removal.path));
+    ++report.removed;
+    if (!options.by_the_book) RETURN_IF_ERROR(RemoveEmptied(sandbox, removal.path, plan.folders));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options, const Ledger& ledger) {
+  PlanInput input{.by_the_book = options.by_the_book, .failed_packages = options.failed_packages, .interrupted = options.interrupted};
+  ASSIGN_OR_RETURN(input.wanted, List(store, options.root));
+  for (const Digest& root : ledger.roots) {
+    const bool is_exact = ledger.exact == root;
+    if (!is_exact && options.by_the_book) continue;
+    std::vector<tree::TreeFile> earlier;
+    if (root != options.root) {
+      ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
+    }
+    const std::vector<tree::TreeFile>& files = root == options.root ? input.wanted : earlier;
+    for (const tree::TreeFile& file : files) {
+      if (is_exact) input.trusted.emplace(file.path, file.digest);
+      if (!options.by_the_book) input.known.insert(file.path);
+    }
+  }
+  if (!options.by_the_book) input.known.insert(ledger.beside.begin(), ledger.beside.end());
+  return input;
+}
+
+}  // namespace
+
+absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options) {
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory));
+  ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
+  ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger));
+  ASSIGN_OR_RETURN(const Plan plan, MakePlan(sandbox, std::move(input)));
+  StageReport report{.unchanged = plan.unchanged};
+  const bool is_right = plan.writes.empty() && plan.removals.empty() && ledger.exact == options.root && ledger.beside == plan.beside;
+  if (is_right) return report;
+  RETURN_IF_ERROR(CheckPresent(store, plan.writes));
+  RETURN_IF_ERROR(BeginStaging(sandbox, ledger, options.root));
+  RETURN_IF_ERROR(Remove(sandbox, plan, options, report));
+  RETURN_IF_ERROR(WriteFiles(store, sandbox, plan.writes, options.interrupted, report));
+  RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.beside));
+  return report;
+}
+
+absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root, const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::vector<tree::TreeFile> files, List(store, root));
+  RETURN_IF_ERROR(CheckPresent(store, files));
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(""));
+  if (!names.empty()) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} is not empty (it holds {}): name a new or empty folder", directory, EscapeControl(names.front())));
+  }
+  StageReport report;
+  RETURN_IF_ERROR(WriteFiles(store, sandbox, files, nullptr, report));
+  return report;
+}
+
+}  // namespace galley::director

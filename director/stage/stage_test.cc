@@ -1,0 +1,392 @@
+#include "director/stage/stage.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "common/base/file.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+// Blobs in memory; can be told to fail after some reads.
+class BlobsInMemory final : public store::Store {
+ public:
+  Digest Add(const std::string& bytes) {
+    const Digest digest = Digest::Of(bytes);
+    blobs_[digest] = bytes;
+    return digest;
+  }
+  void Drop(const Digest& digest) { blobs_.erase(digest); }
+
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    std::vector<Digest> missing;
+    for (const Digest& digest : digests) {
+      if (!blobs_.contains(digest)) missing.push_back(digest);
+    }
+    return missing;
+  }
+  absl::StatusOr<Blob> Get(const Digest& digest) override {
+    if (file_reads_left > 0 && files.contains(digest) && --file_reads_left == 0) return absl::UnavailableError("the store went away");
+    const auto found = blobs_.find(digest);
+    if (found == blobs_.end()) return absl::NotFoundError("no blob " + digest.ToString());
+    return MakeBlob(found->second);
+  }
+  absl::Status Put(const Digest&, std::string_view) override { return Unused(); }
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest>) override { return Unused(); }
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest>) override { return Unused(); }
+  absl::StatusOr<store::StoreInfo> Info() override { return Unused(); }
+  absl::StatusOr<uint64_t> AllocateSegment() override { return Unused(); }
+  absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(std::span<const Digest>) override { return Unused(); }
+  absl::Status Commit(const store::CommitBatch&) override { return Unused(); }
+  absl::StatusOr<uint64_t> Publish(const store::PublishedRoot&) override { return Unused(); }
+  absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view) override { return Unused(); }
+  absl::Status Forget(std::span<const Digest>) override { return Unused(); }
+  absl::StatusOr<store::StoreStats> Stats() override { return Unused(); }
+  absl::StatusOr<store::VerifyReport> Verify() override { return Unused(); }
+
+  int file_reads_left = 0;  // fails at the read that makes it 0; 0: never
+  std::set<Digest> files;   // what counts as a file's bytes
+
+ private:
+  static absl::Status Unused() { return absl::UnimplementedError("staging does not need this"); }
+  std::map<Digest, std::string> blobs_;
+};
+
+// What a tree or a sandbox holds: path -> bytes; executable files end in "!" here.
+using Files = std::map<std::string, std::string>;
+
+class StageTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = MakeTemporaryDirectory(::testing::TempDir(), "stage").value();
+    sandbox_ = JoinPath(folder_, "out/linux");
+  }
+  void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
+
+  Digest Tree(const Files& files) {
+    std::vector<tree::TreeFile> list;
+    for (const auto& [path, text] : files) {
+      const bool is_executable = text.ends_with('!');
+      list.push_back({.path = path, .digest = store_.Add(text), .is_executable = is_executable});
+      store_.files.insert(list.back().digest);
+    }
+    const tree::BuiltTree built = tree::BuildTree(list, [](std::string_view name) { return std::string(name); });
+    EXPECT_TRUE(built.conflicts.empty());
+    for (const auto& [digest, bytes] : built.directories) store_.Add(bytes);
+    return built.root;
+  }
+
+  absl::StatusOr<StageReport> StageBook(const Files& files) {
+    return Stage(store_, StageOptions{.directory = sandbox_, .root = Tree(files)});
+  }
+  absl::StatusOr<StageReport> StageNarrow(const Files& files, std::vector<std::string> failed = {}) {
+    return Stage(store_, StageOptions{.directory = sandbox_, .root = Tree(files), .by_the_book = false, .failed_packages = std::move(failed)});
+  }
+
+  std::string Path(std::string_view path) const { return JoinPath(sandbox_, path); }
+  void Write(std::string_view path, std::string_view text) const {
+    fs::create_directories(fs::path(Path(path)).parent_path());
+    ASSERT_TRUE(WriteFileAtomic(Path(path), text).ok());
+  }
+
+  // All but the marker; folders that are empty show as "path/".
+  static Files Held(const std::string& directory) {
+    Files held;
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+      const std::string path = fs::relative(entry.path(), directory).string();
+      if (path == ".galley-root") continue;
+      if (entry.is_symlink()) {
+        held[path] = "link";
+      } else if (entry.is_directory()) {
+        if (fs::is_empty(entry.path())) held[path + "/"] = "";
+      } else {
+        held[path] = ReadFile(entry.path().string()).value();
+        EXPECT_EQ(held[path].ends_with('!'), ::access(entry.path().c_str(), X_OK) == 0) << path;
+      }
+    }
+    return held;
+  }
+  Files Held() const { return Held(sandbox_); }
+  std::string Marker() const { return ReadFile(Path(".galley-root")).value_or("absent"); }
+
+  BlobsInMemory store_;
+  std::string folder_;
+  std::string sandbox_;
+};
+
+TEST_F(StageTest, ATreeIsLaidOutWithItsExecutables) {
+  const Files files = {{"Game/a.png.ktx2", "a"}, {"Game/props/b.bin", "run!"}, {"Game/zero", ""}};
+  const StageReport report = StageBook(files).value();
+  EXPECT_EQ(Held(), files);
+  EXPECT_EQ(report.written, 3u);
+  EXPECT_EQ(report.bytes_written, 5u);
+  EXPECT_EQ(Marker(), Tree(files).ToString() + "\n");
+  struct stat s {};
+  ASSERT_EQ(::stat(Path("Game/a.png.ktx2").c_str(), &s), 0);
+  EXPECT_EQ(s.st_mode & 0777u, 0644u);
+  ASSERT_EQ(::stat(Path("Game/props/b.bin").c_str(), &s), 0);
+  EXPECT_EQ(s.st_mode & 0777u, 0755u);
+}
+
+TEST_F(StageTest, TheSameRootAgainWritesNothing) {
+  const Files files = {{"Game/a", "a"}, {"Game/b/c", "c"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  const FileStat before = StatFile(Path(".galley-root")).value();
+  const StageReport report = StageBook(files).value();
+  EXPECT_EQ(report.written, 0u);
+  EXPECT_EQ(report.unchanged, 2u);
+  EXPECT_EQ(StatFile(Path(".galley-root")).value(), before);
+}
+
+TEST_F(StageTest, OnlyWhatDiffersIsWrittenAndStaleFilesAndEmptiedFoldersGo) {
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}, {"Game/b", "b"}, {"Game/old/deep/c", "c"}}).ok());
+  const Files files = {{"Game/a", "a"}, {"Game/b", "B"}, {"Game/d", "d"}};
+  const StageReport report = StageBook(files).value();
+  EXPECT_EQ(Held(), files);
+  EXPECT_EQ(report.written, 2u);
+  EXPECT_EQ(report.removed, 1u);
+  EXPECT_EQ(report.unchanged, 1u);
+}
+
+TEST_F(StageTest, AFileBecomesAFolderAndBack) {
+  const Files file = {{"Game/x", "file"}};
+  const Files folder = {{"Game/x/y/z", "deep"}};
+  for (const bool by_the_book : {true, false}) {
+    for (const Files& files : {file, folder, file}) {
+      ASSERT_TRUE((by_the_book ? StageBook(files) : StageNarrow(files)).ok());
+      EXPECT_EQ(Held(), files);
+    }
+  }
+}
+
+TEST_F(StageTest, TheEmptyTreeEmptiesTheSandbox) {
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
+  store_.Add("");
+  ASSERT_TRUE(StageBook({}).ok());
+  EXPECT_EQ(Held(), Files());
+}
+
+TEST_F(StageTest, WhatAPersonDeletedOrCutComesBackWithTheSameRoot) {
+  const Files files = {{"Game/a", "aaaa"}, {"Game/b", "bbbb"}, {"Game/c", "run!"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  fs::remove(Path("Game/a"));
+  Write("Game/b", "b");
+  fs::permissions(Path("Game/c"), fs::perms::owner_read);
+  EXPECT_EQ(StageBook(files).value().written, 3u);
+  EXPECT_EQ(Held(), files);
+}
+
+TEST_F(StageTest, ByTheBookForeignFilesGoOtherwiseTheyStay) {
+  const Files files = {{"Game/a", "a"}};
+  Write("Game/notes.txt", "mine");
+  Write("saves/1", "mine");
+  ASSERT_TRUE(StageNarrow(files).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/notes.txt", "mine"}, {"saves/1", "mine"}}));
+  ASSERT_TRUE(StageBook(files).ok());
+  EXPECT_EQ(Held(), files);
+}
+
+TEST_F(StageTest, ANarrowCookAddsAndReplacesAndKeepsTheRest) {
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}, {"Game/b", "b"}}).ok());
+  ASSERT_TRUE(StageNarrow({{"Game/b", "B"}, {"Game/c", "c"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/b", "B"}, {"Game/c", "c"}}));
+}
+
+TEST_F(StageTest, ANarrowCookRemovesTheOutputsOfItsFailedPackagesOnly) {
+  ASSERT_TRUE(StageBook({{"Game/x.png.ktx2", "1"}, {"Game/x.png.d/small.ktx2", "2"}, {"Game/x.pngs", "3"}, {"Game/y.png.ktx2", "4"}}).ok());
+  Write("Game/x.png.note", "mine");
+  const StageReport report = StageNarrow({{"Game/z", "z"}}, {"Game/x.png"}).value();
+  EXPECT_EQ(report.removed, 2u);
+  EXPECT_EQ(Held(), (Files{{"Game/x.png.note", "mine"}, {"Game/x.pngs", "3"}, {"Game/y.png.ktx2", "4"}, {"Game/z", "z"}}));
+}
+
+TEST_F(StageTest, AFailedPackageIsRemovedThoughNarrowCooksCameBetween) {
+  ASSERT_TRUE(StageBook({{"Game/x.png.ktx2", "1"}, {"Game/y.png.ktx2", "2"}}).ok());
+  ASSERT_TRUE(StageNarrow({{"Game/y.png.ktx2", "3"}}).ok());
+  ASSERT_TRUE(StageNarrow({{"Game/z", "4"}}).ok());
+  ASSERT_TRUE(StageNarrow({}, {"Game/x.png"}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/y.png.ktx2", "3"}, {"Game/z", "4"}}));
+}
+
+TEST_F(StageTest, AFailedPackageIsRemovedAfterAnInterruptedStage) {
+  ASSERT_TRUE(StageBook({{"Game/x.png.ktx2", "1"}}).ok());
+  store_.file_reads_left = 2;
+  EXPECT_FALSE(StageNarrow({{"Game/a.png.ktx2", "a"}, {"Game/b", "b"}}).ok());
+  ASSERT_TRUE(StageNarrow({{"Game/b", "b"}}, {"Game/a.png", "Game/x.png"}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/b", "b"}}));
+}
+
+TEST_F(StageTest, AForeignFolderInAFilesPlaceIsNotRemovedByANarrowCook) {
+  Write("Game/a/mine.txt", "mine");
+  const absl::Status status = StageNarrow({{"Game/a", "a"}}).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Path("Game/a/mine.txt")));
+  EXPECT_EQ(Held(), (Files{{"Game/a/mine.txt", "mine"}}));
+}
+
+TEST_F(StageTest, AForeignFileInTheTreesPlaceIsReplaced) {
+  Write("Game", "a file where a folder must be");
+  ASSERT_TRUE(StageNarrow({{"Game/a", "a"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
+}
+
+TEST_F(StageTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
+  const Files before = {{"Game/a", "1"}, {"Game/b", "2"}, {"Game/gone/c", "3"}, {"Game/x", "4"}};
+  const Files after = {{"Game/a", "5"}, {"Game/b", "6"}, {"Game/n/d", "7"}, {"Game/x/y", "8"}};
+  for (int reads = 1; reads <= 4; ++reads) {
+    ASSERT_TRUE(StageBook(before).ok());
+    store_.file_reads_left = reads;
+    EXPECT_TRUE(absl::IsUnavailable(StageBook(after).status())) << reads;
+    EXPECT_EQ(Marker(), "absent") << reads;
+    const StageReport report = StageBook(after).value();
+    EXPECT_EQ(report.unchanged, static_cast<uint64_t>(reads - 1));
+    EXPECT_EQ(Held(), after) << reads;
+    EXPECT_EQ(Marker(), Tree(after).ToString() + "\n");
+  }
+}
+
+TEST_F(StageTest, AfterAnInterruptionFilesOfEqualSizeAreComparedByDigest) {
+  ASSERT_TRUE(StageBook({{"Game/a", "1"}, {"Game/b", "2"}}).ok());
+  store_.file_reads_left = 2;
+  EXPECT_FALSE(StageBook({{"Game/a", "3"}, {"Game/b", "4"}}).ok());
+  ASSERT_TRUE(StageBook({{"Game/a", "1"}, {"Game/b", "2"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "1"}, {"Game/b", "2"}}));
+}
+
+TEST_F(StageTest, ADamagedMarkerCostsAComparisonOnly) {
+  const Files files = {{"Game/a", "a"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  Write("Game/a", "X");
+  ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), "rubbish\n../../etc").ok());
+  EXPECT_EQ(StageBook(files).value().written, 1u);
+  EXPECT_EQ(Held(), files);
+}
+
+TEST_F(StageTest, AMissingBlobLeavesTheSandboxUntouched) {
+  const Files before = {{"Game/a", "a"}};
+  ASSERT_TRUE(StageBook(before).ok());
+  const Digest root = Tree({{"Game/b", "lost"}});
+  store_.Drop(Digest::Of("lost"));
+  const absl::Status status = Stage(store_, StageOptions{.directory = sandbox_, .root = root}).status();
+  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("Game/b"));
+  EXPECT_EQ(Held(), before);
+  EXPECT_NE(Marker(), "absent");
+}
+
+TEST_F(StageTest, AnInterruptIsCancelled) {
+  const std::atomic<bool> interrupted = true;
+  const Digest root = Tree({{"Game/a", "a"}});
+  const auto report = Stage(store_, StageOptions{.directory = sandbox_, .root = root, .interrupted = &interrupted});
+  EXPECT_TRUE(absl::IsCancelled(report.status()));
+}
+
+TEST_F(StageTest, ALinkPlantedInTheSandboxLeadsNothingOutside) {
+  const std::string outside = JoinPath(folder_, "outside");
+  fs::create_directories(outside);
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(outside, "a"), "precious").ok());
+  for (const bool by_the_book : {true, false}) {
+    fs::remove_all(sandbox_);
+    fs::create_directories(sandbox_);
+    fs::create_symlink(outside, Path("Game"));                          // a folder's place
+    fs::create_symlink(JoinPath(outside, "a"), Path("top"));            // a file's place
+    fs::create_symlink(outside, Path("stale"));                         // nobody's place
+    fs::create_symlink(JoinPath(outside, "m"), Path(".galley-root"));   // the marker's
+    fs::create_symlink(JoinPath(outside, "t"), Path(".galley-new~"));   // the temporary file's
+    const Files files = {{"Game/a", "cooked"}, {"Game/b", "b"}, {"top", "precious"}};
+    ASSERT_TRUE((by_the_book ? StageBook(files) : StageNarrow(files)).ok());
+    EXPECT_EQ(Held(outside), (Files{{"a", "precious"}}));
+    Files expected = files;
+    if (!by_the_book) expected["stale"] = "link";
+    EXPECT_EQ(Held(), expected);
+  }
+}
+
+TEST_F(StageTest, ATreeThatWantsTheMarkersNameIsRefused) {
+  EXPECT_TRUE(absl::IsInvalidArgument(StageBook({{".galley-root", "x"}}).status()));
+}
+
+TEST_F(StageTest, AFullDeviceNamesTheFile) {
+  // A file-size limit stands in for the full disk: EFBIG takes the same path as ENOSPC.
+  EXPECT_EXIT(
+      {
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{4096, 4096};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        const absl::Status status = StageBook({{"Game/big", std::string(10'000, 'x')}}).status();
+        const bool is_named = std::string(status.message()).find("Game/big") != std::string::npos;
+        std::_Exit(absl::IsResourceExhausted(status) && is_named && Marker() == "absent" ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+// The model: by the book the sandbox equals the tree; narrow, it is overlaid. Interrupted stages come between.
+TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
+  const std::vector<std::string> paths = {"G/a", "G/a/b", "G/a/b/c", "G/d", "H/a", "H/a.x", "H/a.x/y", "i"};
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    fs::remove_all(sandbox_);
+    Files held;
+    for (int step = 0; step < 8; ++step) {
+      Files files;
+      for (const std::string& path : paths) {
+        const bool fits = std::none_of(files.begin(), files.end(), [&](const auto& f) { return path.starts_with(f.first + "/"); });
+        if (fits && random() % 3 == 0) files[path] = std::string(1, static_cast<char>('a' + random() % 3));
+      }
+      store_.Add("");
+      const bool by_the_book = random() % 2 == 0;
+      if (random() % 2 == 0) {
+        store_.file_reads_left = 1 + static_cast<int>(random() % 3);
+        (void)(by_the_book ? StageBook(files) : StageNarrow(files));
+        store_.file_reads_left = 0;
+      }
+      const auto report = by_the_book ? StageBook(files) : StageNarrow(files);
+      ASSERT_TRUE(report.ok()) << report.status() << " seed " << seed << " step " << step;
+      if (by_the_book) held.clear();
+      for (const auto& [path, text] : files) {
+        std::erase_if(held, [&](const auto& h) { return h.first.starts_with(path + "/") || path.starts_with(h.first + "/"); });
+        held[path] = text;
+      }
+      ASSERT_EQ(Held(), held) << "seed " << seed << " step " << step;
+    }
+  }
+}
+
+TEST_F(StageTest, ACheckoutFillsANewFolderWithoutAMarker) {
+  const Files files = {{"Game/a", "a"}, {"b", "run!"}};
+  const std::string directory = JoinPath(folder_, "checkout");
+  EXPECT_EQ(Checkout(store_, Tree(files), directory).value().written, 2u);
+  EXPECT_EQ(Held(directory), files);
+  EXPECT_FALSE(FileExists(JoinPath(directory, ".galley-root")));
+}
+
+TEST_F(StageTest, ACheckoutIntoAFolderWithFilesIsRefused) {
+  Write("mine", "mine");
+  EXPECT_TRUE(absl::IsFailedPrecondition(Checkout(store_, Tree({{"a", "a"}}), sandbox_).status()));
+  EXPECT_EQ(Held(), (Files{{"mine", "mine"}}));
+}
+
+TEST_F(StageTest, AnUnknownRootIsNotFound) {
+  const auto report = Stage(store_, StageOptions{.directory = sandbox_, .root = Digest::Of("no tree")});
+  EXPECT_TRUE(absl::IsNotFound(report.status()));
+}
+
+}  // namespace
+}  // namespace galley::director
