@@ -1,0 +1,224 @@
+#include "common/store/layers/memory_store.h"
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+#include "common/record/result.h"
+#include "common/store/interface/named_blobs.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+
+MemoryStore::MemoryStore(std::string store_id) : store_id_(std::move(store_id)) {}
+
+absl::StatusOr<std::pair<Digest, BlobLocation>> MemoryStore::WriteAsWorker(uint64_t segment, std::string_view bytes) {
+  const base::MutexLock lock(mutex_);
+  const auto at = segments_.find(segment);
+  if (at == segments_.end()) return absl::NotFoundError(fmt::format("segment {:016x} was not allocated", segment));
+  const std::pair<Digest, BlobLocation> written(Digest::Of(bytes), BlobLocation{.segment = segment, .offset = at->second.size()});
+  at->second += bytes;
+  at->second += '\n';  // so that no two blobs begin at one offset
+  written_[written] = MakeBlob(std::string(bytes));
+  return written;
+}
+
+bool MemoryStore::Corrupt(const Digest& digest) {
+  const base::MutexLock lock(mutex_);
+  const auto at = blobs_.find(digest);
+  if (at == blobs_.end()) return false;
+  at->second.bytes = MakeBlob(*at->second.bytes + "?");
+  return true;
+}
+
+void MemoryStore::Drop(const Digest& digest) {
+  const base::MutexLock lock(mutex_);
+  if (blobs_.erase(digest) != 0) ++loss_epoch_;
+}
+
+void MemoryStore::LoseLocked(const Digest& digest) {
+  blobs_.erase(digest);
+  ++quarantined_;
+  ++loss_epoch_;
+}
+
+bool MemoryStore::HasLocked(const Digest& digest) const { return digest == Digest() || blobs_.contains(digest); }
+
+absl::StatusOr<std::vector<Digest>> MemoryStore::FindMissing(std::span<const Digest> digests) {
+  const base::MutexLock lock(mutex_);
+  std::vector<Digest> missing;
+  for (const Digest& digest : digests) {
+    if (!HasLocked(digest)) missing.push_back(digest);
+  }
+  return missing;
+}
+
+absl::StatusOr<Blob> MemoryStore::Get(const Digest& digest) {
+  if (digest == Digest()) return MakeBlob("");
+  const base::MutexLock lock(mutex_);
+  const auto at = blobs_.find(digest);
+  if (at == blobs_.end()) return absl::NotFoundError(fmt::format("blob {} is not in the store", digest.ToString()));
+  const Blob bytes = at->second.bytes;
+  if (Digest::Of(*bytes) == digest) return bytes;
+  LoseLocked(digest);
+  return absl::DataLossError(fmt::format("blob {}: its bytes were wrong; it is quarantined", digest.ToString()));
+}
+
+absl::Status MemoryStore::Put(const Digest& digest, std::string_view bytes) {
+  if (Digest::Of(bytes) != digest) {
+    return absl::InvalidArgumentError(fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(), bytes.size()));
+  }
+  const base::MutexLock lock(mutex_);
+  if (!HasLocked(digest)) blobs_[digest] = Stored{.bytes = MakeBlob(std::string(bytes)), .location = {}};
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::vector<std::string>>> MemoryStore::ObservationSets(std::span<const Digest> weak_keys) {
+  const base::MutexLock lock(mutex_);
+  std::vector<std::vector<std::string>> answer;
+  for (const Digest& key : weak_keys) {
+    const auto at = sets_.find(key);
+    answer.push_back(at == sets_.end() ? std::vector<std::string>() : at->second);
+  }
+  return answer;
+}
+
+bool MemoryStore::IsCompleteLocked(const std::string& result) const {
+  const absl::StatusOr<record::Result> decoded = record::DecodeResult(result);
+  if (!decoded.ok()) return false;
+  std::vector<Digest> named;
+  AppendNamedBlobs(*decoded, named);
+  return std::all_of(named.begin(), named.end(), [&](const Digest& digest) { return HasLocked(digest); });
+}
+
+absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::Results(std::span<const Digest> action_keys) {
+  const base::MutexLock lock(mutex_);
+  std::vector<std::optional<std::string>> answer;
+  for (const Digest& key : action_keys) {
+    const auto at = results_.find(key);
+    answer.push_back(at != results_.end() && IsCompleteLocked(at->second) ? std::optional(at->second) : std::nullopt);
+  }
+  return answer;
+}
+
+absl::StatusOr<StoreInfo> MemoryStore::Info() {
+  const base::MutexLock lock(mutex_);
+  return StoreInfo{.directory = "", .store_id = store_id_, .loss_epoch = loss_epoch_};
+}
+
+absl::StatusOr<uint64_t> MemoryStore::AllocateSegment() {
+  const base::MutexLock lock(mutex_);
+  const uint64_t number = segments_.size() + 1;
+  segments_[number];
+  return number;
+}
+
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> MemoryStore::Locate(std::span<const Digest> digests) {
+  const base::MutexLock lock(mutex_);
+  std::vector<std::optional<BlobLocation>> answer;
+  for (const Digest& digest : digests) {
+    const auto at = blobs_.find(digest);
+    answer.push_back(at != blobs_.end() ? std::optional(at->second.location) : digest == Digest() ? std::optional(BlobLocation{}) : std::nullopt);
+  }
+  return answer;
+}
+
+void MemoryStore::AddSetLocked(const PutResult& put) {
+  std::vector<std::string>& sets = sets_[put.weak_key];
+  std::erase(sets, put.observation_set);
+  sets.insert(sets.begin(), put.observation_set);
+  if (sets.size() > kSetsMax) sets.resize(kSetsMax);
+}
+
+absl::Status MemoryStore::Commit(const CommitBatch& batch) {
+  const base::MutexLock lock(mutex_);
+  for (const auto& [digest, location] : batch.blobs) {
+    const auto known = blobs_.find(digest);
+    const bool is_known = digest == Digest() || (known != blobs_.end() && known->second.location == location);
+    if (!is_known && !written_.contains({digest, location})) {
+      return absl::InvalidArgumentError(
+          fmt::format("blob {} is not at segment {:016x} offset {}", digest.ToString(), location.segment, location.offset));
+    }
+  }
+  for (const PutResult& put : batch.results) {
+    const absl::Status status = record::DecodeResult(put.result).status();
+    if (!status.ok()) return absl::InvalidArgumentError(fmt::format("result of action key {}: {}", put.action_key.ToString(), MessageOf(status)));
+  }
+  std::map<Digest, std::string> kept;  // results that stand against those of this batch
+  for (const PutResult& put : batch.results) {
+    const auto at = results_.find(put.action_key);
+    if (at != results_.end() && IsCompleteLocked(at->second)) kept.insert(*at);
+  }
+  for (const auto& blob : batch.blobs) {
+    if (!HasLocked(blob.first)) blobs_[blob.first] = Stored{.bytes = written_.at(blob), .location = blob.second};
+  }
+  std::string conflicts;
+  for (const PutResult& put : batch.results) {
+    AddSetLocked(put);
+    const auto [at, is_new] = kept.emplace(put.action_key, put.result);
+    if (is_new) {
+      results_[put.action_key] = put.result;
+    } else if (!record::SameOutcome(*record::DecodeResult(at->second), *record::DecodeResult(put.result))) {
+      conflicts += " " + put.action_key.ToString();
+    }
+  }
+  if (conflicts.empty()) return absl::OkStatus();
+  return absl::AlreadyExistsError("another outcome is stored for action key" + conflicts);
+}
+
+absl::StatusOr<uint64_t> MemoryStore::Publish(const PublishedRoot& root) {
+  const base::MutexLock lock(mutex_);
+  if (!HasLocked(root.root)) {
+    return absl::FailedPreconditionError(fmt::format("root {} is not in the store: put its Directories before it is published", root.root.ToString()));
+  }
+  PublishedRoot published = root;
+  published.sequence = 1;
+  for (const PublishedRoot& other : roots_) {
+    if (other.project_id == root.project_id && other.platform == root.platform) ++published.sequence;
+  }
+  roots_.push_back(published);
+  return published.sequence;
+}
+
+absl::StatusOr<std::vector<PublishedRoot>> MemoryStore::Roots(std::string_view project_id) {
+  const base::MutexLock lock(mutex_);
+  std::vector<PublishedRoot> answer;
+  for (const PublishedRoot& root : roots_) {
+    if (root.project_id == project_id) answer.insert(answer.begin(), root);
+  }
+  return answer;
+}
+
+absl::Status MemoryStore::Forget(std::span<const Digest> action_keys) {
+  const base::MutexLock lock(mutex_);
+  size_t count = 0;
+  for (const Digest& key : action_keys) count += results_.erase(key);
+  if (count != 0) ++loss_epoch_;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StoreStats> MemoryStore::Stats() {
+  const base::MutexLock lock(mutex_);
+  StoreStats stats{.blobs = blobs_.size(), .results = results_.size(), .segments = segments_.size(), .roots = roots_.size(), .quarantined = quarantined_};
+  for (const auto& [digest, stored] : blobs_) stats.blob_bytes += digest.size_bytes();
+  for (const auto& [key, sets] : sets_) stats.observation_sets += sets.size();
+  for (const auto& [number, bytes] : segments_) stats.segment_bytes += bytes.size();
+  return stats;
+}
+
+absl::StatusOr<VerifyReport> MemoryStore::Verify() {
+  const base::MutexLock lock(mutex_);
+  VerifyReport report;
+  std::vector<Digest> wrong;
+  for (const auto& [digest, stored] : blobs_) {
+    ++report.blobs;
+    report.bytes += digest.size_bytes();
+    if (Digest::Of(*stored.bytes) != digest) wrong.push_back(digest);
+  }
+  for (const Digest& digest : wrong) {
+    LoseLocked(digest);
+    report.problems.push_back(fmt::format("blob {}: its bytes were wrong; quarantined, cook again what needs it", digest.ToString()));
+  }
+  return report;
+}
+
+}  // namespace galley::store

@@ -1,0 +1,29 @@
+// VerifyingBlobStore: a BlobStore in front of one that is not trusted. What comes out hashes to its digest, what goes in does too.
+//
+// Threads: as the store behind it. Cost: one SHA-256 of each blob that passes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/store/interface/store.h"
+
+namespace galley::store {
+
+class VerifyingBlobStore final : public BlobStore {
+ public:
+  explicit VerifyingBlobStore(std::shared_ptr<BlobStore> behind);
+
+  // What the store behind names but was not asked for is INTERNAL: its answer is of no use.
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
+  // DATA_LOSS when the bytes are not those of the digest.
+  absl::StatusOr<Blob> Get(const Digest& digest) override;
+  absl::Status Put(const Digest& digest, std::string_view bytes) override;
+
+ private:
+  const std::shared_ptr<BlobStore> behind_;
+};
+
+}  // namespace galley::store

@@ -1,0 +1,477 @@
+#include "common/store/local/index.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/fixed_fields.h"
+#include "fmt/format.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/db.h"
+#include "rocksdb/filter_policy.h"
+#include "rocksdb/options.h"
+#include "rocksdb/table.h"
+#include "rocksdb/utilities/write_batch_with_index.h"
+
+namespace galley::store {
+namespace {
+
+// Keys begin with one letter: b blob, r result, o observation sets, p published root, s segment, d known damage, m about the index.
+constexpr std::string_view kMetaStore = "mstore";        // "<index version> <store id>"
+constexpr std::string_view kMetaEpoch = "mepoch";        // fixed64
+constexpr std::string_view kMetaCounters = "mcounters";  // 7 * fixed64
+constexpr std::string_view kIndexVersion = "1";
+
+rocksdb::Slice SliceOf(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+absl::Status FromRocks(const rocksdb::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  const std::string text = "index: " + status.ToString();
+  if (status.IsNoSpace() || status.IsMemoryLimit()) return absl::ResourceExhaustedError(text);
+  if (status.IsCorruption()) return absl::DataLossError(text);
+  return absl::InternalError(text);
+}
+
+// Big-endian, so that keys sort by number.
+void PutBig(std::string& bytes, uint64_t value, int size) {
+  for (int shift = 8 * (size - 1); shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
+}
+uint64_t GetBig(std::string_view bytes) {
+  uint64_t value = 0;
+  for (const char c : bytes) value = value << 8 | static_cast<uint8_t>(c);
+  return value;
+}
+
+std::string DigestKey(char kind, const Digest& digest) {
+  std::string key(1, kind);
+  PutDigest(key, digest);
+  return key;
+}
+std::string RootsPrefix(std::string_view project_id) {
+  std::string key = "p";
+  PutBig(key, project_id.size(), 4);
+  key += project_id;
+  return key;
+}
+std::string RootKey(const PublishedRoot& root) {
+  std::string key = RootsPrefix(root.project_id);
+  PutBig(key, root.platform.size(), 4);
+  key += root.platform;
+  PutBig(key, root.sequence, 8);
+  return key;
+}
+std::string SegmentKey(uint64_t number) {
+  std::string key = "s";
+  PutBig(key, number, 8);
+  return key;
+}
+std::string DamageKey(const RecordPlace& place) {
+  std::string key = "d";
+  PutBig(key, place.segment, 8);
+  PutBig(key, place.offset, 8);
+  return key;
+}
+
+std::string EncodePlace(uint64_t segment, uint64_t offset) {
+  std::string bytes;
+  PutFixed64(bytes, segment);
+  PutFixed64(bytes, offset);
+  return bytes;
+}
+absl::Status WrongValue(std::string_view what) { return absl::DataLossError(fmt::format("index: a {} has the wrong size", what)); }
+absl::StatusOr<RecordPlace> DecodePlace(std::string_view bytes) {
+  if (bytes.size() < 16) return WrongValue("place");
+  return RecordPlace{.segment = GetFixed64(bytes, 0), .offset = GetFixed64(bytes, 8)};
+}
+std::string EncodeSets(const std::vector<SetPlace>& sets) {
+  std::string bytes;
+  for (const SetPlace& set : sets) {
+    bytes += EncodePlace(set.place.segment, set.place.offset);
+    PutFixed64(bytes, set.checksum);
+  }
+  return bytes;
+}
+absl::StatusOr<std::vector<SetPlace>> DecodeSets(std::string_view bytes) {
+  if (bytes.size() % 24 != 0) return WrongValue("list of observation sets");
+  std::vector<SetPlace> sets;
+  for (size_t at = 0; at < bytes.size(); at += 24) {
+    sets.push_back({.place = {.segment = GetFixed64(bytes, at), .offset = GetFixed64(bytes, at + 8)}, .checksum = GetFixed64(bytes, at + 16)});
+  }
+  return sets;
+}
+absl::StatusOr<IndexedRoot> DecodeRoot(std::string_view bytes) {
+  IndexedRoot indexed;
+  ASSIGN_OR_RETURN(indexed.place, DecodePlace(bytes));
+  ASSIGN_OR_RETURN(indexed.root, DecodePublished(bytes.substr(16)));
+  return indexed;
+}
+std::string EncodeCounters(const IndexCounters& c) {
+  std::string bytes;
+  for (const uint64_t value : {c.blobs, c.blob_bytes, c.files, c.file_bytes, c.results, c.observation_sets, c.roots}) PutFixed64(bytes, value);
+  return bytes;
+}
+absl::StatusOr<IndexCounters> DecodeCounters(std::string_view bytes) {
+  if (bytes.size() != 56) return WrongValue("set of counters");
+  return IndexCounters{.blobs = GetFixed64(bytes, 0), .blob_bytes = GetFixed64(bytes, 8), .files = GetFixed64(bytes, 16), .file_bytes = GetFixed64(bytes, 24),
+                       .results = GetFixed64(bytes, 32), .observation_sets = GetFixed64(bytes, 40), .roots = GetFixed64(bytes, 48)};
+}
+
+rocksdb::Options IndexOptions() {
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.block_cache = rocksdb::NewLRUCache(32 << 20);
+  table.cache_index_and_filter_blocks = true;  // bounded memory, whatever the number of blobs
+  table.format_version = 5;
+  rocksdb::Options options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.compression = rocksdb::kNoCompression;  // hashes do not compress
+  options.write_buffer_size = 8 << 20;
+  options.max_open_files = 256;
+  options.max_background_jobs = 2;
+  options.max_log_file_size = 1 << 20;
+  options.keep_log_file_num = 2;
+  options.info_log_level = rocksdb::ERROR_LEVEL;
+  options.max_manifest_file_size = 4 << 20;
+  return options;
+}
+
+class RocksBatch final : public IndexBatch {
+ public:
+  RocksBatch(rocksdb::DB& db, IndexCounters counters, uint64_t epoch) : db_(db), counters_(counters), epoch_(epoch) {}
+
+  absl::Status SetBlob(const Digest& digest, const BlobLocation& location) override {
+    RETURN_IF_ERROR(RemoveBlob(digest));
+    CountBlob(digest, location.segment, 1);
+    return Set(DigestKey('b', digest), EncodePlace(location.segment, location.offset));
+  }
+  absl::Status RemoveBlob(const Digest& digest) override {
+    const std::string key = DigestKey('b', digest);
+    ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
+    if (!old.has_value()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(*old));
+    CountBlob(digest, place.segment, UINT64_MAX);
+    return Remove(key);
+  }
+  absl::Status SetResult(const Digest& action_key, const RecordPlace& place) override {
+    RETURN_IF_ERROR(RemoveResult(action_key));
+    ++counters_.results;
+    return Set(DigestKey('r', action_key), EncodePlace(place.segment, place.offset));
+  }
+  absl::Status RemoveResult(const Digest& action_key) override {
+    const std::string key = DigestKey('r', action_key);
+    ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
+    if (!old.has_value()) return absl::OkStatus();
+    --counters_.results;
+    return Remove(key);
+  }
+  absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) override {
+    ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
+    counters_.observation_sets -= sets.size();
+    std::erase_if(sets, [&](const SetPlace& other) { return other.checksum == set.checksum; });
+    sets.insert(sets.begin(), set);
+    if (sets.size() > ActionCache::kSetsMax) sets.resize(ActionCache::kSetsMax);
+    counters_.observation_sets += sets.size();
+    return Set(DigestKey('o', weak_key), EncodeSets(sets));
+  }
+  absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) override {
+    ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
+    counters_.observation_sets -= std::erase_if(sets, [&](const SetPlace& other) { return other.place == place; });
+    return sets.empty() ? Remove(DigestKey('o', weak_key)) : Set(DigestKey('o', weak_key), EncodeSets(sets));
+  }
+  absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) override {
+    const std::string key = RootKey(root);
+    ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
+    if (!old.has_value()) ++counters_.roots;
+    return Set(key, EncodePlace(place.segment, place.offset) + EncodePublished(root));
+  }
+  absl::Status SetSegment(uint64_t number, const SegmentState& state) override {
+    std::string value;
+    PutFixed32(value, static_cast<uint32_t>(state.writer));
+    PutFixed32(value, state.is_abandoned ? 1 : 0);
+    PutFixed64(value, state.indexed_bytes);
+    return Set(SegmentKey(number), value);
+  }
+  absl::Status RemoveSegment(uint64_t number) override { return Remove(SegmentKey(number)); }
+  absl::Status SetEpoch(uint64_t epoch) override {
+    epoch_ = epoch;
+    std::string value;
+    PutFixed64(value, epoch);
+    return Set(kMetaEpoch, value);
+  }
+  absl::Status NoteDamage(const RecordPlace& place) override { return Set(DamageKey(place), ""); }
+  size_t size() const override { return changes_; }
+
+  absl::Status WriteTo(rocksdb::DB& db) {
+    RETURN_IF_ERROR(Set(kMetaCounters, EncodeCounters(counters_)));
+    rocksdb::WriteOptions options;
+    options.disableWAL = true;  // the segments are the log
+    return FromRocks(db.Write(options, batch_.GetWriteBatch()));
+  }
+  const IndexCounters& counters() const { return counters_; }
+  uint64_t epoch() const { return epoch_; }
+
+ private:
+  void CountBlob(const Digest& digest, uint64_t segment, uint64_t sign) {
+    counters_.blobs += sign;
+    counters_.blob_bytes += sign * digest.size_bytes();
+    if (segment != 0) return;
+    counters_.files += sign;
+    counters_.file_bytes += sign * digest.size_bytes();
+  }
+  absl::StatusOr<std::vector<SetPlace>> Sets(const Digest& weak_key) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(DigestKey('o', weak_key)));
+    return DecodeSets(old.value_or(""));
+  }
+  absl::StatusOr<std::optional<std::string>> Get(std::string_view key) {
+    std::string value;
+    const rocksdb::Status status = batch_.GetFromBatchAndDB(&db_, rocksdb::ReadOptions(), SliceOf(key), &value);
+    if (status.IsNotFound()) return std::optional<std::string>();
+    RETURN_IF_ERROR(FromRocks(status));
+    return std::optional<std::string>(std::move(value));
+  }
+  absl::Status Set(std::string_view key, std::string_view value) {
+    ++changes_;
+    return FromRocks(batch_.Put(SliceOf(key), SliceOf(value)));
+  }
+  absl::Status Remove(std::string_view key) {
+    ++changes_;
+    return FromRocks(batch_.Delete(SliceOf(key)));
+  }
+
+  rocksdb::DB& db_;
+  rocksdb::WriteBatchWithIndex batch_{rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true};
+  IndexCounters counters_;
+  uint64_t epoch_;
+  size_t changes_ = 0;
+};
+
+class RocksIndex final : public Index {
+ public:
+  explicit RocksIndex(std::unique_ptr<rocksdb::DB> db) : db_(std::move(db)) {}
+
+  // The values about the index; NOT_FOUND when they are not `store_id`'s.
+  absl::Status Load(std::string_view store_id) {
+    std::string value;
+    for (const std::string_view key : {kMetaStore, kMetaEpoch, kMetaCounters}) {
+      const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), SliceOf(key), &value);
+      if (status.IsNotFound()) return absl::NotFoundError("index: it was never finished");
+      RETURN_IF_ERROR(FromRocks(status));
+      if (key == kMetaStore && value != MetaStore(store_id)) return absl::NotFoundError("index: of another store or version");
+      if (key == kMetaEpoch && value.size() != 8) return WrongValue("loss epoch");
+      if (key == kMetaEpoch) epoch_ = GetFixed64(value, 0);
+      if (key == kMetaCounters) {
+        ASSIGN_OR_RETURN(counters_, DecodeCounters(value));
+      }
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Initialize(std::string_view store_id) {
+    rocksdb::WriteOptions options;
+    options.disableWAL = true;
+    RETURN_IF_ERROR(FromRocks(db_->Put(options, SliceOf(kMetaStore), MetaStore(store_id))));
+    auto batch = NewBatch();
+    RETURN_IF_ERROR(batch->SetEpoch(0));
+    return Write(std::move(batch));
+  }
+
+  std::unique_ptr<IndexBatch> NewBatch() override { return std::make_unique<RocksBatch>(*db_, counters(), epoch_); }
+
+  absl::Status Write(std::unique_ptr<IndexBatch> batch) override {
+    auto& rocks = static_cast<RocksBatch&>(*batch);
+    RETURN_IF_ERROR(rocks.WriteTo(*db_));
+    const base::MutexLock lock(mutex_);
+    counters_ = rocks.counters();
+    epoch_ = rocks.epoch();
+    return absl::OkStatus();
+  }
+  absl::Status Flush(bool wait) override {
+    rocksdb::FlushOptions options;
+    options.wait = wait;
+    options.allow_write_stall = true;
+    return FromRocks(db_->Flush(options));
+  }
+
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Blobs(std::span<const Digest> digests) override {
+    std::vector<std::optional<BlobLocation>> found;
+    found.reserve(digests.size());
+    const absl::Status status = GetEach('b', digests, [&](std::optional<std::string_view> value) -> absl::Status {
+      found.emplace_back();
+      if (!value.has_value()) return absl::OkStatus();
+      ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(*value));
+      found.back() = BlobLocation{.segment = place.segment, .offset = place.offset};
+      return absl::OkStatus();
+    });
+    RETURN_IF_ERROR(status);
+    return found;
+  }
+  absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(std::span<const Digest> action_keys) override {
+    std::vector<std::optional<RecordPlace>> found;
+    found.reserve(action_keys.size());
+    const absl::Status status = GetEach('r', action_keys, [&](std::optional<std::string_view> value) -> absl::Status {
+      found.emplace_back();
+      if (!value.has_value()) return absl::OkStatus();
+      ASSIGN_OR_RETURN(found.back(), DecodePlace(*value));
+      return absl::OkStatus();
+    });
+    RETURN_IF_ERROR(status);
+    return found;
+  }
+  absl::StatusOr<std::vector<std::vector<SetPlace>>> ObservationSets(std::span<const Digest> weak_keys) override {
+    std::vector<std::vector<SetPlace>> found;
+    found.reserve(weak_keys.size());
+    const absl::Status status = GetEach('o', weak_keys, [&](std::optional<std::string_view> value) -> absl::Status {
+      ASSIGN_OR_RETURN(std::vector<SetPlace> sets, DecodeSets(value.value_or("")));
+      found.push_back(std::move(sets));
+      return absl::OkStatus();
+    });
+    RETURN_IF_ERROR(status);
+    return found;
+  }
+  absl::StatusOr<std::vector<IndexedRoot>> Roots(std::string_view project_id) override {
+    std::vector<IndexedRoot> roots;
+    RETURN_IF_ERROR(ForEach(RootsPrefix(project_id), [&](std::string_view, std::string_view value) -> absl::Status {
+      ASSIGN_OR_RETURN(IndexedRoot root, DecodeRoot(value));
+      roots.push_back(std::move(root));
+      return absl::OkStatus();
+    }));
+    std::sort(roots.begin(), roots.end(), [](const IndexedRoot& a, const IndexedRoot& b) { return a.place > b.place; });
+    return roots;
+  }
+  absl::StatusOr<std::map<uint64_t, SegmentState>> Segments() override {
+    std::map<uint64_t, SegmentState> segments;
+    RETURN_IF_ERROR(ForEach("s", [&](std::string_view key, std::string_view value) -> absl::Status {
+      if (key.size() != 9 || value.size() != 16) return WrongValue("segment's state");
+      segments[GetBig(key.substr(1))] = SegmentState{.writer = static_cast<SegmentWriterKind>(GetFixed32(value, 0)),
+                                                     .is_abandoned = GetFixed32(value, 4) != 0,
+                                                     .indexed_bytes = GetFixed64(value, 8)};
+      return absl::OkStatus();
+    }));
+    return segments;
+  }
+  absl::StatusOr<bool> IsKnownDamage(const RecordPlace& place) override {
+    std::string value;
+    const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), DamageKey(place), &value);
+    if (status.IsNotFound()) return false;
+    RETURN_IF_ERROR(FromRocks(status));
+    return true;
+  }
+  uint64_t epoch() const override {
+    const base::MutexLock lock(mutex_);
+    return epoch_;
+  }
+  IndexCounters counters() const override {
+    const base::MutexLock lock(mutex_);
+    return counters_;
+  }
+
+  absl::Status ForEachBlob(const std::function<absl::Status(const LocatedBlob&)>& visit) override {
+    return ForEach("b", [&](std::string_view key, std::string_view value) -> absl::Status {
+      ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
+      ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
+      return visit({digest, BlobLocation{.segment = place.segment, .offset = place.offset}});
+    });
+  }
+  absl::Status ForEachResult(const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) override {
+    return ForEach("r", [&](std::string_view key, std::string_view value) -> absl::Status {
+      ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
+      ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
+      return visit(digest, place);
+    });
+  }
+  absl::Status ForEachObservationSet(const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) override {
+    return ForEach("o", [&](std::string_view key, std::string_view value) -> absl::Status {
+      ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
+      ASSIGN_OR_RETURN(const std::vector<SetPlace> sets, DecodeSets(value));
+      for (const SetPlace& set : sets) RETURN_IF_ERROR(visit(digest, set));
+      return absl::OkStatus();
+    });
+  }
+  absl::Status ForEachRoot(const std::function<absl::Status(const IndexedRoot&)>& visit) override {
+    return ForEach("p", [&](std::string_view, std::string_view value) -> absl::Status {
+      ASSIGN_OR_RETURN(const IndexedRoot root, DecodeRoot(value));
+      return visit(root);
+    });
+  }
+
+ private:
+  static std::string MetaStore(std::string_view store_id) { return fmt::format("{} {}", kIndexVersion, store_id); }
+  static absl::StatusOr<Digest> KeyDigest(std::string_view key) {
+    if (key.size() != 1 + kDigestBytes) return WrongValue("key");
+    return GetDigest(key, 1);
+  }
+
+  // One value for each key, in their order; nullopt: absent.
+  template <typename Visit>
+  absl::Status GetEach(char kind, std::span<const Digest> digests, const Visit& visit) {
+    constexpr size_t kAtOnce = 256;
+    for (size_t begin = 0; begin < digests.size(); begin += kAtOnce) {
+      const size_t count = std::min(kAtOnce, digests.size() - begin);
+      std::vector<std::string> keys;
+      for (const Digest& digest : digests.subspan(begin, count)) keys.push_back(DigestKey(kind, digest));
+      const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+      std::vector<rocksdb::PinnableSlice> values(count);
+      std::vector<rocksdb::Status> statuses(count);
+      db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), count, slices.data(), values.data(), statuses.data());
+      for (size_t i = 0; i < count; ++i) {
+        const bool absent = statuses[i].IsNotFound();
+        if (!absent) RETURN_IF_ERROR(FromRocks(statuses[i]));
+        RETURN_IF_ERROR(visit(absent ? std::nullopt : std::optional(ViewOf(values[i]))));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ForEach(std::string_view prefix, const std::function<absl::Status(std::string_view, std::string_view)>& visit) {
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
+    for (at->Seek(SliceOf(prefix)); at->Valid() && at->key().starts_with(SliceOf(prefix)); at->Next()) {
+      RETURN_IF_ERROR(visit(ViewOf(at->key()), ViewOf(at->value())));
+    }
+    return FromRocks(at->status());
+  }
+
+  const std::unique_ptr<rocksdb::DB> db_;
+  mutable base::Mutex mutex_;
+  IndexCounters counters_;
+  uint64_t epoch_ = 0;
+};
+
+absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& path, bool create) {
+  rocksdb::Options options = IndexOptions();
+  options.create_if_missing = create;
+  options.error_if_exists = create;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(options, path, &db);
+  if (status.ok()) return std::unique_ptr<rocksdb::DB>(db);
+  // What is missing or wrong is made again; what the machine refuses is reported.
+  const bool machine = status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain();
+  if (!create && !machine) return absl::NotFoundError("index: " + status.ToString());
+  return FromRocks(status);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Index>> Index::Open(const std::string& path, std::string_view store_id) {
+  ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> db, OpenDatabase(path, /*create=*/false));
+  auto index = std::make_unique<RocksIndex>(std::move(db));
+  const absl::Status status = index->Load(store_id);
+  if (status.code() == absl::StatusCode::kDataLoss) return absl::NotFoundError(status.message());
+  RETURN_IF_ERROR(status);
+  return std::unique_ptr<Index>(std::move(index));
+}
+
+absl::StatusOr<std::unique_ptr<Index>> Index::Create(const std::string& path, std::string_view store_id) {
+  RETURN_IF_ERROR(RemoveAll(path));
+  ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> db, OpenDatabase(path, /*create=*/true));
+  auto index = std::make_unique<RocksIndex>(std::move(db));
+  RETURN_IF_ERROR(index->Initialize(store_id));
+  return std::unique_ptr<Index>(std::move(index));
+}
+
+}  // namespace galley::store

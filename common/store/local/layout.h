@@ -1,0 +1,61 @@
+// The names in a store directory, and the marks that say it is one. docs/store-format.md has the whole layout.
+//
+//   format   "galley-store 1"           segments/<16 hex digits>.seg    index/       RocksDB, made again from the rest
+//   lock     flock of the owner         files/<2 hex>/<hex>-<size>      quarantine/  wrong bytes, kept for a look
+//   id       32 hex digits, random      tmp/<pid>.*                     epoch        loss epoch, decimal
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "common/store/interface/store.h"
+
+namespace galley::store {
+
+inline constexpr std::string_view kStoreFormat = "galley-store 1";
+
+std::string SegmentPath(std::string_view store_directory, uint64_t segment);
+std::string BlobFilePath(std::string_view store_directory, const Digest& digest);
+std::string QuarantineDirectory(std::string_view store_directory);
+std::string TemporaryDirectory(std::string_view store_directory);
+// The number in "<16 hex digits>.seg"; nullopt for any other name.
+std::optional<uint64_t> ParseSegmentName(std::string_view name);
+// The digest in "<hex>-<size>"; nullopt for any other name.
+std::optional<Digest> ParseBlobFileName(std::string_view name);
+
+struct SegmentListing {
+  uint64_t number = 0;
+  uint64_t size_bytes = 0;
+};
+// By number. Other names are ignored.
+absl::StatusOr<std::vector<SegmentListing>> ListSegments(const std::string& store_directory);
+struct BlobFileListing {
+  Digest digest;
+  uint64_t size_bytes = 0;  // of the file: digest.size_bytes() unless it is damaged
+};
+// By digest. Other names are ignored.
+absl::StatusOr<std::vector<BlobFileListing>> ListBlobFiles(const std::string& store_directory);
+
+// What the owner holds while it lives.
+struct OpenedLayout {
+  FileDescriptor lock;
+  std::string store_id;     // 32 hex digits
+  uint64_t loss_epoch = 0;  // as the file `epoch` says; 0 when there is none
+};
+// Makes or opens the layout and takes the lock. ALREADY_EXISTS: owned by another; FAILED_PRECONDITION: another format, or a folder that
+// is no store; PERMISSION_DENIED: not writable, with what to do.
+absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);
+absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch);
+// RESOURCE_EXHAUSTED when fewer than `bytes_wanted` + `margin_bytes` are free.
+absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted, uint64_t margin_bytes);
+
+// Writes a large blob under a temporary name and puts it in its place, unless equal bytes are there already. Not synced.
+absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest, std::string_view bytes);
+
+}  // namespace galley::store

@@ -1,0 +1,370 @@
+// What LocalStore writes for good: commits, roots, forgetting. The order in CommitLocked is the promise of the whole store.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/record/result.h"
+#include "common/store/local/local_store.h"
+#include "common/store/local/segment_reader.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+
+absl::Status LocalStore::Commit(const CommitBatch& batch) {
+  const base::MutexLock lock(commit_mutex_);
+  return CommitLocked(batch, nullptr);
+}
+
+absl::Status LocalStore::CommitLocked(const CommitBatch& batch, const PublishedRoot* root) {
+  RETURN_IF_ERROR(broken_);
+  ASSIGN_OR_RETURN(const Plan plan, MakePlan(batch));
+  const bool is_empty = plan.adopted.empty() && plan.pending.empty() && plan.sets.empty() && plan.sets_known.empty() && plan.results.empty();
+  if (!is_empty || root != nullptr) {
+    RETURN_IF_ERROR(CheckFreeSpace(directory_, plan.bytes, options_.free_bytes_margin));
+    RETURN_IF_ERROR(SyncNamed(plan));
+    auto index = index_->NewBatch();
+    RETURN_IF_ERROR(AppendPlan(plan, root, *index));
+    RETURN_IF_ERROR(SyncOwn());
+    RETURN_IF_ERROR(NoteSegments(plan, *index));
+    RETURN_IF_ERROR(WriteIndex(std::move(index)));
+    DropPending(plan.pending);
+  }
+  if (plan.conflicts.empty()) return absl::OkStatus();
+  std::string keys;
+  for (const Digest& key : plan.conflicts) keys += " " + key.ToString();
+  return absl::AlreadyExistsError("another outcome is stored for action key" + keys);
+}
+
+absl::StatusOr<LocalStore::Plan> LocalStore::MakePlan(const CommitBatch& batch) {
+  Plan plan;
+  RETURN_IF_ERROR(PlanBlobs(batch, plan));
+  RETURN_IF_ERROR(PlanSets(batch, plan));
+  RETURN_IF_ERROR(PlanResults(batch, plan));
+  plan.bytes = 4096 + 64 * (plan.adopted.size() + plan.pending.size());
+  for (const PutResult* set : plan.sets) plan.bytes += RecordSpan(set->observation_set.size());
+  for (const PutResult* result : plan.results) plan.bytes += RecordSpan(result->result.size());
+  return plan;
+}
+
+absl::Status LocalStore::CheckLocation(const Digest& digest, const BlobLocation& location) {
+  const auto refuse = [&](std::string_view why) {
+    return absl::InvalidArgumentError(
+        fmt::format("blob {} is not at segment {:016x} offset {}: {}", digest.ToString(), location.segment, location.offset, why));
+  };
+  if (location.segment == 0) {
+    const absl::StatusOr<FileStat> stat = StatFile(BlobFilePath(directory_, digest));
+    if (!stat.ok()) return stat.status().code() == absl::StatusCode::kNotFound ? refuse(MessageOf(stat.status())) : stat.status();
+    return stat->size_bytes == digest.size_bytes() ? absl::OkStatus() : refuse("the file has another size");
+  }
+  const absl::StatusOr<RecordHeader> header = ReadRecordHeader(directory_, location.segment, location.offset);
+  const absl::StatusCode code = header.status().code();
+  if (code == absl::StatusCode::kNotFound || code == absl::StatusCode::kDataLoss) return refuse(MessageOf(header.status()));
+  RETURN_IF_ERROR(header.status());
+  if (header->kind != RecordKind::kBlob || header->key != digest || header->payload_bytes != digest.size_bytes()) {
+    return refuse("another record lies there");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
+  {
+    const base::MutexLock lock(mutex_);
+    plan.pending.assign(pending_.begin(), pending_.end());
+  }
+  std::vector<Digest> digests;
+  for (const auto& [digest, location] : batch.blobs) digests.push_back(digest);
+  const auto known = index_->Blobs(digests);
+  if (!known.ok()) return NoteIndex(known.status());
+  std::set<Digest> seen;
+  for (size_t i = 0; i < batch.blobs.size(); ++i) {
+    const auto& [digest, location] = batch.blobs[i];
+    if (digest == Digest()) continue;
+    RETURN_IF_ERROR(CheckLocation(digest, location));
+    if ((*known)[i].has_value() || !seen.insert(digest).second) continue;
+    if (abandoned_.contains(location.segment)) {
+      return absl::FailedPreconditionError(
+          fmt::format("segment {:016x} is abandoned after a failed sync: write blob {} to another", location.segment, digest.ToString()));
+    }
+    plan.adopted.emplace_back(digest, location);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalStore::PlanSets(const CommitBatch& batch, Plan& plan) {
+  std::vector<Digest> weak_keys;
+  for (const PutResult& put : batch.results) weak_keys.push_back(put.weak_key);
+  const auto known = index_->ObservationSets(weak_keys);
+  if (!known.ok()) return NoteIndex(known.status());
+  std::set<std::pair<Digest, uint64_t>> seen;
+  for (size_t i = 0; i < batch.results.size(); ++i) {
+    const PutResult& put = batch.results[i];
+    const uint64_t checksum = Checksum(put.observation_set);
+    if (!seen.emplace(put.weak_key, checksum).second) continue;
+    const auto& sets = (*known)[i];
+    const auto same = std::find_if(sets.begin(), sets.end(), [&](const SetPlace& set) { return set.checksum == checksum; });
+    if (same == sets.end()) {
+      plan.sets.push_back(&put);
+    } else if (same != sets.begin()) {
+      plan.sets_known.emplace_back(put.weak_key, *same);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalStore::PlanResults(const CommitBatch& batch, Plan& plan) {
+  std::vector<Digest> keys;
+  for (const PutResult& put : batch.results) keys.push_back(put.action_key);
+  // Those that are there and whole. What names blobs that are gone is replaced.
+  ASSIGN_OR_RETURN(const auto stored, Results(keys));
+  std::map<Digest, record::Result> outcomes;
+  for (size_t i = 0; i < batch.results.size(); ++i) {
+    const PutResult& put = batch.results[i];
+    absl::StatusOr<record::Result> result = record::DecodeResult(put.result);
+    if (!result.ok()) {
+      return absl::InvalidArgumentError(fmt::format("result of action key {}: {}", put.action_key.ToString(), MessageOf(result.status())));
+    }
+    auto at = outcomes.find(put.action_key);
+    if (at == outcomes.end() && stored[i].has_value()) {
+      ASSIGN_OR_RETURN(record::Result old, record::DecodeResult(*stored[i]));
+      at = outcomes.emplace(put.action_key, std::move(old)).first;
+    }
+    if (at == outcomes.end()) {
+      plan.results.push_back(&put);
+      outcomes.emplace(put.action_key, *std::move(result));
+    } else if (!record::SameOutcome(at->second, *result)) {
+      plan.conflicts.push_back(put.action_key);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalStore::SyncPath(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return ErrnoStatus(errno, "open", path);
+  if (options_.sync(file.get()) != 0) return ErrnoStatus(errno, "sync", path);
+  return absl::OkStatus();
+}
+
+void LocalStore::Abandon(uint64_t segment) {
+  abandoned_.insert(segment);
+  auto index = index_->NewBatch();
+  absl::Status status = index->SetSegment(segment, {.writer = SegmentWriterKind::kWorker, .is_abandoned = true, .indexed_bytes = 0});
+  if (status.ok()) status = index_->Write(std::move(index));
+  if (!status.ok()) LogWarning("store={} segment={:016x} {}", directory_, segment, MessageOf(status));
+}
+
+// Step 1: the data that the commit names, of workers and of Put.
+absl::Status LocalStore::SyncNamed(const Plan& plan) {
+  std::set<uint64_t> segments;
+  std::set<std::string> folders;
+  const auto sync_file = [&](const Digest& digest) -> absl::Status {
+    const std::string path = BlobFilePath(directory_, digest);
+    folders.insert(path.substr(0, path.rfind('/')));
+    const absl::Status status = SyncPath(path);
+    // Whether its bytes are on the disk cannot be known any more: the next writer makes it anew.
+    if (!status.ok()) ::unlink(path.c_str());
+    return status;
+  };
+  for (const auto& [digest, location] : plan.adopted) {
+    if (location.segment != 0) {
+      segments.insert(location.segment);
+    } else {
+      RETURN_IF_ERROR(sync_file(digest));
+    }
+  }
+  for (const LocatedBlob& blob : plan.pending) {
+    if (blob.second.segment != 0) continue;
+    const absl::Status status = sync_file(blob.first);
+    if (!status.ok()) DropPending({blob});
+    RETURN_IF_ERROR(status);
+  }
+  for (const uint64_t segment : segments) {
+    const absl::Status status = SyncPath(SegmentPath(directory_, segment));
+    if (!status.ok()) Abandon(segment);
+    RETURN_IF_ERROR(status);
+  }
+  for (const std::string& folder : folders) RETURN_IF_ERROR(SyncDirectory(folder));
+  if (!folders.empty()) RETURN_IF_ERROR(SyncDirectory(JoinPath(directory_, "files")));
+  RETURN_IF_ERROR(SyncDirectories());
+  return SyncOwn();
+}
+
+absl::Status LocalStore::SyncDirectories() {
+  {
+    const base::MutexLock lock(mutex_);
+    if (!std::exchange(segments_folder_changed_, false)) return absl::OkStatus();
+  }
+  const absl::Status status = SyncDirectory(JoinPath(directory_, "segments"));
+  if (!status.ok()) {
+    const base::MutexLock lock(mutex_);
+    segments_folder_changed_ = true;
+  }
+  return status;
+}
+
+// Syncs the owner's segments that hold what is not synced. A failure is final: what was pending in them is gone, the next append begins
+// another segment.
+absl::Status LocalStore::SyncOwn() {
+  std::vector<std::shared_ptr<SegmentFile>> files;
+  {
+    const base::MutexLock lock(mutex_);
+    files = full_;
+    if (own_ != nullptr && own_->size_bytes() != own_->synced_bytes()) files.push_back(own_);
+  }
+  RETURN_IF_ERROR(SyncDirectories());
+  for (const std::shared_ptr<SegmentFile>& file : files) {
+    const uint64_t end = file->size_bytes();
+    const int error = options_.sync(file->descriptor()) == 0 ? 0 : errno;
+    const base::MutexLock lock(mutex_);
+    std::erase(full_, file);
+    if (error != 0) {
+      GiveUpOwn(*file);
+      return ErrnoStatus(error, "sync", file->path());
+    }
+    checkpoint_bytes_ += end - file->synced_bytes();
+    file->set_synced_bytes(end);
+    synced_ends_[file->number()] = end;
+  }
+  return absl::OkStatus();
+}
+
+void LocalStore::GiveUpOwn(SegmentFile& file) {
+  abandoned_.insert(file.number());
+  if (own_.get() == &file) own_ = nullptr;
+  std::erase_if(pending_, [&](const auto& blob) {
+    const bool is_gone = blob.second.segment == file.number() && blob.second.offset >= file.synced_bytes();
+    if (is_gone) pending_bytes_ -= blob.first.size_bytes();
+    return is_gone;
+  });
+  file.CutToSynced();
+}
+
+absl::Status LocalStore::AppendAdopted(std::span<const LocatedBlob> blobs) {
+  const base::MutexLock lock(mutex_);
+  for (size_t begin = 0; begin < blobs.size(); begin += kAdoptedMax) {
+    RecordPlace place;
+    RETURN_IF_ERROR(Append(RecordKind::kAdopted, Digest(), EncodeAdopted(blobs.subspan(begin, std::min(kAdoptedMax, blobs.size() - begin))), place));
+  }
+  return absl::OkStatus();
+}
+
+// Step 2: what the owner's segment says of it. Blobs come before the results that name them.
+absl::Status LocalStore::AppendPlan(const Plan& plan, const PublishedRoot* root, IndexBatch& index) {
+  std::vector<LocatedBlob> adopted = plan.adopted;
+  for (const LocatedBlob& blob : plan.pending) {
+    if (blob.second.segment == 0) adopted.push_back(blob);
+    RETURN_IF_ERROR(index.SetBlob(blob.first, blob.second));
+  }
+  for (const auto& [digest, location] : plan.adopted) RETURN_IF_ERROR(index.SetBlob(digest, location));
+  RETURN_IF_ERROR(AppendAdopted(adopted));
+  const base::MutexLock lock(mutex_);
+  RecordPlace place;
+  for (const auto& [weak_key, set] : plan.sets_known) RETURN_IF_ERROR(index.AddObservationSet(weak_key, set));
+  for (const PutResult* put : plan.sets) {
+    RETURN_IF_ERROR(Append(RecordKind::kObservationSet, put->weak_key, put->observation_set, place));
+    RETURN_IF_ERROR(index.AddObservationSet(put->weak_key, {.place = place, .checksum = Checksum(put->observation_set)}));
+  }
+  for (const PutResult* put : plan.results) {
+    RETURN_IF_ERROR(Append(RecordKind::kResult, put->action_key, put->result, place));
+    RETURN_IF_ERROR(index.SetResult(put->action_key, place));
+  }
+  if (root == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(Append(RecordKind::kPublished, root->root, EncodePublished(*root), place));
+  return index.SetRoot(*root, place);
+}
+
+absl::Status LocalStore::NoteSegments(const Plan& plan, IndexBatch& index) {
+  ASSIGN_OR_RETURN(auto states, index_->Segments());
+  std::map<uint64_t, SegmentState> changed;
+  for (const auto& [digest, location] : plan.adopted) {
+    if (location.segment == 0) continue;
+    const auto known = states.find(location.segment);
+    SegmentState state = known == states.end() ? SegmentState{.writer = SegmentWriterKind::kWorker} : known->second;
+    const auto at = changed.emplace(location.segment, state).first;
+    if (at->second.writer != SegmentWriterKind::kWorker) continue;
+    // Without the padding, which a worker that died may not have written.
+    at->second.indexed_bytes = std::max(at->second.indexed_bytes, location.offset + kRecordHeaderBytes + digest.size_bytes());
+  }
+  const std::set<LocatedBlob> indexed(plan.pending.begin(), plan.pending.end());
+  const base::MutexLock lock(mutex_);
+  for (const auto& [number, end] : synced_ends_) changed[number] = {.writer = SegmentWriterKind::kOwner, .indexed_bytes = end};
+  // What was Put meanwhile is synced but not in this batch: an opener after a crash has to begin before it.
+  for (const LocatedBlob blob : pending_) {
+    const auto at = changed.find(blob.second.segment);
+    if (at != changed.end() && !indexed.contains(blob)) at->second.indexed_bytes = std::min(at->second.indexed_bytes, blob.second.offset);
+  }
+  std::erase_if(synced_ends_, [&](const auto& segment) { return changed[segment.first].indexed_bytes == segment.second; });
+  for (const auto& [number, state] : changed) RETURN_IF_ERROR(index.SetSegment(number, state));
+  return absl::OkStatus();
+}
+
+absl::Status LocalStore::WriteIndex(std::unique_ptr<IndexBatch> index) {
+  absl::Status status = index_->Write(std::move(index));
+  if (status.ok() && checkpoint_bytes_ > options_.checkpoint_bytes) {
+    checkpoint_bytes_ = 0;
+    status = index_->Flush(/*wait=*/false);
+  }
+  if (status.ok()) return status;
+  // The segments hold more than the index knows. Going on would let the index step over it.
+  broken_ = Annotate(status, fmt::format("store {} has to be opened anew", directory_));
+  return broken_;
+}
+
+void LocalStore::DropPending(const std::vector<LocatedBlob>& blobs) {
+  const base::MutexLock lock(mutex_);
+  for (const auto& [digest, location] : blobs) {
+    if (pending_.erase(digest) != 0) pending_bytes_ -= digest.size_bytes();
+  }
+}
+
+absl::StatusOr<uint64_t> LocalStore::Publish(const PublishedRoot& root) {
+  const base::MutexLock lock(commit_mutex_);
+  ASSIGN_OR_RETURN(const auto found, Locate(std::span(&root.root, 1)));
+  if (!found[0].has_value()) {
+    return absl::FailedPreconditionError(fmt::format("root {} is not in the store: put its Directories before it is published", root.root.ToString()));
+  }
+  const auto roots = index_->Roots(root.project_id);
+  if (!roots.ok()) return NoteIndex(roots.status());
+  PublishedRoot published = root;
+  published.sequence = 1;
+  for (const IndexedRoot& other : *roots) {
+    if (other.root.platform == root.platform) published.sequence = std::max(published.sequence, other.root.sequence + 1);
+  }
+  RETURN_IF_ERROR(CommitLocked({}, &published));
+  return published.sequence;
+}
+
+absl::Status LocalStore::Forget(std::span<const Digest> action_keys) {
+  const base::MutexLock lock(commit_mutex_);
+  RETURN_IF_ERROR(CommitLocked({}, nullptr));
+  const auto places = index_->Results(action_keys);
+  if (!places.ok()) return NoteIndex(places.status());
+  std::vector<Digest> known;
+  auto index = index_->NewBatch();
+  for (size_t i = 0; i < action_keys.size(); ++i) {
+    if (!(*places)[i].has_value()) continue;
+    known.push_back(action_keys[i]);
+    RETURN_IF_ERROR(index->RemoveResult(action_keys[i]));
+  }
+  if (known.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckFreeSpace(directory_, RecordSpan(known.size() * 64), options_.free_bytes_margin));
+  // The epoch first: whoever relies on what was there must not miss that it is gone.
+  const uint64_t epoch = index_->epoch() + 1;
+  RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
+  RETURN_IF_ERROR(index->SetEpoch(epoch));
+  {
+    const base::MutexLock append_lock(mutex_);
+    RecordPlace place;
+    RETURN_IF_ERROR(Append(RecordKind::kForgotten, Digest(), EncodeDigests(known), place));
+  }
+  RETURN_IF_ERROR(SyncOwn());
+  RETURN_IF_ERROR(NoteSegments({}, *index));
+  return WriteIndex(std::move(index));
+}
+
+}  // namespace galley::store

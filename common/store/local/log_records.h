@@ -1,0 +1,40 @@
+// The payloads of the records that only the owner writes. docs/store-format.md specifies them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/store/interface/store.h"
+
+namespace galley::store {
+
+// One adopted record names at most this many blobs; more take more records.
+inline constexpr size_t kAdoptedMax = 16'384;
+
+using LocatedBlob = std::pair<Digest, BlobLocation>;
+
+std::string EncodeAdopted(std::span<const LocatedBlob> blobs);
+absl::StatusOr<std::vector<LocatedBlob>> DecodeAdopted(std::string_view bytes);
+
+std::string EncodeDigests(std::span<const Digest> digests);
+absl::StatusOr<std::vector<Digest>> DecodeDigests(std::string_view bytes);
+
+struct Loss {
+  uint64_t epoch = 0;
+  std::vector<Digest> blobs;
+};
+std::string EncodeLoss(const Loss& loss);
+absl::StatusOr<Loss> DecodeLoss(std::string_view bytes);
+
+// protobuf wire format: project_id = 1, platform = 2, sequence = 3, root hash = 4, root size = 5, by_the_book = 6, time_us = 7,
+// snapshot hash = 8, snapshot size = 9.
+std::string EncodePublished(const PublishedRoot& root);
+absl::StatusOr<PublishedRoot> DecodePublished(std::string_view bytes);
+
+}  // namespace galley::store

@@ -1,0 +1,280 @@
+#include "common/store/local/recovery.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/segment_reader.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+constexpr size_t kBatchChangesMax = 8192;
+
+std::string IndexPath(const std::string& directory) { return JoinPath(directory, "index"); }
+
+absl::Status SyncSegment(const std::string& directory, uint64_t segment) {
+  const std::string path = SegmentPath(directory, segment);
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return ErrnoStatus(errno, "open", path);
+  if (::fdatasync(file.get()) != 0) return ErrnoStatus(errno, "sync", path);
+  return absl::OkStatus();
+}
+
+class Recovery {
+ public:
+  Recovery(const std::string& directory, const OpenedLayout& layout, std::vector<SegmentListing> segments)
+      : directory_(directory), layout_(layout), segments_(std::move(segments)), replay_(directory, segments_) {}
+
+  absl::StatusOr<Recovered> Run() {
+    RETURN_IF_ERROR(OpenIndex());
+    RETURN_IF_ERROR(ReplayOwnersSegments());
+    if (lost_records_) RETURN_IF_ERROR(TakeInEverything());
+    RETURN_IF_ERROR(SettleEpoch());
+    if (rebuilt_) RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
+    ::unlink(RebuildMarkerPath(directory_).c_str());
+    Recovered recovered;
+    ASSIGN_OR_RETURN(recovered.segment_to_fill, SegmentToFill());
+    ASSIGN_OR_RETURN(recovered.segments, index_->Segments());
+    recovered.loss_epoch = index_->epoch();
+    recovered.segment_next = segments_.empty() ? 1 : segments_.back().number + 1;
+    recovered.index = std::move(index_);
+    return recovered;
+  }
+
+ private:
+  absl::Status OpenIndex() {
+    absl::StatusOr<std::unique_ptr<Index>> opened = absl::NotFoundError("index: marked as damaged");
+    if (!FileExists(RebuildMarkerPath(directory_))) opened = Index::Open(IndexPath(directory_), layout_.store_id);
+    if (opened.ok()) {
+      index_ = *std::move(opened);
+      ASSIGN_OR_RETURN(const bool is_whole, SegmentsAreWhole());
+      if (is_whole) return absl::OkStatus();
+      index_.reset();
+    } else if (opened.status().code() != absl::StatusCode::kNotFound) {
+      return opened.status();
+    } else if (!segments_.empty()) {
+      LogWarning("store={} index is made again: {}", directory_, MessageOf(opened.status()));
+    }
+    // Indexed bytes that are gone, or an index that is: what was there before cannot be told from the segments alone.
+    loss_ = !segments_.empty() || layout_.loss_epoch != 0;
+    rebuilt_ = true;
+    ASSIGN_OR_RETURN(index_, Index::Create(IndexPath(directory_), layout_.store_id));
+    return absl::OkStatus();
+  }
+
+  // Every segment that the index knows is there, and as long as it was.
+  absl::StatusOr<bool> SegmentsAreWhole() {
+    ASSIGN_OR_RETURN(const auto states, index_->Segments());
+    for (const auto& [number, state] : states) {
+      const auto at = std::lower_bound(segments_.begin(), segments_.end(), number,
+                                       [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
+      const bool is_there = at != segments_.end() && at->number == number;
+      if (is_there && at->size_bytes >= state.indexed_bytes) continue;
+      LogWarning("store={} segment={:016x} {}: the index is made again", directory_, number, is_there ? "is shorter than it was" : "is gone");
+      return false;
+    }
+    return true;
+  }
+
+  absl::Status ReplayOwnersSegments() {
+    ASSIGN_OR_RETURN(const auto states, index_->Segments());
+    for (const SegmentListing& segment : segments_) {
+      const auto known = states.find(segment.number);
+      SegmentState state;
+      if (known != states.end()) {
+        state = known->second;
+      } else {
+        const absl::StatusOr<SegmentHeader> header = ReadSegmentHeader(directory_, segment.number, layout_.store_id);
+        if (header.status().code() == absl::StatusCode::kFailedPrecondition) return header.status();
+        if (!header.ok()) {
+          NoteBadHeader(segment, header.status());
+          continue;
+        }
+        state = {.writer = header->writer, .indexed_bytes = header->writer == SegmentWriterKind::kOwner ? kSegmentHeaderBytes : 0};
+      }
+      if (state.writer == SegmentWriterKind::kOwner && segment.size_bytes > state.indexed_bytes) {
+        RETURN_IF_ERROR(Replay(segment, state));
+      } else if (known == states.end()) {
+        RETURN_IF_ERROR(SetState(segment.number, state));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // A segment without a whole header was being made when a crash came, unless it holds more than that.
+  void NoteBadHeader(const SegmentListing& segment, const absl::Status& status) {
+    if (segment.size_bytes <= kSegmentHeaderBytes) return;
+    LogWarning("store={} {}", directory_, MessageOf(status));
+    lost_records_ = true;
+  }
+
+  absl::Status SetState(uint64_t segment, const SegmentState& state) {
+    auto batch = index_->NewBatch();
+    RETURN_IF_ERROR(batch->SetSegment(segment, state));
+    return index_->Write(std::move(batch));
+  }
+
+  absl::Status Replay(const SegmentListing& segment, SegmentState state) {
+    // What the page cache shows may not be on the disk yet; once it is indexed it has to be.
+    RETURN_IF_ERROR(SyncSegment(directory_, segment.number));
+    auto batch = index_->NewBatch();
+    const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header, std::string_view payload) -> absl::Status {
+      if (batch->size() >= kBatchChangesMax) {
+        state.indexed_bytes = offset;
+        RETURN_IF_ERROR(batch->SetSegment(segment.number, state));
+        RETURN_IF_ERROR(index_->Write(std::move(batch)));
+        batch = index_->NewBatch();
+      }
+      return replay_.Apply({segment.number, offset}, header, payload, *batch);
+    };
+    ASSIGN_OR_RETURN(const ScanReport report, ScanSegment(directory_, segment.number, state.indexed_bytes, visit));
+    for (const DamagedRange& range : report.damaged) {
+      lost_records_ = true;
+      LogWarning("store={} segment={:016x} offset={} damaged_bytes={}", directory_, segment.number, range.offset, range.size_bytes);
+      RETURN_IF_ERROR(batch->NoteDamage({segment.number, range.offset}));
+    }
+    // A torn tail is behind us for good: nobody appends to this segment again (SegmentToFill).
+    state.indexed_bytes = report.size_bytes;
+    if (report.whole_end != report.size_bytes) {
+      RETURN_IF_ERROR(batch->NoteDamage({segment.number, report.whole_end}));
+      state.is_abandoned = true;
+    }
+    RETURN_IF_ERROR(batch->SetSegment(segment.number, state));
+    RETURN_IF_ERROR(index_->Write(std::move(batch)));
+    replayed_.push_back(segment.number);
+    return absl::OkStatus();
+  }
+
+  // Records are lost, so blobs may lie where nothing says so: whatever is whole is taken in. Bytes are verified when they are read.
+  absl::Status TakeInEverything() {
+    for (const SegmentListing& segment : segments_) {
+      auto batch = index_->NewBatch();
+      const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header, std::string_view) -> absl::Status {
+        if (header.kind != RecordKind::kBlob) return absl::OkStatus();
+        if (batch->size() >= kBatchChangesMax) {
+          RETURN_IF_ERROR(index_->Write(std::move(batch)));
+          batch = index_->NewBatch();
+        }
+        return TakeIn(header.key, {segment.number, offset}, *batch);
+      };
+      RETURN_IF_ERROR(ScanSegment(directory_, segment.number, kSegmentHeaderBytes, visit).status());
+      RETURN_IF_ERROR(index_->Write(std::move(batch)));
+      RETURN_IF_ERROR(SyncSegment(directory_, segment.number));
+    }
+    ASSIGN_OR_RETURN(const std::vector<BlobFileListing> files, ListBlobFiles(directory_));
+    auto batch = index_->NewBatch();
+    for (const BlobFileListing& file : files) {
+      if (file.size_bytes == file.digest.size_bytes()) RETURN_IF_ERROR(TakeIn(file.digest, {}, *batch));
+    }
+    return index_->Write(std::move(batch));
+  }
+
+  absl::Status TakeIn(const Digest& digest, const BlobLocation& location, IndexBatch& batch) {
+    ASSIGN_OR_RETURN(const auto present, index_->Blobs(std::span(&digest, 1)));
+    return present[0].has_value() ? absl::OkStatus() : batch.SetBlob(digest, location);
+  }
+
+  // The highest epoch that anything remembers, and one more when something was lost.
+  absl::Status SettleEpoch() {
+    const bool lost = loss_ || lost_records_ || replay_.adopted_missing() > 0;
+    const uint64_t known = std::max({layout_.loss_epoch, index_->epoch(), replay_.epoch_max()});
+    const uint64_t epoch = known + (lost ? 1 : 0);
+    if (epoch != layout_.loss_epoch) RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
+    if (epoch == index_->epoch()) return absl::OkStatus();
+    auto batch = index_->NewBatch();
+    RETURN_IF_ERROR(batch->SetEpoch(epoch));
+    return index_->Write(std::move(batch));
+  }
+
+  // After an unclean stop a new segment is begun: the old one's pages may have met a failed sync that nobody saw.
+  absl::StatusOr<std::optional<uint64_t>> SegmentToFill() {
+    ASSIGN_OR_RETURN(const auto states, index_->Segments());
+    for (auto at = segments_.rbegin(); at != segments_.rend(); ++at) {
+      const auto known = states.find(at->number);
+      if (known == states.end() || known->second.writer != SegmentWriterKind::kOwner) continue;
+      const bool was_replayed = std::find(replayed_.begin(), replayed_.end(), at->number) != replayed_.end();
+      if (was_replayed || known->second.is_abandoned || known->second.indexed_bytes != at->size_bytes) return std::optional<uint64_t>();
+      return std::optional(at->number);
+    }
+    return std::optional<uint64_t>();
+  }
+
+  const std::string directory_;
+  const OpenedLayout& layout_;
+  const std::vector<SegmentListing> segments_;
+  RecordReplay replay_;
+  std::unique_ptr<Index> index_;
+  std::vector<uint64_t> replayed_;
+  bool rebuilt_ = false;
+  bool loss_ = false;
+  bool lost_records_ = false;
+};
+
+}  // namespace
+
+std::string RebuildMarkerPath(const std::string& store_directory) { return JoinPath(TemporaryDirectory(store_directory), "rebuild-index"); }
+
+absl::StatusOr<Recovered> Recover(const std::string& store_directory, const OpenedLayout& layout) {
+  ASSIGN_OR_RETURN(std::vector<SegmentListing> segments, ListSegments(store_directory));
+  return Recovery(store_directory, layout, std::move(segments)).Run();
+}
+
+RecordReplay::RecordReplay(const std::string& store_directory, const std::vector<SegmentListing>& segments) : directory_(store_directory) {
+  for (const SegmentListing& segment : segments) segment_bytes_[segment.number] = segment.size_bytes;
+}
+
+bool RecordReplay::CanHold(const Digest& digest, const BlobLocation& location) const {
+  if (location.segment == 0) {
+    const absl::StatusOr<FileStat> stat = StatFile(BlobFilePath(directory_, digest));
+    return stat.ok() && stat->size_bytes == digest.size_bytes();
+  }
+  const auto at = segment_bytes_.find(location.segment);
+  return at != segment_bytes_.end() && location.offset < at->second && digest.size_bytes() <= at->second - location.offset;
+}
+
+absl::Status RecordReplay::Apply(const RecordPlace& place, const RecordHeader& header, std::string_view payload, IndexBatch& batch) {
+  switch (header.kind) {
+    case RecordKind::kBlob:
+      return batch.SetBlob(header.key, {place.segment, place.offset});
+    case RecordKind::kAdopted: {
+      ASSIGN_OR_RETURN(const std::vector<LocatedBlob> blobs, DecodeAdopted(payload));
+      for (const auto& [digest, location] : blobs) {
+        if (CanHold(digest, location)) {
+          RETURN_IF_ERROR(batch.SetBlob(digest, location));
+        } else {
+          ++adopted_missing_;
+        }
+      }
+      return absl::OkStatus();
+    }
+    case RecordKind::kObservationSet:
+      return batch.AddObservationSet(header.key, {.place = place, .checksum = header.payload_checksum});
+    case RecordKind::kResult:
+      return batch.SetResult(header.key, place);
+    case RecordKind::kPublished: {
+      ASSIGN_OR_RETURN(const PublishedRoot root, DecodePublished(payload));
+      return batch.SetRoot(root, place);
+    }
+    case RecordKind::kForgotten: {
+      ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
+      for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveResult(key));
+      return absl::OkStatus();
+    }
+    case RecordKind::kLoss: {
+      ASSIGN_OR_RETURN(const Loss loss, DecodeLoss(payload));
+      epoch_max_ = std::max(epoch_max_, loss.epoch);
+      for (const Digest& digest : loss.blobs) RETURN_IF_ERROR(batch.RemoveBlob(digest));
+      return absl::OkStatus();
+    }
+  }
+  return absl::OkStatus();  // a later version's
+}
+
+}  // namespace galley::store
