@@ -110,7 +110,7 @@ class StageTest : public ::testing::Test {
   static Files Held(const std::string& directory) {
     Files held;
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-      const std::string path = fs::relative(entry.path(), directory).string();
+      const std::string path = entry.path().lexically_relative(directory).string();
       if (path == ".galley-root") continue;
       if (entry.is_symlink()) {
         held[path] = "link";
@@ -125,6 +125,16 @@ class StageTest : public ::testing::Test {
   }
   Files Held() const { return Held(sandbox_); }
   std::string Marker() const { return ReadFile(Path(".galley-root")).value_or("absent"); }
+
+  // Ends the process with 0 when staging a file beyond the size limit is answered as a full disk would be: EFBIG takes ENOSPC's path.
+  [[noreturn]] void StageBeyondTheLimit() {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const absl::Status status = StageBook({{"Game/big", std::string(10'000, 'x')}}).status();
+    const bool is_named = status.message().find("Game/big") != absl::string_view::npos;
+    std::_Exit(absl::IsResourceExhausted(status) && is_named && Marker() == "absent" ? 0 : 1);
+  }
 
   BlobsInMemory store_;
   std::string folder_;
@@ -323,24 +333,14 @@ TEST_F(StageTest, ATreeThatWantsTheMarkersNameIsRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(StageBook({{".galley-root", "x"}}).status()));
 }
 
-TEST_F(StageTest, AFullDeviceNamesTheFile) {
-  // A file-size limit stands in for the full disk: EFBIG takes the same path as ENOSPC.
-  EXPECT_EXIT(
-      {
-        ::signal(SIGXFSZ, SIG_IGN);
-        const rlimit limit{4096, 4096};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-        const absl::Status status = StageBook({{"Game/big", std::string(10'000, 'x')}}).status();
-        const bool is_named = std::string(status.message()).find("Game/big") != std::string::npos;
-        std::_Exit(absl::IsResourceExhausted(status) && is_named && Marker() == "absent" ? 0 : 1);
-      },
-      ::testing::ExitedWithCode(0), "");
+TEST_F(StageTest, AFullDiskIsToldWithTheFilesName) {
+  EXPECT_EXIT(StageBeyondTheLimit(), ::testing::ExitedWithCode(0), "");
 }
 
 // The model: by the book the sandbox equals the tree; narrow, it is overlaid. Interrupted stages come between.
 TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
   const std::vector<std::string> paths = {"G/a", "G/a/b", "G/a/b/c", "G/d", "H/a", "H/a.x", "H/a.x/y", "i"};
-  for (uint32_t seed = 0; seed < 60; ++seed) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     fs::remove_all(sandbox_);
     Files held;
