@@ -1,0 +1,33 @@
+#include "worker/cookers/copy/copy_cooker.h"
+
+#include <string>
+
+namespace galley::worker {
+namespace {
+
+class CopyCooker : public Cooker {
+ public:
+  CopyCooker() {
+    description_.name = "copy";
+    description_.identity = "1";
+    description_.outputs = {""};
+    description_.documentation = "Copies the source as it is.";
+  }
+
+  const record::CookerDescription& description() const override { return description_; }
+
+  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override { return std::make_unique<Loaded>(); }
+
+  absl::Status Cook(CookContext& context, Loaded&) override {
+    return context.AddOutput("", std::string(*context.source()));
+  }
+
+ private:
+  record::CookerDescription description_;
+};
+
+}  // namespace
+
+std::unique_ptr<Cooker> CreateCopyCooker() { return std::make_unique<CopyCooker>(); }
+
+}  // namespace galley::worker

@@ -1,0 +1,36 @@
+#include "worker/cookers/copy/copy_cooker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/testing/fake_cook_context.h"
+
+namespace galley::worker {
+namespace {
+
+TEST(CopyCookerTest, OutputIsTheSourceByteForByte) {
+  const auto cooker = CreateCopyCooker();
+  const std::string bytes("a\0\r\n\xFF", 5);
+  FakeCookContext context(cooker->description(), "/Game/readme.bin", bytes);
+  ASSERT_TRUE(LoadAndCook(*cooker, context).ok());
+  EXPECT_EQ(context.output(""), bytes);
+  EXPECT_FALSE(context.outputs().at("").is_executable);
+  EXPECT_EQ(context.outputs().size(), 1u);
+}
+
+TEST(CopyCookerTest, EmptySourceIsCopiedToo) {
+  const auto cooker = CreateCopyCooker();
+  FakeCookContext context(cooker->description(), "/Game/empty", "");
+  ASSERT_TRUE(LoadAndCook(*cooker, context).ok());
+  EXPECT_EQ(context.output(""), "");
+}
+
+TEST(CopyCookerTest, LooksAtNothingButTheSource) {
+  const auto cooker = CreateCopyCooker();
+  FakeCookContext context(cooker->description(), "/Game/a.txt", "x");
+  ASSERT_TRUE(LoadAndCook(*cooker, context).ok());
+  EXPECT_THAT(context.looks(), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace galley::worker

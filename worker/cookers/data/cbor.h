@@ -1,0 +1,17 @@
+// CBOR in core deterministic encoding (RFC 8949, 4.2.1): shortest heads, definite lengths, the shortest float that keeps the value, the keys of
+// a map in bytewise lexicographic order of their encodings (so a shorter key comes before a longer one). Equal values give equal bytes.
+//
+//   {"b": 1, "aa": [true, 1.5]}  ->  A2 61 62 01  62 61 61 82 F5 F9 3E 00
+#pragma once
+
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace galley::worker {
+
+// REQUIRES: a value out of JSON text (no binary, no discarded value), nested at most kJsonDepthMax.
+// Integers stay integers and floats floats: 1 is 01, 1.0 is F9 3C 00.
+std::string EncodeCbor(const nlohmann::json& value);
+
+}  // namespace galley::worker
