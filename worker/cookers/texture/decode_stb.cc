@@ -15,6 +15,9 @@ struct StbFree {
   void operator()(void* pointer) const { stbi_image_free(pointer); }
 };
 
+// stb asks either for exactly what it needs next, or for as much as its buffer takes.
+constexpr size_t kStbBufferBytes = 128;
+
 struct ByteFeed {
   std::string_view bytes;
   size_t offset = 0;
@@ -22,8 +25,9 @@ struct ByteFeed {
 
   static int Read(void* user, char* out, int size) {
     ByteFeed& feed = *static_cast<ByteFeed*>(user);
-    const size_t count = std::min(static_cast<size_t>(size), feed.bytes.size() - feed.offset);
-    feed.is_truncated |= count == 0;
+    const size_t wanted = static_cast<size_t>(size);
+    const size_t count = std::min(wanted, feed.bytes.size() - feed.offset);
+    feed.is_truncated |= count == 0 || (count < wanted && wanted != kStbBufferBytes);
     std::memcpy(out, feed.bytes.data() + feed.offset, count);
     feed.offset += count;
     return static_cast<int>(count);

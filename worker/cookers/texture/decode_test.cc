@@ -1,0 +1,186 @@
+#include "worker/cookers/texture/decode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/status_macros.h"
+#include "worker/cookers/texture/testing/block_decoder.h"
+#include "worker/cookers/texture/testing/sample_images.h"
+
+namespace galley::worker::texture {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string ErrorOf(std::string_view extension, std::string_view bytes, const DecodeOptions& options = {}) {
+  const absl::StatusOr<Decoded> decoded = Decode(extension, bytes, options);
+  if (decoded.ok()) return "decoded";
+  return absl::IsInvalidArgument(decoded.status()) ? MessageOf(decoded.status()) : decoded.status().ToString();
+}
+
+// 8-bit images only.
+Bitmap DecodedBitmap(std::string_view extension, std::string_view bytes) {
+  absl::StatusOr<Decoded> decoded = Decode(extension, bytes, {});
+  EXPECT_TRUE(decoded.ok()) << decoded.status();
+  if (!decoded.ok()) return {};
+  const auto& texels = std::get<std::vector<uint8_t>>(decoded->image.texels);
+  return MakeBitmap(decoded->image.width, decoded->image.height, [&](uint32_t x, uint32_t y) {
+    const size_t i = (size_t{y} * decoded->image.width + x) * 4;
+    return Color{texels[i], texels[i + 1], texels[i + 2], texels[i + 3]};
+  });
+}
+
+Bitmap Grey(Bitmap bitmap, bool keeps_alpha) {
+  for (Color& color : bitmap.texels) color = {color.red, color.red, color.red, keeps_alpha ? color.alpha : uint8_t{255}};
+  return bitmap;
+}
+
+// At most 256 colours.
+Bitmap Patches(bool has_alpha) {
+  return MakeBitmap(13, 7, [&](uint32_t x, uint32_t y) {
+    return Color{static_cast<uint8_t>(x * 15), static_cast<uint8_t>(y * 30), 99, static_cast<uint8_t>(has_alpha && x == y ? 40 : 255)};
+  });
+}
+
+TEST(DecodePngTest, EveryKindIsExpandedToRgba) {
+  const Bitmap bitmap = Patches(true);
+  for (const bool is_interlaced : {false, true}) {
+    const auto decoded = [&](PngKind kind, const Bitmap& source) {
+      return DecodedBitmap("png", MakePng(source, {.kind = kind, .is_interlaced = is_interlaced})).texels;
+    };
+    EXPECT_EQ(decoded(PngKind::kRgba, bitmap), bitmap.texels);
+    EXPECT_EQ(decoded(PngKind::kRgb, Patches(false)), Patches(false).texels);
+    EXPECT_EQ(decoded(PngKind::kPalette, bitmap), bitmap.texels);
+    EXPECT_EQ(decoded(PngKind::kGrey, bitmap), Grey(bitmap, false).texels);
+    EXPECT_EQ(decoded(PngKind::kGreyAlpha, bitmap), Grey(bitmap, true).texels);
+  }
+}
+
+TEST(DecodePngTest, OneBitGreyBecomesBlackAndWhite) {
+  const Bitmap source = MakeBitmap(9, 2, [](uint32_t x, uint32_t) {
+    const uint8_t grey = x % 2 == 0 ? 255 : 0;
+    return Color{grey, grey, grey, 255};
+  });
+  EXPECT_EQ(DecodedBitmap("png", MakePng(source, {.kind = PngKind::kGrey1})).texels, source.texels);
+}
+
+TEST(DecodePngTest, TransparentColorBecomesAlpha) {
+  Bitmap bitmap = Patches(false);
+  const std::string png = MakePng(bitmap, {.kind = PngKind::kRgbWithTransparentColor});
+  bitmap.texels[0].alpha = 0;
+  EXPECT_EQ(DecodedBitmap("png", png).texels, bitmap.texels);
+}
+
+TEST(DecodePngTest, SixteenBitsAreKept) {
+  const auto decoded = Decode("png", MakePng(Constant(3, 2, {1, 2, 3, 4}), {.is_16_bit = true}), {});
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  const auto& texels = std::get<std::vector<uint16_t>>(decoded->image.texels);
+  ASSERT_EQ(texels.size(), 24u);
+  EXPECT_EQ((std::vector<uint16_t>(texels.begin() + 20, texels.end())), (std::vector<uint16_t>{257, 514, 771, 1028}));
+}
+
+TEST(DecodeTest, AlphaIsNoticedInOneTexelOnly) {
+  Bitmap bitmap = Constant(5, 5, {9, 9, 9, 255});
+  EXPECT_FALSE(Decode("png", MakePng(bitmap), {})->image.has_alpha);
+  bitmap.texels.back().alpha = 254;
+  EXPECT_TRUE(Decode("png", MakePng(bitmap), {})->image.has_alpha);
+}
+
+TEST(DecodePngTest, ABombIsRefusedByItsHeader) {
+  const std::string bomb = MakePngBomb(16384, 64);
+  std::string header = bomb.substr(0, 4096);
+  // 16384 x 16384: the height, and the checksum of the header chunk.
+  const Bitmap small = Constant(1, 1, {});
+  EXPECT_EQ(ErrorOf("png", MakePngBomb(65536, 1)), "png: the image is 65536 x 1; each side must be from 1 to 65535 texels");
+  EXPECT_EQ(MessageOf(CheckSize(16384, 16384, 1, {})),
+            "the image is 16384 x 16384 (RGBA, 8 bits a channel): 1073741824 bytes decoded, above the limit of 1024000000; "
+            "make it smaller or split it");
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckSize(16384, 16384, 1, {})));
+}
+
+TEST(DecodePngTest, MoreThanTheJobsMemoryIsNoVerdict) {
+  const std::string png = MakePng(Constant(64, 64, {}));
+  EXPECT_EQ(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4}), "decoded");
+  EXPECT_THAT(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 - 4}), HasSubstr("RESOURCE_EXHAUSTED: png: the image is 64 x 64"));
+}
+
+TEST(DecodePngTest, AHugeImageInAFewBytesIsTruncatedBeforeAnythingIsAllocated) {
+  const std::string png = MakePngBomb(16000, 16);
+  std::string huge = png.substr(0, 33);
+  huge[22] = 0x3e;  // 16,000 rows; and the checksum that goes with them
+  huge[23] = static_cast<char>(0x80);
+  EXPECT_THAT(ErrorOf("png", huge), testing::AnyOf(HasSubstr("CRC"), HasSubstr("truncated")));
+  EXPECT_THAT(ErrorOf("png", MakePngBomb(16000, 1000).substr(0, 300)), HasSubstr("the file is truncated: an image of 16000 x 1000"));
+}
+
+TEST(DecodePngTest, TruncatedAnywhereIsAnError) {
+  for (const bool is_interlaced : {false, true}) {
+    const std::string png = MakePng(Gradient(40, 30, true), {.is_interlaced = is_interlaced});
+    for (size_t size = 0; size < png.size(); size += size < 64 ? 1 : 64) {
+      EXPECT_NE(ErrorOf("png", png.substr(0, size)), "decoded") << size;
+    }
+    EXPECT_NE(ErrorOf("png", png.substr(0, png.size() - 1)), "decoded");
+  }
+}
+
+TEST(DecodePngTest, AFlippedBitInTheImageIsAnError) {
+  const std::string png = MakePng(Gradient(40, 30));
+  for (size_t i = 8; i < png.size(); i += 37) {
+    std::string damaged = png;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    EXPECT_NE(ErrorOf("png", damaged), "decoded") << i;
+  }
+}
+
+TEST(DecodeTest, EmptyAndMisnamedFilesSayWhatTheyAre) {
+  for (const char* extension : {"png", "jpg", "tga", "bmp", "hdr"}) {
+    EXPECT_EQ(ErrorOf(extension, ""), std::string(extension) + ": the file is empty");
+  }
+  EXPECT_EQ(ErrorOf("png", MakeJpeg(Gradient(8, 8))), "png: the file is a jpg; convert it, or name it .jpg if the cooker takes that");
+  EXPECT_EQ(ErrorOf("png", "version https://git-lfs.github.com/spec/v1\n"), "png: the file is a Git LFS pointer; run `git lfs pull`");
+  EXPECT_EQ(ErrorOf("bmp", "something else"), "bmp: the file does not begin as this format does");
+  EXPECT_EQ(ErrorOf("exr", "v/1"), "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .exr");
+}
+
+TEST(DecodeJpegTest, BaselineAndProgressiveComeCloseToTheSource) {
+  const Bitmap bitmap = Gradient(61, 33);
+  for (const bool is_progressive : {false, true}) {
+    EXPECT_GT(Psnr(DecodedBitmap("jpeg", MakeJpeg(bitmap, is_progressive)), bitmap, "rgb"), 34.0);
+  }
+}
+
+TEST(DecodeJpegTest, TruncatedIsAnErrorNotGrey) {
+  for (const bool is_progressive : {false, true}) {
+    const std::string jpeg = MakeJpeg(Gradient(61, 33), is_progressive);
+    for (size_t size = 0; size + 2 < jpeg.size(); size += 16) EXPECT_NE(ErrorOf("jpg", jpeg.substr(0, size)), "decoded") << size;
+  }
+}
+
+TEST(DecodeStbTest, TgaAndBmpAreExact) {
+  const Bitmap bitmap = Gradient(21, 10, true);
+  EXPECT_EQ(DecodedBitmap("tga", MakeTga(bitmap)).texels, bitmap.texels);
+  EXPECT_EQ(DecodedBitmap("tga", MakeTga(bitmap, true)).texels, bitmap.texels);
+  EXPECT_EQ(DecodedBitmap("bmp", MakeBmp(Gradient(21, 10))).texels, Gradient(21, 10).texels);
+}
+
+TEST(DecodeStbTest, TruncatedIsAnErrorNotBlack) {
+  const Bitmap bitmap = Gradient(32, 8);
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"tga", MakeTga(bitmap)}, {"tga", MakeTga(bitmap, true)}, {"bmp", MakeBmp(bitmap)}, {"hdr", MakeHdr(bitmap, 2.0)}};
+  for (const auto& [extension, bytes] : files) {
+    EXPECT_EQ(ErrorOf(extension, bytes), "decoded");
+    for (size_t size = 1; size < bytes.size(); size += 16) EXPECT_NE(ErrorOf(extension, bytes.substr(0, size)), "decoded") << extension << size;
+    EXPECT_THAT(ErrorOf(extension, bytes.substr(0, bytes.size() - 1)), HasSubstr("truncated"));
+  }
+}
+
+TEST(DecodeStbTest, HdrKeepsLightAboveOne) {
+  const auto decoded = Decode("hdr", MakeHdr(Constant(3, 3, {128, 64, 192}), 16.0), {});
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  const auto& texels = std::get<std::vector<float>>(decoded->image.texels);
+  EXPECT_EQ((std::vector<float>(texels.begin(), texels.begin() + 4)), (std::vector<float>{8.0f, 4.0f, 12.0f, 1.0f}));
+  EXPECT_FALSE(decoded->image.has_alpha);
+}
+
+}  // namespace
+}  // namespace galley::worker::texture

@@ -1,0 +1,50 @@
+// Small images made by formula, and writers of the file formats that the cooker reads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace galley::worker::texture {
+
+struct Color {
+  uint8_t red = 0;
+  uint8_t green = 0;
+  uint8_t blue = 0;
+  uint8_t alpha = 255;
+  bool operator==(const Color&) const = default;
+};
+
+struct Bitmap {
+  uint32_t width = 0;
+  uint32_t height = 0;
+  std::vector<Color> texels;
+  const Color& at(uint32_t x, uint32_t y) const { return texels[y * width + x]; }
+};
+
+Bitmap MakeBitmap(uint32_t width, uint32_t height, const std::function<Color(uint32_t x, uint32_t y)>& color);
+Bitmap Constant(uint32_t width, uint32_t height, Color color);
+// Soft gradients with some texture: what block encoders are made for. With alpha: a soft hole.
+Bitmap Gradient(uint32_t width, uint32_t height, bool has_alpha = false);
+// A normal map of waves.
+Bitmap Waves(uint32_t width, uint32_t height);
+
+enum class PngKind { kRgb, kRgba, kGrey, kGreyAlpha, kPalette, kRgbWithTransparentColor, kGrey1 };
+struct PngOptions {
+  PngKind kind = PngKind::kRgba;
+  bool is_16_bit = false;  // each value times 257; not for palettes and kGrey1
+  bool is_interlaced = false;
+};
+// Grey kinds take the red channel; palettes at most 256 colours with their alpha; kRgbWithTransparentColor makes texel (0, 0)'s colour
+// transparent; kGrey1 white where red >= 128.
+std::string MakePng(const Bitmap& bitmap, const PngOptions& options = {});
+// A PNG of one bit depth and kind whose data is all zeros: small for any size.
+std::string MakePngBomb(uint32_t width, uint32_t height);
+std::string MakeJpeg(const Bitmap& bitmap, bool is_progressive = false);
+std::string MakeTga(const Bitmap& bitmap, bool is_run_length = false);
+std::string MakeBmp(const Bitmap& bitmap);
+// Each channel `scale` times its value / 256.
+std::string MakeHdr(const Bitmap& bitmap, double scale);
+
+}  // namespace galley::worker::texture
