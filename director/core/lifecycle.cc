@@ -104,7 +104,7 @@ void Lifecycle::Withdraw(PackageId id) {
 }
 
 bool Lifecycle::WantsLookUp(const PackageData& package) {
-  if (package.state != State::kRequest || IsBlocked(*package.work) || package.work->attempt != 0) return false;
+  if (package.state != State::kRequest || !package.work->has_begun || IsBlocked(*package.work) || package.work->attempt != 0) return false;
   return std::any_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) { return slot.phase == Phase::kToLookUp; });
 }
 

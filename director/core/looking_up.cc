@@ -77,7 +77,6 @@ void CookCore::Impl::OnHit(PackageId id, PlatformIndex platform, const LookedUp:
 void CookCore::Impl::OnNeedsCooked(PackageId id, PlatformIndex platform, const LookedUp::NeedsCooked& needs) {
   PackageData& package = packages[id];
   lifecycle.SetPhase(id, platform, Phase::kWaiting);
-  bool is_worth_waiting = false;
   bool can_wait = ++package.work->needs <= options.needs_max;
   for (const std::string& name : needs.packages) {
     std::string error;
@@ -88,12 +87,10 @@ void CookCore::Impl::OnNeedsCooked(PackageId id, PlatformIndex platform, const L
     const PackageId input = FindOrAdd(name);
     Join(input, InstigatorCategory::kBuildDependency, id);
     const Availability availability = AvailabilityOf(input, platform);
-    const bool is_known = std::binary_search(package.cooked_inputs.begin(), package.cooked_inputs.end(), input);
-    is_worth_waiting |= availability == Availability::kPending || (availability == Availability::kReady && !is_known);
     can_wait = availability != Availability::kNone && AddWait(id, {input, platform, false});
   }
   if (package.work == nullptr || package.slots[platform].phase != Phase::kWaiting) return;
-  if (!can_wait || !is_worth_waiting) return MissInstead(id, platform);
+  if (!can_wait) return MissInstead(id, platform);
   EvaluateWaits(id);
 }
 

@@ -55,6 +55,7 @@ struct Wait {
 struct Work {
   std::vector<Wait> waits;
   std::vector<PackageId> waiters;   // sorted: who waits for this one's results or list of generated packages
+  bool has_begun = false;           // found in the catalog and fit to be cooked
   bool waits_for_generator = false;
   bool wakes = false;               // a wake of this package is on the agenda
   std::string stale_path;           // not empty: waits for FilesChanged of this file

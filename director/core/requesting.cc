@@ -126,6 +126,7 @@ void CookCore::Impl::Begin(PackageId id) {
     return FailPackage(id, Stage::kRequest,
                        "its rule asks for the resource '" + unknown + "': expected one that [resources] names with a count of 1 or more");
   }
+  package.work->has_begun = true;
   if (request->force) {
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       if (package.slots[p].phase == Phase::kToLookUp) lifecycle.SetPhase(id, p, Phase::kToCook);
@@ -192,6 +193,8 @@ void CookCore::Impl::Requeue(PackageId id) {
   }
   if (package.work != nullptr) {
     package.work->waits.clear();
+    package.work->has_begun = false;
+    package.work->waits_for_generator = false;
     package.work->is_loaded = false;
     lifecycle.SetState(id, State::kRequest, "a file changed");
   }

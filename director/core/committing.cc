@@ -1,0 +1,117 @@
+// Commits, and how a package gets on: Advance decides its state from its platforms.
+#include <algorithm>
+
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+
+void CookCore::Impl::Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker, ReportId report) {
+  std::vector<std::pair<WorkerId, ReportId>>& reports = commits[{package, platform, result}];
+  if (reports.empty()) turn.persist.push_back({package, platform, result, true});
+  reports.emplace_back(worker, report);
+}
+
+void CookCore::Impl::OnPersisted(const Persisted& event) {
+  if (!event.error.empty() && request.has_value()) End("results could not be made durable: " + event.error);
+  for (const Persisted::Item& item : event.items) {
+    if (!event.error.empty()) break;
+    const auto commit = commits.find({item.package, item.platform, item.result});
+    if (commit == commits.end()) continue;  // a hit: nobody waits for it
+    for (const auto& [worker, report] : commit->second) Acknowledge(worker, report);
+    commits.erase(commit);
+    const PackageData& package = packages[item.package];
+    if (package.work == nullptr || item.platform >= package.slots.size()) continue;
+    const Slot& slot = package.slots[item.platform];
+    if (slot.phase != Phase::kCommitting || slot.result->id != item.result) continue;
+    if (slot.result->is_verdict) {
+      const ResultViewPtr verdict = slot.result;
+      FailPlatforms(item.package, MaskOf(item.platform), Stage::kSave, verdict->error, verdict->log);
+    } else {
+      lifecycle.SetPhase(item.package, item.platform, Phase::kDone, slot.source);
+      Settle(item.package, item.platform);
+    }
+    Advance(item.package);
+  }
+}
+
+// A platform has its durable result.
+void CookCore::Impl::Settle(PackageId id, PlatformIndex platform) {
+  const Slot& slot = packages[id].slots[platform];
+  Note(PackageDone{id, platform, slot.result->id, slot.source});
+  WakeWaiters(id);
+}
+
+PlatformMask CookCore::Impl::Wanted(PackageId id) const {
+  PlatformMask mask = 0;
+  const std::vector<Slot>& slots = packages[id].slots;
+  for (PlatformIndex p = 0; p < slots.size(); ++p) mask |= slots[p].phase != Phase::kUnwanted ? MaskOf(p) : 0;
+  return mask;
+}
+
+PlatformMask CookCore::Impl::InPhase(PackageId id, Phase phase) const {
+  PlatformMask mask = 0;
+  const std::vector<Slot>& slots = packages[id].slots;
+  for (PlatformIndex p = 0; p < slots.size(); ++p) mask |= slots[p].phase == phase ? MaskOf(p) : 0;
+  return mask;
+}
+
+void CookCore::Impl::Advance(PackageId id) {
+  PackageData& package = packages[id];
+  if (package.work == nullptr) return;
+  const Work& work = *package.work;
+  const auto any = [&](Phase phase) { return InPhase(id, phase) != 0; };
+  if ((InPhase(id, Phase::kDone) | InPhase(id, Phase::kFailed)) == Wanted(id)) return Finish(id);
+  if (work.attempt != 0) {
+    return lifecycle.SetState(id, work.is_loaded ? State::kSave : State::kLoad, work.is_loaded ? "loaded" : "handed over");
+  }
+  if (!work.has_begun || IsBlocked(work)) return lifecycle.SetState(id, State::kRequest, "waits");
+  if (any(Phase::kToLookUp) || any(Phase::kLookingUp) || any(Phase::kWaiting)) {
+    return lifecycle.SetState(id, State::kRequest, "to be looked up");
+  }
+  if (!any(Phase::kToCook)) return lifecycle.SetState(id, State::kSave, "being committed");
+  if (package.state != State::kSaveStalled) lifecycle.SetState(id, State::kLoad, "not up to date");
+}
+
+void CookCore::Impl::Finish(PackageId id) {
+  WakeWaiters(id);
+  const bool has_failed = InPhase(id, Phase::kFailed) != 0;
+  PackageData& package = packages[id];
+  if (package.work->attempt != 0) EndAttempt(package.work->attempt, true);
+  if (!package.work->stale_path.empty()) stale_waiters[package.work->stale_path].erase(id);
+  lifecycle.SetState(id, State::kIdle, has_failed ? "failed" : "cooked");
+  lifecycle.SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
+  const bool is_up_to_date = !has_failed && std::all_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) {
+    return slot.phase == Phase::kUnwanted || slot.source == ResultSource::kUpToDate;
+  });
+  lifecycle.SetUpToDate(id, is_up_to_date);
+}
+
+// Those of `platforms` that have not failed yet. The caller calls Advance.
+void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage, const std::string& error, const std::string& log) {
+  PackageData& package = packages[id];
+  platforms &= Wanted(id) & ~InPhase(id, Phase::kFailed);
+  if (platforms == 0) return;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (platforms & MaskOf(p)) lifecycle.SetPhase(id, p, Phase::kFailed);
+  }
+  if (platforms == Wanted(id)) {
+    Note(PackageFailed{id, std::nullopt, stage, error, log});
+  } else {
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      if (platforms & MaskOf(p)) Note(PackageFailed{id, p, stage, error, log});
+    }
+  }
+  if (package.work != nullptr) {
+    std::erase_if(package.work->waits, [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
+    if (package.work->attempt != 0) attempts.at(package.work->attempt).remaining &= ~platforms;
+    WakeWaiters(id);
+  }
+  if (request.has_value() && request->fail_fast) Stop(Ending::kFailFast);
+}
+
+void CookCore::Impl::FailPackage(PackageId id, Stage stage, const std::string& error) {
+  FailPlatforms(id, ~InPhase(id, Phase::kDone), stage, error, "");
+  Advance(id);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,254 @@
+// Attempts, and what workers report of them.
+#include <algorithm>
+#include <bit>
+
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+
+Attempt* CookCore::Impl::Current(AttemptId id) {
+  const auto found = attempts.find(id);
+  return found == attempts.end() || !found->second.is_current ? nullptr : &found->second;
+}
+
+void CookCore::Impl::OnWorkerReported(const WorkerReported& event) {
+  Worker* worker = workers.Find(event.worker);
+  if (worker == nullptr) return;
+  for (const WorkerReport& report : event.reports) {
+    if (worker->See(report.report)) {
+      OnReport(event.worker, report);
+    } else if (!worker->unacknowledged.contains(report.report)) {
+      Acknowledge(event.worker, report.report);
+    }
+  }
+}
+
+void CookCore::Impl::OnReport(WorkerId worker, const WorkerReport& report) {
+  const auto attempt = attempts.find(report.attempt);
+  // From someone to whom this attempt was never given: refused.
+  if (attempt == attempts.end() || attempt->second.worker != worker) return Acknowledge(worker, report.report);
+  struct Dispatcher {
+    Impl& core;
+    WorkerId worker;
+    const WorkerReport& report;
+    bool operator()(const WorkerReport::Loaded& what) { return core.OnLoaded(report.attempt, what); }
+    bool operator()(const WorkerReport::Saved& what) { return core.OnSaved(worker, report.report, report.attempt, what); }
+    bool operator()(const WorkerReport::Failed& what) { return core.OnFailed(report.attempt, what), true; }
+    bool operator()(const WorkerReport::Needs& what) { return core.OnNeeds(report.attempt, what), true; }
+    bool operator()(const WorkerReport::Stale& what) { return core.OnStale(report.attempt, what), true; }
+    bool operator()(const WorkerReport::Ended&) { return core.OnEnded(report.attempt), true; }
+  };
+  if (std::visit(Dispatcher{*this, worker, report}, report.what)) {
+    Acknowledge(worker, report.report);
+  } else {
+    workers.Find(worker)->unacknowledged.insert(report.report);
+  }
+}
+
+bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
+  Attempt* attempt = Current(id);
+  if (attempt == nullptr) return true;
+  losses = 0;
+  attempt->measured += loaded.load_time;
+  const PackageId package = attempt->package;
+  packages[package].work->is_loaded = true;
+  lifecycle.SetLoaded(package);
+  const PlatformMask platforms = loaded.platforms & attempt->remaining;
+  for (PlatformIndex p = 0; p < options.platform_count && loaded.so_far != nullptr; ++p) {
+    if (platforms & MaskOf(p)) SetExplored(package, p, loaded.so_far, false);
+  }
+  Advance(package);
+  return true;
+}
+
+// Welcome whoever brings it, when the attempt was once given to the worker and the package still wants it.
+bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved) {
+  Attempt& attempt = attempts.at(id);
+  const PackageId package_id = attempt.package;
+  PackageData& package = packages[package_id];
+  const PlatformMask bit = saved.platform < options.platform_count ? MaskOf(saved.platform) : 0;
+  if ((attempt.granted & bit) == 0 || saved.result == nullptr) return true;
+  losses = 0;
+  attempt.measured += saved.save_time;
+  const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
+  attempt.remaining &= ~bit;
+  if (!request.has_value() || package.work == nullptr || saved.platform >= package.slots.size()) {
+    // The package is over. A result that nobody had yet feeds the cache.
+    const bool has_result = saved.platform < package.slots.size() && package.slots[saved.platform].result != nullptr;
+    if (has_result) return true;
+    Commit(package_id, saved.platform, saved.result->id, worker, report);
+    return false;
+  }
+  Slot& slot = package.slots[saved.platform];
+  bool is_acknowledged = true;
+  if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
+    if (was_expected && attempt.remaining == 0) EndAttempt(id, false);
+  } else if (!saved.is_current) {
+    Commit(package_id, saved.platform, saved.result->id, worker, report);
+    is_acknowledged = false;
+    if (was_expected) {
+      lifecycle.SetPhase(package_id, saved.platform, request->force ? Phase::kToCook : Phase::kToLookUp);
+      if (attempt.remaining == 0) EndAttempt(id, false);
+      BlameInfrastructure(package_id, bit, "its files changed while it was cooked", "");
+    }
+  } else {
+    MissInstead(package_id, saved.platform);
+    slot.result = saved.result;
+    lifecycle.SetPhase(package_id, saved.platform, Phase::kCommitting, saved.shared ? ResultSource::kCached : ResultSource::kCooked);
+    Commit(package_id, saved.platform, saved.result->id, worker, report);
+    is_acknowledged = false;
+    lifecycle.SetLoaded(package_id);
+    if (!saved.result->is_verdict) SetExplored(package_id, saved.platform, saved.result, true);
+    // Another attempt need not make it again.
+    if (package.work != nullptr && package.work->attempt != 0) {
+      const AttemptId current = package.work->attempt;
+      attempts.at(current).remaining &= ~bit;
+      if (attempts.at(current).remaining == 0) EndAttempt(current, current != id);
+    }
+  }
+  Advance(package_id);
+  return is_acknowledged;
+}
+
+void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
+  const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure;
+  if (is_own) ++counters.executors_lost;
+  Attempt* attempt = Current(id);
+  if (attempt == nullptr) return;
+  const PackageId package = attempt->package;
+  const PlatformMask platforms = (failed.platforms == 0 ? ~PlatformMask{0} : failed.platforms) & attempt->remaining;
+  if (platforms == 0) return;
+  attempt->remaining &= ~platforms;
+  TakeBack(*attempt, platforms);
+  if (is_own) {
+    OnOwnFault(id, failed, platforms);
+  } else {
+    BlameInfrastructure(package, platforms, failed.error, failed.log);
+  }
+  if (Current(id) != nullptr && attempts.at(id).remaining == 0) EndAttempt(id, false);
+  Advance(package);
+}
+
+void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms) {
+  const Attempt& attempt = attempts.at(id);
+  const uint32_t count = blame.AddOwnFault(attempt.package, attempt.worker);
+  if (count < options.own_fault_attempts_max) {
+    ++counters.jobs_retried;
+    return;
+  }
+  std::string text;
+  switch (failed.fault) {
+    case WorkerReport::Fault::kMemory:
+      text = "outgrew its memory limit";
+      break;
+    case WorkerReport::Fault::kTimeout:
+      text = "ran out of time";
+      break;
+    case WorkerReport::Fault::kCrashed:
+    case WorkerReport::Fault::kInfrastructure:
+      text = "crashed its executor";
+      break;
+  }
+  text += " (" + std::to_string(count) + " attempts ended by crashes or limits); quarantined for this cook";
+  if (!failed.error.empty()) text += ": " + failed.error;
+  const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
+  FailPlatforms(attempt.package, platforms, stage, text, failed.log);
+}
+
+void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms, const std::string& error, const std::string& log) {
+  const uint32_t count = blame.AddInfrastructureFault(id);
+  PackageData& package = packages[id];
+  if (package.work == nullptr) return;
+  if (count < options.infrastructure_attempts_max) {
+    ++counters.jobs_retried;
+    package.work->not_before = std::max(package.work->not_before, now + BackOff(count));
+    return;
+  }
+  const Stage stage = package.work->is_loaded ? Stage::kSave : Stage::kLoad;
+  const std::string text = std::to_string(count) + " attempts failed for the machine's sake, the last: " + error;
+  FailPlatforms(id, platforms & ~InPhase(id, Phase::kCommitting), stage, text, log);
+}
+
+void CookCore::Impl::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
+  Attempt* attempt = Current(id);
+  if (attempt == nullptr || needs.platform >= options.platform_count) return;
+  const PackageId package_id = attempt->package;
+  PackageData& package = packages[package_id];
+  EndAttempt(id, false);
+  const PlatformMask platforms = InPhase(package_id, Phase::kToCook) & MaskOf(needs.platform);
+  std::string error;
+  if (platforms == 0) {
+    // That platform is no longer wanted; the others go on.
+  } else if (++package.work->needs > options.needs_max) {
+    FailPackage(package_id, Stage::kLoad,
+                "asked for more than " + std::to_string(options.needs_max) + " cooked inputs one after the other, the last: " + needs.package);
+  } else if (!CanBeCookedInput(needs.package, &error)) {
+    FailPlatforms(package_id, platforms, Stage::kLoad, "cooked input " + needs.package + ": expected a package: " + error, "");
+  } else {
+    const PackageId input = FindOrAdd(needs.package);
+    packages[input].is_cooked_input = true;
+    Join(input, InstigatorCategory::kBuildDependency, package_id);
+    if (AvailabilityOf(input, needs.platform) == Availability::kNone) {
+      FailPlatforms(package_id, platforms, Stage::kLoad, "cooked input " + NameOf(input) + " failed", "");
+    } else {
+      AddWait(package_id, {input, needs.platform, true});
+    }
+  }
+  Advance(package_id);
+}
+
+void CookCore::Impl::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
+  Attempt* attempt = Current(id);
+  if (attempt == nullptr) return;
+  const PackageId package_id = attempt->package;
+  PackageData& package = packages[package_id];
+  EndAttempt(id, false);
+  ++package.generation;
+  for (PlatformIndex p = 0; p < package.slots.size() && !request->force; ++p) {
+    if (package.slots[p].phase == Phase::kToCook) lifecycle.SetPhase(package_id, p, Phase::kToLookUp);
+  }
+  package.work->stale_path = stale.path;
+  absl::btree_set<PackageId>& waiters = stale_waiters[stale.path];
+  if (waiters.empty()) turn.rescans.push_back(stale.path);
+  waiters.insert(package_id);
+  Advance(package_id);
+}
+
+// Over, and something was not reported: dropped by the worker, or reports overtook each other.
+void CookCore::Impl::OnEnded(AttemptId id) {
+  const Attempt* attempt = Current(id);
+  if (attempt == nullptr) return;
+  const PackageId package = attempt->package;
+  const PlatformMask left = attempt->remaining;
+  EndAttempt(id, false);
+  BlameInfrastructure(package, left, "the worker gave it back", "");
+  Advance(package);
+}
+
+void CookCore::Impl::TakeBack(Attempt& attempt, PlatformMask platforms) {
+  const PackageData& package = packages[attempt.package];
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((platforms & MaskOf(p)) && package.slots[p].phase == Phase::kInHand) lifecycle.SetPhase(attempt.package, p, Phase::kToCook);
+  }
+}
+
+// The caller calls Advance.
+void CookCore::Impl::EndAttempt(AttemptId id, bool is_cancelled) {
+  Attempt& attempt = attempts.at(id);
+  Worker& worker = *workers.Find(attempt.worker);
+  attempt.is_current = false;
+  worker.in_hand.erase(id);
+  worker.expected -= attempt.expected;
+  grants.Release(attempt.group);
+  TakeBack(attempt, ~PlatformMask{0});
+  Work& work = *packages[attempt.package].work;
+  work.attempt = 0;
+  work.is_loaded = false;
+  if (attempt.remaining == 0 && attempt.measured > absl::ZeroDuration()) {
+    measured_total += attempt.measured;
+    ++measured_count;
+  }
+  if (is_cancelled) DesireFor(attempt.worker).cancel.push_back(id);
+}
+
+}  // namespace galley::director

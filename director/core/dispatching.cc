@@ -1,0 +1,157 @@
+// Workers come and go; jobs are handed over.
+#include <algorithm>
+
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+namespace {
+
+// Expected of a package of which nothing is known, until something was measured.
+constexpr absl::Duration kUnknownCost = absl::Milliseconds(200);
+constexpr int kTermShift = 40;
+
+}  // namespace
+
+Desire& CookCore::Impl::DesireFor(WorkerId worker) {
+  Desire& desire = turn.desires[worker];
+  desire.worker = worker;
+  return desire;
+}
+
+void CookCore::Impl::Acknowledge(WorkerId id, ReportId report) {
+  Worker* worker = workers.Find(id);
+  if (worker == nullptr) return;
+  worker->unacknowledged.erase(report);
+  // One that is lost sends it again if it ever comes back, and is answered then.
+  if (worker->presence == Worker::Presence::kAttached) DesireFor(id).persisted.push_back(report);
+}
+
+absl::Duration CookCore::Impl::CostOf(std::string_view name) const {
+  if (const auto found = costs.find(std::string(name)); found != costs.end()) return found->second;
+  return measured_count == 0 ? kUnknownCost : measured_total / measured_count;
+}
+
+void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
+  const Worker* before = workers.Find(event.worker);
+  if (before == nullptr || !before->was_attached) ++counters.workers_started;
+  Worker& worker = workers.Attach(event.worker, event.slots);
+  spawn_failures = 0;
+  counters.workers_attached = workers.attached();
+  for (const AttemptId attempt : event.in_hand) {
+    if (!worker.in_hand.contains(attempt)) DesireFor(event.worker).cancel.push_back(attempt);
+  }
+  // What it should have and has not was lost on the way to it.
+  const std::vector<AttemptId> in_hand(worker.in_hand.begin(), worker.in_hand.end());
+  for (const AttemptId attempt : in_hand) {
+    if (std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end()) continue;
+    const PackageId package = attempts.at(attempt).package;
+    EndAttempt(attempt, false);
+    Advance(package);
+  }
+}
+
+void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
+  Worker* worker = workers.Find(event.worker);
+  if (worker == nullptr || worker->presence == Worker::Presence::kLost) return;
+  if (worker->presence == Worker::Presence::kStarting) {
+    return OnLauncherReported({event.worker, "it ended before it attached: " + event.reason});
+  }
+  worker->presence = Worker::Presence::kLost;
+  ++counters.workers_lost;
+  ++losses;
+  counters.workers_attached = workers.attached();
+  const std::vector<AttemptId> in_hand(worker->in_hand.begin(), worker->in_hand.end());
+  for (size_t i = 0; i < in_hand.size(); ++i) {
+    const Attempt attempt = attempts.at(in_hand[i]);
+    EndAttempt(in_hand[i], false);
+    // A worker takes its jobs in order: what is behind its slots was merely queued there.
+    if (i >= worker->slots) {
+      ++counters.jobs_retried;
+    } else if (event.is_infrastructure) {
+      BlameInfrastructure(attempt.package, attempt.remaining, "worker lost: " + event.reason, "");
+    } else {
+      const uint32_t count = blame.AddOwnFault(attempt.package, event.worker);
+      ++counters.jobs_retried;
+      if (count >= options.own_fault_attempts_max) {
+        FailPlatforms(attempt.package, attempt.remaining, Stage::kLoad,
+                      "its worker was lost (" + std::to_string(count) + " attempts ended so); quarantined for this cook: " + event.reason, "");
+      }
+    }
+    Advance(attempt.package);
+  }
+}
+
+void CookCore::Impl::OnLauncherReported(const LauncherReported& event) {
+  Worker* worker = workers.Find(event.worker);
+  if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting) return;
+  worker->presence = Worker::Presence::kLost;
+  if (++spawn_failures < options.spawn_failures_max || !request.has_value()) return;
+  End("no worker would start: " + std::to_string(spawn_failures) + " failures in a row, the last: " + event.error);
+}
+
+bool CookCore::Impl::HasLoadWork() const {
+  if (!lifecycle.loads().empty() || !lifecycle.saves().empty() || lifecycle.has_backing_off()) return true;
+  return std::any_of(workers.all().begin(), workers.all().end(), [](const auto& entry) { return !entry.second.in_hand.empty(); });
+}
+
+void CookCore::Impl::KeepWorkers() {
+  const uint32_t failures = std::max(spawn_failures, losses);
+  for (uint32_t alive = workers.alive(); alive < options.workers; ++alive) {
+    turn.spawns.push_back({workers.AddOwn(), failures == 0 ? absl::ZeroDuration() : BackOff(failures)});
+  }
+}
+
+// The next package whose resources are free; those found on the way whose are not go to the save queue. Invalid: none.
+PackageId CookCore::Impl::NextJob() {
+  const auto is_free = [&](uint32_t group) { return grants.IsFree(group); };
+  while (true) {
+    const PackageId stalled = lifecycle.saves().Best(is_free);
+    if (lifecycle.loads().empty()) return stalled;
+    const PackageId next = lifecycle.loads().Top();
+    if (stalled.valid() && packages[stalled].urgency >= lifecycle.loads().TopUrgency()) return stalled;
+    if (grants.IsFree(packages[next].resource_group)) return next;
+    lifecycle.SetState(next, State::kSaveStalled, "its resources are taken");
+  }
+}
+
+void CookCore::Impl::Dispatch() {
+  if (!request.has_value() || ending != Ending::kNone) return;
+  if (!HasLoadWork()) return;
+  KeepWorkers();
+  while (workers.Pick(WorkerId()).valid()) {
+    const PackageId package = NextJob();
+    if (!package.valid()) return;
+    WorkerId worker = workers.Pick(blame.LastWorker(package));
+    if (!worker.valid()) worker = workers.Pick(WorkerId());
+    HandOver(package, worker);
+  }
+}
+
+void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
+  PackageData& package = packages[id];
+  if (package.state == State::kSaveStalled) lifecycle.SetState(id, State::kLoad, "granted");
+  const AttemptId attempt_id = (static_cast<AttemptId>(options.term) << kTermShift) | ++attempt_count;
+  Attempt attempt{.package = id, .worker = worker_id, .granted = InPhase(id, Phase::kToCook), .group = package.resource_group,
+                  .expected = package.cost};
+  attempt.remaining = attempt.granted;
+  grants.Acquire(attempt.group);
+  Desire::Start start{.attempt = attempt_id, .package = id, .platforms = attempt.granted};
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (!(attempt.granted & MaskOf(p))) continue;
+    lifecycle.SetPhase(id, p, Phase::kInHand);
+    for (const PackageId input : package.cooked_inputs) {
+      if (AvailabilityOf(input, p) != Availability::kReady) continue;
+      start.cooked.push_back({input, p, packages[input].slots[p].result->id});
+    }
+  }
+  package.work->attempt = attempt_id;
+  package.work->is_loaded = false;
+  lifecycle.Refresh(id);
+  Worker& worker = *workers.Find(worker_id);
+  worker.in_hand.insert(attempt_id);
+  worker.expected += attempt.expected;
+  attempts.emplace(attempt_id, attempt);
+  DesireFor(worker_id).start.push_back(std::move(start));
+}
+
+}  // namespace galley::director

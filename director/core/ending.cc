@@ -1,0 +1,212 @@
+// The end of a cook: references are judged, roots built and published.
+#include <algorithm>
+
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+
+bool CookCore::Impl::IsQuiet() const {
+  return request.has_value() && selected_next == request->selected.size() && agenda.empty() && lifecycle.in_works() == 0 && commits.empty();
+}
+
+void CookCore::Impl::MaybeEnd() {
+  if (!request.has_value()) {
+    if (waiting_requests.empty() || !commits.empty()) return;
+    CookRequested next = std::move(waiting_requests.front());
+    waiting_requests.pop_front();
+    return StartCook(std::move(next));
+  }
+  if (ending != Ending::kNone) {
+    if (commits.empty()) End("");
+    return;
+  }
+  if (is_settling || !IsQuiet() || ReexploreIfChanged()) return;
+  for (const PackageId package : InCookByName()) Judge(package);
+  if (ending != Ending::kNone) return MaybeEnd();
+  is_settling = true;
+  unpublished = request->platforms;
+  for (PlatformIndex p = 0; p < options.platform_count; ++p) {
+    if (unpublished & MaskOf(p)) SendRoot(p);
+  }
+  if (unpublished == 0) End("");
+}
+
+// References are those of the last snapshot as a whole.
+bool CookCore::Impl::ReexploreIfChanged() {
+  if (judged_epoch == epoch) return false;
+  judged_epoch = epoch;
+  for (uint32_t i = 0; i < packages.size(); ++i) {
+    const PackageData& package = packages[PackageId(i)];
+    if (!package.is_in_cook || package.explored_epoch == epoch) continue;
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      if (package.slots[p].explored == nullptr) continue;
+      agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, PackageId(i), p});
+      break;  // it sees to the other platforms
+    }
+  }
+  return !agenda.empty();
+}
+
+std::vector<PackageId> CookCore::Impl::InCookByName() const {
+  std::vector<PackageId> sorted;
+  for (uint32_t i = 0; i < packages.size(); ++i) {
+    if (packages[PackageId(i)].is_in_cook) sorted.push_back(PackageId(i));
+  }
+  std::sort(sorted.begin(), sorted.end(), [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+  return sorted;
+}
+
+// A hard reference that leads nowhere fails the package, though its results stand; a soft one is a warning.
+void CookCore::Impl::Judge(PackageId id) {
+  PackageData& package = packages[id];
+  std::vector<Problem> problems = std::move(package.problems);
+  package.problems.clear();
+  for (const Edge& edge : package.edges) {
+    const PackageData& target = packages[edge.target];
+    // Asked for, but its generator does not list it.
+    if (edge.platforms == 0 || target.is_in_cook || GeneratorName(target.name).empty() || target.generated != nullptr) continue;
+    const std::string kind(record::ReferenceKindName(edge.kind));
+    problems.push_back({edge.kind, edge.platforms,
+                        "refers to '" + target.name + "' (" + kind + "): expected a package: " + std::string(GeneratorName(target.name)) +
+                            " does not generate it"});
+  }
+  PlatformMask failed = 0;
+  for (const Problem& problem : problems) {
+    const bool is_hard = problem.kind == record::ReferenceKind::kHard;
+    if (is_hard) {
+      FailPlatforms(id, problem.platforms & ~failed, Stage::kLoad, problem.text, "");
+      failed |= problem.platforms;
+    } else {
+      Note(PackageWarned{id, std::nullopt, problem.text});
+    }
+  }
+  if (failed == 0) return;
+  if (package.work == nullptr) {
+    lifecycle.SetUpToDate(id, false);
+    lifecycle.SetOutcome(id, Outcome::kFailed);
+  } else {
+    Advance(id);
+  }
+}
+
+// The closure of what was selected, over results that stand.
+void CookCore::Impl::SendRoot(PlatformIndex platform) {
+  std::vector<PackageId> found;
+  std::vector<bool> is_found(packages.size(), false);
+  const auto is_done = [&](PackageId id) {
+    const PackageData& package = packages[id];
+    return package.is_in_cook && platform < package.slots.size() && package.slots[platform].phase == Phase::kDone;
+  };
+  const auto add = [&](PackageId id) {
+    if (is_found[id.index()] || !is_done(id)) return;
+    const std::string_view generator = GeneratorName(NameOf(id));
+    if (!generator.empty() && !is_done(packages.Find(generator))) return;
+    is_found[id.index()] = true;
+    found.push_back(id);
+  };
+  for (uint32_t i = 0; i < packages.size(); ++i) {
+    if (packages[PackageId(i)].is_selected) add(PackageId(i));
+  }
+  for (size_t i = 0; i < found.size(); ++i) {
+    const PackageData& package = packages[found[i]];
+    for (const Edge& edge : package.edges) {
+      if (edge.platforms & MaskOf(platform)) add(edge.target);
+    }
+    for (const PackageId child : package.generates) add(child);
+  }
+  std::sort(found.begin(), found.end(), [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+  BuildRoot root{.platform = platform};
+  for (const PackageId id : found) root.packages.emplace_back(id, packages[id].slots[platform].result->id);
+  turn.roots.emplace_back(std::move(root));
+}
+
+void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
+  if (!request.has_value() || !is_settling || ending != Ending::kNone || !(unpublished & MaskOf(event.platform))) return;
+  if (event.conflicts.empty()) {
+    turn.roots.emplace_back(PublishRoot{event.platform, event.root, request->by_the_book});
+    return;
+  }
+  bool has_failed = false;
+  const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
+    if (!packages.Has(id) || !packages[id].is_in_cook) return;
+    has_failed |= (InPhase(id, Phase::kDone) & MaskOf(event.platform)) != 0;
+    FailPlatforms(id, MaskOf(event.platform), Stage::kCommit,
+                  "its output " + conflict.path + " is in conflict with that of " + NameOf(other) + ": " + conflict.reason, "");
+    lifecycle.SetUpToDate(id, false);
+    lifecycle.SetOutcome(id, Outcome::kFailed);
+  };
+  for (const RootBuilt::Conflict& conflict : event.conflicts) {
+    fail(conflict.first, conflict.second, conflict);
+    fail(conflict.second, conflict.first, conflict);
+  }
+  if (!has_failed) return End("a root could not be built: conflicts between packages that are not in it");
+  if (ending == Ending::kNone) SendRoot(event.platform);
+}
+
+void CookCore::Impl::OnRootPublished(const RootPublished& event) {
+  if (!request.has_value() || !is_settling || ending != Ending::kNone) return;
+  if (!event.error.empty()) return End("a root could not be published: " + event.error);
+  unpublished &= ~MaskOf(event.platform);
+  if (unpublished == 0) End("");
+}
+
+void CookCore::Impl::WarnOfFailedTargets() {
+  for (const PackageId id : InCookByName()) {
+    std::vector<PackageId> targets;
+    for (const Edge& edge : packages[id].edges) {
+      const PackageData& target = packages[edge.target];
+      const bool has_failed = target.outcome == Outcome::kFailed || target.is_skipped;
+      if (edge.platforms != 0 && has_failed && (targets.empty() || targets.back() != edge.target)) targets.push_back(edge.target);
+    }
+    std::sort(targets.begin(), targets.end(), [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+    for (const PackageId target : targets) {
+      const bool is_skipped = packages[target].is_skipped;
+      Note(PackageWarned{id, std::nullopt, "refers to " + NameOf(target) + (is_skipped ? ", which was not cooked" : ", which failed")});
+    }
+  }
+}
+
+// Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
+void CookCore::Impl::Stop(Ending how) {
+  if (!request.has_value()) return;
+  if (ending != Ending::kNone) {
+    if (how == Ending::kInterrupted) ending = how;
+    return;
+  }
+  ending = how;
+  for (const auto& [id, worker] : workers.all()) {
+    const std::vector<AttemptId> in_hand(worker.in_hand.begin(), worker.in_hand.end());
+    for (const AttemptId attempt : in_hand) {
+      const PackageId package = attempts.at(attempt).package;
+      EndAttempt(attempt, true);
+      Advance(package);
+    }
+  }
+}
+
+void CookCore::Impl::End(const std::string& infrastructure_error) {
+  if (!infrastructure_error.empty()) Stop(Ending::kInterrupted);
+  const bool is_complete = infrastructure_error.empty() && ending == Ending::kNone;
+  if (is_complete) WarnOfFailedTargets();
+  for (uint32_t i = 0; i < packages.size(); ++i) {
+    const PackageId id(i);
+    PackageData& package = packages[id];
+    if (package.state != State::kIdle) lifecycle.SetState(id, State::kIdle, "the cook is over");
+    if (!package.is_in_cook || package.outcome != Outcome::kNone) continue;
+    if (InPhase(id, Phase::kFailed) != 0) {
+      lifecycle.SetOutcome(id, Outcome::kFailed);
+      continue;
+    }
+    package.is_skipped = true;
+    ++counters.skipped;
+  }
+  agenda.Clear();
+  const bool is_interrupted = infrastructure_error.empty() && ending == Ending::kInterrupted;
+  Note(CookEnded{request->request, is_interrupted, ending == Ending::kFailFast, infrastructure_error});
+  if (!infrastructure_error.empty()) commits.clear();
+  request.reset();
+  ending = Ending::kNone;
+  is_settling = false;
+}
+
+}  // namespace galley::director
