@@ -71,6 +71,9 @@ absl::StatusOr<Look> SnapshotInputs::Observe(uint32_t platform, const record::Ob
     case ObservationKind::kGlob:
     case ObservationKind::kCooked: break;
   }
+  if (what.kind == ObservationKind::kCooked && what.subject.starts_with("_gen/")) {  // one that this package generated
+    return Cooked(options_.package + "/" + what.subject, what.detail, platform, want);
+  }
   const absl::StatusOr<std::string> resolved = content::ResolveAsked(options_.package, what.subject);
   // A relative path that climbs above "/" shows nothing. No error: it depends on where the package lies, which is not in the key.
   if (!resolved.ok()) return ValueOnly(what.kind == ObservationKind::kGlob ? std::string_view() : record::kAbsent);

@@ -1,0 +1,200 @@
+#include "worker/executor/run_job.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "worker/executor/executor_test_world.h"
+
+namespace galley::worker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using RunJobTest = ExecutorTestWorld;
+
+std::vector<std::string> Texts(const SaveReport& save) {
+  std::vector<std::string> texts;
+  for (const record::Observed& one : save.observed) texts.push_back(one.what.ToString());
+  return texts;
+}
+
+TEST_F(RunJobTest, EveryLookIsObservedWithItsPathAsAsked) {
+  Write("/Game/inc/a.txt", "A");
+  Write("/Game/x/p.script", "read ../inc/a.txt\nread /Game/none\nexists ../inc\nlist ../inc\nname\nout .txt\n");
+  Scan();
+  ASSERT_TRUE(std::holds_alternative<JobDone>(Cook("/Game/x/p.script", {0})));
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_EQ(*kept_.saves[0].outputs.at(0).bytes, "A<absent><folder>a.txt,/Game/x/p.script");
+  EXPECT_THAT(Texts(kept_.saves[0]), ElementsAre("file(../inc/a.txt)", "file(/Game/none)", "exists(../inc)", "list(../inc)", "name()"));
+  EXPECT_EQ(kept_.saves[0].observed[0].value, Digest::Of("A").ToString());
+}
+
+TEST_F(RunJobTest, PlatformsThatSeeTheSameShareOneRun) {
+  Write("/Game/p.script", "platform texture\nout .t\n");
+  Scan();
+  Cook("/Game/p.script", {0, 1, 2});
+  ASSERT_EQ(kept_.saves.size(), 2u);
+  EXPECT_THAT(kept_.saves[0].platforms, ElementsAre(0, 1));
+  EXPECT_EQ(*kept_.saves[0].outputs[0].bytes, "bc");
+  EXPECT_THAT(kept_.saves[1].platforms, ElementsAre(2));
+  EXPECT_EQ(*kept_.saves[1].outputs[0].bytes, "astc");
+}
+
+TEST_F(RunJobTest, TheNameOfAPlatformIsSharedByNobody) {
+  Write("/Game/p.script", "platform name\nout .t\n");
+  Scan();
+  Cook("/Game/p.script", {0, 1});
+  EXPECT_EQ(kept_.saves.size(), 2u);
+}
+
+TEST_F(RunJobTest, OtherSettingsAreAnotherRun) {
+  Write("/Game/p.script", "out .t\n");
+  Scan();
+  SnapshotInputs inputs(Inputs("/Game/p.script"));
+  const JobSpec spec{.targets = {{.platform = 0, .recipe = RecipeOf()}, {.platform = 1, .recipe = RecipeOf(R"({"a":1})")}}};
+  RunJob(spec, inputs, cookers_, clock_, kept_);
+  EXPECT_EQ(kept_.saves.size(), 2u);
+}
+
+TEST_F(RunJobTest, ALoadThatLooksAtThePlatformRunsAgainForAnotherValue) {
+  Write("/Game/p.script", "platform texture\n--\nout .t\n");
+  Scan();
+  Cook("/Game/p.script", {0, 1, 2});
+  ASSERT_EQ(kept_.loads.size(), 2u);
+  EXPECT_THAT(kept_.loads[0].platforms, ElementsAre(0, 1));
+  EXPECT_EQ(*kept_.saves[1].outputs[0].bytes, "astc");
+}
+
+TEST_F(RunJobTest, ALoadSaysItsReferencesAndGeneratedPackages) {
+  Write("/Game/p.script", "reference ../b.png\nreference ../a.png\ngenerate _gen/c.script\nwarn careful\n--\nout .t\n");
+  Scan();
+  Cook("/Game/p.script", {0});
+  ASSERT_EQ(kept_.loads.size(), 1u);
+  const record::Details& details = kept_.loads[0].details;
+  ASSERT_EQ(details.references.size(), 2u);
+  EXPECT_EQ(details.references[0].path, "../a.png");
+  EXPECT_EQ(details.generated.at(0).source, Digest::Of("generated"));
+  EXPECT_EQ(*kept_.loads[0].generated.at(0), "generated");
+  EXPECT_THAT(details.warnings, ElementsAre("careful"));
+  EXPECT_EQ(kept_.saves.at(0).details, details);
+}
+
+TEST_F(RunJobTest, AVerdictKeepsWhatWasSeenAndServesEqualPlatforms) {
+  Write("/Game/inc.txt", "x");
+  Write("/Game/p.script", "read inc.txt\nverdict wrong\n");
+  Scan();
+  EXPECT_TRUE(std::holds_alternative<JobDone>(Cook("/Game/p.script", {0, 2})));
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_TRUE(kept_.saves[0].is_verdict);
+  EXPECT_EQ(kept_.saves[0].error, "wrong");
+  EXPECT_THAT(kept_.saves[0].platforms, ElementsAre(0, 2));
+  EXPECT_THAT(Texts(kept_.saves[0]), ElementsAre("file(inc.txt)"));
+}
+
+TEST_F(RunJobTest, AVerdictOfALoadIsAVerdict) {
+  Write("/Game/p.script", "verdict wrong\n--\n");
+  Scan();
+  Cook("/Game/p.script", {0, 1});
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_TRUE(kept_.saves[0].is_verdict);
+  EXPECT_THAT(kept_.loads, IsEmpty());
+}
+
+TEST_F(RunJobTest, AThrowIsAVerdict) {
+  Write("/Game/p.script", "throw boom\n");
+  Scan();
+  Cook("/Game/p.script", {0});
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_TRUE(kept_.saves[0].is_verdict);
+  EXPECT_THAT(kept_.saves[0].error, HasSubstr("boom"));
+}
+
+TEST_F(RunJobTest, ALackOfMemoryIsNoVerdict) {
+  Write("/Game/p.script", "exhaust\n");
+  Scan();
+  const JobEnd end = Cook("/Game/p.script", {0});
+  ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+  EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kMemory);
+  EXPECT_THAT(kept_.saves, IsEmpty());
+}
+
+TEST_F(RunJobTest, TroubleOfTheMachineIsNoVerdict) {
+  Write("/Game/p.script", "fail\n");
+  Scan();
+  const JobEnd end = Cook("/Game/p.script", {0});
+  ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+  EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kInfrastructure);
+}
+
+TEST_F(RunJobTest, ACookedInputThatWasNotGivenEndsWithNeeds) {
+  Write("/Game/x/p.script", "cooked ../b.png .ktx2\nout .t\n");
+  Scan();
+  const JobEnd end = Cook("/Game/x/p.script", {1});
+  ASSERT_TRUE(std::holds_alternative<JobNeeds>(end));
+  EXPECT_EQ(std::get<JobNeeds>(end).package, "/Game/b.png");
+  EXPECT_EQ(std::get<JobNeeds>(end).platform, 1u);
+}
+
+TEST_F(RunJobTest, ACookedInputWithoutThatOutputIsObservedAbsent) {
+  Write("/Game/p.script", "cooked b.png .ktx2\nout .t\n");
+  Scan();
+  SnapshotInputsOptions options = Inputs("/Game/p.script");
+  options.cooked[{"/Game/b.png", 0}] = {};
+  SnapshotInputs inputs(std::move(options));
+  RunJob({.targets = {{.platform = 0, .recipe = RecipeOf()}}}, inputs, cookers_, clock_, kept_);
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_EQ(*kept_.saves[0].outputs[0].bytes, "<absent>");
+}
+
+TEST_F(RunJobTest, AFileThatChangedSinceTheSnapshotEndsWithStale) {
+  Write("/Game/inc.txt", "before");
+  Write("/Game/p.script", "read inc.txt\nout .t\n");
+  Scan();
+  Write("/Game/inc.txt", "afterwards");
+  const JobEnd end = Cook("/Game/p.script", {0});
+  ASSERT_TRUE(std::holds_alternative<JobStale>(end));
+  EXPECT_EQ(std::get<JobStale>(end).path, "/Game/inc.txt");
+}
+
+TEST_F(RunJobTest, ASourceThatIsGoneEndsWithStale) {
+  Write("/Game/a.txt", "");
+  Scan();
+  EXPECT_TRUE(std::holds_alternative<JobStale>(Cook("/Game/p.script", {0})));
+}
+
+TEST_F(RunJobTest, AnotherIdentityIsRefused) {
+  Write("/Game/p.script", "out .t\n");
+  Scan();
+  SnapshotInputs inputs(Inputs("/Game/p.script"));
+  record::Recipe recipe = RecipeOf();
+  recipe.identity = "2";
+  const JobEnd end = RunJob({.targets = {{.platform = 0, .recipe = recipe}}}, inputs, cookers_, clock_, kept_);
+  ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+  EXPECT_THAT(std::get<Trouble>(end).error, HasSubstr("`2`"));
+}
+
+TEST_F(RunJobTest, AnOutputGivenTwiceIsAVerdict) {
+  Write("/Game/p.script", "out .t\nout .t\n");
+  Scan();
+  Cook("/Game/p.script", {0});
+  EXPECT_TRUE(kept_.saves.at(0).is_verdict);
+}
+
+TEST_F(RunJobTest, OverlaidMountsShowMergedAsLinksAndAGeneratedSourceReplacesItsGenerator) {
+  Write("/Game/a.txt", "base a");
+  Write("/Game/b/c.level", "level");
+  ASSERT_TRUE(CreateDirectories(root_ + "/mod").ok());
+  ASSERT_TRUE(WriteFileAtomic(root_ + "/mod/a.txt", "mod a").ok());
+  Scan({{.path = "/Game", .directory = root_ + "/mod", .priority = 5}});
+  ASSERT_TRUE(view_->ShowUnder(root_ + "/show").ok());
+  EXPECT_EQ(*ReadFile(root_ + "/show/Game/a.txt"), "mod a");
+  EXPECT_EQ(*ReadFile(root_ + "/show/Game/b/c.level"), "level");
+  ASSERT_TRUE(MountView::PutFile(root_ + "/show", "/Game/b/c.level/_gen/d", "made").ok());
+  EXPECT_EQ(*ReadFile(root_ + "/show/Game/b/c.level/_gen/d"), "made");
+  EXPECT_EQ(*ReadFile(root_ + "/show/Game/a.txt"), "mod a");
+  EXPECT_EQ(*ReadFile(root_ + "/mounts/Game/b/c.level"), "level");  // nothing was written through a link
+}
+
+}  // namespace
+}  // namespace galley::worker
