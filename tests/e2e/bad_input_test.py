@@ -1,0 +1,265 @@
+"""Bad input: an error that names package, file and cause; the cook goes on; the contract's exit code; mended input cooks right."""
+import os, resource, struct, subprocess, time, unittest, zlib
+
+from harness import BIN, SAMPLE, E2ETest, processes, wait_until
+
+GOOD_PNG = open(os.path.join(SAMPLE, "content/textures/one.png"), "rb").read()
+TEXTURE = 'match = "/Game/**/*.png"\ncooker = "texture"\nsettings = { quality = "fast" }'
+DATA = 'match = "/Game/**/*.{json,level,material}"\ncooker = "data"'
+SHADER = 'match = "/Game/**/*.{vert,frag}"\ncooker = "shader"'
+COPY = 'match = "/Game/**/*.bin"\ncooker = "copy"'
+GOOD_SHADER = "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1.0); }\n"
+
+
+def bomb():
+    """1 MB of PNG that decodes to 1 GiB."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    size = 16384
+    deflate = zlib.compressobj(9)
+    row = bytes(1 + size * 4)
+    body = b"".join(deflate.compress(row) for _ in range(size)) + deflate.flush()
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", size, size, 8, 6, 0, 0, 0)) + chunk(b"IDAT", body) + chunk(b"IEND", b""))
+
+
+def command(script, extra=""):
+    return f'match = "/Game/**/*.txt"\ncooker = "command"\nsettings = {{ argv = ["tools/{script}", "{{input}}", "{{output:.out}}"], outputs = [".out"] }}\n{extra}'
+
+
+class BadInputTest(E2ETest):
+    def check_bad_then_mended(self, files, mended, rules, words):
+        """`files` hold one bad package beside good.bin; `words`: what its error must say."""
+        game = self.project({"good.bin": "fine", **files}, [*rules, COPY])
+        bad = f"/Game/{next(iter(mended))}"
+        cook = self.cook(game, expect=1)
+        self.assertEqual({f["package"] for f in cook.failures}, {bad}, cook)
+        for word in words:
+            self.assertIn(word, cook.failures[0]["error"])
+        self.assertEqual(self.tree(game, "pc"), {"Game/good.bin": b"fine"})
+        again = self.cook(game, expect=1)
+        self.assertEqual(again.cooked, 0, "the verdict is kept")
+        for name, data in mended.items():
+            self.write(f"game/content/{name}", data)
+        self.assertEqual(self.cook(game).failures, [])
+        return cook
+
+    def test_a_corrupt_png(self):
+        data = bytearray(GOOD_PNG)
+        data[-20] ^= 0xFF
+        cook = self.check_bad_then_mended({"a.png": bytes(data)}, {"a.png": GOOD_PNG}, [TEXTURE], ["PNG"])
+        self.assertTrue(cook.failures[0]["stage"] in ("load", "save"))
+
+    def test_a_truncated_png(self):
+        self.check_bad_then_mended({"a.png": GOOD_PNG[:40]}, {"a.png": GOOD_PNG}, [TEXTURE], ["PNG"])
+
+    def test_a_zero_byte_png_and_json_and_shader(self):
+        self.check_bad_then_mended({"a.png": b""}, {"a.png": GOOD_PNG}, [TEXTURE], ["empty"])
+        game = self.project({"a.json": "", "b.frag": ""}, [DATA, SHADER], name="zero")
+        cook = self.cook(game, expect=1)
+        self.assertEqual({f["package"] for f in cook.failures}, {"/Game/a.json", "/Game/b.frag"})
+
+    def test_a_bomb(self):
+        before = time.monotonic()
+        self.check_bad_then_mended({"a.png": bomb()}, {"a.png": GOOD_PNG}, [TEXTURE], ["16384", "limit"])
+        self.assertLess(time.monotonic() - before, 60)
+
+    def test_a_shader_with_an_error_in_an_include(self):
+        cook = self.check_bad_then_mended({"s.frag": '#version 450\n#include "inc.glsl"\nvoid main() {}\n', "inc.glsl": "float f( { }\n"},
+                                          {"s.frag": GOOD_SHADER}, [SHADER], ["inc.glsl", "1"])
+        self.assertTrue(cook.failures[0]["error"])
+
+    def test_json_that_does_not_parse(self):
+        self.check_bad_then_mended({"a.json": '{\n  "a": [1, 2\n}\n'}, {"a.json": "{}"}, [DATA], ["line 3"])
+
+    def test_a_missing_include_is_an_error_that_names_it(self):
+        cook = self.check_bad_then_mended({"s.frag": '#version 450\n#include "nowhere.glsl"\nvoid main() {}\n'}, {"s.frag": GOOD_SHADER},
+                                          [SHADER], ["nowhere.glsl"])
+        self.assertTrue(cook.failures)
+
+    def test_a_cycle_of_cooked_inputs_prints_the_shortest(self):
+        tool = "#!/bin/sh\ncp \"$1\" \"$2\"\n"
+        files = {f"{name}.txt": name for name in "abc"}
+        game = self.project(files, [command("tool")])
+        self.write("game/tools/tool", tool, 0o755)
+        for name, needs in (("a", "/Game/b.txt:.out"), ("b", "/Game/c.txt:.out"), ("c", "/Game/a.txt:.out")):
+            self.write(f"game/content/{name}.txt.cook", f'[settings]\ncooked_inputs = ["{needs}"]\n')
+        cook = self.cook(game, expect=1)
+        self.assertEqual({f["package"] for f in cook.failures}, {"/Game/a.txt", "/Game/b.txt", "/Game/c.txt"}, cook)
+        self.assertIn("/Game/a.txt -> /Game/b.txt -> /Game/c.txt -> /Game/a.txt", cook.failures[0]["error"])
+        self.write("game/content/c.txt.cook", "[settings]\ncooked_inputs = []\n")
+        self.assertEqual(self.cook(game).failures, [])
+
+    def test_a_cooked_input_is_cooked_first_and_a_change_that_leaves_it_as_it_was_stops_there(self):
+        game = self.project({"a.txt": "a", "b.txt": "b one\n"}, [command("first_word")])
+        self.write("game/tools/first_word", '#!/bin/sh\nset -eu\ncut -d" " -f1 < "$1" > "$2"\n[ -z "${3:-}" ] || cat "$3" >> "$2"\n', 0o755)
+        self.write("game/content/a.txt.cook", '[settings]\nargv = ["tools/first_word", "{input}", "{output:.out}", "{cooked:/Game/b.txt:.out}"]\n'
+                   'cooked_inputs = ["/Game/b.txt:.out"]\n')
+        first = self.cook(game)
+        self.assertEqual(self.tree(game, "pc")["Game/a.txt.out"], b"a\nb\n", first)
+        self.write("game/content/b.txt", "b two\n")
+        second = self.cook(game, "--json")
+        self.assertEqual(self.cooked_packages(second.stdout), {"/Game/b.txt"})
+        self.write("game/content/b.txt", "c three\n")
+        third = self.cook(game, "--json")
+        self.assertEqual(self.cooked_packages(third.stdout), {"/Game/a.txt", "/Game/b.txt"})
+        self.assertEqual(self.tree(game, "pc")["Game/a.txt.out"], b"a\nc\n")
+
+    def test_two_packages_with_one_output_path_both_fail(self):
+        # copy gives a.json.cbor its own name; data gives a.json the same.
+        game = self.project({"a.json": "{}", "a.json.cbor": "x", "good.bin": "y"},
+                            [DATA, 'match = "/Game/*.cbor"\ncooker = "copy"', COPY])
+        cook = self.cook(game, expect=1)
+        self.assertEqual({f["package"] for f in cook.failures}, {"/Game/a.json", "/Game/a.json.cbor"}, cook)
+        self.assertEqual({f["stage"] for f in cook.failures}, {"commit"})
+        self.assertEqual(self.tree(game, "pc"), {"Game/good.bin": b"y"})
+        os.remove(self.path("game/content/a.json.cbor"))
+        self.assertEqual(self.cook(game).failures, [])
+
+    def test_an_unknown_cooker_and_a_sidecar_with_a_typo(self):
+        game = self.project({"a.png": GOOD_PNG, "a.png.cook": "[settings]\nmipmap = false\n", "b.bin": "fine", "c.odd": "x"},
+                            [TEXTURE, COPY, 'match = "/Game/*.odd"\ncooker = "textur"'])
+        cook = self.cook(game, expect=1)
+        self.assertEqual({f["package"] for f in cook.failures}, {"/Game/a.png", "/Game/c.odd"}, cook)
+        self.assertIn("mipmaps", cook.errors_of("/Game/a.png")[0])
+        self.assertIn("a.png.cook", cook.errors_of("/Game/a.png")[0])
+        self.assertIn("texture", cook.errors_of("/Game/c.odd")[0])
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/b.bin"})
+        self.write("game/content/a.png.cook", "[settings]\nmipmaps = false\n")
+        self.cook(game, "/Game/a.png")
+
+    def test_a_typo_in_the_project_file_is_usage(self):
+        game = self.project({"a.bin": "x"}, [COPY + "\nsetings = {}"])
+        cook = self.cook(game, expect=2)
+        self.assertIn("galley.toml:", cook.stderr)
+        self.assertIn("settings", cook.stderr)
+        self.assertFalse(os.path.exists(game + ".summary.json"))
+
+    def test_a_project_without_packages_and_a_package_that_is_not_there_are_usage(self):
+        empty = self.project({"a.xyz": "x"}, [COPY], name="empty")
+        self.assertIn("no package", self.cook(empty, expect=2).stderr)
+        game = self.project({"a.bin": "x"}, [COPY])
+        self.assertIn("/Game/b.bin", self.cook(game, "/Game/b.bin", expect=2).stderr)
+        self.assertEqual(self.galley("cook", "--project", self.path("nowhere")).returncode, 2)
+        self.assertEqual(self.galley("cook", "--no-such-option").returncode, 2)
+
+    def test_a_store_that_cannot_be_opened_is_infrastructure(self):
+        game = self.project({"a.bin": "x"}, [COPY])
+        self.write("not-a-folder", "x")
+        cook = self.cook(game, "--store", self.path("not-a-folder"), expect=3)
+        self.assertIn("not-a-folder", cook.stderr)
+        self.assertEqual(self.cook(game).failures, [])
+
+    def test_no_space_left_stops_cleanly_and_goes_on_when_there_is_space(self):
+        if os.geteuid() != 0:
+            self.skipTest("mounting a small file system needs root")
+        small = self.path("small")
+        os.makedirs(small)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80m", "none", small], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("mount is not allowed here")
+        self.addCleanup(subprocess.run, ["umount", "-l", small])
+        game = self.project({f"{i}.bin": os.urandom(1 << 20) for i in range(40)}, [COPY])
+        cook = self.cook(game, "--store", os.path.join(small, "store"), expect=3)
+        self.assertEqual(cook.roots, {})
+        self.assertEqual(self.tree(game, "pc"), {})
+        self.assertIn("space", cook.stderr)
+        subprocess.run(["mount", "-o", "remount,size=400m", small], check=True)
+        self.assertEqual(self.cook(game, "--store", os.path.join(small, "store")).failures, [])
+        self.assertEqual(len(self.tree(game, "pc")), 40)
+
+    def test_a_command_that_fails_names_itself_and_its_log(self):
+        game = self.project({"a.txt": "x", "b.bin": "y"}, [command("tool"), COPY])
+        self.write("game/tools/tool", "#!/bin/sh\necho something is wrong >&2\nexit 7\n", 0o755)
+        cook = self.cook(game, expect=1)
+        self.assertIn("exit code 7", cook.failures[0]["error"])
+        self.assertIn("something is wrong", cook.failures[0]["error"])
+        self.assertTrue(cook.failures[0]["log"], cook)
+        self.write("game/tools/tool", '#!/bin/sh\ncp "$1" "$2"\n', 0o755)
+        self.assertEqual(self.cook(game).failures, [])
+
+    def test_a_cooker_that_never_ends_is_ended_and_named(self):
+        game = self.project({"a.txt": "x", "b.bin": "y"}, [command("tool", "timeout_s = 1"), COPY])
+        self.write("game/tools/tool", "#!/bin/sh\nsleep 1000\n", 0o755)
+        cook = self.cook(game, expect=1)
+        self.assertEqual([f["package"] for f in cook.failures], ["/Game/a.txt"])
+        self.assertIn("1", cook.failures[0]["error"])
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/b.bin"})
+        self.assertFalse([c for _, c in processes("sleep") if "1000" in c])
+
+    def test_a_cooker_that_eats_memory_is_ended_and_named(self):
+        game = self.project({"a.txt": "x", "b.bin": "y"}, [command("tool", 'memory = "256MiB"'), COPY])
+        self.write("game/tools/tool", "#!/usr/bin/python3\nx = []\nwhile True:\n    x.append(bytearray(16 << 20))\n", 0o755)
+        cook = self.cook(game, expect=1)
+        self.assertEqual([f["package"] for f in cook.failures], ["/Game/a.txt"], cook)
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/b.bin"})
+
+    def test_a_command_that_writes_without_end_is_stopped(self):
+        game = self.project({"a.txt": "x", "b.bin": "y"}, [command("tool", "timeout_s = 20"), COPY])
+        self.write("game/tools/tool", '#!/bin/sh\nexec cat /dev/zero > "$2"\n', 0o755)
+        cook = self.cook(game, expect=1)
+        self.assertEqual([f["package"] for f in cook.failures], ["/Game/a.txt"], cook)
+
+    def test_odd_files_are_named_and_the_rest_is_cooked(self):
+        game = self.project({"good.bin": "fine", "Case.bin": "1", "case.bin": "2"}, [COPY])
+        content = self.path("game/content")
+        os.symlink("/etc/hostname", os.path.join(content, "out.bin"))
+        os.symlink("loop.bin", os.path.join(content, "loop.bin"))
+        os.mkfifo(os.path.join(content, "pipe.bin"))
+        open(os.path.join(os.fsencode(content), b"\xff\xfe.bin"), "w").close()
+        cook = self.cook(game, expect=1)
+        failed = {f["package"] for f in cook.failures}
+        self.assertLessEqual({"/Game/out.bin", "/Game/loop.bin", "/Game/pipe.bin", "/Game/Case.bin", "/Game/case.bin"}, failed, cook)
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/good.bin"})
+
+    def test_ctrl_c_keeps_what_was_finished_and_touches_no_sandbox(self):
+        game = self.project({f"{i}.txt": str(i) for i in range(40)}, [command("tool")])
+        self.write("game/tools/tool", '#!/bin/sh\nsleep 0.2\ncp "$1" "$2"\n', 0o755)
+        process = self.start_cook(game, "--workers", 2)
+        wait_until(lambda: processes("sleep", process.pid) or process.poll() is not None, "a command to run")
+        time.sleep(1.0)
+        process.send_signal(2)
+        cook = self.finish_cook(game, process)
+        self.assertEqual(cook.code, 130, cook)
+        self.assertEqual(cook.roots, {})
+        self.assertEqual(self.tree(game, "pc"), {})
+        finished = cook.results["cooked"]
+        self.assertGreater(finished, 0)
+        rest = self.cook(game)
+        self.assertEqual(rest.results["cooked"] + rest.results["cached"] + rest.results["up_to_date"], 40)
+        self.assertLessEqual(rest.cooked, 40 - finished)
+
+    def test_fail_fast_stops_and_publishes_nothing(self):
+        game = self.project({"a.json": "{", "b.bin": "x"}, [DATA, COPY])
+        cook = self.cook(game, "--fail-fast", expect=1)
+        self.assertEqual(cook.roots, {})
+        self.assertEqual(self.tree(game, "pc"), {})
+
+    def test_a_second_cook_waits_and_standalone_refuses(self):
+        game = self.project({"a.txt": "x"}, [command("tool")])
+        self.write("game/tools/tool", '#!/bin/sh\nsleep 2\ncp "$1" "$2"\n', 0o755)
+        first = self.start_cook(game)
+        wait_until(lambda: processes("sleep", first.pid) or first.poll() is not None, "the first cook")
+        self.assertEqual(self.galley("cook", "--project", game, "--standalone").returncode, 2)
+        second = self.galley("cook", "--project", game)
+        self.assertIn("waiting", second.stderr)
+        self.assertEqual(second.returncode, 0)
+        self.assertEqual(self.finish_cook(game, first).code, 0)
+
+    def test_a_corrupt_blob_is_found_and_made_again(self):
+        game = self.sample()
+        first = self.cook(game)
+        segments = os.path.join(game, ".galley/store/segments")
+        biggest = max((os.path.join(segments, n) for n in os.listdir(segments)), key=os.path.getsize)
+        with open(biggest, "r+b") as file:
+            file.seek(os.path.getsize(biggest) // 2)
+            byte = file.read(1)
+            file.seek(-1, 1)
+            file.write(bytes([byte[0] ^ 0x55]))
+        found = self.galley("store", "verify", "--project", game)
+        self.assertEqual(found.returncode, 1, found.stdout)
+        self.assertEqual(self.galley("store", "verify", "--project", game).returncode, 0)
+        again = self.cook(game)
+        self.assertEqual(again.roots, first.roots)
+
+
+if __name__ == "__main__":
+    unittest.main()

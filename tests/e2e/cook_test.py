@@ -1,0 +1,196 @@
+"""The main story: a project is cooked, nothing is cooked twice, a changed include cooks exactly its shaders."""
+import json, os, shutil, unittest
+
+from harness import E2ETest
+
+
+class CookTest(E2ETest):
+    def test_the_sample_is_cooked_once_and_then_up_to_date(self):
+        game = self.sample()
+        first = self.cook(game)
+        self.assertEqual(first.failures, [], first)
+        self.assertGreater(first.cooked, 50)
+        self.assertEqual(set(first.roots), {"windows", "deck", "android"})
+        # windows and deck share a texture family: what is equal for both is cooked once.
+        self.assertGreater(first.results["cached"], 20)
+        second = self.cook(game)
+        self.assertEqual(second.cooked, 0, second)
+        self.assertEqual(second.results["cached"], 0, second)
+        self.assertEqual(second.roots, first.roots)
+        self.assertEqual(second.summary["workers"]["started"], 0)
+
+    def test_the_sandbox_holds_what_the_root_says(self):
+        game = self.sample()
+        cook = self.cook(game)
+        for platform, root in cook.roots.items():
+            listing = self.galley("tree", f"{platform}@latest", "--project", game, "--json")
+            self.assertEqual(listing.returncode, 0, listing.stderr)
+            paths = {json.loads(line)["path"] for line in listing.stdout.splitlines()}
+            self.assertEqual(paths, set(self.tree(game, platform)))
+            checkout = self.galley("checkout", root, self.path("out-" + platform), "--project", game)
+            self.assertEqual(checkout.returncode, 0, checkout.stderr)
+            self.assertEqual(open(self.path("out-" + platform, "Game/data/strings.json.cbor"), "rb").read(),
+                             self.tree(game, platform)["Game/data/strings.json.cbor"])
+        windows = self.tree(game, "windows")
+        self.assertIn("Game/textures/brick_albedo.png.ktx2", windows)
+        self.assertIn("Engine/shaders/lit.frag.spv", windows)
+        self.assertEqual(windows["Game/text/credits.txt.baked"].decode().splitlines()[0], "THE TOWER")
+        self.assertIn(b"4 a.m.", windows["Game/text/credits.txt.baked"])
+        # Generated packages: the town is split into cells.
+        self.assertTrue([p for p in windows if p.startswith("Game/maps/town.level/_gen/cell_") or "town.level.d" in p or "/_gen/" in p], sorted(windows))
+        # An editor-only reference is followed by nobody.
+        self.assertFalse([p for p in windows if p.startswith("Game/dev")])
+
+    def test_a_changed_include_cooks_exactly_the_shaders_that_read_it(self):
+        game = self.sample()
+        first = self.cook(game)
+        include = os.path.join(game, "engine/shaders/include/lighting.glsl")
+        original = open(include).read()
+        with open(include, "a") as file:
+            file.write("vec3 twice(vec3 x) { return x * 2.0; }\n")
+        edited = self.cook(game, "--json")
+        self.assertEqual(self.cooked_packages(edited.stdout),
+                         {"/Engine/shaders/lit.frag", "/Engine/shaders/lit_fog.frag", "/Engine/shaders/water.frag"})
+        why = self.galley("why", "/Engine/shaders/lit.frag", "--project", game)
+        self.assertIn("lighting.glsl", why.stdout)
+        self.assertIn("changed", why.stdout)
+        self.assertIn("/Game/maps/town.level [CookMap]", why.stdout)
+        with open(include, "w") as file:
+            file.write(original)
+        reverted = self.cook(game)
+        self.assertEqual(reverted.cooked, 0, reverted)
+        self.assertEqual(reverted.roots, first.roots)
+
+    def test_a_file_that_shadows_an_include_cooks_exactly_those_affected(self):
+        game = self.sample()
+        first = self.cook(game)
+        # lit_fog.frag and water.frag looked for fog.glsl beside themselves first and did not find it.
+        shadow = os.path.join(game, "engine/shaders/fog.glsl")
+        with open(shadow, "w") as file:
+            file.write("vec3 fog(vec3 color, float depth) { return color; }\n")
+        shadowed = self.cook(game, "--json")
+        self.assertEqual(self.cooked_packages(shadowed.stdout), {"/Engine/shaders/lit_fog.frag", "/Engine/shaders/water.frag"})
+        self.assertNotEqual(shadowed.roots, first.roots)
+        os.remove(shadow)
+        reverted = self.cook(game)
+        self.assertEqual(reverted.cooked, 0, reverted)
+        self.assertEqual(reverted.roots, first.roots)
+
+    def test_a_file_that_a_command_read_counts_and_another_does_not(self):
+        game = self.sample()
+        self.cook(game)
+        with open(os.path.join(game, "content/text/names.inc"), "a") as file:
+            file.write("and friends\n")
+        cook = self.cook(game, "--json")
+        self.assertEqual(self.cooked_packages(cook.stdout), {"/Game/text/credits.txt"})
+        self.write("game/content/text/unread.inc", "nobody reads this\n")
+        self.assertEqual(self.cook(game).cooked, 0)
+
+    def test_touched_files_are_not_cooked(self):
+        game = self.sample()
+        first = self.cook(game)
+        for folder, _, names in os.walk(game):
+            if ".galley" in folder:
+                continue
+            for name in names:
+                os.utime(os.path.join(folder, name))
+        touched = self.cook(game)
+        self.assertEqual(touched.cooked, 0, touched)
+        self.assertEqual(touched.roots, first.roots)
+
+    def test_a_missing_reference_that_appears_mends_its_referencer_without_cooking_it(self):
+        game = self.project({"a.level": '{"next": {"$ref": "b.bin"}}'},
+                            ['match = "/Game/*.level"\ncooker = "data"', 'match = "/Game/*.bin"\ncooker = "copy"'])
+        broken = self.cook(game, expect=1)
+        self.assertEqual([f["package"] for f in broken.failures], ["/Game/a.level"])
+        self.assertIn("/Game/b.bin", broken.failures[0]["error"])
+        self.assertEqual(self.tree(game, "pc"), {})
+        self.write("game/content/b.bin", "now it is there")
+        mended = self.cook(game, "--json")
+        self.assertEqual(self.cooked_packages(mended.stdout), {"/Game/b.bin"})
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/a.level.cbor", "Game/b.bin"})
+        os.remove(self.path("game/content/b.bin"))
+        again = self.cook(game, expect=1)
+        self.assertEqual(again.cooked, 0)
+        self.assertEqual([f["package"] for f in again.failures], ["/Game/a.level"])
+        self.assertEqual(self.tree(game, "pc"), {})
+
+    def test_a_reference_to_a_file_without_rule_says_so(self):
+        game = self.project({"a.level": '{"next": {"$ref": "b.xyz"}}', "b.xyz": "x"}, ['match = "/Game/*.level"\ncooker = "data"'])
+        self.assertIn("no rule or sidecar", self.cook(game, expect=1).failures[0]["error"])
+
+    def test_a_cycle_of_references_is_fine(self):
+        game = self.project({"a.json": '{"$ref": "b.json"}', "b.json": '{"$ref": "a.json"}'}, ['match = "/Game/*.json"\ncooker = "data"'])
+        self.assertEqual(self.cook(game).failures, [])
+
+    def test_a_selection_cooks_its_closure_and_leaves_the_rest_of_the_sandbox(self):
+        game = self.sample()
+        self.cook(game)
+        before = self.tree(game, "windows")
+        part = self.cook(game, "/Game/materials/brick.material", "--platform", "windows")
+        self.assertEqual(part.cooked, 0)
+        listing = self.galley("tree", "windows@last", "--project", game)
+        self.assertIn("Game/textures/brick_albedo.png.ktx2", listing.stdout)
+        self.assertNotIn("wood", listing.stdout)
+        self.assertEqual(self.tree(game, "windows"), before)
+        difference = self.galley("diff", "windows@latest", "windows@last", "--project", game)
+        self.assertEqual(difference.returncode, 1)
+        self.assertEqual(self.galley("diff", "windows@latest", "windows@latest", "--project", game).returncode, 0)
+
+    def test_by_the_book_removes_what_is_gone(self):
+        game = self.sample()
+        self.cook(game)
+        self.assertIn("Game/data/table.bin", self.tree(game, "windows"))
+        os.remove(os.path.join(game, "content/data/table.bin"))
+        self.cook(game)
+        self.assertNotIn("Game/data/table.bin", self.tree(game, "windows"))
+
+    def test_generated_packages_come_and_go_with_their_generator(self):
+        level = {"items": [{"position": [1, 0, 1]}, {"position": [100, 0, 1]}]}
+        game = self.project({"m.level": json.dumps(level)}, ['match = "/Game/*.level"\ncooker = "data"\nsettings = { cell_size = 64 }'])
+        self.cook(game)
+        self.assertEqual({p for p in self.tree(game, "pc") if "cell" in p},
+                         {"Game/m.level/_gen/cell_0_0.level.cbor", "Game/m.level/_gen/cell_1_0.level.cbor"})
+        level["items"].pop()
+        self.write("game/content/m.level", json.dumps(level))
+        self.cook(game)
+        self.assertEqual({p for p in self.tree(game, "pc") if "cell" in p}, {"Game/m.level/_gen/cell_0_0.level.cbor"})
+
+    def test_init_makes_a_project_that_cooks(self):
+        shutil.copytree(os.path.join(self.sample("from"), "content"), self.path("mine", "content"))
+        made = self.galley("init", self.path("mine"))
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertEqual(self.galley("init", self.path("mine")).returncode, 2)
+        cook = self.cook(self.path("mine"), "/Game/textures")
+        self.assertEqual(cook.failures, [], cook)
+
+    def test_clean_makes_a_package_cook_again(self):
+        game = self.sample()
+        first = self.cook(game)
+        self.assertEqual(self.galley("clean", "/Game/data/table.bin", "--project", game).returncode, 0)
+        again = self.cook(game, "--json")
+        self.assertEqual(self.cooked_packages(again.stdout), {"/Game/data/table.bin"})
+        self.assertEqual(again.roots, first.roots)
+
+    def test_trace_and_doctor_and_stats_answer(self):
+        game = self.sample()
+        self.cook(game, "--trace", self.path("trace.json"))
+        events = json.load(open(self.path("trace.json")))["traceEvents"]
+        self.assertTrue([e for e in events if e.get("cat") == "load"] and [e for e in events if e.get("cat") == "save"])
+        doctor = self.galley("doctor", "--project", game)
+        self.assertEqual(doctor.returncode, 0, doctor.stdout)
+        self.assertIn("store.dir", doctor.stdout)
+        stats = json.loads(self.galley("store", "stats", "--project", game, "--json").stdout)
+        self.assertGreater(stats["blobs"], 10)
+        self.assertEqual(self.galley("store", "verify", "--project", game).returncode, 0)
+
+    def test_what_is_not_built_yet_is_said(self):
+        for command in (["serve"], ["gc"], ["query", "x"], ["cook", "--dry-run"]):
+            args = ["store", *command] if command == ["gc"] else command
+            answer = self.galley(*args)
+            self.assertEqual(answer.returncode, 2, args)
+            self.assertIn("not yet", answer.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

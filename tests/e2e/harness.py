@@ -1,0 +1,181 @@
+"""What the end-to-end tests share: real processes, one temporary folder each. The programs are those of GALLEY_BIN_DIR."""
+import json, os, shutil, signal, subprocess, tempfile, time, unittest
+
+BIN = os.environ.get("GALLEY_BIN_DIR", "build/bin")
+SOURCE = os.environ.get("GALLEY_SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+SAMPLE = os.path.join(SOURCE, "tests", "content", "sample")
+# A cook that hangs is a failed test, not a hung run.
+LIMIT_S = 240 if "build-asan" in BIN or "build-tsan" in BIN else 90
+
+
+class Cook:
+    """What one `galley cook` came to."""
+
+    def __init__(self, process, summary):
+        self.code = process.returncode
+        self.stdout, self.stderr = process.stdout, process.stderr
+        self.summary = summary or {}
+
+    @property
+    def results(self):
+        return self.summary.get("results", {})
+
+    @property
+    def cooked(self):
+        return self.results.get("cooked")
+
+    @property
+    def roots(self):
+        return self.summary.get("roots", {})
+
+    @property
+    def failures(self):
+        return self.summary.get("failures", [])
+
+    def errors_of(self, package):
+        return [f["error"] for f in self.failures if f["package"] == package]
+
+    def __repr__(self):
+        return f"exit {self.code}\n{json.dumps(self.summary, indent=1)[:6000]}\n{self.stderr[-6000:]}"
+
+
+class E2ETest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="galley-e2e-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def path(self, *parts):
+        return os.path.join(self.dir, *parts)
+
+    def write(self, path, data, mode=None):
+        path = self.path(path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data if isinstance(data, bytes) else data.encode())
+        if mode is not None:
+            os.chmod(path, mode)
+        return path
+
+    def read(self, *parts):
+        with open(self.path(*parts), "rb") as file:
+            return file.read()
+
+    def sample(self, name="game"):
+        target = self.path(name)
+        shutil.copytree(SAMPLE, target, symlinks=True, ignore=shutil.ignore_patterns(".galley"))
+        return target
+
+    def project(self, files, rules, name="game", platforms=None, extra=""):
+        """A small project: files below content/, [[rule]] texts."""
+        toml = f'[project]\nname = "{name}"\n{extra}\n[[mount]]\npath = "/Game"\ndir = "content"\n'
+        for platform in platforms or ['name = "pc"\ntexture = "bc"\nshader = "spirv-1.5"']:
+            toml += f"[[platform]]\n{platform}\n"
+        for rule in rules:
+            toml += f"[[rule]]\n{rule}\n"
+        self.write(f"{name}/galley.toml", toml)
+        os.makedirs(self.path(name, "content"), exist_ok=True)
+        for path, data in files.items():
+            self.write(f"{name}/content/{path}", data)
+        return self.path(name)
+
+    def galley(self, *args, cwd=None, env=None, timeout=LIMIT_S):
+        return subprocess.run([os.path.join(BIN, "galley"), *map(str, args)], cwd=cwd or self.dir, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=timeout,
+                              env={**os.environ, **(env or {})})
+
+    def start_cook(self, project, *args, env=None):
+        """A cook in the background, in a process group of its own; its summary goes to <project>.summary.json."""
+        return subprocess.Popen([os.path.join(BIN, "galley"), "cook", "--project", project, "--summary", project + ".summary.json",
+                                 *map(str, args)], cwd=self.dir, text=True, errors="replace", stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+
+    def finish_cook(self, project, process):
+        stdout, stderr = process.communicate(timeout=LIMIT_S)
+        done = subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+        return Cook(done, self.summary_of(project))
+
+    def summary_of(self, project):
+        try:
+            with open(project + ".summary.json") as file:
+                return json.load(file)
+        except FileNotFoundError:
+            return None
+
+    def cook(self, project, *args, expect=0, env=None):
+        if os.path.exists(project + ".summary.json"):
+            os.remove(project + ".summary.json")
+        process = self.galley("cook", "--project", project, "--summary", project + ".summary.json", *args, env=env)
+        cook = Cook(process, self.summary_of(project))
+        if expect is not None:
+            self.assertEqual(cook.code, expect, cook)
+        return cook
+
+    def cooked_packages(self, cook_json_stdout):
+        """Packages of `--json` output that a cooker ran for."""
+        packages = set()
+        for line in cook_json_stdout.splitlines():
+            event = json.loads(line)
+            if event.get("event") == "done" and event["source"] == "cooked":
+                packages.add(event["package"])
+        return packages
+
+    def tree(self, project, platform):
+        """The sandbox as {path: bytes}, without Galley's marker."""
+        base = os.path.join(project, ".galley", "cooked", platform)
+        found = {}
+        for folder, _, names in os.walk(base):
+            for name in names:
+                path = os.path.relpath(os.path.join(folder, name), base)
+                if path == ".galley-root":
+                    continue
+                with open(os.path.join(folder, name), "rb") as file:
+                    found[path] = file.read()
+        return found
+
+
+def processes(name, parent=None):
+    """pids of running programs of this name (their 15-letter comm), optionally below `parent`."""
+    found = []
+    parents = {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                text = file.read()
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                command = file.read().split(b"\0")
+        except OSError:
+            continue
+        parents[int(entry)] = int(text.rsplit(")", 1)[1].split()[1])
+        if any(os.path.basename(part.decode(errors="replace")) == name for part in command[:1]):
+            found.append((int(entry), [part.decode(errors="replace") for part in command]))
+    if parent is None:
+        return found
+    below = {parent}
+    while True:
+        more = {pid for pid, its_parent in parents.items() if its_parent in below and pid not in below}
+        if not more:
+            break
+        below |= more
+    return [(pid, command) for pid, command in found if pid in below]
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def wait_until(condition, what, limit_s=30.0):
+    """Polls for a condition of other processes; there is nothing to inject a clock into there."""
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.005)
+    raise AssertionError(f"waited {limit_s} s for {what}")
