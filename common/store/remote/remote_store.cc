@@ -1,0 +1,282 @@
+#include <chrono>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "common/store/remote/connect.h"
+#include "common/store/remote/store_wire.h"
+#include "fmt/format.h"
+#include "galley/v1/store.grpc.pb.h"
+#include "grpcpp/grpcpp.h"
+
+namespace galley::store {
+namespace {
+
+constexpr size_t kDigestsAtOnce = 16'384;
+
+class RemoteStore final : public Store {
+ public:
+  RemoteStore(std::string directory, ConnectOptions options) : directory_(std::move(directory)), options_(options) {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(4 << 20);
+    arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 50);
+    arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    stub_ = v1::Store::NewStub(grpc::CreateCustomChannel(SocketTarget(SocketPath(directory_)), grpc::InsecureChannelCredentials(), arguments));
+  }
+
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    std::vector<Digest> missing;
+    for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
+      const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::DigestList>(part, [&](auto& context) { return stub_->FindMissing(&context); })));
+      ASSIGN_OR_RETURN(const std::vector<Digest> of_part, FromWire(reply));
+      missing.insert(missing.end(), of_part.begin(), of_part.end());
+    }
+    return missing;
+  }
+
+  absl::StatusOr<Blob> Get(const Digest& digest) override {
+    if (digest == Digest()) return MakeBlob("");
+    v1::BlobDigest request;
+    SetDigest(digest, request);
+    ASSIGN_OR_RETURN(std::string bytes, Receive(digest.size_bytes(), [&](auto& context) { return stub_->Get(&context, request); }));
+    if (Digest::Of(bytes) != digest) return absl::DataLossError(fmt::format("blob {}: its bytes changed on the store's socket", digest.ToString()));
+    return MakeBlob(std::move(bytes));
+  }
+
+  absl::Status Put(const Digest& digest, std::string_view bytes) override {
+    return Retried([&]() -> absl::Status {
+      grpc::ClientContext context;
+      Prepare(context, bytes.size());
+      v1::Done done;
+      auto writer = stub_->Put(&context, &done);
+      v1::PutChunk chunk;
+      SetDigest(digest, *chunk.mutable_digest());
+      for (size_t begin = 0; begin == 0 || begin < bytes.size(); begin += kChunkBytesMax) {
+        chunk.set_data(std::string(bytes.substr(begin, kChunkBytesMax)));
+        if (!writer->Write(chunk)) break;  // Finish says why
+        chunk.clear_digest();
+      }
+      writer->WritesDone();
+      return FromGrpc(writer->Finish());
+    });
+  }
+
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) override {
+    std::vector<std::vector<std::string>> answer;
+    for (size_t begin = 0; begin < weak_keys.size(); begin += kKeysAtOnce) {
+      const auto part = weak_keys.subspan(begin, std::min(kKeysAtOnce, weak_keys.size() - begin));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::SetsReply>(part, [&](auto& context) { return stub_->ObservationSets(&context); })));
+      RETURN_IF_ERROR(CheckCount(part.size(), reply.keys_size()));
+      for (const auto& list : reply.keys()) answer.emplace_back(list.sets().begin(), list.sets().end());
+    }
+    return answer;
+  }
+
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) override {
+    std::vector<std::optional<std::string>> answer;
+    for (size_t begin = 0; begin < action_keys.size(); begin += kKeysAtOnce) {
+      const auto part = action_keys.subspan(begin, std::min(kKeysAtOnce, action_keys.size() - begin));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::ResultsReply>(part, [&](auto& context) { return stub_->Results(&context); })));
+      RETURN_IF_ERROR(CheckCount(part.size(), reply.keys_size()));
+      for (const auto& key : reply.keys()) answer.push_back(key.is_present() ? std::optional(key.result()) : std::nullopt);
+    }
+    return answer;
+  }
+
+  absl::StatusOr<StoreInfo> Info() override {
+    v1::InfoReply reply;
+    RETURN_IF_ERROR(Retried([&] { return Call(v1::InfoRequest(), reply, &v1::Store::Stub::Info); }));
+    return StoreInfo{.directory = reply.directory(), .store_id = reply.store_id(), .loss_epoch = reply.loss_epoch()};
+  }
+
+  absl::StatusOr<uint64_t> AllocateSegment() override {
+    v1::AllocateSegmentReply reply;
+    RETURN_IF_ERROR(Call(v1::AllocateSegmentRequest(), reply, &v1::Store::Stub::AllocateSegment));
+    return reply.segment();
+  }
+
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) override {
+    std::vector<std::optional<BlobLocation>> answer;
+    for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
+      const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::LocateReply>(part, [&](auto& context) { return stub_->Locate(&context); })));
+      RETURN_IF_ERROR(CheckCount(part.size(), reply.digests_size()));
+      for (const auto& at : reply.digests()) {
+        answer.push_back(at.is_present() ? std::optional(BlobLocation{.segment = at.segment(), .offset = at.offset()}) : std::nullopt);
+      }
+    }
+    return answer;
+  }
+
+  absl::Status Commit(const CommitBatch& batch) override {
+    return Send(ToWire(batch).SerializeAsString(), [&](auto& context, auto& done) { return stub_->Commit(&context, &done); });
+  }
+
+  absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override {
+    v1::PublishReply reply;
+    RETURN_IF_ERROR(Call(ToWire(root), reply, &v1::Store::Stub::Publish));
+    return reply.sequence();
+  }
+
+  absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override {
+    v1::RootsRequest request;
+    request.set_project_id(std::string(project_id));
+    ASSIGN_OR_RETURN(const std::string bytes, Receive(kChunkedMessageBytesMax, [&](auto& context) { return stub_->Roots(&context, request); }));
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RootsReply>(bytes));
+    std::vector<PublishedRoot> roots;
+    for (const v1::Root& wire : reply.roots()) {
+      ASSIGN_OR_RETURN(PublishedRoot root, FromWire(wire));
+      roots.push_back(std::move(root));
+    }
+    return roots;
+  }
+
+  absl::Status Forget(std::span<const Digest> action_keys) override {
+    return Send(ToWire(action_keys).SerializeAsString(), [&](auto& context, auto& done) { return stub_->Forget(&context, &done); });
+  }
+
+  absl::StatusOr<StoreStats> Stats() override {
+    v1::StatsReply reply;
+    RETURN_IF_ERROR(Retried([&] { return Call(v1::StatsRequest(), reply, &v1::Store::Stub::Stats); }));
+    return StoreStats{.blobs = reply.blobs(), .blob_bytes = reply.blob_bytes(), .results = reply.results(), .observation_sets = reply.observation_sets(),
+                      .segments = reply.segments(), .segment_bytes = reply.segment_bytes(), .files = reply.files(), .file_bytes = reply.file_bytes(),
+                      .roots = reply.roots(), .quarantined = reply.quarantined()};
+  }
+
+  absl::StatusOr<VerifyReport> Verify() override {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(options_.verify_deadline));
+    auto reader = stub_->Verify(&context, v1::VerifyRequest());
+    ASSIGN_OR_RETURN(const std::string bytes, Finished(context, *reader, kChunkedMessageBytesMax));
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::VerifyReply>(bytes));
+    return VerifyReport{.blobs = reply.blobs(), .bytes = reply.bytes(), .problems = {reply.problems().begin(), reply.problems().end()}};
+  }
+
+ private:
+  static constexpr size_t kKeysAtOnce = 4096;
+
+  void Prepare(grpc::ClientContext& context, uint64_t bytes) const {
+    const absl::Duration allowed = options_.deadline + absl::Seconds(static_cast<double>(bytes) / (4 << 20));
+    context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoMicroseconds(allowed));
+  }
+
+  static absl::Status CheckCount(size_t asked, int answered) {
+    if (asked == static_cast<size_t>(answered)) return absl::OkStatus();
+    return absl::InternalError(fmt::format("the store's owner answered {} of {} keys", answered, asked));
+  }
+
+  // Calls `once` again while the owner is away, for a while.
+  template <typename Once>
+  absl::Status Retried(const Once& once) {
+    const auto end = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(options_.reconnect_time);
+    while (true) {
+      const absl::Status status = once();
+      if (status.code() != absl::StatusCode::kUnavailable || std::chrono::steady_clock::now() >= end) return Annotated(status);
+      WaitForOwner(end);
+    }
+  }
+  // Until the channel is up again, a little at least.
+  void WaitForOwner(std::chrono::steady_clock::time_point end) {
+    grpc::ClientContext context;
+    context.set_wait_for_ready(true);
+    const auto left = std::min<std::chrono::steady_clock::duration>(end - std::chrono::steady_clock::now(), std::chrono::milliseconds(200));
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
+    v1::InfoReply reply;
+    // Its outcome says nothing that the call itself, sent again, does not say.
+    static_cast<void>(stub_->Info(&context, v1::InfoRequest(), &reply));
+  }
+  absl::Status Annotated(const absl::Status& status) const {
+    if (status.code() != absl::StatusCode::kUnavailable) return status;
+    return Annotate(status, fmt::format("the owner of store {} cannot be reached", directory_));
+  }
+
+  template <typename Request, typename Reply>
+  absl::Status Call(const Request& request, Reply& reply, grpc::Status (v1::Store::Stub::*method)(grpc::ClientContext*, const Request&, Reply*)) {
+    grpc::ClientContext context;
+    Prepare(context, 0);
+    return Annotated(FromGrpc(((*stub_).*method)(&context, request, &reply)));
+  }
+
+  template <typename Stream>
+  static absl::StatusOr<std::string> Finished(grpc::ClientContext& context, Stream& stream, size_t size_bytes_max) {
+    absl::StatusOr<std::string> bytes = ReadChunks(stream, size_bytes_max);
+    if (!bytes.ok()) context.TryCancel();
+    const absl::Status status = FromGrpc(stream.Finish());
+    if (!bytes.ok()) return bytes;
+    RETURN_IF_ERROR(status);
+    return bytes;
+  }
+
+  template <typename Start>
+  absl::StatusOr<std::string> Receive(size_t size_bytes_max, const Start& start) {
+    std::string answer;
+    RETURN_IF_ERROR(Retried([&]() -> absl::Status {
+      grpc::ClientContext context;
+      Prepare(context, size_bytes_max);
+      auto reader = start(context);
+      ASSIGN_OR_RETURN(answer, Finished(context, *reader, size_bytes_max));
+      return absl::OkStatus();
+    }));
+    return answer;
+  }
+
+  template <typename Start>
+  absl::Status Send(const std::string& bytes, const Start& start) {
+    return Retried([&]() -> absl::Status {
+      grpc::ClientContext context;
+      Prepare(context, bytes.size());
+      v1::Done done;
+      auto writer = start(context, done);
+      static_cast<void>(WriteChunks(*writer, bytes));  // Finish says why
+      writer->WritesDone();
+      return FromGrpc(writer->Finish());
+    });
+  }
+
+  template <typename Reply, typename Start>
+  absl::StatusOr<Reply> Exchange(std::span<const Digest> digests, const Start& start) {
+    const std::string request = ToWire(digests).SerializeAsString();
+    std::string answer;
+    RETURN_IF_ERROR(Retried([&]() -> absl::Status {
+      grpc::ClientContext context;
+      Prepare(context, request.size());
+      auto stream = start(context);
+      static_cast<void>(WriteChunks(*stream, request));  // Finish says why
+      stream->WritesDone();
+      ASSIGN_OR_RETURN(answer, Finished(context, *stream, kChunkedMessageBytesMax));
+      return absl::OkStatus();
+    }));
+    return ParseMessage<Reply>(answer);
+  }
+
+  const std::string directory_;
+  const ConnectOptions options_;
+  std::unique_ptr<v1::Store::Stub> stub_;
+};
+
+}  // namespace
+
+std::string SocketPath(const std::string& directory) {
+  const absl::StatusOr<std::string> elsewhere = ReadFile(JoinPath(directory, "store.sock.path"), 4096);
+  if (elsewhere.ok()) return elsewhere->substr(0, elsewhere->find('\n'));
+  return JoinPath(directory, "store.sock");
+}
+
+absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory) { return ConnectStore(directory, ConnectOptions()); }
+
+absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory, const ConnectOptions& options) {
+  const std::string absolute = AbsolutePath(directory);
+  const std::string path = SocketPath(absolute);
+  if (path.empty() || path.size() > kSocketPathBytesMax || !FileExists(path)) {
+    return absl::UnavailableError(fmt::format("nobody serves the store {}: there is no socket {}", absolute, path));
+  }
+  auto store = std::make_unique<RemoteStore>(absolute, options);
+  RETURN_IF_ERROR(store->Info().status());
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+}  // namespace galley::store

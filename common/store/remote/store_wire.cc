@@ -1,0 +1,88 @@
+#include "common/store/remote/store_wire.h"
+
+namespace galley::store {
+
+v1::DigestList ToWire(std::span<const Digest> digests) {
+  v1::DigestList list;
+  for (const Digest& digest : digests) SetDigest(digest, *list.add_digests());
+  return list;
+}
+
+absl::StatusOr<std::vector<Digest>> FromWire(const v1::DigestList& list) {
+  std::vector<Digest> digests;
+  for (const v1::BlobDigest& wire : list.digests()) {
+    ASSIGN_OR_RETURN(const Digest digest, DigestOf(wire));
+    digests.push_back(digest);
+  }
+  return digests;
+}
+
+v1::Root ToWire(const PublishedRoot& root) {
+  v1::Root wire;
+  wire.set_project_id(root.project_id);
+  wire.set_platform(root.platform);
+  wire.set_sequence(root.sequence);
+  SetDigest(root.root, *wire.mutable_root());
+  wire.set_by_the_book(root.by_the_book);
+  wire.set_time_us(absl::ToUnixMicros(root.time));
+  SetDigest(root.snapshot, *wire.mutable_snapshot());
+  return wire;
+}
+
+absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire) {
+  PublishedRoot root;
+  root.project_id = wire.project_id();
+  root.platform = wire.platform();
+  root.sequence = wire.sequence();
+  ASSIGN_OR_RETURN(root.root, DigestOf(wire.root()));
+  root.by_the_book = wire.by_the_book();
+  root.time = absl::FromUnixMicros(wire.time_us());
+  ASSIGN_OR_RETURN(root.snapshot, DigestOf(wire.snapshot()));
+  return root;
+}
+
+v1::CommitRequest ToWire(const CommitBatch& batch) {
+  v1::CommitRequest wire;
+  for (const auto& [digest, location] : batch.blobs) {
+    v1::LocatedBlob& blob = *wire.add_blobs();
+    SetDigest(digest, *blob.mutable_digest());
+    blob.set_segment(location.segment);
+    blob.set_offset(location.offset);
+  }
+  for (const PutResult& put : batch.results) {
+    v1::ResultToPut& result = *wire.add_results();
+    SetDigest(put.weak_key, *result.mutable_weak_key());
+    result.set_observation_set(put.observation_set);
+    SetDigest(put.action_key, *result.mutable_action_key());
+    result.set_result(put.result);
+  }
+  return wire;
+}
+
+absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire) {
+  CommitBatch batch;
+  for (const v1::LocatedBlob& blob : wire.blobs()) {
+    ASSIGN_OR_RETURN(const Digest digest, DigestOf(blob.digest()));
+    batch.blobs.emplace_back(digest, BlobLocation{.segment = blob.segment(), .offset = blob.offset()});
+  }
+  for (const v1::ResultToPut& result : wire.results()) {
+    PutResult put;
+    ASSIGN_OR_RETURN(put.weak_key, DigestOf(result.weak_key()));
+    put.observation_set = result.observation_set();
+    ASSIGN_OR_RETURN(put.action_key, DigestOf(result.action_key()));
+    put.result = result.result();
+    batch.results.push_back(std::move(put));
+  }
+  return batch;
+}
+
+std::string SocketTarget(std::string_view path) {
+  std::string target = "unix:";
+  for (const char c : path) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '-' || c == '_' || c == '.';
+    target += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return target;
+}
+
+}  // namespace galley::store

@@ -1,0 +1,83 @@
+// The store's wire (proto/galley/v1/store.proto) as both ends use it: digests, statuses, messages in chunks. gRPC headers: serve/ and
+// remote/ only.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/base/status_macros.h"
+#include "common/store/interface/store.h"
+#include "fmt/format.h"
+#include "galley/v1/store.pb.h"
+#include "grpcpp/support/status.h"
+
+namespace galley::store {
+
+inline constexpr size_t kChunkBytesMax = 1 << 20;
+inline constexpr size_t kChunkedMessageBytesMax = 1 << 30;
+
+inline absl::Status FromGrpc(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+inline grpc::Status ToGrpc(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  // Messages travel as HTTP/2 headers, whose size is limited.
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), MessageOf(status).substr(0, 4096));
+}
+
+inline void SetDigest(const Digest& digest, v1::BlobDigest& wire) {
+  wire.set_hash(std::string(digest.hash()));
+  wire.set_size_bytes(digest.size_bytes());
+}
+inline absl::StatusOr<Digest> DigestOf(const v1::BlobDigest& wire) { return Digest::FromHash(wire.hash(), wire.size_bytes()); }
+
+v1::DigestList ToWire(std::span<const Digest> digests);
+absl::StatusOr<std::vector<Digest>> FromWire(const v1::DigestList& list);
+v1::Root ToWire(const PublishedRoot& root);
+absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire);
+v1::CommitRequest ToWire(const CommitBatch& batch);
+absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire);
+
+// Writes `bytes` in chunks; UNAVAILABLE when the other end went away.
+template <typename Writer>
+absl::Status WriteChunks(Writer& writer, std::string_view bytes) {
+  v1::Chunk chunk;
+  for (size_t begin = 0; begin < bytes.size(); begin += kChunkBytesMax) {
+    chunk.set_data(std::string(bytes.substr(begin, kChunkBytesMax)));
+    if (!writer.Write(chunk)) return absl::UnavailableError("the other end of the store's socket went away");
+  }
+  return absl::OkStatus();
+}
+
+template <typename Reader>
+absl::StatusOr<std::string> ReadChunks(Reader& reader, size_t size_bytes_max = kChunkedMessageBytesMax) {
+  std::string bytes;
+  v1::Chunk chunk;
+  while (reader.Read(&chunk)) {
+    if (chunk.data().size() > size_bytes_max - bytes.size()) {
+      return absl::ResourceExhaustedError(fmt::format("a message of more than {} bytes", size_bytes_max));
+    }
+    bytes += chunk.data();
+  }
+  return bytes;
+}
+
+template <typename Message>
+absl::StatusOr<Message> ParseMessage(const std::string& bytes) {
+  Message message;
+  if (!message.ParseFromString(bytes)) return absl::InvalidArgumentError("bytes that are no " + message.GetTypeName());
+  return message;
+}
+
+// "unix:" and the path, escaped as gRPC's target names are.
+std::string SocketTarget(std::string_view path);
+
+}  // namespace galley::store
