@@ -1,0 +1,14 @@
+// Shader: GLSL to optimised, validated SPIR-V. docs/cookers.md describes the settings.
+//
+// Observes the platform's "shader" and every place where an include was looked for. Everything happens in Cook.
+#pragma once
+
+#include <memory>
+
+#include "worker/cookers/cooker.h"
+
+namespace galley::worker {
+
+std::unique_ptr<Cooker> CreateShaderCooker();
+
+}  // namespace galley::worker
