@@ -30,11 +30,13 @@ class JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  // Each returns false with error() set.
+  // Each returns false with Error() set.
   bool ReadHeader();
   bool ReadRows(uint8_t* texels);
 
-  const char* error() const { return error_; }
+  absl::Status Error() const {
+    return is_out_of_memory_ ? absl::ResourceExhaustedError(error_) : absl::InvalidArgumentError(error_);
+  }
   uint32_t width() const { return info_.image_width; }
   uint32_t height() const { return info_.image_height; }
   long flaws_count() const { return flaws_count_; }
@@ -48,6 +50,7 @@ class JpegReader {
   static void OnError(j_common_ptr info) {
     char text[JMSG_LENGTH_MAX];
     info->err->format_message(info, text);
+    Of(info).is_out_of_memory_ = info->err->msg_code == JERR_OUT_OF_MEMORY;
     Fail(Of(info), text);
   }
   // Level -1 is damaged data. The end of the file where there should be data is an error, the rest is counted.
@@ -67,6 +70,7 @@ class JpegReader {
   jpeg_progress_mgr progress_{};
   std::jmp_buf jump_;
   long flaws_count_ = 0;
+  bool is_out_of_memory_ = false;
   char error_[JMSG_LENGTH_MAX] = "";
 };
 
@@ -98,10 +102,10 @@ bool JpegReader::ReadRows(uint8_t* texels) {
 
 absl::StatusOr<Decoded> DecodeJpeg(std::string_view bytes, const DecodeOptions& options) {
   JpegReader reader(bytes);
-  if (!reader.ReadHeader()) return absl::InvalidArgumentError(reader.error());
+  if (!reader.ReadHeader()) return reader.Error();
   RETURN_IF_ERROR(CheckSize(reader.width(), reader.height(), 1, options));
   std::vector<uint8_t> texels(size_t{reader.width()} * reader.height() * 4);
-  if (!reader.ReadRows(texels.data())) return absl::InvalidArgumentError(reader.error());
+  if (!reader.ReadRows(texels.data())) return reader.Error();
   Decoded decoded;
   decoded.image.width = reader.width();
   decoded.image.height = reader.height();

@@ -3,6 +3,7 @@
 
 #include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "common/base/status_macros.h"
@@ -22,11 +23,13 @@ class PngReader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
-  // Each returns false with error() set.
+  // Each returns false with Error() set.
   bool ReadHeader();
   bool ReadRows(png_bytepp rows);
 
-  const char* error() const { return error_; }
+  absl::Status Error() const {
+    return is_out_of_memory_ ? absl::ResourceExhaustedError(error_) : absl::InvalidArgumentError(error_);
+  }
   uint32_t width() const { return png_get_image_width(png_, info_); }
   uint32_t height() const { return png_get_image_height(png_, info_); }
   bool is_16_bit() const { return png_get_bit_depth(png_, info_) == 16; }
@@ -47,6 +50,12 @@ class PngReader {
     std::memcpy(out, reader.bytes_.data() + reader.offset_, size);
     reader.offset_ += size;
   }
+  static png_voidp OnAllocate(png_structp png, png_alloc_size_t size) {
+    void* memory = std::malloc(size);
+    if (memory == nullptr) static_cast<PngReader*>(png_get_mem_ptr(png))->is_out_of_memory_ = true;
+    return memory;
+  }
+  static void OnFree(png_structp, png_voidp memory) { std::free(memory); }
   void Configure();
   void ExpandToRgba();
 
@@ -54,6 +63,7 @@ class PngReader {
   size_t offset_ = 0;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
+  bool is_out_of_memory_ = false;
   char error_[256] = "libpng could not be started";
 };
 
@@ -67,7 +77,7 @@ void PngReader::Configure() {
 }
 
 bool PngReader::ReadHeader() {
-  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, &OnError, &OnWarning);
+  png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, this, &OnError, &OnWarning, this, &OnAllocate, &OnFree);
   if (png_ == nullptr) return false;
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) return false;
@@ -108,7 +118,7 @@ absl::StatusOr<std::vector<T>> ReadTexels(PngReader& reader) {
   std::vector<T> texels(row_entries * reader.height());
   std::vector<png_bytep> rows(reader.height());
   for (size_t y = 0; y < rows.size(); ++y) rows[y] = reinterpret_cast<png_bytep>(texels.data() + y * row_entries);
-  if (!reader.ReadRows(rows.data())) return absl::InvalidArgumentError(reader.error());
+  if (!reader.ReadRows(rows.data())) return reader.Error();
   return texels;
 }
 
@@ -116,7 +126,7 @@ absl::StatusOr<std::vector<T>> ReadTexels(PngReader& reader) {
 
 absl::StatusOr<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& options) {
   PngReader reader(bytes);
-  if (!reader.ReadHeader()) return absl::InvalidArgumentError(reader.error());
+  if (!reader.ReadHeader()) return reader.Error();
   RETURN_IF_ERROR(CheckSize(reader.width(), reader.height(), reader.is_16_bit() ? 2 : 1, options));
   RETURN_IF_ERROR(CheckPlausible(reader, bytes.size()));
   Decoded decoded;

@@ -54,6 +54,8 @@ constexpr stbi_io_callbacks kCallbacks = {.read = &ByteFeed::Read, .skip = &Byte
 absl::Status StbFailure(const ByteFeed& feed) {
   if (feed.is_truncated) return absl::InvalidArgumentError("the file is truncated");
   const char* reason = stbi_failure_reason();
+  // Its words are all that stb gives.
+  if (reason != nullptr && std::string_view(reason) == "Out of memory") return absl::ResourceExhaustedError("not enough memory to decode the file");
   return absl::InvalidArgumentError(fmt::format("the file is corrupt or of an unsupported kind ({})", reason != nullptr ? reason : "no reason given"));
 }
 

@@ -1,6 +1,7 @@
 #include "worker/cookers/texture/texture_cooker.h"
 
 #include <map>
+#include <new>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -92,6 +93,8 @@ class TextureCooker : public Cooker {
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
+  absl::StatusOr<std::unique_ptr<Loaded>> LoadImage(CookContext& context);
+  absl::Status CookImage(CookContext& context, LoadedTexture& loaded);
   static absl::StatusOr<FormatKind> ChooseFormat(CookContext& context, const LoadedTexture& loaded);
   absl::StatusOr<std::string> EncodeLevel(const Level& level, const EncodeOptions& options);
 
@@ -99,7 +102,29 @@ class TextureCooker : public Cooker {
   AstcEncoder astc_encoder_;
 };
 
+// Want of memory is trouble of the machine, no verdict on the source.
+absl::Status OutOfMemory(const CookContext& context) {
+  return absl::ResourceExhaustedError(fmt::format("not enough memory for this texture (the job may use {} bytes); raise `memory` in its rule",
+                                                  context.MemoryBytesMax()));
+}
+
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::Load(CookContext& context) {
+  try {
+    return LoadImage(context);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(context);
+  }
+}
+
+absl::Status TextureCooker::Cook(CookContext& context, Loaded& loaded) {
+  try {
+    return CookImage(context, dynamic_cast<LoadedTexture&>(loaded));
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(context);
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::LoadImage(CookContext& context) {
   ASSIGN_OR_RETURN(const TextureSettings settings, ParseTextureSettings(context.settings()));
   ASSIGN_OR_RETURN(Decoded decoded,
                    Decode(context.extension(), *context.source(), {.memory_bytes_max = context.MemoryBytesMax()}));
@@ -134,8 +159,7 @@ absl::StatusOr<std::string> TextureCooker::EncodeLevel(const Level& level, const
   return absl::InternalError("no such format");
 }
 
-absl::Status TextureCooker::Cook(CookContext& context, Loaded& any) {
-  LoadedTexture& loaded = dynamic_cast<LoadedTexture&>(any);
+absl::Status TextureCooker::CookImage(CookContext& context, LoadedTexture& loaded) {
   const TextureSettings& settings = loaded.settings();
   ASSIGN_OR_RETURN(const FormatKind kind, ChooseFormat(context, loaded));
   ASSIGN_OR_RETURN(const TextureFormat format, MakeFormat(kind, settings, loaded.image()));

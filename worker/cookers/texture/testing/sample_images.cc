@@ -184,6 +184,23 @@ std::string MakePngBomb(uint32_t width, uint32_t height) {
   return out;
 }
 
+std::string WithPngSize(std::string png, uint32_t width, uint32_t height) {
+  constexpr size_t kHeaderStart = 12;  // after signature and chunk length
+  constexpr size_t kHeaderSize = 17;   // "IHDR" and its data
+  const auto put = [&](size_t offset, uint32_t value) {
+    for (size_t i = 0; i < 4; ++i) png[offset + i] = static_cast<char>(value >> (24 - 8 * i) & 0xff);
+  };
+  put(kHeaderStart + 4, width);
+  put(kHeaderStart + 8, height);
+  uint32_t crc = UINT32_MAX;
+  for (size_t i = 0; i < kHeaderSize; ++i) {
+    crc ^= static_cast<uint8_t>(png[kHeaderStart + i]);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
+  }
+  put(kHeaderStart + kHeaderSize, ~crc);
+  return png;
+}
+
 std::string MakeJpeg(const Bitmap& bitmap, bool is_progressive) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};

@@ -39,8 +39,10 @@ struct PngOptions {
 // Grey kinds take the red channel; palettes at most 256 colours with their alpha; kRgbWithTransparentColor makes texel (0, 0)'s colour
 // transparent; kGrey1 white where red >= 128.
 std::string MakePng(const Bitmap& bitmap, const PngOptions& options = {});
-// A PNG of one bit depth and kind whose data is all zeros: small for any size.
+// An RGBA PNG whose texels are all zeros: small for any size.
 std::string MakePngBomb(uint32_t width, uint32_t height);
+// `png` with other dimensions in its header, and the checksum that goes with them.
+std::string WithPngSize(std::string png, uint32_t width, uint32_t height);
 std::string MakeJpeg(const Bitmap& bitmap, bool is_progressive = false);
 std::string MakeTga(const Bitmap& bitmap, bool is_run_length = false);
 std::string MakeBmp(const Bitmap& bitmap);
