@@ -1,0 +1,146 @@
+#include "common/store/serve/store_server.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/open.h"
+#include "common/store/remote/connect.h"
+#include "common/store/remote/store_wire.h"
+#include "common/store/serve/store_service.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+// A socket is bound under a name of its own in a folder that only we may enter, and takes its place by a rename: so it never stands there
+// with another mode, and what was there before is replaced at once.
+constexpr std::string_view kBindingName = "/b-XXXXXX/s";
+
+// A folder of ours for sockets whose path in the store would be too long. Its name is that of the store, so that a successor has the same.
+absl::StatusOr<std::string> ShortFolder(const std::string& directory) {
+  const std::string name = fmt::format("galley-{}-{}", ::getuid(), Digest::Of(directory).hex().substr(0, 16));
+  const char* runtime = ::getenv("XDG_RUNTIME_DIR");
+  std::string folder = JoinPath(runtime != nullptr && *runtime == '/' ? runtime : "/tmp", name);
+  if (folder.size() + kBindingName.size() > kSocketPathBytesMax) folder = JoinPath("/tmp", name);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return ErrnoStatus(errno, "create folder", folder);
+  struct stat s {};
+  if (::lstat(folder.c_str(), &s) != 0) return ErrnoStatus(errno, "stat", folder);
+  if (!S_ISDIR(s.st_mode) || s.st_uid != ::getuid() || (s.st_mode & 077) != 0) {
+    return absl::PermissionDeniedError(fmt::format("{} should be a folder of this user with mode 0700: remove it", folder));
+  }
+  return folder;
+}
+
+class GrpcStoreServer final : public StoreServer {
+ public:
+  explicit GrpcStoreServer(Store& store) : service_(store) {}
+
+  ~GrpcStoreServer() override {
+    // The name goes first: who comes now finds no owner, not one that does not answer.
+    if (!path_.empty()) ::unlink(path_.c_str());
+    if (!path_file_.empty()) ::unlink(path_file_.c_str());
+    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+  }
+
+  absl::Status Start(const std::string& directory) {
+    std::string folder = directory;
+    if (directory.size() + std::max(kBindingName.size(), std::string_view("/store.sock").size()) > kSocketPathBytesMax) {
+      ASSIGN_OR_RETURN(folder, ShortFolder(directory));
+      path_file_ = JoinPath(directory, "store.sock.path");
+    }
+    ASSIGN_OR_RETURN(const std::string binding, MakeTemporaryDirectory(folder, "b-"));  // mode 0700
+    const std::string path = JoinPath(folder, "store.sock");
+    const absl::Status status = Bind(JoinPath(binding, "s"), path);
+    const absl::Status removed = RemoveAll(binding);
+    RETURN_IF_ERROR(status);
+    path_ = path;
+    RETURN_IF_ERROR(removed);
+    if (path_file_.empty()) {
+      ::unlink(JoinPath(directory, "store.sock.path").c_str());
+      return absl::OkStatus();
+    }
+    return WriteFileAtomic(path_file_, path_ + "\n");
+  }
+
+ private:
+  absl::Status Bind(const std::string& temporary, const std::string& path) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort(SocketTarget(temporary), grpc::InsecureServerCredentials());
+    builder.RegisterService(&service_);
+    builder.SetMaxReceiveMessageSize(4 << 20);
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr) return absl::InternalError(fmt::format("the socket {} cannot be listened on", path));
+    if (::chmod(temporary.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", temporary);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename", path);
+    return absl::OkStatus();
+  }
+
+  StoreService service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string path_;
+  std::string path_file_;
+};
+
+// A store that is served for as long as it is open.
+class ServedStore final : public Store {
+ public:
+  ServedStore(std::unique_ptr<Store> store, std::unique_ptr<StoreServer> server) : store_(std::move(store)), server_(std::move(server)) {}
+
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override { return store_->FindMissing(digests); }
+  absl::StatusOr<Blob> Get(const Digest& digest) override { return store_->Get(digest); }
+  absl::Status Put(const Digest& digest, std::string_view bytes) override { return store_->Put(digest, bytes); }
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) override {
+    return store_->ObservationSets(weak_keys);
+  }
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) override { return store_->Results(action_keys); }
+  absl::StatusOr<StoreInfo> Info() override { return store_->Info(); }
+  absl::StatusOr<uint64_t> AllocateSegment() override { return store_->AllocateSegment(); }
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) override { return store_->Locate(digests); }
+  absl::Status Commit(const CommitBatch& batch) override { return store_->Commit(batch); }
+  absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override { return store_->Publish(root); }
+  absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override { return store_->Roots(project_id); }
+  absl::Status Forget(std::span<const Digest> action_keys) override { return store_->Forget(action_keys); }
+  absl::StatusOr<StoreStats> Stats() override { return store_->Stats(); }
+  absl::StatusOr<VerifyReport> Verify() override { return store_->Verify(); }
+
+ private:
+  const std::unique_ptr<Store> store_;
+  const std::unique_ptr<StoreServer> server_;  // goes first
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(Store& store, const std::string& directory) {
+  auto server = std::make_unique<GrpcStoreServer>(store);
+  RETURN_IF_ERROR(server->Start(AbsolutePath(directory)));
+  return std::unique_ptr<StoreServer>(std::move(server));
+}
+
+absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, absl::Duration timeout) {
+  const absl::Time end = absl::Now() + timeout;
+  while (true) {
+    absl::StatusOr<std::unique_ptr<Store>> own = OpenLocalStore(directory);
+    if (own.ok()) {
+      ASSIGN_OR_RETURN(std::unique_ptr<StoreServer> server, StoreServer::Start(**own, directory));
+      return std::unique_ptr<Store>(new ServedStore(*std::move(own), std::move(server)));
+    }
+    if (own.status().code() != absl::StatusCode::kAlreadyExists) return own;
+    // The owner may be coming up, or going: then the next turn finds its socket, or the lock free.
+    absl::StatusOr<std::unique_ptr<Store>> theirs = ConnectStore(directory, {.reconnect_time = absl::ZeroDuration()});
+    if (theirs.ok()) return ConnectStore(directory);
+    if (theirs.status().code() != absl::StatusCode::kUnavailable || absl::Now() >= end) return theirs;
+    absl::SleepFor(absl::Milliseconds(20));
+  }
+}
+
+}  // namespace galley::store

@@ -1,0 +1,26 @@
+// StoreServer: the owner's face on the store's Unix socket (mode 0600), and OpenOrConnect, which every command opens its store with.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/store/interface/store.h"
+
+namespace galley::store {
+
+// Serves until it is destroyed; calls in flight are given a second to end.
+// Threads: its own; `store` is called from many.
+class StoreServer {
+ public:
+  // REQUIRES: the caller owns the store in `directory` (a stale socket there is replaced); `store` outlives the server.
+  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(Store& store, const std::string& directory);
+  virtual ~StoreServer() = default;
+};
+
+// The store in `directory`: owned and served by this process when nobody owns it, else reached through the owner's socket.
+// UNAVAILABLE: it is owned by a process that does not answer within `timeout`. Others as OpenLocalStore.
+absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, absl::Duration timeout = absl::Seconds(10));
+
+}  // namespace galley::store

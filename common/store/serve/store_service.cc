@@ -1,0 +1,194 @@
+#include "common/store/serve/store_service.h"
+
+#include <optional>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "common/store/remote/store_wire.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+template <typename Reader>
+absl::StatusOr<std::vector<Digest>> ReadDigests(Reader& reader) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(reader));
+  ASSIGN_OR_RETURN(const auto list, ParseMessage<v1::DigestList>(bytes));
+  return FromWire(list);
+}
+
+// The digest of a Put: in its first chunk, and there only.
+absl::Status NoteDigest(const v1::PutChunk& chunk, std::optional<Digest>& digest) {
+  if (digest.has_value() == chunk.has_digest()) {
+    return absl::InvalidArgumentError(digest.has_value() ? "a second digest in one Put" : "the first chunk of a Put names no digest");
+  }
+  if (digest.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(digest, DigestOf(chunk.digest()));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+grpc::Status StoreService::Info(grpc::ServerContext*, const v1::InfoRequest*, v1::InfoReply* reply) {
+  const absl::StatusOr<StoreInfo> info = store_.Info();
+  if (!info.ok()) return ToGrpc(info.status());
+  reply->set_directory(info->directory);
+  reply->set_store_id(info->store_id);
+  reply->set_loss_epoch(info->loss_epoch);
+  return grpc::Status::OK;
+}
+
+grpc::Status StoreService::FindMissing(grpc::ServerContext*, ChunkStream* stream) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Digest> digests, ReadDigests(*stream));
+    ASSIGN_OR_RETURN(const std::vector<Digest> missing, store_.FindMissing(digests));
+    return WriteChunks(*stream, ToWire(missing).SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Get(grpc::ServerContext*, const v1::BlobDigest* request, ChunkWriter* writer) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const Digest digest, DigestOf(*request));
+    ASSIGN_OR_RETURN(const Blob blob, store_.Get(digest));
+    return WriteChunks(*writer, *blob);
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Put(grpc::ServerContext*, grpc::ServerReader<v1::PutChunk>* reader, v1::Done*) {
+  const auto answer = [&]() -> absl::Status {
+    v1::PutChunk chunk;
+    std::optional<Digest> digest;
+    std::string bytes;
+    while (reader->Read(&chunk)) {
+      RETURN_IF_ERROR(NoteDigest(chunk, digest));
+      if (chunk.data().size() > digest->size_bytes() - bytes.size()) {
+        return absl::InvalidArgumentError(fmt::format("blob {}: more bytes than its digest says", digest->ToString()));
+      }
+      bytes += chunk.data();
+    }
+    if (!digest.has_value()) return absl::InvalidArgumentError("a Put without a chunk");
+    return store_.Put(*digest, bytes);
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::ObservationSets(grpc::ServerContext*, ChunkStream* stream) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Digest> keys, ReadDigests(*stream));
+    ASSIGN_OR_RETURN(const auto found, store_.ObservationSets(keys));
+    v1::SetsReply reply;
+    for (const std::vector<std::string>& sets : found) {
+      v1::ObservationSetList& list = *reply.add_keys();
+      for (const std::string& set : sets) list.add_sets(set);
+    }
+    return WriteChunks(*stream, reply.SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Results(grpc::ServerContext*, ChunkStream* stream) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Digest> keys, ReadDigests(*stream));
+    ASSIGN_OR_RETURN(const auto found, store_.Results(keys));
+    v1::ResultsReply reply;
+    for (const std::optional<std::string>& result : found) {
+      v1::MaybeResult& wire = *reply.add_keys();
+      wire.set_is_present(result.has_value());
+      if (result.has_value()) wire.set_result(*result);
+    }
+    return WriteChunks(*stream, reply.SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::AllocateSegment(grpc::ServerContext*, const v1::AllocateSegmentRequest*, v1::AllocateSegmentReply* reply) {
+  const absl::StatusOr<uint64_t> segment = store_.AllocateSegment();
+  if (segment.ok()) reply->set_segment(*segment);
+  return ToGrpc(segment.status());
+}
+
+grpc::Status StoreService::Locate(grpc::ServerContext*, ChunkStream* stream) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Digest> digests, ReadDigests(*stream));
+    ASSIGN_OR_RETURN(const auto found, store_.Locate(digests));
+    v1::LocateReply reply;
+    for (const std::optional<BlobLocation>& location : found) {
+      v1::MaybeLocation& wire = *reply.add_digests();
+      wire.set_is_present(location.has_value());
+      wire.set_segment(location.value_or(BlobLocation{}).segment);
+      wire.set_offset(location.value_or(BlobLocation{}).offset);
+    }
+    return WriteChunks(*stream, reply.SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Commit(grpc::ServerContext*, ChunkReader* reader, v1::Done*) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(*reader));
+    ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::CommitRequest>(bytes));
+    ASSIGN_OR_RETURN(const CommitBatch batch, FromWire(request));
+    return store_.Commit(batch);
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Publish(grpc::ServerContext*, const v1::Root* request, v1::PublishReply* reply) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const PublishedRoot root, FromWire(*request));
+    ASSIGN_OR_RETURN(const uint64_t sequence, store_.Publish(root));
+    reply->set_sequence(sequence);
+    return absl::OkStatus();
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Roots(grpc::ServerContext*, const v1::RootsRequest* request, ChunkWriter* writer) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.Roots(request->project_id()));
+    v1::RootsReply reply;
+    for (const PublishedRoot& root : roots) *reply.add_roots() = ToWire(root);
+    return WriteChunks(*writer, reply.SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Forget(grpc::ServerContext*, ChunkReader* reader, v1::Done*) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Digest> keys, ReadDigests(*reader));
+    return store_.Forget(keys);
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest*, v1::StatsReply* reply) {
+  const absl::StatusOr<StoreStats> stats = store_.Stats();
+  if (!stats.ok()) return ToGrpc(stats.status());
+  reply->set_blobs(stats->blobs);
+  reply->set_blob_bytes(stats->blob_bytes);
+  reply->set_results(stats->results);
+  reply->set_observation_sets(stats->observation_sets);
+  reply->set_segments(stats->segments);
+  reply->set_segment_bytes(stats->segment_bytes);
+  reply->set_files(stats->files);
+  reply->set_file_bytes(stats->file_bytes);
+  reply->set_roots(stats->roots);
+  reply->set_quarantined(stats->quarantined);
+  return grpc::Status::OK;
+}
+
+grpc::Status StoreService::Verify(grpc::ServerContext*, const v1::VerifyRequest*, ChunkWriter* writer) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const VerifyReport report, store_.Verify());
+    v1::VerifyReply reply;
+    reply.set_blobs(report.blobs);
+    reply.set_bytes(report.bytes);
+    for (const std::string& problem : report.problems) reply.add_problems(problem);
+    return WriteChunks(*writer, reply.SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
+}  // namespace galley::store

@@ -1,0 +1,37 @@
+// The gRPC service galley.v1.Store over any Store. gRPC headers: only serve/*.cc include this.
+#pragma once
+
+#include "common/store/interface/store.h"
+#include "galley/v1/store.grpc.pb.h"
+#include "grpcpp/grpcpp.h"
+
+namespace galley::store {
+
+class StoreService final : public v1::Store::Service {
+ public:
+  explicit StoreService(Store& store) : store_(store) {}
+
+  using ChunkStream = grpc::ServerReaderWriter<v1::Chunk, v1::Chunk>;
+  using ChunkReader = grpc::ServerReader<v1::Chunk>;
+  using ChunkWriter = grpc::ServerWriter<v1::Chunk>;
+
+  grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest*, v1::InfoReply* reply) override;
+  grpc::Status FindMissing(grpc::ServerContext*, ChunkStream* stream) override;
+  grpc::Status Get(grpc::ServerContext*, const v1::BlobDigest* request, ChunkWriter* writer) override;
+  grpc::Status Put(grpc::ServerContext*, grpc::ServerReader<v1::PutChunk>* reader, v1::Done*) override;
+  grpc::Status ObservationSets(grpc::ServerContext*, ChunkStream* stream) override;
+  grpc::Status Results(grpc::ServerContext*, ChunkStream* stream) override;
+  grpc::Status AllocateSegment(grpc::ServerContext*, const v1::AllocateSegmentRequest*, v1::AllocateSegmentReply* reply) override;
+  grpc::Status Locate(grpc::ServerContext*, ChunkStream* stream) override;
+  grpc::Status Commit(grpc::ServerContext*, ChunkReader* reader, v1::Done*) override;
+  grpc::Status Publish(grpc::ServerContext*, const v1::Root* request, v1::PublishReply* reply) override;
+  grpc::Status Roots(grpc::ServerContext*, const v1::RootsRequest* request, ChunkWriter* writer) override;
+  grpc::Status Forget(grpc::ServerContext*, ChunkReader* reader, v1::Done*) override;
+  grpc::Status Stats(grpc::ServerContext*, const v1::StatsRequest*, v1::StatsReply* reply) override;
+  grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest*, ChunkWriter* writer) override;
+
+ private:
+  Store& store_;
+};
+
+}  // namespace galley::store
