@@ -2,6 +2,7 @@
 // end: O(n log n) and one hash a folder.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "common/base/status_macros.h"
@@ -11,12 +12,23 @@
 namespace galley::tree {
 namespace {
 
+// Where two texts begin to differ; eight bytes at a time, since neighbours share long folders.
+size_t SharedLength(std::string_view a, std::string_view b) {
+  const size_t size = std::min(a.size(), b.size());
+  size_t at = 0;
+  for (; at + 8 <= size; at += 8) {
+    if (std::memcmp(a.data() + at, b.data() + at, 8) != 0) break;
+  }
+  while (at < size && a[at] == b[at]) ++at;
+  return at;
+}
+
 // Order of paths segment by segment: '/' before every other byte.
 int ComparePaths(std::string_view a, std::string_view b) {
-  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  if (in_a == a.end() || in_b == b.end()) return (in_a != a.end()) - (in_b != b.end());
+  const size_t at = SharedLength(a, b);
+  if (at == a.size() || at == b.size()) return (at != a.size()) - (at != b.size());
   const auto weight = [](char c) { return c == '/' ? -1 : int{static_cast<uint8_t>(c)}; };
-  return weight(*in_a) < weight(*in_b) ? -1 : 1;
+  return weight(a[at]) < weight(b[at]) ? -1 : 1;
 }
 
 bool IsBelow(std::string_view path, std::string_view file) {
@@ -27,7 +39,8 @@ bool IsBelow(std::string_view path, std::string_view file) {
 std::vector<size_t> SortedIndexes(size_t count, const auto& less) {
   std::vector<size_t> order(count);
   for (size_t i = 0; i < count; ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), less);
+  if (!std::is_sorted(order.begin(), order.end(), less))
+    std::sort(order.begin(), order.end(), less);
   return order;
 }
 
