@@ -1,5 +1,6 @@
 #include "director/journal/database.h"
 
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -76,6 +77,19 @@ absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) 
   return std::string();
 }
 
+absl::StatusOr<uint64_t> FreeBytes(const std::string& directory, const JournalOptions& options) {
+  if (options.free_bytes) return options.free_bytes();
+  struct statvfs space {};
+  if (::statvfs(directory.c_str(), &space) != 0) return ErrnoStatus(errno, "look at the free space of", directory);
+  return static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
+}
+
+// Something other than a folder lies where the database should.
+bool IsInTheWay(const std::string& directory) {
+  const absl::StatusOr<FileStat> stat = StatFile(directory);
+  return stat.ok() && !S_ISDIR(stat->mode);
+}
+
 }  // namespace
 
 rocksdb::Slice ToSlice(std::string_view text) { return {text.data(), text.size()}; }
@@ -92,9 +106,7 @@ absl::Status ToStatus(const rocksdb::Status& status, std::string_view what) {
 }
 
 absl::Status CheckSpace(const std::string& directory, const JournalOptions& options, uint64_t bytes) {
-  struct statvfs space {};
-  if (::statvfs(directory.c_str(), &space) != 0) return ErrnoStatus(errno, "look at the free space of", directory);
-  const uint64_t free = static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
+  ASSIGN_OR_RETURN(const uint64_t free, FreeBytes(directory, options));
   // A batch is written to the log, later to a table.
   if (free >= options.free_bytes_min && free - options.free_bytes_min >= 2 * bytes) return absl::OkStatus();
   return absl::ResourceExhaustedError(fmt::format("no space for the journal in {}: {} bytes free, {} needed; make room and try again",
@@ -134,6 +146,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
   RETURN_IF_ERROR(CheckSpace(state_directory, options, 0));
   if (FileExists(DamagedMark(state_directory))) RETURN_IF_ERROR(MoveAside(state_directory, "damaged records were found in it"));
   const std::string directory = JournalDirectory(state_directory);
+  if (IsInTheWay(directory)) RETURN_IF_ERROR(MoveAside(state_directory, "it is no folder"));
   for (const bool is_last_attempt : {false, true}) {
     rocksdb::DB* opened = nullptr;
     const rocksdb::Status status = rocksdb::DB::Open(DatabaseOptions(), directory, &opened);

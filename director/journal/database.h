@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@ struct JournalOptions {
   bool read_only = false;
   // Debian's RocksDB 7.8 aborts the process when a write to its log fails, so a write begins only with this much space beside its own.
   uint64_t free_bytes_min = 64 << 20;
+  // What is free; none: statvfs(3) of the state folder. For tests.
+  std::function<uint64_t()> free_bytes;
 };
 
 // The key of the format version, a decimal number.

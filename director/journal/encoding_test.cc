@@ -1,0 +1,118 @@
+#include "director/journal/encoding.h"
+
+#include <string>
+
+#include "common/tree/golden.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+PlatformRecord FullRecord() {
+  PlatformRecord record;
+  record.recipe = Digest::Of("recipe");
+  record.source = Digest::Of("source");
+  record.weak_key = Digest::Of("weak");
+  record.action_key = Digest::Of("action");
+  record.recipe_bytes = "recipe bytes";
+  record.result = std::string("result\0bytes", 12);
+  record.observed = {{{record::ObservationKind::kFile, "../inc/a.glsl", ""}, "absent"},
+                     {{record::ObservationKind::kList, "/Game/x", ""}, "a.png\nb/"},
+                     {{record::ObservationKind::kEnv, "HOME", ""}, "unset"}};
+  record.last_cook = LastCook{.source = "cooked",
+                              .time = absl::FromUnixNanos(1'700'000'000'123'456'789),
+                              .worker = "local-1",
+                              .attempt = 7,
+                              .load_time = absl::Milliseconds(12),
+                              .save_time = absl::Seconds(3),
+                              .changed = {{.what = "source", .before = "1", .after = "2"}, {.what = "recipe"}},
+                              .is_first = true};
+  return record;
+}
+
+JournalMeta FullMeta() {
+  return JournalMeta{.project_id = "p", .store_id = "s", .loss_epoch = 3, .term = 4, .table_file = "table-9", .trust_domain = "main"};
+}
+
+std::vector<InstigatorRecord> SomeInstigators() { return {{.category = 0, .referencer = ""}, {.category = 7, .referencer = "/Game/a"}}; }
+
+void ExpectSame(const PlatformRecord& a, const PlatformRecord& b) {
+  EXPECT_EQ(a.recipe, b.recipe);
+  EXPECT_EQ(a.source, b.source);
+  EXPECT_EQ(a.weak_key, b.weak_key);
+  EXPECT_EQ(a.action_key, b.action_key);
+  EXPECT_EQ(a.recipe_bytes, b.recipe_bytes);
+  EXPECT_EQ(a.result, b.result);
+  EXPECT_EQ(a.observed, b.observed);
+  EXPECT_EQ(a.last_cook.source, b.last_cook.source);
+  EXPECT_EQ(a.last_cook.time, b.last_cook.time);
+  EXPECT_EQ(a.last_cook.worker, b.last_cook.worker);
+  EXPECT_EQ(a.last_cook.attempt, b.last_cook.attempt);
+  EXPECT_EQ(a.last_cook.load_time, b.last_cook.load_time);
+  EXPECT_EQ(a.last_cook.save_time, b.last_cook.save_time);
+  EXPECT_EQ(a.last_cook.changed, b.last_cook.changed);
+  EXPECT_EQ(a.last_cook.is_first, b.last_cook.is_first);
+}
+
+TEST(JournalEncodingTest, APlatformRecordComesBackWhole) {
+  ExpectSame(DecodePlatformRecord(EncodePlatformRecord(FullRecord())).value(), FullRecord());
+  ExpectSame(DecodePlatformRecord(EncodePlatformRecord(PlatformRecord())).value(), PlatformRecord());
+}
+
+TEST(JournalEncodingTest, AMetaComesBackWhole) {
+  const JournalMeta meta = DecodeMeta(EncodeMeta(FullMeta())).value();
+  EXPECT_EQ(meta.project_id, "p");
+  EXPECT_EQ(meta.store_id, "s");
+  EXPECT_EQ(meta.loss_epoch, 3u);
+  EXPECT_EQ(meta.term, 4u);
+  EXPECT_EQ(meta.table_file, "table-9");
+  EXPECT_EQ(meta.trust_domain, "main");
+}
+
+TEST(JournalEncodingTest, InstigatorsComeBackInTheirOrder) {
+  EXPECT_EQ(DecodeInstigators(EncodeInstigators(SomeInstigators())).value(), SomeInstigators());
+}
+
+TEST(JournalEncodingTest, IndexEntriesComeBackWhole) {
+  const IndexEntries entries{.paths = {"/a", "/b"}, .folders = {"/"}, .cooked_inputs = {"/c"}};
+  const IndexEntries back = DecodeIndexEntries(EncodeIndexEntries(entries)).value();
+  EXPECT_EQ(back.paths, entries.paths);
+  EXPECT_EQ(back.folders, entries.folders);
+  EXPECT_EQ(back.cooked_inputs, entries.cooked_inputs);
+}
+
+TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion1) {
+  ASSERT_EQ(kJournalFormatVersion, 1u);
+  ExpectGolden("director/journal/testdata/v1.txt",
+               "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" + HexLines(EncodeMeta(FullMeta())) +
+                   "platform record\n" + HexLines(EncodePlatformRecord(FullRecord())) + "instigators\n" +
+                   HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
+                   HexLines(EncodeIndexEntries({.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})));
+}
+
+TEST(JournalEncodingTest, EveryTruncationIsDataLossOrALesserRecord) {
+  const std::string bytes = EncodePlatformRecord(FullRecord());
+  size_t refused = 0;
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const auto record = DecodePlatformRecord(std::string_view(bytes).substr(0, size));
+    if (record.ok()) continue;  // cut between two fields
+    EXPECT_TRUE(absl::IsDataLoss(record.status())) << record.status();
+    ++refused;
+  }
+  EXPECT_GT(refused, bytes.size() - 20);
+}
+
+TEST(JournalEncodingTest, AnUnknownFieldIsDataLoss) {
+  EXPECT_TRUE(absl::IsDataLoss(DecodeMeta("\x7a\x01x").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodePlatformRecord("\x7a\x01x").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeInstigators("\x7a\x01x").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeIndexEntries("\x7a\x01x").status()));
+}
+
+TEST(JournalEncodingTest, ANumberTooLargeForItsFieldIsDataLoss) {
+  // term (field 4) = 2^32
+  EXPECT_TRUE(absl::IsDataLoss(DecodeMeta("\x20\x80\x80\x80\x80\x10").status()));
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,342 @@
+#include "director/journal/journal.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "common/base/file.h"
+#include "director/journal/keys.h"
+#include "director/journal/rocks_journal.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class JournalTest : public ::testing::Test {
+ protected:
+  void SetUp() override { folder_ = MakeTemporaryDirectory(::testing::TempDir(), "journal").value(); }
+  void TearDown() override {
+    journal_.reset();
+    ASSERT_TRUE(RemoveAll(folder_).ok());
+  }
+
+  void Open() { journal_ = Journal::Open(folder_).value(); }
+  void Reopen() {
+    journal_.reset();
+    Open();
+  }
+
+  static JournalUpdate Update(std::string package, std::string platform, std::string result = "result") {
+    JournalUpdate update{.package = std::move(package), .platform = std::move(platform)};
+    update.record.result = std::move(result);
+    update.record.action_key = Digest::Of(update.record.result);
+    update.record.observed = {{{record::ObservationKind::kFile, "inc.glsl", ""}, "absent"}};
+    IndexOf(update.package, update.record.observed, update.paths, update.folders);
+    return update;
+  }
+  void Record(const JournalUpdate& update) { ASSERT_TRUE(journal_->Record({{update}}, true).ok()); }
+  PackageRecord Find(std::string_view package) { return journal_->Find(package).value().value(); }
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    EXPECT_TRUE(journal_->ForEach([&](std::string_view name, PackageRecord) { names.emplace_back(name); }).ok());
+    return names;
+  }
+  // Changes what lies in the database, behind the journal's back.
+  void Spoil(std::string_view key, std::string_view value) {
+    journal_.reset();
+    const auto database = OpenDatabase(folder_, {}).value();
+    ASSERT_TRUE(database->Put(rocksdb::WriteOptions(), ToSlice(key), ToSlice(value)).ok());
+  }
+  bool HasBroken(int n) const { return FileExists(fmt::format("{}/journal.broken-{}", folder_, n)); }
+
+  std::string folder_;
+  std::unique_ptr<Journal> journal_;
+};
+
+TEST_F(JournalTest, ANewJournalIsEmpty) {
+  Open();
+  EXPECT_EQ(journal_->meta().project_id, "");
+  EXPECT_FALSE(journal_->Find("/G/a").value().has_value());
+  EXPECT_THAT(Names(), ElementsAre());
+}
+
+TEST_F(JournalTest, EverythingIsThereAfterReopening) {
+  Open();
+  ASSERT_TRUE(journal_->SetMeta(JournalMeta{.project_id = "p", .loss_epoch = 9, .table_file = "t"}).ok());
+  Record(Update("/G/b", "windows"));
+  Record(Update("/G/a", "linux", "one"));
+  Record(Update("/G/a", "windows", "two"));
+  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {{.category = 5, .referencer = "/G/b"}}}}}).ok());
+  ASSERT_TRUE(journal_->RecordPublished("linux", {{{"/G/a", Digest::Of("one")}}}).ok());
+  Reopen();
+  EXPECT_EQ(journal_->meta().project_id, "p");
+  EXPECT_EQ(journal_->meta().loss_epoch, 9u);
+  EXPECT_EQ(journal_->meta().table_file, "t");
+  EXPECT_THAT(Names(), ElementsAre("/G/a", "/G/b"));
+  const PackageRecord a = Find("/G/a");
+  EXPECT_EQ(a.platforms.size(), 2u);
+  EXPECT_EQ(a.platforms.at("linux").result, "one");
+  EXPECT_EQ(a.platforms.at("windows").result, "two");
+  EXPECT_TRUE(a.platforms.at("linux").is_trusted);
+  EXPECT_EQ(a.platforms.at("linux").published_key, Digest::Of("one"));
+  EXPECT_EQ(a.platforms.at("windows").published_key, std::nullopt);
+  EXPECT_THAT(a.instigators, ElementsAre(InstigatorRecord{.category = 5, .referencer = "/G/b"}));
+}
+
+TEST_F(JournalTest, ForEachSeesWhatFindSees) {
+  Open();
+  for (const char* package : {"/G/a", "/G/a.b", "/G/a/b", "/G/ab"}) Record(Update(package, "linux", package));
+  ASSERT_TRUE(journal_->Invalidate({{"/G/a"}}, {}).ok());
+  std::vector<std::string> names;
+  ASSERT_TRUE(journal_->ForEach([&](std::string_view name, PackageRecord record) {
+    names.emplace_back(name);
+    ASSERT_EQ(record.platforms.size(), 1u);
+    EXPECT_EQ(record.platforms.at("linux").result, name);
+    EXPECT_EQ(record.platforms.at("linux").is_trusted, name != "/G/a");
+  }).ok());
+  EXPECT_THAT(names, ElementsAre("/G/a", "/G/a.b", "/G/a/b", "/G/ab"));
+}
+
+TEST_F(JournalTest, InvalidateDistrustsAllPlatformsAndRecordTrustsItsOwn) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  Record(Update("/G/a", "windows"));
+  ASSERT_TRUE(journal_->Invalidate({{"/G/a", "/G/unknown"}}, {}).ok());
+  EXPECT_FALSE(Find("/G/a").platforms.at("linux").is_trusted);
+  EXPECT_FALSE(Find("/G/a").platforms.at("windows").is_trusted);
+  Record(Update("/G/a", "linux"));
+  EXPECT_TRUE(Find("/G/a").platforms.at("linux").is_trusted);
+  EXPECT_FALSE(Find("/G/a").platforms.at("windows").is_trusted);
+  EXPECT_FALSE(journal_->Find("/G/unknown").value().has_value());
+}
+
+// The crash rule: a director that dies right after Invalidate (no destructor runs) leaves the affected distrusted and the new table named.
+TEST_F(JournalTest, AfterACrashTheNewTableAndTheDistrustAreBothThere) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto journal = Journal::Open(folder_);
+    const JournalUpdate update = Update("/G/a", "linux");
+    const bool is_done = journal.ok() && (*journal)->Record({{update}}, true).ok() &&
+                         (*journal)->Invalidate({{"/G/a"}}, JournalMeta{.table_file = "table-2"}).ok();
+    ::_exit(is_done ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  Open();
+  EXPECT_EQ(journal_->meta().table_file, "table-2");
+  EXPECT_FALSE(Find("/G/a").platforms.at("linux").is_trusted);
+}
+
+TEST_F(JournalTest, TheLaterOfTwoUpdatesOfOneRecordHolds) {
+  Open();
+  ASSERT_TRUE(journal_->Record({{Update("/G/a", "linux", "first"), Update("/G/a", "linux", "second")}}, false).ok());
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "second");
+}
+
+TEST_F(JournalTest, ARecordSaysItsPublishedKeyAndPublishingReplacesIt) {
+  Open();
+  JournalUpdate update = Update("/G/a", "linux");
+  update.record.published_key = Digest::Of("old");
+  Record(update);
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").published_key, Digest::Of("old"));
+  ASSERT_TRUE(journal_->RecordPublished("linux", {{{"/G/a", Digest::Of("new")}}}).ok());
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").published_key, Digest::Of("new"));
+  ASSERT_TRUE(journal_->RecordPublished("linux", {{{"/G/a", std::nullopt}}}).ok());
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").published_key, std::nullopt);
+}
+
+TEST_F(JournalTest, AForgottenPackageIsGoneAndItsNeighboursStay) {
+  Open();
+  for (const char* package : {"/G/a", "/G/a.b", "/G/ab"}) Record(Update(package, "linux"));
+  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {{.category = 1}}}}}).ok());
+  ASSERT_TRUE(journal_->Forget({{"/G/a", "/G/unknown"}}).ok());
+  EXPECT_FALSE(journal_->Find("/G/a").value().has_value());
+  EXPECT_THAT(Names(), ElementsAre("/G/a.b", "/G/ab"));
+}
+
+TEST_F(JournalTest, InstigatorsAreReplacedAndVanishWhenEmpty) {
+  Open();
+  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {{.category = 1}, {.category = 2}}}}}).ok());
+  EXPECT_EQ(Find("/G/a").instigators.size(), 2u);
+  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {}}}}).ok());
+  EXPECT_FALSE(journal_->Find("/G/a").value().has_value());
+}
+
+TEST_F(JournalTest, NamesThatCannotBeKeysAreRefusedAndNothingIsWritten) {
+  Open();
+  EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{Update("/G/a", "linux"), Update("", "linux")}}, false)));
+  EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{Update("/G/a", std::string("l\0x", 3))}}, false)));
+  JournalUpdate update = Update("/G/a", "linux");
+  update.paths.emplace_back("/G/\0b", 5);
+  EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{update}}, false)));
+  EXPECT_THAT(Names(), ElementsAre());
+}
+
+TEST_F(JournalTest, WithoutSpaceNothingIsWrittenAndTheErrorSaysSo) {
+  uint64_t free = 1000;
+  const JournalOptions options{.free_bytes_min = 1001, .free_bytes = [&] { return free; }};
+  EXPECT_TRUE(absl::IsResourceExhausted(OpenJournal(folder_, options).status()));
+  EXPECT_FALSE(FileExists(JoinPath(folder_, "journal")));
+  free = 100'000;
+  journal_ = OpenJournal(folder_, options).value();
+  Record(Update("/G/a", "linux", "old"));
+  free = 1100;  // the margin, but not this batch
+  const absl::Status status = journal_->Record({{Update("/G/a", "linux", "new")}}, true);
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(folder_));
+  free = 1000;
+  EXPECT_TRUE(absl::IsResourceExhausted(journal_->SetMeta(JournalMeta{.table_file = "new"})));
+  EXPECT_EQ(journal_->meta().table_file, "");
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "old");
+  free = 100'000;
+  Record(Update("/G/a", "linux", "new"));
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "new");
+}
+
+TEST_F(JournalTest, AJournalOfAnotherVersionIsMovedAside) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  Spoil(kVersionKey, "999");
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+  EXPECT_THAT(Names(), ElementsAre());
+  Spoil(kVersionKey, "0");
+  Open();
+  EXPECT_TRUE(HasBroken(2));
+}
+
+TEST_F(JournalTest, AJournalThatRocksDbCannotOpenIsMovedAside) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  journal_.reset();
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "journal/CURRENT"), "rubbish").ok());
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+  EXPECT_THAT(Names(), ElementsAre());
+  Record(Update("/G/a", "linux"));
+}
+
+TEST_F(JournalTest, AJournalWithoutItsManifestIsMovedAside) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  journal_.reset();
+  for (const auto& entry : fs::directory_iterator(JoinPath(folder_, "journal"))) {
+    if (entry.path().filename().string().starts_with("MANIFEST")) fs::remove(entry.path());
+  }
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+}
+
+TEST_F(JournalTest, AFileInItsPlaceIsMovedAside) {
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "journal"), "not a folder").ok());
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+}
+
+TEST_F(JournalTest, ADamagedMetaMovesTheJournalAside) {
+  Open();
+  Spoil(kMetaKey, "\xff");
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+  EXPECT_EQ(journal_->meta().table_file, "");
+}
+
+TEST_F(JournalTest, ADamagedRecordIsDataLossOnceAndTheNextOpenBeginsAnew) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  Spoil(PackageKey("/G/a", kRecordTag, "linux"), "\xff");
+  Open();
+  EXPECT_FALSE(HasBroken(1));
+  const absl::Status status = journal_->ForEach([](std::string_view, PackageRecord) {});
+  EXPECT_TRUE(absl::IsDataLoss(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/G/a"));
+  Reopen();
+  EXPECT_TRUE(HasBroken(1));
+  EXPECT_THAT(Names(), ElementsAre());
+  Reopen();
+  EXPECT_FALSE(HasBroken(2));
+}
+
+TEST_F(JournalTest, ASecondWriterIsUnavailableAndNothingIsMoved) {
+  Open();
+  EXPECT_TRUE(absl::IsUnavailable(Journal::Open(folder_).status()));
+  EXPECT_FALSE(HasBroken(1));
+}
+
+TEST_F(JournalTest, AReaderSeesWhatTheLivingDirectorRecorded) {
+  Open();
+  ASSERT_TRUE(journal_->SetMeta(JournalMeta{.project_id = "p"}).ok());
+  Record(Update("/G/a", "linux"));
+  const auto reader = Journal::Open(folder_, true).value();
+  EXPECT_EQ(reader->meta().project_id, "p");
+  EXPECT_TRUE(reader->Find("/G/a").value().has_value());
+  EXPECT_TRUE(absl::IsFailedPrecondition(reader->Record({{Update("/G/b", "linux")}}, true)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(reader->SetMeta({})));
+}
+
+TEST_F(JournalTest, AReaderOfNoJournalIsToldSoAndMakesNone) {
+  EXPECT_TRUE(absl::IsNotFound(Journal::Open(folder_, true).status()));
+  EXPECT_FALSE(FileExists(JoinPath(folder_, "journal")));
+}
+
+TEST_F(JournalTest, ManyRecordsAreScannedInOrder) {
+  Open();
+  std::vector<JournalUpdate> updates;
+  for (int i = 0; i < 20'000; ++i) {
+    updates.push_back(Update(fmt::format("/G/props/object_{:06}.png", i), "linux", std::string(300, 'r')));
+    updates.back().record.recipe_bytes = std::string(200, 'x');
+  }
+  ASSERT_TRUE(journal_->Record(updates, false).ok());
+  const absl::Time begin = absl::Now();
+  size_t count = 0;
+  std::string before;
+  ASSERT_TRUE(journal_->ForEach([&](std::string_view name, PackageRecord) {
+    EXPECT_LT(before, name);
+    before.assign(name);
+    ++count;
+  }).ok());
+  EXPECT_EQ(count, 20'000u);
+  RecordProperty("scan_us", static_cast<int>(absl::ToInt64Microseconds(absl::Now() - begin)));
+}
+
+TEST_F(JournalTest, IndexOfJoinsAskedPathsToThePackagesFolder) {
+  using record::ObservationKind;
+  const std::vector<record::Observed> observed = {
+      {{ObservationKind::kFile, "../inc/a.glsl", ""}, "absent"}, {{ObservationKind::kFile, "/E/b", ""}, "absent"},
+      {{ObservationKind::kExists, "c", ""}, "absent"},           {{ObservationKind::kFile, "../../../out", ""}, "absent"},
+      {{ObservationKind::kList, "d", ""}, "absent"},             {{ObservationKind::kGlob, "/E", "*.x"}, ""},
+      {{ObservationKind::kTool, "tools/t", ""}, "absent"},       {{ObservationKind::kEnv, "HOME", ""}, "unset"}};
+  std::vector<std::string> paths = {"left over"};
+  std::vector<std::string> folders = {"left over"};
+  IndexOf("/G/s/x.frag", observed, paths, folders);
+  EXPECT_THAT(paths, ElementsAre("/E/b", "/G/inc/a.glsl", "/G/s/c", "/G/s/x.frag"));
+  EXPECT_THAT(folders, ElementsAre("/E", "/G/s/d"));
+}
+
+TEST_F(JournalTest, OneDirectorHoldsTheProject) {
+  auto lock = ProjectLock::TryAcquire(folder_);
+  ASSERT_TRUE(lock.ok());
+  const absl::Status second = ProjectLock::TryAcquire(folder_).status();
+  EXPECT_TRUE(absl::IsAlreadyExists(second));
+  EXPECT_THAT(std::string(second.message()), HasSubstr(fmt::format("process {}", ::getpid())));
+  lock->reset();
+  EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
+}
+
+TEST_F(JournalTest, ALockFileLeftByACrashDoesNotLock) {
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "lock"), "12345\n").ok());
+  EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
+}
+
+}  // namespace
+}  // namespace galley::director
