@@ -26,6 +26,7 @@ TroubleCause CauseOf(absl::StatusCode code) {
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDataLoss:
     case absl::StatusCode::kResourceExhausted: return TroubleCause::kInfrastructure;
+    case absl::StatusCode::kOutOfRange: return TroubleCause::kMemory;
     case absl::StatusCode::kDeadlineExceeded: return TroubleCause::kTimeout;
     default: return TroubleCause::kUnknown;
   }

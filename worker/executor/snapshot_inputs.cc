@@ -44,11 +44,20 @@ absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status, const std:
   return status;
 }
 
+// A file that cannot fit is told apart from a machine that has no room: OUT_OF_RANGE.
+absl::Status SnapshotInputs::CheckSize(const std::string& path) const {
+  const content::FileEntry* entry = options_.snapshot->Find(path);
+  if (entry == nullptr || entry->stat.size_bytes <= options_.read_bytes_max) return absl::OkStatus();
+  return absl::OutOfRangeError(fmt::format("{} has {} bytes, more than the job's memory limit of {}", path,
+                                           entry->stat.size_bytes, options_.read_bytes_max));
+}
+
 absl::StatusOr<SourceContent> SnapshotInputs::Source() {
   if (options_.generated_source.has_value()) {
     ASSIGN_OR_RETURN(Blob bytes, ReadBlob(*options_.generated_source));
     return SourceContent{.bytes = std::move(bytes), .digest = *options_.generated_source};
   }
+  RETURN_IF_ERROR(CheckSize(options_.package));
   auto content = options_.snapshot->Read(options_.package, options_.read_bytes_max);
   if (content.status().code() == absl::StatusCode::kNotFound) return InterruptedBy(StaleFile{options_.package});
   if (!content.ok()) return FromSnapshot(content.status(), options_.package);
@@ -96,6 +105,7 @@ absl::StatusOr<Look> SnapshotInputs::File(const std::string& path, Want want) {
     if (!digest.ok()) return FromSnapshot(digest.status(), path);
     return ValueOnly(digest->ToString());
   }
+  RETURN_IF_ERROR(CheckSize(path));
   auto content = options_.snapshot->Read(path, options_.read_bytes_max);
   if (!content.ok()) return FromSnapshot(content.status(), path);
   bytes_read_ += content->bytes->size();

@@ -59,6 +59,7 @@ class SnapshotInputs final : public InputProvider {
   absl::StatusOr<Look> Platform(uint32_t platform, const std::string& parameter) const;
   absl::StatusOr<Look> Tool(const std::string& path);
   absl::StatusOr<Blob> ReadBlob(const Digest& digest);
+  absl::Status CheckSize(const std::string& path) const;
   absl::Status FromSnapshot(const absl::Status& status, const std::string& path) const;
 
   SnapshotInputsOptions options_;

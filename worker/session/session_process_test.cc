@@ -1,0 +1,352 @@
+// A real galley-worker session with real executors, against a director that lives in this process.
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/base/child_process.h"
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "common/content/snapshot.h"
+#include "common/record/recipe.h"
+#include "common/record/result.h"
+#include "common/store/local/open.h"
+#include "common/store/local/segment_writer.h"
+#include "common/wire/convert.h"
+#include "galley/v1/worker.grpc.pb.h"
+#include "gtest/gtest.h"
+
+namespace galley::worker {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(60);
+
+using ServerStream = grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>;
+
+// A director with one worker: it remembers what it heard and sends what the test says.
+class FakeDirector final : public v1::Director::Service {
+ public:
+  grpc::Status Attach(grpc::ServerContext* context, ServerStream* stream) override {
+    v1::FromWorker message;
+    if (!stream->Read(&message) || message.hello().token() != "secret") {
+      return {grpc::StatusCode::UNAUTHENTICATED, "wrong token"};
+    }
+    {
+      base::MutexLock lock(mutex_);
+      stream_ = stream;
+      context_ = context;
+      sequence_ = 0;
+      ++attached_;
+      changed_.NotifyAll();
+    }
+    do {
+      base::MutexLock lock(mutex_);
+      for (const v1::Report& report : message.reports()) reports_.push_back(report);
+      if (message.goodbye()) said_goodbye_ = true;
+      changed_.NotifyAll();
+    } while (stream->Read(&message));
+    base::MutexLock lock(mutex_);
+    stream_ = nullptr;
+    context_ = nullptr;
+    changed_.NotifyAll();
+    return grpc::Status::OK;
+  }
+
+  bool WaitForAttach(int times) {
+    return Wait([&] { return attached_ >= times && stream_ != nullptr; });
+  }
+
+  void Send(v1::ToWorker message) {
+    base::MutexLock lock(mutex_);
+    message.set_sequence(++sequence_);
+    ASSERT_NE(stream_, nullptr);
+    stream_->Write(message);
+  }
+
+  void Break() {
+    base::MutexLock lock(mutex_);
+    if (context_ != nullptr) context_->TryCancel();
+  }
+
+  // All reports of the attempt, once its Ended has come.
+  std::vector<v1::Report> WaitForEnd(uint64_t attempt) {
+    std::vector<v1::Report> of_attempt;
+    Wait([&] {
+      of_attempt.clear();
+      for (const v1::Report& report : reports_) {
+        if (report.attempt() == attempt) of_attempt.push_back(report);
+      }
+      return !of_attempt.empty() && of_attempt.back().has_ended();
+    });
+    return of_attempt;
+  }
+
+  bool WaitForLoaded(uint64_t attempt) {
+    return Wait([&] {
+      return std::any_of(reports_.begin(), reports_.end(),
+                         [&](const v1::Report& report) { return report.attempt() == attempt && report.has_loaded(); });
+    });
+  }
+
+  bool said_goodbye() {
+    base::MutexLock lock(mutex_);
+    return said_goodbye_;
+  }
+
+ private:
+  template <typename Condition>
+  bool Wait(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    base::MutexLock lock(mutex_);
+    while (!condition()) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (left <= left.zero()) return false;
+      changed_.WaitFor(mutex_, left);
+    }
+    return true;
+  }
+
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  ServerStream* stream_ = nullptr;
+  grpc::ServerContext* context_ = nullptr;
+  uint64_t sequence_ = 0;
+  int attached_ = 0;
+  bool said_goodbye_ = false;
+  std::vector<v1::Report> reports_;
+};
+
+class SessionProcessTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = *MakeTemporaryDirectory("/tmp", "session-");  // short: a socket's path has a limit
+    ASSERT_TRUE(CreateDirectories(root_ + "/game").ok());
+    ASSERT_TRUE(WriteFileAtomic(root_ + "/game/readme.txt", "hello").ok());
+    ASSERT_TRUE(WriteFileAtomic(root_ + "/game/large.bin", std::string(600'000, 'x')).ok());
+    ASSERT_TRUE(WriteFileAtomic(root_ + "/token", "secret\n").ok());
+    auto snapshot = content::Snapshot::Scan({.mounts = {{.path = "/Game", .directory = root_ + "/game"}}, .threads = 1});
+    ASSERT_TRUE(snapshot.ok());
+    ASSERT_TRUE((*snapshot)->WriteTable(root_ + "/table").ok());
+    auto store = store::OpenLocalStore(root_ + "/store");
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+    segment_ = *store_->AllocateSegment();
+
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("unix:" + root_ + "/s", grpc::InsecureServerCredentials());
+    builder.RegisterService(&director_);
+    server_ = builder.BuildAndStart();
+    ASSERT_NE(server_, nullptr);
+  }
+
+  void TearDown() override {
+    session_ = ChildProcess();
+    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+    server_.reset();
+    store_.reset();
+    RemoveAll(root_).IgnoreError();
+  }
+
+  void StartSession(bool give_segment = true) {
+    auto child = ChildProcess::Start({.argv = {std::string(GALLEY_BIN_DIR) + "/galley-worker", "session", "--director",
+                                               "unix:" + root_ + "/s", "--id", "local-1", "--slots", "1"},
+                                      .environment = {"GALLEY_TOKEN_FILE=" + root_ + "/token"},
+                                      .inherit_environment = true});
+    ASSERT_TRUE(child.ok()) << child.status();
+    session_ = *std::move(child);
+    ASSERT_TRUE(director_.WaitForAttach(1));
+    Welcome(give_segment);
+  }
+
+  void Welcome(bool give_segment = true) {
+    v1::ToWorker message;
+    v1::Welcome& welcome = *message.mutable_welcome();
+    welcome.set_protocol(1);
+    welcome.set_store_directory(root_ + "/store");
+    welcome.set_scratch_directory(root_ + "/scratch");
+    welcome.set_project_root(root_);
+    welcome.set_memory_bytes_default(8ull << 30);
+    welcome.add_platforms()->set_name("linux");
+    welcome.add_platforms()->set_name("phone");
+    message.mutable_snapshot()->set_number(1);
+    message.mutable_snapshot()->set_table_file(root_ + "/table");
+    if (give_segment) message.add_segments(segment_);
+    director_.Send(message);
+  }
+
+  static v1::Job JobOf(uint64_t attempt, const std::string& package) {
+    v1::Job job;
+    job.set_attempt(attempt);
+    job.set_package(package);
+    job.set_snapshot(1);
+    for (const uint32_t platform : {0u, 1u}) {
+      v1::Target& target = *job.add_targets();
+      target.set_platform(platform);
+      target.set_recipe(record::EncodeRecipe({.cooker = "copy", .identity = "1", .extension = "txt", .settings = "{}"}));
+    }
+    return job;
+  }
+
+  std::vector<v1::Report> Run(const v1::Job& job) {
+    Give(job);
+    return director_.WaitForEnd(job.attempt());
+  }
+
+  void Give(const v1::Job& job) {
+    v1::ToWorker message;
+    *message.add_start() = job;
+    director_.Send(message);
+  }
+
+  // The only executor. A job must have ended, so that there is one.
+  pid_t ExecutorPid() const {
+    for (const std::string& task : Tasks()) {
+      const auto text = ReadFile("/proc/" + std::to_string(session_.pid()) + "/task/" + task + "/children");
+      if (text.ok() && !text->empty()) return static_cast<pid_t>(std::stol(*text));
+    }
+    return -1;
+  }
+
+  // Without a segment the session waits with the first output in hand, and the executor with the second, which fills the socket.
+  void KillWithinAJob(int signal, v1::Failed::Cause cause) {
+    StartSession(/*give_segment=*/false);
+    v1::Job job = JobOf(1, "/Game/large.bin");
+    job.mutable_targets(1)->set_recipe(
+        record::EncodeRecipe({.cooker = "copy", .identity = "1", .extension = "txt", .settings = R"({"other":1})"}));
+    Give(job);
+    ASSERT_TRUE(director_.WaitForLoaded(1));
+    const pid_t executor = ExecutorPid();
+    ASSERT_GT(executor, 0);
+    ::kill(executor, signal);
+    v1::ToWorker message;
+    message.add_segments(segment_);
+    director_.Send(message);
+    const std::vector<v1::Report> reports = director_.WaitForEnd(1);
+    const v1::Failed* failed = FailureIn(reports);
+    ASSERT_NE(failed, nullptr);
+    EXPECT_EQ(failed->cause(), cause) << failed->error();
+    EXPECT_EQ(Run(JobOf(2, "/Game/readme.txt")).size(), 4u);
+    EXPECT_NE(ExecutorPid(), executor);
+  }
+
+  std::vector<std::string> Tasks() const {
+    std::vector<std::string> tasks;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(session_.pid()) + "/task")) {
+      tasks.push_back(entry.path().filename().string());
+    }
+    return tasks;
+  }
+
+  static const v1::Failed* FailureIn(const std::vector<v1::Report>& reports) {
+    for (const v1::Report& report : reports) {
+      if (report.has_failed()) return &report.failed();
+    }
+    return nullptr;
+  }
+
+  std::string root_;
+  std::unique_ptr<store::Store> store_;
+  uint64_t segment_ = 0;
+  FakeDirector director_;
+  std::unique_ptr<grpc::Server> server_;
+  ChildProcess session_;
+};
+
+TEST_F(SessionProcessTest, APackageIsCookedOnceForTwoEqualPlatformsAndItsBytesLieInTheStore) {
+  StartSession();
+  for (const auto& [attempt, package, size] : {std::tuple(5u, "/Game/readme.txt", 5u), std::tuple(6u, "/Game/large.bin", 600'000u)}) {
+    const std::vector<v1::Report> reports = Run(JobOf(attempt, package));
+    ASSERT_EQ(reports.size(), 4u);
+    EXPECT_TRUE(reports[0].has_loaded());
+    ASSERT_TRUE(reports[1].has_saved());
+    EXPECT_FALSE(reports[1].saved().shared());
+    ASSERT_TRUE(reports[2].has_saved());
+    EXPECT_TRUE(reports[2].saved().shared());
+    EXPECT_EQ(reports[2].saved().platform(), 1u);
+    const auto result = record::DecodeResult(reports[1].saved().result());
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_EQ(result->outputs.size(), 1u);
+    EXPECT_EQ(result->provenance.worker, "local-1");
+    const auto blob = wire::FromProto(reports[1].saved().blobs(0));
+    ASSERT_TRUE(blob.ok());
+    EXPECT_EQ(blob->digest, result->outputs[0].digest);
+    const auto bytes = store::ReadBlobAt(root_ + "/store", blob->digest, blob->location);
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    EXPECT_EQ((*bytes)->size(), size);
+  }
+}
+
+TEST_F(SessionProcessTest, AHangingExecutorIsKilledReplacedAndItsJobNamed) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  const pid_t executor = ExecutorPid();
+  ASSERT_GT(executor, 0);
+  ::kill(executor, SIGSTOP);
+  v1::Job job = JobOf(2, "/Game/readme.txt");
+  job.set_timeout_us(100'000);
+  const std::vector<v1::Report> hung = Run(job);
+  const v1::Failed* failed = FailureIn(hung);
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->cause(), v1::Failed::TIMEOUT);
+  EXPECT_EQ(failed->platforms_size(), 2);
+  EXPECT_EQ(Run(JobOf(3, "/Game/readme.txt")).size(), 4u);
+  EXPECT_NE(ExecutorPid(), executor);
+}
+
+TEST_F(SessionProcessTest, ASegmentationFaultInAJobIsACrash) { KillWithinAJob(SIGSEGV, v1::Failed::CRASHED); }
+
+TEST_F(SessionProcessTest, AKillThatNobodyOfUsSentIsTheMachines) { KillWithinAJob(SIGKILL, v1::Failed::INFRASTRUCTURE); }
+
+TEST_F(SessionProcessTest, AFileLargerThanTheMemoryLimitIsAFailureForMemory) {
+  StartSession();
+  v1::Job job = JobOf(1, "/Game/large.bin");
+  job.set_memory_bytes(200'000);
+  const std::vector<v1::Report> reports = Run(job);
+  const v1::Failed* failed = FailureIn(reports);
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->cause(), v1::Failed::MEMORY);
+}
+
+TEST_F(SessionProcessTest, ABrokenStreamIsAttachedAgainAndWorkGoesOn) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  director_.Break();
+  ASSERT_TRUE(director_.WaitForAttach(2));
+  Welcome();
+  EXPECT_EQ(Run(JobOf(2, "/Game/readme.txt")).size(), 4u);
+}
+
+TEST_F(SessionProcessTest, ASessionThatIsAskedToTerminateSaysGoodbye) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  const pid_t executor = ExecutorPid();
+  ::kill(session_.pid(), SIGINT);  // ignored: the director decides
+  ::kill(session_.pid(), SIGTERM);
+  const auto exit = session_.WaitFor(absl::Seconds(60));
+  ASSERT_TRUE(exit.has_value());
+  EXPECT_TRUE(exit->ok()) << exit->ToString();
+  EXPECT_TRUE(director_.said_goodbye());
+  EXPECT_NE(::kill(executor, 0), 0);
+}
+
+TEST_F(SessionProcessTest, AWrongTokenEndsTheSession) {
+  ASSERT_TRUE(WriteFileAtomic(root_ + "/token", "guess").ok());
+  auto child = ChildProcess::Start({.argv = {std::string(GALLEY_BIN_DIR) + "/galley-worker", "session", "--director",
+                                             "unix:" + root_ + "/s", "--id", "local-1"},
+                                    .environment = {"GALLEY_TOKEN_FILE=" + root_ + "/token"},
+                                    .inherit_environment = true});
+  ASSERT_TRUE(child.ok());
+  const auto exit = child->WaitFor(absl::Seconds(60));
+  ASSERT_TRUE(exit.has_value());
+  EXPECT_EQ(exit->code, 3);
+}
+
+}  // namespace
+}  // namespace galley::worker
