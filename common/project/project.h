@@ -21,7 +21,11 @@
 namespace galley::project {
 
 inline constexpr std::string_view kProjectFile = "galley.toml";
+inline constexpr std::string_view kSidecarSuffix = ".cook";
 inline constexpr size_t kPlatformsMax = 32;
+
+// A sidecar is never a package.
+inline bool IsSidecar(std::string_view path) { return path.ends_with(kSidecarSuffix); }
 
 struct Platform {
   std::string name;
@@ -98,7 +102,7 @@ struct Project {
 struct LoadOptions {
   std::string directory;                           // where galley.toml is
   std::map<std::string, std::string> environment;  // GALLEY_* and HOME
-  std::map<std::string, std::string> overrides;    // "store.dir" -> "/abs", from the command line
+  std::map<std::string, std::string> overrides;    // "store.dir" -> "/abs", from the command line; lists are comma-separated
 };
 
 // INVALID_ARGUMENT: "galley.toml:12: unknown key `platfrom`; did you mean `platform`?". NOT_FOUND: no galley.toml there (says how to

@@ -46,9 +46,10 @@ class RecipeResolver {
   // sidecar or the rule's line, what was expected and the nearest known. `sidecar`: the bytes of "<package>.cook", if there is one.
   absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(std::string_view package,
                                                                   const std::optional<std::string>& sidecar) const;
-  // A generated package: rules apply to its name; the generator's cooker and settings lie on top like a sidecar's.
+  // A generated package: rules apply to its name; the generator's cooker and settings lie on top like a sidecar's. Never nullptr.
   absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> ResolveGenerated(std::string_view package, std::string_view cooker,
                                                                            std::string_view settings_json) const;
+  // True when a rule that matches names a cooker: without a sidecar, too, `path` is a package.
   bool MatchesAnyRule(std::string_view path) const;
 
  private:

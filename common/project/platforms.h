@@ -1,0 +1,15 @@
+// [[platform]]: a target with its parameters.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "common/project/project.h"
+#include "common/project/toml_value.h"
+
+namespace galley::project {
+
+// INVALID_ARGUMENT: a bad name, a texture family or shader target that is none, a parameter that is no string.
+absl::StatusOr<Platform> ReadPlatform(const TomlValue& value, std::string_view file);
+
+}  // namespace galley::project

@@ -1,0 +1,288 @@
+#include "common/project/project.h"
+
+#include <gmock/gmock.h>
+
+#include "common/base/file.h"
+#include "common/project/value_reader.h"
+
+namespace galley::project {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kMinimal = R"(
+[[mount]]
+path = "/Game"
+dir = "content"
+[[platform]]
+name = "windows"
+)";
+
+class ProjectTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = MakeTemporaryDirectory(testing::TempDir(), "project_test_");
+    ASSERT_TRUE(made.ok()) << made.status();
+    dir_ = *made;
+    ASSERT_TRUE(CreateDirectories(JoinPath(dir_, "content")).ok());
+    options_.directory = dir_;
+  }
+  void TearDown() override { EXPECT_TRUE(RemoveAll(dir_).ok()); }
+
+  void Write(std::string_view path, std::string_view text) {
+    ASSERT_TRUE(WriteFileAtomic(JoinPath(dir_, path), text).ok());
+  }
+  absl::StatusOr<Project> Load(std::string_view toml) {
+    EXPECT_TRUE(WriteFileAtomic(JoinPath(dir_, kProjectFile), toml).ok());
+    return LoadProject(options_);
+  }
+  absl::StatusOr<Project> LoadWith(std::string_view more) { return Load(std::string(kMinimal) + std::string(more)); }
+  std::string Error(std::string_view more) {
+    const absl::Status status = LoadWith(more).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    return std::string(status.message());
+  }
+  const Origin& OriginOf(const Project& project, std::string_view key) {
+    for (const Origin& origin : project.origins) {
+      if (origin.key == key) return origin;
+    }
+    static const Origin none;
+    return none;
+  }
+
+  std::string dir_;
+  LoadOptions options_;
+};
+
+TEST_F(ProjectTest, TheContractsExampleLoads) {
+  ASSERT_TRUE(CreateDirectories(JoinPath(dir_, "dlc")).ok());
+  const auto project = Load(R"(
+[project]
+name = "tower"
+fix_case = true
+[scan]
+ignore = ["**/*.blend1"]
+[[mount]]
+path = "/Game"
+dir = "content"
+[[mount]]
+path = "/Dlc"
+dir = "dlc"
+priority = 10
+engine = true
+stage_as = "/Game/dlc1"
+[[platform]]
+name = "windows"
+texture = "bc"
+shader = "spirv-1.5"
+quality = "high"
+[[platform]]
+name = "android"
+texture = "astc"
+shader = "essl-310"
+[[rule]]
+match = "/Game/**/*.png"
+cooker = "texture"
+settings = { mipmaps = true, color_space = "srgb" }
+platform.android.settings = { block = "6x6" }
+resources = ["gpu"]
+memory = "4GiB"
+timeout_s = 600
+labels = ["sdk-x"]
+[cook]
+maps = ["/Game/maps/*.level"]
+directories = []
+always = []
+never = ["/Game/dev/**"]
+cultures = ["en"]
+modify = []
+identity = "binary"
+[map_section.nightly]
+maps = ["/Game/maps/*.level"]
+[resources]
+gpu = 1
+[store]
+dir = ".galley/store"
+keep_sources = false
+keep_roots = 10
+max_size = "100GiB"
+trust = "main"
+read_trust = ["ci"]
+instance = "main"
+remote_mode = "read"
+[output]
+dir = ".galley/cooked"
+[farm]
+workers = 0
+slots = 1
+launcher = "local"
+listen = "127.0.0.1:0"
+)");
+  ASSERT_TRUE(project.ok()) << project.status();
+  EXPECT_EQ(project->name, "tower");
+  EXPECT_TRUE(project->fix_case);
+  ASSERT_EQ(project->mounts.size(), 2u);
+  EXPECT_EQ(project->mounts[1].directory, JoinPath(dir_, "dlc"));
+  EXPECT_EQ(project->mounts[1].priority, 10);
+  EXPECT_TRUE(project->mounts[1].is_engine);
+  EXPECT_EQ(project->mounts[1].stage_as, "/Game/dlc1");
+  EXPECT_EQ(project->platforms[0].parameters.at("quality"), "high");
+  EXPECT_EQ(project->platforms[1].parameters.at("texture"), "astc");
+  const RuleBody& body = project->rules.at(0).body;
+  EXPECT_EQ(body.cooker, "texture");
+  EXPECT_EQ(body.settings, R"({"color_space":"srgb","mipmaps":true})");
+  EXPECT_EQ(body.platform_settings.at("android"), R"({"block":"6x6"})");
+  EXPECT_EQ(body.memory_bytes, 4ull << 30);
+  EXPECT_EQ(body.timeout, absl::Seconds(600));
+  EXPECT_EQ(project->rules[0].line, 26);
+  EXPECT_TRUE(project->cook.binary_identity);
+  EXPECT_THAT(project->map_sections.at("nightly"), ElementsAre("/Game/maps/*.level"));
+  EXPECT_EQ(project->resources.at("gpu"), 1u);
+  EXPECT_EQ(project->store.directory, JoinPath(dir_, ".galley/store"));
+  EXPECT_EQ(project->store.size_bytes_max, 100ull << 30);
+  EXPECT_EQ(project->state_directory(), JoinPath(dir_, ".galley/state"));
+}
+
+TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
+  const auto project = Load(kMinimal);
+  ASSERT_TRUE(project.ok()) << project.status();
+  EXPECT_EQ(project->output_directory, JoinPath(dir_, ".galley/cooked"));
+  EXPECT_EQ(project->store.keep_roots, 10u);
+  EXPECT_EQ(project->farm.launcher, "local");
+  EXPECT_EQ(OriginOf(*project, "store.dir").source, "default");
+}
+
+TEST_F(ProjectTest, LaterLayersWinAndAreNamed) {
+  ASSERT_TRUE(CreateDirectories(JoinPath(dir_, ".config/galley")).ok());
+  Write(".config/galley/config.toml", "[farm]\nworkers = 1\nslots = 2\n[store]\nkeep_roots = 3\ndir = \"user\"\n");
+  options_.environment = {{"HOME", dir_}, {"GALLEY_STORE_KEEP_ROOTS", "5"}, {"GALLEY_COOK_CULTURES", "en,de"},
+                          {"GALLEY_OTHER", "ignored"}};
+  options_.overrides = {{"store.dir", "/over"}};
+  const auto project = LoadWith("[farm]\nworkers = 7\n");
+  ASSERT_TRUE(project.ok()) << project.status();
+  EXPECT_EQ(project->farm.workers, 7u);
+  EXPECT_EQ(OriginOf(*project, "farm.workers").source, "galley.toml:8");
+  EXPECT_EQ(project->farm.slots, 2u);
+  EXPECT_THAT(OriginOf(*project, "farm.slots").source, HasSubstr("config.toml:3"));
+  EXPECT_EQ(project->store.keep_roots, 5u);
+  EXPECT_EQ(OriginOf(*project, "store.keep_roots").source, "GALLEY_STORE_KEEP_ROOTS");
+  EXPECT_EQ(project->store.directory, "/over");
+  EXPECT_EQ(OriginOf(*project, "store.dir").source, "command line");
+  EXPECT_THAT(project->cook.cultures, ElementsAre("en", "de"));
+}
+
+TEST_F(ProjectTest, UnknownKeysNameFileLineAndTheNearest) {
+  EXPECT_THAT(Error("[[platfrom]]\n"), HasSubstr("galley.toml:7: unknown key `platfrom`; did you mean `platform`?"));
+  EXPECT_THAT(Error("[store]\nkeep_rots = 1\n"), HasSubstr("galley.toml:8: unknown key `keep_rots`; did you mean `keep_roots`?"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\ncoker = \"x\"\n"), HasSubstr("galley.toml:9: unknown key `coker`; did you mean `cooker`?"));
+  options_.environment = {{"GALLEY_STORE_DRI", "x"}};
+  EXPECT_THAT(Error(""), HasSubstr("did you mean `GALLEY_STORE_DIR`?"));
+  options_.environment.clear();
+  options_.overrides = {{"store.dri", "x"}};
+  EXPECT_THAT(Error(""), HasSubstr("did you mean `store.dir`?"));
+}
+
+TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
+  EXPECT_THAT(Error("[farm]\nworkers = \"two\"\n"), HasSubstr("galley.toml:8: `workers` must be an integer, not a string"));
+  EXPECT_THAT(Error("[farm]\nworkers = -1\n"), HasSubstr("galley.toml:8: `farm.workers` must lie in 0..4096"));
+  EXPECT_THAT(Error("[farm]\nlauncher = \"locale\"\n"), HasSubstr("did you mean `local`?"));
+  EXPECT_THAT(Error("[store]\nmax_size = \"lots\"\n"), HasSubstr("`lots` is no size"));
+  EXPECT_THAT(Error("[store]\ndir = \"~/store\"\n"), HasSubstr("not expanded"));
+  EXPECT_THAT(Error("[cook]\nmaps = [1]\n"), HasSubstr("galley.toml:8"));
+  EXPECT_THAT(Error("[cook]\nnever = [\"/a[\"]\n"), HasSubstr("not closed"));
+  EXPECT_THAT(Error("[project]\nname = 1979-05-27\n"), HasSubstr("galley.toml:8: a date"));
+  EXPECT_THAT(Error("[project\n"), HasSubstr("galley.toml:7: not valid TOML"));
+}
+
+TEST_F(ProjectTest, WhatIsNotBuiltYetIsRefusedOnlyWhenUsed) {
+  EXPECT_THAT(Error("[store]\nremote = \"grpcs://x\"\n"), HasSubstr("not supported yet"));
+  EXPECT_THAT(Error("[cook]\nmodify = [\"x.py\"]\n"), HasSubstr("not supported yet"));
+  EXPECT_TRUE(LoadWith("[store]\nremote = \"\"\n").ok());
+}
+
+TEST_F(ProjectTest, PlatformNamesAndParametersAreChecked) {
+  for (const char* name : {"root", "blob", "record", "Win", "-x", "a b", ""}) {
+    EXPECT_FALSE(LoadWith(std::string("[[platform]]\nname = \"") + name + "\"\n").ok()) << name;
+  }
+  EXPECT_THAT(Error("[[platform]]\nname = \"windows\"\n"), HasSubstr("already"));
+  EXPECT_THAT(Error("[[platform]]\nname = \"x\"\ntexture = \"dxt\"\n"), HasSubstr("galley.toml:9: `texture` is bc, astc or rgba8"));
+  EXPECT_THAT(Error("[[platform]]\nname = \"x\"\nshader = \"spirv-2.0\"\n"), HasSubstr("galley.toml:9: `shader`"));
+  std::string many;
+  for (size_t i = 0; i < kPlatformsMax; ++i) many += "[[platform]]\nname = \"p" + std::to_string(i) + "\"\n";
+  EXPECT_THAT(Error(many), HasSubstr("more than 32"));
+}
+
+TEST_F(ProjectTest, MountsAreChecked) {
+  EXPECT_THAT(Error("[[mount]]\npath = \"/Game\"\ndir = \"content\"\n"), HasSubstr("galley.toml:7: another mount at /Game has priority 0"));
+  EXPECT_THAT(Error("[[mount]]\npath = \"/X\"\ndir = \"none\"\n"), HasSubstr("galley.toml:9: mount /X"));
+  EXPECT_THAT(Error("[[mount]]\npath = \"X\"\ndir = \"content\"\n"), HasSubstr("galley.toml:8"));
+  EXPECT_THAT(Error("[[mount]]\npath = \"/X\"\n"), HasSubstr("`dir` is missing"));
+  EXPECT_THAT(std::string(Load("[[platform]]\nname = \"x\"\n").status().message()), HasSubstr("no [[mount]]"));
+  EXPECT_THAT(std::string(Load("[[mount]]\npath = \"/G\"\ndir = \"content\"\n").status().message()), HasSubstr("no [[platform]]"));
+}
+
+TEST_F(ProjectTest, RulesAreChecked) {
+  EXPECT_THAT(Error("[[rule]]\ncooker = \"x\"\n"), HasSubstr("`match` is missing"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"*.png\"\n"), HasSubstr("did you mean `/**/*.png`?"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nplatform.windos.settings = {}\n"), HasSubstr("did you mean `windows`?"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nmemory = \"many\"\n"), HasSubstr("galley.toml:9: `memory`"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nsettings = { x = inf }\n"), HasSubstr("finite"));
+}
+
+TEST_F(ProjectTest, ASidecarHasARulesKeysButMatch) {
+  const auto body = ParseSidecar("cooker = \"texture\"\nplatform.android.settings = { block = \"4x4\" }\n", "/Game/a.png.cook");
+  ASSERT_TRUE(body.ok()) << body.status();
+  EXPECT_EQ(body->cooker, "texture");
+  EXPECT_THAT(std::string(ParseSidecar("\nsetings = {}\n", "/Game/a.png.cook").status().message()),
+              HasSubstr("/Game/a.png.cook:2: unknown key `setings`; did you mean `settings`?"));
+  EXPECT_THAT(std::string(ParseSidecar("match = \"x\"\n", "s").status().message()), HasSubstr("no place in a sidecar"));
+  EXPECT_FALSE(ParseSidecar("\xff", "s").ok());
+  EXPECT_FALSE(ParseSidecar(std::string(100'000, '['), "s").ok());
+}
+
+TEST_F(ProjectTest, TheProjectIsFoundFromBelow) {
+  ASSERT_TRUE(Load(kMinimal).ok());
+  ASSERT_TRUE(CreateDirectories(JoinPath(dir_, "content/a/b")).ok());
+  EXPECT_EQ(*FindProject(JoinPath(dir_, "content/a/b")), dir_);
+  const absl::Status none = FindProject("/proc").status();
+  EXPECT_TRUE(absl::IsNotFound(none));
+  EXPECT_THAT(std::string(none.message()), HasSubstr("galley init"));
+}
+
+TEST_F(ProjectTest, NoProjectFileSaysHowToMakeOne) {
+  const absl::Status status = LoadProject(options_).status();
+  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("galley init"));
+}
+
+TEST_F(ProjectTest, TheSuggestedProjectFileLoadsAndFitsTheFolder) {
+  for (const char* name : {"a.png", "B.PNG", "c.vert", "d.level", "e.txt", "f.glsl"}) Write(std::string("content/") + name, "");
+  const auto text = SuggestProjectFile(dir_);
+  ASSERT_TRUE(text.ok()) << text.status();
+  const auto project = Load(*text);
+  ASSERT_TRUE(project.ok()) << project.status() << *text;
+  std::vector<std::string> rules;
+  for (const Rule& rule : project->rules) rules.push_back(rule.match.pattern() + " " + *rule.body.cooker);
+  EXPECT_THAT(rules, ElementsAre("/Game/**/*.txt copy", "/Game/**/*.{PNG,png} texture", "/Game/**/*.vert shader", "/Game/**/*.level data"));
+  EXPECT_EQ(project->mounts[0].directory, JoinPath(dir_, "content"));
+}
+
+TEST_F(ProjectTest, AFolderWithoutContentFolderIsMountedItself) {
+  ASSERT_TRUE(RemoveAll(JoinPath(dir_, "content")).ok());
+  const auto project = Load(*SuggestProjectFile(dir_));
+  ASSERT_TRUE(project.ok()) << project.status();
+  EXPECT_EQ(project->mounts[0].directory, dir_);
+  EXPECT_THAT(project->scan_ignore, ElementsAre("/Game/galley.toml"));
+}
+
+TEST(SizeTest, SizesHaveUnits) {
+  EXPECT_EQ(*ParseSize("512"), 512u);
+  EXPECT_EQ(*ParseSize("4GiB"), 4ull << 30);
+  EXPECT_EQ(*ParseSize("1.5 MiB"), 3u << 19);
+  EXPECT_EQ(*ParseSize("2KB"), 2000u);
+  for (const char* text : {"", "GiB", "4 G", "-1", "1e3", "99999999TiB", "1.2.3"}) EXPECT_FALSE(ParseSize(text).ok()) << text;
+}
+
+}  // namespace
+}  // namespace galley::project

@@ -1,0 +1,73 @@
+#include "common/project/rule_body.h"
+
+#include "common/base/status_macros.h"
+#include "common/project/value_reader.h"
+#include "fmt/format.h"
+
+namespace galley::project {
+namespace {
+
+constexpr int64_t kTimeoutSecondsMax = 7 * 24 * 3600;
+
+absl::StatusOr<std::string> ReadSettings(const TableReader& table, std::string_view file) {
+  const TomlValue* value = table.Find("settings");
+  if (value == nullptr) return std::string();
+  if (value->table() == nullptr) {
+    return table.Error("settings", fmt::format("`settings` must be a table, not {}", value->TypeName()));
+  }
+  return ToJson(*value, file);
+}
+
+absl::Status ReadPlatformSettings(const TomlValue& value, std::string_view file, RuleBody& body) {
+  RETURN_IF_ERROR(TableReader::Create(value, file, "platform", {}).status());
+  for (const auto& [name, item] : *value.table()) {
+    ASSIGN_OR_RETURN(const TableReader table,
+                     TableReader::Create(item, file, "platform." + name, {"settings"}));
+    ASSIGN_OR_RETURN(std::string settings, ReadSettings(table, file));
+    if (!settings.empty()) body.platform_settings.emplace(name, std::move(settings));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadMemory(const TableReader& table, RuleBody& body) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> memory, table.String("memory"));
+  if (!memory) return absl::OkStatus();
+  const absl::StatusOr<uint64_t> size = ParseSize(*memory);
+  if (!size.ok()) return table.Error("memory", "`memory`: " + MessageOf(size.status()));
+  if (*size == 0) return table.Error("memory", "`memory` must not be 0; leave it out for the default");
+  body.memory_bytes = *size;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view file, std::string_view name,
+                                      const std::vector<std::string>& extra_keys) {
+  std::vector<std::string> known = {"cooker", "labels", "memory", "platform", "resources", "settings", "timeout_s"};
+  known.insert(known.end(), extra_keys.begin(), extra_keys.end());
+  ASSIGN_OR_RETURN(const TableReader table, TableReader::Create(value, file, name, known));
+  RuleBody body;
+  ASSIGN_OR_RETURN(body.cooker, table.String("cooker"));
+  if (body.cooker && body.cooker->empty()) return table.Error("cooker", "`cooker` is empty");
+  ASSIGN_OR_RETURN(body.settings, ReadSettings(table, file));
+  if (const TomlValue* platforms = table.Find("platform")) {
+    RETURN_IF_ERROR(ReadPlatformSettings(*platforms, file, body));
+  }
+  ASSIGN_OR_RETURN(body.resources, table.Strings("resources"));
+  RETURN_IF_ERROR(ReadMemory(table, body));
+  ASSIGN_OR_RETURN(const std::optional<int64_t> timeout, table.Integer("timeout_s", 1, kTimeoutSecondsMax));
+  if (timeout) body.timeout = absl::Seconds(*timeout);
+  ASSIGN_OR_RETURN(body.labels, table.Strings("labels"));
+  return body;
+}
+
+absl::StatusOr<RuleBody> ParseSidecar(std::string_view toml, std::string_view file) {
+  ASSIGN_OR_RETURN(const TomlValue value, ParseToml(toml, file));
+  if (value.table()->contains("match")) {
+    return ErrorAt(file, value.table()->at("match").line,
+                   "`match` has no place in a sidecar: it is about the file that it is named after");
+  }
+  return ReadRuleBody(value, file, "", {});
+}
+
+}  // namespace galley::project
