@@ -1,0 +1,63 @@
+// Small blobs, results and folders for tests of stores.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "common/base/file.h"
+#include "common/record/result.h"
+#include "common/store/interface/store.h"
+#include "gtest/gtest.h"
+
+namespace galley::store {
+
+// A folder that goes with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_(*MakeTemporaryDirectory(testing::TempDir(), "store-")) {}
+  ~TemporaryFolder() { static_cast<void>(RemoveAll(path_)); }
+  const std::string& path() const { return path_; }
+  std::string In(std::string_view name) const { return JoinPath(path_, name); }
+
+ private:
+  const std::string path_;
+};
+
+inline std::string LargeBytes(char fill, size_t size = 100'000) { return std::string(size, fill); }
+
+// A result with one output, that of `action`.
+inline PutResult SampleResult(std::string_view action, const Digest& output) {
+  record::Result result;
+  result.outputs.push_back({.suffix = ".out", .digest = output});
+  return PutResult{.weak_key = Digest::Of("weak " + std::string(action)),
+                   .observation_set = "set of " + std::string(action),
+                   .action_key = Digest::Of(action),
+                   .result = record::EncodeResult(result)};
+}
+
+inline PublishedRoot SampleRoot(std::string_view platform, const Digest& root) {
+  return PublishedRoot{.project_id = "project", .platform = std::string(platform), .root = root, .by_the_book = true,
+                       .time = absl::FromUnixSeconds(1'700'000'000), .snapshot = Digest::Of("snapshot")};
+}
+
+inline Digest PutBytes(Store& store, std::string_view bytes) {
+  const Digest digest = Digest::Of(bytes);
+  EXPECT_TRUE(store.Put(digest, bytes).ok());
+  return digest;
+}
+
+inline std::string GetBytes(BlobStore& store, const Digest& digest) {
+  const absl::StatusOr<Blob> blob = store.Get(digest);
+  return blob.ok() ? **blob : blob.status().ToString();
+}
+
+inline std::optional<std::string> ResultOf(ActionCache& cache, const Digest& action_key) {
+  const auto results = cache.Results(std::span(&action_key, 1));
+  EXPECT_TRUE(results.ok()) << results.status();
+  return results.ok() ? results->front() : std::nullopt;
+}
+
+inline uint64_t EpochOf(Store& store) { return store.Info()->loss_epoch; }
+
+}  // namespace galley::store

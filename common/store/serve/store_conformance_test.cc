@@ -1,0 +1,264 @@
+// What every Store promises, whatever stands behind it: in memory, on the disk, and behind the socket.
+#include "common/store/interface/sample_for_test.h"
+#include "common/store/layers/memory_store.h"
+#include "common/store/local/open.h"
+#include "common/store/local/segment_writer.h"
+#include "common/store/remote/connect.h"
+#include "common/store/serve/store_server.h"
+#include "gmock/gmock.h"
+
+namespace galley::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Optional;
+
+using Written = std::pair<Digest, BlobLocation>;
+
+// A store of one kind, and how a local worker writes to it.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual Store& store() = 0;
+  virtual absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) = 0;
+};
+
+class MemorySubject final : public Subject {
+ public:
+  Store& store() override { return store_; }
+  absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) override { return store_.WriteAsWorker(segment, bytes); }
+
+ private:
+  MemoryStore store_;
+};
+
+class LocalSubject : public Subject {
+ public:
+  // Without syncs: no power is cut here, and they are what takes time.
+  LocalSubject() : store_(*OpenLocalStore(folder_.path(), {.sync = [](int) { return 0; }})) {}
+  Store& store() override { return *store_; }
+  absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) override {
+    absl::StatusOr<std::unique_ptr<SegmentWriter>> writer = SegmentWriter::Open(folder_.path(), segment);
+    if (!writer.ok()) return writer.status();
+    return (*writer)->Append(bytes);
+  }
+
+ protected:
+  const TemporaryFolder folder_;
+  const std::unique_ptr<Store> store_;
+};
+
+class RemoteSubject final : public LocalSubject {
+ public:
+  RemoteSubject() : server_(*StoreServer::Start(*store_, folder_.path())), client_(*ConnectStore(folder_.path())) {}
+  Store& store() override { return *client_; }
+
+ private:
+  const std::unique_ptr<StoreServer> server_;
+  const std::unique_ptr<Store> client_;
+};
+
+struct Kind {
+  const char* name;
+  std::unique_ptr<Subject> (*make)();
+};
+
+class EveryStore : public testing::TestWithParam<Kind> {
+ protected:
+  Written WriteAsWorker(std::string_view bytes) {
+    const absl::StatusOr<uint64_t> segment = store().AllocateSegment();
+    EXPECT_TRUE(segment.ok()) << segment.status();
+    const absl::StatusOr<Written> written = subject_->WriteAsWorker(*segment, bytes);
+    EXPECT_TRUE(written.ok()) << written.status();
+    return *written;
+  }
+  bool Has(const Digest& digest) { return store().FindMissing(std::span(&digest, 1))->empty(); }
+  std::vector<std::string> SetsOf(const Digest& weak_key) { return store().ObservationSets(std::span(&weak_key, 1))->front(); }
+  Store& store() { return subject_->store(); }
+
+  const std::unique_ptr<Subject> subject_ = GetParam().make();
+};
+
+TEST_P(EveryStore, GivesBackWhatWasPut) {
+  const Digest small = PutBytes(store(), "small");
+  const Digest large = PutBytes(store(), LargeBytes('x', 3 << 20));
+  EXPECT_EQ(GetBytes(store(), small), "small");
+  EXPECT_EQ(GetBytes(store(), large), LargeBytes('x', 3 << 20));
+}
+
+TEST_P(EveryStore, HoldsTheEmptyBlobFromTheStart) {
+  EXPECT_TRUE(Has(Digest()));
+  EXPECT_EQ(GetBytes(store(), Digest()), "");
+  EXPECT_TRUE(store().Put(Digest(), "").ok());
+}
+
+TEST_P(EveryStore, NamesMissingBlobsInTheOrderAsked) {
+  const Digest here = PutBytes(store(), "here");
+  const Digest a = Digest::Of("a"), b = Digest::Of("b");
+  EXPECT_THAT(*store().FindMissing(std::vector<Digest>{b, here, a}), ElementsAre(b, a));
+  EXPECT_EQ(store().Get(a).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_P(EveryStore, RefusesBytesThatAreNotTheDigests) {
+  const Digest digest = Digest::Of("right");
+  EXPECT_EQ(store().Put(digest, "wrong").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(Has(digest));
+}
+
+TEST_P(EveryStore, TakesARightHashWithAWrongSizeForAnotherBlob) {
+  const Digest good = PutBytes(store(), "good");
+  const Digest bad = *Digest::FromHash(good.hash(), 5);
+  EXPECT_FALSE(Has(bad));
+  EXPECT_EQ(store().Get(bad).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(GetBytes(store(), good), "good");
+}
+
+TEST_P(EveryStore, KnowsAWorkersBlobOnlyOnceItIsCommitted) {
+  const Written small = WriteAsWorker("by a worker");
+  EXPECT_FALSE(Has(small.first));
+  EXPECT_TRUE(store().Commit({.blobs = {small}}).ok());
+  EXPECT_EQ(GetBytes(store(), small.first), "by a worker");
+  EXPECT_EQ(store().Locate(std::span(&small.first, 1))->front(), small.second);
+}
+
+TEST_P(EveryStore, KeepsAWorkersLargeBlob) {
+  const Written large = WriteAsWorker(LargeBytes('y'));
+  EXPECT_TRUE(store().Commit({.blobs = {large}}).ok());
+  EXPECT_EQ(GetBytes(store(), large.first), LargeBytes('y'));
+}
+
+TEST_P(EveryStore, CommitsNothingWhenALocationIsFalse) {
+  const Written right = WriteAsWorker("right");
+  const Written elsewhere{Digest::Of("other"), right.second};
+  const Written nowhere{Digest::Of("other"), BlobLocation{.segment = 77, .offset = 64}};
+  const Written no_file{Digest::Of("other"), BlobLocation{}};
+  for (const Written& wrong : {elsewhere, nowhere, no_file}) {
+    EXPECT_EQ(store().Commit({.blobs = {right, wrong}}).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_FALSE(Has(right.first));
+  }
+}
+
+TEST_P(EveryStore, AnswersACommittedResult) {
+  const PutResult put = SampleResult("a", PutBytes(store(), "output"));
+  EXPECT_TRUE(store().Commit({.results = {put}}).ok());
+  EXPECT_THAT(ResultOf(store(), put.action_key), Optional(put.result));
+  EXPECT_EQ(ResultOf(store(), Digest::Of("another")), std::nullopt);
+  EXPECT_THAT(SetsOf(put.weak_key), ElementsAre("set of a"));
+  EXPECT_THAT(SetsOf(Digest::Of("another")), IsEmpty());
+}
+
+TEST_P(EveryStore, DoesNotAnswerAResultWhoseOutputsAreAbsent) {
+  const PutResult put = SampleResult("a", Digest::Of("never put"));
+  EXPECT_TRUE(store().Commit({.results = {put}}).ok());
+  EXPECT_EQ(ResultOf(store(), put.action_key), std::nullopt);
+  PutBytes(store(), "never put");
+  EXPECT_THAT(ResultOf(store(), put.action_key), Optional(put.result));
+}
+
+TEST_P(EveryStore, KeepsTheFirstOfTwoOutcomesAndNamesTheKey) {
+  const PutResult first = SampleResult("a", PutBytes(store(), "one"));
+  const PutResult second = SampleResult("a", PutBytes(store(), "two"));
+  const PutResult other = SampleResult("b", PutBytes(store(), "three"));
+  ASSERT_TRUE(store().Commit({.results = {first}}).ok());
+  const absl::Status status = store().Commit({.results = {second, other}});
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(first.action_key.hex()));
+  EXPECT_THAT(ResultOf(store(), first.action_key), Optional(first.result));
+  EXPECT_THAT(ResultOf(store(), other.action_key), Optional(other.result));
+}
+
+TEST_P(EveryStore, TakesTheSameOutcomeTwice) {
+  const PutResult put = SampleResult("a", PutBytes(store(), "one"));
+  EXPECT_TRUE(store().Commit({.results = {put}}).ok());
+  EXPECT_TRUE(store().Commit({.results = {put, put}}).ok());
+  EXPECT_THAT(SetsOf(put.weak_key), ElementsAre("set of a"));
+}
+
+TEST_P(EveryStore, RefusesAResultThatIsNone) {
+  PutResult put = SampleResult("a", Digest());
+  put.result = "\xff\xff\xff";
+  EXPECT_EQ(store().Commit({.results = {put}}).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_P(EveryStore, KeepsTheNewestSixteenObservationSets) {
+  PutResult put = SampleResult("a", Digest());
+  for (int i = 0; i < 20; ++i) {
+    put.observation_set = "set " + std::to_string(i);
+    put.action_key = Digest::Of(put.observation_set);
+    ASSERT_TRUE(store().Commit({.results = {put}}).ok());
+  }
+  EXPECT_EQ(SetsOf(put.weak_key).size(), ActionCache::kSetsMax);
+  EXPECT_EQ(SetsOf(put.weak_key).front(), "set 19");
+  put.observation_set = "set 10";
+  ASSERT_TRUE(store().Commit({.results = {put}}).ok());
+  EXPECT_EQ(SetsOf(put.weak_key).size(), ActionCache::kSetsMax);
+  EXPECT_EQ(SetsOf(put.weak_key).front(), "set 10");
+}
+
+TEST_P(EveryStore, NumbersRootsByProjectAndPlatform) {
+  const Digest a = PutBytes(store(), "a"), b = PutBytes(store(), "b");
+  EXPECT_EQ(*store().Publish(SampleRoot("windows", a)), 1u);
+  EXPECT_EQ(*store().Publish(SampleRoot("android", a)), 1u);
+  EXPECT_EQ(*store().Publish(SampleRoot("windows", b)), 2u);
+  const auto roots = store().Roots("project");
+  ASSERT_EQ(roots->size(), 3u);
+  EXPECT_EQ(roots->front().root, b);
+  EXPECT_EQ(roots->front().sequence, 2u);
+  EXPECT_TRUE(roots->front().by_the_book);
+  EXPECT_EQ(roots->front().time, absl::FromUnixSeconds(1'700'000'000));
+  EXPECT_EQ(roots->front().snapshot, Digest::Of("snapshot"));
+  EXPECT_EQ(roots->back().platform, "windows");
+  EXPECT_THAT(*store().Roots("projec"), IsEmpty());
+}
+
+TEST_P(EveryStore, PublishesNoRootThatIsAbsent) {
+  EXPECT_EQ(store().Publish(SampleRoot("windows", Digest::Of("absent"))).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(*store().Roots("project"), IsEmpty());
+}
+
+TEST_P(EveryStore, ForgetsResultsAndRaisesTheLossEpoch) {
+  const PutResult put = SampleResult("a", PutBytes(store(), "one"));
+  ASSERT_TRUE(store().Commit({.results = {put}}).ok());
+  const uint64_t before = EpochOf(store());
+  EXPECT_TRUE(store().Forget(std::span(&put.action_key, 1)).ok());
+  EXPECT_EQ(ResultOf(store(), put.action_key), std::nullopt);
+  EXPECT_EQ(EpochOf(store()), before + 1);
+  const PutResult again = SampleResult("a", PutBytes(store(), "two"));
+  EXPECT_TRUE(store().Commit({.results = {again}}).ok());
+  EXPECT_THAT(ResultOf(store(), put.action_key), Optional(again.result));
+}
+
+TEST_P(EveryStore, CountsWhatItHolds) {
+  const PutResult put = SampleResult("a", PutBytes(store(), "four"));
+  ASSERT_TRUE(store().Commit({.results = {put}}).ok());
+  ASSERT_TRUE(store().Publish(SampleRoot("windows", Digest::Of("four"))).ok());
+  const StoreStats stats = *store().Stats();
+  EXPECT_EQ(stats.blobs, 1u);
+  EXPECT_EQ(stats.blob_bytes, 4u);
+  EXPECT_EQ(stats.results, 1u);
+  EXPECT_EQ(stats.observation_sets, 1u);
+  EXPECT_EQ(stats.roots, 1u);
+  EXPECT_EQ(stats.quarantined, 0u);
+}
+
+TEST_P(EveryStore, FindsNothingWrongWithWhatWasJustWritten) {
+  PutBytes(store(), "small");
+  PutBytes(store(), LargeBytes('z'));
+  const Written written = WriteAsWorker("by a worker");
+  ASSERT_TRUE(store().Commit({.blobs = {written}, .results = {SampleResult("a", written.first)}}).ok());
+  const VerifyReport report = *store().Verify();
+  EXPECT_EQ(report.blobs, 3u);
+  EXPECT_THAT(report.problems, IsEmpty());
+  EXPECT_EQ(EpochOf(store()), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, EveryStore,
+                         testing::Values(Kind{"Memory", [] { return std::unique_ptr<Subject>(new MemorySubject); }},
+                                         Kind{"Local", [] { return std::unique_ptr<Subject>(new LocalSubject); }},
+                                         Kind{"Remote", [] { return std::unique_ptr<Subject>(new RemoteSubject); }}),
+                         [](const auto& kind) { return kind.param.name; });
+
+}  // namespace
+}  // namespace galley::store
