@@ -79,8 +79,8 @@ void CookCore::Impl::Flush(std::vector<Effect>& effects) {
   if (!turn.rescans.empty()) effects.push_back(Rescan{std::move(turn.rescans)});
   for (auto& [worker, desire] : turn.desires) effects.push_back(std::move(desire));
   for (Spawn& spawn : turn.spawns) effects.push_back(spawn);
-  for (Effect& root : turn.roots) effects.push_back(std::move(root));
   for (Notice& notice : turn.notices) effects.push_back(Notify{std::move(notice)});
+  for (Effect& root : turn.roots) effects.push_back(std::move(root));
   turn = Turn();
 }
 

@@ -102,10 +102,15 @@ void Ranks::Reorder(Node dependent, Node dependency, std::vector<PackageId>& cha
   } else {
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(below), Merge(cycle));
   }
+  // What was searched downwards may only sink and what was searched upwards only rise: then what was not searched stays in order. So the
+  // ranks that a merger leaves over are those in the middle.
+  const size_t left_over = free_ranks.size() - order.size();
+  const size_t above = cycle.empty() ? below : below + 1;
   for (size_t i = 0; i < order.size(); ++i) {
-    const bool is_merged = !cycle.empty() && i == below;
-    if (rank_[order[i]] == free_ranks[i] && !is_merged) continue;
-    rank_[order[i]] = free_ranks[i];
+    const bool is_merged = i >= below && i < above;
+    const Rank rank = free_ranks[i < above ? i : i + left_over];
+    if (rank_[order[i]] == rank && !is_merged) continue;
+    rank_[order[i]] = rank;
     for (const Node member : members_[order[i]]) changed.push_back(PackageId(member));
   }
 }
