@@ -1,0 +1,337 @@
+#include "worker/cookers/command/command_cooker.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/child_process.h"
+#include "common/base/status_macros.h"
+#include "common/content/name.h"
+#include "fmt/format.h"
+#include "worker/cookers/command/command_line.h"
+#include "worker/cookers/command/depfile.h"
+#include "worker/cookers/command/result_file.h"
+#include "worker/cookers/command/run_program.h"
+#include "worker/cookers/command/tool.h"
+#include "worker/cookers/command/workspace.h"
+
+namespace galley::worker {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+constexpr uint64_t kOutputBytesMax = uint64_t{1} << 30;
+constexpr const char* kResultFile = ".galley/result.json";
+constexpr const char* kDepfile = ".galley/depfile";
+// Where {cooked:PACKAGE} without a suffix looks, in this order.
+constexpr std::array<std::string_view, 7> kUsualSuffixes = {".ktx2", ".spv", ".cbor", ".glb", ".opus", ".ogg", ""};
+
+struct CommandSettings {
+  Strings argv;
+  Strings outputs;
+  std::string depfile;  // empty: none
+  bool has_result = false;
+  std::set<CookedInput> cooked_inputs;
+  Strings environment;  // NAME=value
+  bool inputs_known() const { return depfile.empty() && !has_result; }
+};
+
+class CommandCooker : public Cooker {
+ public:
+  CommandCooker();
+  const record::CookerDescription& description() const override { return description_; }
+  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
+  absl::Status Cook(CookContext& context, Loaded& loaded) override;
+
+ private:
+  struct LoadedCommand : Loaded {
+    CommandSettings settings;
+    std::string name;
+  };
+
+  record::CookerDescription description_;
+};
+
+CommandCooker::CommandCooker() {
+  using record::SettingType;
+  description_.name = "command";
+  description_.identity = "1";
+  description_.documentation = "Runs an external program.";
+  description_.settings = {
+      {.name = "argv", .type = SettingType::kStringList, .default_json = "[]", .choices = {},
+       .documentation = "The program and its arguments, with placeholders.", .required = true},
+      {.name = "outputs", .type = SettingType::kStringList, .default_json = "[]", .choices = {},
+       .documentation = "Suffixes of the files that the program writes, each to {output:SUFFIX}.", .required = true},
+      {.name = "depfile", .type = SettingType::kString, .default_json = "\"\"", .choices = {},
+       .documentation = "File in Make syntax, in the folder in which the program runs, that names what it read."},
+      {.name = "cooked_inputs", .type = SettingType::kStringList, .default_json = "[]", .choices = {},
+       .documentation = "Packages whose outputs the program reads: PACKAGE or PACKAGE:SUFFIX."},
+      {.name = "env", .type = SettingType::kTable, .default_json = "{}", .choices = {},
+       .documentation = "The program's environment, on top of PATH, LANG, TZ and HOME; nothing else is passed."},
+  };
+}
+
+absl::StatusOr<Strings> EnvironmentOf(const nlohmann::json& table) {
+  Strings environment;
+  for (const auto& [name, value] : table.items()) {
+    const bool is_name = !name.empty() && name.find('=') == std::string::npos && name.find('\0') == std::string::npos;
+    if (!is_name || !value.is_string() || value.get_ref<const std::string&>().find('\0') != std::string::npos) {
+      return absl::InvalidArgumentError(fmt::format("env: \"{}\": expected NAME = \"value\"", name));
+    }
+    environment.push_back(name + "=" + value.get<std::string>());
+  }
+  return environment;
+}
+
+// Notes what the placeholders of argv ask for.
+absl::Status NotePlaceholders(CommandSettings& settings) {
+  bool wants_depfile = false;
+  for (const std::string& argument : settings.argv) {
+    const auto expanded = Expand(argument, [&](const Placeholder& placeholder) -> absl::StatusOr<std::string> {
+      if (placeholder.name == "depfile") wants_depfile = true;
+      if (placeholder.name == "result") settings.has_result = true;
+      if (placeholder.name == "cooked") settings.cooked_inputs.insert(ParseCookedInput(*placeholder.argument));
+      if (placeholder.name == "output" && std::count(settings.outputs.begin(), settings.outputs.end(), *placeholder.argument) == 0) {
+        return absl::InvalidArgumentError(fmt::format("{{output:{}}}: `outputs` does not have this suffix", *placeholder.argument));
+      }
+      return std::string();
+    });
+    if (!expanded.ok()) return Annotate(expanded.status(), "argv");
+  }
+  if (wants_depfile && settings.depfile.empty()) settings.depfile = kDepfile;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CommandSettings> ParseSettings(const nlohmann::json& json) {
+  CommandSettings settings;
+  settings.argv = json.at("argv").get<Strings>();
+  settings.outputs = json.at("outputs").get<Strings>();
+  settings.depfile = json.at("depfile").get<std::string>();
+  if (settings.argv.empty() || settings.argv[0].empty()) return absl::InvalidArgumentError("argv: expected a program and its arguments");
+  if (settings.outputs.empty()) return absl::InvalidArgumentError("outputs: expected at least one suffix");
+  for (const std::string& suffix : settings.outputs) {
+    if (const absl::Status valid = record::ValidateSuffix(suffix); !valid.ok()) return Annotate(valid, "outputs");
+    if (std::count(settings.outputs.begin(), settings.outputs.end(), suffix) > 1) {
+      return absl::InvalidArgumentError(fmt::format("outputs: \"{}\" is given twice", suffix));
+    }
+  }
+  for (const std::string& argument : settings.argv) {
+    if (argument.find('\0') != std::string::npos) return absl::InvalidArgumentError("argv: a NUL byte");
+  }
+  for (const nlohmann::json& input : json.at("cooked_inputs")) settings.cooked_inputs.insert(ParseCookedInput(input.get<std::string>()));
+  ASSIGN_OR_RETURN(settings.environment, EnvironmentOf(json.at("env")));
+  RETURN_IF_ERROR(NotePlaceholders(settings));
+  return settings;
+}
+
+struct CookedOutput {
+  std::string suffix;
+  Blob bytes;  // nullptr: there is none
+};
+
+absl::StatusOr<CookedOutput> Ask(CookContext& context, const CookedInput& input) {
+  if (input.suffix.has_value()) {
+    ASSIGN_OR_RETURN(Blob bytes, context.Cooked(input.package, *input.suffix));
+    return CookedOutput{.suffix = *input.suffix, .bytes = std::move(bytes)};
+  }
+  for (const std::string_view suffix : kUsualSuffixes) {
+    ASSIGN_OR_RETURN(Blob bytes, context.Cooked(input.package, suffix));
+    if (bytes != nullptr) return CookedOutput{.suffix = std::string(suffix), .bytes = std::move(bytes)};
+  }
+  return CookedOutput{};
+}
+
+absl::StatusOr<std::unique_ptr<Cooker::Loaded>> CommandCooker::Load(CookContext& context) {
+  auto loaded = std::make_unique<LoadedCommand>();
+  ASSIGN_OR_RETURN(loaded->settings, ParseSettings(context.settings()));
+  ASSIGN_OR_RETURN(loaded->name, context.Name());
+  // All are asked before the first answer counts: the next attempt then has them all.
+  absl::Status missing;
+  for (const CookedInput& input : loaded->settings.cooked_inputs) {
+    const absl::Status status = Ask(context, input).status();
+    if (missing.ok()) missing = status;
+  }
+  if (!missing.ok()) return missing;
+  return loaded;
+}
+
+// One run of the program, for one platform.
+class Run {
+ public:
+  Run(CookContext& context, const CommandSettings& settings, const std::string& name, Workspace workspace)
+      : context_(context),
+        settings_(settings),
+        name_(name),
+        out_stem_(fmt::format("{}out/{}", kOwnFolder, name.substr(name.rfind('/') + 1))),
+        workspace_(std::move(workspace)) {}
+
+  absl::Status Do() {
+    RETURN_IF_ERROR(PutCookedInputs());
+    RETURN_IF_ERROR(FillIn());
+    ASSIGN_OR_RETURN(const ProgramRun run, Execute());
+    context_.Log(run.output);
+    const absl::Status ended = Judge(run);
+    absl::Status said = TakeResult(!ended.ok());
+    if (said.ok()) said = TakeDepfile(!ended.ok());
+    if (!ended.ok()) return absl::IsAborted(said) ? said : ended;
+    if (!said.ok()) return Verdict(said);
+    return Verdict(TakeOutputs());
+  }
+
+ private:
+  // See command_cooker.h: what a program said of its inputs may be wrong when it failed.
+  absl::Status Verdict(const absl::Status& status) const {
+    if (!absl::IsInvalidArgument(status) || settings_.inputs_known()) return status;
+    return absl::FailedPreconditionError(status.message());
+  }
+
+  absl::Status PutCookedInputs() {
+    for (const CookedInput& input : settings_.cooked_inputs) {
+      ASSIGN_OR_RETURN(const CookedOutput output, Ask(context_, input));
+      if (output.bytes == nullptr) {
+        return absl::InvalidArgumentError(
+            input.suffix.has_value() ? fmt::format("cooked input {} has no output \"{}\"", input.package, *input.suffix)
+                                     : fmt::format("cooked input {} has no usual output; name its suffix: {}:SUFFIX", input.package, input.package));
+      }
+      auto normal = content::NormalizeAsked(input.package);
+      if (!normal.ok()) return normal.status();
+      auto package = content::ResolveAsked(name_, *normal);
+      if (!package.ok()) return package.status();
+      const std::string path = fmt::format("{}cooked{}{}", kOwnFolder, *package, output.suffix);
+      RETURN_IF_ERROR(workspace_.Write(path, *output.bytes));
+      cooked_[input] = path;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Value(const Placeholder& placeholder) {
+    if (placeholder.name == "input") return name_.substr(1);
+    if (placeholder.name == "output") return out_stem_ + std::string(*placeholder.argument);
+    if (placeholder.name == "depfile") return settings_.depfile;
+    if (placeholder.name == "result") return std::string(kResultFile);
+    if (placeholder.name == "cooked") return cooked_.at(ParseCookedInput(*placeholder.argument));
+    ASSIGN_OR_RETURN(const std::optional<std::string> platform, context_.Platform("name"));
+    return platform.value_or("");
+  }
+
+  absl::Status FillIn() {
+    ASSIGN_OR_RETURN(std::string tool, FindTool(context_, settings_.argv[0]));
+    argv_ = {std::move(tool)};
+    for (size_t i = 1; i < settings_.argv.size(); ++i) {
+      ASSIGN_OR_RETURN(std::string argument,
+                       Expand(settings_.argv[i], [this](const Placeholder& placeholder) { return Value(placeholder); }));
+      argv_.push_back(std::move(argument));
+    }
+    for (const std::string& suffix : settings_.outputs) RETURN_IF_ERROR(workspace_.MakeFolderOf(out_stem_ + suffix));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ProgramRun> Execute() {
+    ChildOptions options{.argv = argv_, .working_directory = workspace_.root()};
+    std::map<std::string, std::string> environment = {
+        {"PATH", std::string(kSearchPath)}, {"LANG", "C.UTF-8"}, {"TZ", "UTC"}, {"HOME", workspace_.root()}};
+    for (const std::string& entry : settings_.environment) {
+      const size_t equals = entry.find('=');
+      environment[entry.substr(0, equals)] = entry.substr(equals + 1);
+    }
+    for (const auto& [name, value] : environment) options.environment.push_back(name + "=" + value);
+    options.file_size_bytes_max = kOutputBytesMax;
+    options.memory_bytes_max = context_.MemoryBytesMax();
+    const absl::Duration left = context_.TimeLeft();
+    if (left <= absl::ZeroDuration()) return absl::DeadlineExceededError("no time is left to run the program");
+    auto run = RunProgram(std::move(options), left);
+    // What keeps a program that is there from starting is not in the key (its mode, this machine): no verdict.
+    if (absl::IsInvalidArgument(run.status())) return absl::FailedPreconditionError(run.status().message());
+    return run;
+  }
+
+  absl::Status Judge(const ProgramRun& run) const {
+    const std::string said = fmt::format("{}: {}{}", settings_.argv[0], run.status.ToString(), TailOf(run.output));
+    if (run.timed_out) return absl::DeadlineExceededError(fmt::format("{}: killed when its time was up{}", settings_.argv[0], TailOf(run.output)));
+    if (run.status.ok()) return absl::OkStatus();
+    if (run.status.signal == SIGKILL) return absl::UnavailableError(said);
+    if (run.status.signal == SIGXFSZ) {
+      return absl::ResourceExhaustedError(fmt::format("{}: wrote more than {} bytes into one file", settings_.argv[0], kOutputBytesMax));
+    }
+    if (run.status.signal != 0) return absl::InternalError(said);
+    return Verdict(absl::InvalidArgumentError(said));
+  }
+
+  absl::Status TakeResult(bool has_failed) {
+    if (!settings_.has_result) return absl::OkStatus();
+    const auto text = workspace_.Read(kResultFile, kResultBytesMax);
+    if (absl::IsNotFound(text.status())) return absl::OkStatus();
+    const absl::Status status = text.ok() ? ApplyResult(context_, workspace_, *text, has_failed) : text.status();
+    return absl::IsAborted(status) ? status : Annotate(status, "{result}");
+  }
+
+  absl::Status TakeDepfile(bool has_failed) {
+    if (settings_.depfile.empty()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::string path, workspace_.Relative(settings_.depfile));
+    const auto text = workspace_.Read(path, kDepfileBytesMax);
+    if (absl::IsNotFound(text.status())) {
+      return has_failed ? absl::OkStatus() : absl::InvalidArgumentError(fmt::format("the program wrote no depfile {}", path));
+    }
+    if (!text.ok()) return Annotate(text.status(), "depfile");
+    const auto prerequisites = ParseDepfile(*text);
+    if (!prerequisites.ok()) return Annotate(prerequisites.status(), "depfile");
+    for (const std::string& prerequisite : *prerequisites) {
+      const absl::Status status = ObservePrerequisite(prerequisite);
+      if (!status.ok()) return absl::IsAborted(status) ? status : Annotate(status, "depfile");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ObservePrerequisite(const std::string& path) {
+    const absl::StatusOr<std::string> relative = workspace_.Relative(path);
+    if (relative.ok()) {
+      const std::string asked = "/" + *relative;
+      // Galley's own files are outputs, or observed as what they are.
+      if (relative->starts_with(kOwnFolder) || asked == name_) return absl::OkStatus();
+      return context_.ReadFile(asked).status();
+    }
+    for (const std::string_view system : {"/usr/", "/lib", "/bin/", "/sbin/", "/etc/", "/opt/"}) {
+      if (!path.starts_with(system) || path.find("/../") != std::string::npos) continue;
+      const absl::Status status = context_.Tool(path).status();
+      return absl::IsNotFound(status) ? absl::OkStatus() : status;
+    }
+    return relative.status();
+  }
+
+  absl::Status TakeOutputs() {
+    for (const std::string& suffix : settings_.outputs) {
+      auto bytes = workspace_.Read(out_stem_ + suffix, kOutputBytesMax);
+      if (absl::IsNotFound(bytes.status())) {
+        return absl::InvalidArgumentError(fmt::format("{} did not write {{output:{}}}", settings_.argv[0], suffix));
+      }
+      if (!bytes.ok()) return bytes.status();
+      RETURN_IF_ERROR(context_.AddOutput(suffix, *std::move(bytes)));
+    }
+    return absl::OkStatus();
+  }
+
+  CookContext& context_;
+  const CommandSettings& settings_;
+  const std::string& name_;
+  const std::string out_stem_;  // ".galley/out/x.obj"
+  const Workspace workspace_;
+  std::map<CookedInput, std::string> cooked_;
+  Strings argv_;
+};
+
+absl::Status CommandCooker::Cook(CookContext& context, Loaded& loaded) {
+  const auto& command = static_cast<LoadedCommand&>(loaded);
+  ASSIGN_OR_RETURN(Workspace workspace, Workspace::Create(context));
+  return Run(context, command.settings, command.name, std::move(workspace)).Do();
+}
+
+}  // namespace
+
+std::unique_ptr<Cooker> CreateCommandCooker() { return std::make_unique<CommandCooker>(); }
+
+}  // namespace galley::worker

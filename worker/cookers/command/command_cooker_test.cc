@@ -1,0 +1,135 @@
+#include "worker/cookers/command/command_cooker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/status_macros.h"
+#include "tests/testing/fake_cook_context.h"
+
+namespace galley::worker {
+namespace {
+
+using nlohmann::json;
+using testing::Contains;
+using testing::HasSubstr;
+
+class CommandCookerTest : public testing::Test {
+ protected:
+  FakeCookContext& Make(const std::string& script, json more = json::object()) {
+    json settings = {{"argv", {"sh", "-c", script}}, {"outputs", {".txt"}}};
+    settings.update(more);
+    context_ = std::make_unique<FakeCookContext>(cooker_->description(), "/Game/x.obj", "source\n", settings);
+    return *context_;
+  }
+  absl::Status Cook() { return LoadAndCook(*cooker_, *context_); }
+
+  std::unique_ptr<Cooker> cooker_ = CreateCommandCooker();
+  std::unique_ptr<FakeCookContext> context_;
+};
+
+TEST_F(CommandCookerTest, ProgramReadsTheInputAndWritesTheOutput) {
+  Make("cat {input} > {output:.txt}");
+  ASSERT_TRUE(Cook().ok());
+  EXPECT_EQ(context_->output(".txt"), "source\n");
+  EXPECT_THAT(context_->looks(), testing::AllOf(Contains("name()"), Contains("tool(/usr/local/bin/sh)"), Contains("tool(/usr/bin/sh)")));
+}
+
+TEST_F(CommandCookerTest, EnvironmentIsOnlyWhatIsNamed) {
+  Make("env | grep -v -e ^PWD -e ^_ -e ^HOME -e ^OLDPWD -e ^SHLVL | sort > {output:.txt}", {{"env", {{"A", "b"}, {"TZ", "x"}}}});
+  ASSERT_TRUE(Cook().ok());
+  EXPECT_EQ(context_->output(".txt"), "A=b\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nTZ=x\n");
+}
+
+TEST_F(CommandCookerTest, DepfileIsObserved) {
+  Make("cat Game/inc/a.h > {output:.txt}; echo 'o: Game/x.obj Game/inc/a.h '$PWD'/Game/b.h /usr/bin/env' > {depfile}")
+      .AddFile("/Game/inc/a.h", "a");
+  const absl::Status status = Cook();
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_THAT(context_->looks(), testing::AllOf(Contains("file(/Game/inc/a.h)"), Contains("file(/Game/b.h)"), Contains("tool(/usr/bin/env)"),
+                                                testing::Not(Contains("file(/Game/x.obj)"))));
+}
+
+TEST_F(CommandCookerTest, DepfileThatLeavesTheFolderIsAnError) {
+  for (const char* path : {"../../x", "/home/x"}) {
+    Make(std::string("echo 1 > {output:.txt}; echo 'o: ") + path + "' > {depfile}");
+    const absl::Status status = Cook();
+    EXPECT_FALSE(status.ok());
+    EXPECT_THAT(MessageOf(status), HasSubstr("outside the folder"));
+  }
+}
+
+TEST_F(CommandCookerTest, FailureIsAVerdictWithStatusAndTail) {
+  Make("echo cannot read it >&2; exit 3");
+  const absl::Status status = Cook();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(MessageOf(status), testing::AllOf(HasSubstr("exit code 3"), HasSubstr("cannot read it")));
+  EXPECT_THAT(context_->log(), HasSubstr("cannot read it"));
+}
+
+TEST_F(CommandCookerTest, FailureOfAProgramThatReportsItsInputsIsNotKept) {
+  Make("exit 3 # {depfile}");
+  EXPECT_TRUE(absl::IsFailedPrecondition(Cook()));
+}
+
+TEST_F(CommandCookerTest, DeathsAreNoVerdicts) {
+  Make("kill -KILL $$");
+  EXPECT_TRUE(absl::IsUnavailable(Cook()));
+  Make("kill -SEGV $$");
+  EXPECT_TRUE(absl::IsInternal(Cook()));
+  Make("sleep 1000").set_time_left(absl::Milliseconds(30));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(Cook()));
+}
+
+TEST_F(CommandCookerTest, MissingOutputAndLinkAreErrors) {
+  Make("true");
+  EXPECT_THAT(MessageOf(Cook()), HasSubstr("did not write {output:.txt}"));
+  Make("ln -s /etc/passwd {output:.txt}");
+  EXPECT_THAT(MessageOf(Cook()), HasSubstr("regular file"));
+}
+
+TEST_F(CommandCookerTest, ResultIsHandedOn) {
+  Make(R"(echo 1 > {output:.txt}; mkdir made; echo '{}' > made/a.level; cat > {result} <<'END'
+{"references": [{"path": "a.png", "kind": "soft"}], "generated": [{"name": "_gen/a.level", "file": "made/a.level", "cooker": "data"}],
+ "tags": {"n": 3}, "warnings": ["careful"], "observations": [{"kind": "file", "path": "Game/none"}, {"kind": "env", "name": "E"}]}
+END)");
+  const absl::Status status = Cook();
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_THAT(context_->references(), testing::ElementsAre(record::Reference{"a.png", record::ReferenceKind::kSoft}));
+  EXPECT_EQ(context_->generated().at("_gen/a.level").bytes, "{}\n");
+  EXPECT_EQ(std::get<double>(context_->tags().at("n")), 3);
+  EXPECT_THAT(context_->warnings(), testing::ElementsAre("careful"));
+  EXPECT_THAT(context_->looks(), testing::AllOf(Contains("file(/Game/none)"), Contains("env(E)")));
+}
+
+TEST_F(CommandCookerTest, ResultWithAMistakeNamesThePlace) {
+  Make("echo 1 > {output:.txt}; echo '{\"references\": [{\"path\": 1}]}' > {result}");
+  EXPECT_THAT(MessageOf(Cook()), HasSubstr("{result}: references[0]: expected a string \"path\""));
+}
+
+TEST_F(CommandCookerTest, CookedInputsAreAskedForAtLoadAndLieInTheFolder) {
+  Make("cat {cooked:/Game/a.png} {cooked:b.frag:.d/v.spv} > {output:.txt}");
+  EXPECT_TRUE(absl::IsAborted(cooker_->Load(*context_).status()));
+  context_->AddCooked("/Game/a.png", ".ktx2", "A");
+  context_->AddCooked("/Game/b.frag", ".d/v.spv", "B");
+  ASSERT_TRUE(Cook().ok());
+  EXPECT_EQ(context_->output(".txt"), "AB");
+}
+
+TEST_F(CommandCookerTest, PlatformIsObservedOnlyWhereItIsUsed) {
+  Make("echo {platform} '${input}' > {output:.txt}").SetPlatform("name", "linux");
+  ASSERT_TRUE(Cook().ok());
+  EXPECT_EQ(context_->output(".txt"), "linux ${input}\n");
+  EXPECT_THAT(context_->looks(), Contains("platform(name)"));
+}
+
+TEST_F(CommandCookerTest, MistakesInSettingsAreVerdicts) {
+  Make("true", {{"argv", json::array()}});
+  EXPECT_TRUE(absl::IsInvalidArgument(Cook()));
+  Make("echo {output:.bin}");
+  EXPECT_THAT(MessageOf(Cook()), HasSubstr("`outputs` does not have this suffix"));
+  Make("true", {{"argv", {"no-such-program-anywhere"}}});
+  EXPECT_THAT(MessageOf(Cook()), HasSubstr("there is no program no-such-program-anywhere"));
+}
+
+}  // namespace
+}  // namespace galley::worker

@@ -1,0 +1,24 @@
+// Runs an external program to its end, and keeps what it says.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/child_process.h"
+
+namespace galley::worker {
+
+struct ProgramRun {
+  ExitStatus status;
+  bool timed_out = false;  // killed by us
+  std::string output;      // standard output and error; the middle is left out above 1 MiB
+};
+
+// Standard output and error are one pipe. When the program ends or the time is up its whole process group is killed.
+absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_max);
+
+// The last lines of `output`, at most 2 KiB, control characters escaped.
+std::string TailOf(const std::string& output);
+
+}  // namespace galley::worker
