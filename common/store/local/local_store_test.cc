@@ -1,0 +1,211 @@
+// What is particular to the store on the disk: who may open it, what it does about wrong bytes and about a full disk.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "common/store/interface/sample_for_test.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/open.h"
+#include "common/store/local/segment_writer.h"
+#include "gmock/gmock.h"
+
+namespace galley::store {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class LocalStoreTest : public testing::Test {
+ protected:
+  LocalStoreOptions Quick() {
+    return {.sync = [](int) { return 0; }};
+  }
+  // Flips a bit of every byte string `wanted` in the file.
+  static void Damage(const std::string& path, std::string_view wanted) {
+    std::string bytes = *ReadFile(path);
+    const size_t at = bytes.find(wanted);
+    ASSERT_NE(at, std::string::npos);
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    std::ofstream(path, std::ios::binary | std::ios::in).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  const TemporaryFolder folder_;
+  const std::string directory_ = folder_.In("store");
+};
+
+TEST_F(LocalStoreTest, HasOneOwner) {
+  {
+    const auto store = OpenLocalStore(directory_, Quick());
+    ASSERT_TRUE(store.ok()) << store.status();
+    EXPECT_EQ(OpenLocalStore(directory_).status().code(), absl::StatusCode::kAlreadyExists);
+  }
+  EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
+}
+
+TEST_F(LocalStoreTest, RefusesAnotherFormat) {
+  ASSERT_TRUE(OpenLocalStore(directory_, Quick()).ok());
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(directory_, "format"), "galley-store 2\n").ok());
+  const absl::Status status = OpenLocalStore(directory_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("galley-store 2"));
+}
+
+TEST_F(LocalStoreTest, RefusesAFolderThatIsNoStore) {
+  ASSERT_TRUE(WriteFileAtomic(folder_.In("notes.txt"), "mine").ok());
+  const absl::Status status = OpenLocalStore(folder_.path()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("notes.txt"));
+}
+
+TEST_F(LocalStoreTest, SaysWhatToDoAboutADirectoryThatIsNotWritable) {
+  ASSERT_TRUE(CreateDirectories(directory_).ok());
+  fs::permissions(directory_, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  fs::permissions(folder_.path(), fs::perms::all);
+  const bool is_root = ::geteuid() == 0;
+  if (is_root) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
+  const absl::Status status = OpenLocalStore(directory_).status();
+  if (is_root) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  fs::permissions(directory_, fs::perms::all);
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(directory_));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("write permission"));
+}
+
+TEST_F(LocalStoreTest, AnswersAFullDiskAndGoesOnWhenThereIsSpace) {
+  LocalStoreOptions options = Quick();
+  ASSERT_TRUE(OpenLocalStore(directory_, options).ok());
+  options.free_bytes_margin = UINT64_MAX / 2;
+  EXPECT_EQ(OpenLocalStore(directory_, options).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
+}
+
+TEST_F(LocalStoreTest, QuarantinesASmallBlobThatRotted) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const Digest digest = PutBytes(*store, "rots in a segment");
+  ASSERT_TRUE(store->Commit({.results = {SampleResult("a", digest)}}).ok());
+  Damage(SegmentPath(directory_, 1), "rots in a segment");
+  EXPECT_EQ(store->Get(digest).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(EpochOf(*store), 1u);
+  EXPECT_EQ(store->Get(digest).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ResultOf(*store, Digest::Of("a")), std::nullopt);
+  EXPECT_EQ(store->Stats()->quarantined, 1u);
+  PutBytes(*store, "rots in a segment");
+  EXPECT_EQ(GetBytes(*store, digest), "rots in a segment");
+  EXPECT_TRUE(ResultOf(*store, Digest::Of("a")).has_value());
+}
+
+TEST_F(LocalStoreTest, QuarantinesALargeBlobThatRottedOrIsGone) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const Digest rots = PutBytes(*store, LargeBytes('r')), goes = PutBytes(*store, LargeBytes('g'));
+  ASSERT_TRUE(store->Commit({}).ok());
+  Damage(BlobFilePath(directory_, rots), "rrr");
+  fs::remove(BlobFilePath(directory_, goes));
+  EXPECT_EQ(store->Get(rots).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->Get(goes).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(FileExists(BlobFilePath(directory_, rots)));
+  EXPECT_EQ(store->Stats()->quarantined, 2u);
+  EXPECT_EQ(EpochOf(*store), 2u);
+}
+
+TEST_F(LocalStoreTest, VerifyFindsWhatRottedOnceAndIsCleanAfterwards) {
+  auto store = *OpenLocalStore(directory_, Quick());
+  const Digest small = PutBytes(*store, "a small blob");
+  const Digest large = PutBytes(*store, LargeBytes('v'));
+  const PutResult result = SampleResult("a", small), other = SampleResult("b", small);
+  ASSERT_TRUE(store->Commit({.results = {result, other}}).ok());
+  ASSERT_TRUE(store->Publish(SampleRoot("windows", large)).ok());
+  Damage(SegmentPath(directory_, 1), "set of a");
+  Damage(SegmentPath(directory_, 1), "windows");
+  Damage(BlobFilePath(directory_, large), "vvv");
+  EXPECT_THAT(store->Verify()->problems, testing::Not(IsEmpty()));
+  EXPECT_GT(EpochOf(*store), 0u);
+  EXPECT_THAT(store->Verify()->problems, IsEmpty());
+  EXPECT_THAT(*store->Roots("project"), SizeIs(1));
+  store.reset();
+  fs::remove_all(JoinPath(directory_, "index"));
+  store = *OpenLocalStore(directory_, Quick());
+  EXPECT_THAT(*store->Roots("project"), SizeIs(1));
+  EXPECT_EQ(GetBytes(*store, small), "a small blob");
+  EXPECT_EQ(store->FindMissing(std::span(&large, 1))->size(), 1u);
+}
+
+TEST_F(LocalStoreTest, BeginsAnotherSegmentWhenItsOwnIsFull) {
+  LocalStoreOptions options = Quick();
+  options.segment_bytes_max = 1000;
+  auto store = *OpenLocalStore(directory_, options);
+  std::vector<Digest> digests;
+  for (int i = 0; i < 50; ++i) digests.push_back(PutBytes(*store, "blob number " + std::to_string(i)));
+  ASSERT_TRUE(store->Commit({}).ok());
+  EXPECT_GT(store->Stats()->segments, 4u);
+  store.reset();
+  store = *OpenLocalStore(directory_, options);
+  EXPECT_THAT(*store->FindMissing(digests), IsEmpty());
+  EXPECT_EQ(EpochOf(*store), 0u);
+}
+
+TEST_F(LocalStoreTest, GoesOnFillingItsSegmentAfterAnOrderlyClose) {
+  for (int i = 0; i < 3; ++i) {
+    const auto store = *OpenLocalStore(directory_, Quick());
+    PutBytes(*store, "run " + std::to_string(i));
+    ASSERT_TRUE(store->Commit({}).ok());
+    EXPECT_EQ(store->Stats()->segments, 1u);
+  }
+}
+
+TEST_F(LocalStoreTest, KeepsEverythingThatManyThreadsPutAndCommit) {
+  LocalStoreOptions options = Quick();
+  options.pending_blobs_max = 16;
+  auto store = *OpenLocalStore(directory_, options);
+  std::vector<std::vector<Digest>> digests(4);
+  std::vector<std::thread> threads;
+  for (size_t thread = 0; thread < digests.size(); ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        const std::string bytes = "thread " + std::to_string(thread) + " blob " + std::to_string(i);
+        digests[thread].push_back(PutBytes(*store, bytes));
+        EXPECT_EQ(GetBytes(*store, digests[thread].back()), bytes);
+        if (i % 10 == 0) {
+          EXPECT_TRUE(store->Commit({}).ok());
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  store.reset();
+  store = *OpenLocalStore(directory_, Quick());
+  for (const auto& of_thread : digests) EXPECT_THAT(*store->FindMissing(of_thread), IsEmpty());
+  EXPECT_EQ(store->Stats()->blobs, 200u);
+}
+
+TEST_F(LocalStoreTest, ASegmentHasOneWriterAndTheOwnersIsNotForOthers) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const uint64_t segment = *store->AllocateSegment();
+  const auto writer = SegmentWriter::Open(directory_, segment);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  EXPECT_EQ(SegmentWriter::Open(directory_, segment).status().code(), absl::StatusCode::kFailedPrecondition);
+  PutBytes(*store, "in the owner's segment");
+  EXPECT_EQ(SegmentWriter::Open(directory_, segment + 1).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(SegmentWriter::Open(directory_, 99).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(LocalStoreTest, AWriterGoesOnAfterTheLastWholeRecord) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const uint64_t segment = *store->AllocateSegment();
+  const auto first = *(*SegmentWriter::Open(directory_, segment))->Append("first");
+  std::ofstream(SegmentPath(directory_, segment), std::ios::binary | std::ios::app) << "torn";
+  const auto second = *(*SegmentWriter::Open(directory_, segment))->Append("second");
+  EXPECT_EQ(**ReadBlobAt(directory_, first.first, first.second), "first");
+  EXPECT_EQ(**ReadBlobAt(directory_, second.first, second.second), "second");
+  EXPECT_EQ(ReadBlobAt(directory_, first.first, second.second).status().code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace galley::store
