@@ -1,0 +1,84 @@
+// Owners, clients and sockets.
+#include "common/store/serve/store_server.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "common/store/interface/sample_for_test.h"
+#include "common/store/local/open.h"
+#include "common/store/remote/connect.h"
+#include "gmock/gmock.h"
+
+namespace galley::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+uint32_t ModeOf(const std::string& path) { return StatFile(path)->mode & 0777; }
+
+TEST(StoreServerTest, TheFirstOwnsAndTheSecondConnects) {
+  const TemporaryFolder folder;
+  const auto first = OpenOrConnect(folder.path());
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = OpenOrConnect(folder.path());
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(GetBytes(**second, PutBytes(**first, "shared")), "shared");
+  EXPECT_EQ(ModeOf(folder.In("store.sock")), 0600u);
+}
+
+TEST(StoreServerTest, AClientFindsTheNextOwner) {
+  const TemporaryFolder folder;
+  auto first = *OpenOrConnect(folder.path());
+  const auto client = *ConnectStore(folder.path(), {.reconnect_time = absl::Milliseconds(100)});
+  const Digest digest = PutBytes(*client, "kept");
+  first.reset();
+  EXPECT_EQ(client->Get(digest).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ConnectStore(folder.path()).status().code(), absl::StatusCode::kUnavailable);
+  const auto next = *OpenOrConnect(folder.path());
+  const auto patient = *ConnectStore(folder.path());
+  EXPECT_EQ(GetBytes(*patient, digest), "kept");
+}
+
+TEST(StoreServerTest, AStaleSocketIsReplaced) {
+  const TemporaryFolder folder;
+  {
+    const auto owner = *OpenOrConnect(folder.path());
+    fs::create_hard_link(folder.In("store.sock"), folder.In("kept.sock"));
+  }
+  fs::rename(folder.In("kept.sock"), folder.In("store.sock"));  // as an owner that was killed leaves it
+  const auto owner = OpenOrConnect(folder.path());
+  ASSERT_TRUE(owner.ok()) << owner.status();
+  const auto client = ConnectStore(folder.path());
+  EXPECT_TRUE(client.ok()) << client.status();
+}
+
+TEST(StoreServerTest, ServesAStoreWhosePathIsTooLongForASocketOrHasOddCharacters) {
+  const TemporaryFolder folder;
+  for (const std::string& name : {std::string(150, 'd'), std::string("a b%20#?")}) {
+    const std::string directory = folder.In(name);
+    const auto owner = OpenOrConnect(directory);
+    ASSERT_TRUE(owner.ok()) << owner.status();
+    const auto client = ConnectStore(directory);
+    ASSERT_TRUE(client.ok()) << client.status();
+    EXPECT_EQ(GetBytes(**client, PutBytes(**owner, "far")), "far");
+    EXPECT_EQ(ModeOf(SocketPath(directory)), 0600u);
+  }
+}
+
+TEST(StoreServerTest, ErrorsKeepTheirCodeOnTheWay) {
+  const TemporaryFolder folder;
+  const auto owner = *OpenOrConnect(folder.path());
+  const auto client = *ConnectStore(folder.path());
+  EXPECT_EQ(client->Get(Digest::Of("absent")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(client->Put(Digest::Of("a"), "longer than it should be").code(), absl::StatusCode::kInvalidArgument);
+  const Digest large = PutBytes(*client, LargeBytes('r', 3 << 20));
+  ASSERT_TRUE(client->Commit({}).ok());
+  const std::string path = folder.In("files/" + large.hex().substr(0, 2) + "/" + large.hex() + "-" + std::to_string(large.size_bytes()));
+  fs::resize_file(path, 100);
+  EXPECT_EQ(client->Get(large).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(EpochOf(*client), 1u);
+}
+
+}  // namespace
+}  // namespace galley::store
