@@ -10,7 +10,7 @@
 #include "common/base/hex.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
-#include "common/store/serve/open_or_connect.h"
+#include "common/store/serve/store_server.h"
 #include "director/stage/stage.h"
 #include "director/shell/root_builder.h"
 #include "fmt/format.h"
@@ -151,7 +151,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   world_->project = project_;
   world_->environment = Environment();
   table_options_ = {.never = options_.never, .cultures = project_->cook.cultures};
-  auto table = director::PackageTable::Build(world_->snapshot, project_, resolver_, table_options_);
+  auto table = director::ProjectCatalog::Build(world_->snapshot, project_, resolver_, table_options_);
   if (!table.ok()) return Stop{kUsage, MessageOf(table.status())};
   world_->table = std::move(*table);
   if (world_->table->names().empty()) {

@@ -55,7 +55,7 @@ class CookSession {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<director::Journal> journal_;
   std::shared_ptr<director::World> world_;
-  director::PackageTable::Options table_options_;
+  director::ProjectCatalog::Options table_options_;
   Selection selection_;
   director::PlatformMask platforms_ = 0;
   director::Trace trace_;

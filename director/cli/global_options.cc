@@ -7,7 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "common/store/serve/open_or_connect.h"
+#include "common/store/serve/store_server.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"

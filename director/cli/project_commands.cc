@@ -9,7 +9,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "common/store/serve/open_or_connect.h"
+#include "common/store/serve/store_server.h"
 #include "director/cli/commands.h"
 #include "director/cli/cook_session.h"
 #include "director/shell/describe.h"

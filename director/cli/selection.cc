@@ -11,11 +11,11 @@ namespace galley::cli {
 namespace {
 
 using director::InstigatorCategory;
-using director::PackageTable;
+using director::ProjectCatalog;
 
 class Selector {
  public:
-  Selector(const project::Project& project, const PackageTable& table) : project_(project), table_(table) {}
+  Selector(const project::Project& project, const ProjectCatalog& table) : project_(project), table_(table) {}
 
   void Add(std::string name, InstigatorCategory category) { selection_.packages.push_back({std::move(name), category}); }
 
@@ -111,7 +111,7 @@ class Selector {
   }
 
   const project::Project& project_;
-  const PackageTable& table_;
+  const ProjectCatalog& table_;
   Selection selection_;
 };
 
@@ -153,7 +153,7 @@ absl::Status SelectByTheBook(const project::Project& project, Selector& selector
 }  // namespace
 
 absl::StatusOr<Selection> Select(const CookCommandOptions& options, const project::Project& project,
-                                 const director::PackageTable& table) {
+                                 const director::ProjectCatalog& table) {
   Selector selector(project, table);
   selector.selection().by_the_book = !options.has_selection();
   if (options.has_selection()) {

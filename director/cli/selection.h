@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "director/cli/cook_options.h"
 #include "director/core/events.h"
-#include "director/shell/package_table.h"
+#include "director/shell/project_catalog.h"
 
 namespace galley::cli {
 
@@ -19,6 +19,6 @@ struct Selection {
 
 // INVALID_ARGUMENT: an argument that names nothing, with the nearest name.
 absl::StatusOr<Selection> Select(const CookCommandOptions& options, const project::Project& project,
-                                 const director::PackageTable& table);
+                                 const director::ProjectCatalog& table);
 
 }  // namespace galley::cli

@@ -84,6 +84,7 @@ struct CookCore::Impl {
   // exploring.cc: references and generated packages.
   void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view, bool is_result);
   size_t Explore(PackageId package, PlatformIndex platform);
+  void FollowCultures(PackageId id, PlatformMask platforms, std::vector<Edge>& edges);
   void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms, std::vector<Edge>& edges);
   void RegisterGenerated(PackageId package, const ResultView& view, bool is_result);
   void AddRankEdge(PackageId dependent, PackageId dependency, bool is_cooked_input);

@@ -111,7 +111,8 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id, con
 }
 
 void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
-  const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure;
+  const bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
+  const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
   if (is_own) ++counters.executors_lost;
   Attempt* attempt = Current(id);
   if (attempt == nullptr) return;
@@ -120,7 +121,9 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
   TakeBack(*attempt, platforms);
-  if (is_own) {
+  if (is_refused) {
+    FailPlatforms(package, platforms, packages[package].work->is_loaded ? Stage::kSave : Stage::kLoad, failed.error, failed.log);
+  } else if (is_own) {
     OnOwnFault(id, failed, platforms);
   } else {
     BlameInfrastructure(package, platforms, failed.error, failed.log);
@@ -145,6 +148,7 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
       text = "ran out of time";
       break;
     case WorkerReport::Fault::kCrashed:
+    case WorkerReport::Fault::kRefused:
     case WorkerReport::Fault::kInfrastructure:
       text = "crashed its executor";
       break;

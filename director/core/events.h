@@ -115,7 +115,8 @@ struct WorkerReport {
     bool shared = false;    // served by the run of another platform in this attempt
     bool is_current = true; // the shell recomputed the key: its observations hold in the present snapshot
   };
-  enum class Fault { kCrashed, kMemory, kTimeout, kInfrastructure };
+  // kRefused: the job cannot be done as it is (another cooker identity, a tool that cannot be started): final, but no verdict.
+  enum class Fault { kCrashed, kMemory, kTimeout, kRefused, kInfrastructure };
   struct Failed {
     Fault fault = Fault::kInfrastructure;
     std::string error;

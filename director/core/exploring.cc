@@ -42,6 +42,7 @@ size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
   }
   std::vector<Edge> edges = std::move(package.edges);
   for (const record::Reference& reference : references) Follow(id, reference, bit, edges);
+  FollowCultures(id, bit, edges);
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
     return std::tie(a.target, a.kind) < std::tie(b.target, b.kind);
   });
@@ -56,6 +57,18 @@ size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
   }
   if (request->fail_fast && ending == Ending::kNone) Judge(id);
   return 1 + references.size();
+}
+
+// Its variants for the selected cultures come along.
+void CookCore::Impl::FollowCultures(PackageId id, PlatformMask platforms, std::vector<Edge>& edges) {
+  const std::optional<CatalogEntry> entry = catalog->Find(packages[id].name);
+  if (!entry.has_value()) return;
+  for (const std::string& variant : entry->localised) {
+    const PackageId to = FindOrAdd(variant);
+    edges.push_back({to, record::ReferenceKind::kSoft, platforms});
+    Join(to, InstigatorCategory::kCulture, id);
+    AddRankEdge(id, to, false);
+  }
 }
 
 void CookCore::Impl::Follow(PackageId id, const record::Reference& reference, PlatformMask platforms, std::vector<Edge>& edges) {

@@ -112,6 +112,14 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTab
       batch.blobs.push_back(blob);
       outcome.bytes_stored += blob.first.size_bytes();
     }
+    // A result names its details (out/details) like any output: other servers and readers find them as a blob.
+    if (!stored->result.is_verdict) {
+      const std::string details = record::EncodeDetails(stored->result.details);
+      if (const absl::Status put = store.Put(Digest::Of(details), details); !put.ok()) {
+        outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(put));
+        return outcome;
+      }
+    }
     batch.results.push_back({.weak_key = stored->weak_key,
                              .observation_set = record::EncodeSet(record::SetOf(stored->observed)),
                              .action_key = stored->action_key,

@@ -96,8 +96,7 @@ absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program, const
     return absl::UnavailableError(fmt::format("{} describe: {}", worker_program, MessageOf(descriptions.status())));
   }
   cookers.descriptions = std::move(*descriptions);
-  cookers.json = std::move(*json);
-  while (!cookers.json.empty() && cookers.json.back() == '\n') cookers.json.pop_back();
+  cookers.json = record::EncodeDescriptions(cookers.descriptions);
   if (binary_identity) {
     ASSIGN_OR_RETURN(const std::string program, ReadFile(worker_program));
     for (record::CookerDescription& one : cookers.descriptions) one.identity = "binary=" + Digest::Of(program).ToString();

@@ -84,7 +84,6 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   ShellOutcome outcome;
   outcome.ended = *ended_;
   outcome.counters = core_->counters();
-  outcome.counters.executors_lost += reports_.counters().executors_lost;
   outcome.roots = roots_;
   outcome.bytes_read = reports_.counters().bytes_read;
   outcome.bytes_stored = bytes_stored_;
@@ -294,7 +293,7 @@ absl::StatusOr<FilesChanged> DirectorShell::MakeSuccessor(const std::vector<std:
   world->number = old->number + 1;
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
   world->snapshot = std::move(snapshot);
-  ASSIGN_OR_RETURN(world->table, PackageTable::Build(world->snapshot, old->project, old->table->resolver(), options_.table));
+  ASSIGN_OR_RETURN(world->table, ProjectCatalog::Build(world->snapshot, old->project, old->table->resolver(), options_.table));
   world->table_file = fmt::format("{}.{}", old->table_file.substr(0, old->table_file.rfind(".table")), world->number) + ".table";
   RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file));
   std::vector<content::Change> changes;

@@ -44,7 +44,7 @@ struct ShellOptions {
   std::string cookers_json;     // what every worker must describe itself as
   CookOptions core;
   LookUpRunner::Options look_up;
-  PackageTable::Options table;  // for successor snapshots
+  ProjectCatalog::Options table;  // for successor snapshots
   uint32_t slots = 1;
   uint64_t memory_bytes_default = 4ull << 30;
   absl::Duration timeout_default = absl::Minutes(30);

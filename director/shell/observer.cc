@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include "absl/strings/str_join.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
@@ -58,13 +57,13 @@ absl::StatusOr<std::string> Observer::ValueOf(const record::Observation& what, c
     case ObservationKind::kList: {
       const auto folder = content::ResolveAsked(asker.package, what.subject);
       const auto names = folder.ok() ? world_.snapshot->List(*folder) : std::nullopt;
-      return names ? absl::StrJoin(*names, "\n") : std::string(record::kAbsent);
+      return names ? record::LinesValue(*names) : std::string(record::kAbsent);
     }
     case ObservationKind::kGlob: {
       const auto root = content::ResolveAsked(asker.package, what.subject);
       const auto glob = content::Glob::Parse(what.detail);
       if (!root.ok() || !glob.ok()) return std::string();
-      return absl::StrJoin(world_.snapshot->Matches(*root, *glob), "\n");
+      return record::LinesValue(world_.snapshot->Matches(*root, *glob));
     }
     case ObservationKind::kCooked: {
       ASSIGN_OR_RETURN(std::string name, AskedName(asker.package, what.subject));

@@ -201,13 +201,12 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
     case v1::Failed::TIMEOUT:
       out.fault = WorkerReport::Fault::kTimeout;
       break;
+    case v1::Failed::CAUSE_UNKNOWN:
+      out.fault = WorkerReport::Fault::kRefused;
+      break;
     default:
       out.fault = WorkerReport::Fault::kInfrastructure;
       break;
-  }
-  if (out.fault != WorkerReport::Fault::kInfrastructure) {
-    base::MutexLock lock(mutex_);
-    ++counters_.executors_lost;
   }
   if (!failed.log_tail().empty()) {
     const Digest digest = Digest::Of(failed.log_tail());

@@ -55,7 +55,6 @@ class ReportReader {
 
   struct Counters {
     uint64_t bytes_read = 0;
-    uint64_t executors_lost = 0;
   };
   Counters counters() const;
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/project/project.h"
-#include "director/shell/package_table.h"
+#include "director/shell/project_catalog.h"
 
 namespace galley::director {
 
@@ -16,7 +16,7 @@ struct World {
   uint64_t number = 1;
   SnapshotPtr snapshot;
   std::shared_ptr<const project::Project> project;
-  std::shared_ptr<const PackageTable> table;
+  std::shared_ptr<const ProjectCatalog> table;
   std::string table_file;  // absolute path of the snapshot's table, for workers
   std::map<std::string, std::string> environment;  // the director's own; what env(...) observes
 };

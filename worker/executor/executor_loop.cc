@@ -104,6 +104,7 @@ class Executor {
   void SetUp(const v1::ExecutorSetup& setup) {
     snapshots_.clear();
     setup_ = setup;
+    environment_ = {setup.environment().begin(), setup.environment().end()};
     platforms_.clear();
     for (const v1::Platform& platform : setup.platforms()) {
       platforms_.push_back({.name = platform.name(), .parameters = {platform.parameters().begin(), platform.parameters().end()}});
@@ -136,6 +137,7 @@ class Executor {
     options->view = (*opened)->view.get();
     options->store_directory = setup_.store_directory();
     options->platforms = &platforms_;
+    options->environment = &environment_;
     options->project_root = setup_.project_root();
     options->scratch_directory = setup_.scratch_directory();
     options->tools = &tools_;
@@ -150,6 +152,7 @@ class Executor {
   SystemClock clock_;
   v1::ExecutorSetup setup_;
   std::vector<PlatformInfo> platforms_;
+  std::map<std::string, std::string> environment_;
   std::deque<Opened> snapshots_;  // newest last
   ToolDigests tools_;
 };

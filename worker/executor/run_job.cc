@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -24,8 +25,9 @@ TroubleCause CauseOf(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDataLoss:
-    case absl::StatusCode::kResourceExhausted: return TroubleCause::kInfrastructure;
+    case absl::StatusCode::kDataLoss: return TroubleCause::kInfrastructure;
+    // A limit of the job: few attempts, then it is named. A full disk shows in the store, which stops the cook.
+    case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kOutOfRange: return TroubleCause::kMemory;
     case absl::StatusCode::kDeadlineExceeded: return TroubleCause::kTimeout;
     default: return TroubleCause::kUnknown;
@@ -236,8 +238,21 @@ Cooker* FindCooker(const Cookers& cookers, std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+const std::string& BinaryIdentity() {
+  static const std::string& identity = *new std::string([] {
+    const auto program = ReadFile("/proc/self/exe");
+    return program.ok() ? "binary=" + Digest::Of(*program).ToString() : MessageOf(program.status());
+  }());
+  return identity;
+}
+
+}  // namespace
+
 absl::Status CheckIdentity(const Cooker& cooker, const record::Recipe& recipe) {
-  const std::string& ours = cooker.description().identity;
+  // [cook] identity = "binary": every cooker's identity is the digest of the program that holds it.
+  const std::string ours = recipe.identity.starts_with("binary=") ? BinaryIdentity() : cooker.description().identity;
   if (ours == recipe.identity) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format("cooker `{}` here is `{}`, the recipe wants `{}`", recipe.cooker, ours,
                                                    recipe.identity));

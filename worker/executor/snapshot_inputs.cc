@@ -1,6 +1,5 @@
 #include "worker/executor/snapshot_inputs.h"
 
-#include <cstdlib>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -13,15 +12,6 @@ namespace galley::worker {
 namespace {
 
 using record::ObservationKind;
-
-std::string JoinLines(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    if (!text.empty()) text += '\n';
-    text += line;
-  }
-  return text;
-}
 
 Look ValueOnly(std::string_view value) { return {.value = std::string(value), .bytes = nullptr, .host_path = ""}; }
 
@@ -71,8 +61,9 @@ absl::StatusOr<Look> SnapshotInputs::Observe(uint32_t platform, const record::Ob
     case ObservationKind::kTool: return Tool(what.subject);
     case ObservationKind::kName: return ValueOnly(options_.package);
     case ObservationKind::kEnv: {
-      const char* value = std::getenv(what.subject.c_str());
-      return ValueOnly(value == nullptr ? std::string(record::kUnset) : record::SetValue(value));
+      if (options_.environment == nullptr) return ValueOnly(record::kUnset);
+      const auto found = options_.environment->find(what.subject);
+      return ValueOnly(found == options_.environment->end() ? std::string(record::kUnset) : record::SetValue(found->second));
     }
     case ObservationKind::kFile:
     case ObservationKind::kExists:
@@ -114,12 +105,12 @@ absl::StatusOr<Look> SnapshotInputs::File(const std::string& path, Want want) {
 
 absl::StatusOr<Look> SnapshotInputs::List(const std::string& folder) const {
   const auto names = options_.snapshot->List(folder);
-  return ValueOnly(names.has_value() ? JoinLines(*names) : std::string(record::kAbsent));
+  return ValueOnly(names.has_value() ? record::LinesValue(*names) : std::string(record::kAbsent));
 }
 
 absl::StatusOr<Look> SnapshotInputs::Glob(const std::string& root, const std::string& pattern) const {
   ASSIGN_OR_RETURN(const content::Glob glob, content::Glob::Parse(pattern));
-  return ValueOnly(JoinLines(options_.snapshot->Matches(root, glob)));
+  return ValueOnly(record::LinesValue(options_.snapshot->Matches(root, glob)));
 }
 
 absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const std::string& suffix, uint32_t platform,

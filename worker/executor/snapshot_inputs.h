@@ -34,6 +34,7 @@ struct SnapshotInputsOptions {
   std::map<Digest, store::BlobLocation> blobs;
   std::string store_directory;
   const std::vector<PlatformInfo>* platforms = nullptr;
+  const std::map<std::string, std::string>* environment = nullptr;  // the director's, not this process's own; none: all unset
   std::string project_root;
   std::string scratch_directory;
   ToolDigests* tools = nullptr;

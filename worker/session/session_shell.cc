@@ -128,6 +128,7 @@ class Shell {
     setup.set_store_directory(welcome.store_directory());
     *setup.mutable_platforms() = welcome.platforms();
     setup.set_project_root(welcome.project_root());
+    *setup.mutable_environment() = welcome.environment();
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       setup.set_scratch_directory(JoinPath(scratch_, fmt::format("{}", slot)));
       slots_[slot]->Configure(setup);

@@ -1,4 +1,4 @@
-// PackageTable: every package of one snapshot with its recipes; the Catalog that the core asks.
+// ProjectCatalog: every package of one snapshot with its recipes; the Catalog that the core asks.
 //
 // Built from a snapshot and the rules in parallel, then immutable; a new snapshot makes a new table. Generated packages are resolved on
 // demand and remembered.
@@ -23,7 +23,7 @@ namespace galley::director {
 using SnapshotPtr = std::shared_ptr<content::Snapshot>;
 using RecipesPtr = std::shared_ptr<const project::ResolvedRecipes>;
 
-class PackageTable final : public Catalog {
+class ProjectCatalog final : public Catalog {
  public:
   struct Options {
     std::vector<std::string> never;  // globs of the command line, beside [cook] never
@@ -32,7 +32,7 @@ class PackageTable final : public Catalog {
   };
 
   // INVALID_ARGUMENT: a glob of `never` is malformed.
-  static absl::StatusOr<std::shared_ptr<const PackageTable>> Build(SnapshotPtr snapshot,
+  static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> Build(SnapshotPtr snapshot,
                                                                    std::shared_ptr<const project::Project> project,
                                                                    std::shared_ptr<const project::RecipeResolver> resolver,
                                                                    const Options& options);
@@ -59,7 +59,7 @@ class PackageTable final : public Catalog {
     bool never = false;
   };
 
-  PackageTable() = default;
+  ProjectCatalog() = default;
   const Entry* EntryOf(std::string_view name) const;
   Entry ResolveOne(const content::FileEntry& file, bool has_sidecar, bool& is_package) const;
   bool IsNever(std::string_view name) const;

@@ -1,4 +1,4 @@
-#include "director/shell/package_table.h"
+#include "director/shell/project_catalog.h"
 
 #include <algorithm>
 #include <atomic>
@@ -18,10 +18,10 @@ bool IsSidecar(std::string_view path) { return path.ends_with(kSidecarSuffix); }
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const PackageTable>> PackageTable::Build(
+absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
     SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
     std::shared_ptr<const project::RecipeResolver> resolver, const Options& options) {
-  std::shared_ptr<PackageTable> table(new PackageTable());
+  std::shared_ptr<ProjectCatalog> table(new ProjectCatalog());
   table->snapshot_ = std::move(snapshot);
   table->project_ = std::move(project);
   table->resolver_ = std::move(resolver);
@@ -62,10 +62,10 @@ absl::StatusOr<std::shared_ptr<const PackageTable>> PackageTable::Build(
     table->names_.push_back(files[i].path);
     table->entries_.push_back(std::move(entries[i]));
   }
-  return std::shared_ptr<const PackageTable>(std::move(table));
+  return std::shared_ptr<const ProjectCatalog>(std::move(table));
 }
 
-PackageTable::Entry PackageTable::ResolveOne(const content::FileEntry& file, bool has_sidecar, bool& is_package) const {
+ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file, bool has_sidecar, bool& is_package) const {
   Entry entry;
   std::optional<std::string> sidecar;
   if (has_sidecar) {
@@ -94,17 +94,17 @@ PackageTable::Entry PackageTable::ResolveOne(const content::FileEntry& file, boo
   return entry;
 }
 
-bool PackageTable::IsNever(std::string_view name) const {
+bool ProjectCatalog::IsNever(std::string_view name) const {
   return std::any_of(never_.begin(), never_.end(), [&](const content::Glob& glob) { return glob.Matches(name); });
 }
 
-const PackageTable::Entry* PackageTable::EntryOf(std::string_view name) const {
+const ProjectCatalog::Entry* ProjectCatalog::EntryOf(std::string_view name) const {
   const auto found = std::lower_bound(names_.begin(), names_.end(), name);
   if (found == names_.end() || *found != name) return nullptr;
   return &entries_[static_cast<size_t>(found - names_.begin())];
 }
 
-std::vector<std::string> PackageTable::LocalisedOf(std::string_view name) const {
+std::vector<std::string> ProjectCatalog::LocalisedOf(std::string_view name) const {
   std::vector<std::string> localised;
   for (const std::string& culture : cultures_) {
     // "/Game/ui/logo.png" -> "/Game/L10N/de/ui/logo.png", under the mount's own virtual path.
@@ -118,7 +118,7 @@ std::vector<std::string> PackageTable::LocalisedOf(std::string_view name) const 
   return localised;
 }
 
-std::optional<CatalogEntry> PackageTable::Find(std::string_view name) const {
+std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
   const Entry* entry = EntryOf(name);
   if (entry == nullptr) return std::nullopt;
   CatalogEntry answer{.error = entry->error, .never_cook = entry->never};
@@ -127,7 +127,7 @@ std::optional<CatalogEntry> PackageTable::Find(std::string_view name) const {
   return answer;
 }
 
-CatalogEntry PackageTable::Generated(std::string_view name, std::string_view cooker, std::string_view settings) const {
+CatalogEntry ProjectCatalog::Generated(std::string_view name, std::string_view cooker, std::string_view settings) const {
   base::MutexLock lock(mutex_);
   GeneratedEntry& remembered = generated_[std::string(name)];
   if (remembered.entry.recipes == nullptr || remembered.cooker != cooker || remembered.settings != settings) {
@@ -151,18 +151,18 @@ CatalogEntry PackageTable::Generated(std::string_view name, std::string_view coo
   return answer;
 }
 
-RecipesPtr PackageTable::RecipesOf(std::string_view name) const {
+RecipesPtr ProjectCatalog::RecipesOf(std::string_view name) const {
   const Entry* entry = EntryOf(name);
   return entry == nullptr ? nullptr : entry->recipes;
 }
 
-RecipesPtr PackageTable::GeneratedRecipesOf(std::string_view name) const {
+RecipesPtr ProjectCatalog::GeneratedRecipesOf(std::string_view name) const {
   base::MutexLock lock(mutex_);
   const auto found = generated_.find(std::string(name));
   return found == generated_.end() ? nullptr : found->second.entry.recipes;
 }
 
-ReferenceTarget PackageTable::Resolve(std::string_view from, std::string_view as_written) const {
+ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view as_written) const {
   ReferenceTarget target;
   const auto asked = content::NormalizeAsked(as_written);
   if (!asked.ok()) {
