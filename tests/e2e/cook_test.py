@@ -1,7 +1,7 @@
 """The main story: a project is cooked, nothing is cooked twice, a changed include cooks exactly its shaders."""
 import json, os, shutil, unittest
 
-from harness import E2ETest
+from harness import E2ETest, read_file
 
 
 class CookTest(E2ETest):
@@ -29,7 +29,7 @@ class CookTest(E2ETest):
             self.assertEqual(paths, set(self.tree(game, platform)))
             checkout = self.galley("checkout", root, self.path("out-" + platform), "--project", game)
             self.assertEqual(checkout.returncode, 0, checkout.stderr)
-            self.assertEqual(open(self.path("out-" + platform, "Game/data/strings.json.cbor"), "rb").read(),
+            self.assertEqual(read_file(self.path("out-" + platform, "Game/data/strings.json.cbor")),
                              self.tree(game, platform)["Game/data/strings.json.cbor"])
         windows = self.tree(game, "windows")
         self.assertIn("Game/textures/brick_albedo.png.ktx2", windows)
@@ -45,7 +45,7 @@ class CookTest(E2ETest):
         game = self.sample()
         first = self.cook(game)
         include = os.path.join(game, "engine/shaders/include/lighting.glsl")
-        original = open(include).read()
+        original = read_file(include).decode()
         with open(include, "a") as file:
             file.write("vec3 twice(vec3 x) { return x * 2.0; }\n")
         edited = self.cook(game, "--json")
@@ -175,7 +175,7 @@ class CookTest(E2ETest):
     def test_trace_and_doctor_and_stats_answer(self):
         game = self.sample()
         self.cook(game, "--trace", self.path("trace.json"))
-        events = json.load(open(self.path("trace.json")))["traceEvents"]
+        events = json.loads(read_file(self.path("trace.json")))["traceEvents"]
         self.assertTrue([e for e in events if e.get("cat") == "load"] and [e for e in events if e.get("cat") == "save"])
         doctor = self.galley("doctor", "--project", game)
         self.assertEqual(doctor.returncode, 0, doctor.stdout)

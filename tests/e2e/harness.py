@@ -8,6 +8,11 @@ SAMPLE = os.path.join(SOURCE, "tests", "content", "sample")
 LIMIT_S = 240 if "build-asan" in BIN or "build-tsan" in BIN else 90
 
 
+def read_file(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Cook:
     """What one `galley cook` came to."""
 
@@ -161,6 +166,14 @@ def processes(name, parent=None):
             break
         below |= more
     return [(pid, command) for pid, command in found if pid in below]
+
+
+def is_running(pid):
+    """False for a zombie too."""
+    try:
+        return read_file(f"/proc/{pid}/stat").decode(errors="replace").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def kill(pid):

@@ -1,7 +1,7 @@
 """Two cooks of one snapshot give the same root, whatever the workers, their order, their crashes, the place, the store."""
 import os, random, shutil, time, unittest
 
-from harness import E2ETest, kill, processes, wait_until
+from harness import E2ETest, is_running, kill, processes, read_file, wait_until
 
 
 class SameRootTest(E2ETest):
@@ -77,8 +77,7 @@ class SameRootTest(E2ETest):
         workers = [pid for pid, _ in processes("galley-worker", process.pid)]
         process.kill()
         process.communicate()
-        wait_until(lambda: not [w for w in workers if os.path.exists(f"/proc/{w}") and "Z" not in open(f"/proc/{w}/stat").read().rsplit(")", 1)[1].split()[0]],
-                   "the workers to die with their director")
+        wait_until(lambda: not [w for w in workers if is_running(w)], "the workers to die with their director")
         self.assertEqual(self.cook(game).roots, roots)
 
     def test_a_copied_texture_is_cached_here_and_in_another_project(self):
@@ -89,7 +88,7 @@ class SameRootTest(E2ETest):
         copied = self.cook(game, "--store", store)
         self.assertEqual(copied.cooked, 0, copied)
         self.assertEqual(copied.results["cached"], 3)
-        other = self.project({"walls/b.png": open(os.path.join(game, "content/textures/brick_albedo.png"), "rb").read()},
+        other = self.project({"walls/b.png": read_file(os.path.join(game, "content/textures/brick_albedo.png"))},
                              ['match = "/Game/**/*.png"\ncooker = "texture"\nsettings = { quality = "fast" }'], name="other")
         cook = self.cook(other, "--store", store)
         self.assertEqual((cook.cooked, cook.results["cached"]), (0, 1), cook)
