@@ -252,8 +252,10 @@ class Run {
 
   absl::Status Judge(const ProgramRun& run) const {
     const std::string said = fmt::format("{}: {}{}", settings_.argv[0], run.status.ToString(), TailOf(run.output));
-    if (run.timed_out) return absl::DeadlineExceededError(fmt::format("{}: killed, it ran longer than the {} that its job had left (the rule's timeout_s){}", settings_.argv[0],
-                                                                                 absl::FormatDuration(left), TailOf(run.output)));
+    if (run.timed_out) {
+      return absl::DeadlineExceededError(
+          fmt::format("{}: killed, the job's time was up (a rule's timeout_s sets it){}", settings_.argv[0], TailOf(run.output)));
+    }
     if (run.status.ok()) return absl::OkStatus();
     if (run.status.signal == SIGKILL) return absl::UnavailableError(said);
     if (run.status.signal == SIGXFSZ) {
