@@ -69,6 +69,12 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   explicit WorkerServiceImpl(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
 
   ~WorkerServiceImpl() override {
+    Stop();
+    if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
+    if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
+  }
+
+  void Stop() override {
     {
       base::MutexLock lock(mutex_);
       for (auto& [id, stream] : streams_) {
@@ -76,9 +82,9 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
         stream.context->TryCancel();
       }
     }
-    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
-    if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
-    if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
+    if (server_ == nullptr) return;
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
+    server_->Wait();
   }
 
   absl::Status Listen(std::string socket_path) {

@@ -35,6 +35,9 @@ class WorkerService {
   virtual void Send(const std::string& worker_id, v1::ToWorker message) = 0;
   // Ends the stream and forgets the token.
   virtual void Disconnect(const std::string& worker_id) = 0;
+  // Ends all streams and waits for their callbacks, which may still call the methods above. Afterwards no callback comes. The destructor
+  // does it too, but who holds the service in a pointer that callbacks read must call Stop before that pointer changes.
+  virtual void Stop() = 0;
 };
 
 }  // namespace galley::director

@@ -80,7 +80,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
     base::MutexLock lock(mutex_);
     accepting_ = false;
   }
-  service_.reset();
+  service_->Stop();
   ShellOutcome outcome;
   outcome.ended = *ended_;
   outcome.counters = core_->counters();
