@@ -1,5 +1,6 @@
 // Files change under a cook.
 #include <algorithm>
+#include <utility>
 
 #include "director/core/cook_core_impl.h"
 
@@ -11,11 +12,12 @@ void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
   // Once roots are being built the cook belongs to the snapshot before.
   if (!request.has_value() || ending != Ending::kNone || is_settling) return;
   absl::btree_set<PackageId> waiting;
-  uint32_t changes = 0;
-  if (!event.path.empty()) {
-    changes = ++stale_counts[event.path];
-    const auto waiters = stale_waiters.extract(event.path);
-    if (!waiters.empty()) waiting = waiters.mapped();
+  for (const std::string& path : event.paths) {
+    StaleFile& file = stale_files[path];
+    ++file.changes;
+    file.epoch = epoch;
+    const auto waiters = stale_waiters.extract(path);
+    if (!waiters.empty()) waiting.insert(waiters.mapped().begin(), waiters.mapped().end());
   }
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
@@ -24,9 +26,10 @@ void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
   }
   for (const PackageId id : waiting) {
     if (packages[id].work == nullptr) continue;
-    packages[id].work->stale_path.clear();
+    const std::string path = std::exchange(packages[id].work->stale_path, "");
+    const uint32_t changes = stale_files[path].changes;
     if (changes >= options.stale_max) {
-      FailPackage(id, Stage::kLoad, event.path + " changed " + std::to_string(changes) + " times while it was cooked: expected files that keep still");
+      FailPackage(id, Stage::kLoad, path + " changed " + std::to_string(changes) + " times while it was cooked: expected files that keep still");
     } else {
       Advance(id);
     }

@@ -13,8 +13,8 @@ void CookCore::Impl::Commit(PackageId package, PlatformIndex platform, ResultId 
 
 void CookCore::Impl::OnPersisted(const Persisted& event) {
   if (!event.error.empty() && request.has_value()) End("results could not be made durable: " + event.error);
+  if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
-    if (!event.error.empty()) break;
     const auto commit = commits.find({item.package, item.platform, item.result});
     if (commit == commits.end()) continue;  // a hit: nobody waits for it
     for (const auto& [worker, report] : commit->second) Acknowledge(worker, report);
@@ -31,6 +31,19 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
       Settle(item.package, item.platform);
     }
     Advance(item.package);
+  }
+}
+
+// Their workers keep them: they are taken again when they are sent again.
+void CookCore::Impl::Uncommit(const std::vector<Persisted::Item>& items) {
+  for (const Persisted::Item& item : items) {
+    const auto commit = commits.find({item.package, item.platform, item.result});
+    if (commit == commits.end()) continue;
+    for (const auto& [id, report] : commit->second) {
+      Worker& worker = *workers.Find(id);
+      if (worker.unacknowledged.erase(report) > 0) worker.uncommitted.insert(report);
+    }
+    commits.erase(commit);
   }
 }
 

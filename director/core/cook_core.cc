@@ -14,6 +14,7 @@ CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Cata
       workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}) {
   GALLEY_CHECK(options.platform_count >= 1 && options.platform_count <= 32);
   GALLEY_CHECK(catalog != nullptr);
+  GALLEY_CHECK(options.silence_max > absl::ZeroDuration() && options.silence_max < absl::InfiniteDuration());
   for (auto& [name, cost] : cost_table) costs.emplace(std::move(name), cost);
 }
 
@@ -25,6 +26,7 @@ void CookCore::Impl::Apply(const Event& event) {
     void operator()(const LookedUp& e) { core.OnLookedUp(e); }
     void operator()(const WorkerAttached& e) { core.OnWorkerAttached(e); }
     void operator()(const WorkerReported& e) { core.OnWorkerReported(e); }
+    void operator()(const WorkerAlive& e) { core.OnWorkerAlive(e); }
     void operator()(const WorkerLost& e) { core.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.OnPersisted(e); }
     void operator()(const FilesChanged& e) { core.OnFilesChanged(e); }
@@ -38,8 +40,10 @@ void CookCore::Impl::Apply(const Event& event) {
 
 void CookCore::Impl::Step(absl::Time time, const Event& event, std::vector<Effect>& effects) {
   GALLEY_CHECK(time >= now);
+  awake += std::min(time - now, options.silence_max / 8);
   now = time;
   Apply(event);
+  LoseTheSilent();
   lifecycle.Release(now);
   RunAgenda();
   SendLookUps();
@@ -49,6 +53,7 @@ void CookCore::Impl::Step(absl::Time time, const Event& event, std::vector<Effec
 }
 
 void CookCore::Impl::RunAgenda() {
+  if (ending != Ending::kNone) return;
   size_t units = SelectSome(options.units_per_step);
   while (!agenda.empty() && units < options.units_per_step) units += Run(agenda.Pop());
 }
@@ -68,7 +73,7 @@ size_t CookCore::Impl::Run(const AgendaItem& item) {
 }
 
 bool CookCore::Impl::HasAgenda() const {
-  if (!request.has_value()) return !waiting_requests.empty();
+  if (!request.has_value()) return !waiting_requests.empty() && commits.empty();
   if (ending != Ending::kNone) return false;
   return !agenda.empty() || selected_next < request->selected.size() || (IsQuiet() && !is_settling);
 }
@@ -77,6 +82,7 @@ void CookCore::Impl::Flush(std::vector<Effect>& effects) {
   if (!turn.persist.empty()) effects.push_back(Persist{std::move(turn.persist)});
   if (!turn.look_ups.empty()) effects.push_back(LookUp{std::move(turn.look_ups)});
   if (!turn.rescans.empty()) effects.push_back(Rescan{std::move(turn.rescans)});
+  for (const director::Stop& stop : turn.stops) effects.push_back(stop);
   for (auto& [worker, desire] : turn.desires) effects.push_back(std::move(desire));
   for (Spawn& spawn : turn.spawns) effects.push_back(spawn);
   for (Notice& notice : turn.notices) effects.push_back(Notify{std::move(notice)});

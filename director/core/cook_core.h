@@ -26,7 +26,9 @@ struct CookOptions {
   uint32_t infrastructure_attempts_max = 100;
   uint32_t needs_max = 256;                // restarts of one package for late cooked inputs
   uint32_t stale_max = 3;                  // changes of one file in a cook
-  uint32_t spawn_failures_max = 5;         // in a row: exit 3
+  uint32_t spawn_failures_max = 5;         // in a row, while none is attached: exit 3
+  absl::Duration silence_max = absl::Seconds(60);  // of a worker that holds jobs: longer, it is lost; sessions speak once a second
+  absl::Duration start_max = absl::Seconds(120);   // from Spawn, its delay over, to the first WorkerAttached
   absl::Duration window = absl::Seconds(2);  // work in a worker's hands, in expected time
   uint32_t window_jobs_max = 1024;
   std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count

@@ -32,6 +32,7 @@ struct Attempt {
   WorkerId worker;
   PlatformMask granted = 0;
   PlatformMask remaining = 0;  // not reported yet
+  uint32_t epoch = 0;          // of the catalog when it was handed over
   bool is_current = true;
   uint32_t group = 0;
   absl::Duration expected;
@@ -45,6 +46,7 @@ struct Turn {
   std::vector<std::string> rescans;
   absl::btree_map<WorkerId, Desire> desires;
   std::vector<Spawn> spawns;
+  std::vector<director::Stop> stops;
   std::vector<Effect> roots;
   std::vector<Notice> notices;
 };
@@ -87,6 +89,7 @@ struct CookCore::Impl {
   void FollowCultures(PackageId id, PlatformMask platforms, std::vector<Edge>& edges);
   void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms, std::vector<Edge>& edges);
   void RegisterGenerated(PackageId package, const ResultView& view, bool is_result);
+  void FailGenerator(PackageId package, const std::string& error);
   void AddRankEdge(PackageId dependent, PackageId dependency, bool is_cooked_input);
 
   // waiting.cc: cooked inputs, their cycles, and waking up.
@@ -127,6 +130,8 @@ struct CookCore::Impl {
   void OnWorkerAttached(const WorkerAttached& event);
   void OnWorkerLost(const WorkerLost& event);
   void OnLauncherReported(const LauncherReported& event);
+  void OnWorkerAlive(const WorkerAlive& event);
+  void LoseTheSilent();
   void Dispatch();
   void KeepWorkers();
   bool HasLoadWork() const;
@@ -139,6 +144,7 @@ struct CookCore::Impl {
   // committing.cc
   void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker, ReportId report);
   void OnPersisted(const Persisted& event);
+  void Uncommit(const std::vector<Persisted::Item>& items);
   void Settle(PackageId package, PlatformIndex platform);
   void Advance(PackageId package);
   void Finish(PackageId package);
@@ -163,6 +169,7 @@ struct CookCore::Impl {
   void WarnOfFailedTargets();
   enum class Ending : uint8_t { kNone, kInterrupted, kFailFast };
   void Stop(Ending how);
+  void CancelAll();
   void End(const std::string& infrastructure_error);
 
   template <typename T>
@@ -178,6 +185,7 @@ struct CookCore::Impl {
   std::shared_ptr<const Catalog> catalog;
   uint32_t epoch = 1;  // of the catalog
   absl::Time now = absl::InfinitePast();
+  absl::Duration awake;  // time that this process lived through: a pause of the whole machine is no silence of its workers
 
   PackageTable packages;
   Counters counters;
@@ -197,7 +205,13 @@ struct CookCore::Impl {
   bool is_settling = false;         // roots are being built and published
   uint32_t judged_epoch = 0;
   PlatformMask unpublished = 0;
-  absl::btree_map<std::string, uint32_t> stale_counts;
+  absl::btree_map<PlatformIndex, Digest> built;  // published together, when all are
+  bool is_publishing = false;
+  struct StaleFile {
+    uint32_t changes = 0;
+    uint32_t epoch = 0;  // since when the catalog has its last change
+  };
+  absl::btree_map<std::string, StaleFile> stale_files;
   absl::btree_map<std::string, absl::btree_set<PackageId>> stale_waiters;
 
   // Beyond a cook.

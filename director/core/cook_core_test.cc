@@ -117,6 +117,7 @@ class CookCoreTest : public testing::Test {
     Send(answer);
   }
   void Do(const Rescan&) {}
+  void Do(const Stop&) {}
   void Do(const BuildRoot& root) {
     log_ += "root";
     for (const auto& [id, result] : root.packages) log_ += " " + Name(id);

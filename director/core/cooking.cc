@@ -14,8 +14,9 @@ Attempt* CookCore::Impl::Current(AttemptId id) {
 void CookCore::Impl::OnWorkerReported(const WorkerReported& event) {
   Worker* worker = workers.Find(event.worker);
   if (worker == nullptr) return;
+  worker->heard_at = awake;
   for (const WorkerReport& report : event.reports) {
-    if (worker->See(report.report)) {
+    if (worker->See(report.report) || worker->uncommitted.erase(report.report) > 0) {
       OnReport(event.worker, report);
     } else if (!worker->unacknowledged.contains(report.report)) {
       Acknowledge(event.worker, report.report);
@@ -206,11 +207,17 @@ void CookCore::Impl::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   if (attempt == nullptr) return;
   const PackageId package_id = attempt->package;
   PackageData& package = packages[package_id];
+  const uint32_t attempt_epoch = attempt->epoch;
   EndAttempt(id, false);
   ++package.generation;
+  if (blame.AddInfrastructureFault(package_id) >= options.infrastructure_attempts_max) {
+    return FailPackage(package_id, Stage::kLoad, "its files changed in each of too many attempts, the last: " + stale.path);
+  }
   for (PlatformIndex p = 0; p < package.slots.size() && !request->force; ++p) {
     if (package.slots[p].phase == Phase::kToCook) lifecycle.SetPhase(package_id, p, Phase::kToLookUp);
   }
+  // A job that was handed over before the last change was known tells nothing new.
+  if (attempt_epoch < stale_files[stale.path].epoch) return Advance(package_id);
   package.work->stale_path = stale.path;
   absl::btree_set<PackageId>& waiters = stale_waiters[stale.path];
   if (waiters.empty()) turn.rescans.push_back(stale.path);

@@ -35,6 +35,7 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   const Worker* before = workers.Find(event.worker);
   if (before == nullptr || !before->was_attached) ++counters.workers_started;
   Worker& worker = workers.Attach(event.worker, event.slots);
+  worker.heard_at = awake;
   spawn_failures = 0;
   counters.workers_attached = workers.attached();
   for (const AttemptId attempt : event.in_hand) {
@@ -43,10 +44,11 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   // What it should have and has not was lost on the way to it.
   const std::vector<AttemptId> in_hand(worker.in_hand.begin(), worker.in_hand.end());
   for (const AttemptId attempt : in_hand) {
-    if (std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end()) continue;
-    const PackageId package = attempts.at(attempt).package;
-    EndAttempt(attempt, false);
-    Advance(package);
+    if (Current(attempt) == nullptr || std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end()) continue;
+    const Attempt lost = attempts.at(attempt);
+    EndAttempt(attempt, true);
+    BlameInfrastructure(lost.package, lost.remaining, "it was lost on the way to its worker", "");
+    Advance(lost.package);
   }
 }
 
@@ -62,6 +64,7 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
   counters.workers_attached = workers.attached();
   const std::vector<AttemptId> in_hand(worker->in_hand.begin(), worker->in_hand.end());
   for (size_t i = 0; i < in_hand.size(); ++i) {
+    if (Current(in_hand[i]) == nullptr) continue;  // a failure further up ended the cook
     const Attempt attempt = attempts.at(in_hand[i]);
     EndAttempt(in_hand[i], false);
     // A worker takes its jobs in order: what is behind its slots was merely queued there.
@@ -85,8 +88,19 @@ void CookCore::Impl::OnLauncherReported(const LauncherReported& event) {
   Worker* worker = workers.Find(event.worker);
   if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting) return;
   worker->presence = Worker::Presence::kLost;
-  if (++spawn_failures < options.spawn_failures_max || !request.has_value()) return;
+  if (++spawn_failures < options.spawn_failures_max || workers.attached() > 0 || !request.has_value()) return;
   End("no worker would start: " + std::to_string(spawn_failures) + " failures in a row, the last: " + event.error);
+}
+
+void CookCore::Impl::OnWorkerAlive(const WorkerAlive& event) {
+  if (Worker* worker = workers.Find(event.worker); worker != nullptr) worker->heard_at = awake;
+}
+
+void CookCore::Impl::LoseTheSilent() {
+  for (const WorkerId worker : workers.Silent(awake, options.silence_max, options.start_max)) {
+    turn.stops.push_back({worker});
+    OnWorkerLost({.worker = worker, .reason = "nothing was heard of it for too long; it was killed", .is_infrastructure = true});
+  }
 }
 
 bool CookCore::Impl::HasLoadWork() const {
@@ -97,7 +111,8 @@ bool CookCore::Impl::HasLoadWork() const {
 void CookCore::Impl::KeepWorkers() {
   const uint32_t failures = std::max(spawn_failures, losses);
   for (uint32_t alive = workers.alive(); alive < options.workers; ++alive) {
-    turn.spawns.push_back({workers.AddOwn(), failures == 0 ? absl::ZeroDuration() : BackOff(failures)});
+    const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
+    turn.spawns.push_back({workers.AddOwn(awake + delay), delay});
   }
 }
 
@@ -134,6 +149,7 @@ void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
   Attempt attempt{.package = id, .worker = worker_id, .granted = InPhase(id, Phase::kToCook), .group = package.resource_group,
                   .expected = package.cost};
   attempt.remaining = attempt.granted;
+  attempt.epoch = epoch;
   grants.Acquire(attempt.group);
   Desire::Start start{.attempt = attempt_id, .package = id, .platforms = attempt.granted};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -148,6 +164,7 @@ void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
   package.work->is_loaded = false;
   lifecycle.Refresh(id);
   Worker& worker = *workers.Find(worker_id);
+  if (worker.in_hand.empty()) worker.heard_at = awake;
   worker.in_hand.insert(attempt_id);
   worker.expected += attempt.expected;
   attempts.emplace(attempt_id, attempt);

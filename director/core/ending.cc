@@ -1,5 +1,6 @@
 // The end of a cook: references are judged, roots built and published.
 #include <algorithm>
+#include <bit>
 
 #include "director/core/cook_core_impl.h"
 
@@ -123,7 +124,11 @@ void CookCore::Impl::SendRoot(PlatformIndex platform) {
 void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   if (!request.has_value() || !is_settling || ending != Ending::kNone || !(unpublished & MaskOf(event.platform))) return;
   if (event.conflicts.empty()) {
-    turn.roots.emplace_back(PublishRoot{event.platform, event.root, request->by_the_book});
+    built[event.platform] = event.root;
+    if (built.size() < static_cast<size_t>(std::popcount(unpublished))) return;
+    // Together: a cook that is interrupted, or fails fast for a conflict, publishes none.
+    is_publishing = true;
+    for (const auto& [platform, root] : built) turn.roots.emplace_back(PublishRoot{platform, root, request->by_the_book});
     return;
   }
   bool has_failed = false;
@@ -168,12 +173,16 @@ void CookCore::Impl::WarnOfFailedTargets() {
 
 // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
 void CookCore::Impl::Stop(Ending how) {
-  if (!request.has_value()) return;
+  if (!request.has_value() || is_publishing) return;
   if (ending != Ending::kNone) {
     if (how == Ending::kInterrupted) ending = how;
     return;
   }
   ending = how;
+  CancelAll();
+}
+
+void CookCore::Impl::CancelAll() {
   for (const auto& [id, worker] : workers.all()) {
     const std::vector<AttemptId> in_hand(worker.in_hand.begin(), worker.in_hand.end());
     for (const AttemptId attempt : in_hand) {
@@ -185,7 +194,7 @@ void CookCore::Impl::Stop(Ending how) {
 }
 
 void CookCore::Impl::End(const std::string& infrastructure_error) {
-  if (!infrastructure_error.empty()) Stop(Ending::kInterrupted);
+  if (!infrastructure_error.empty()) CancelAll();
   const bool is_complete = infrastructure_error.empty() && ending == Ending::kNone;
   if (is_complete) WarnOfFailedTargets();
   for (uint32_t i = 0; i < packages.size(); ++i) {
@@ -201,12 +210,10 @@ void CookCore::Impl::End(const std::string& infrastructure_error) {
     ++counters.skipped;
   }
   agenda.Clear();
-  const bool is_interrupted = infrastructure_error.empty() && ending == Ending::kInterrupted;
-  Note(CookEnded{request->request, is_interrupted, ending == Ending::kFailFast, infrastructure_error});
-  if (!infrastructure_error.empty()) commits.clear();
+  Note(CookEnded{request->request, ending == Ending::kInterrupted, ending == Ending::kFailFast, infrastructure_error});
   request.reset();
   ending = Ending::kNone;
-  is_settling = false;
+  is_settling = is_publishing = false;
 }
 
 }  // namespace galley::director

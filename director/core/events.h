@@ -72,7 +72,9 @@ struct CookRequested {
   // One for each platform that is to be published: BuildRoot, PublishRoot follow when all is done.
 };
 
-struct CancelRequested {};  // Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows
+// Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows. Too late once roots are being published: then all
+// is done.
+struct CancelRequested {};
 
 struct LookedUp {
   struct Hit {
@@ -160,7 +162,7 @@ struct Persisted {
 struct FilesChanged {
   std::shared_ptr<const Catalog> catalog;
   std::vector<std::string> packages;  // whose results may no longer hold
-  std::string path;                   // the file whose staleness asked for this, if one did
+  std::vector<std::string> paths;     // what the Rescan asked for that this answers, if one did
 };
 
 struct LauncherReported {
@@ -185,10 +187,15 @@ struct RootPublished {
   std::string error;
 };
 
+// A message came from it, whatever it said.
+struct WorkerAlive {
+  WorkerId worker;
+};
+
 struct Tick {};
 
-using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported, WorkerLost, Persisted, FilesChanged,
-                           LauncherReported, RootBuilt, RootPublished, Tick>;
+using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported, WorkerAlive, WorkerLost, Persisted,
+                           FilesChanged, LauncherReported, RootBuilt, RootPublished, Tick>;
 
 // ------------------------------------------------------------------ effects
 
@@ -227,6 +234,11 @@ struct Desire {
 struct Spawn {
   WorkerId worker;           // its id is given here; the launcher starts a process that attaches under it
   absl::Duration delay;      // back-off
+};
+
+// It has not been heard of for too long: its process must not live on. The core counts it as lost already; WorkerLost may follow.
+struct Stop {
+  WorkerId worker;
 };
 
 struct Persist {
@@ -286,6 +298,6 @@ struct Notify {
   Notice notice;
 };
 
-using Effect = std::variant<LookUp, Desire, Spawn, Persist, Rescan, BuildRoot, PublishRoot, Notify>;
+using Effect = std::variant<LookUp, Desire, Spawn, Stop, Persist, Rescan, BuildRoot, PublishRoot, Notify>;
 
 }  // namespace galley::director

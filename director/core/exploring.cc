@@ -113,7 +113,7 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
     const bool is_new = child.generated == nullptr;
     const bool is_changed = !is_new && *child.generated != generated;
     if (package.is_listing_final && (is_new || is_changed)) {
-      return FailPackage(id, Stage::kSave, "generates " + child.name + " for one platform otherwise than for another: the list must be the same");
+      return FailGenerator(id, "generates " + child.name + " for one platform otherwise than for another: the list must be the same");
     }
     child.generated = std::make_unique<record::Generated>(generated);
     if (is_changed && child.is_in_cook) Requeue(child_id);
@@ -131,7 +131,7 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
   const std::vector<PackageId> before = std::move(package.generates);
   package.generates = std::move(listed);
   if (package.is_listing_final && package.generates.size() != before.size()) {
-    return FailPackage(id, Stage::kSave, "generates fewer packages for one platform than for another: the list must be the same");
+    return FailGenerator(id, "generates fewer packages for one platform than for another: the list must be the same");
   }
   package.is_listing_final = true;
   for (const PackageId child_id : before) {
@@ -139,6 +139,12 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
     packages[child_id].generated.reset();
     if (packages[child_id].is_in_cook) Requeue(child_id);
   }
+}
+
+// On all platforms, whichever of them came first.
+void CookCore::Impl::FailGenerator(PackageId id, const std::string& error) {
+  FailPlatforms(id, ~PlatformMask{0}, Stage::kSave, error, "");
+  Advance(id);
 }
 
 void CookCore::Impl::AddRankEdge(PackageId dependent, PackageId dependency, bool is_cooked_input) {

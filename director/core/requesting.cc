@@ -35,14 +35,15 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   blame.Clear();
   ranks = Ranks();
   ranks.Grow(packages.size());
-  stale_counts.clear();
+  stale_files.clear();
   stale_waiters.clear();
   wanted.platforms &= options.platform_count == 32 ? ~PlatformMask{0} : MaskOf(options.platform_count) - 1;
   selected_next = 0;
   ending = Ending::kNone;
-  is_settling = false;
+  is_settling = is_publishing = false;
   judged_epoch = epoch;
   unpublished = 0;
+  built.clear();
   spawn_failures = losses = 0;
   request = std::move(wanted);
 }
@@ -117,6 +118,7 @@ void CookCore::Impl::Begin(PackageId id) {
     return FailPackage(id, Stage::kRequest, "is never cooked: [cook] never or --never matches it");
   }
   if (entry->never_cook && !package.is_cooked_input) {
+    WakeWaiters(id);
     lifecycle.SetState(id, State::kIdle, "never cooked");
     return lifecycle.Withdraw(id);
   }

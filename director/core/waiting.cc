@@ -168,6 +168,7 @@ void CookCore::Impl::EvaluateWaits(PackageId id) {
   package.work->waits.clear();
   PlatformMask missed = 0;
   for (const Wait& wait : waits) {
+    if (package.slots[wait.platform].phase == Phase::kFailed) continue;
     const Availability availability = AvailabilityOf(wait.on, wait.platform);
     if (availability == Availability::kPending) {
       package.work->waits.push_back(wait);

@@ -13,9 +13,10 @@ bool Worker::See(ReportId report) {
   return true;
 }
 
-WorkerId Workers::AddOwn() {
-  const WorkerId id(own_count_++);
-  workers_[id];
+WorkerId Workers::AddOwn(absl::Duration heard_at) {
+  WorkerId id(own_count_++);
+  while (workers_.contains(id)) id = WorkerId(own_count_++);
+  workers_[id].heard_at = heard_at;
   return id;
 }
 
@@ -42,6 +43,16 @@ uint32_t Workers::attached() const {
   return static_cast<uint32_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
     return entry.second.presence == Worker::Presence::kAttached;
   }));
+}
+
+std::vector<WorkerId> Workers::Silent(absl::Duration awake, absl::Duration silence_max, absl::Duration start_max) const {
+  std::vector<WorkerId> silent;
+  for (const auto& [id, worker] : workers_) {
+    const bool is_starting = worker.presence == Worker::Presence::kStarting;
+    const bool is_working = worker.presence == Worker::Presence::kAttached && !worker.in_hand.empty();
+    if ((is_starting && awake - worker.heard_at > start_max) || (is_working && awake - worker.heard_at > silence_max)) silent.push_back(id);
+  }
+  return silent;
 }
 
 bool Workers::HasRoom(const Worker& worker) const {

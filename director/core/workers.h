@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
@@ -26,6 +27,8 @@ struct Worker {
   absl::btree_set<AttemptId> in_hand;  // current attempts
   absl::Duration expected;             // of these
   absl::btree_set<ReportId> unacknowledged;  // seen, waiting for a commit
+  absl::btree_set<ReportId> uncommitted;     // seen, but its commit failed: when it is sent again it is taken again
+  absl::Duration heard_at;             // the core's waking time at the last sign of life, or when one may first be expected
 
   // False: seen before.
   bool See(ReportId report);
@@ -44,10 +47,13 @@ class Workers {
  public:
   explicit Workers(const WindowOptions& window) : window_(window) {}
 
-  WorkerId AddOwn();                // kStarting
+  // kStarting. An id that somebody else attached under is passed over.
+  WorkerId AddOwn(absl::Duration heard_at);
   Worker& Attach(WorkerId worker, uint32_t slots);
   Worker* Find(WorkerId worker);    // nullptr: never heard of
   const absl::btree_map<WorkerId, Worker>& all() const { return workers_; }
+  // Those that were last heard of more than `silence_max` ago though they hold jobs, or more than `start_max` though they are starting.
+  std::vector<WorkerId> Silent(absl::Duration awake, absl::Duration silence_max, absl::Duration start_max) const;
   // Starting or attached.
   uint32_t alive() const;
   uint32_t attached() const;

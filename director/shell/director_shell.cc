@@ -259,6 +259,8 @@ void DirectorShell::Do(const Spawn& effect) {
                     .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log")});
 }
 
+void DirectorShell::Do(const Stop& effect) { launcher_->Stop(WorkerName(effect.worker), absl::ZeroDuration()); }
+
 void DirectorShell::Do(const Persist& effect) {
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
   StartCommit();
@@ -308,7 +310,7 @@ absl::StatusOr<FilesChanged> DirectorShell::MakeSuccessor(const std::vector<std:
   meta.table_file = world->table_file.substr(world->table_file.rfind('/') + 1);
   RETURN_IF_ERROR(journal_.Invalidate(event.packages, meta));
   event.catalog = world->table;
-  if (!paths.empty()) event.path = paths.front();
+  event.paths = paths;
   world_.Set(world);
   return event;
 }

@@ -93,6 +93,7 @@ class DirectorShell {
   void Do(const LookUp& effect);
   void Do(const Desire& effect);
   void Do(const Spawn& effect);
+  void Do(const Stop& effect);
   void Do(const Persist& effect);
   void Do(const Rescan& effect);
   void Do(const BuildRoot& effect);

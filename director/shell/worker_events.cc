@@ -52,7 +52,7 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   for (const v1::LogLine& line : message.log()) {
     LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());
   }
-  if (message.reports().empty()) return;
+  if (message.reports().empty()) return Post(Event(WorkerAlive{worker}));
   WorkerReported reported{.worker = worker};
   for (const v1::Report& report : message.reports()) reported.reports.push_back(reports_.Read(worker_id, report));
   GiveSegmentIfLow(worker_id, message);

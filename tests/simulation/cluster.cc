@@ -213,7 +213,7 @@ class Cluster {
     WorldPackage& package = world_->packages.at(name);
     package.will_change = false;
     ++package.version;
-    Post(Some(50), FilesChanged{world_, {name}, ""});
+    Post(Some(50), FilesChanged{world_, {name}, {}});
   }
 
   void Report(WorkerId id, AttemptId attempt, decltype(WorkerReport::what) what) {
@@ -264,6 +264,8 @@ class Cluster {
     Post(spawn.delay + Some(200), WorkerAttached{spawn.worker, 1 + static_cast<uint32_t>(random_() % 3), {}});
   }
 
+  void Do(const Stop& stop) { Hash("stop", stop.worker.value()); }
+
   void Do(const Persist& persist) {
     Persisted answer;
     for (const Persist::Item& item : persist.items) {
@@ -281,7 +283,7 @@ class Cluster {
   void Do(const Rescan& rescan) {
     for (const std::string& path : rescan.paths) {
       Hash("rescan " + path);
-      Post(Some(50), FilesChanged{world_, {path}, path});
+      Post(Some(50), FilesChanged{world_, {path}, {path}});
     }
   }
 

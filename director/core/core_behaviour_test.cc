@@ -1,0 +1,836 @@
+// What the core does when the world misbehaves: a test plays the shell by hand (CoreHarness).
+#include "director/core/core_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Fault = WorkerReport::Fault;
+
+// ------------------------------------------------------------------ cancel, fail-fast, commits
+
+TEST(CancelTest, WhatIsInHandIsCancelledAndNoRootIsPublished) {
+  CoreHarness shell("A -> B\nB\n");
+  shell.Request({"A"});
+  shell.TakeLog();
+  shell.Send(CancelRequested{});
+  EXPECT_EQ(shell.TakeLog(), "cancel A\nended interrupted\n");
+  EXPECT_EQ(shell.core().counters().skipped, 1u);
+}
+
+TEST(CancelTest, ACommitOnItsWayIsWaitedForAndItsWorkerAnswered) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const ReportId report = shell.Saved("A");
+  shell.TakeLog();
+  shell.Send(CancelRequested{});
+  EXPECT_EQ(shell.TakeLog(), "cancel B\n");
+  const Persist::Item commit = shell.commits.front();
+  shell.Send(Persisted{{{commit.package, commit.platform, commit.result}}, ""});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("done A\nended interrupted\n"));
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+}
+
+TEST(CancelTest, ItComesTooLateOnceRootsAreBeingPublished) {
+  CoreHarness shell("A\n");
+  shell.hold_publish = true;
+  shell.Request({"A"});
+  shell.Saved("A");
+  ASSERT_EQ(shell.publishes.size(), 1u);
+  shell.Send(CancelRequested{});
+  shell.Send(RootPublished{0, ""});
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(CancelTest, WhileRootsAreBuiltItPublishesNone) {
+  CoreHarness shell("A\n", {.platform_count = 2});
+  shell.hold_roots = true;
+  shell.Request({"A"});
+  shell.Work();
+  ASSERT_EQ(shell.roots.size(), 2u);
+  shell.Send(RootBuilt{0, Digest::Of("0"), {}});
+  shell.Send(CancelRequested{});
+  shell.Send(RootBuilt{1, Digest::Of("1"), {}});
+  EXPECT_FALSE(shell.Says("publish"));
+  EXPECT_TRUE(shell.Says("ended interrupted"));
+}
+
+TEST(CancelTest, TheNextCookIsWhole) {
+  CoreHarness shell("A -> B\nB\n");
+  shell.Request({"A"});
+  shell.Send(CancelRequested{});
+  shell.TakeLog();
+  shell.Request({"A"});
+  shell.Finish();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root A B\npublish 0\nended\n"));
+}
+
+TEST(CommitTest, NothingIsDoneOrAcknowledgedBeforeItIsPersisted) {
+  CoreHarness shell("A\n");
+  shell.hold_commits = true;
+  shell.Request({"A"});
+  const ReportId report = shell.Saved("A");
+  shell.Resend(report);
+  shell.Pass(absl::Seconds(5));
+  EXPECT_FALSE(shell.Says("done A"));
+  EXPECT_FALSE(shell.acknowledged().contains(report));
+  EXPECT_EQ(shell.commits.size(), 1u);
+  shell.Send(Persisted{{{shell.Id("A"), 0, shell.commits[0].result}}, ""});
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+  EXPECT_TRUE(shell.Says("done A"));
+}
+
+TEST(CommitTest, AFailedCommitEndsTheCookWithTheMachinesError) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const ReportId report = shell.Saved("A");
+  shell.Send(Persisted{{{shell.Id("A"), 0, shell.commits[0].result}}, "no space left on device"});
+  EXPECT_TRUE(shell.Says("cancel B\n"));
+  EXPECT_TRUE(shell.Says("ended: results could not be made durable: no space left on device\n"));
+  EXPECT_FALSE(shell.Says("publish"));
+  EXPECT_FALSE(shell.acknowledged().contains(report));
+}
+
+TEST(CommitTest, AfterAFailedCommitTheNextCookBeginsAndTheResultSentAgainIsTaken) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const ReportId report = shell.Saved("A");
+  const HarnessJob b = shell.JobOf("B");
+  shell.Send(Persisted{{{shell.Id("A"), 0, shell.commits[0].result}}, "no space left on device"});
+  shell.commits.clear();
+  // A result that comes late, and whose commit fails too.
+  shell.Saved(b);
+  ASSERT_EQ(shell.commits.size(), 1u);
+  shell.Send(Persisted{{{shell.Id("B"), 0, shell.commits[0].result}}, "no space left on device"});
+  shell.commits.clear();
+  shell.hold_commits = false;
+  shell.Resend(report);
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+  shell.TakeLog();
+  shell.Request({"A"});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(CommitTest, AnInterruptIsToldThoughTheCommitFailsToo) {
+  CoreHarness shell("A\n");
+  shell.hold_commits = true;
+  shell.Request({"A"});
+  shell.Saved("A");
+  shell.Send(CancelRequested{});
+  shell.Send(Persisted{{{shell.Id("A"), 0, shell.commits[0].result}}, "disk full"});
+  EXPECT_TRUE(shell.Says("ended interrupted: results could not be made durable: disk full\n"));
+}
+
+TEST(CommitTest, ASecondCookWaitsForCommitsWithoutABusyAgenda) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const HarnessJob b = shell.JobOf("B");
+  shell.Send(CancelRequested{});
+  shell.Saved(b);  // late: feeds the cache
+  ASSERT_EQ(shell.commits.size(), 1u);
+  shell.Request({"A"});
+  EXPECT_FALSE(shell.core().has_agenda());
+  EXPECT_EQ(shell.core().StateText(shell.Id("A")), "Idle, skipped");
+  shell.Send(Persisted{{{shell.Id("B"), 0, shell.commits[0].result}}, ""});
+  shell.hold_commits = false;
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(FailFastTest, TheFirstFailureCancelsTheRest) {
+  CoreHarness shell("A\nB\nC\n");
+  shell.Request({"A", "B", "C"}, {.fail_fast = true});
+  shell.TakeLog();
+  shell.Failed("A", Fault::kRefused, "no such tool");
+  EXPECT_EQ(shell.TakeLog(), "cancel C\ncancel B\ncancel A\nfailed A: no such tool\nended fail-fast\n");
+}
+
+TEST(FailFastTest, TwoFailuresOfOneLostWorkerEndTheCookOnce) {
+  CoreHarness shell("A @gpu\nB @gpu\n", {.own_fault_attempts_max = 1, .resources = {{"gpu", 2}}});
+  shell.Request({"A", "B"}, {.fail_fast = true});
+  shell.Send(WorkerLost{shell.JobOf("A").worker, "crashed", false});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed B: its worker was lost"));
+  EXPECT_THAT(log, Not(HasSubstr("failed A")));
+  EXPECT_THAT(log, HasSubstr("ended fail-fast\n"));
+}
+
+TEST(FailFastTest, AConflictOnOnePlatformPublishesNeither) {
+  CoreHarness shell("A\nB\n", {.platform_count = 2});
+  shell.hold_roots = true;
+  shell.Request({"A", "B"}, {.fail_fast = true});
+  shell.Work();
+  shell.Send(RootBuilt{0, Digest::Of("0"), {}});
+  shell.Send(RootBuilt{1, Digest(), {{shell.Id("A"), shell.Id("B"), "x.ktx2", "the same path"}}});
+  EXPECT_FALSE(shell.Says("publish"));
+  EXPECT_TRUE(shell.Says("ended fail-fast\n"));
+}
+
+// ------------------------------------------------------------------ roots
+
+TEST(RootTest, PackagesInConflictBothFailAndTheRootIsBuiltAgainWithoutThem) {
+  CoreHarness shell("A\nB\nC\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "B", "C"});
+  shell.Work();
+  shell.TakeLog();
+  shell.Send(RootBuilt{0, Digest(), {{shell.Id("A"), shell.Id("B"), "x.ktx2", "they differ only in case"}}});
+  EXPECT_EQ(shell.TakeLog(),
+            "failed A: its output x.ktx2 is in conflict with that of B: they differ only in case\n"
+            "failed B: its output x.ktx2 is in conflict with that of A: they differ only in case\nroot C\n");
+  EXPECT_EQ(shell.core().counters().failed, 2u);
+  EXPECT_EQ(shell.core().counters().results_failed, 2u);
+  shell.Send(RootBuilt{0, Digest::Of("c"), {}});
+  EXPECT_EQ(shell.TakeLog(), "publish 0\nended\n");
+}
+
+TEST(RootTest, AConflictFailsItsPlatformOnly) {
+  CoreHarness shell("A\nB\n", {.platform_count = 2});
+  shell.hold_roots = true;
+  shell.Request({"A", "B"});
+  shell.Work();
+  shell.Send(RootBuilt{1, Digest(), {{shell.Id("A"), shell.Id("B"), "x", "the same path"}}});
+  EXPECT_EQ(shell.core().counters().results_failed, 2u);
+  EXPECT_FALSE(shell.Says("publish"));
+  shell.Send(RootBuilt{0, Digest::Of("0"), {}});
+  EXPECT_FALSE(shell.Says("publish"));
+  shell.Send(RootBuilt{1, Digest::Of("1"), {}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\npublish 1\nended\n"));
+}
+
+TEST(RootTest, ConflictsOfWhatIsNotInTheRootEndTheCookRatherThanGoOnForEver) {
+  CoreHarness shell("A\n");
+  shell.hold_roots = true;
+  shell.Request({"A"});
+  shell.Work();
+  shell.Send(RootBuilt{0, Digest(), {{PackageId(77), PackageId(78), "x", "?"}}});
+  EXPECT_TRUE(shell.Says("ended: a root could not be built"));
+}
+
+TEST(RootTest, ARootThatCannotBePublishedIsTheMachinesError) {
+  CoreHarness shell("A\n");
+  shell.hold_publish = true;
+  shell.Request({"A"});
+  shell.Work();
+  shell.Send(RootPublished{0, "read-only file system"});
+  EXPECT_TRUE(shell.Says("ended: a root could not be published: read-only file system\n"));
+}
+
+// ------------------------------------------------------------------ workers
+
+TEST(SpawnTest, TooManyFailuresInARowEndTheCook) {
+  CoreHarness shell("A\n", {.spawn_failures_max = 3});
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(shell.spawned.size(), 1u);
+    const WorkerId worker = shell.spawned.front();
+    shell.spawned.clear();
+    shell.Send(LauncherReported{worker, "no such program"});
+  }
+  EXPECT_TRUE(shell.Says("ended: no worker would start: 3 failures in a row, the last: no such program\n"));
+}
+
+TEST(SpawnTest, OneThatEndsBeforeItAttachesCountsAsNotStarted) {
+  CoreHarness shell("A\n", {.spawn_failures_max = 1});
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Send(WorkerLost{shell.spawned.front(), "exit code 3", true});
+  EXPECT_TRUE(shell.Says("it ended before it attached: exit code 3"));
+  EXPECT_EQ(shell.core().counters().workers_lost, 0u);
+}
+
+TEST(SpawnTest, WhileOneWorkerWorksTheOthersFailuresDoNotEndTheCook) {
+  CoreHarness shell("A\n", {.workers = 2, .spawn_failures_max = 2});
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  for (size_t i = 1; i < 10; ++i) shell.Send(LauncherReported{shell.spawned[i], "no more processes"});
+  EXPECT_FALSE(shell.Says("ended"));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(AttachTest, WhatAWorkerShouldHaveAndHasNotIsHandedOverAgain) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A", "B"});
+  const HarnessJob a = shell.JobOf("A"), b = shell.JobOf("B");
+  shell.TakeLog();
+  shell.Send(WorkerAttached{a.worker, 4, {b.start.attempt, 12345}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("cancel unknown\n"));
+  shell.Pass(absl::Seconds(1));
+  EXPECT_EQ(shell.TakeLog(), "start A 0\n");
+  EXPECT_NE(shell.JobOf("A").start.attempt, a.start.attempt);
+  shell.Saved(b);
+  shell.Finish();
+  EXPECT_EQ(shell.core().counters().workers_started, 1u);
+  EXPECT_EQ(shell.core().counters().results_cooked, 2u);
+}
+
+TEST(AttachTest, AJobThatIsLostOnItsWayEachTimeFailsInTheEnd) {
+  CoreHarness shell("A\n", {.infrastructure_attempts_max = 4});
+  shell.Request({"A"});
+  for (int i = 0; i < 4; ++i) {
+    shell.Send(WorkerAttached{WorkerId(0), 4, {}});
+    shell.Pass(absl::Seconds(2));
+  }
+  EXPECT_TRUE(shell.Says("failed A: 4 attempts failed for the machine's sake, the last: it was lost on the way to its worker\n"));
+}
+
+TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerIsCancelled) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  const HarnessJob first = shell.JobOf("A");
+  shell.Send(WorkerLost{first.worker, "no route", true});
+  shell.Pass(absl::Seconds(1));
+  ASSERT_NE(shell.JobOf("A").worker, first.worker);
+  shell.TakeLog();
+  shell.Saved(first);
+  EXPECT_EQ(shell.TakeLog(), "cancel A\ndone A\nroot A\npublish 0\nended\n");
+  EXPECT_EQ(shell.core().counters().results_cooked, 1u);
+}
+
+TEST(AttachTest, OfTwoResultsForOnePackageOneIsCommitted) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const HarnessJob first = shell.JobOf("A");
+  shell.Send(WorkerLost{first.worker, "no route", true});
+  shell.Pass(absl::Seconds(1));
+  const HarnessJob second = shell.JobOf("A");
+  shell.Saved(first);
+  const ReportId report = shell.Saved(second);
+  EXPECT_EQ(shell.commits.size(), 1u);
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+}
+
+TEST(AttachTest, AReportOfAnAttemptThatAnotherWorkerWasGivenIsRefused) {
+  CoreHarness shell("A\nB\n", {.workers = 2});
+  shell.Request({"A", "B"});
+  const HarnessJob a = shell.JobOf("A");
+  const WorkerId other(a.worker == WorkerId(0) ? 1u : 0u);
+  const ReportId report = shell.Saved(HarnessJob{other, a.start});
+  EXPECT_FALSE(shell.Says("done A"));
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+}
+
+TEST(AttachTest, AnIdThatSomebodyAttachedUnderIsNotSpawnedAgain) {
+  CoreHarness shell("A\nB\n", {.workers = 2});
+  shell.Send(WorkerAttached{WorkerId(0), 1, {}});
+  shell.Request({"A", "B"});
+  EXPECT_FALSE(shell.Says("spawn 0"));
+  EXPECT_TRUE(shell.Says("spawn 1"));
+}
+
+TEST(WorkerLossTest, ALossThatAPackageExplainsIsThatPackagesFault) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  for (int i = 0; i < 3; ++i) {
+    shell.Send(WorkerLost{shell.JobOf("A").worker, "stack overflow", false});
+    shell.Pass(absl::Seconds(6));
+  }
+  EXPECT_TRUE(shell.Says("failed A: its worker was lost (3 attempts ended so); quarantined for this cook: stack overflow\n"));
+  EXPECT_EQ(shell.core().counters().workers_lost, 3u);
+}
+
+TEST(WorkerLossTest, AnInfrastructureLossIsTriedAgainMoreThanThreeTimes) {
+  CoreHarness shell("A\n", {.infrastructure_attempts_max = 10});
+  shell.Request({"A"});
+  for (int i = 0; i < 9; ++i) {
+    shell.Send(WorkerLost{shell.JobOf("A").worker, "killed", true});
+    shell.Pass(absl::Seconds(12));
+  }
+  EXPECT_FALSE(shell.Says("failed"));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+  EXPECT_EQ(shell.core().counters().jobs_retried, 9u);
+}
+
+TEST(WorkerLossTest, WhatWasMerelyQueuedBehindItsSlotsIsNotBlamed) {
+  CoreHarness shell("A\nB\n", {.own_fault_attempts_max = 1});
+  shell.slots = 1;
+  shell.Request({"A", "B"});
+  ASSERT_TRUE(shell.Says("start B 0\nstart A 0\n"));  // the lowest rank comes first
+  shell.Send(WorkerLost{WorkerId(0), "crashed", false});
+  EXPECT_TRUE(shell.Says("failed B"));
+  shell.Finish();
+  EXPECT_FALSE(shell.Says("failed A"));
+  EXPECT_TRUE(shell.Says("done A"));
+}
+
+TEST(SilenceTest, AWorkerThatHoldsJobsAndSaysNothingIsStoppedAndItsJobsGoElsewhere) {
+  CoreHarness shell("A\n", {.silence_max = absl::Seconds(60)});
+  shell.Request({"A"});
+  shell.Pass(absl::Seconds(60));
+  EXPECT_FALSE(shell.Says("stop"));
+  shell.Pass(absl::Seconds(1));
+  EXPECT_TRUE(shell.Says("stop 0\n"));
+  EXPECT_EQ(shell.core().counters().workers_lost, 1u);
+  shell.Pass(absl::Seconds(1));
+  EXPECT_EQ(shell.JobOf("A").worker, WorkerId(1));
+  // The launcher notices the death as well.
+  shell.Send(WorkerLost{WorkerId(0), "killed", true});
+  EXPECT_EQ(shell.core().counters().workers_lost, 1u);
+}
+
+TEST(SilenceTest, AnySignOfLifeWillDo) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A", "B"});
+  shell.Pass(absl::Seconds(50));
+  shell.Send(WorkerAlive{WorkerId(0)});
+  shell.Pass(absl::Seconds(50));
+  shell.Saved("A");
+  shell.Pass(absl::Seconds(50));
+  EXPECT_FALSE(shell.Says("stop"));
+}
+
+TEST(SilenceTest, OneThatHoldsNothingMayBeSilentAndHasItsTimeFromTheHandOver) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A"});
+  shell.Saved("A");
+  shell.Pass(absl::Seconds(500));
+  shell.Request({"B"});
+  shell.Pass(absl::Seconds(59));
+  EXPECT_FALSE(shell.Says("stop"));
+  shell.Pass(absl::Seconds(2));
+  EXPECT_TRUE(shell.Says("stop 0"));
+}
+
+TEST(SilenceTest, APauseOfTheDirectorIsNoSilenceOfItsWorkers) {
+  CoreHarness shell("A\n", {.silence_max = absl::Seconds(60)});
+  shell.Request({"A"});
+  std::vector<Effect> effects;
+  shell.core().Step(absl::UnixEpoch() + absl::Hours(1), Tick{}, effects);
+  EXPECT_TRUE(effects.empty());
+}
+
+TEST(SilenceTest, AWorkerThatNeverAttachesIsStoppedAndAnotherStarted) {
+  CoreHarness shell("A\n", {.start_max = absl::Seconds(20)});
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Pass(absl::Seconds(21));
+  EXPECT_EQ(shell.TakeLog(), "spawn 0\nstop 0\nspawn 1\n");
+}
+
+// ------------------------------------------------------------------ files that change
+
+TEST(StaleTest, TheThirdChangeOfAFileFailsItsPackageByName) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  for (int i = 0; i < 3; ++i) {
+    shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Stale{"/Game/a.h"});
+    EXPECT_EQ(shell.core().StateText(shell.Id("A")), "Request");
+    shell.Send(FilesChanged{shell.project(), {}, {"/Game/a.h"}});
+  }
+  EXPECT_TRUE(shell.Says("failed A: /Game/a.h changed 3 times while it was cooked: expected files that keep still\n"));
+}
+
+TEST(StaleTest, OneChangeThatManyJobsMeetIsOneChange) {
+  CoreHarness shell("A\nB\nC\nD\nE\n");
+  shell.slots = 8;
+  shell.Request({"A", "B", "C", "D", "E"});
+  for (const char* name : {"A", "B", "C", "D", "E"}) {
+    shell.Report(HarnessJob(shell.JobOf(name)), WorkerReport::Stale{"/Game/common.h"});
+    if (shell.Says("rescan")) shell.Send(FilesChanged{shell.project(), {}, {"/Game/common.h"}});
+    shell.TakeLog();
+  }
+  shell.Finish();
+  EXPECT_FALSE(shell.Says("failed"));
+  EXPECT_EQ(shell.core().counters().results_cooked, 5u);
+}
+
+TEST(StaleTest, FilesThatGoStaleTogetherAreAllAnswered) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A", "B"});
+  const HarnessJob a = shell.JobOf("A"), b = shell.JobOf("B");
+  shell.Send(WorkerReported{a.worker, {{901, a.start.attempt, WorkerReport::Stale{"x"}}, {902, b.start.attempt, WorkerReport::Stale{"y"}}}});
+  EXPECT_TRUE(shell.Says("rescan x y\n"));
+  shell.Send(FilesChanged{shell.project(), {}, {"x", "y"}});
+  EXPECT_NE(shell.JobOf("A").start.attempt, a.start.attempt);
+  EXPECT_NE(shell.JobOf("B").start.attempt, b.start.attempt);
+}
+
+TEST(StaleTest, AResultOfTheOldSnapshotFeedsTheCacheAndThePackageIsLookedUpAgain) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  shell.hold_look_ups = true;
+  shell.Saved("A", 0, false);
+  EXPECT_FALSE(shell.Says("done A"));
+  ASSERT_EQ(shell.look_ups.size(), 1u);
+  shell.Send(LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::Miss{}}}});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+  EXPECT_EQ(shell.core().counters().results_cooked, 1u);
+}
+
+TEST(StaleTest, APackageThatNeverKeepsStillFailsInTheEnd) {
+  CoreHarness shell("A\n", {.infrastructure_attempts_max = 5});
+  shell.Request({"A"});
+  for (int i = 0; i < 5; ++i) {
+    const std::string path = "file" + std::to_string(i);
+    shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Stale{path});
+    shell.Send(FilesChanged{shell.project(), {}, {path}});
+    shell.Pass(absl::Seconds(6));
+  }
+  EXPECT_TRUE(shell.Says("failed A: its files changed in each of too many attempts, the last: file4\n"));
+}
+
+TEST(FilesChangedTest, AnAnswerToAnOlderLookUpIsDropped) {
+  CoreHarness shell("A\n");
+  shell.hold_look_ups = true;
+  shell.Request({"A"});
+  const LookUp::Item old = shell.look_ups.front();
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  shell.Send(LookedUp{{{old.package, 0, old.generation, LookedUp::Hit{shell.MakeResult("A"), true}}}});
+  EXPECT_FALSE(shell.Says("done A"));
+  ASSERT_EQ(shell.look_ups.size(), 2u);
+  shell.Send(LookedUp{{{old.package, 0, shell.look_ups[1].generation, LookedUp::Hit{shell.MakeResult("A"), true}}}});
+  EXPECT_TRUE(shell.Says("done A"));
+}
+
+TEST(FilesChangedTest, ReadersOfTheOutputAreLookedUpAgainToo) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "C"});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  shell.Saved("B");
+  shell.hold_look_ups = true;
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  ASSERT_EQ(shell.look_ups.size(), 2u);
+  EXPECT_THAT((std::set<PackageId>{shell.look_ups[0].package, shell.look_ups[1].package}), ElementsAre(shell.Id("A"), shell.Id("B")));
+}
+
+// ------------------------------------------------------------------ look-ups, force, verdicts, refusals
+
+TEST(LookUpTest, AVerdictFromTheCacheFailsThePackageWithoutAWorker) {
+  CoreHarness shell("A ! not a mesh\n");
+  shell.hold_look_ups = true;
+  shell.Request({"A"});
+  shell.Send(LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::Hit{shell.MakeResult("A"), false}}}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("failed A: not a mesh\n"));
+  EXPECT_EQ(shell.core().counters().workers_started, 0u);
+  EXPECT_EQ(shell.core().counters().results_failed, 1u);
+}
+
+TEST(LookUpTest, AnErrorFailsItsPlatformInRequest) {
+  CoreHarness shell("A\n", {.platform_count = 2});
+  shell.hold_look_ups = true;
+  shell.Request({"A"});
+  const uint64_t generation = shell.look_ups[0].generation;
+  shell.Send(LookedUp{{{shell.Id("A"), 0, generation, LookedUp::Error{"cannot be read"}}, {shell.Id("A"), 1, generation, LookedUp::Miss{}}}});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("failed A 0: cannot be read\n"));
+  EXPECT_EQ(shell.JobOf("A").start.platforms, PlatformMask{2});
+}
+
+TEST(LookUpTest, AnOldSetThatWantsAnInputThatCannotBeHadIsAMiss) {
+  CoreHarness shell("A\nB ! bad\nN @never\n");
+  shell.hold_look_ups = true;
+  shell.Request({"A"});
+  shell.Send(LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::NeedsCooked{{"N"}}}}});
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_FALSE(shell.Says("failed"));
+}
+
+TEST(LookUpTest, AnOldSetWaitsForItsInputsAndAsksAgainWithTheirResults) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_look_ups = true;
+  shell.Request({"A"});
+  const auto answer = [&](size_t i, decltype(LookedUp::Item::outcome) outcome) {
+    shell.Send(LookedUp{{{shell.look_ups[i].package, 0, shell.look_ups[i].generation, std::move(outcome)}}});
+  };
+  answer(0, LookedUp::NeedsCooked{{"B"}});
+  ASSERT_EQ(shell.look_ups.size(), 2u);
+  answer(1, LookedUp::Hit{shell.MakeResult("B"), true});
+  ASSERT_EQ(shell.look_ups.size(), 3u);
+  ASSERT_EQ(shell.look_ups[2].cooked.size(), 1u);
+  EXPECT_EQ(shell.look_ups[2].cooked[0].package, shell.Id("B"));
+  answer(2, LookedUp::Hit{shell.MakeResult("A"), true});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root A\n"));
+  EXPECT_EQ(shell.core().counters().workers_started, 0u);
+}
+
+TEST(LookUpTest, OldSetsThatWantEachOtherAreBrokenByCookingOne) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_look_ups = true;
+  shell.Request({"A", "B"});
+  shell.Send(LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::NeedsCooked{{"B"}}},
+                       {shell.Id("B"), 0, shell.look_ups[1].generation, LookedUp::NeedsCooked{{"A"}}}}});
+  shell.hold_look_ups = false;
+  shell.Finish();
+  EXPECT_FALSE(shell.Says("failed"));
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(ForceTest, NothingIsLookedUpAndAllIsCooked) {
+  CoreHarness shell("A -> B\nB\n");
+  shell.hold_look_ups = true;
+  shell.Request({"A"}, {.force = true});
+  shell.Finish();
+  EXPECT_TRUE(shell.look_ups.empty());
+  EXPECT_EQ(shell.core().counters().results_cooked, 2u);
+}
+
+TEST(ForceTest, AStaleAttemptIsCookedAgainNotLookedUp) {
+  CoreHarness shell("A\n");
+  shell.hold_look_ups = true;
+  shell.Request({"A"}, {.force = true});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Stale{"a.h"});
+  shell.Send(FilesChanged{shell.project(), {"A"}, {"a.h"}});
+  shell.Saved("A", 0, false);
+  shell.Pass(absl::Seconds(1));
+  EXPECT_TRUE(shell.look_ups.empty());
+  EXPECT_EQ(shell.core().StateText(shell.Id("A")), "Load");
+  shell.Saved("A");
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(RefusalTest, ItFailsAtOnceWithoutARetry) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  shell.Failed("A", Fault::kRefused, "another cooker identity");
+  EXPECT_TRUE(shell.Says("failed A: another cooker identity\n"));
+  EXPECT_EQ(shell.core().counters().jobs_retried, 0u);
+  EXPECT_EQ(shell.core().counters().executors_lost, 0u);
+}
+
+TEST(FaultTest, TheReasonOfTheQuarantineIsNamed) {
+  for (const auto& [fault, text] : {std::pair(Fault::kCrashed, "crashed its executor"), std::pair(Fault::kMemory, "outgrew its memory limit"),
+                                    std::pair(Fault::kTimeout, "ran out of time")}) {
+    CoreHarness shell("A\n");
+    shell.Request({"A"});
+    for (int i = 0; i < 3; ++i) shell.Failed("A", fault, "why");
+    EXPECT_TRUE(shell.Says(std::string("failed A: ") + text + " (3 attempts")) << shell.TakeLog();
+    EXPECT_EQ(shell.core().counters().executors_lost, 3u);
+    EXPECT_EQ(shell.core().counters().jobs_retried, 2u);
+  }
+}
+
+TEST(FaultTest, TheNextAttemptGoesToAnotherWorker) {
+  CoreHarness shell("A\n", {.workers = 2});
+  shell.Request({"A"});
+  const WorkerId first = shell.JobOf("A").worker;
+  shell.Failed("A", Fault::kCrashed);
+  EXPECT_NE(shell.JobOf("A").worker, first);
+}
+
+TEST(FaultTest, OtherPlatformsOfTheAttemptGoOn) {
+  CoreHarness shell("A\n", {.platform_count = 2, .own_fault_attempts_max = 1});
+  shell.Request({"A"});
+  const HarnessJob job = shell.JobOf("A");
+  shell.Report(job, WorkerReport::Failed{Fault::kCrashed, "signal 6", "", MaskOf(0)});
+  shell.Saved(job, 1);
+  EXPECT_TRUE(shell.Says("failed A 0: crashed its executor"));
+  EXPECT_TRUE(shell.Says("done A"));
+  EXPECT_EQ(shell.core().counters().results_cooked, 1u);
+}
+
+TEST(FaultTest, AnAttemptThatEndsWithoutASaveIsTriedAgainAfterAWhile) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  const HarnessJob job = shell.JobOf("A");
+  shell.Report(job, WorkerReport::Ended{});
+  EXPECT_EQ(shell.JobOf("A").start.attempt, job.start.attempt);
+  shell.Pass(absl::Seconds(1));
+  EXPECT_NE(shell.JobOf("A").start.attempt, job.start.attempt);
+}
+
+TEST(GrantTest, OnlySoManyHoldAResourceAndALossGivesItBack) {
+  CoreHarness shell("A @gpu\nB @gpu\nC\n", {.resources = {{"gpu", 1}}});
+  shell.Request({"A", "B", "C"});
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  EXPECT_TRUE(shell.HasOpenJob("B"));
+  EXPECT_TRUE(shell.HasOpenJob("C"));
+  EXPECT_EQ(shell.core().StateText(shell.Id("A")), "SaveStalled");
+  shell.Send(WorkerLost{shell.JobOf("B").worker, "killed", true});
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+}
+
+// ------------------------------------------------------------------ cooked inputs
+
+TEST(NeedsTest, TheShortestCycleIsPrinted) {
+  CoreHarness shell("A\nB\nC\nD\n");
+  shell.Request({"A", "B", "C", "D"});
+  const HarnessJob a = shell.JobOf("A"), b = shell.JobOf("B"), c = shell.JobOf("C"), d = shell.JobOf("D");
+  shell.Report(a, WorkerReport::Needs{"B", 0});
+  shell.Report(b, WorkerReport::Needs{"C", 0});
+  shell.Report(c, WorkerReport::Needs{"D", 0});
+  shell.Report(d, WorkerReport::Needs{"B", 0});
+  const std::string log = shell.TakeLog();
+  for (const char* name : {"B", "C", "D"}) EXPECT_THAT(log, HasSubstr(std::string("failed ") + name + ": cycle of cooked inputs: D -> B -> C -> D\n"));
+  EXPECT_THAT(log, HasSubstr("failed A: cooked input B failed\n"));
+}
+
+TEST(NeedsTest, AShortWayRoundIsPreferredToALongOne) {
+  CoreHarness shell("A\nB\nC\n", {.platform_count = 2});
+  shell.Request({"A", "B", "C"});
+  const HarnessJob a = shell.JobOf("A"), b = shell.JobOf("B"), c = shell.JobOf("C");
+  shell.Report(b, WorkerReport::Needs{"C", 0});
+  shell.Report(c, WorkerReport::Needs{"A", 0});
+  shell.Report(a, WorkerReport::Needs{"C", 0});
+  EXPECT_TRUE(shell.Says("failed A: cycle of cooked inputs: A -> C -> A\n")) << shell.TakeLog();
+}
+
+TEST(NeedsTest, APackageThatReadsItselfIsACycle) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"A", 0});
+  EXPECT_TRUE(shell.Says("failed A: cycle of cooked inputs: A -> A\n"));
+}
+
+TEST(NeedsTest, TheyAreBounded) {
+  CoreHarness shell("A\nB\n", {.needs_max = 3});
+  shell.Request({"A", "B"});
+  shell.Saved("B");
+  for (int i = 0; i < 4; ++i) shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  EXPECT_TRUE(shell.Says("failed A: asked for more than 3 cooked inputs one after the other, the last: B\n"));
+}
+
+TEST(NeedsTest, WhatIsNoPackageFailsTheReader) {
+  CoreHarness shell("A\nB\nN @never\n");
+  shell.Request({"A", "B"});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"Gone", 0});
+  shell.Report(HarnessJob(shell.JobOf("B")), WorkerReport::Needs{"N", 0});
+  EXPECT_TRUE(shell.Says("failed A: cooked input Gone: expected a package: no such package\n"));
+  EXPECT_TRUE(shell.Says("failed B: cooked input N: expected a package: it is never cooked"));
+}
+
+TEST(NeedsTest, TheJobStartsAgainWithTheResultAndTheInputIsAsUrgentAsItsReader) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A"});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  EXPECT_EQ(shell.core().StateText(shell.Id("A")), "Request");
+  shell.Saved("B");
+  ASSERT_EQ(shell.JobOf("A").start.cooked.size(), 1u);
+  EXPECT_EQ(shell.JobOf("A").start.cooked[0].package, shell.Id("B"));
+  EXPECT_EQ(shell.core().InstigatorsOf(shell.Id("B"))[0].category, InstigatorCategory::kBuildDependency);
+}
+
+// ------------------------------------------------------------------ generated packages, cultures, never_cook
+
+TEST(GeneratedTest, OneAskedForBeforeItsGeneratorRanWaitsForTheList) {
+  CoreHarness shell("G : a\n");
+  shell.Request({"G/_gen/a"});
+  EXPECT_TRUE(shell.HasOpenJob("G"));
+  EXPECT_EQ(shell.core().StateText(shell.Id("G/_gen/a")), "Request");
+  shell.Loaded("G");
+  EXPECT_TRUE(shell.HasOpenJob("G/_gen/a"));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("root G/_gen/a\n")) << shell.TakeLog();
+}
+
+TEST(GeneratedTest, OneThatIsSelectedAndNotListedFails) {
+  CoreHarness shell("G : a\n");
+  shell.Request({"G/_gen/b"});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("failed G/_gen/b: G does not generate it"));
+}
+
+TEST(GeneratedTest, AHardReferenceToOneThatIsNotListedFailsTheReferencer) {
+  CoreHarness shell("A -> G/_gen/b\nG : a\n");
+  shell.Request({"A"});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("failed A: refers to 'G/_gen/b' (hard): expected a package: G does not generate it\n"));
+}
+
+TEST(GeneratedTest, OneThatIsNoLongerListedLeavesTheCook) {
+  CoreHarness shell("G : a b\n");
+  shell.hold_roots = true;
+  shell.Request({"G", "X"});
+  shell.Loaded("G");
+  shell.Saved("G/_gen/b");
+  shell.ChangeProject("G : a\n");
+  shell.Send(FilesChanged{shell.project(), {"G"}, {}});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("root G G/_gen/a\n")) << shell.TakeLog();
+  EXPECT_EQ(shell.core().GeneratedOf(shell.Id("G/_gen/b")), nullptr);
+  EXPECT_EQ(shell.core().counters().in_cook, 3u);  // G, a, and X, which failed
+}
+
+TEST(GeneratedTest, TheChildrenOfAGeneratorThatFailsAreSkipped) {
+  CoreHarness shell("G : a\n");
+  shell.Request({"G/_gen/a"});
+  shell.Failed("G", Fault::kRefused, "bad");
+  EXPECT_EQ(shell.core().StateText(shell.Id("G/_gen/a")), "Idle, skipped");
+  EXPECT_EQ(shell.core().counters().skipped, 1u);
+}
+
+TEST(GeneratedTest, ListsThatDifferByPlatformFailTheGeneratorOnAllPlatforms) {
+  CoreHarness shell("G : a\n", {.platform_count = 2});
+  shell.Request({"G"});
+  const HarnessJob job = shell.JobOf("G");
+  shell.Saved(job, 0);
+  shell.ChangeProject("G : a b\n");
+  shell.Saved(job, 1);
+  EXPECT_TRUE(shell.Says("failed G: generates G/_gen/b for one platform otherwise than for another: the list must be the same\n"));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("root\n"));
+  EXPECT_FALSE(shell.Says("root G"));
+}
+
+TEST(GeneratedTest, OneWhoseGeneratorIsNeverCookedIsNotWaitedFor) {
+  CoreHarness shell("A -> N/_gen/a\nN @never\n");
+  shell.Request({"A"});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("failed A: refers to 'N/_gen/a' (hard)"));
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(CultureTest, VariantsComeAlongWithTheirInstigator) {
+  CoreHarness shell("A @culture A.fr\nA.fr -> B\nB\n");
+  shell.Request({"A"});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("root A A.fr B\n"));
+  const std::vector<InstigatorView> why = shell.core().InstigatorsOf(shell.Id("A.fr"));
+  ASSERT_EQ(why.size(), 1u);
+  EXPECT_EQ(why[0].category, InstigatorCategory::kCulture);
+  EXPECT_EQ(why[0].referencer, shell.Id("A"));
+}
+
+TEST(NeverCookTest, OneThatIsNamedFailsOneOfAFolderStaysOutOneThatIsReferredToFailsTheReferencer) {
+  CoreHarness shell("N @never\nA -> N\n");
+  CookRequested request;
+  request.selected.push_back({"A", InstigatorCategory::kCommandLineDirectory});
+  request.selected.push_back({"N", InstigatorCategory::kCommandLineDirectory});
+  shell.Request({}, request);
+  shell.Finish();
+  EXPECT_FALSE(shell.Says("failed N"));
+  EXPECT_TRUE(shell.Says("failed A: refers to 'N' (hard): expected a package: it is never cooked"));
+  EXPECT_EQ(shell.core().counters().in_cook, 1u);
+  shell.TakeLog();
+  shell.Request({"N"});
+  EXPECT_TRUE(shell.Says("failed N: is never cooked"));
+}
+
+TEST(InstigatorTest, AllReasonsAreKept) {
+  CoreHarness shell("A -> C\nB -> C?\nC\n");
+  shell.Request({"A", "B", "C"});
+  shell.Finish();
+  EXPECT_EQ(shell.core().InstigatorsOf(shell.Id("C")).size(), 3u);
+}
+
+TEST(BoundTest, ASelectionLargerThanAStepIsTakenInMany) {
+  std::string project;
+  std::vector<std::string> names;
+  for (int i = 0; i < 500; ++i) {
+    names.push_back("P" + std::to_string(1000 + i));
+    project += names.back() + "\n";
+  }
+  CoreHarness shell(project, {.units_per_step = 7, .look_ups_per_batch = 3});
+  shell.Request(names);
+  EXPECT_TRUE(shell.Says("spawn"));
+  shell.Finish();
+  EXPECT_EQ(shell.core().counters().results_cooked, 500u);
+}
+
+}  // namespace
+}  // namespace galley::director

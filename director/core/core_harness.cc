@@ -1,0 +1,233 @@
+#include "director/core/core_harness.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+
+TextProject::TextProject(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, kind, word;
+    if (!(words >> name)) continue;
+    TextPackage& package = packages_[name];
+    if (!(words >> kind)) continue;
+    if (kind == "!") std::getline(words >> std::ws, package.verdict);
+    if (kind == "@never") package.entry.never_cook = true;
+    if (kind == "@gpu") package.entry.resources = {"gpu"};
+    while (kind == "@culture" && words >> word) package.entry.localised.push_back(word);
+    while (kind == ":" && words >> word) package.generated.push_back({"_gen/" + word, Digest::Of(name + word), "", ""});
+    while (kind == "->" && words >> word) {
+      const bool is_soft = word.ends_with("?");
+      package.references.push_back({is_soft ? word.substr(0, word.size() - 1) : word,
+                                    is_soft ? record::ReferenceKind::kSoft : record::ReferenceKind::kHard});
+    }
+  }
+}
+
+std::optional<CatalogEntry> TextProject::Find(std::string_view name) const {
+  const auto found = packages_.find(std::string(name));
+  if (found == packages_.end()) return std::nullopt;
+  return found->second.entry;
+}
+
+ReferenceTarget TextProject::Resolve(std::string_view, std::string_view written) const {
+  const std::string base(written.substr(0, written.rfind("/_gen/")));
+  return {.name = std::string(written), .error = packages_.contains(base) ? "" : "no such file"};
+}
+
+const TextPackage& TextProject::At(const std::string& name) const {
+  const auto found = packages_.find(name);
+  return found == packages_.end() ? generated_ : found->second;
+}
+
+CoreHarness::CoreHarness(const std::string& project, CookOptions options)
+    : project_(std::make_shared<TextProject>(project)),
+      core_(std::make_unique<CookCore>(options, project_, CostTable{}, 1)),
+      platforms_(MaskOf(options.platform_count) - 1) {}
+
+void CoreHarness::Request(const std::vector<std::string>& selected, CookRequested request) {
+  for (const std::string& name : selected) request.selected.push_back({name, InstigatorCategory::kCommandLinePackage});
+  request.platforms = platforms_;
+  has_ended_ = false;
+  Send(request);
+  while (core_->has_agenda()) Send(Tick{});
+}
+
+void CoreHarness::Send(const Event& event) {
+  inbox_.push_back(event);
+  if (is_sending_) return;
+  is_sending_ = true;
+  for (; !inbox_.empty(); inbox_.pop_front()) {
+    std::vector<Effect> effects;
+    core_->Step(now_, inbox_.front(), effects);
+    core_->CheckInvariants();
+    for (const Effect& effect : effects) std::visit([this](const auto& e) { Do(e); }, effect);
+    if (inbox_.size() == 1 && core_->has_agenda()) inbox_.emplace_back(Tick{});
+  }
+  is_sending_ = false;
+}
+
+void CoreHarness::Pass(absl::Duration duration) {
+  for (; duration > absl::ZeroDuration(); duration -= absl::Seconds(1)) {
+    now_ += std::min(duration, absl::Duration(absl::Seconds(1)));
+    Send(Tick{});
+  }
+}
+
+void CoreHarness::Work() {
+  const std::vector<HarnessJob> jobs = jobs_;
+  for (const HarnessJob& job : jobs) {
+    for (PlatformIndex p = 0; p < 32 && !answered_.contains(job.start.attempt); ++p) {
+      if (job.start.platforms & MaskOf(p)) Report(job, WorkerReport::Saved{p, MakeResult(core_->NameOf(job.start.package)), absl::Milliseconds(1)});
+    }
+    answered_.insert(job.start.attempt);
+  }
+}
+
+void CoreHarness::Finish() {
+  for (int i = 0; i < 1000 && !has_ended_; ++i) {
+    Work();
+    Pass(absl::Seconds(1));
+  }
+}
+
+const HarnessJob& CoreHarness::JobOf(const std::string& name) const {
+  const auto found = std::find_if(jobs_.rbegin(), jobs_.rend(), [&](const HarnessJob& job) { return core_->NameOf(job.start.package) == name; });
+  GALLEY_CHECK(found != jobs_.rend());
+  return *found;
+}
+
+bool CoreHarness::HasOpenJob(const std::string& name) const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const HarnessJob& job) {
+    return core_->NameOf(job.start.package) == name && !answered_.contains(job.start.attempt);
+  });
+}
+
+ReportId CoreHarness::Report(const HarnessJob& job, decltype(WorkerReport::what) what) {
+  const ReportId number = reports_.size() + 1;
+  const WorkerReported report{job.worker, {WorkerReport{number, job.start.attempt, std::move(what)}}};
+  reports_.emplace(number, report);
+  Send(report);
+  return number;
+}
+
+void CoreHarness::Resend(ReportId report) { Send(WorkerReported(reports_.at(report))); }
+
+ReportId CoreHarness::Loaded(const std::string& name) {
+  const HarnessJob job = JobOf(name);
+  return Report(job, WorkerReport::Loaded{job.start.platforms, MakeResult(name), absl::Milliseconds(1)});
+}
+
+ReportId CoreHarness::Saved(const std::string& name, PlatformIndex platform, bool is_current) {
+  return Saved(HarnessJob(JobOf(name)), platform, is_current);
+}
+
+ReportId CoreHarness::Saved(const HarnessJob& job, PlatformIndex platform, bool is_current) {
+  answered_.insert(job.start.attempt);
+  WorkerReport::Saved saved{platform, MakeResult(core_->NameOf(job.start.package)), absl::Milliseconds(1)};
+  saved.is_current = is_current;
+  return Report(job, saved);
+}
+
+ReportId CoreHarness::Failed(const std::string& name, WorkerReport::Fault fault, const std::string& error) {
+  const HarnessJob job = JobOf(name);
+  answered_.insert(job.start.attempt);
+  return Report(job, WorkerReport::Failed{fault, error});
+}
+
+void CoreHarness::ChangeProject(const std::string& project) { project_ = std::make_shared<TextProject>(project); }
+
+ResultViewPtr CoreHarness::MakeResult(const std::string& name) {
+  const TextPackage& package = project_->At(name);
+  return std::make_shared<ResultView>(ResultView{.id = ResultId(results_++), .references = package.references, .generated = package.generated,
+                                                 .is_verdict = !package.verdict.empty(), .error = package.verdict});
+}
+
+std::string CoreHarness::TakeLog() { return std::exchange(log_, ""); }
+
+void CoreHarness::Do(const LookUp& effect) {
+  for (const LookUp::Item& item : effect.items) {
+    if (hold_look_ups) {
+      look_ups.push_back(item);
+      continue;
+    }
+    LookedUp answer;
+    for (PlatformIndex p = 0; p < 32; ++p) {
+      if (item.platforms & MaskOf(p)) answer.items.push_back({item.package, p, item.generation, LookedUp::Miss{}});
+    }
+    Send(answer);
+  }
+}
+
+void CoreHarness::Do(const Desire& effect) {
+  acknowledged_.insert(effect.persisted.begin(), effect.persisted.end());
+  for (const AttemptId attempt : effect.cancel) {
+    answered_.insert(attempt);
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const HarnessJob& j) { return j.start.attempt == attempt; });
+    Say("cancel " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)));
+  }
+  for (const Desire::Start& start : effect.start) {
+    Say("start " + core_->NameOf(start.package) + " " + std::to_string(effect.worker.value()));
+    jobs_.push_back({effect.worker, start});
+  }
+}
+
+void CoreHarness::Do(const Spawn& effect) {
+  Say("spawn " + std::to_string(effect.worker.value()));
+  if (hold_workers) return spawned.push_back(effect.worker);
+  Send(WorkerAttached{effect.worker, slots, {}});
+}
+
+void CoreHarness::Do(const Stop& effect) { Say("stop " + std::to_string(effect.worker.value())); }
+
+void CoreHarness::Do(const Persist& effect) {
+  Persisted answer;
+  for (const Persist::Item& item : effect.items) {
+    if (hold_commits && item.was_cooked) {
+      commits.push_back(item);
+    } else {
+      answer.items.push_back({item.package, item.platform, item.result});
+    }
+  }
+  if (!answer.items.empty()) Send(answer);
+}
+
+void CoreHarness::Do(const Rescan& effect) {
+  std::string line = "rescan";
+  for (const std::string& path : effect.paths) line += " " + path;
+  Say(line);
+}
+
+void CoreHarness::Do(const BuildRoot& effect) {
+  std::string line = "root";
+  for (const auto& [package, result] : effect.packages) line += " " + core_->NameOf(package);
+  Say(line);
+  if (hold_roots) return roots.push_back(effect);
+  Send(RootBuilt{effect.platform, Digest::Of(line), {}});
+}
+
+void CoreHarness::Do(const PublishRoot& effect) {
+  Say("publish " + std::to_string(effect.platform));
+  if (hold_publish) return publishes.push_back(effect);
+  Send(RootPublished{effect.platform, ""});
+}
+
+void CoreHarness::Do(const Notify& effect) {
+  if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
+    Say("failed " + core_->NameOf(failed->package) + (failed->platform ? " " + std::to_string(*failed->platform) : "") + ": " + failed->error);
+  } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
+    Say("warned " + core_->NameOf(warned->package) + ": " + warned->text);
+  } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
+    Say("done " + core_->NameOf(done->package));
+  } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
+    has_ended_ = true;
+    Say(std::string("ended") + (ended->is_interrupted ? " interrupted" : "") + (ended->is_fail_fast ? " fail-fast" : "") +
+        (ended->infrastructure_error.empty() ? "" : ": " + ended->infrastructure_error));
+  }
+}
+
+}  // namespace galley::director

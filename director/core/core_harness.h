@@ -1,0 +1,118 @@
+// CoreHarness: a shell for CookCore that a test plays by hand, one event at a time, with a project told as text.
+//
+//   Town -> Mesh Tree?       refers hard to Mesh, softly to Tree      Town @never       is never cooked
+//   Town : a b               generates Town/_gen/a and Town/_gen/b    Town @gpu         needs the resource gpu
+//   Town ! text              its cook is a verdict                    Town @culture X   X is its variant for a selected culture
+//
+// Look-ups miss, commits succeed, workers attach and roots are built at once, unless the test holds them (hold_*) and answers itself.
+// Jobs are the test's: it asks JobOf, answers with Saved, Failed, ..., or lets Work do all that are open.
+// What the core says to people and workers is a log, one line each: "start Town 0", "cancel Town", "failed Town: text", "warned ...",
+// "done Town", "spawn 0", "stop 0", "rescan a b", "root Mesh Town", "publish 0", "ended interrupted".
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "director/core/cook_core.h"
+
+namespace galley::director {
+
+struct TextPackage {
+  std::vector<record::Reference> references;
+  std::vector<record::Generated> generated;
+  std::string verdict;
+  CatalogEntry entry;
+};
+
+class TextProject : public Catalog {
+ public:
+  explicit TextProject(const std::string& text);
+  std::optional<CatalogEntry> Find(std::string_view name) const override;
+  CatalogEntry Generated(std::string_view, std::string_view, std::string_view) const override { return {}; }
+  ReferenceTarget Resolve(std::string_view, std::string_view written) const override;
+  const TextPackage& At(const std::string& name) const;
+
+ private:
+  std::map<std::string, TextPackage> packages_;
+  TextPackage generated_;
+};
+
+struct HarnessJob {
+  WorkerId worker;
+  Desire::Start start;
+};
+
+class CoreHarness {
+ public:
+  explicit CoreHarness(const std::string& project, CookOptions options = {});
+
+  void Request(const std::vector<std::string>& selected, CookRequested request = {});
+  void Send(const Event& event);
+  // Time goes on, in steps of a second.
+  void Pass(absl::Duration duration);
+  // Saves all open jobs, and those that come of it, until the cook is over.
+  void Finish();
+  void Work();
+
+  // The last hand-over of this package. REQUIRES: there was one.
+  const HarnessJob& JobOf(const std::string& name) const;
+  bool HasOpenJob(const std::string& name) const;
+  // Each answers the last hand-over of the package, or the one given, and returns the number of its report.
+  ReportId Loaded(const std::string& name);
+  ReportId Saved(const std::string& name, PlatformIndex platform = 0, bool is_current = true);
+  ReportId Saved(const HarnessJob& job, PlatformIndex platform = 0, bool is_current = true);
+  ReportId Failed(const std::string& name, WorkerReport::Fault fault, const std::string& error = "why");
+  ReportId Report(const HarnessJob& job, decltype(WorkerReport::what) what);
+  // The same report once more.
+  void Resend(ReportId report);
+  void ChangeProject(const std::string& project);
+  ResultViewPtr MakeResult(const std::string& name);
+
+  std::string TakeLog();
+  bool Says(const std::string& part) const { return log_.find(part) != std::string::npos; }
+  CookCore& core() { return *core_; }
+  std::shared_ptr<const Catalog> project() const { return project_; }
+  PackageId Id(const std::string& name) const { return core_->Find(name); }
+  const std::set<ReportId>& acknowledged() const { return acknowledged_; }
+
+  bool hold_look_ups = false, hold_commits = false, hold_workers = false, hold_roots = false, hold_publish = false;
+  std::deque<LookUp::Item> look_ups;
+  std::deque<Persist::Item> commits;
+  std::deque<WorkerId> spawned;
+  std::deque<BuildRoot> roots;
+  std::deque<PublishRoot> publishes;
+  uint32_t slots = 4;
+
+ private:
+  void Do(const LookUp& effect);
+  void Do(const Desire& effect);
+  void Do(const Spawn& effect);
+  void Do(const Stop& effect);
+  void Do(const Persist& effect);
+  void Do(const Rescan& effect);
+  void Do(const BuildRoot& effect);
+  void Do(const PublishRoot& effect);
+  void Do(const Notify& effect);
+  void Say(const std::string& line) { log_ += line + "\n"; }
+
+  std::shared_ptr<const TextProject> project_;
+  std::unique_ptr<CookCore> core_;
+  absl::Time now_ = absl::UnixEpoch();
+  std::deque<Event> inbox_;
+  bool is_sending_ = false;
+  bool has_ended_ = false;
+  std::string log_;
+  std::vector<HarnessJob> jobs_;
+  std::set<AttemptId> answered_;
+  std::map<ReportId, WorkerReported> reports_;
+  std::set<ReportId> acknowledged_;
+  uint32_t results_ = 0;
+  PlatformMask platforms_ = 1;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,306 @@
+// The small nouns of the core, each against its header.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "director/core/agenda.h"
+#include "director/core/blame.h"
+#include "director/core/grants.h"
+#include "director/core/instigators.h"
+#include "director/core/lifecycle.h"
+#include "director/core/package_data.h"
+#include "director/core/request_queue.h"
+#include "director/core/save_queue.h"
+#include "director/core/workers.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+TEST(AgendaTest, UrgentComesFirstAndEqualsAsTheyCame) {
+  Agenda agenda;
+  agenda.Push(Urgency::kNormal, {AgendaItem::Kind::kBegin, PackageId(1)});
+  agenda.Push(Urgency::kNormal, {AgendaItem::Kind::kWake, PackageId(2)});
+  agenda.Push(Urgency::kBlocking, {AgendaItem::Kind::kExplore, PackageId(3), 5});
+  EXPECT_EQ(agenda.Pop().platform, 5u);
+  EXPECT_EQ(agenda.Pop().package, PackageId(1));
+  EXPECT_EQ(agenda.Pop().kind, AgendaItem::Kind::kWake);
+  EXPECT_TRUE(agenda.empty());
+  agenda.Push(Urgency::kLow, {AgendaItem::Kind::kBegin, PackageId(1)});
+  agenda.Clear();
+  EXPECT_TRUE(agenda.empty());
+}
+
+TEST(RequestQueueTest, AgreesWithASet) {
+  std::mt19937 random(11);
+  RequestQueue queue;
+  std::set<std::tuple<int, int, uint32_t>> model;
+  int arrivals = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const uint32_t id = static_cast<uint32_t>(random() % 40);
+    const auto there = std::find_if(model.begin(), model.end(), [&](const auto& key) { return std::get<2>(key) == id; });
+    const int arrival = there == model.end() ? arrivals : std::get<1>(*there);
+    if (random() % 4 == 0) {
+      queue.Remove(PackageId(id));
+      if (there != model.end()) model.erase(there);
+    } else if (random() % 3 == 0 && !model.empty()) {
+      ASSERT_EQ(queue.Pop().value(), std::get<2>(*model.begin()));
+      model.erase(model.begin());
+    } else {
+      const Urgency urgency = static_cast<Urgency>(random() % 4);
+      if (there != model.end()) model.erase(there);
+      queue.Push(PackageId(id), urgency);
+      model.emplace(-static_cast<int>(urgency), arrival, id);
+      arrivals += arrival == arrivals;
+    }
+    ASSERT_EQ(queue.size(), model.size());
+  }
+}
+
+TEST(SaveQueueTest, AgreesWithASetForEachLine) {
+  std::mt19937 random(13);
+  const std::vector<std::string> names = {"a", "b", "c"};
+  SaveQueue queue;
+  std::map<uint32_t, std::tuple<int, absl::Duration, Rank, std::string, uint32_t, uint32_t>> model;  // by id; the group comes last
+  for (int i = 0; i < 5000; ++i) {
+    const uint32_t id = static_cast<uint32_t>(random() % 30), group = static_cast<uint32_t>(random() % 3);
+    if (random() % 3 == 0) {
+      queue.Remove(PackageId(id));
+      model.erase(id);
+    } else {
+      const SaveOrder order{static_cast<Urgency>(random() % 4), absl::Seconds(random() % 4), static_cast<Rank>(random() % 4), names[random() % 3]};
+      queue.Push(PackageId(id), group, order);
+      model[id] = {-static_cast<int>(order.urgency), -order.chain, order.rank, std::string(order.name), id, group};
+    }
+    const uint32_t taken = static_cast<uint32_t>(random() % 3);
+    PackageId best;
+    for (const auto& [other, key] : model) {
+      if (std::get<5>(key) != taken && (!best.valid() || key < model.at(best.value()))) best = PackageId(other);
+    }
+    ASSERT_EQ(queue.Best([&](uint32_t line) { return line != taken; }), best);
+    ASSERT_EQ(queue.size(), model.size());
+  }
+}
+
+TEST(BlameTest, OwnFaultsAndThoseOfTheInfrastructureAreCountedApart) {
+  Blame blame;
+  EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(7)), 1u);
+  EXPECT_EQ(blame.AddInfrastructureFault(PackageId(1)), 1u);
+  EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(8)), 2u);
+  EXPECT_EQ(blame.AddOwnFault(PackageId(2), WorkerId(9)), 1u);
+  EXPECT_EQ(blame.LastWorker(PackageId(1)), WorkerId(8));
+  EXPECT_FALSE(blame.LastWorker(PackageId(3)).valid());
+  blame.Clear();
+  EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(7)), 1u);
+}
+
+TEST(BackOffTest, ItDoublesFromATenthOfASecondToFiveSeconds) {
+  EXPECT_EQ(BackOff(1), absl::Milliseconds(100));
+  EXPECT_EQ(BackOff(2), absl::Milliseconds(200));
+  EXPECT_EQ(BackOff(6), absl::Milliseconds(3200));
+  EXPECT_EQ(BackOff(7), absl::Seconds(5));
+  EXPECT_EQ(BackOff(4'000'000'000u), absl::Seconds(5));
+}
+
+TEST(GrantsTest, AGroupIsTheSetOfItsClassesAndTheEmptyOneIsAlwaysFree) {
+  Grants grants({{"gpu", 1}, {"licence", 2}, {"none", 0}});
+  uint32_t gpu = 0, both = 0, same = 0, empty = 9;
+  std::string unknown;
+  ASSERT_TRUE(grants.GroupOf({"gpu"}, &gpu, &unknown));
+  ASSERT_TRUE(grants.GroupOf({"licence", "gpu", "gpu"}, &both, &unknown));
+  ASSERT_TRUE(grants.GroupOf({"gpu", "licence"}, &same, &unknown));
+  ASSERT_TRUE(grants.GroupOf({}, &empty, &unknown));
+  EXPECT_EQ(both, same);
+  EXPECT_EQ(empty, 0u);
+  grants.Acquire(both);
+  EXPECT_FALSE(grants.IsFree(gpu));
+  EXPECT_TRUE(grants.IsFree(empty));
+  grants.Release(both);
+  EXPECT_TRUE(grants.IsFree(gpu));
+  EXPECT_FALSE(grants.GroupOf({"gpu", "tape"}, &gpu, &unknown));
+  EXPECT_EQ(unknown, "tape");
+  EXPECT_FALSE(grants.GroupOf({"none"}, &gpu, &unknown));
+}
+
+TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {
+  Workers workers({.window = absl::Seconds(2), .jobs_max = 4});
+  Worker& worker = workers.Attach(WorkerId(0), 1);
+  const auto hold = [&](std::set<AttemptId> attempts, absl::Duration expected) {
+    worker.in_hand = absl::btree_set<AttemptId>(attempts.begin(), attempts.end());
+    worker.expected = expected;
+    return workers.HasRoom(worker);
+  };
+  EXPECT_TRUE(hold({1}, absl::Seconds(100)));  // one more than its slots, however long they are
+  EXPECT_FALSE(hold({1, 2}, absl::Seconds(2)));
+  EXPECT_TRUE(hold({1, 2, 3}, absl::Seconds(1)));
+  EXPECT_FALSE(hold({1, 2, 3, 4}, absl::ZeroDuration()));
+}
+
+TEST(WorkersTest, TheLeastLoadedForItsSlotsIsPicked) {
+  Workers workers({.window = absl::Seconds(100), .jobs_max = 100});
+  workers.Attach(WorkerId(0), 1).expected = absl::Seconds(3);
+  workers.Attach(WorkerId(1), 4).expected = absl::Seconds(8);
+  EXPECT_EQ(workers.Pick(WorkerId()), WorkerId(1));
+  EXPECT_EQ(workers.Pick(WorkerId(1)), WorkerId(0));
+  workers.Find(WorkerId(0))->presence = Worker::Presence::kLost;
+  EXPECT_EQ(workers.Pick(WorkerId(1)), WorkerId(1));  // there is no other
+  EXPECT_EQ(workers.attached(), 1u);
+}
+
+TEST(WorkersTest, AReportIsSeenOnceInWhateverOrderReportsCome) {
+  Worker worker;
+  std::mt19937 random(3);
+  std::set<ReportId> model;
+  for (int i = 0; i < 2000; ++i) {
+    const ReportId report = 1 + random() % 200;
+    ASSERT_EQ(worker.See(report), model.insert(report).second);
+  }
+  EXPECT_FALSE(worker.See(0));
+}
+
+TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
+  Workers workers({.window = absl::Seconds(2), .jobs_max = 4});
+  const WorkerId starting = workers.AddOwn(absl::ZeroDuration());
+  const WorkerId idle(10), busy(11);
+  workers.Attach(idle, 1);
+  workers.Attach(busy, 1).in_hand = {1};
+  const auto silent = [&](int seconds) { return workers.Silent(absl::Seconds(seconds), absl::Seconds(10), absl::Seconds(20)); };
+  EXPECT_EQ(silent(10), std::vector<WorkerId>());
+  EXPECT_EQ(silent(11), std::vector<WorkerId>({busy}));
+  EXPECT_EQ(silent(21), std::vector<WorkerId>({starting, busy}));
+}
+
+TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {
+  Workers workers({});
+  workers.Attach(WorkerId(0), 1);
+  workers.Attach(WorkerId(1), 1);
+  EXPECT_EQ(workers.AddOwn(absl::ZeroDuration()), WorkerId(2));
+  EXPECT_EQ(workers.alive(), 3u);
+}
+
+TEST(InstigatorsTest, EachReasonIsKeptOnceInTheOrderFound) {
+  Instigators instigators;
+  EXPECT_TRUE(instigators.Add(PackageId(3), {InstigatorCategory::kHardDependency, PackageId(1)}));
+  EXPECT_TRUE(instigators.Add(PackageId(3), {InstigatorCategory::kSoftDependency, PackageId(1)}));
+  EXPECT_TRUE(instigators.Add(PackageId(3), {InstigatorCategory::kHardDependency, PackageId(2)}));
+  EXPECT_FALSE(instigators.Add(PackageId(3), {InstigatorCategory::kHardDependency, PackageId(1)}));
+  ASSERT_EQ(instigators.Of(PackageId(3)).size(), 3u);
+  EXPECT_EQ(instigators.Of(PackageId(3))[2].referencer, PackageId(2));
+  EXPECT_TRUE(instigators.Of(PackageId(2)).empty());
+  EXPECT_TRUE(instigators.Of(PackageId(99)).empty());
+  instigators.Clear();
+  EXPECT_TRUE(instigators.Of(PackageId(3)).empty());
+}
+
+TEST(InstigatorsTest, WhatAPersonAskedForIsHighAndADeviceBlocks) {
+  EXPECT_EQ(UrgencyOf(InstigatorCategory::kCookMap), Urgency::kHigh);
+  EXPECT_EQ(UrgencyOf(InstigatorCategory::kHardDependency), Urgency::kNormal);
+  EXPECT_EQ(UrgencyOf(InstigatorCategory::kCookOnTheFly), Urgency::kBlocking);
+  EXPECT_EQ(UrgencyOf(InstigatorCategory::kSpeculative), Urgency::kLow);
+  EXPECT_EQ(CategoryName(InstigatorCategory::kStartupPackage), "StartupPackage");
+  EXPECT_EQ(CategoryName(InstigatorCategory::kCulture), "Culture");
+  EXPECT_EQ(CategoryName(InstigatorCategory::kUnsolicited), "Unsolicited");
+}
+
+TEST(PackageTableTest, PackagesNeverMoveAndIdsAreDense) {
+  PackageTable packages;
+  const PackageId first = packages.FindOrAdd("/Game/0");
+  const PackageData* const address = &packages[first];
+  for (uint32_t i = 1; i < 5000; ++i) ASSERT_EQ(packages.FindOrAdd("/Game/" + std::to_string(i)), PackageId(i));
+  EXPECT_EQ(&packages[first], address);
+  EXPECT_EQ(address->name, "/Game/0");
+  EXPECT_EQ(packages.FindOrAdd("/Game/4999"), PackageId(4999));
+  EXPECT_EQ(packages.size(), 5000u);
+  EXPECT_FALSE(packages.Find("/Game/5000").valid());
+  EXPECT_FALSE(packages.Has(PackageId(5000)));
+  EXPECT_FALSE(packages.Has(PackageId()));
+}
+
+TEST(PackageTableTest, TheGeneratorOfANameIsWhatStandsBeforeItsLastGen) {
+  EXPECT_EQ(GeneratorName("/Game/a.level/_gen/c.level"), "/Game/a.level");
+  EXPECT_EQ(GeneratorName("/Game/a/_gen/b/_gen/c"), "/Game/a/_gen/b");
+  EXPECT_EQ(GeneratorName("/Game/a.level"), "");
+}
+
+TEST(PackageStateTest, EveryWayInGoesThroughRequest) {
+  for (const State to : {State::kLoad, State::kSave, State::kSaveStalled}) EXPECT_FALSE(IsLegalEdge(State::kIdle, to));
+  EXPECT_TRUE(IsLegalEdge(State::kIdle, State::kRequest));
+  EXPECT_FALSE(IsLegalEdge(State::kRequest, State::kSaveStalled));
+  for (const State state : {State::kIdle, State::kRequest, State::kLoad, State::kSave, State::kSaveStalled}) EXPECT_FALSE(IsLegalEdge(state, state));
+  for (const State from : {State::kRequest, State::kLoad, State::kSave, State::kSaveStalled}) EXPECT_TRUE(IsLegalEdge(from, State::kIdle));
+}
+
+class LifecycleTest : public testing::Test {
+ protected:
+  PackageId Enter(const std::string& name, PlatformMask platforms) {
+    const PackageId id = packages_.FindOrAdd(name);
+    ranks_.Grow(packages_.size());
+    lifecycle_.Enter(id, platforms);
+    lifecycle_.SetState(id, State::kRequest, "test");
+    packages_[id].work->has_begun = true;
+    lifecycle_.Refresh(id);
+    return id;
+  }
+  PackageTable packages_;
+  Ranks ranks_;
+  Counters counters_;
+  Lifecycle lifecycle_{packages_, ranks_, counters_};
+};
+
+TEST_F(LifecycleTest, CountersFollowThePhases) {
+  const PackageId a = Enter("A", 5);
+  EXPECT_EQ(counters_.in_cook, 1u);
+  EXPECT_EQ(counters_.results_wanted, 2u);
+  packages_[a].slots[0].result = packages_[a].slots[2].result = std::make_shared<ResultView>();
+  lifecycle_.SetPhase(a, 0, Phase::kDone, ResultSource::kUpToDate);
+  lifecycle_.SetPhase(a, 2, Phase::kDone, ResultSource::kCooked);
+  EXPECT_EQ(counters_.results_up_to_date, 1u);
+  EXPECT_EQ(counters_.results_cooked, 1u);
+  lifecycle_.SetPhase(a, 2, Phase::kFailed);
+  EXPECT_EQ(counters_.results_cooked, 0u);
+  EXPECT_EQ(counters_.results_failed, 1u);
+  lifecycle_.Refresh(a);
+  lifecycle_.CheckInvariants();
+  lifecycle_.SetState(a, State::kIdle, "test");
+  lifecycle_.SetOutcome(a, Outcome::kFailed);
+  lifecycle_.SetOutcome(a, Outcome::kFailed);
+  EXPECT_EQ(counters_.failed, 1u);
+  lifecycle_.Withdraw(a);
+  EXPECT_EQ(counters_.in_cook + counters_.failed + counters_.results_wanted + counters_.results_failed + counters_.results_up_to_date, 0u);
+  lifecycle_.CheckInvariants();
+}
+
+TEST_F(LifecycleTest, APackageIsInTheQueueOfItsState) {
+  const PackageId a = Enter("A", 1);
+  EXPECT_TRUE(lifecycle_.requests().Contains(a));
+  packages_[a].work->waits_for_generator = true;
+  lifecycle_.Refresh(a);
+  EXPECT_FALSE(lifecycle_.requests().Contains(a));
+  lifecycle_.SetState(a, State::kLoad, "test");
+  EXPECT_TRUE(lifecycle_.loads().Contains(a));
+  lifecycle_.SetState(a, State::kSaveStalled, "test");
+  EXPECT_TRUE(lifecycle_.saves().Contains(a));
+  EXPECT_FALSE(lifecycle_.loads().Contains(a));
+  lifecycle_.CheckInvariants();
+  lifecycle_.SetState(a, State::kIdle, "test");
+  EXPECT_TRUE(lifecycle_.saves().empty());
+  EXPECT_EQ(packages_[a].work, nullptr);
+}
+
+TEST_F(LifecycleTest, OneThatBacksOffIsLoadedWhenItsTimeHasCome) {
+  const PackageId a = Enter("A", 1);
+  packages_[a].work->not_before = absl::UnixEpoch() + absl::Seconds(3);
+  lifecycle_.SetState(a, State::kLoad, "test");
+  EXPECT_TRUE(lifecycle_.has_backing_off());
+  lifecycle_.Release(absl::UnixEpoch() + absl::Seconds(2));
+  EXPECT_TRUE(lifecycle_.loads().empty());
+  lifecycle_.Release(absl::UnixEpoch() + absl::Seconds(3));
+  EXPECT_TRUE(lifecycle_.loads().Contains(a));
+  EXPECT_FALSE(lifecycle_.has_backing_off());
+  lifecycle_.CheckInvariants();
+}
+
+}  // namespace
+}  // namespace galley::director
