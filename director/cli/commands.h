@@ -19,6 +19,7 @@ int RunDiff(const GlobalOptions& options, const std::string& before, const std::
 int RunCheckout(const GlobalOptions& options, const std::string& root, const std::string& directory);
 int RunStoreStats(const GlobalOptions& options);
 int RunStoreVerify(const GlobalOptions& options);
+int RunStoreCat(const GlobalOptions& options, const std::string& digest);
 int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);
 

@@ -23,6 +23,7 @@ struct CookCommandOptions {
   std::vector<std::string> never;
   bool no_soft_references = false;
   std::optional<uint32_t> workers;
+  std::string launcher;
   std::string out;
   bool no_stage = false;
   bool force = false;

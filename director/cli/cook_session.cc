@@ -1,9 +1,13 @@
 #include "director/cli/cook_session.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <cerrno>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "absl/time/clock.h"
@@ -27,6 +31,15 @@ std::string RandomId() {
   std::string id;
   for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", random());
   return id;
+}
+
+// Tables of earlier cooks, and successors that a cook which died left behind.
+void RemoveOldTables(const std::string& state, const std::string& present) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(state, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("snapshot-") && name.ends_with(".table") && name != present) (void)RemoveAll(entry.path().string());
+  }
 }
 
 // The director's own executables lie together.
@@ -65,7 +78,10 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
   }
   auto project = OpenProject(options_.global, overrides);
   if (!project.ok()) return Stop{kUsage, MessageOf(project.status())};
-  if (project->farm.launcher != "local") {
+  if (!options_.launcher.empty() && options_.launcher != "local") {
+    return Stop{kUsage, fmt::format("--launcher {}: not yet; use local", options_.launcher)};
+  }
+  if (options_.launcher.empty() && project->farm.launcher != "local") {
     return Stop{kUsage, fmt::format("[farm] launcher = \"{}\" is not supported yet; use \"local\"", project->farm.launcher)};
   }
   if (!options_.cultures.empty()) project->cook.cultures = options_.cultures;
@@ -73,7 +89,31 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
   summary_.project = project_->name;
   std::optional<Stop> stop;
   platforms_ = PlatformsWanted(stop);
+  for (const std::string& file : {options_.summary, options_.trace}) {
+    if (file.empty() || stop) continue;
+    const std::string path = AbsolutePath(file);
+    const std::string folder = path.substr(0, std::max<size_t>(1, path.rfind('/')));
+    if (::access(folder.c_str(), W_OK) != 0) stop = Stop{kUsage, fmt::format("{} cannot be written: {} is no folder that can be written to", file, folder)};
+  }
+  for (uint32_t i = 0; i < project_->platforms.size(); ++i) {
+    if ((platforms_ & director::MaskOf(i)) != 0) report_.platforms.push_back(project_->platforms[i].name);
+  }
   return stop;
+}
+
+// Before anything is cooked: a sandbox that cannot be written would be found only after the roots are published.
+std::optional<CookSession::Stop> CookSession::CheckOutput() const {
+  if (options_.no_stage) return std::nullopt;
+  for (const std::string& platform : report_.platforms) {
+    const std::string sandbox = JoinPath(project_->output_directory, platform);
+    absl::Status made = CreateDirectories(sandbox);
+    if (made.ok() && ::access(sandbox.c_str(), W_OK) != 0) made = ErrnoStatus(errno, "write to", sandbox);
+    if (!made.ok()) {
+      return Stop{kInfrastructure, fmt::format("the output cannot be written: {}; choose another with [output] dir or --out, or mend its mode",
+                                               MessageOf(made))};
+    }
+  }
+  return std::nullopt;
 }
 
 director::PlatformMask CookSession::PlatformsWanted(std::optional<Stop>& stop) const {
@@ -103,8 +143,9 @@ director::PlatformMask CookSession::PlatformsWanted(std::optional<Stop>& stop) c
 std::optional<CookSession::Stop> CookSession::TakeTheLock() {
   const std::string state = project_->state_directory();
   if (absl::Status made = CreateDirectories(JoinPath(state, "logs")); !made.ok()) {
-    return Stop{kInfrastructure, MessageOf(made)};
+    return Stop{kInfrastructure, fmt::format("{}; the project's folder must be writable for its state", MessageOf(made))};
   }
+  if (std::optional<Stop> stop = CheckOutput()) return stop;
   bool said = false;
   while (true) {
     auto lock = director::ProjectLock::TryAcquire(state);
@@ -162,6 +203,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   if (!selection.ok()) return Stop{kUsage, MessageOf(selection.status())};
   selection_ = std::move(*selection);
   for (const std::string& warning : selection_.warnings) report_.Warn(warning);
+  ReportOddFiles();
   summary_.scan_s = Seconds(begin, absl::Now());
   trace_.Add({.name = "scan",
               .category = "scan",
@@ -171,6 +213,18 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   report_.Say(fmt::format("scanned {} files, {} packages ({:.2f} s)", world_->snapshot->files().size(),
                           world_->table->names().size(), summary_.scan_s));
   return std::nullopt;
+}
+
+// Files that cannot be used and are no packages: a folder that cannot be read hides packages, so it fails; the rest is worth a warning.
+void CookSession::ReportOddFiles() {
+  for (const content::FileEntry& file : world_->snapshot->files()) {
+    if (file.error.empty() || world_->table->Find(file.path)) continue;
+    if (S_ISDIR(file.stat.mode)) {
+      report_.OnFailed(file.path, "", {.stage = director::Stage::kRequest, .error = file.error});
+    } else {
+      report_.OnWarning(file.path, "", file.error);
+    }
+  }
 }
 
 absl::Status CookSession::InvalidateAll(JournalMeta& meta) {
@@ -243,7 +297,7 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
     applied = affected.ok() ? journal_->Invalidate(*affected, meta) : affected.status();
   }
   if (!applied.ok()) return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(applied))};
-  if (!old_table.empty() && old_table != meta.table_file) (void)RemoveAll(JoinPath(state, old_table));
+  RemoveOldTables(state, meta.table_file);
   return std::nullopt;
 }
 
@@ -300,13 +354,13 @@ void CookSession::StageAll() {
   for (const SummaryFailure& failure : report_.failures) {
     if (!failure.package.empty()) failed.push_back(director::StagePath(*project_, failure.package));
   }
+  // The roots are published: an interrupt from here on is too late, the sandboxes follow them. (A second one ends the process.)
+  is_published_ = true;
   for (const auto& [platform, root] : outcome_->roots) {
-    if (interrupt_->interrupted()) break;
     const auto staged = director::Stage(*store_, {.directory = JoinPath(project_->output_directory, platform),
                                                   .root = root,
                                                   .by_the_book = selection_.by_the_book,
-                                                  .failed_packages = failed,
-                                                  .interrupted = &interrupt_->flag()});
+                                                  .failed_packages = failed});
     if (!staged.ok()) {
       stage_failed_ = true;
       report_.OnFailed("", platform,
@@ -319,8 +373,28 @@ void CookSession::StageAll() {
   summary_.stage_s = Seconds(begin, absl::Now());
 }
 
+// Packages that the last cook by the book held and this one does not are in no cook any more.
+void CookSession::ForgetInstigators() {
+  std::set<std::string_view> present;
+  for (const auto& [name, instigators] : outcome_->instigators) {
+    if (!instigators.empty()) present.insert(name);
+  }
+  std::vector<std::string> gone;
+  (void)journal_->ForEach([&](std::string_view name, const director::PackageRecord& record) {
+    if (!record.instigators.empty() && !present.contains(name)) gone.emplace_back(name);
+  });
+  for (std::string& name : gone) outcome_->instigators.emplace_back(std::move(name), std::vector<director::InstigatorRecord>());
+}
+
 // What the next cook starts from.
 void CookSession::Remember() {
+  if (selection_.by_the_book) ForgetInstigators();
+  nlohmann::json failures = nlohmann::json::array();
+  for (const SummaryFailure& one : report_.failures) failures.push_back(one.ToJson());
+  const std::string text = failures.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (const absl::Status written = WriteFileAtomic(JoinPath(project_->state_directory(), kFailuresFile), text); !written.ok()) {
+    report_.Warn(fmt::format("`galley why` will not know of this cook's failures: {}", MessageOf(written)));
+  }
   const auto& snapshot = outcome_->world->snapshot;
   for (const absl::Status& status : {snapshot->WriteTable(outcome_->world->table_file), snapshot->SaveDigestCache(),
                                      journal_->RecordInstigators(outcome_->instigators)}) {
@@ -355,7 +429,7 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
     }
     if (outcome_->ended.is_interrupted) code = kInterrupted;
   }
-  if (interrupt_->interrupted()) code = kInterrupted;
+  if (interrupt_->interrupted() && !is_published_) code = kInterrupted;
   summary_.exit_code = code;
   summary_.snapshot = SnapshotDigest().ToString();
   summary_.warnings = report_.warnings;
@@ -363,15 +437,15 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
   std::sort(summary_.warnings.begin(), summary_.warnings.end());
   std::sort(summary_.failures.begin(), summary_.failures.end());
   summary_.total_s = Seconds(started_, absl::Now());
-  report_.Finish(summary_);
   if (!options_.summary.empty()) {
-    const absl::Status written = WriteFileAtomic(AbsolutePath(options_.summary), summary_.ToJson().dump(2) + "\n");
+    const absl::Status written = WriteFileAtomic(AbsolutePath(options_.summary), summary_.ToText());
     if (!written.ok()) code = Fail(options_.global, kInfrastructure, fmt::format("--summary: {}", MessageOf(written)));
   }
   if (!options_.trace.empty()) {
     const absl::Status written = WriteFileAtomic(AbsolutePath(options_.trace), trace_.ToJson());
     if (!written.ok()) code = Fail(options_.global, kInfrastructure, fmt::format("--trace: {}", MessageOf(written)));
   }
+  report_.Finish(summary_, outcome_.has_value());
   return code;
 }
 

@@ -15,6 +15,10 @@
 
 namespace galley::cli {
 
+// Under .galley/state: the failures of the last cook as in the summary, for `galley why`.
+inline constexpr const char* kFailuresFile = "failures.json";
+
+
 class CookSession {
  public:
   CookSession(const CookCommandOptions& options, Report& report);
@@ -34,6 +38,9 @@ class CookSession {
   std::optional<Stop> TakeTheSnapshot();
   std::optional<Stop> ApplyTheDifference();
   std::optional<Stop> Cook();
+  std::optional<Stop> CheckOutput() const;
+  void ReportOddFiles();
+  void ForgetInstigators();
   void StageAll();
   void Remember();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
@@ -62,6 +69,7 @@ class CookSession {
   std::optional<director::ShellOutcome> outcome_;
   Summary summary_;
   bool stage_failed_ = false;
+  bool is_published_ = false;
   absl::Time started_;
 };
 

@@ -1,7 +1,10 @@
 // galley: what a person types. Parses the command line; each command is a function of commands.h.
 
+#include <csignal>
 #include <cstdio>
 #include <functional>
+#include <iostream>
+#include <string_view>
 
 #include "CLI/CLI.hpp"
 #include "director/cli/commands.h"
@@ -29,16 +32,17 @@ void AddCook(CLI::App& app, Action& action, CookCommandOptions& o, Action& refus
   CLI::App* cook = app.add_subcommand("cook", "Cook by the book, or the packages, maps and folders that are named");
   o.global.AddTo(*cook);
   cook->add_option("selection", o.positional, "PACKAGE, MAP or DIR: a virtual path under a mount, else a file path")->type_name("");
-  cook->add_option("--platform", o.platforms, "Cook for this platform only (repeatable)");
+  cook->add_option("--platform", o.platforms, "Cook for this platform only (repeatable)")->allow_extra_args(false);
   cook->add_flag("--all-platforms", o.all_platforms, "Cook for all platforms (the default)");
-  cook->add_option("--map", o.maps, "A map to cook: a package or a glob (repeatable)");
-  cook->add_option("--package", o.packages, "A package to cook (repeatable)");
-  cook->add_option("--dir", o.directories, "A folder to cook (repeatable)");
-  cook->add_option("--map-section", o.map_sections, "Maps of [map_section.NAME] (repeatable)");
-  cook->add_option("--culture", o.cultures, "Cultures instead of [cook] cultures (repeatable)");
-  cook->add_option("--never", o.never, "Packages that are never cooked, as a glob (repeatable)");
+  cook->add_option("--map", o.maps, "A map to cook: a package or a glob (repeatable)")->allow_extra_args(false);
+  cook->add_option("--package", o.packages, "A package to cook (repeatable)")->allow_extra_args(false);
+  cook->add_option("--dir", o.directories, "A folder to cook (repeatable)")->allow_extra_args(false);
+  cook->add_option("--map-section", o.map_sections, "Maps of [map_section.NAME] (repeatable)")->allow_extra_args(false);
+  cook->add_option("--culture", o.cultures, "Cultures instead of [cook] cultures (repeatable)")->allow_extra_args(false);
+  cook->add_option("--never", o.never, "Packages that are never cooked, as a glob (repeatable)")->allow_extra_args(false);
   cook->add_flag("--no-soft-references", o.no_soft_references, "Do not follow soft references");
   cook->add_option("--workers", o.workers, "Start exactly so many workers")->check(CLI::Range(1u, 4096u));
+  cook->add_option("--launcher", o.launcher, "Where workers come from: local (others: not yet)")->type_name("NAME");
   cook->add_option("--out", o.out, "Where the sandboxes lie, instead of [output] dir");
   cook->add_flag("--no-stage", o.no_stage, "Publish the roots, leave the sandboxes alone");
   cook->add_flag("--force", o.force, "Cook everything, ignore what is cached");
@@ -48,7 +52,7 @@ void AddCook(CLI::App& app, Action& action, CookCommandOptions& o, Action& refus
   cook->add_option("--summary", o.summary, "Write the summary to this file")->type_name("FILE");
   cook->add_option("--trace", o.trace, "Write a Chrome trace to this file")->type_name("FILE");
   NotYet(*cook,
-         {"--launcher", "--director", "--link", "--changed-since", "--changed", "--dlc", "--create-release", "--based-on-release",
+         {"--director", "--link", "--changed-since", "--changed", "--dlc", "--create-release", "--based-on-release",
           "--fixed-base", "--error-on-engine-content", "--install-manifests", "--map-dependencies", "--verify-determinism", "--dry-run",
           "--no-sandbox"},
          o.global, refusal);
@@ -58,6 +62,10 @@ void AddCook(CLI::App& app, Action& action, CookCommandOptions& o, Action& refus
 }  // namespace
 
 int Main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe behind us must not end a cook
+  if (std::string_view(argv[0]).ends_with("galley-director")) {
+    return Fail({}, kUsage, "galley-director: a director as a service: not yet; `galley cook` hosts its own");
+  }
   CLI::App app("Galley: a distributed asset cooker", "galley");
   app.set_version_flag("--version", "galley 0.1.0");
   app.require_subcommand(1);
@@ -106,6 +114,10 @@ int Main(int argc, char** argv) {
   add(*store, "stats", "Counts and sizes", [&] { return RunStoreStats(global); });
   CLI::App* verify = add(*store, "verify", "Read and check everything; quarantine what is wrong", [&] { return RunStoreVerify(global); });
   NotYet(*verify, {"--repair"}, global, refusal);
+
+  add(*store, "cat", "Write a blob to standard output (a failure's log, say)", [&] { return RunStoreCat(global, first); })
+      ->add_option("digest", first, "<hex>/<size>")
+      ->required();
 
   const auto later = [&](CLI::App& parent, const char* name) {
     CLI::App* command = add(parent, name, "(not yet)", [&global, name] { return Fail(global, kUsage, fmt::format("{}: not yet", name)); });

@@ -16,6 +16,8 @@
 #include "common/record/recipe.h"
 #include "common/record/result.h"
 #include "director/cli/commands.h"
+#include "director/cli/cook_session.h"
+#include "director/cli/virtual_path.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
@@ -46,15 +48,16 @@ struct Opened {
   PackageRecord record;
 };
 
-absl::StatusOr<std::string> ToVirtual(const project::Project& project, const std::string& argument) {
-  for (const content::Mount& mount : project.mounts) {
-    if (content::IsUnder(argument, mount.path)) return argument;
+// What the last cook said of it (CookSession::Remember).
+nlohmann::json FailuresOf(const project::Project& project, const std::string& package) {
+  nlohmann::json found = nlohmann::json::array();
+  const auto text = ReadFile(JoinPath(project.state_directory(), kFailuresFile), 256 << 20);
+  const nlohmann::json all = nlohmann::json::parse(text.ok() ? *text : "[]", nullptr, false);
+  if (!all.is_array()) return found;
+  for (const nlohmann::json& one : all) {
+    if (one.is_object() && one.value("package", "") == package) found.push_back(one);
   }
-  const std::string host = AbsolutePath(argument);
-  for (const content::Mount& mount : project.mounts) {
-    if (content::IsUnder(host, mount.directory)) return mount.path + host.substr(mount.directory.size());
-  }
-  return absl::InvalidArgumentError(fmt::format("{} lies under no mount and in no mounted folder", argument));
+  return found;
 }
 
 absl::StatusOr<Opened> Open(const GlobalOptions& options, const std::string& argument) {
@@ -66,6 +69,7 @@ absl::StatusOr<Opened> Open(const GlobalOptions& options, const std::string& arg
   }
   ASSIGN_OR_RETURN(opened.journal, Journal::Open(opened.project.state_directory(), true));
   ASSIGN_OR_RETURN(auto record, opened.journal->Find(opened.package));
+  if (!record && !FailuresOf(opened.project, opened.package).empty()) return opened;
   if (!record) {
     return absl::InvalidArgumentError(
         fmt::format("{} was in no cook of this project yet (a package is named with its extension: /Game/x.png)", opened.package));
@@ -108,6 +112,7 @@ nlohmann::json WhyJson(Opened& opened, const std::string& platform) {
     for (const auto& [name, category] : chain) list.push_back({{"package", name}, {"category", CategoryName(category)}});
     chains.push_back(std::move(list));
   }
+  json["failures"] = FailuresOf(opened.project, opened.package);
   auto& platforms = json["platforms"] = nlohmann::json::object();
   for (const auto& [name, record] : opened.record.platforms) {
     if (!platform.empty() && name != platform) continue;
@@ -140,6 +145,11 @@ std::string Short(const std::string& value) {
 
 void PrintWhy(const nlohmann::json& why) {
   std::puts(why["package"].get<std::string>().c_str());
+  for (const auto& failure : why["failures"]) {
+    const std::string log = failure.value("log", "");
+    std::puts(fmt::format("failed in the last cook ({}, {}): {}{}", failure.value("platform", ""), failure.value("stage", ""),
+                          failure.value("error", ""), log.empty() ? "" : fmt::format("\n  its log: galley store cat {}", log)).c_str());
+  }
   std::puts("in the cook because");
   if (why["instigators"].empty()) std::puts("  (it was not in the last cook)");
   for (const auto& chain : why["instigators"]) {
@@ -282,11 +292,21 @@ absl::Status ExportAction(const Opened& opened, store::Store& store, const Platf
   return WriteFileAtomic(JoinPath(directory, "command"), action.command);
 }
 
+std::string UnknownPlatform(const project::Project& project, const std::string& platform) {
+  std::string known;
+  for (const project::Platform& one : project.platforms) {
+    if (one.name == platform) return {};
+    known += (known.empty() ? "" : ", ") + one.name;
+  }
+  return platform.empty() ? "" : fmt::format("--platform {}: galley.toml has no such platform (it has {})", platform, known);
+}
+
 }  // namespace
 
 int RunWhy(const GlobalOptions& options, const std::string& package, const std::string& platform) {
   auto opened = Open(options, package);
   if (!opened.ok()) return Fail(options, kUsage, MessageOf(opened.status()));
+  if (const std::string unknown = UnknownPlatform(opened->project, platform); !unknown.empty()) return Fail(options, kUsage, unknown);
   const nlohmann::json why = WhyJson(*opened, platform);
   if (options.json) {
     std::puts(why.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());

@@ -1,5 +1,6 @@
 #include "director/cli/report.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,7 +51,23 @@ std::string ProgressText(const director::Counters& c, double seconds) {
   return text;
 }
 
+// What others said, for a terminal: its lines stay lines, nothing drives the terminal.
+std::string Printable(std::string_view text) {
+  std::string printable;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    if (begin != 0) printable += '\n';
+    printable += EscapeControl(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return printable;
+}
+
 }  // namespace
+
+nlohmann::json SummaryFailure::ToJson() const {
+  return {{"package", package}, {"platform", platform}, {"stage", stage}, {"error", error}, {"log", log}};
+}
 
 nlohmann::json Summary::ToJson() const {
   nlohmann::json warning_list = nlohmann::json::array();
@@ -59,8 +76,7 @@ nlohmann::json Summary::ToJson() const {
   }
   nlohmann::json failure_list = nlohmann::json::array();
   for (const SummaryFailure& one : failures) {
-    failure_list.push_back(
-        {{"package", one.package}, {"platform", one.platform}, {"stage", one.stage}, {"error", one.error}, {"log", one.log}});
+    failure_list.push_back(one.ToJson());
   }
   const director::Counters& c = counters;
   return {
@@ -81,6 +97,8 @@ nlohmann::json Summary::ToJson() const {
       {"warnings", std::move(warning_list)},
       {"failures", std::move(failure_list)}};
 }
+
+std::string Summary::ToText() const { return ToJson().dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; }
 
 Report::Report(const GlobalOptions& options) : options_(options), started_(absl::Now()), last_plain_(started_) {
   is_terminal_ = !options.json && !options.quiet && ::isatty(STDERR_FILENO) == 1;
@@ -106,13 +124,18 @@ void Report::Say(std::string_view text) {
 
 void Report::OnFailed(const std::string& package, const std::string& platform, const director::PackageFailed& failed) {
   const std::string stage(StageName(failed.stage));
-  failures.push_back({package, platform, stage, failed.error, failed.log});
-  if (options_.json) {
-    return Event({{"event", "failure"}, {"package", package}, {"platform", platform}, {"stage", stage}, {"error", failed.error}, {"log", failed.log}});
+  const bool is_of_all = platform.empty() && !package.empty();
+  for (const std::string& one : is_of_all ? platforms : std::vector<std::string>{platform}) {
+    failures.push_back({package, one, stage, failed.error, failed.log});
+    if (!options_.json) continue;
+    nlohmann::json event = failures.back().ToJson();
+    event["event"] = "failure";
+    Event(event);
   }
+  if (options_.json) return;
   ClearLine();
-  const std::string where = platform.empty() ? package : fmt::format("{} ({})", package, platform);
-  std::fputs(fmt::format("{}error:{} {}: {}\n", has_colour_ ? "\x1b[31m" : "", has_colour_ ? "\x1b[0m" : "", where, failed.error).c_str(),
+  const std::string where = platform.empty() ? package : package.empty() ? platform : fmt::format("{} ({})", package, platform);
+  std::fputs(fmt::format("{}error:{} {}: {}\n", has_colour_ ? "\x1b[31m" : "", has_colour_ ? "\x1b[0m" : "", where, Printable(failed.error)).c_str(),
              stderr);
 }
 
@@ -122,7 +145,7 @@ void Report::OnWarning(const std::string& package, const std::string& platform, 
   if (options_.quiet) return;
   ClearLine();
   const std::string where = package.empty() ? "" : platform.empty() ? package + ": " : fmt::format("{} ({}): ", package, platform);
-  std::fputs(fmt::format("{}warning:{} {}{}\n", has_colour_ ? "\x1b[33m" : "", has_colour_ ? "\x1b[0m" : "", where, text).c_str(), stderr);
+  std::fputs(fmt::format("{}warning:{} {}{}\n", has_colour_ ? "\x1b[33m" : "", has_colour_ ? "\x1b[0m" : "", where, Printable(text)).c_str(), stderr);
 }
 
 void Report::OnDone(const director::StoredResult& result, director::ResultSource source) {
@@ -139,7 +162,10 @@ void Report::OnDone(const director::StoredResult& result, director::ResultSource
 void Report::OnProgress(const director::Counters& counters) {
   const absl::Time now = absl::Now();
   if (is_terminal_) {
-    std::fputs(fmt::format("\r\x1b[K{}", ProgressText(counters, absl::ToDoubleSeconds(now - started_))).c_str(), stderr);
+    std::string line = ProgressText(counters, absl::ToDoubleSeconds(now - started_));
+    winsize window{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && line.size() >= window.ws_col) line.resize(window.ws_col - 1u);
+    std::fputs(fmt::format("\r\x1b[K{}", line).c_str(), stderr);
     std::fflush(stderr);
     line_shown_ = true;
     return;
@@ -158,19 +184,21 @@ void Report::OnProgress(const director::Counters& counters) {
   }
 }
 
-void Report::Finish(const Summary& summary) {
+void Report::Finish(const Summary& summary, bool has_cooked) {
   if (options_.json) {
     nlohmann::json event = summary.ToJson();
     event["event"] = "summary";
     return Event(event);
   }
-  if (options_.quiet) return;
+  if (options_.quiet || !has_cooked) return ClearLine();
   const director::Counters& c = summary.counters;
   Say(fmt::format("{} packages in the cook: {} cooked, {} cached, {} up to date, {} failed results ({:.2f} s)", c.in_cook,
                   c.results_cooked, c.results_cached, c.results_up_to_date, c.results_failed, summary.total_s));
   for (const auto& [platform, root] : summary.roots) Say(fmt::format("  {:<12} {}", platform, root));
+  if (summary.roots.empty()) Say(fmt::format("{}; no root was published, the sandboxes are as they were, what was finished is kept",
+                                             summary.exit_code == kInterrupted ? "interrupted" : "stopped early"));
   if (!summary.failures.empty()) {
-    Say(fmt::format("{} failures; `galley why PACKAGE` explains one, the summary names their logs", summary.failures.size()));
+    Say(fmt::format("{} of the results failed; `galley why PACKAGE` explains, `galley store cat LOG` prints a log", summary.failures.size()));
   }
 }
 

@@ -31,6 +31,7 @@ struct SummaryFailure {
   std::string error;
   std::string log;
   auto operator<=>(const SummaryFailure&) const = default;
+  nlohmann::json ToJson() const;
 };
 
 struct Summary {
@@ -45,6 +46,8 @@ struct Summary {
   std::vector<SummaryFailure> failures;
 
   nlohmann::json ToJson() const;
+  // The file that --summary names.
+  std::string ToText() const;
 };
 
 class Report final : public director::ShellListener {
@@ -61,7 +64,11 @@ class Report final : public director::ShellListener {
   void OnProgress(const director::Counters& counters) override;
 
   // Ends the live line and prints what the cook came to.
-  void Finish(const Summary& summary);
+  // `has_cooked`: it got as far as cooking.
+  void Finish(const Summary& summary, bool has_cooked);
+
+  // Those that are cooked for. A failure of all of them is one line for people and one entry for each in the summary.
+  std::vector<std::string> platforms;
 
   std::vector<SummaryWarning> warnings;
   std::vector<SummaryFailure> failures;

@@ -5,6 +5,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
+#include "director/cli/virtual_path.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -42,38 +43,15 @@ class Selector {
     return selection_.packages.size() - before;
   }
 
-  // A positional argument or option value as a virtual path: virtual when it lies under a mount, else a file path.
-  absl::StatusOr<std::string> ToVirtual(const std::string& argument) const {
-    std::string trimmed = argument;
-    while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
-    for (const content::Mount& mount : project_.mounts) {
-      if (content::IsUnder(trimmed, mount.path)) return trimmed;
-    }
-    const std::string host = AbsolutePath(trimmed);
-    const content::Mount* best = nullptr;
-    for (const content::Mount& mount : project_.mounts) {
-      if (content::IsUnder(host, mount.directory) && (best == nullptr || mount.directory.size() > best->directory.size())) {
-        best = &mount;
-      }
-    }
-    if (best == nullptr) {
-      std::string mounts;
-      for (const content::Mount& mount : project_.mounts) mounts += (mounts.empty() ? "" : ", ") + mount.path;
-      return absl::InvalidArgumentError(
-          fmt::format("{} lies under no mount (mounts: {}) and in no mounted folder", argument, mounts));
-    }
-    return best->path + host.substr(best->directory.size());
-  }
-
   absl::Status AddPackage(const std::string& argument, InstigatorCategory category) {
-    ASSIGN_OR_RETURN(const std::string name, ToVirtual(argument));
+    ASSIGN_OR_RETURN(const std::string name, ToVirtual(project_, argument));
     if (name.find("/_gen/") == std::string::npos && !table_.Find(name)) return NoSuchPackage(argument, name);
     Add(name, category);
     return absl::OkStatus();
   }
 
   absl::Status AddDirectory(const std::string& argument) {
-    ASSIGN_OR_RETURN(const std::string folder, ToVirtual(argument));
+    ASSIGN_OR_RETURN(const std::string folder, ToVirtual(project_, argument));
     if (AddFolder(folder, InstigatorCategory::kCommandLineDirectory) == 0) {
       return absl::InvalidArgumentError(fmt::format("no package lies under {}", folder));
     }
@@ -88,7 +66,7 @@ class Selector {
   }
 
   absl::Status AddPositional(const std::string& argument) {
-    ASSIGN_OR_RETURN(const std::string name, ToVirtual(argument));
+    ASSIGN_OR_RETURN(const std::string name, ToVirtual(project_, argument));
     if (table_.snapshot().Kind(name) == content::EntryKind::kFolder) return AddDirectory(argument);
     return AddPackage(argument, InstigatorCategory::kCommandLinePackage);
   }
@@ -155,7 +133,9 @@ absl::Status SelectByTheBook(const project::Project& project, Selector& selector
 absl::StatusOr<Selection> Select(const CookCommandOptions& options, const project::Project& project,
                                  const director::ProjectCatalog& table) {
   Selector selector(project, table);
-  selector.selection().by_the_book = !options.has_selection();
+  // What leaves something out is no cook by the book either.
+  selector.selection().by_the_book =
+      !options.has_selection() && options.never.empty() && options.cultures.empty() && !options.no_soft_references;
   if (options.has_selection()) {
     RETURN_IF_ERROR(SelectFromCommandLine(options, project, selector));
   } else {

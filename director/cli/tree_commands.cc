@@ -178,4 +178,15 @@ int RunStoreVerify(const GlobalOptions& options) {
   return report->problems.empty() ? kDone : kFailed;
 }
 
+int RunStoreCat(const GlobalOptions& options, const std::string& text) {
+  const auto digest = Digest::Parse(text);
+  if (!digest.ok()) return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(digest.status())));
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto blob = (*opened)->Get(*digest);
+  if (!blob.ok()) return Fail(options, absl::IsNotFound(blob.status()) ? kFailed : kInfrastructure, MessageOf(blob.status()));
+  std::fwrite((*blob)->data(), 1, (*blob)->size(), stdout);
+  return kDone;
+}
+
 }  // namespace galley::cli

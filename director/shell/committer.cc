@@ -95,7 +95,8 @@ void ExplainChange(const std::optional<PackageRecord>& before, JournalUpdate& up
 
 }  // namespace
 
-CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results, const Persist& persist) {
+CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results, const Persist& persist,
+                          const std::function<bool(const StoredResult&)>& holds) {
   CommitOutcome outcome;
   store::CommitBatch batch;
   std::vector<JournalUpdate> updates;
@@ -103,10 +104,12 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTab
     outcome.event.items.push_back({item.package, item.platform, item.result});
     const StoredResultPtr stored = results.Get(item.result);
     if (stored == nullptr || (stored->is_in_journal && !item.was_cooked)) continue;
-    JournalUpdate update = UpdateOf(*stored);
-    if (auto before = journal.Find(stored->package); before.ok()) ExplainChange(*before, update);
-    update.record.last_cook.time = absl::Now();
-    updates.push_back(std::move(update));
+    if (holds(*stored)) {
+      JournalUpdate update = UpdateOf(*stored);
+      if (auto before = journal.Find(stored->package); before.ok()) ExplainChange(*before, update);
+      update.record.last_cook.time = absl::Now();
+      updates.push_back(std::move(update));
+    }
     if (!item.was_cooked) continue;
     for (const auto& blob : stored->blobs) {
       batch.blobs.push_back(blob);

@@ -44,7 +44,9 @@ struct CommitOutcome {
   uint64_t bytes_stored = 0;
 };
 
-// One group. Blocking.
-CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results, const Persist& persist);
+// One group. Blocking. The journal learns only what holds in `holds`' snapshot, the one that is now the base of differences: a result that
+// a change of files overtook on its way here feeds the cache and no more.
+CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results, const Persist& persist,
+                          const std::function<bool(const StoredResult&)>& holds);
 
 }  // namespace galley::director

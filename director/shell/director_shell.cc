@@ -1,5 +1,6 @@
 #include "director/shell/director_shell.h"
 
+#include <algorithm>
 #include <random>
 
 #include "common/base/hex.h"
@@ -36,7 +37,8 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                      [this](const std::string& text) {
                        Post(Internal([this, text] { listener_.OnWarning("", "", text); }));
                      }},
-                options_.look_up) {}
+                options_.look_up),
+      commit_world_(world_.Get()) {}
 
 DirectorShell::~DirectorShell() = default;
 
@@ -172,7 +174,45 @@ void DirectorShell::Do(const LookUp& effect) {
   }
   if (!refused.items.empty()) Post(Event(std::move(refused)));
   if (items.empty()) return;
-  look_up_thread_.Post([this, items = std::move(items)] { Post(Event(look_ups_.Run(items))); });
+  RunLookUps(std::move(items));
+}
+
+// An answer that a new snapshot overtook is not given: the question is asked again.
+void DirectorShell::RunLookUps(std::vector<LookUpItem> items) {
+  look_up_thread_.Post([this, items = std::move(items)]() mutable {
+    const uint64_t number = world_.Get()->number;
+    LookedUp answer = look_ups_.Run(items);
+    Post(Internal([this, number, items = std::move(items), answer = std::move(answer)]() mutable {
+      if (world_.Get()->number != number) return RunLookUps(std::move(items));
+      TakeLookedUp(std::move(answer));
+    }));
+  });
+}
+
+void DirectorShell::TakeLookedUp(LookedUp answer) {
+  for (const LookedUp::Item& item : answer.items) {
+    const auto* hit = std::get_if<LookedUp::Hit>(&item.outcome);
+    if (hit == nullptr) continue;
+    if (const StoredResultPtr stored = results_.Get(hit->result->id); stored != nullptr && !stored->is_in_journal) {
+      unjournaled_.insert(hit->result->id);
+    }
+  }
+  StepCore(answer);
+}
+
+// `world_number`: the world in which the reports were judged. A later one judges again.
+void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) {
+  const WorldPtr world = world_.Get();
+  for (WorkerReport& report : reported.reports) {
+    auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
+    if (saved == nullptr) continue;
+    const StoredResultPtr stored = results_.Get(saved->result->id);
+    unjournaled_.insert(saved->result->id);
+    if (world->number != world_number && stored != nullptr) {
+      saved->is_current = saved->is_current && FilesStillHold(*world, tools_, stored->package, stored->source, stored->observed);
+    }
+  }
+  StepCore(reported);
 }
 
 void DirectorShell::AddBlob(const Digest& digest, v1::Job& job) {
@@ -272,7 +312,9 @@ void DirectorShell::StartCommit() {
   commit_running_ = true;
   commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})}] {
     const int64_t started = absl::ToUnixMicros(clock_.Now());
-    CommitOutcome outcome = CommitGroup(store_, journal_, results_, persist);
+    CommitOutcome outcome = CommitGroup(store_, journal_, results_, persist, [this](const StoredResult& stored) {
+      return FilesStillHold(*commit_world_, tools_, stored.package, stored.source, stored.observed);
+    });
     trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
                 .category = "commit",
                 .worker = "director",
@@ -283,14 +325,16 @@ void DirectorShell::StartCommit() {
       commit_running_ = false;
       bytes_stored_ += outcome.bytes_stored;
       for (const std::string& alarm : outcome.alarms) listener_.OnWarning("", "", alarm);
+      for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
       StepCore(outcome.event);
       StartCommit();
     }));
   });
 }
 
-absl::StatusOr<FilesChanged> DirectorShell::MakeSuccessor(const std::vector<std::string>& paths) {
-  const WorldPtr old = world_.Get();
+// Commit thread: in order with the commits, so that every record of the journal was made in the snapshot that is its base.
+absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(const std::vector<std::string>& paths) {
+  const WorldPtr old = commit_world_;
   auto world = std::make_shared<World>(*old);
   world->number = old->number + 1;
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
@@ -311,31 +355,42 @@ absl::StatusOr<FilesChanged> DirectorShell::MakeSuccessor(const std::vector<std:
   RETURN_IF_ERROR(journal_.Invalidate(event.packages, meta));
   event.catalog = world->table;
   event.paths = paths;
+  commit_world_ = world;
+  return Successor{std::move(world), std::move(event)};
+}
+
+// Loop thread: from here on look-ups, reports and jobs are of the new snapshot.
+void DirectorShell::TakeSuccessor(Successor successor) {
+  const WorldPtr world = successor.world;
   world_.Set(world);
-  return event;
+  for (const ResultId id : unjournaled_) {
+    const StoredResultPtr stored = results_.Get(id);
+    if (stored == nullptr || FilesStillHold(*world, tools_, stored->package, stored->source, stored->observed)) continue;
+    successor.event.packages.push_back(stored->package);
+  }
+  std::vector<std::string>& packages = successor.event.packages;
+  std::sort(packages.begin(), packages.end());
+  packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
+  std::map<std::string, uint64_t> attached;
+  {
+    base::MutexLock lock(mutex_);
+    attached = segment_used_;
+  }
+  v1::ToWorker message;
+  message.mutable_snapshot()->set_number(world->number);
+  message.mutable_snapshot()->set_table_file(world->table_file);
+  for (const auto& [worker, segment] : attached) service_->Send(worker, message);
+  StepCore(successor.event);
 }
 
 void DirectorShell::Do(const Rescan& effect) {
   commit_thread_.Post([this, paths = effect.paths] {
-    auto event = MakeSuccessor(paths);
-    if (!event.ok()) {
-      Persisted failure{.error = fmt::format("taking a new snapshot: {}", MessageOf(event.status()))};
-      Post(Event(std::move(failure)));
+    auto successor = MakeSuccessor(paths);
+    if (!successor.ok()) {
+      Post(Event(Persisted{.error = fmt::format("taking a new snapshot: {}", MessageOf(successor.status()))}));
       return;
     }
-    Post(Internal([this, event = std::move(*event)] {
-      const WorldPtr world = world_.Get();
-      v1::ToWorker message;
-      message.mutable_snapshot()->set_number(world->number);
-      message.mutable_snapshot()->set_table_file(world->table_file);
-      for (const auto& [worker, segment] : [this] {
-             base::MutexLock lock(mutex_);
-             return segment_used_;
-           }()) {
-        service_->Send(worker, message);
-      }
-      StepCore(event);
-    }));
+    Post(Internal([this, successor = std::move(*successor)]() mutable { TakeSuccessor(std::move(successor)); }));
   });
 }
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -111,7 +112,15 @@ class DirectorShell {
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
   void RecordPublished(const BuildRoot& build);
-  absl::StatusOr<FilesChanged> MakeSuccessor(const std::vector<std::string>& paths);
+  struct Successor {
+    WorldPtr world;
+    FilesChanged event;
+  };
+  absl::StatusOr<Successor> MakeSuccessor(const std::vector<std::string>& paths);
+  void TakeSuccessor(Successor successor);
+  void RunLookUps(std::vector<LookUpItem> items);
+  void TakeLookedUp(LookedUp answer);
+  void TakeReports(WorkerReported reported, uint64_t world_number);
   std::string PlatformName(PlatformIndex platform) const;
   static std::string WorkerName(WorkerId worker);
   static WorkerId WorkerOf(const std::string& name);
@@ -136,7 +145,11 @@ class DirectorShell {
   std::map<std::string, uint64_t> segment_used_ GALLEY_GUARDED_BY(mutex_);  // worker -> last segment given
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
 
+  // Commit thread only: the world whose snapshot is the base of differences. The loop follows when it takes the successor.
+  WorldPtr commit_world_;
+
   // Loop thread only.
+  std::set<ResultId> unjournaled_;  // delivered to the core, and the journal does not name them yet
   std::vector<Persist::Item> pending_commit_;
   bool commit_running_ = false;
   std::map<std::string, Digest> roots_;

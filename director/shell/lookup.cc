@@ -60,6 +60,14 @@ struct LookUpRunner::Question {
   std::string error;
 };
 
+// Its trust domain is one that this cook reads.
+bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
+  if (record.weak_key == record::WeakKey(record.source, record.recipe, options_.trust_domain)) return true;
+  return std::any_of(options_.read_trust.begin(), options_.read_trust.end(), [&](const std::string& domain) {
+    return record.weak_key == record::WeakKey(record.source, record.recipe, domain);
+  });
+}
+
 std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, const LookUpItem& item, PlatformIndex platform,
                                                         const PackageRecord& record) {
   const std::string& platform_name = world.project->platforms[platform].name;
@@ -68,6 +76,7 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
   const PlatformRecord& old = found->second;
   const project::ResolvedRecipe& recipe = (*item.recipes)[platform];
   if (!old.is_trusted || old.recipe != recipe.digest) return std::nullopt;
+  if (!IsReadable(old)) return std::nullopt;
   if (item.generated_source && old.source != *item.generated_source) return std::nullopt;
 
   const Observer observer(world, *deps_.tools);

@@ -53,6 +53,7 @@ class LookUpRunner {
   LookedUp Run(const std::vector<LookUpItem>& items);
 
  private:
+  bool IsReadable(const PlatformRecord& record) const;
   struct Question;  // one (item, platform) that goes to the action cache
   std::optional<LookedUp::Item> FromJournal(const World& world, const LookUpItem& item, PlatformIndex platform,
                                             const PackageRecord& record);

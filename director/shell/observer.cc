@@ -123,4 +123,33 @@ absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::str
   return true;
 }
 
+bool FilesStillHold(const World& world, ToolDigests& tools, std::string_view package, const Digest& source,
+                    const std::vector<record::Observed>& observed) {
+  if (world.snapshot->Find(package) != nullptr) {
+    const auto digest = world.snapshot->DigestOf(package);
+    if (!digest.ok() || *digest != source) return false;
+  }
+  const Observer observer(world, tools);
+  for (const record::Observed& seen : observed) {
+    switch (seen.what.kind) {
+      case ObservationKind::kFile:
+      case ObservationKind::kExists:
+      case ObservationKind::kList:
+      case ObservationKind::kGlob: {
+        std::string needs;
+        const auto value = observer.ValueOf(seen.what, {.package = package}, &needs);
+        if (!value.ok() || *value != seen.value) return false;
+        break;
+      }
+      case ObservationKind::kCooked:
+      case ObservationKind::kPlatform:
+      case ObservationKind::kTool:
+      case ObservationKind::kEnv:
+      case ObservationKind::kName:
+        break;
+    }
+  }
+  return true;
+}
+
 }  // namespace galley::director

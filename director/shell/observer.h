@@ -68,4 +68,9 @@ absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::str
                                 const CookedOutputs& cooked, const std::vector<record::Observed>& observed,
                                 std::string* stale_path);
 
+// The part of it that a difference of files decides: the source (unless it is generated) and every file, listing and glob. False too when
+// one of them can no longer be read as the snapshot has it.
+bool FilesStillHold(const World& world, ToolDigests& tools, std::string_view package, const Digest& source,
+                    const std::vector<record::Observed>& observed);
+
 }  // namespace galley::director

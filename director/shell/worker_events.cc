@@ -53,10 +53,11 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());
   }
   if (message.reports().empty()) return Post(Event(WorkerAlive{worker}));
+  const uint64_t world_number = world_.Get()->number;
   WorkerReported reported{.worker = worker};
   for (const v1::Report& report : message.reports()) reported.reports.push_back(reports_.Read(worker_id, report));
   GiveSegmentIfLow(worker_id, message);
-  Post(Event(std::move(reported)));
+  Post(Internal([this, reported = std::move(reported), world_number]() mutable { TakeReports(std::move(reported), world_number); }));
 }
 
 // A worker gets its next segment when the present one is half full, so that it never waits for one.
