@@ -36,6 +36,15 @@ inline PutResult SampleResult(std::string_view action, const Digest& output) {
                    .result = record::EncodeResult(result)};
 }
 
+// The cooker's judgement that the inputs of `action` are wrong.
+inline PutResult SampleVerdict(std::string_view action) {
+  PutResult put = SampleResult(action, Digest());
+  record::Result verdict;
+  verdict.is_verdict = true;
+  put.result = record::EncodeResult(verdict);
+  return put;
+}
+
 inline PublishedRoot SampleRoot(std::string_view platform, const Digest& root) {
   return PublishedRoot{.project_id = "project", .platform = std::string(platform), .root = root, .by_the_book = true,
                        .time = absl::FromUnixSeconds(1'700'000'000), .snapshot = Digest::Of("snapshot")};

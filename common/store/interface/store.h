@@ -76,6 +76,9 @@ struct StoreInfo {
   std::string directory;
   std::string store_id;     // random, made once
   uint64_t loss_epoch = 0;  // rises whenever anything is dropped or quarantined
+  // Rises with everything that Commit, Publish and Forget write, and is as durable as that: a store with a lower number than it had is an
+  // older one, restored. The distance between two numbers means nothing.
+  uint64_t commits = 0;
 };
 
 struct StoreStats {
@@ -108,7 +111,7 @@ class Store : public BlobStore, public ActionCache {
 
   // One group: (1) syncs the data that is named, blobs Put before included, (2) appends the results and syncs, (3) indexes. When it returns
   // OK all of it survives a power cut. A result whose key is there with another outcome is not replaced: ALREADY_EXISTS names the key in
-  // the message, the rest is committed. INVALID_ARGUMENT: a location that does not hold what is claimed (nothing of it is committed).
+  // the message, the rest is committed. But a success replaces a verdict: the judgement was wrong, or not the cooker's alone. INVALID_ARGUMENT: a location that does not hold what is claimed (nothing of it is committed).
   virtual absl::Status Commit(const CommitBatch& batch) = 0;
 
   // After the root's Directories were Put: one synced record. Returns the sequence.

@@ -102,7 +102,7 @@ absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::Results(std
 
 absl::StatusOr<StoreInfo> MemoryStore::Info() {
   const base::MutexLock lock(mutex_);
-  return StoreInfo{.directory = "", .store_id = store_id_, .loss_epoch = loss_epoch_};
+  return StoreInfo{.directory = "", .store_id = store_id_, .loss_epoch = loss_epoch_, .commits = commits_};
 }
 
 absl::StatusOr<uint64_t> MemoryStore::AllocateSegment() {
@@ -151,13 +151,15 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
   for (const auto& blob : batch.blobs) {
     if (!HasLocked(blob.first)) blobs_[blob.first] = Stored{.bytes = written_.at(blob), .location = blob.second};
   }
+  ++commits_;
   std::string conflicts;
   for (const PutResult& put : batch.results) {
     AddSetLocked(put);
     const auto [at, is_new] = kept.emplace(put.action_key, put.result);
-    if (is_new) {
-      results_[put.action_key] = put.result;
-    } else if (!record::SameOutcome(*record::DecodeResult(at->second), *record::DecodeResult(put.result))) {
+    const record::Result stored = *record::DecodeResult(at->second), given = *record::DecodeResult(put.result);
+    if (is_new || (stored.is_verdict && !given.is_verdict)) {
+      results_[put.action_key] = at->second = put.result;
+    } else if (!record::SameOutcome(stored, given)) {
       conflicts += " " + put.action_key.ToString();
     }
   }
@@ -176,6 +178,7 @@ absl::StatusOr<uint64_t> MemoryStore::Publish(const PublishedRoot& root) {
     if (other.project_id == root.project_id && other.platform == root.platform) ++published.sequence;
   }
   roots_.push_back(published);
+  ++commits_;
   return published.sequence;
 }
 
@@ -193,6 +196,7 @@ absl::Status MemoryStore::Forget(std::span<const Digest> action_keys) {
   size_t count = 0;
   for (const Digest& key : action_keys) count += results_.erase(key);
   if (count != 0) ++loss_epoch_;
+  ++commits_;
   return absl::OkStatus();
 }
 

@@ -55,6 +55,7 @@ class MemoryStore final : public Store {
 
   const std::string store_id_;
   mutable base::Mutex mutex_;
+  uint64_t commits_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t quarantined_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<Digest, Stored> blobs_ GALLEY_GUARDED_BY(mutex_);

@@ -110,6 +110,12 @@ absl::StatusOr<IndexedRoot> DecodeRoot(std::string_view bytes) {
   ASSIGN_OR_RETURN(indexed.root, DecodePublished(bytes.substr(16)));
   return indexed;
 }
+absl::StatusOr<SegmentState> DecodeSegmentState(std::string_view bytes) {
+  if (bytes.size() != 16) return WrongValue("segment's state");
+  return SegmentState{.writer = static_cast<SegmentWriterKind>(GetFixed32(bytes, 0)),
+                      .is_abandoned = GetFixed32(bytes, 4) != 0,
+                      .indexed_bytes = GetFixed64(bytes, 8)};
+}
 std::string EncodeCounters(const IndexCounters& c) {
   std::string bytes;
   for (const uint64_t value : {c.blobs, c.blob_bytes, c.files, c.file_bytes, c.results, c.observation_sets, c.roots}) PutFixed64(bytes, value);
@@ -345,13 +351,19 @@ class RocksIndex final : public Index {
   absl::StatusOr<std::map<uint64_t, SegmentState>> Segments() override {
     std::map<uint64_t, SegmentState> segments;
     RETURN_IF_ERROR(ForEach("s", [&](std::string_view key, std::string_view value) -> absl::Status {
-      if (key.size() != 9 || value.size() != 16) return WrongValue("segment's state");
-      segments[GetBig(key.substr(1))] = SegmentState{.writer = static_cast<SegmentWriterKind>(GetFixed32(value, 0)),
-                                                     .is_abandoned = GetFixed32(value, 4) != 0,
-                                                     .indexed_bytes = GetFixed64(value, 8)};
+      if (key.size() != 9) return WrongValue("segment's key");
+      ASSIGN_OR_RETURN(segments[GetBig(key.substr(1))], DecodeSegmentState(value));
       return absl::OkStatus();
     }));
     return segments;
+  }
+  absl::StatusOr<std::optional<SegmentState>> Segment(uint64_t number) override {
+    std::string value;
+    const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), SegmentKey(number), &value);
+    if (status.IsNotFound()) return std::optional<SegmentState>();
+    RETURN_IF_ERROR(FromRocks(status));
+    ASSIGN_OR_RETURN(const SegmentState state, DecodeSegmentState(value));
+    return std::optional(state);
   }
   absl::StatusOr<bool> IsKnownDamage(const RecordPlace& place) override {
     std::string value;

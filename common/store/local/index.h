@@ -90,6 +90,7 @@ class Index {
   // Newest first.
   virtual absl::StatusOr<std::vector<IndexedRoot>> Roots(std::string_view project_id) = 0;
   virtual absl::StatusOr<std::map<uint64_t, SegmentState>> Segments() = 0;
+  virtual absl::StatusOr<std::optional<SegmentState>> Segment(uint64_t number) = 0;
   virtual absl::StatusOr<bool> IsKnownDamage(const RecordPlace& place) = 0;
   virtual uint64_t epoch() const = 0;
   virtual IndexCounters counters() const = 0;

@@ -136,6 +136,9 @@ absl::Status LocalStore::PlanResults(const CommitBatch& batch, Plan& plan) {
     if (at == outcomes.end()) {
       plan.results.push_back(&put);
       outcomes.emplace(put.action_key, *std::move(result));
+    } else if (at->second.is_verdict && !result->is_verdict) {
+      plan.results.push_back(&put);
+      at->second = *std::move(result);
     } else if (!record::SameOutcome(at->second, *result)) {
       plan.conflicts.push_back(put.action_key);
     }
@@ -227,6 +230,7 @@ absl::Status LocalStore::SyncOwn() {
       return ErrnoStatus(error, "sync", file->path());
     }
     checkpoint_bytes_ += end - file->synced_bytes();
+    log_bytes_ += end - file->synced_bytes();
     file->set_synced_bytes(end);
     synced_ends_[file->number()] = end;
   }
@@ -279,13 +283,15 @@ absl::Status LocalStore::AppendPlan(const Plan& plan, const PublishedRoot* root,
 }
 
 absl::Status LocalStore::NoteSegments(const Plan& plan, IndexBatch& index) {
-  ASSIGN_OR_RETURN(auto states, index_->Segments());
   std::map<uint64_t, SegmentState> changed;
   for (const auto& [digest, location] : plan.adopted) {
     if (location.segment == 0) continue;
-    const auto known = states.find(location.segment);
-    SegmentState state = known == states.end() ? SegmentState{.writer = SegmentWriterKind::kWorker} : known->second;
-    const auto at = changed.emplace(location.segment, state).first;
+    auto at = changed.find(location.segment);
+    if (at == changed.end()) {
+      // Those that are named only: a commit costs the same however many segments there are.
+      ASSIGN_OR_RETURN(const std::optional<SegmentState> known, index_->Segment(location.segment));
+      at = changed.emplace(location.segment, known.value_or(SegmentState{.writer = SegmentWriterKind::kWorker})).first;
+    }
     if (at->second.writer != SegmentWriterKind::kWorker) continue;
     // Without the padding, which a worker that died may not have written.
     at->second.indexed_bytes = std::max(at->second.indexed_bytes, location.offset + kRecordHeaderBytes + digest.size_bytes());

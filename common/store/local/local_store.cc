@@ -22,7 +22,8 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
       lock_(std::move(layout.lock)),
       index_(std::move(recovered.index)),
       segment_to_fill_(recovered.segment_to_fill),
-      segment_next_(recovered.segment_next) {
+      segment_next_(recovered.segment_next),
+      log_bytes_(recovered.log_bytes) {
   for (const auto& [number, state] : recovered.segments) {
     if (state.is_abandoned) abandoned_.insert(number);
   }
@@ -216,7 +217,9 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(std:
   return answer;
 }
 
-absl::StatusOr<StoreInfo> LocalStore::Info() { return StoreInfo{.directory = directory_, .store_id = store_id_, .loss_epoch = index_->epoch()}; }
+absl::StatusOr<StoreInfo> LocalStore::Info() {
+  return StoreInfo{.directory = directory_, .store_id = store_id_, .loss_epoch = index_->epoch(), .commits = log_bytes_};
+}
 
 absl::StatusOr<uint64_t> LocalStore::AllocateSegment() {
   RETURN_IF_ERROR(CheckFreeSpace(directory_, kSegmentHeaderBytes, options_.free_bytes_margin));

@@ -8,6 +8,7 @@
 // never held during a sync. Order: commit_mutex_, then mutex_.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -113,6 +114,7 @@ class LocalStore final : public Store {
   std::vector<std::shared_ptr<SegmentFile>> full_ GALLEY_GUARDED_BY(mutex_);  // filled since the last sync
   std::optional<uint64_t> segment_to_fill_ GALLEY_GUARDED_BY(mutex_);
   uint64_t segment_next_ GALLEY_GUARDED_BY(mutex_) = 1;
+  std::atomic<uint64_t> log_bytes_;  // StoreInfo::commits: the owner's segments, all of them, as far as they are synced
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
 };
 

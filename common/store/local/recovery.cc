@@ -1,10 +1,13 @@
 #include "common/store/local/recovery.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <utility>
 
 #include "common/base/log.h"
@@ -16,6 +19,7 @@ namespace galley::store {
 namespace {
 
 constexpr size_t kBatchChangesMax = 8192;
+constexpr int64_t kUnusedSecondsMin = 600;
 
 std::string IndexPath(const std::string& directory) { return JoinPath(directory, "index"); }
 
@@ -37,11 +41,16 @@ class Recovery {
     RETURN_IF_ERROR(ReplayOwnersSegments());
     if (lost_records_) RETURN_IF_ERROR(TakeInEverything());
     RETURN_IF_ERROR(SettleEpoch());
+    RETURN_IF_ERROR(RemoveUnused());
     if (rebuilt_) RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
     ::unlink(RebuildMarkerPath(directory_).c_str());
     Recovered recovered;
     ASSIGN_OR_RETURN(recovered.segment_to_fill, SegmentToFill());
     ASSIGN_OR_RETURN(recovered.segments, index_->Segments());
+    for (const SegmentListing& segment : segments_) {
+      const auto state = recovered.segments.find(segment.number);
+      if (state != recovered.segments.end() && state->second.writer == SegmentWriterKind::kOwner) recovered.log_bytes += segment.size_bytes;
+    }
     recovered.loss_epoch = index_->epoch();
     recovered.segment_next = segments_.empty() ? 1 : segments_.back().number + 1;
     recovered.index = std::move(index_);
@@ -77,6 +86,7 @@ class Recovery {
                                        [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
       const bool is_there = at != segments_.end() && at->number == number;
       if (is_there && at->size_bytes >= state.indexed_bytes) continue;
+      if (!is_there && IsUnused(state)) continue;  // removed by RemoveUnused, which the index did not live to note
       LogWarning("store={} segment={:016x} {}: the index is made again", directory_, number, is_there ? "is shorter than it was" : "is gone");
       return false;
     }
@@ -179,6 +189,37 @@ class Recovery {
   absl::Status TakeIn(const Digest& digest, const BlobLocation& location, IndexBatch& batch) {
     ASSIGN_OR_RETURN(const auto present, index_->Blobs(std::span(&digest, 1)));
     return present[0].has_value() ? absl::OkStatus() : batch.SetBlob(digest, location);
+  }
+
+  // Of a worker, and nothing in it was ever adopted (an abandoned one forgot what was).
+  static bool IsUnused(const SegmentState& state) {
+    return state.writer == SegmentWriterKind::kWorker && !state.is_abandoned && state.indexed_bytes == 0;
+  }
+
+  // Segments that were given to workers which wrote nothing. Those that a worker has open stay, and young ones, which one may be about to
+  // open: it outlives the owner when another process takes the store over.
+  absl::Status RemoveUnused() {
+    ASSIGN_OR_RETURN(const auto states, index_->Segments());
+    auto batch = index_->NewBatch();
+    for (const auto& [number, state] : states) {
+      if (!IsUnused(state)) continue;
+      const auto listed = std::lower_bound(segments_.begin(), segments_.end(), number,
+                                           [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
+      const bool is_there = listed != segments_.end() && listed->number == number;
+      if (is_there && (listed->size_bytes != kSegmentHeaderBytes || !RemoveIfIdle(number))) continue;
+      RETURN_IF_ERROR(batch->RemoveSegment(number));
+    }
+    return batch->size() == 0 ? absl::OkStatus() : index_->Write(std::move(batch));
+  }
+
+  // Under the lock that a writer holds, so that nothing is written to it meanwhile.
+  bool RemoveIfIdle(uint64_t number) const {
+    const std::string path = SegmentPath(directory_, number);
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat s {};
+    if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(file.get(), &s) != 0) return false;
+    const bool is_idle = static_cast<uint64_t>(s.st_size) == kSegmentHeaderBytes && ::time(nullptr) - s.st_mtime > kUnusedSecondsMin;
+    return is_idle && ::unlink(path.c_str()) == 0;
   }
 
   // The highest epoch that anything remembers, and one more when something was lost.

@@ -257,5 +257,64 @@ TEST_F(RecoveryTest, ASegmentWhoseSyncFailedIsNotAdopted) {
   EXPECT_EQ(store->Commit({.blobs = {written}}).code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_F(RecoveryTest, SegmentsThatNobodyWroteToGoWhenTheStoreIsOpenedUnlessTheyAreYoungOrInUse) {
+  uint64_t unused = 0, young = 0, in_use = 0;
+  std::pair<Digest, BlobLocation> adopted;
+  {
+    const auto store = Open(live_);
+    unused = *store->AllocateSegment();
+    young = *store->AllocateSegment();
+    in_use = *store->AllocateSegment();
+    adopted = Write(*store, live_, "adopted");
+    ASSERT_TRUE(store->Commit({.blobs = {adopted}}).ok());
+  }
+  const auto writer = *SegmentWriter::Open(live_, in_use);
+  for (const uint64_t segment : {unused, in_use, adopted.second.segment}) {
+    fs::last_write_time(SegmentPath(live_, segment), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  auto store = Open(live_);
+  EXPECT_FALSE(FileExists(SegmentPath(live_, unused)));
+  EXPECT_TRUE(FileExists(SegmentPath(live_, young)));
+  EXPECT_EQ(GetBytes(*store, adopted.first), "adopted");
+  const auto written = *writer->Append("at last");
+  EXPECT_TRUE(store->Commit({.blobs = {written}}).ok());
+  EXPECT_EQ(GetBytes(*store, written.first), "at last");
+  store.reset();
+  EXPECT_EQ(EpochOf(*Open(live_)), 0u);
+}
+
+// The index that noted the removal is lost with a crash; the one before still knows the segment.
+TEST_F(RecoveryTest, AnUnusedSegmentThatIsGoneIsNoLoss) {
+  uint64_t unused = 0;
+  {
+    const auto store = Open(live_);
+    unused = *store->AllocateSegment();
+    PutBytes(*store, "kept");
+  }
+  { const auto store = Open(live_); }  // learns of it
+  fs::remove(SegmentPath(live_, unused));
+  const auto store = Open(live_);
+  EXPECT_EQ(EpochOf(*store), 0u);
+  EXPECT_EQ(GetBytes(*store, Digest::Of("kept")), "kept");
+}
+
+TEST_F(RecoveryTest, AnOlderBackupHasALowerNumberOfCommits) {
+  uint64_t before = 0, after = 0;
+  std::string backup;
+  {
+    const auto store = Open(live_);
+    ASSERT_TRUE(store->Commit({.results = {SampleResult("a", PutBytes(*store, "one"))}}).ok());
+    before = store->Info()->commits;
+    backup = Copy("backup");
+    ASSERT_TRUE(store->Commit({.results = {SampleResult("b", PutBytes(*store, "two"))}}).ok());
+    after = store->Info()->commits;
+  }
+  EXPECT_LT(Open(backup)->Info()->commits, after);
+  EXPECT_GE(Open(backup)->Info()->commits, before);
+  EXPECT_GE(Open(live_)->Info()->commits, after);
+  fs::remove_all(JoinPath(live_, "index"));
+  EXPECT_GE(Open(live_)->Info()->commits, after);
+}
+
 }  // namespace
 }  // namespace galley::store

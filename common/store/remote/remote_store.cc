@@ -90,7 +90,7 @@ class RemoteStore final : public Store {
   absl::StatusOr<StoreInfo> Info() override {
     v1::InfoReply reply;
     RETURN_IF_ERROR(Retried([&] { return Call(v1::InfoRequest(), reply, &v1::Store::Stub::Info); }));
-    return StoreInfo{.directory = reply.directory(), .store_id = reply.store_id(), .loss_epoch = reply.loss_epoch()};
+    return StoreInfo{.directory = reply.directory(), .store_id = reply.store_id(), .loss_epoch = reply.loss_epoch(), .commits = reply.commits()};
   }
 
   absl::StatusOr<uint64_t> AllocateSegment() override {

@@ -169,6 +169,37 @@ TEST_P(EveryStore, KeepsTheFirstOfTwoOutcomesAndNamesTheKey) {
   EXPECT_THAT(ResultOf(store(), other.action_key), Optional(other.result));
 }
 
+TEST_P(EveryStore, ReplacesAVerdictByASuccessButNotASuccessByAVerdict) {
+  const PutResult verdict = SampleVerdict("a"), success = SampleResult("a", PutBytes(store(), "one"));
+  ASSERT_TRUE(store().Commit({.results = {verdict}}).ok());
+  EXPECT_THAT(ResultOf(store(), verdict.action_key), Optional(verdict.result));
+  EXPECT_TRUE(store().Commit({.results = {success}}).ok());
+  EXPECT_THAT(ResultOf(store(), verdict.action_key), Optional(success.result));
+  EXPECT_EQ(store().Commit({.results = {verdict}}).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(ResultOf(store(), verdict.action_key), Optional(success.result));
+}
+
+TEST_P(EveryStore, ReplacesAVerdictByASuccessOfTheSameCommit) {
+  const PutResult verdict = SampleVerdict("a"), success = SampleResult("a", PutBytes(store(), "one"));
+  EXPECT_TRUE(store().Commit({.results = {verdict, success}}).ok());
+  EXPECT_THAT(ResultOf(store(), verdict.action_key), Optional(success.result));
+}
+
+TEST_P(EveryStore, CountsUpWithEverythingThatIsWritten) {
+  uint64_t last = store().Info()->commits;
+  const auto rose = [&] {
+    const uint64_t before = std::exchange(last, store().Info()->commits);
+    return last > before;
+  };
+  const PutResult put = SampleResult("a", PutBytes(store(), "one"));
+  ASSERT_TRUE(store().Commit({.results = {put}}).ok());
+  EXPECT_TRUE(rose());
+  ASSERT_TRUE(store().Publish(SampleRoot("windows", Digest::Of("one"))).ok());
+  EXPECT_TRUE(rose());
+  ASSERT_TRUE(store().Forget(std::span(&put.action_key, 1)).ok());
+  EXPECT_TRUE(rose());
+}
+
 TEST_P(EveryStore, TakesTheSameOutcomeTwice) {
   const PutResult put = SampleResult("a", PutBytes(store(), "one"));
   EXPECT_TRUE(store().Commit({.results = {put}}).ok());

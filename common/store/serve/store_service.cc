@@ -35,6 +35,7 @@ grpc::Status StoreService::Info(grpc::ServerContext*, const v1::InfoRequest*, v1
   reply->set_directory(info->directory);
   reply->set_store_id(info->store_id);
   reply->set_loss_epoch(info->loss_epoch);
+  reply->set_commits(info->commits);
   return grpc::Status::OK;
 }
 
