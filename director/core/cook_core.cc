@@ -22,7 +22,7 @@ void CookCore::Impl::Apply(const Event& event) {
   struct Dispatcher {
     Impl& core;
     void operator()(const CookRequested& e) { core.OnCookRequested(e); }
-    void operator()(const CancelRequested&) { core.Stop(Ending::kInterrupted); }
+    void operator()(const CancelRequested&) { core.OnCancelRequested(); }
     void operator()(const LookedUp& e) { core.OnLookedUp(e); }
     void operator()(const WorkerAttached& e) { core.OnWorkerAttached(e); }
     void operator()(const WorkerReported& e) { core.OnWorkerReported(e); }

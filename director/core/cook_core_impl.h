@@ -65,6 +65,7 @@ struct CookCore::Impl {
 
   // requesting.cc: what is in the cook, and why.
   void OnCookRequested(const CookRequested& event);
+  void OnCancelRequested();
   void StartCook(CookRequested wanted);
   size_t SelectSome(size_t units_max);
   PackageId FindOrAdd(std::string_view name);

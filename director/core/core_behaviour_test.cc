@@ -146,6 +146,19 @@ TEST(CommitTest, ASecondCookWaitsForCommitsWithoutABusyAgenda) {
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
+TEST(CancelTest, ACookThatWaitsForItsTurnIsOverBeforeItBegan) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const HarnessJob b = shell.JobOf("B");
+  shell.Send(CancelRequested{});
+  shell.Saved(b);
+  shell.TakeLog();
+  shell.Request({"A"});
+  shell.Send(CancelRequested{});
+  EXPECT_EQ(shell.TakeLog(), "ended interrupted\n");
+}
+
 TEST(FailFastTest, TheFirstFailureCancelsTheRest) {
   CoreHarness shell("A\nB\nC\n");
   shell.Request({"A", "B", "C"}, {.fail_fast = true});

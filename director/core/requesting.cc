@@ -11,6 +11,14 @@ void CookCore::Impl::OnCookRequested(const CookRequested& event) {
   if (!request.has_value()) MaybeEnd();
 }
 
+// One that waits for its turn is over before it began.
+void CookCore::Impl::OnCancelRequested() {
+  if (request.has_value()) return Stop(Ending::kInterrupted);
+  if (waiting_requests.empty()) return;
+  Note(CookEnded{.request = waiting_requests.front().request, .is_interrupted = true, .is_fail_fast = false, .infrastructure_error = ""});
+  waiting_requests.pop_front();
+}
+
 void CookCore::Impl::StartCook(CookRequested wanted) {
   for (uint32_t i = 0; i < packages.size(); ++i) {
     PackageData& package = packages[PackageId(i)];

@@ -44,6 +44,10 @@ World::World(uint64_t seed) {
   for (size_t i = 0; i < count; ++i) {
     if (i == 0 || chance(30)) selected.push_back(name_of(i));
   }
+  for (size_t i = chance(30) ? 1 + random() % 3 : 0; i > 0; --i) {
+    const size_t a = random() % count, b = random() % count;
+    if (a != b) conflicts.emplace_back(name_of(a), name_of(b));
+  }
 }
 
 const WorldPackage& World::At(std::string_view name) const {

@@ -1,5 +1,5 @@
 // World: a random project for the simulation, from a seed: references with power-law fan-in, missing ones, generated packages, cooked inputs,
-// verdicts, poison, files that change while they are cooked. What a package's cook gives is a text that names it, its version and what it
+// verdicts, poison, files that change while they are cooked, outputs in conflict. What a package's cook gives is a text that names it, its version and what it
 // read, so a root can be compared as text.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "director/core/catalog.h"
@@ -42,6 +43,7 @@ class World : public director::Catalog {
   std::map<std::string, WorldPackage, std::less<>> packages;
   WorldPackage child;  // every generated package is like this
   std::vector<std::string> selected;
+  std::vector<std::pair<std::string, std::string>> conflicts;  // packages whose outputs want one path
 };
 
 }  // namespace galley::simulation
