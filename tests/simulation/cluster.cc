@@ -464,6 +464,7 @@ class Cluster {
     for (const auto& [a, b] : world_->conflicts) {
       if (names.contains(a) && names.contains(b)) built.conflicts.push_back({names[a], names[b], "x", "the same path"});
     }
+    has_conflicts_[root.platform] = !built.conflicts.empty();
     outcome_.conflicts += static_cast<uint32_t>(built.conflicts.size());
     Commit(20, std::move(built));
   }
@@ -471,6 +472,7 @@ class Cluster {
   void Do(const PublishRoot& root) {
     Hash("publish", root.platform);
     if (!published_.insert(root.platform).second) Break("safety: a root was published twice");
+    if (has_conflicts_[root.platform]) Break("safety: a root with conflicts was published");
     if (root.root != Digest::Of(roots_[root.platform])) Break("safety: another root was published than was built last");
     Commit(20, RootPublished{root.platform, ""});
   }
@@ -539,6 +541,7 @@ class Cluster {
   std::map<PlatformIndex, std::string> roots_;
   std::set<PlatformIndex> published_;
   std::array<std::set<PackageId>, kPlatforms> in_root_;
+  std::array<bool, kPlatforms> has_conflicts_{};
   std::map<std::string, uint64_t> attempts_of_;
   std::set<std::string> instigators_;
   absl::Time commit_free_at_ = absl::UnixEpoch();
