@@ -25,7 +25,34 @@ void AddRoot(Ledger& ledger, const Digest& root) {
   if (std::find(ledger.roots.begin(), ledger.roots.end(), root) == ledger.roots.end()) ledger.roots.push_back(root);
 }
 
+constexpr size_t kStampBytes = 24;
+
+void PutNumber(std::string& bytes, uint64_t value) {
+  for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
+}
+uint64_t GetNumber(std::string_view bytes, size_t at) {
+  uint64_t value = 0;
+  for (size_t i = 8; i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[at + i]);
+  return value;
+}
+
+// Damaged ones are as good as none: the files are compared by digest.
+std::vector<FileStamp> ReadStamps(std::string_view bytes) {
+  std::vector<FileStamp> stamps;
+  if (bytes.size() % kStampBytes != 0) return stamps;
+  for (size_t at = 0; at < bytes.size(); at += kStampBytes) {
+    stamps.push_back({.mtime_ns = static_cast<int64_t>(GetNumber(bytes, at)),
+                      .ctime_ns = static_cast<int64_t>(GetNumber(bytes, at + 8)),
+                      .inode = GetNumber(bytes, at + 16)});
+  }
+  return stamps;
+}
+
 absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
+  if (const size_t end = text.find('\0'); end != std::string_view::npos) {
+    ledger.stamps = ReadStamps(text.substr(end + 1));
+    text = text.substr(0, end);
+  }
   const std::vector<std::string_view> lines = LinesOf(text);
   if (lines.empty()) return absl::InvalidArgumentError("it is empty");
   ASSIGN_OR_RETURN(const Digest root, Digest::Parse(lines.front()));
@@ -60,6 +87,8 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
   Ledger ledger;
   ASSIGN_OR_RETURN(const std::optional<std::string> marker, sandbox.Read(kMarkerName, kLedgerBytesMax));
   if (marker) {
+    ASSIGN_OR_RETURN(const Node node, sandbox.Look(kMarkerName));
+    ledger.written_ns = node.stamp.mtime_ns;
     const absl::Status status = ReadMarker(*marker, ledger);
     if (status.ok()) return ledger;
     LogWarning("stage: {} is not used: {}", sandbox.Full(kMarkerName), MessageOf(status));
@@ -83,9 +112,17 @@ absl::Status BeginStaging(Sandbox& sandbox, const Ledger& ledger, const Digest& 
   return sandbox.RemoveFile(kMarkerName);
 }
 
-absl::Status EndStaging(Sandbox& sandbox, const Digest& root, const std::set<std::string, std::less<>>& beside) {
+absl::Status EndStaging(Sandbox& sandbox, const Digest& root, const std::set<std::string, std::less<>>& beside,
+                        const std::vector<FileStamp>& stamps) {
   std::string text = root.ToString() + "\n";
   for (const std::string& path : beside) text += path + "\n";
+  text += '\0';
+  text.reserve(text.size() + stamps.size() * kStampBytes);
+  for (const FileStamp& stamp : stamps) {
+    PutNumber(text, static_cast<uint64_t>(stamp.mtime_ns));
+    PutNumber(text, static_cast<uint64_t>(stamp.ctime_ns));
+    PutNumber(text, stamp.inode);
+  }
   RETURN_IF_ERROR(sandbox.Write(kMarkerName, text, false));
   return sandbox.RemoveFile(kPendingName);
 }

@@ -122,7 +122,9 @@ class Planner {
       ++plan_.unchanged;
     } else {
       plan_.writes.push_back(file);
+      plan_.stamps_to_fill.push_back(plan_.stamps.size());
     }
+    plan_.stamps.push_back(node.stamp);
     return absl::OkStatus();
   }
 
@@ -131,7 +133,7 @@ class Planner {
       return false;
     }
     const auto trusted = input_.trusted.find(file.path);
-    if (trusted != input_.trusted.end() && trusted->second == file.digest) return true;
+    if (trusted != input_.trusted.end() && trusted->second.digest == file.digest && trusted->second.stamp == node.stamp) return true;
     return sandbox_.Holds(file.path, file.digest);
   }
 

@@ -33,6 +33,8 @@ bool IsAtOrUnder(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
+int64_t Nanoseconds(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
+
 // The system's answers to opening something that is absent, no folder, or a link.
 bool IsNoFolder(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
@@ -90,7 +92,8 @@ absl::StatusOr<Node> Sandbox::Look(std::string_view path) {
   if (!S_ISREG(s.st_mode)) return Node{.kind = NodeKind::kOther};
   return Node{.kind = NodeKind::kFile,
               .size_bytes = static_cast<uint64_t>(s.st_size),
-              .is_executable = (s.st_mode & S_IXUSR) != 0};
+              .is_executable = (s.st_mode & S_IXUSR) != 0,
+              .stamp = {.mtime_ns = Nanoseconds(s.st_mtim), .ctime_ns = Nanoseconds(s.st_ctim), .inode = s.st_ino}};
 }
 
 absl::StatusOr<std::vector<std::string>> Sandbox::Names(std::string_view folder) {

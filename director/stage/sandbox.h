@@ -20,10 +20,19 @@ namespace galley::director {
 
 enum class NodeKind { kAbsent, kFile, kFolder, kOther };
 
+// What changes when somebody writes to a file, or puts another in its place.
+struct FileStamp {
+  int64_t mtime_ns = 0;
+  int64_t ctime_ns = 0;
+  uint64_t inode = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+
 struct Node {
   NodeKind kind = NodeKind::kAbsent;
   uint64_t size_bytes = 0;
   bool is_executable = false;
+  FileStamp stamp;
 };
 
 class Sandbox {

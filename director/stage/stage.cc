@@ -1,5 +1,6 @@
 #include "director/stage/stage.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -57,6 +58,15 @@ absl::Status WriteFiles(store::Store& store, Sandbox& sandbox, const std::vector
   return absl::OkStatus();
 }
 
+// The stamps of what was written.
+absl::Status NoteWritten(Sandbox& sandbox, Plan& plan) {
+  for (size_t i = 0; i < plan.writes.size(); ++i) {
+    ASSIGN_OR_RETURN(const Node node, sandbox.Look(plan.writes[i].path));
+    plan.stamps[plan.stamps_to_fill[i]] = node.stamp;
+  }
+  return absl::OkStatus();
+}
+
 // Folders above `path` that are empty now and that the tree does not want.
 absl::Status RemoveEmptied(Sandbox& sandbox, std::string path, const PathSet& wanted_folders) {
   for (size_t end = path.rfind('/'); end != std::string::npos; end = path.rfind('/')) {
@@ -83,6 +93,19 @@ absl::Status Remove(Sandbox& sandbox, const Plan& plan, const StageOptions& opti
   return absl::OkStatus();
 }
 
+// Time stamps come from a clock that ticks this often or more so: a change within the tick in which the marker was written may leave them
+// as they were.
+constexpr int64_t kTickNs = 20'000'000;
+
+void NoteTrusted(const Ledger& ledger, std::vector<tree::TreeFile>& files, PlanInput& input) {
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  if (ledger.stamps.size() != files.size()) return;  // unknown: compared by digest
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (ledger.stamps[i].ctime_ns >= ledger.written_ns - kTickNs) continue;
+    input.trusted.emplace(files[i].path, LaidFile{.digest = files[i].digest, .stamp = ledger.stamps[i]});
+  }
+}
+
 absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options, const Ledger& ledger) {
   PlanInput input{.by_the_book = options.by_the_book, .failed_packages = options.failed_packages, .interrupted = options.interrupted};
   ASSIGN_OR_RETURN(input.wanted, List(store, options.root));
@@ -93,9 +116,9 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
     if (root != options.root) {
       ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
     }
-    const std::vector<tree::TreeFile>& files = root == options.root ? input.wanted : earlier;
+    std::vector<tree::TreeFile>& files = root == options.root ? input.wanted : earlier;
+    if (is_exact) NoteTrusted(ledger, files, input);
     for (const tree::TreeFile& file : files) {
-      if (is_exact) input.trusted.emplace(file.path, file.digest);
       if (!options.by_the_book) input.known.insert(file.path);
     }
   }
@@ -109,15 +132,21 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory));
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger));
-  ASSIGN_OR_RETURN(const Plan plan, MakePlan(sandbox, std::move(input)));
+  ASSIGN_OR_RETURN(Plan plan, MakePlan(sandbox, std::move(input)));
   StageReport report{.unchanged = plan.unchanged};
   const bool is_right = plan.writes.empty() && plan.removals.empty() && ledger.exact == options.root && ledger.beside == plan.beside;
-  if (is_right) return report;
+  if (is_right && ledger.stamps == plan.stamps) return report;
+  // Compared by digest now, so that it need not be the next time.
+  if (is_right) {
+    RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.beside, plan.stamps));
+    return report;
+  }
   RETURN_IF_ERROR(CheckPresent(store, plan.writes));
   RETURN_IF_ERROR(BeginStaging(sandbox, ledger, options.root));
   RETURN_IF_ERROR(Remove(sandbox, plan, options, report));
   RETURN_IF_ERROR(WriteFiles(store, sandbox, plan.writes, options.interrupted, report));
-  RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.beside));
+  RETURN_IF_ERROR(NoteWritten(sandbox, plan));
+  RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.beside, plan.stamps));
   return report;
 }
 

@@ -9,7 +9,8 @@
 //
 // Files that Galley did not put there are left alone unless the tree wants their place... except on a cook by the book, after which the
 // sandbox equals the root.
-// With an unchanged root every staged file is still looked at (presence and size), so what a person deleted comes back.
+// With an unchanged root every staged file is still looked at (presence, size, times, inode), so what a person deleted or edited comes
+// back; what was only touched is compared by digest once.
 #pragma once
 
 #include <atomic>

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 #include <set>
@@ -124,7 +125,13 @@ class StageTest : public ::testing::Test {
     return held;
   }
   Files Held() const { return Held(sandbox_); }
-  std::string Marker() const { return ReadFile(Path(".galley-root")).value_or("absent"); }
+  // Its text; the stamps behind the NUL are left out.
+  std::string Marker() const {
+    const std::string marker = ReadFile(Path(".galley-root")).value_or("absent");
+    return marker.substr(0, marker.find('\0'));
+  }
+  // Long ago for the marker: what was staged and not touched since is trusted by its stamps.
+  void LetTimePass() const { fs::last_write_time(Path(".galley-root"), fs::file_time_type::clock::now() + std::chrono::hours(1)); }
 
   // Ends the process with 0 when staging a file beyond the size limit is answered as a full disk would be: EFBIG takes ENOSPC's path.
   [[noreturn]] void StageBeyondTheLimit() {
@@ -201,6 +208,62 @@ TEST_F(StageTest, WhatAPersonDeletedOrCutComesBackWithTheSameRoot) {
   fs::permissions(Path("Game/c"), fs::perms::owner_read);
   EXPECT_EQ(StageBook(files).value().written, 3u);
   EXPECT_EQ(Held(), files);
+}
+
+TEST_F(StageTest, WhatAPersonEditedToTheSameSizeComesBackWithTheSameRoot) {
+  const Files files = {{"Game/a", "aaaa"}, {"Game/b", "bbbb"}, {"Game/c", "cccc"}};
+  for (const bool later : {false, true}) {
+    for (const bool by_the_book : {true, false}) {
+      fs::remove_all(sandbox_);
+      ASSERT_TRUE(StageBook(files).ok());
+      if (later) LetTimePass();
+      const auto mtime = fs::last_write_time(Path("Game/a"));
+      const int64_t staged_ns = StatFile(Path("Game/a")).value().ctime_ns;
+      do {  // in place, until the clock of time stamps has ticked
+        std::ofstream(Path("Game/a"), std::ios::in | std::ios::out) << "AA";
+        fs::last_write_time(Path("Game/a"), mtime);
+      } while (later && StatFile(Path("Game/a")).value().ctime_ns == staged_ns);
+      Write("Game/b", "BBBB");  // another file in its place
+      const auto report = by_the_book ? StageBook(files) : StageNarrow(files);
+      EXPECT_EQ(report.value().written, 2u);
+      EXPECT_EQ(Held(), files);
+    }
+  }
+}
+
+TEST_F(StageTest, WhatWasOnlyTouchedIsComparedOnceAndNotWritten) {
+  const Files files = {{"Game/a", "aaaa"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  fs::last_write_time(Path("Game/a"), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_EQ(StageBook(files).value().written, 0u);
+  const FileStat noted = StatFile(Path(".galley-root")).value();
+  EXPECT_EQ(StageBook(files).value().written, 0u);
+  EXPECT_EQ(StatFile(Path(".galley-root")).value(), noted);
+}
+
+TEST_F(StageTest, AMarkerWithoutStampsIsReadAndItsFilesAreCompared) {
+  const Files files = {{"Game/a", "a"}, {"Game/b", "b"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  Write("Game/a", "X");
+  ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), Tree(files).ToString() + "\n").ok());
+  EXPECT_EQ(StageBook(files).value().written, 1u);
+  EXPECT_EQ(Held(), files);
+  ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), Tree(files).ToString() + "\n").ok());
+  EXPECT_EQ(StageBook(files).value().written, 0u);
+  EXPECT_THAT(ReadFile(Path(".galley-root")).value(), HasSubstr(std::string(1, '\0')));
+}
+
+// The stamps are what is looked at: a file whose stamps are as noted is not read again.
+TEST_F(StageTest, FilesWithTheStampsNotedAreNotRead) {
+  const Files files = {{"Game/a", "a"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  const std::string marker = ReadFile(Path(".galley-root")).value();
+  Write("Game/a", "X");
+  ASSERT_TRUE(StageNarrow({{"Game/a", "X"}}).ok());  // notes its stamps
+  const std::string stamps = ReadFile(Path(".galley-root")).value().substr(marker.find('\0'));
+  ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), Tree(files).ToString() + "\n" + stamps).ok());
+  LetTimePass();
+  EXPECT_EQ(StageBook(files).value().written, 0u);
 }
 
 TEST_F(StageTest, ByTheBookForeignFilesGoOtherwiseTheyStay) {
