@@ -177,6 +177,7 @@ std::string EncodeMeta(const JournalMeta& meta) {
   writer.Varint(4, meta.term);
   writer.Bytes(5, meta.table_file);
   writer.Bytes(6, meta.trust_domain);
+  writer.Varint(7, meta.store_commits);
   return writer.Take();
 }
 
@@ -190,6 +191,7 @@ absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes) {
       case 4: return TakeNumber(field, meta.term);
       case 5: return TakeText(field, meta.table_file);
       case 6: return TakeText(field, meta.trust_domain);
+      case 7: return TakeNumber(field, meta.store_commits);
       default: return false;
     }
   }));

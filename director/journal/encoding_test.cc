@@ -31,7 +31,8 @@ PlatformRecord FullRecord() {
 }
 
 JournalMeta FullMeta() {
-  return JournalMeta{.project_id = "p", .store_id = "s", .loss_epoch = 3, .term = 4, .table_file = "table-9", .trust_domain = "main"};
+  return JournalMeta{.project_id = "p", .store_id = "s", .loss_epoch = 3, .term = 4, .table_file = "table-9", .trust_domain = "main",
+                     .store_commits = 300};
 }
 
 std::vector<InstigatorRecord> SomeInstigators() { return {{.category = 0, .referencer = ""}, {.category = 7, .referencer = "/Game/a"}}; }
@@ -67,6 +68,13 @@ TEST(JournalEncodingTest, AMetaComesBackWhole) {
   EXPECT_EQ(meta.term, 4u);
   EXPECT_EQ(meta.table_file, "table-9");
   EXPECT_EQ(meta.trust_domain, "main");
+  EXPECT_EQ(meta.store_commits, 300u);
+}
+
+TEST(JournalEncodingTest, AMetaFromBeforeStoreCommitsIsStillRead) {
+  const JournalMeta meta = DecodeMeta("\x0a\x01p\x12\x01s\x18\x03").value();
+  EXPECT_EQ(meta.store_id, "s");
+  EXPECT_EQ(meta.store_commits, 0u);
 }
 
 TEST(JournalEncodingTest, InstigatorsComeBackInTheirOrder) {

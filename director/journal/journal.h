@@ -36,6 +36,7 @@ struct JournalMeta {
   uint32_t term = 0;          // of the last director
   std::string table_file;     // name under the state folder of the base snapshot table; empty: none
   std::string trust_domain;
+  uint64_t store_commits = 0; // StoreInfo::commits when this was last written: a store with fewer is an older one, restored
 };
 
 // Why a platform's result was made or taken, for `galley why`.
