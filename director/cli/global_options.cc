@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& o
     ASSIGN_OR_RETURN(const project::Project project, OpenProject(options));
     directory = project.store.directory;
   }
-  return store::OpenOrConnect(AbsolutePath(directory));
+  return store::OpenOrConnect(AbsolutePath(directory), store::OpenMode::kMustExist);
 }
 
 std::string ProjectId(const project::Project& project) {

@@ -9,11 +9,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
-#include "common/store/local/open.h"
 #include "common/store/remote/connect.h"
 #include "common/store/remote/store_wire.h"
 #include "common/store/serve/store_service.h"
@@ -91,56 +89,12 @@ class GrpcStoreServer final : public StoreServer {
   std::string path_file_;
 };
 
-// A store that is served for as long as it is open.
-class ServedStore final : public Store {
- public:
-  ServedStore(std::unique_ptr<Store> store, std::unique_ptr<StoreServer> server) : store_(std::move(store)), server_(std::move(server)) {}
-
-  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override { return store_->FindMissing(digests); }
-  absl::StatusOr<Blob> Get(const Digest& digest) override { return store_->Get(digest); }
-  absl::Status Put(const Digest& digest, std::string_view bytes) override { return store_->Put(digest, bytes); }
-  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) override {
-    return store_->ObservationSets(weak_keys);
-  }
-  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) override { return store_->Results(action_keys); }
-  absl::StatusOr<StoreInfo> Info() override { return store_->Info(); }
-  absl::StatusOr<uint64_t> AllocateSegment() override { return store_->AllocateSegment(); }
-  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) override { return store_->Locate(digests); }
-  absl::Status Commit(const CommitBatch& batch) override { return store_->Commit(batch); }
-  absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override { return store_->Publish(root); }
-  absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override { return store_->Roots(project_id); }
-  absl::Status Forget(std::span<const Digest> action_keys) override { return store_->Forget(action_keys); }
-  absl::StatusOr<StoreStats> Stats() override { return store_->Stats(); }
-  absl::StatusOr<VerifyReport> Verify() override { return store_->Verify(); }
-
- private:
-  const std::unique_ptr<Store> store_;
-  const std::unique_ptr<StoreServer> server_;  // goes first
-};
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(Store& store, const std::string& directory) {
   auto server = std::make_unique<GrpcStoreServer>(store);
   RETURN_IF_ERROR(server->Start(AbsolutePath(directory)));
   return std::unique_ptr<StoreServer>(std::move(server));
-}
-
-absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, absl::Duration timeout) {
-  const absl::Time end = absl::Now() + timeout;
-  while (true) {
-    absl::StatusOr<std::unique_ptr<Store>> own = OpenLocalStore(directory);
-    if (own.ok()) {
-      ASSIGN_OR_RETURN(std::unique_ptr<StoreServer> server, StoreServer::Start(**own, directory));
-      return std::unique_ptr<Store>(new ServedStore(*std::move(own), std::move(server)));
-    }
-    if (own.status().code() != absl::StatusCode::kAlreadyExists) return own;
-    // The owner may be coming up, or going: then the next turn finds its socket, or the lock free.
-    absl::StatusOr<std::unique_ptr<Store>> theirs = ConnectStore(directory, {.reconnect_time = absl::ZeroDuration()});
-    if (theirs.ok()) return ConnectStore(directory);
-    if (theirs.status().code() != absl::StatusCode::kUnavailable || absl::Now() >= end) return theirs;
-    absl::SleepFor(absl::Milliseconds(20));
-  }
 }
 
 }  // namespace galley::store

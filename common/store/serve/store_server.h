@@ -19,8 +19,13 @@ class StoreServer {
   virtual ~StoreServer() = default;
 };
 
-// The store in `directory`: owned and served by this process when nobody owns it, else reached through the owner's socket.
-// UNAVAILABLE: it is owned by a process that does not answer within `timeout`. Others as OpenLocalStore.
-absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, absl::Duration timeout = absl::Seconds(10));
+enum class OpenMode { kMakeIfAbsent, kMustExist };
+
+// The store in `directory`: owned and served by this process when nobody owns it, else reached through the owner's socket. When that owner
+// goes away while the store is in use, this process becomes the owner, or a client of the next one (shared_store.h).
+// UNAVAILABLE: it is owned by a process that does not answer within `timeout`. NOT_FOUND: kMustExist, and there is no store there; nothing
+// is made. Others as OpenLocalStore.
+absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode = OpenMode::kMakeIfAbsent,
+                                                     absl::Duration timeout = absl::Seconds(10));
 
 }  // namespace galley::store

@@ -1,0 +1,241 @@
+#include "common/store/serve/shared_store.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/open.h"
+#include "common/store/remote/connect.h"
+#include "common/store/serve/store_server.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+constexpr absl::Duration kPause = absl::Milliseconds(20);
+
+// A store and its server: the server goes first.
+struct Served {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<StoreServer> server;
+};
+
+const absl::Status& StatusOf(const absl::Status& status) { return status; }
+template <typename T>
+const absl::Status& StatusOf(const absl::StatusOr<T>& answer) {
+  return answer.status();
+}
+
+// What a call ends with when the owner goes away during it. CANCELLED: an owner that closes cuts off calls that take long.
+bool IsGone(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kUnavailable || status.code() == absl::StatusCode::kCancelled;
+}
+
+bool IsSameRoot(const PublishedRoot& a, const PublishedRoot& b) {
+  // The record keeps microseconds.
+  return a.root == b.root && a.by_the_book == b.by_the_book && absl::ToUnixMicros(a.time) == absl::ToUnixMicros(b.time) && a.snapshot == b.snapshot;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const std::string& directory, absl::Duration timeout) {
+  std::unique_ptr<SharedStore> shared(new SharedStore(AbsolutePath(directory), timeout));
+  ASSIGN_OR_RETURN(Access access, shared->OpenWithin(absl::Now() + timeout));
+  const base::MutexLock lock(shared->mutex_);
+  shared->access_ = std::move(access);
+  return shared;
+}
+
+// UNAVAILABLE: there is an owner, or was a moment ago, that does not answer.
+absl::StatusOr<SharedStore::Access> SharedStore::OpenOnce() const {
+  absl::StatusOr<std::unique_ptr<Store>> own = OpenLocalStore(directory_);
+  if (own.ok()) {
+    auto served = std::make_shared<Served>();
+    served->store = *std::move(own);
+    ASSIGN_OR_RETURN(served->server, StoreServer::Start(*served->store, directory_));
+    Store* const store = served->store.get();
+    return Access{.store = std::shared_ptr<Store>(std::move(served), store), .is_owner = true};
+  }
+  if (own.status().code() != absl::StatusCode::kAlreadyExists) return own.status();
+  ASSIGN_OR_RETURN(std::shared_ptr<Store> theirs, ConnectStore(directory_, {.reconnect_time = absl::ZeroDuration()}));
+  return Access{.store = std::move(theirs)};
+}
+
+absl::StatusOr<SharedStore::Access> SharedStore::OpenWithin(absl::Time end) const {
+  while (true) {
+    absl::StatusOr<Access> access = OpenOnce();
+    // The owner may be coming up, or going: then the next turn finds its socket, or the lock free.
+    if (access.ok() || !IsGone(access.status()) || absl::Now() >= end) return access;
+    absl::SleepFor(kPause);
+  }
+}
+
+SharedStore::Access SharedStore::Current() const {
+  const base::MutexLock lock(mutex_);
+  return access_;
+}
+
+template <typename Call>
+auto SharedStore::Retried(const Call& call) -> decltype(call(std::declval<Store&>())) {
+  absl::Time end = absl::InfiniteFuture();
+  while (true) {
+    const Access access = Current();
+    auto answer = call(*access.store);
+    if (!IsGone(StatusOf(answer)) || access.is_owner) return answer;
+    if (end == absl::InfiniteFuture()) end = absl::Now() + timeout_;
+    if (absl::Now() >= end) return answer;
+    RETURN_IF_ERROR(Replace(access.generation, end));
+  }
+}
+
+absl::Status SharedStore::Replace(uint64_t generation, absl::Time end) {
+  const base::MutexLock replacing(replace_mutex_);
+  if (Current().generation != generation) return absl::OkStatus();
+  while (true) {
+    ASSIGN_OR_RETURN(Access next, OpenWithin(end));
+    const absl::Status put = PutUnsavedTo(*next.store);
+    if (!put.ok() && IsGone(put) && absl::Now() < end) continue;  // that one is gone too
+    RETURN_IF_ERROR(Annotate(put, "what was put before the store's owner went away"));
+    next.generation = generation + 1;
+    LogInfo("store={} the owner is gone: {}", directory_, next.is_owner ? "owned by this process now" : "another process owns it now");
+    const base::MutexLock lock(mutex_);
+    access_ = std::move(next);
+    return absl::OkStatus();
+  }
+}
+
+absl::Status SharedStore::PutUnsavedTo(Store& store) {
+  std::vector<std::shared_ptr<Unsaved>> unsaved;
+  {
+    const base::MutexLock lock(mutex_);
+    for (const auto& [number, blob] : unsaved_) unsaved.push_back(blob);
+  }
+  for (const std::shared_ptr<Unsaved>& blob : unsaved) RETURN_IF_ERROR(store.Put(Digest::Of(blob->bytes), blob->bytes));
+  return absl::OkStatus();
+}
+
+std::set<uint64_t> SharedStore::PutSoFar() const {
+  std::set<uint64_t> numbers;
+  const base::MutexLock lock(mutex_);
+  for (const auto& [number, blob] : unsaved_) {
+    if (blob->is_put) numbers.insert(number);
+  }
+  return numbers;
+}
+
+void SharedStore::NoteSaved(const std::set<uint64_t>& numbers) {
+  const base::MutexLock lock(mutex_);
+  for (const uint64_t number : numbers) {
+    const auto at = unsaved_.find(number);
+    if (at == unsaved_.end()) continue;
+    unsaved_bytes_ -= at->second->bytes.size();
+    unsaved_.erase(at);
+  }
+}
+
+absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
+  if (Current().is_owner) return Current().store->Put(digest, bytes);  // it dies with us
+  if (Digest::Of(bytes) != digest) {
+    return absl::InvalidArgumentError(fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(), bytes.size()));
+  }
+  uint64_t number = 0;
+  {
+    // Before it is sent: whoever replaces the access meanwhile puts it too.
+    const base::MutexLock lock(mutex_);
+    number = unsaved_next_++;
+    unsaved_[number] = std::make_shared<Unsaved>(Unsaved{.bytes = std::string(bytes)});
+    unsaved_bytes_ += bytes.size();
+  }
+  if (const absl::Status put = Retried([&](Store& store) { return store.Put(digest, bytes); }); !put.ok()) {
+    NoteSaved({number});
+    return put;
+  }
+  {
+    const base::MutexLock lock(mutex_);
+    const auto at = unsaved_.find(number);
+    if (at != unsaved_.end()) at->second->is_put = true;
+    if (unsaved_bytes_ <= kUnsavedBytesMax) return absl::OkStatus();
+  }
+  return Commit({});
+}
+
+absl::Status SharedStore::Commit(const CommitBatch& batch) {
+  const std::set<uint64_t> saved = PutSoFar();
+  const absl::Status status = Retried([&](Store& store) { return store.Commit(batch); });
+  if (status.ok() || status.code() == absl::StatusCode::kAlreadyExists) NoteSaved(saved);
+  return status;
+}
+
+absl::StatusOr<uint64_t> SharedStore::Publish(const PublishedRoot& root) {
+  const std::set<uint64_t> saved = PutSoFar();
+  bool is_again = false;
+  const auto publish = [&](Store& store) -> absl::StatusOr<uint64_t> {
+    if (std::exchange(is_again, true)) {
+      ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store.Roots(root.project_id));
+      for (const PublishedRoot& newest : roots) {
+        if (newest.platform != root.platform) continue;
+        if (IsSameRoot(newest, root)) return newest.sequence;
+        break;
+      }
+    }
+    return store.Publish(root);
+  };
+  absl::StatusOr<uint64_t> sequence = Retried(publish);
+  if (sequence.ok()) NoteSaved(saved);
+  return sequence;
+}
+
+absl::StatusOr<std::vector<Digest>> SharedStore::FindMissing(std::span<const Digest> digests) {
+  return Retried([&](Store& store) { return store.FindMissing(digests); });
+}
+
+absl::StatusOr<Blob> SharedStore::Get(const Digest& digest) {
+  return Retried([&](Store& store) { return store.Get(digest); });
+}
+
+absl::StatusOr<std::vector<std::vector<std::string>>> SharedStore::ObservationSets(std::span<const Digest> weak_keys) {
+  return Retried([&](Store& store) { return store.ObservationSets(weak_keys); });
+}
+
+absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::Results(std::span<const Digest> action_keys) {
+  return Retried([&](Store& store) { return store.Results(action_keys); });
+}
+
+absl::StatusOr<StoreInfo> SharedStore::Info() {
+  return Retried([](Store& store) { return store.Info(); });
+}
+
+absl::StatusOr<uint64_t> SharedStore::AllocateSegment() {
+  return Retried([](Store& store) { return store.AllocateSegment(); });
+}
+
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> SharedStore::Locate(std::span<const Digest> digests) {
+  return Retried([&](Store& store) { return store.Locate(digests); });
+}
+
+absl::StatusOr<std::vector<PublishedRoot>> SharedStore::Roots(std::string_view project_id) {
+  return Retried([&](Store& store) { return store.Roots(project_id); });
+}
+
+absl::Status SharedStore::Forget(std::span<const Digest> action_keys) {
+  return Retried([&](Store& store) { return store.Forget(action_keys); });
+}
+
+absl::StatusOr<StoreStats> SharedStore::Stats() {
+  return Retried([](Store& store) { return store.Stats(); });
+}
+
+absl::StatusOr<VerifyReport> SharedStore::Verify() {
+  return Retried([](Store& store) { return store.Verify(); });
+}
+
+absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode, absl::Duration timeout) {
+  if (mode == OpenMode::kMustExist && !FileExists(JoinPath(AbsolutePath(directory), "format"))) {
+    return absl::NotFoundError(fmt::format("there is no store in {}", AbsolutePath(directory)));
+  }
+  return SharedStore::Open(directory, timeout);
+}
+
+}  // namespace galley::store
