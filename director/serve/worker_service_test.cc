@@ -1,0 +1,252 @@
+#include "director/serve/worker_service.h"
+
+#include <grpcpp/grpcpp.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "galley/v1/worker.grpc.pb.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// One stream, as a worker opens it.
+class FakeStream {
+ public:
+  explicit FakeStream(const std::string& address)
+      : stub_(v1::Director::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+        stream_(stub_->Attach(&context_)) {}
+  ~FakeStream() { context_.TryCancel(); }
+
+  bool Write(const v1::FromWorker& message) { return stream_->Write(message); }
+  bool Read(v1::ToWorker& message) { return stream_->Read(&message); }
+  // Nothing more is sent; how the stream ended.
+  grpc::Status Finish() {
+    stream_->WritesDone();
+    v1::ToWorker message;
+    while (stream_->Read(&message)) {
+    }
+    return stream_->Finish();
+  }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::Director::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>> stream_;
+};
+
+v1::FromWorker Hello(const std::string& worker, const std::string& token, uint32_t protocol = 1) {
+  v1::FromWorker message;
+  message.mutable_hello()->set_worker_id(worker);
+  message.mutable_hello()->set_token(token);
+  message.mutable_hello()->set_protocol(protocol);
+  return message;
+}
+
+// "hello local-1", "message local-1 sequence 2", "detach local-1": what the service told.
+class WorkerServiceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = MakeTemporaryDirectory(testing::TempDir(), "serve").value();
+    StartAt(JoinPath(folder_, "s"));
+  }
+  void TearDown() override {
+    service_.reset();
+    ASSERT_TRUE(RemoveAll(folder_).ok());
+  }
+  void StartAt(const std::string& path) {
+    service_.reset();
+    auto service = WorkerService::Start(
+        path, {.on_attach =
+                   [this](const std::string& worker, const v1::FromWorker&) -> absl::StatusOr<v1::ToWorker> {
+                 Note("attach " + worker);
+                 base::MutexLock lock(mutex_);
+                 if (!attach_error_.ok()) return attach_error_;
+                 v1::ToWorker welcome;
+                 welcome.mutable_welcome()->set_protocol(1);
+                 return welcome;
+               },
+               .on_message =
+                   [this](const std::string& worker, const v1::FromWorker& message) {
+                     Note((message.has_hello() ? "hello " : "message ") + worker + " " + std::to_string(message.sequence()));
+                   },
+               .on_detach = [this](const std::string& worker) { Note("detach " + worker); }});
+    ASSERT_TRUE(service.ok()) << service.status();
+    service_ = std::move(*service);
+  }
+  void Note(std::string text) {
+    {
+      base::MutexLock lock(mutex_);
+      notes_.push_back(std::move(text));
+    }
+    noted_.NotifyAll();
+  }
+  // Blocks until so many things were noted (a test that fails here ends by ctest's limit).
+  std::vector<std::string> Notes(size_t count) {
+    base::MutexLock lock(mutex_);
+    while (notes_.size() < count) noted_.Wait(mutex_);
+    return notes_;
+  }
+  void RefuseAttach(absl::Status error) {
+    base::MutexLock lock(mutex_);
+    attach_error_ = std::move(error);
+  }
+  grpc::Status EndOf(const v1::FromWorker& first) {
+    FakeStream stream(service_->address());
+    stream.Write(first);
+    return stream.Finish();
+  }
+
+  std::string folder_;
+  base::Mutex mutex_;
+  base::CondVar noted_;
+  std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
+  absl::Status attach_error_ GALLEY_GUARDED_BY(mutex_);
+  std::unique_ptr<WorkerService> service_;
+};
+
+TEST_F(WorkerServiceTest, AWorkerIsWelcomedAndMessagesGoBothWaysInOrder) {
+  service_->Expect("local-1", "secret");
+  FakeStream stream(service_->address());
+  ASSERT_TRUE(stream.Write(Hello("local-1", "secret")));
+  v1::ToWorker message;
+  ASSERT_TRUE(stream.Read(message));
+  EXPECT_TRUE(message.has_welcome());
+  EXPECT_EQ(message.sequence(), 1u);
+  for (uint64_t i = 1; i <= 3; ++i) {
+    v1::FromWorker out;
+    out.set_sequence(i);
+    ASSERT_TRUE(stream.Write(out));
+  }
+  EXPECT_THAT(Notes(5), ElementsAre("attach local-1", "hello local-1 0", "message local-1 1", "message local-1 2", "message local-1 3"));
+  for (uint64_t report = 10; report < 13; ++report) {
+    v1::ToWorker out;
+    out.add_persisted(report);
+    service_->Send("local-1", std::move(out));
+  }
+  for (uint64_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(stream.Read(message));
+    EXPECT_EQ(message.sequence(), 2 + i);
+    EXPECT_THAT(message.persisted(), ElementsAre(10 + i));
+  }
+  EXPECT_TRUE(stream.Finish().ok());
+  EXPECT_EQ(Notes(6).back(), "detach local-1");
+}
+
+TEST_F(WorkerServiceTest, AWrongTokenAndAnUnknownWorkerAreRefused) {
+  service_->Expect("local-1", "secret");
+  service_->Expect("local-2", "");
+  for (const v1::FromWorker& hello : {Hello("local-1", "guess"), Hello("local-1", ""), Hello("local-3", "secret"), Hello("local-2", "")}) {
+    EXPECT_EQ(EndOf(hello).error_code(), grpc::StatusCode::UNAUTHENTICATED) << hello.hello().worker_id();
+  }
+  EXPECT_THAT(Notes(0), IsEmpty());
+}
+
+TEST_F(WorkerServiceTest, AnotherProtocolIsRefusedWithBothNumbers) {
+  service_->Expect("local-1", "secret");
+  const grpc::Status status = EndOf(Hello("local-1", "secret", 2));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(status.error_message(), testing::AllOf(testing::HasSubstr("1"), testing::HasSubstr("2")));
+}
+
+TEST_F(WorkerServiceTest, AStreamThatDoesNotBeginWithHelloIsRefused) {
+  v1::FromWorker message;
+  message.set_sequence(1);
+  EXPECT_EQ(EndOf(message).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(WorkerServiceTest, WhatAttachAnswersEndsTheStreamWithItsReason) {
+  service_->Expect("local-1", "secret");
+  RefuseAttach(absl::FailedPreconditionError("another build of galley-worker"));
+  const grpc::Status status = EndOf(Hello("local-1", "secret"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(status.error_message(), "another build of galley-worker");
+  EXPECT_THAT(Notes(1), ElementsAre("attach local-1")) << "it was never there, so it does not leave";
+}
+
+TEST_F(WorkerServiceTest, ASecondStreamOfOneWorkerReplacesTheFirstWithoutADetach) {
+  service_->Expect("local-1", "secret");
+  FakeStream first(service_->address());
+  ASSERT_TRUE(first.Write(Hello("local-1", "secret")));
+  v1::ToWorker message;
+  ASSERT_TRUE(first.Read(message));
+  FakeStream second(service_->address());
+  ASSERT_TRUE(second.Write(Hello("local-1", "secret")));
+  ASSERT_TRUE(second.Read(message));
+  EXPECT_FALSE(first.Finish().ok());
+  Notes(4);  // both attached
+  v1::ToWorker out;
+  out.add_cancel(5);
+  service_->Send("local-1", out);
+  ASSERT_TRUE(second.Read(message));
+  EXPECT_THAT(message.cancel(), ElementsAre(5));
+  EXPECT_TRUE(second.Finish().ok());
+  EXPECT_THAT(Notes(5), ElementsAre("attach local-1", "hello local-1 0", "attach local-1", "hello local-1 0", "detach local-1"));
+}
+
+TEST_F(WorkerServiceTest, ADisconnectedWorkerIsOutAndItsTokenIsForgotten) {
+  service_->Expect("local-1", "secret");
+  FakeStream stream(service_->address());
+  ASSERT_TRUE(stream.Write(Hello("local-1", "secret")));
+  v1::ToWorker message;
+  ASSERT_TRUE(stream.Read(message));
+  service_->Disconnect("local-1");
+  EXPECT_FALSE(stream.Finish().ok());
+  EXPECT_EQ(Notes(3).back(), "detach local-1");
+  EXPECT_EQ(EndOf(Hello("local-1", "secret")).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(WorkerServiceTest, AMessageForAWorkerThatIsNotThereIsDropped) {
+  service_->Send("local-9", v1::ToWorker());
+  service_->Disconnect("local-9");
+  EXPECT_THAT(Notes(0), IsEmpty());
+}
+
+TEST_F(WorkerServiceTest, TheServiceEndsWhileWorkersAreAttached) {
+  service_->Expect("local-1", "secret");
+  FakeStream stream(service_->address());
+  ASSERT_TRUE(stream.Write(Hello("local-1", "secret")));
+  v1::ToWorker message;
+  ASSERT_TRUE(stream.Read(message));
+  service_.reset();
+  EXPECT_FALSE(stream.Finish().ok());
+}
+
+TEST_F(WorkerServiceTest, APathTooLongForASocketIsServedUnderAShortOne) {
+  const std::string path = JoinPath(folder_, std::string(120, 'p'));
+  StartAt(path);
+  const std::string address = service_->address();
+  ASSERT_TRUE(address.starts_with("unix:/"));
+  EXPECT_LE(address.size(), 5 + 107u);
+  const std::string socket = address.substr(5);
+  EXPECT_NE(socket, path);
+  struct stat seen {};
+  ASSERT_EQ(::stat(socket.c_str(), &seen), 0);
+  EXPECT_EQ(seen.st_mode & 0777, 0600u) << "nobody else's";
+  service_->Expect("local-1", "secret");
+  EXPECT_TRUE(EndOf(Hello("local-1", "secret")).ok());
+  service_.reset();
+  EXPECT_FALSE(FileExists(socket));
+  EXPECT_FALSE(FileExists(socket.substr(0, socket.rfind('/')))) << "its folder goes with it";
+}
+
+TEST_F(WorkerServiceTest, ASocketLeftByADeadDirectorIsReplacedAndAFolderThatIsNotThereIsAnError) {
+  const std::string path = JoinPath(folder_, "left");
+  ASSERT_TRUE(WriteFileAtomic(path, "").ok());
+  StartAt(path);
+  EXPECT_EQ(service_->address(), "unix:" + path);
+  const auto service = WorkerService::Start(JoinPath(folder_, "none/s"), {});
+  EXPECT_TRUE(absl::IsUnavailable(service.status())) << service.status();
+}
+
+}  // namespace
+}  // namespace galley::director
