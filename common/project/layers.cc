@@ -140,7 +140,7 @@ absl::Status Layers::AddEnvironment(const std::map<std::string, std::string>& en
   for (const auto& [variable, text] : environment) {
     const auto& keys = KnownKeys();
     const auto found = std::find_if(keys.begin(), keys.end(),
-                                    [&](const KnownKey& key) { return VariableOf(key) == variable; });
+                                    [&variable = variable](const KnownKey& key) { return VariableOf(key) == variable; });
     if (found != keys.end()) {
       RETURN_IF_ERROR(AddText(*found, text, variable));
       continue;
@@ -160,7 +160,7 @@ absl::Status Layers::AddOverrides(const std::map<std::string, std::string>& over
   for (const auto& [name, text] : overrides) {
     const auto& keys = KnownKeys();
     const auto found =
-        std::find_if(keys.begin(), keys.end(), [&](const KnownKey& key) { return NameOf(key) == name; });
+        std::find_if(keys.begin(), keys.end(), [&name = name](const KnownKey& key) { return NameOf(key) == name; });
     if (found == keys.end()) {
       std::vector<std::string> known;
       for (const KnownKey& key : keys) known.push_back(NameOf(key));
