@@ -268,10 +268,12 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   if (meta.project_id.empty()) meta.project_id = RandomId();
   const std::string old_table = meta.table_file;
   const bool same_store = meta.store_id == info->store_id && meta.trust_domain == project_->store.trust;
-  const bool same_epoch = meta.loss_epoch == info->loss_epoch;
+  // Fewer commits than we saw: an older store, restored from a backup. What it lost it cannot know.
+  const bool same_epoch = meta.loss_epoch == info->loss_epoch && info->commits >= meta.store_commits;
   ++meta.term;
   meta.store_id = info->store_id;
   meta.loss_epoch = info->loss_epoch;
+  meta.store_commits = info->commits;
   meta.trust_domain = project_->store.trust;
   meta.table_file = fmt::format("snapshot-{}.table", meta.term);
   world_->table_file = JoinPath(state, meta.table_file);
@@ -396,8 +398,11 @@ void CookSession::Remember() {
     report_.Warn(fmt::format("`galley why` will not know of this cook's failures: {}", MessageOf(written)));
   }
   const auto& snapshot = outcome_->world->snapshot;
+  director::JournalMeta meta = journal_->meta();
+  const auto info = store_->Info();
+  if (info.ok()) meta.store_commits = info->commits;
   for (const absl::Status& status : {snapshot->WriteTable(outcome_->world->table_file), snapshot->SaveDigestCache(),
-                                     journal_->RecordInstigators(outcome_->instigators)}) {
+                                     journal_->RecordInstigators(outcome_->instigators), info.status(), journal_->SetMeta(meta)}) {
     if (!status.ok()) report_.Warn(fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));
   }
 }
