@@ -1,7 +1,12 @@
 #include "director/shell/describe.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
+
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_split.h"
 #include "common/base/child_process.h"
@@ -34,7 +39,10 @@ absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv, const
     if (count <= 0 || output.size() > kOutputBytesMax) break;
     output.append(buffer, static_cast<size_t>(count));
   }
+  const bool is_too_long = output.size() > kOutputBytesMax;
+  if (is_too_long) child.Kill(SIGKILL);  // it waits for us to read on
   const ExitStatus exit = child.Wait();
+  if (is_too_long) return absl::UnavailableError(fmt::format("{} {} prints more than {} bytes", argv[0], argv.back(), kOutputBytesMax));
   if (!exit.ok()) return absl::UnavailableError(fmt::format("{} {} ended with {}", argv[0], argv.back(), exit.ToString()));
   return output;
 }
@@ -60,42 +68,52 @@ std::vector<std::string> FilesOf(const std::string& program) {
   return files;
 }
 
-std::optional<std::string> FromCache(const std::string& cache_file, const std::string& program) {
+// nullopt: absent, damaged, of another program, or the program changed since. The file is ours, but anything may have happened to it.
+std::optional<std::vector<record::CookerDescription>> FromCache(const std::string& cache_file, const std::string& program) {
   const auto bytes = ReadFile(cache_file, kOutputBytesMax);
   if (!bytes.ok()) return std::nullopt;
   const auto cache = nlohmann::json::parse(*bytes, nullptr, false);
-  if (!cache.is_object() || cache.value("program", "") != program || !cache.contains("files") || !cache["files"].is_object()) {
-    return std::nullopt;
-  }
+  if (!cache.is_object() || !cache.contains("program") || cache["program"] != program) return std::nullopt;
+  if (!cache.contains("files") || !cache["files"].contains(program) || !cache.contains("cookers")) return std::nullopt;
   for (const auto& [path, stat] : cache["files"].items()) {
     if (stat.is_null() || StatOf(path) != stat) return std::nullopt;
   }
-  return cache.value("cookers", "");
+  if (!cache["cookers"].is_string()) return std::nullopt;
+  auto descriptions = record::DecodeDescriptions(cache["cookers"].get_ref<const std::string&>());
+  if (!descriptions.ok()) return std::nullopt;
+  return *std::move(descriptions);
+}
+
+// Asks the program itself, and remembers its answer.
+absl::StatusOr<std::vector<record::CookerDescription>> Ask(const std::string& program, const std::string& cache_file) {
+  // Before it runs: one that is replaced meanwhile is asked again.
+  nlohmann::json files = nlohmann::json::object();
+  if (!cache_file.empty()) {
+    for (const std::string& file : FilesOf(program)) files[file] = StatOf(file);
+  }
+  const auto json = OutputOf({program, "describe"}, {});
+  if (!json.ok()) return absl::UnavailableError(fmt::format("asking {} for its cookers: {}", program, MessageOf(json.status())));
+  auto descriptions = record::DecodeDescriptions(*json);
+  if (!descriptions.ok()) {
+    return absl::UnavailableError(fmt::format("{} describe: {}", program, MessageOf(descriptions.status())));
+  }
+  if (!cache_file.empty()) {
+    const nlohmann::json cache = {{"program", program}, {"files", std::move(files)}, {"cookers", *json}};
+    RETURN_IF_ERROR(WriteFileAtomic(cache_file, cache.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  }
+  return descriptions;
 }
 
 }  // namespace
 
 absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program, const std::string& cache_file, bool binary_identity) {
   Cookers cookers;
-  std::optional<std::string> json = cache_file.empty() ? std::nullopt : FromCache(cache_file, worker_program);
-  if (!json) {
-    auto output = OutputOf({worker_program, "describe"}, {});
-    if (!output.ok()) {
-      return absl::UnavailableError(fmt::format("asking {} for its cookers: {}", worker_program, MessageOf(output.status())));
-    }
-    json = std::move(*output);
-    if (!cache_file.empty()) {
-      nlohmann::json files = nlohmann::json::object();
-      for (const std::string& file : FilesOf(worker_program)) files[file] = StatOf(file);
-      const nlohmann::json cache = {{"program", worker_program}, {"files", files}, {"cookers", *json}};
-      RETURN_IF_ERROR(WriteFileAtomic(cache_file, cache.dump()));
-    }
+  auto cached = cache_file.empty() ? std::nullopt : FromCache(cache_file, worker_program);
+  if (cached) {
+    cookers.descriptions = *std::move(cached);
+  } else {
+    ASSIGN_OR_RETURN(cookers.descriptions, Ask(worker_program, cache_file));
   }
-  auto descriptions = record::DecodeDescriptions(*json);
-  if (!descriptions.ok()) {
-    return absl::UnavailableError(fmt::format("{} describe: {}", worker_program, MessageOf(descriptions.status())));
-  }
-  cookers.descriptions = std::move(*descriptions);
   cookers.json = record::EncodeDescriptions(cookers.descriptions);
   if (binary_identity) {
     ASSIGN_OR_RETURN(const std::string program, ReadFile(worker_program));

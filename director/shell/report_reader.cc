@@ -2,6 +2,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/content/name.h"
 #include "common/record/action.h"
 #include "fmt/format.h"
 
@@ -81,9 +82,18 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       ReadFailed(worker_id, *info, wire.failed(), report);
       break;
     case v1::Report::kNeeds:
+      if (const uint32_t platform = wire.needs().platform();
+          platform >= 32 || (info->platforms & MaskOf(platform)) == 0 || !content::ValidateVirtualPath(wire.needs().package()).ok()) {
+        FailInfrastructure(report, fmt::format("{} is said to need a package or for a platform that cannot be", info->name));
+        break;
+      }
       report.what = WorkerReport::Needs{.package = wire.needs().package(), .platform = wire.needs().platform()};
       break;
     case v1::Report::kStale:
+      if (const absl::Status path = content::ValidateVirtualPath(wire.stale().path()); !path.ok()) {
+        FailInfrastructure(report, fmt::format("a source of {} is said to have changed: {}", info->name, MessageOf(path)));
+        break;
+      }
       report.what = WorkerReport::Stale{.path = wire.stale().path()};
       break;
     case v1::Report::kEnded:
@@ -189,7 +199,14 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
 
 void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                               WorkerReport& report) {
-  if (failed.cause() == v1::Failed::VERDICT) return ReadSaved(worker_id, info, failed.verdict(), report);
+  if (failed.cause() == v1::Failed::VERDICT) {
+    ReadSaved(worker_id, info, failed.verdict(), report);
+    const auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
+    if (saved != nullptr && !saved->result->is_verdict) {
+      FailInfrastructure(report, fmt::format("result of {}: reported as a failure, but it is none", info.name));
+    }
+    return;
+  }
   WorkerReport::Failed out{.error = failed.error()};
   switch (failed.cause()) {
     case v1::Failed::CRASHED:

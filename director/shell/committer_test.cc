@@ -1,0 +1,179 @@
+#include "director/shell/committer.h"
+
+#include <atomic>
+
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using record::ObservationKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class CommitterTest : public ShellTest {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    journal_ = Journal::Open(Host("state")).value();
+  }
+  void TearDown() override {
+    journal_.reset();
+    ShellTest::TearDown();
+  }
+
+  // A result of /Game/a.txt for windows under a key of its own, with one output that a worker wrote.
+  std::shared_ptr<StoredResult> Make(std::string_view key, std::string_view output, std::string_view include = "include") {
+    auto stored = std::make_shared<StoredResult>();
+    stored->package = "/Game/a.txt";
+    stored->platform_name = "windows";
+    stored->source = Digest::Of("source");
+    stored->recipe = Digest::Of("recipe");
+    stored->weak_key = Digest::Of("weak");
+    stored->action_key = Digest::Of(key);
+    stored->observed = {{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of(include).ToString()},
+                        {{ObservationKind::kPlatform, "texture", ""}, "=bc"}};
+    const auto blob = store_.inner.WriteAsWorker(store_.AllocateSegment().value(), output).value();
+    stored->blobs = {blob};
+    stored->result.outputs = {{"", blob.first}};
+    stored->encoded = record::EncodeResult(stored->result);
+    return stored;
+  }
+  CommitOutcome Commit(std::shared_ptr<StoredResult> stored, bool was_cooked = true) {
+    const ResultId id = results_.Add(std::move(stored))->id;
+    return CommitGroup(store_, *journal_, results_, {.items = {{PackageId(4), 0, id, was_cooked}}},
+                       [this](const StoredResult&) { return holds_; });
+  }
+  std::optional<PlatformRecord> Record() {
+    const auto found = journal_->Find("/Game/a.txt").value();
+    return found ? std::optional(found->platforms.at("windows")) : std::nullopt;
+  }
+
+  std::unique_ptr<Journal> journal_;
+  bool holds_ = true;
+};
+
+TEST_F(CommitterTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
+  const CommitOutcome outcome = Commit(Make("key", "made"));
+  EXPECT_EQ(outcome.event.error, "");
+  ASSERT_EQ(outcome.event.items.size(), 1u);
+  EXPECT_EQ(outcome.event.items[0].package, PackageId(4));
+  EXPECT_EQ(outcome.bytes_stored, 4u);
+  const std::vector<Digest> keys = {Digest::Of("key")};
+  EXPECT_TRUE(store_.Results(keys).value().front().has_value());
+  EXPECT_EQ(*store_.Get(Digest::Of("made")).value(), "made");
+  EXPECT_TRUE(store_.Get(Digest::Of(record::EncodeDetails({}))).ok()) << "the details are a blob, too";
+  EXPECT_EQ(Record()->action_key, Digest::Of("key"));
+  EXPECT_TRUE(Record()->last_cook.is_first);
+  EXPECT_GT(Record()->last_cook.time, absl::UnixEpoch());
+}
+
+TEST_F(CommitterTest, TheJournalLearnsOfAResultOnlyAfterTheStoreHasIt) {
+  bool was_recorded = true;
+  store_.on_commit = [&](const store::CommitBatch&) { was_recorded = Record().has_value(); };
+  Commit(Make("key", "made"));
+  EXPECT_EQ(store_.commits, 1);
+  EXPECT_FALSE(was_recorded);
+  EXPECT_TRUE(Record().has_value());
+}
+
+TEST_F(CommitterTest, AStoreThatFailsLeavesTheJournalAsItWas) {
+  store_.commit_error = absl::ResourceExhaustedError("no space left on device");
+  EXPECT_THAT(Commit(Make("key", "made")).event.error, HasSubstr("no space left on device"));
+  EXPECT_FALSE(Record().has_value());
+  store_.commit_error = absl::OkStatus();
+  store_.put_error = absl::UnavailableError("the owner is gone");
+  EXPECT_THAT(Commit(Make("key", "made")).event.error, HasSubstr("the owner is gone"));
+  EXPECT_FALSE(Record().has_value());
+}
+
+TEST_F(CommitterTest, AKeyWithAnotherOutcomeRaisesAnAlarmAndTheCookGoesOn) {
+  EXPECT_THAT(Commit(Make("key", "made")).alarms, IsEmpty());
+  const CommitOutcome outcome = Commit(Make("key", "made otherwise"));
+  EXPECT_THAT(outcome.alarms, ElementsAre(HasSubstr(Digest::Of("key").ToString())));
+  EXPECT_EQ(outcome.event.error, "");
+  EXPECT_TRUE(store_.Get(Digest::Of("made otherwise")).ok()) << "the tree of this cook names it";
+}
+
+TEST_F(CommitterTest, WhatWasFoundByLookUpIsOnlyRecordedNotWrittenToTheStore) {
+  const CommitOutcome outcome = Commit(Make("key", "made"), /*was_cooked=*/false);
+  EXPECT_EQ(outcome.event.error, "");
+  EXPECT_EQ(store_.commits, 0);
+  EXPECT_EQ(outcome.bytes_stored, 0u);
+  EXPECT_EQ(Record()->action_key, Digest::Of("key"));
+}
+
+TEST_F(CommitterTest, WhatTheJournalSaysAlreadyIsNotWrittenAgain) {
+  auto stored = Make("key", "made");
+  stored->is_in_journal = true;
+  EXPECT_EQ(Commit(stored, false).event.items.size(), 1u);
+  EXPECT_FALSE(Record().has_value());
+  Commit(stored, true);
+  EXPECT_TRUE(Record().has_value()) << "but a cooked one is";
+}
+
+TEST_F(CommitterTest, AVerdictIsKeptWithoutOutputs) {
+  auto stored = Make("key", "unused");
+  stored->blobs.clear();
+  stored->result = MakeVerdict("line 3: expected ';'");
+  stored->encoded = record::EncodeResult(stored->result);
+  EXPECT_EQ(Commit(stored).event.error, "");
+  EXPECT_TRUE(record::DecodeResult(Record()->result)->is_verdict);
+}
+
+TEST_F(CommitterTest, ABlobThatIsNotWhereTheWorkerSaidEndsTheGroup) {
+  auto stored = Make("key", "made");
+  stored->blobs[0].second.offset += 8;
+  EXPECT_THAT(Commit(stored).event.error, HasSubstr(Digest::Of("made").ToString()));
+  EXPECT_FALSE(Record().has_value());
+}
+
+TEST_F(CommitterTest, WhatChangedIsToldBySourceRecipeAndObservation) {
+  Commit(Make("key 1", "made", "old include"));
+  ASSERT_TRUE(journal_->RecordPublished("windows", {{{"/Game/a.txt", Digest::Of("key 1")}}}).ok());
+  auto second = Make("key 2", "made", "new include");
+  second->source = Digest::Of("new source");
+  second->recipe = Digest::Of("new recipe");
+  Commit(second);
+  const PlatformRecord record = *Record();
+  EXPECT_FALSE(record.last_cook.is_first);
+  EXPECT_THAT(record.last_cook.changed,
+              ElementsAre(ChangedObservation{"source", Digest::Of("source").ToString(), Digest::Of("new source").ToString()},
+                          ChangedObservation{"recipe", Digest::Of("recipe").ToString(), Digest::Of("new recipe").ToString()},
+                          ChangedObservation{"file(inc.txt)", Digest::Of("old include").ToString(),
+                                             Digest::Of("new include").ToString()}));
+  EXPECT_EQ(record.published_key, Digest::Of("key 1")) << "until the next root is published";
+}
+
+TEST_F(CommitterTest, OnlyObservationsOfBothSetsAreCompared) {
+  Commit(Make("key 1", "made"));
+  auto second = Make("key 2", "made");
+  second->observed = {{{ObservationKind::kExists, "new.txt", ""}, "file"}, {{ObservationKind::kPlatform, "texture", ""}, "=astc"}};
+  Commit(second);
+  EXPECT_THAT(Record()->last_cook.changed, ElementsAre(ChangedObservation{"platform(texture)", "=bc", "=astc"}));
+}
+
+TEST_F(CommitterTest, AResultThatAChangeOfFilesOvertookFeedsTheCacheAndNoMore) {
+  holds_ = false;
+  EXPECT_EQ(Commit(Make("key", "made")).event.error, "");
+  const std::vector<Digest> keys = {Digest::Of("key")};
+  EXPECT_TRUE(store_.Results(keys).value().front().has_value());
+  EXPECT_FALSE(Record().has_value());
+}
+
+TEST(TaskThreadTest, RunsWhatIsPostedInOrderAndAllOfItBeforeItEnds) {
+  std::vector<int> seen;
+  {
+    TaskThread thread;
+    for (int i = 0; i < 100; ++i) thread.Post([&seen, i] { seen.push_back(i); });
+    thread.Drain();
+    EXPECT_EQ(seen.size(), 100u);
+    for (int i = 100; i < 200; ++i) thread.Post([&seen, i] { seen.push_back(i); });
+  }
+  ASSERT_EQ(seen.size(), 200u);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(seen[static_cast<size_t>(i)], i);
+}
+
+}  // namespace
+}  // namespace galley::director

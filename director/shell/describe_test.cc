@@ -1,0 +1,112 @@
+#include "director/shell/describe.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "common/base/digest.h"
+#include "common/content/test_tree.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+
+namespace galley::director {
+namespace {
+
+using testing::HasSubstr;
+
+// A worker is a shell script that notes each run.
+class DescribeTest : public content::ContentTest {
+ protected:
+  void SetUp() override {
+    ContentTest::SetUp();
+    WriteWorker("1");
+  }
+  void WriteScript(const std::string& body) {
+    Write("worker", "#!/bin/sh\n" + body);
+    ASSERT_EQ(::chmod(Host("worker").c_str(), 0755), 0);
+  }
+  void WriteWorker(std::string_view identity) {
+    const std::string json = record::EncodeDescriptions({{.name = "copy", .identity = std::string(identity)}});
+    WriteScript(fmt::format("echo run >> {}\ncat <<'END'\n{}\nEND\n", Host("runs"), json));
+  }
+  int Runs() const {
+    const auto text = ReadFile(Host("runs"));
+    return text.ok() ? static_cast<int>(std::count(text->begin(), text->end(), '\n')) : 0;
+  }
+  absl::StatusOr<Cookers> Describe(bool binary_identity = false) { return DescribeCookers(Host("worker"), Host("cache"), binary_identity); }
+  std::string Identity(bool binary_identity = false) {
+    const auto cookers = Describe(binary_identity);
+    return cookers.ok() ? cookers->descriptions.at(0).identity : cookers.status().ToString();
+  }
+};
+
+TEST_F(DescribeTest, TheWorkerIsAskedAgainOnlyWhenItsBinaryChanged) {
+  EXPECT_EQ(Identity(), "1");
+  EXPECT_EQ(Runs(), 1);
+  EXPECT_EQ(Identity(), "1");
+  EXPECT_EQ(Runs(), 1);
+  WriteWorker("2");
+  EXPECT_EQ(Identity(), "2");
+  EXPECT_EQ(Runs(), 2);
+  EXPECT_EQ(Identity(), "2");
+  EXPECT_EQ(Runs(), 2);
+}
+
+TEST_F(DescribeTest, WithoutACacheTheWorkerIsAskedEachTime) {
+  ASSERT_TRUE(DescribeCookers(Host("worker"), "", false).ok());
+  ASSERT_TRUE(DescribeCookers(Host("worker"), "", false).ok());
+  EXPECT_EQ(Runs(), 2);
+  EXPECT_FALSE(FileExists(Host("cache")));
+}
+
+TEST_F(DescribeTest, ADamagedCacheIsMadeAgain) {
+  ASSERT_EQ(Identity(), "1");
+  const std::string good = ReadFile(Host("cache")).value();
+  std::string torn = good.substr(0, good.size() / 2);
+  std::string nonsense_inside = good;
+  nonsense_inside.replace(nonsense_inside.find("galley.cookers.v1"), 17, "galley.cookers.v9");
+  const std::string mistyped = R"({"program":7,"files":{},"cookers":{}})";
+  std::string cookers_mistyped = fmt::format(R"({{"program":"{}","files":{{}},"cookers":[1]}})", Host("worker"));
+  int runs = 1;
+  for (const std::string& bytes : {torn, nonsense_inside, mistyped, cookers_mistyped, std::string("[]"), std::string()}) {
+    Write("cache", bytes);
+    EXPECT_EQ(Identity(), "1") << bytes;
+    EXPECT_EQ(Runs(), ++runs) << bytes;
+  }
+}
+
+TEST_F(DescribeTest, ACacheOfAnotherProgramIsNotUsed) {
+  ASSERT_EQ(Identity(), "1");
+  Write("other/worker", ReadFile(Host("worker")).value());
+  ASSERT_EQ(::chmod(Host("other/worker").c_str(), 0755), 0);
+  ASSERT_TRUE(DescribeCookers(Host("other/worker"), Host("cache"), false).ok());
+  EXPECT_EQ(Runs(), 2);
+}
+
+TEST_F(DescribeTest, TheJsonIsWhatEveryWorkerMustSay) {
+  EXPECT_EQ(Describe()->json, record::EncodeDescriptions({{.name = "copy", .identity = "1"}}));
+  EXPECT_EQ(Describe()->json, Describe(true)->json) << "identity = \"binary\" changes keys, not what a worker says";
+}
+
+TEST_F(DescribeTest, BinaryIdentityIsTheProgramsDigest) {
+  EXPECT_EQ(Identity(true), "binary=" + Digest::Of(ReadFile(Host("worker")).value()).ToString());
+}
+
+TEST_F(DescribeTest, AWorkerThatCannotBeAskedIsNamed) {
+  WriteScript("exit 3\n");
+  EXPECT_THAT(Identity(), HasSubstr(Host("worker")));
+  WriteScript("echo nonsense\n");
+  EXPECT_THAT(Identity(), HasSubstr(Host("worker")));
+  EXPECT_FALSE(Describe().ok()) << "nonsense is not cached as if it were an answer";
+  ASSERT_TRUE(RemoveAll(Host("worker")).ok());
+  EXPECT_THAT(Identity(), HasSubstr(Host("worker")));
+}
+
+TEST_F(DescribeTest, AWorkerThatNeverStopsTalkingIsEnded) {
+  WriteScript("exec yes\n");
+  EXPECT_TRUE(absl::IsUnavailable(Describe().status())) << Describe().status();
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,303 @@
+#include "director/shell/lookup.h"
+
+#include "common/record/action.h"
+#include "common/record/recipe.h"
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using record::Observed;
+using record::ObservationKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::string_view kPackage = "/Game/a.txt";
+
+Observed Texture(std::string value) { return {{ObservationKind::kPlatform, "texture", ""}, std::move(value)}; }
+
+class LookUpTest : public ShellTest {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    Write("content/a.txt", "source");
+    Write("content/inc.txt", "include");
+    journal_ = Journal::Open(Host("state")).value();
+    world_.Set(MakeWorld());
+  }
+  void TearDown() override {
+    journal_.reset();
+    ShellTest::TearDown();
+  }
+
+  struct Cached {
+    std::vector<Observed> observed;
+    record::Result result;
+    Digest source = Digest::Of("source");
+    std::string trust_domain = "main";
+  };
+  Digest KeyOf(const Cached& one) {
+    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
+    return record::ActionKey({recipe.recipe, one.source, one.observed, one.trust_domain}).value();
+  }
+  Digest PutIntoCache(const Cached& one) {
+    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
+    EXPECT_TRUE(store_.Commit({.results = {{record::WeakKey(one.source, recipe.digest, one.trust_domain),
+                                            record::EncodeSet(record::SetOf(one.observed)), KeyOf(one),
+                                            record::EncodeResult(one.result)}}})
+                    .ok());
+    return KeyOf(one);
+  }
+  Digest PutIntoJournal(const Cached& one) {
+    const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
+    JournalUpdate update{.package = std::string(kPackage), .platform = "windows"};
+    update.record.recipe = recipe.digest;
+    update.record.source = one.source;
+    update.record.weak_key = record::WeakKey(one.source, recipe.digest, one.trust_domain);
+    update.record.action_key = KeyOf(one);
+    update.record.recipe_bytes = record::EncodeRecipe(recipe.recipe);
+    update.record.result = record::EncodeResult(one.result);
+    update.record.observed = one.observed;
+    EXPECT_TRUE(journal_->Record({{update}}, false).ok());
+    return update.record.action_key;
+  }
+  void Publish(const Digest& key) { ASSERT_TRUE(journal_->RecordPublished("windows", {{{std::string(kPackage), key}}}).ok()); }
+  void Distrust() { ASSERT_TRUE(journal_->Invalidate({{std::string(kPackage)}}, journal_->meta()).ok()); }
+
+  // Of platform windows: "hit <first output's bytes>", "up to date ...", "verdict <error>", "miss", "needs A B", "error ...".
+  std::string LookUpPackage() {
+    LookUpItem item{.package = PackageId(3), .name = std::string(kPackage), .platforms = 1, .generation = 5};
+    item.generated_source = generated_source_;
+    item.recipes = world_.Get()->table->RecipesOf(kPackage);
+    item.cooked = {cooked_};
+    LookUpRunner runner({.world = &world_,
+                         .store = &store_,
+                         .journal = journal_.get(),
+                         .tools = &tools_,
+                         .results = &results_,
+                         .alarm = [this](const std::string& text) { alarms_.push_back(text); }},
+                        options_of_runner_);
+    store_.look_ups = 0;
+    const LookedUp answer = runner.Run({item});
+    EXPECT_EQ(answer.items.size(), 1u);
+    const LookedUp::Item& one = answer.items.front();
+    EXPECT_EQ(one.package, PackageId(3));
+    EXPECT_EQ(one.generation, 5u);
+    if (std::holds_alternative<LookedUp::Miss>(one.outcome)) return "miss";
+    if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome)) return "error " + error->error;
+    if (const auto* needs = std::get_if<LookedUp::NeedsCooked>(&one.outcome)) {
+      std::string text = "needs";
+      for (const std::string& package : needs->packages) text += " " + package;
+      return text;
+    }
+    const auto& hit = std::get<LookedUp::Hit>(one.outcome);
+    last_ = results_.Get(hit.result->id);
+    if (hit.result->is_verdict) return "verdict " + hit.result->error;
+    const auto bytes = store_.Get(hit.result->outputs.front().digest);
+    return (hit.is_up_to_date ? "up to date " : "hit ") + (bytes.ok() ? **bytes : bytes.status().ToString());
+  }
+
+  WorldHolder world_{nullptr};
+  std::unique_ptr<Journal> journal_;
+  LookUpRunner::Options options_of_runner_{.trust_domain = "main"};
+  std::optional<Digest> generated_source_;
+  CookedOutputs cooked_;
+  StoredResultPtr last_;
+  std::vector<std::string> alarms_;
+};
+
+TEST_F(LookUpTest, ARecordThatHoldsAnswersWithoutAnyCallOfTheStore) {
+  PutIntoJournal({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "made"}})});
+  EXPECT_EQ(LookUpPackage(), "hit made");
+  EXPECT_EQ(store_.look_ups, 0);
+  EXPECT_TRUE(last_->is_in_journal);
+  EXPECT_FALSE(last_->is_published);
+}
+
+TEST_F(LookUpTest, ARecordWithThePublishedKeyIsUpToDate) {
+  const Digest key = PutIntoJournal({.observed = {}, .result = MakeResult(store_, {{"", "made"}})});
+  Publish(key);
+  EXPECT_EQ(LookUpPackage(), "up to date made");
+  EXPECT_TRUE(last_->is_published);
+  Publish(Digest::Of("another key"));
+  EXPECT_EQ(LookUpPackage(), "hit made");
+}
+
+TEST_F(LookUpTest, AnUntrustedRecordIsLookedUpInTheCache) {
+  const Cached one{.observed = {{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of("include").ToString()}},
+                   .result = MakeResult(store_, {{"", "made"}})};
+  PutIntoJournal(one);
+  Distrust();
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_GT(store_.look_ups, 0);
+  const Digest key = PutIntoCache(one);
+  EXPECT_EQ(LookUpPackage(), "hit made");
+  EXPECT_FALSE(last_->is_in_journal);
+  EXPECT_EQ(last_->action_key, key);
+  EXPECT_EQ(last_->last_cook.source, "cached");
+  EXPECT_EQ(last_->last_cook.worker, "local-7");
+  Publish(key);
+  EXPECT_EQ(LookUpPackage(), "up to date made") << "found by look-up, and its key is the published one";
+}
+
+TEST_F(LookUpTest, AFileThatChangedSelectsTheResultMadeWithIt) {
+  const auto seen = [](std::string_view bytes) {
+    return std::vector<Observed>{{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of(bytes).ToString()}};
+  };
+  PutIntoCache({.observed = seen("include"), .result = MakeResult(store_, {{"", "of include"}})});
+  PutIntoCache({.observed = seen("newer"), .result = MakeResult(store_, {{"", "of newer"}})});
+  EXPECT_EQ(LookUpPackage(), "hit of include");
+  Write("content/inc.txt", "newer");
+  world_.Set(MakeWorld());
+  EXPECT_EQ(LookUpPackage(), "hit of newer");
+  Write("content/inc.txt", "never seen");
+  world_.Set(MakeWorld());
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+TEST_F(LookUpTest, AChangedPlatformParameterIsSeenThoughNoFileChanged) {
+  PutIntoJournal({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "for bc"}})});
+  PutIntoCache({.observed = {Texture("=astc")}, .result = MakeResult(store_, {{"", "for astc"}})});
+  EXPECT_EQ(LookUpPackage(), "hit for bc");
+  project_.platforms[0].parameters["texture"] = "astc";
+  world_.Set(MakeWorld());
+  EXPECT_EQ(LookUpPackage(), "hit for astc");
+  project_.platforms[0].parameters.clear();
+  world_.Set(MakeWorld());
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+TEST_F(LookUpTest, AChangedToolOrVariableIsSeenThoughNoSourceChanged) {
+  Write("tools/pack.py", "pack");
+  const Observed tool{{ObservationKind::kTool, "tools/pack.py", ""}, Digest::Of("pack").ToString()};
+  const Observed variable{{ObservationKind::kEnv, "LEVEL", ""}, "=9"};
+  PutIntoJournal({.observed = {tool, variable}, .result = MakeResult(store_, {{"", "made"}})});
+  EXPECT_EQ(LookUpPackage(), "hit made");
+  Write("tools/pack.py", "another pack");
+  EXPECT_EQ(LookUpPackage(), "miss");
+  Write("tools/pack.py", "pack");
+  EXPECT_EQ(LookUpPackage(), "hit made");
+  environment_["LEVEL"] = "8";
+  world_.Set(MakeWorld());
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+TEST_F(LookUpTest, AChangedRecipeIsNotAnsweredByTheJournal) {
+  PutIntoJournal({.observed = {}, .result = MakeResult(store_, {{"", "made"}})});
+  AddRule("/Game/a.txt", {.cooker = "texture"});
+  world_.Set(MakeWorld());
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+TEST_F(LookUpTest, TwoSetsThatHitWithDifferentOutputsRaiseAnAlarmAndNeitherIsUsed) {
+  PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
+  EXPECT_EQ(LookUpPackage(), "hit one");
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}}, .result = MakeResult(store_, {{"", "other"}})});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_THAT(alarms_, ElementsAre(HasSubstr("/Game/a.txt")));
+}
+
+TEST_F(LookUpTest, TwoSetsThatHitWithOneOutcomeAreNoAlarm) {
+  PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}}, .result = MakeResult(store_, {{"", "one"}})});
+  EXPECT_EQ(LookUpPackage(), "hit one");
+  EXPECT_THAT(alarms_, IsEmpty());
+}
+
+TEST_F(LookUpTest, OtherTrustDomainsAreReadOnlyWhenTheyAreNamed) {
+  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "released"}}), .trust_domain = "release"});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  options_of_runner_.read_trust = {"other", "release"};
+  EXPECT_EQ(LookUpPackage(), "hit released");
+  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "ours"}})});
+  EXPECT_EQ(LookUpPackage(), "hit ours") << "our own domain comes first";
+}
+
+TEST_F(LookUpTest, ARecordOfADomainThatIsNotReadAnyMoreDoesNotAnswer) {
+  PutIntoJournal({.observed = {}, .result = MakeResult(store_, {{"", "released"}}), .trust_domain = "release"});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  options_of_runner_.read_trust = {"release"};
+  EXPECT_EQ(LookUpPackage(), "hit released");
+}
+
+TEST_F(LookUpTest, AnAlarmInOneDomainLeavesTheOthers) {
+  PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}}, .result = MakeResult(store_, {{"", "other"}})});
+  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "released"}}), .trust_domain = "release"});
+  options_of_runner_.read_trust = {"release"};
+  EXPECT_EQ(LookUpPackage(), "hit released");
+  EXPECT_EQ(alarms_.size(), 1u);
+}
+
+TEST_F(LookUpTest, ARememberedVerdictIsTriedAgainOnlyOnRequest) {
+  const Cached verdict{.observed = {}, .result = MakeVerdict("no such texture")};
+  PutIntoJournal(verdict);
+  EXPECT_EQ(LookUpPackage(), "verdict no such texture");
+  PutIntoCache(verdict);
+  Distrust();
+  EXPECT_EQ(LookUpPackage(), "verdict no such texture");
+  options_of_runner_.retry_failed = true;
+  EXPECT_EQ(LookUpPackage(), "miss") << "neither from the journal nor from the cache";
+  PutIntoJournal(verdict);
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+TEST_F(LookUpTest, AChangedGeneratedSourceIsNotAnsweredByTheJournal) {
+  PutIntoJournal({.observed = {}, .result = MakeResult(store_, {{"", "old cell"}}), .source = Digest::Of("cell 1")});
+  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "new cell"}}), .source = Digest::Of("cell 2")});
+  generated_source_ = Digest::Of("cell 1");
+  EXPECT_EQ(LookUpPackage(), "hit old cell");
+  generated_source_ = Digest::Of("cell 2");
+  EXPECT_EQ(LookUpPackage(), "hit new cell");
+  generated_source_ = Digest::Of("cell 3");
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+TEST_F(LookUpTest, ASetWithCookedInputsWaitsForTheirResults) {
+  const Observed cooked{{ObservationKind::kCooked, "atlas.png", ".ktx2"}, Digest::Of("pixels").ToString()};
+  const Cached one{.observed = {cooked}, .result = MakeResult(store_, {{"", "made"}})};
+  PutIntoJournal(one);
+  EXPECT_EQ(LookUpPackage(), "needs /Game/atlas.png");
+  EXPECT_EQ(store_.look_ups, 0);
+  cooked_["/Game/atlas.png"] = {{".ktx2", Digest::Of("pixels")}};
+  EXPECT_EQ(LookUpPackage(), "hit made");
+  PutIntoCache(one);
+  Distrust();
+  EXPECT_EQ(LookUpPackage(), "hit made");
+  cooked_["/Game/atlas.png"] = {{".ktx2", Digest::Of("other pixels")}};
+  EXPECT_EQ(LookUpPackage(), "miss");
+  cooked_.clear();
+  EXPECT_EQ(LookUpPackage(), "needs /Game/atlas.png");
+}
+
+TEST_F(LookUpTest, AStoreThatDoesNotAnswerCostsACookNotAWrongAnswer) {
+  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "made"}})});
+  store_.look_up_error = absl::UnavailableError("gone");
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+TEST_F(LookUpTest, AResultWhoseOutputIsLostIsAMiss) {
+  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "made"}})});
+  store_.inner.Drop(Digest::Of("made"));
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+TEST_F(LookUpTest, ASourceThatCannotBeReadIsAnError) {
+  generated_source_.reset();
+  const RecipesPtr recipes = world_.Get()->table->RecipesOf(kPackage);
+  ASSERT_TRUE(RemoveAll(Host("content/a.txt")).ok());
+  const WorldPtr old = world_.Get();
+  auto without = std::make_shared<World>(*old);
+  without->snapshot = Scan();  // the file is gone, the table still has the package
+  world_.Set(without);
+  EXPECT_THAT(LookUpPackage(), testing::StartsWith("error "));
+}
+
+TEST_F(LookUpTest, ASourceThatChangedSinceTheScanIsLeftToTheLoad) {
+  Write("content/a.txt", "changed since the scan");
+  EXPECT_EQ(LookUpPackage(), "miss");
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,159 @@
+#include "director/shell/project_catalog.h"
+
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ProjectCatalogTest : public ShellTest {
+ protected:
+  const ProjectCatalog& Table() {
+    if (world_ == nullptr) world_ = MakeWorld(catalog_options_);
+    return *world_->table;
+  }
+  ReferenceTarget Resolve(std::string_view as_written) { return Table().Resolve("/Game/maps/town.txt", as_written); }
+
+  ProjectCatalog::Options catalog_options_;
+  WorldPtr world_;
+};
+
+TEST_F(ProjectCatalogTest, PackagesAreTheFilesWithARuleOrASidecar) {
+  Write("content/b.txt", "");
+  Write("content/a.png", "");
+  Write("content/notes.md", "");
+  Write("content/odd.bin", "");
+  Write("content/odd.bin.cook", "cooker = \"copy\"");
+  EXPECT_THAT(Table().names(), ElementsAre("/Game/a.png", "/Game/b.txt", "/Game/odd.bin"));
+  EXPECT_EQ(Table().RecipesOf("/Game/odd.bin")->front().recipe.cooker, "copy");
+  EXPECT_EQ(Table().RecipesOf("/Game/a.png")->size(), 3u) << "one for each platform";
+  EXPECT_EQ(Table().RecipesOf("/Game/notes.md"), nullptr);
+  EXPECT_FALSE(Table().Find("/Game/notes.md").has_value());
+  EXPECT_FALSE(Table().Find("/Game/odd.bin.cook").has_value());
+}
+
+TEST_F(ProjectCatalogTest, APackageWithAnErrorIsInTheTableWithIt) {
+  Write("content/a.txt", "");
+  Write("content/a.txt.cook", "cooker = \"cpoy\"");
+  Write("content/b.txt", "");
+  Write("content/b.txt.cook", "colour = 1");
+  Write("content/C.txt", "");
+  Write("content/c.txt", "");
+  Link("/etc/passwd", "content/out.txt");
+  EXPECT_THAT(Table().Find("/Game/a.txt")->error, HasSubstr("cpoy"));
+  EXPECT_THAT(Table().Find("/Game/b.txt")->error, HasSubstr("colour"));
+  EXPECT_THAT(Table().Find("/Game/c.txt")->error, HasSubstr("/Game/C.txt"));
+  EXPECT_THAT(Table().Find("/Game/out.txt")->error, testing::Not(IsEmpty()));
+  EXPECT_EQ(Table().RecipesOf("/Game/a.txt"), nullptr);
+}
+
+TEST_F(ProjectCatalogTest, AReferenceIsResolvedFromTheFolderOfItsFile) {
+  Write("content/tex/wood.png", "");
+  Write("content/maps/town.txt", "");
+  for (const char* as_written : {"/Game/tex/wood.png", "../tex/wood.png", "..\\tex\\wood.png", "./../tex//wood.png"}) {
+    EXPECT_EQ(Resolve(as_written).name, "/Game/tex/wood.png") << as_written;
+    EXPECT_EQ(Resolve(as_written).error, "") << as_written;
+  }
+  EXPECT_EQ(Resolve("town.txt").name, "/Game/maps/town.txt");
+}
+
+TEST_F(ProjectCatalogTest, AReferenceThatLeadsNowhereSaysWhy) {
+  Write("content/tex/wood.png", "");
+  Write("content/readme.md", "");
+  EXPECT_THAT(Resolve("../tex/oak.png").error, HasSubstr("no such file"));
+  EXPECT_EQ(Resolve("../tex/oak.png").name, "/Game/tex/oak.png") << "the name is known, for messages";
+  EXPECT_THAT(Resolve("/Engine/wood.png").error, HasSubstr("leaves the mounts"));
+  EXPECT_THAT(Resolve("../../wood.png").error, HasSubstr("leaves the mounts"));
+  EXPECT_THAT(Resolve("../../../../wood.png").error, testing::Not(IsEmpty()));
+  EXPECT_EQ(Resolve("../../../../wood.png").name, "");
+  EXPECT_THAT(Resolve("/Game/readme.md").error, HasSubstr("no rule or sidecar"));
+  EXPECT_THAT(Resolve("/Game/tex").error, HasSubstr("folder"));
+  EXPECT_THAT(Resolve("").error, testing::Not(IsEmpty()));
+  EXPECT_THAT(Resolve("a\nb.png").error, testing::Not(IsEmpty()));
+}
+
+TEST_F(ProjectCatalogTest, AWrongSpellingIsAnErrorThatGivesTheRightOne) {
+  Write("content/tex/Wood.png", "");
+  EXPECT_THAT(Resolve("../tex/wood.png").error, HasSubstr("/Game/tex/Wood.png"));
+  EXPECT_EQ(Resolve("../tex/wood.png").warning, "");
+}
+
+TEST_F(ProjectCatalogTest, WithFixCaseAWrongSpellingIsAWarning) {
+  Write("content/tex/Wood.png", "");
+  Write("content/Notes.md", "");
+  project_.fix_case = true;
+  EXPECT_EQ(Resolve("../tex/wood.png").name, "/Game/tex/Wood.png");
+  EXPECT_EQ(Resolve("../tex/wood.png").error, "");
+  EXPECT_THAT(Resolve("../tex/wood.png").warning, HasSubstr("/Game/tex/Wood.png"));
+  EXPECT_THAT(Resolve("/Game/notes.md").error, HasSubstr("/Game/Notes.md")) << "what it is near to is no package";
+}
+
+TEST_F(ProjectCatalogTest, NeverComesFromTheProjectAndTheCommandLine) {
+  Write("content/dev/a.txt", "");
+  Write("content/old/b.txt", "");
+  Write("content/c.txt", "");
+  project_.cook.never = {"/Game/dev/**"};
+  catalog_options_.never = {"/Game/old/*"};
+  EXPECT_TRUE(Table().Find("/Game/dev/a.txt")->never_cook);
+  EXPECT_TRUE(Table().Find("/Game/old/b.txt")->never_cook);
+  EXPECT_FALSE(Table().Find("/Game/c.txt")->never_cook);
+  EXPECT_TRUE(Table().Generated("/Game/dev/a.txt/_gen/x.txt", "", "").never_cook);
+}
+
+TEST_F(ProjectCatalogTest, AMalformedNeverIsRefused) {
+  const WorldPtr world = MakeWorld();
+  const auto built = ProjectCatalog::Build(world->snapshot, world->project, resolver_, {.never = {"/Game/[a"}});
+  EXPECT_TRUE(absl::IsInvalidArgument(built.status())) << built.status();
+}
+
+TEST_F(ProjectCatalogTest, VariantsOfTheSelectedCulturesAreNamed) {
+  Write("content/ui/logo.png", "");
+  Write("content/L10N/de/ui/logo.png", "");
+  Write("content/L10N/fr/ui/logo.png", "");
+  Write("content/ui/icon.png", "");
+  EXPECT_THAT(Table().Find("/Game/ui/logo.png")->localised, IsEmpty()) << "no culture is selected";
+  world_ = nullptr;
+  catalog_options_.cultures = {"de", "en"};
+  EXPECT_THAT(Table().Find("/Game/ui/logo.png")->localised, ElementsAre("/Game/L10N/de/ui/logo.png"));
+  EXPECT_THAT(Table().Find("/Game/ui/icon.png")->localised, IsEmpty());
+  EXPECT_THAT(Table().Find("/Game/L10N/fr/ui/logo.png")->localised, IsEmpty());
+}
+
+TEST_F(ProjectCatalogTest, AGeneratedPackageGetsTheRulesAndItsGeneratorsSettings) {
+  EXPECT_EQ(Table().Generated("/Game/a.txt/_gen/image.png", "", "").error, "");
+  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.settings, R"({"mipmaps":true})");
+  EXPECT_EQ(Table().Generated("/Game/a.txt/_gen/image.png", "", R"({"mipmaps":false})").error, "");
+  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.settings, R"({"mipmaps":false})");
+  EXPECT_EQ(Table().Generated("/Game/a.txt/_gen/image.png", "copy", "").error, "");
+  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.cooker, "copy");
+  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/other.png"), nullptr);
+}
+
+TEST_F(ProjectCatalogTest, AGeneratedPackageThatNoCookerTakesHasAnError) {
+  EXPECT_THAT(Table().Generated("/Game/a.txt/_gen/x.weird", "", "").error, testing::Not(IsEmpty()));
+  EXPECT_THAT(Table().Generated("/Game/a.txt/_gen/x.png", "txeture", "").error, HasSubstr("txeture"));
+  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/x.png"), nullptr);
+}
+
+TEST_F(ProjectCatalogTest, AReferenceToAGeneratedPackageIsLeftToTheCore) {
+  Write("content/maps/town.txt", "");
+  EXPECT_EQ(Resolve("/Game/maps/town.txt/_gen/cell.txt").error, "");
+  EXPECT_THAT(Resolve("/Game/maps/none.txt/_gen/cell.txt").error, HasSubstr("no such file"));
+}
+
+TEST_F(ProjectCatalogTest, ResourcesAreTheRulesAndThreadsDoNotMatter) {
+  for (int i = 0; i < 3000; ++i) Write("content/many/" + std::to_string(i) + ".txt", "");
+  AddRule("/Game/many/7.txt", {.resources = std::vector<std::string>{"gpu"}});
+  catalog_options_.threads = 4;
+  const std::vector<std::string> names = Table().names();
+  EXPECT_EQ(names.size(), 3000u);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_THAT(Table().Find("/Game/many/7.txt")->resources, ElementsAre("gpu"));
+  EXPECT_THAT(Table().Find("/Game/many/8.txt")->resources, IsEmpty());
+}
+
+}  // namespace
+}  // namespace galley::director

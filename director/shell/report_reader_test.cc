@@ -1,0 +1,314 @@
+#include "director/shell/report_reader.h"
+
+#include "common/record/action.h"
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using record::ObservationKind;
+using testing::HasSubstr;
+
+constexpr AttemptId kAttempt = 41;
+
+void SetDigest(const Digest& digest, v1::Digest* out) {
+  out->set_hash(digest.hex());
+  out->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
+}
+
+void AddObserved(ObservationKind kind, std::string subject, std::string value, v1::Saved* saved) {
+  v1::Observed* one = saved->add_observed();
+  one->set_kind(static_cast<uint32_t>(kind));
+  one->set_subject(std::move(subject));
+  one->set_value(std::move(value));
+}
+
+class ReportReaderTest : public ShellTest {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    Write("content/a.txt", "source");
+    Write("content/inc.txt", "include");
+    world_.Set(MakeWorld());
+    reader_ = std::make_unique<ReportReader>(
+        ReportReader::Deps{.world = &world_, .store = &store_, .tools = &tools_, .results = &results_, .trace = &trace_}, "main");
+    info_.package = PackageId(0);
+    info_.name = "/Game/a.txt";
+    info_.platforms = MaskOf(0) | MaskOf(1);
+    info_.recipes = world_.Get()->table->RecipesOf(info_.name);
+    Register();
+  }
+  void Register() { reader_->Register(kAttempt, std::make_shared<AttemptInfo>(info_)); }
+
+  // What an honest worker says of /Game/a.txt for windows.
+  v1::Report HonestSaved() {
+    v1::Report report;
+    report.set_report(7);
+    report.set_attempt(kAttempt);
+    v1::Saved* saved = report.mutable_saved();
+    saved->set_platform(0);
+    SetDigest(Digest::Of("source"), saved->mutable_source());
+    AddObserved(ObservationKind::kFile, "inc.txt", Digest::Of("include").ToString(), saved);
+    AddObserved(ObservationKind::kPlatform, "texture", "=bc", saved);
+    record::Result result;
+    result.outputs = {{"", Digest::Of("made")}};
+    saved->set_result(record::EncodeResult(result));
+    saved->set_save_us(1500);
+    return report;
+  }
+  template <typename What>
+  What ReadAs(const v1::Report& report) {
+    WorkerReport read = reader_->Read("local-1", report);
+    EXPECT_EQ(read.report, report.report());
+    EXPECT_EQ(read.attempt, report.attempt());
+    EXPECT_TRUE(std::holds_alternative<What>(read.what)) << "alternative " << read.what.index();
+    return std::holds_alternative<What>(read.what) ? std::get<What>(std::move(read.what)) : What{};
+  }
+  WorkerReport::Saved ReadSaved(const v1::Report& report) { return ReadAs<WorkerReport::Saved>(report); }
+  // The reason for which a report was not believed.
+  std::string Refusal(const v1::Report& report) {
+    const auto failed = ReadAs<WorkerReport::Failed>(report);
+    EXPECT_EQ(failed.fault, WorkerReport::Fault::kInfrastructure);
+    return failed.error;
+  }
+
+  WorldHolder world_{nullptr};
+  Trace trace_;
+  std::unique_ptr<ReportReader> reader_;
+  AttemptInfo info_;
+};
+
+TEST_F(ReportReaderTest, AnHonestResultIsCurrentAndItsKeyIsOurs) {
+  const auto saved = ReadSaved(HonestSaved());
+  EXPECT_TRUE(saved.is_current);
+  EXPECT_EQ(saved.platform, 0u);
+  EXPECT_EQ(saved.save_time, absl::Microseconds(1500));
+  const StoredResultPtr stored = results_.Get(saved.result->id);
+  EXPECT_EQ(stored->platform_name, "windows");
+  EXPECT_EQ(stored->last_cook.source, "cooked");
+  EXPECT_EQ(stored->last_cook.worker, "local-1");
+  EXPECT_EQ(stored->action_key, record::ActionKey({info_.recipes->front().recipe, Digest::Of("source"), stored->observed, "main"}).value());
+  EXPECT_THAT(trace_.ToJson(), HasSubstr("/Game/a.txt"));
+}
+
+TEST_F(ReportReaderTest, AResultSharedByAnotherPlatformsRunIsCached) {
+  v1::Report report = HonestSaved();
+  report.mutable_saved()->set_shared(true);
+  EXPECT_TRUE(ReadSaved(report).shared);
+  EXPECT_THAT(trace_.ToJson(), testing::Not(HasSubstr("/Game/a.txt"))) << "no cooker ran";
+}
+
+TEST_F(ReportReaderTest, ObservationsComeInAnyOrderButMustAgree) {
+  v1::Report report = HonestSaved();
+  AddObserved(ObservationKind::kFile, "inc.txt", Digest::Of("include").ToString(), report.mutable_saved());
+  report.mutable_saved()->mutable_observed()->SwapElements(0, 1);
+  const auto saved = ReadSaved(report);
+  EXPECT_TRUE(saved.is_current);
+  EXPECT_EQ(results_.Get(saved.result->id)->observed.size(), 2u);
+  EXPECT_EQ(results_.Get(saved.result->id)->action_key, results_.Get(ReadSaved(HonestSaved()).result->id)->action_key);
+
+  AddObserved(ObservationKind::kFile, "inc.txt", "absent", report.mutable_saved());
+  EXPECT_THAT(Refusal(report), HasSubstr("inc.txt"));
+}
+
+TEST_F(ReportReaderTest, ObservationsThatNoCookCanMakeAreRefused) {
+  for (const uint32_t kind : {0u, 10u, 1u << 8 | 1u}) {
+    v1::Report report = HonestSaved();
+    report.mutable_saved()->mutable_observed(0)->set_kind(kind);
+    EXPECT_THAT(Refusal(report), HasSubstr("kind")) << kind;
+  }
+  for (const char* path : {"a/../inc.txt", "../a/../inc.txt", "./inc.txt", "inc.txt/", "", "//inc.txt", "a\\b"}) {
+    v1::Report report = HonestSaved();
+    report.mutable_saved()->mutable_observed(0)->set_subject(path);
+    EXPECT_NE(Refusal(report), "") << path;
+  }
+  v1::Report report = HonestSaved();
+  report.mutable_saved()->mutable_observed(0)->set_value("not a digest");
+  EXPECT_NE(Refusal(report), "");
+}
+
+TEST_F(ReportReaderTest, AnObservationThatDoesNotHoldMakesAResultForAnotherSnapshot) {
+  v1::Report report = HonestSaved();
+  report.mutable_saved()->mutable_observed(1)->set_value("=astc");
+  EXPECT_FALSE(ReadSaved(report).is_current);
+}
+
+TEST_F(ReportReaderTest, ASourceThatIsNotOursMakesAResultForAnotherSnapshot) {
+  ASSERT_TRUE(world_.Get()->snapshot->DigestOf("/Game/a.txt").ok());
+  v1::Report report = HonestSaved();
+  SetDigest(Digest::Of("another source"), report.mutable_saved()->mutable_source());
+  EXPECT_FALSE(ReadSaved(report).is_current);
+}
+
+TEST_F(ReportReaderTest, AGeneratedSourceIsTheOneThatWasHandedOver) {
+  info_.generated_source = Digest::Of("cell");
+  Register();
+  EXPECT_FALSE(ReadSaved(HonestSaved()).is_current);
+  v1::Report report = HonestSaved();
+  SetDigest(Digest::Of("cell"), report.mutable_saved()->mutable_source());
+  EXPECT_TRUE(ReadSaved(report).is_current);
+}
+
+TEST_F(ReportReaderTest, ACookedInputCountsAsItWasHandedOver) {
+  v1::Report report = HonestSaved();
+  v1::Observed* cooked = report.mutable_saved()->add_observed();
+  cooked->set_kind(static_cast<uint32_t>(ObservationKind::kCooked));
+  cooked->set_subject("atlas.png");
+  cooked->set_detail(".ktx2");
+  cooked->set_value(Digest::Of("pixels").ToString());
+  EXPECT_FALSE(ReadSaved(report).is_current) << "it was never handed over";
+  info_.cooked = {{{"/Game/atlas.png", {{".ktx2", Digest::Of("pixels")}}}}};
+  Register();
+  EXPECT_TRUE(ReadSaved(report).is_current);
+}
+
+TEST_F(ReportReaderTest, APlatformThatTheAttemptDoesNotHaveIsRefused) {
+  for (const uint32_t platform : {2u, 3u, 31u, 32u, 1000u}) {
+    v1::Report report = HonestSaved();
+    report.mutable_saved()->set_platform(platform);
+    EXPECT_THAT(Refusal(report), HasSubstr("platform")) << platform;
+  }
+}
+
+TEST_F(ReportReaderTest, AnOutputThatLeavesThePackagesPathIsRefused) {
+  for (const char* suffix : {"/../b.txt", "/b", ".d/../../b.txt", "x", ".d/"}) {
+    v1::Report report = HonestSaved();
+    record::Result result;
+    result.outputs = {{suffix, Digest::Of("made")}};
+    report.mutable_saved()->set_result(record::EncodeResult(result));
+    EXPECT_THAT(Refusal(report), HasSubstr("/Game/a.txt")) << suffix;
+  }
+}
+
+TEST_F(ReportReaderTest, NonsenseInPlaceOfBytesIsRefused) {
+  v1::Report report = HonestSaved();
+  report.mutable_saved()->set_result("\xff\xff\xff");
+  EXPECT_NE(Refusal(report), "");
+  report = HonestSaved();
+  report.mutable_saved()->mutable_source()->set_hash("XYZ");
+  EXPECT_NE(Refusal(report), "");
+  report = HonestSaved();
+  report.mutable_saved()->mutable_source()->set_size_bytes(-1);
+  EXPECT_NE(Refusal(report), "");
+  report = HonestSaved();
+  report.mutable_loaded()->set_details("\xff\xff\xff");
+  EXPECT_NE(Refusal(report), "");
+  report.clear_what();
+  EXPECT_NE(Refusal(report), "");
+}
+
+TEST_F(ReportReaderTest, AReportOfAnUnknownAttemptIsAcknowledgedAndDropped) {
+  v1::Report report = HonestSaved();
+  report.set_attempt(kAttempt + 1);
+  ReadAs<WorkerReport::Ended>(report);
+  reader_->Forget(kAttempt);
+  ReadAs<WorkerReport::Ended>(HonestSaved());
+}
+
+TEST_F(ReportReaderTest, ALoadTellsReferencesAndGeneratedPackages) {
+  v1::Report report;
+  report.set_attempt(kAttempt);
+  v1::Loaded* loaded = report.mutable_loaded();
+  for (const uint32_t platform : {0u, 1u, 2u, 40u}) loaded->add_platforms(platform);
+  loaded->set_details(record::EncodeDetails({.references = {{"b.txt"}}, .generated = {{"_gen/x.txt", Digest::Of("x")}}}));
+  loaded->set_bytes_read(6);
+  loaded->set_load_us(2);
+  const auto read = ReadAs<WorkerReport::Loaded>(report);
+  EXPECT_EQ(read.platforms, info_.platforms) << "no others than were handed over";
+  EXPECT_EQ(read.so_far->references.front().path, "b.txt");
+  EXPECT_EQ(read.so_far->generated.front().name, "_gen/x.txt");
+  EXPECT_EQ(read.load_time, absl::Microseconds(2));
+  EXPECT_EQ(reader_->counters().bytes_read, 6u);
+}
+
+TEST_F(ReportReaderTest, WhereABlobLiesIsRemembered) {
+  v1::Report report = HonestSaved();
+  v1::BlobWritten* blob = report.mutable_saved()->add_blobs();
+  SetDigest(Digest::Of("made"), blob->mutable_digest());
+  blob->set_segment(9);
+  blob->set_offset(64);
+  report.mutable_saved()->add_blobs()->mutable_digest()->set_hash("nonsense");
+  const auto saved = ReadSaved(report);
+  EXPECT_EQ(reader_->LocationOf(Digest::Of("made")), (store::BlobLocation{.segment = 9, .offset = 64}));
+  EXPECT_EQ(reader_->LocationOf(Digest::Of("unknown")), std::nullopt);
+  EXPECT_EQ(results_.Get(saved.result->id)->blobs.size(), 1u);
+}
+
+TEST_F(ReportReaderTest, AVerdictIsAResultWithItsObservations) {
+  v1::Report report = HonestSaved();
+  v1::Saved verdict = report.saved();
+  verdict.set_result(record::EncodeResult(MakeVerdict("line 3: expected ';'")));
+  report.mutable_failed()->set_cause(v1::Failed::VERDICT);
+  *report.mutable_failed()->mutable_verdict() = verdict;
+  const auto saved = ReadSaved(report);
+  EXPECT_TRUE(saved.is_current);
+  EXPECT_TRUE(saved.result->is_verdict);
+  EXPECT_EQ(saved.result->error, "line 3: expected ';'");
+}
+
+TEST_F(ReportReaderTest, AVerdictThatHoldsASuccessIsRefused) {
+  v1::Report report = HonestSaved();
+  const v1::Saved success = report.saved();
+  report.mutable_failed()->set_cause(v1::Failed::VERDICT);
+  *report.mutable_failed()->mutable_verdict() = success;
+  EXPECT_NE(Refusal(report), "");
+}
+
+TEST_F(ReportReaderTest, AFailureKeepsItsCauseAndItsLog) {
+  const std::vector<std::pair<v1::Failed::Cause, WorkerReport::Fault>> causes = {
+      {v1::Failed::CRASHED, WorkerReport::Fault::kCrashed},
+      {v1::Failed::MEMORY, WorkerReport::Fault::kMemory},
+      {v1::Failed::TIMEOUT, WorkerReport::Fault::kTimeout},
+      {v1::Failed::INFRASTRUCTURE, WorkerReport::Fault::kInfrastructure},
+      {v1::Failed::CAUSE_UNKNOWN, WorkerReport::Fault::kRefused}};
+  for (const auto& [cause, fault] : causes) {
+    v1::Report report;
+    report.set_attempt(kAttempt);
+    report.mutable_failed()->set_cause(cause);
+    report.mutable_failed()->set_error("why");
+    report.mutable_failed()->set_log_tail("the last words");
+    report.mutable_failed()->add_platforms(1);
+    report.mutable_failed()->add_platforms(40);
+    const auto failed = ReadAs<WorkerReport::Failed>(report);
+    EXPECT_EQ(failed.fault, fault);
+    EXPECT_EQ(failed.error, "why");
+    EXPECT_EQ(failed.platforms, MaskOf(1));
+    EXPECT_EQ(failed.log, Digest::Of("the last words").ToString());
+    EXPECT_EQ(*store_.Get(Digest::Of("the last words")).value(), "the last words");
+  }
+}
+
+TEST_F(ReportReaderTest, AFailureWhoseLogCannotBeKeptIsAFailureWithoutOne) {
+  store_.put_error = absl::ResourceExhaustedError("no space left");
+  v1::Report report;
+  report.set_attempt(kAttempt);
+  report.mutable_failed()->set_cause(v1::Failed::CRASHED);
+  report.mutable_failed()->set_log_tail("the last words");
+  const auto failed = ReadAs<WorkerReport::Failed>(report);
+  EXPECT_EQ(failed.fault, WorkerReport::Fault::kCrashed);
+  EXPECT_EQ(failed.log, "");
+}
+
+TEST_F(ReportReaderTest, OnlyPathsAndPlatformsThatCanBeAreBelieved) {
+  v1::Report report;
+  report.set_attempt(kAttempt);
+  report.mutable_stale()->set_path("/Game/inc.txt");
+  EXPECT_EQ(ReadAs<WorkerReport::Stale>(report).path, "/Game/inc.txt");
+  for (const char* path : {"", "inc.txt", "/Game/../x", "/Game//x"}) {
+    report.mutable_stale()->set_path(path);
+    EXPECT_NE(Refusal(report), "") << path;
+  }
+  report.mutable_needs()->set_package("/Game/b.txt");
+  report.mutable_needs()->set_platform(1);
+  EXPECT_EQ(ReadAs<WorkerReport::Needs>(report).package, "/Game/b.txt");
+  report.mutable_needs()->set_platform(2);
+  EXPECT_NE(Refusal(report), "");
+  report.mutable_needs()->set_platform(64);
+  EXPECT_NE(Refusal(report), "");
+  report.mutable_needs()->set_platform(1);
+  report.mutable_needs()->set_package("b.txt");
+  EXPECT_NE(Refusal(report), "");
+}
+
+}  // namespace
+}  // namespace galley::director

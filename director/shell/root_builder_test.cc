@@ -1,0 +1,104 @@
+#include "director/shell/root_builder.h"
+
+#include "common/tree/tree.h"
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class RootBuilderTest : public ShellTest {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    project_.mounts = {{.path = "/Game", .directory = "/x/game"},
+                       {.path = "/Game/dlc", .directory = "/x/dlc", .stage_as = "/Game/dlc1"},
+                       {.path = "/Game/dlc/plain", .directory = "/x/plain"},
+                       {.path = "/Engine", .directory = "/x/engine"}};
+  }
+  void Add(std::string package, const std::vector<std::string>& suffixes) {
+    auto stored = std::make_shared<StoredResult>();
+    stored->package = std::move(package);
+    for (const std::string& suffix : suffixes) stored->result.outputs.push_back({suffix, Digest::Of(stored->package + suffix)});
+    build_.packages.emplace_back(PackageId(static_cast<uint32_t>(build_.packages.size())), results_.Add(stored)->id);
+  }
+  RootBuilt Build() {
+    auto built = BuildRootTree(project_, results_, store_, build_);
+    EXPECT_TRUE(built.ok()) << built.status();
+    return built.value_or(RootBuilt{});
+  }
+  std::vector<std::string> Paths(const Digest& root) {
+    std::vector<std::string> paths;
+    const auto files = tree::ListTree(root, [this](const Digest& digest) { return store_.Get(digest); });
+    EXPECT_TRUE(files.ok()) << files.status();
+    for (const tree::TreeFile& file : *files) paths.push_back(file.path);
+    return paths;
+  }
+
+  BuildRoot build_{.platform = 2};
+};
+
+TEST_F(RootBuilderTest, OutputsLieAtTheirPackagesPathAndSuffix) {
+  Add("/Engine/lit.frag", {".reflect.cbor", ".spv"});
+  Add("/Game/a.txt", {""});
+  Add("/Game/m.gltf", {".d/lod1.glb", ".glb"});
+  const RootBuilt built = Build();
+  EXPECT_THAT(built.conflicts, IsEmpty());
+  EXPECT_EQ(built.platform, 2u);
+  EXPECT_THAT(Paths(built.root), ElementsAre("Engine/lit.frag.reflect.cbor", "Engine/lit.frag.spv", "Game/a.txt",
+                                             "Game/m.gltf.d/lod1.glb", "Game/m.gltf.glb"));
+}
+
+TEST_F(RootBuilderTest, AnEmptyCookHasARootToo) { EXPECT_THAT(Paths(Build().root), IsEmpty()); }
+
+TEST_F(RootBuilderTest, AMountsPackagesLieWhereItIsStaged) {
+  EXPECT_EQ(StagePath(project_, "/Game/a.txt"), "Game/a.txt");
+  EXPECT_EQ(StagePath(project_, "/Game/dlc/a.txt"), "Game/dlc1/a.txt");
+  EXPECT_EQ(StagePath(project_, "/Game/dlcx/a.txt"), "Game/dlcx/a.txt");
+  EXPECT_EQ(StagePath(project_, "/Game/dlc/plain/a.txt"), "Game/dlc/plain/a.txt") << "the longest virtual path wins";
+}
+
+TEST_F(RootBuilderTest, TwoPackagesWithOnePathConflictAndAreBothNamed) {
+  Add("/Game/a.txt", {".spv"});
+  Add("/Game/a.txt.spv", {""});
+  Add("/Game/b.txt", {""});
+  const RootBuilt built = Build();
+  ASSERT_EQ(built.conflicts.size(), 1u);
+  EXPECT_EQ(built.conflicts[0].first, PackageId(0));
+  EXPECT_EQ(built.conflicts[0].second, PackageId(1));
+  EXPECT_EQ(built.conflicts[0].path, "Game/a.txt.spv");
+  EXPECT_EQ(store_.Stats()->blobs, 0u) << "nothing of a tree that cannot be is written";
+}
+
+TEST_F(RootBuilderTest, StagingCanMakePackagesConflict) {
+  Add("/Game/dlc/a.txt", {""});
+  Add("/Game/dlc1/a.txt", {""});
+  EXPECT_EQ(Build().conflicts.size(), 1u);
+}
+
+TEST_F(RootBuilderTest, PathsThatDifferInCaseOnlyAndAFileAgainstAFolderConflict) {
+  Add("/Game/A.txt", {""});
+  Add("/Game/a.txt", {""});
+  EXPECT_EQ(Build().conflicts.size(), 1u);
+  build_.packages.clear();
+  Add("/Game/x", {"", ".d/y"});
+  Add("/Game/x.d", {""});
+  EXPECT_EQ(Build().conflicts.size(), 1u);
+}
+
+TEST_F(RootBuilderTest, OneTreeHasOneRootAndIsWrittenOnce) {
+  Add("/Game/a.txt", {""});
+  const Digest root = Build().root;
+  store_.put_error = absl::InternalError("nothing is to be written");
+  EXPECT_EQ(Build().root, root);
+}
+
+TEST_F(RootBuilderTest, AResultThatIsNotKnownIsABugNotASilentHole) {
+  build_.packages.emplace_back(PackageId(0), ResultId(77));
+  EXPECT_TRUE(absl::IsInternal(BuildRootTree(project_, results_, store_, build_).status()));
+}
+
+}  // namespace
+}  // namespace galley::director
