@@ -1,0 +1,185 @@
+#include "director/cli/report.h"
+
+#include "common/base/file.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::cli {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Summary MakeSummary() {
+  Summary summary;
+  summary.exit_code = 1;
+  summary.project = "tower";
+  summary.roots = {{"windows", Digest::Of("w").ToString()}, {"android", Digest::Of("a").ToString()}};
+  summary.snapshot = Digest::Of("s").ToString();
+  director::Counters& c = summary.counters;
+  c.in_cook = 11;
+  c.loaded = 12;
+  c.up_to_date = 13;
+  c.failed = 14;
+  c.skipped = 15;
+  c.results_cooked = 21;
+  c.results_cached = 22;
+  c.results_up_to_date = 23;
+  c.results_failed = 24;
+  c.workers_started = 31;
+  c.workers_lost = 32;
+  c.executors_lost = 33;
+  c.jobs_retried = 34;
+  summary.total_s = 1.5;
+  summary.scan_s = 0.25;
+  summary.explore_s = 0.5;
+  summary.cook_s = 0.75;
+  summary.stage_s = 0.125;
+  summary.bytes_read = 41;
+  summary.bytes_stored = 42;
+  summary.bytes_deduplicated = 43;
+  summary.warnings = {{"/Game/a.png", "windows", "no normals"}};
+  summary.failures = {{"/Game/x.png", "windows", "save", "truncated", Digest::Of("log").ToString()}};
+  return summary;
+}
+
+// What a Report printed.
+struct Printed {
+  std::string out;
+  std::string error;
+};
+template <typename Do>
+Printed Capture(const GlobalOptions& options, Do&& what) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Report report(options);
+  what(report);
+  std::fflush(stdout);
+  return {testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+std::vector<json> EventsOf(const std::string& text) {
+  std::vector<json> events;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    events.push_back(json::parse(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return events;
+}
+
+// CONTRACT, "The summary": every key, each with a number of its own, so that none stands for another.
+TEST(SummaryTest, IsWhatTheContractSays) {
+  const std::string path = std::string(GALLEY_SOURCE_DIR) + "/director/cli/testdata/summary.json";
+  const auto golden = ReadFile(path);
+  ASSERT_TRUE(golden.ok()) << golden.status();
+  EXPECT_EQ(MakeSummary().ToText(), *golden);
+}
+
+TEST(SummaryTest, HasAllKeysWhenNothingHappened) {
+  const json empty = json::parse(Summary().ToText());
+  const json full = json::parse(MakeSummary().ToText());
+  for (const auto& [key, value] : full.items()) {
+    ASSERT_TRUE(empty.contains(key)) << key;
+    EXPECT_EQ(empty[key].type_name(), value.type_name()) << key;
+  }
+  EXPECT_EQ(empty["failures"], json::array());
+  EXPECT_EQ(empty["roots"], json::object());
+}
+
+TEST(SummaryTest, TextThatIsNotUtf8DoesNotKeepItFromBeingWritten) {
+  Summary summary;
+  summary.failures = {{"/Game/x.png", "windows", "save", "the tool said \xff\xfe", ""}};
+  EXPECT_THAT(json::parse(summary.ToText())["failures"][0]["error"], HasSubstr("the tool said"));
+}
+
+TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
+  const GlobalOptions options{.json = true};
+  director::StoredResult done;
+  done.package = "/Game/a.png";
+  done.platform_name = "windows";
+  done.result.details.warnings = {"no normals"};
+  const Printed printed = Capture(options, [&](Report& report) {
+    report.Say("scanned 3 files");
+    report.OnFailed("/Game/x.png", "windows", {.stage = director::Stage::kLoad, .error = "bad \xff\nbytes", .log = "d"});
+    report.OnDone(done, director::ResultSource::kCached);
+    report.Finish(MakeSummary(), true);
+  });
+  EXPECT_EQ(printed.error, "");
+  const std::vector<json> events = EventsOf(printed.out);
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0]["event"], "failure");
+  EXPECT_EQ(events[0]["stage"], "load");
+  EXPECT_EQ(events[1]["event"], "warning");
+  EXPECT_EQ(events[1]["text"], "no normals");
+  EXPECT_EQ(events[2]["event"], "done");
+  EXPECT_EQ(events[2]["source"], "cached");
+  EXPECT_EQ(events[3]["event"], "summary");
+  EXPECT_EQ(events[3]["schema"], "galley.cook-summary.v1");
+}
+
+TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
+  const GlobalOptions options{.quiet = true};
+  const Printed printed = Capture(options, [&](Report& report) {
+    report.platforms = {"windows", "android"};
+    report.OnWarning("/Game/a.png", "", "no normals");
+    report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kRequest, .error = "no such file"});
+    EXPECT_THAT(report.warnings, ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals"}));
+    EXPECT_THAT(report.failures, ElementsAre(SummaryFailure{"/Game/x.png", "windows", "request", "no such file", ""},
+                                             SummaryFailure{"/Game/x.png", "android", "request", "no such file", ""}));
+    report.Finish(MakeSummary(), true);
+  });
+  EXPECT_EQ(printed.out, "");
+  EXPECT_EQ(printed.error, "error: /Game/x.png: no such file\n") << "errors are told even when quiet, and nothing else is";
+}
+
+TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {
+  const GlobalOptions options;
+  const Printed printed = Capture(options, [&](Report& report) {
+    report.OnProgress({});  // no live line, and none of the plain ones so soon
+    report.OnFailed("/Game/x.png", "windows", {.error = "truncated"});
+    report.OnWarning("/Game/a.png", "windows", "no normals");
+    report.Warn("the store is nearly full");
+    report.Finish(MakeSummary(), true);
+  });
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.error, testing::StartsWith("error: /Game/x.png (windows): truncated\n"
+                                                 "warning: /Game/a.png (windows): no normals\n"
+                                                 "warning: the store is nearly full\n"));
+  EXPECT_THAT(printed.error, HasSubstr("21 cooked, 22 cached, 23 up to date, 24 failed"));
+  EXPECT_THAT(printed.error, HasSubstr(Digest::Of("w").ToString()));
+  EXPECT_THAT(printed.error, Not(HasSubstr("\x1b")));
+}
+
+TEST(ReportTest, WhatACookerSaysCannotDriveTheTerminal) {
+  const GlobalOptions options;
+  const Printed printed = Capture(options, [&](Report& report) {
+    report.OnFailed("/Game/x.png", "windows", {.error = "line 1\nline 2 \x1b[2J\a"});
+    report.OnWarning("/Game/x.png", "windows", "\x1b]0;title\a");
+  });
+  EXPECT_THAT(printed.error, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(printed.error, Not(HasSubstr("\a")));
+  EXPECT_THAT(printed.error, HasSubstr("line 1\nline 2")) << "a compiler's lines stay lines";
+}
+
+TEST(ReportTest, DoneKeepsTheKeyOfEachResultOnce) {
+  const GlobalOptions options{.quiet = true};
+  director::StoredResult done;
+  done.package = "/Game/a.png";
+  done.platform_name = "windows";
+  done.action_key = Digest::Of("key");
+  Capture(options, [&](Report& report) {
+    report.OnDone(done, director::ResultSource::kCached);
+    EXPECT_EQ(report.first_cooked, absl::InfiniteFuture());
+    report.OnDone(done, director::ResultSource::kCooked);
+    EXPECT_LT(report.first_cooked, absl::InfiniteFuture());
+    EXPECT_THAT(report.done, ElementsAre(testing::Pair(testing::Pair("/Game/a.png", "windows"), Digest::Of("key"))));
+    EXPECT_THAT(report.warnings, IsEmpty());
+  });
+}
+
+}  // namespace
+}  // namespace galley::cli
