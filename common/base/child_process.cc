@@ -14,8 +14,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <set>
+#include <sstream>
 
 #include "common/base/file.h"
+#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -23,6 +27,38 @@ extern char** environ;
 
 namespace galley {
 namespace {
+
+constexpr int kOrphanRoundsMax = 200;      // of KillOrphans: what it kills may have children, which fall to us next
+constexpr useconds_t kOrphanRoundUs = 5'000;
+constexpr size_t kChildrenBytesMax = 1 << 20;
+constexpr size_t kTreeProcessesMax = 4'096;  // of ResidentBytesBelow
+
+// The children that KillOrphans leaves alone. A child is entered in one step with its fork and taken out in one step with its reaping, so
+// that no other child is ever taken for it.
+struct Children {
+  base::Mutex mutex;
+  std::set<pid_t> held GALLEY_GUARDED_BY(mutex);
+  bool adopts GALLEY_GUARDED_BY(mutex) = false;
+};
+
+Children& AllChildren() {
+  static Children& children = *new Children();
+  return children;
+}
+
+// Children of every thread of `pid`, zombies too. Source: proc_pid_task_children(5).
+std::vector<pid_t> ChildrenOf(pid_t pid) {
+  std::vector<pid_t> children;
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  std::error_code error;
+  for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end; task.increment(error)) {
+    const auto text = ReadFile(task->path().string() + "/children", kChildrenBytesMax);
+    if (!text.ok()) continue;
+    std::istringstream words(*text);
+    for (pid_t child = 0; words >> child;) children.push_back(child);
+  }
+  return children;
+}
 
 // What the child needs, laid out before fork: between fork and exec only async-signal-safe calls are made.
 struct Prepared {
@@ -57,7 +93,7 @@ void SetLimit(__rlimit_resource_t resource, uint64_t value) {
 }
 
 [[noreturn]] void RunChild(const ChildOptions& options, const Prepared& prepared, pid_t parent, int error_fd, int null_fd) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, options.death_signal);
   if (::getppid() != parent) ::_exit(127);  // the parent died before prctl
   if (options.new_process_group) ::setpgid(0, 0);
   if (options.no_new_privileges) ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -91,6 +127,15 @@ void SetLimit(__rlimit_resource_t resource, uint64_t value) {
   ::_exit(127);
 }
 
+bool IsEnded(pid_t pid, int options) {
+  siginfo_t info{};
+  int result = 0;
+  do {
+    result = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT | options);
+  } while (result < 0 && errno == EINTR);
+  return result < 0 || info.si_pid == pid;
+}
+
 ExitStatus Decode(int status, const rusage& usage) {
   ExitStatus exit;
   if (WIFEXITED(status)) exit.code = WEXITSTATUS(status);
@@ -119,7 +164,13 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   FileDescriptor error_write(error_pipe[1]);
   FileDescriptor null_file(::open("/dev/null", O_RDWR | O_CLOEXEC));
   const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
+  pid_t pid = -1;
+  {
+    Children& children = AllChildren();
+    base::MutexLock lock(children.mutex);
+    pid = ::fork();
+    if (pid > 0) children.held.insert(pid);
+  }
   if (pid < 0) return ErrnoStatus(errno, "fork for", options.argv[0]);
   if (pid == 0) RunChild(options, prepared, parent, error_write.get(), null_file.get());
   error_write.Reset();
@@ -159,23 +210,26 @@ ChildProcess::~ChildProcess() {
 }
 
 std::optional<ExitStatus> ChildProcess::Poll() {
-  if (!running()) return std::nullopt;
-  int status = 0;
-  rusage usage{};
-  const pid_t pid = ::wait4(pid_, &status, WNOHANG, &usage);
-  if (pid == 0 || (pid < 0 && errno == EINTR)) return std::nullopt;
-  if (group_) ::kill(-pid_, SIGKILL);  // what it left behind
-  pid_ = -1;
-  return Decode(status, usage);
+  if (!running() || !IsEnded(pid_, WNOHANG)) return std::nullopt;
+  return Reap();
 }
 
 ExitStatus ChildProcess::Wait() {
   GALLEY_CHECK(running());
+  IsEnded(pid_, 0);
+  return Reap();
+}
+
+// REQUIRES: it has ended.
+ExitStatus ChildProcess::Reap() {
   int status = 0;
   rusage usage{};
+  Children& children = AllChildren();
+  base::MutexLock lock(children.mutex);
+  if (group_) ::kill(-pid_, SIGKILL);  // what it left behind; before it is reaped, as that frees the group's number
   while (::wait4(pid_, &status, 0, &usage) < 0 && errno == EINTR) {
   }
-  if (group_) ::kill(-pid_, SIGKILL);
+  children.held.erase(pid_);
   pid_ = -1;
   return Decode(status, usage);
 }
@@ -195,6 +249,43 @@ void ChildProcess::Kill(int signal) {
   if (!running()) return;
   if (group_) ::kill(-pid_, signal);
   ::kill(pid_, signal);
+}
+
+void AdoptOrphans() {
+  Children& children = AllChildren();
+  base::MutexLock lock(children.mutex);
+  if (std::exchange(children.adopts, true)) return;
+  for (const pid_t child : ChildrenOf(::getpid())) children.held.insert(child);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+void KillOrphans() {
+  Children& children = AllChildren();
+  base::MutexLock lock(children.mutex);
+  if (!children.adopts) return;
+  for (int round = 0; round < kOrphanRoundsMax; ++round) {
+    bool has_orphans = false;
+    bool has_reaped = false;
+    for (const pid_t child : ChildrenOf(::getpid())) {
+      if (children.held.contains(child)) continue;
+      has_orphans = true;
+      ::kill(child, SIGKILL);
+      if (::waitpid(child, nullptr, WNOHANG) == child) has_reaped = true;
+    }
+    if (!has_orphans) return;
+    if (!has_reaped) ::usleep(kOrphanRoundUs);
+  }
+}
+
+uint64_t ResidentBytesBelow(pid_t pid) {
+  std::vector<pid_t> below = ChildrenOf(pid);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < below.size() && i < kTreeProcessesMax; ++i) {
+    sum += ResidentBytes(below[i]);
+    const std::vector<pid_t> children = ChildrenOf(below[i]);
+    below.insert(below.end(), children.begin(), children.end());
+  }
+  return sum;
 }
 
 uint64_t ResidentBytes(pid_t pid) {

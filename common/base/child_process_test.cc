@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <string>
+#include <thread>
 
 #include "common/base/file.h"
 
@@ -59,6 +61,64 @@ TEST(ChildProcessTest, FileSizeLimitHolds) {
 }
 
 TEST(ChildProcessTest, ResidentBytesOfThisProcessIsPositive) { EXPECT_GT(ResidentBytes(getpid()), 1000u); }
+
+// The pid that `script` prints first, and the child that runs it.
+struct Speaker {
+  ChildProcess child;
+  pid_t said = -1;
+};
+Speaker StartSpeaker(const std::string& script) {
+  int pipe_fds[2];
+  EXPECT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+  const FileDescriptor read_end(pipe_fds[0]);
+  const FileDescriptor write_end(pipe_fds[1]);
+  ChildOptions options = Shell(script);
+  options.inherit = {{write_end.get(), 1}};
+  Speaker speaker{.child = *ChildProcess::Start(options)};
+  char buffer[64] = {};
+  EXPECT_GT(read(read_end.get(), buffer, sizeof(buffer) - 1), 0);
+  speaker.said = static_cast<pid_t>(std::stol(buffer));
+  return speaker;
+}
+
+TEST(ChildProcessTest, OrphansThatLeftTheGroupAreKilledAndWhatIsHeldIsNot) {
+  AdoptOrphans();
+  auto held = ChildProcess::Start(Shell("exec sleep 1000"));
+  ASSERT_TRUE(held.ok());
+  Speaker daemon = StartSpeaker("setsid sh -c 'echo $$; sleep 1000; :' & wait");
+  daemon.child.Kill(SIGKILL);
+  daemon.child.Wait();
+  EXPECT_EQ(kill(daemon.said, 0), 0) << "it should have left the group";
+  KillOrphans();
+  EXPECT_NE(kill(daemon.said, 0), 0);
+  EXPECT_TRUE(held->running());
+  EXPECT_FALSE(held->Poll().has_value());
+  EXPECT_EQ(ResidentBytesBelow(getpid()), ResidentBytes(held->pid()));
+}
+
+TEST(ChildProcessTest, MemoryBelowIsThatOfChildrenAndTheirChildren) {
+  Speaker speaker = StartSpeaker("sleep 1000 & echo $!; wait");
+  EXPECT_EQ(ResidentBytesBelow(speaker.child.pid()), ResidentBytes(speaker.said));
+  EXPECT_GE(ResidentBytesBelow(getpid()), ResidentBytes(speaker.child.pid()) + ResidentBytes(speaker.said));
+}
+
+TEST(ChildProcessTest, TheDeathSignalIsTheOneNamed) {
+  ChildOptions options = Shell("trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done");
+  int pipe_fds[2];
+  ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
+  const FileDescriptor read_end(pipe_fds[0]);
+  options.inherit = {{pipe_fds[1], 1}};
+  options.death_signal = SIGTERM;
+  ChildProcess child;
+  std::thread starter([&] {
+    child = *ChildProcess::Start(options);
+    char buffer[8];
+    EXPECT_GT(read(read_end.get(), buffer, sizeof(buffer)), 0);  // the trap is set
+  });
+  starter.join();
+  close(pipe_fds[1]);
+  EXPECT_EQ(child.Wait().code, 5);
+}
 
 }  // namespace
 }  // namespace galley

@@ -1,5 +1,6 @@
 // The local launcher: one thread that lives as long as the launcher starts the children (their parent-death signal is tied to it), waits
-// on their pidfds and on an eventfd for requests, and calls on_exit.
+// on their pidfds and on an eventfd for requests, and calls on_exit. It adopts orphans: when a worker was killed, what its executors'
+// programs had started falls to this process and is killed.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -78,6 +79,7 @@ absl::StatusOr<ChildProcess> StartChild(const std::string& program, const Worker
   options.argv = {program, "session", "--director", start.director_address, "--id", start.worker_id,
                   "--slots", fmt::format("{}", start.slots)};
   options.environment = WorkerEnvironment();
+  options.death_signal = SIGTERM;  // it ends its executors and all that they started, which our SIGKILL would leave to init
   options.inherit = {{errors, STDOUT_FILENO}, {errors, STDERR_FILENO}, {token.get(), kTokenDescriptor}};
   return ChildProcess::Start(options);
 }
@@ -87,6 +89,7 @@ class LocalLauncher final : public Launcher {
   LocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit)
       : program_(std::move(program)), on_exit_(std::move(on_exit)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     GALLEY_CHECK(wake_.valid());
+    AdoptOrphans();
     // Signals are for the program's own threads; children get an empty mask from ChildProcess.
     sigset_t all;
     sigset_t before;
@@ -265,6 +268,7 @@ class LocalLauncher final : public Launcher {
           WorkerExit{.worker_id = worker.start.worker_id, .reason = status->ToString(), .signal = status->signal});
       return true;
     });
+    if (!exits.empty()) KillOrphans();  // what a worker that was killed left
     for (WorkerExit& exit : exits) on_exit_(std::move(exit));
   }
 

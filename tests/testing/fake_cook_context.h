@@ -41,6 +41,8 @@ class FakeCookContext : public CookContext {
   // What Cooked(package, suffix) answers; a package never named here answers ABORTED, a suffix never named nullptr.
   void AddCooked(std::string_view package, std::string_view suffix, std::string bytes);
   void set_memory_bytes_max(uint64_t bytes) { memory_bytes_max_ = bytes; }
+  // What CheckUnchanged answers; OK unless set.
+  void set_unchanged(absl::Status status) { unchanged_ = std::move(status); }
   void set_time_left(absl::Duration time) { time_left_ = time; }
 
   // --- What the cooker did.
@@ -89,6 +91,7 @@ class FakeCookContext : public CookContext {
   absl::StatusOr<std::string> ScratchDirectory() override;
   // Writes the files of this world there.
   absl::Status ShowMounts(const std::string& directory) override;
+  absl::Status CheckUnchanged() override { return unchanged_; }
   absl::Duration TimeLeft() const override { return time_left_; }
   uint64_t MemoryBytesMax() const override { return memory_bytes_max_; }
 
@@ -113,6 +116,7 @@ class FakeCookContext : public CookContext {
   std::map<std::string, std::string, std::less<>> tools_;
   std::map<std::string, std::map<std::string, Blob, std::less<>>, std::less<>> cooked_;
   uint64_t memory_bytes_max_ = uint64_t{4} << 30;
+  absl::Status unchanged_;
   absl::Duration time_left_ = absl::Minutes(10);
 
   std::vector<std::string> looks_;

@@ -79,6 +79,8 @@ class CookContext {
   // Makes the mounts show under `directory` at their virtual paths without the leading slash (Game/..., overlays merged), as links to
   // read-only content; the source itself lies at its place. What a program reads there counts only when the cooker observes it.
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
+  // For programs that read files at their places: ABORTED when the source is no longer what was observed, UNAVAILABLE when a tool is not.
+  virtual absl::Status CheckUnchanged() = 0;
   // Time that the job has left.
   virtual absl::Duration TimeLeft() const = 0;
   virtual uint64_t MemoryBytesMax() const = 0;

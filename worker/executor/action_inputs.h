@@ -25,6 +25,8 @@ class ActionInputs final : public InputProvider {
   absl::StatusOr<SourceContent> Source() override;
   absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;
+  // An input root is made for one run, and nobody else writes to it.
+  absl::Status CheckUnchanged(const std::map<record::Observation, std::string>&) override { return absl::OkStatus(); }
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
   uint64_t bytes_read() const override { return bytes_read_; }
 

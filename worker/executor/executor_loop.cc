@@ -126,12 +126,13 @@ class Executor {
     const absl::StatusOr<Opened*> opened = OpenSnapshot(message.snapshot_file());
     if (!opened.ok()) {
       return Trouble{.cause = TroubleCause::kInfrastructure,
-                     .error = fmt::format("the snapshot's table cannot be read: {}", MessageOf(opened.status()))};
+                     .error = fmt::format("the snapshot's table cannot be read: {}", MessageOf(opened.status())),
+                     .log = ""};
     }
     absl::StatusOr<JobSpec> spec = SpecOf(message.job(), clock_.Monotonic());
     absl::StatusOr<SnapshotInputsOptions> options = InputsOf(message.job());
     for (const absl::Status& status : {spec.status(), options.status()}) {
-      if (!status.ok()) return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status)};
+      if (!status.ok()) return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status), .log = ""};
     }
     options->snapshot = (*opened)->snapshot.get();
     options->view = (*opened)->view.get();

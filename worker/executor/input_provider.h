@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -53,6 +54,9 @@ class InputProvider {
   virtual absl::StatusOr<SourceContent> Source() = 0;
   virtual absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) = 0;
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
+  // Whether the source and the tools among `observed` are still what they were: StaleFile for the source, UNAVAILABLE for a tool. Cost: a
+  // stat for each; what changed lately is read again.
+  virtual absl::Status CheckUnchanged(const std::map<record::Observation, std::string>& observed) = 0;
   // An empty folder, removed with the provider.
   virtual absl::StatusOr<std::string> ScratchDirectory() = 0;
   virtual uint64_t bytes_read() const = 0;

@@ -1,5 +1,6 @@
 #include "worker/executor/job_messages.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -106,6 +107,8 @@ v1::FromExecutor EndMessage(const JobEnd& end) {
   } else if (const auto* trouble = std::get_if<Trouble>(&end)) {
     message.mutable_failed()->set_cause(CauseOf(trouble->cause));
     message.mutable_failed()->set_error(trouble->error);
+    const size_t left_out = trouble->log.size() - std::min(trouble->log.size(), kLogTailBytesMax);
+    message.mutable_failed()->set_log_tail(trouble->log.substr(left_out));
   } else {
     message.mutable_done();
   }

@@ -12,6 +12,8 @@
 
 namespace galley::worker {
 
+inline constexpr size_t kLogTailBytesMax = 64 << 10;  // of Failed.log_tail
+
 // The Job's targets and limits. INVALID_ARGUMENT: a recipe is malformed.
 absl::StatusOr<JobSpec> SpecOf(const v1::Job& job, absl::Time now);
 // Package, generated source, cooked inputs and blobs; the rest is the executor's to fill in.

@@ -79,7 +79,7 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
   if (!look.ok()) return Remember(look.status());
   const auto [at, is_new] = gathered_.observed.try_emplace(what, look->value);
   if (!is_new && at->second != look->value) {
-    return Remember(absl::AbortedError(fmt::format("{} changed while the job ran", what.ToString())));
+    return Remember(absl::UnavailableError(fmt::format("{} changed while the job ran", what.ToString())));  // tried again
   }
   if (look->bytes == nullptr || look->bytes->size() <= kKeptContentBytesMax) {
     looks_[std::move(what)] = *look;
@@ -214,7 +214,7 @@ absl::Status RecordingContext::AddOutput(std::string_view suffix, std::string by
 
 void RecordingContext::Log(std::string_view text) {
   std::string& log = gathered_.log;
-  if (log.size() >= kLogBytesMax) return;
+  if (text.empty() || log.size() >= kLogBytesMax) return;
   log += text.substr(0, kLogBytesMax - log.size());
   if (!log.ends_with('\n') && log.size() < kLogBytesMax) log += '\n';
 }
@@ -228,5 +228,7 @@ absl::StatusOr<std::string> RecordingContext::ScratchDirectory() {
 absl::Status RecordingContext::ShowMounts(const std::string& directory) {
   return Remember(options_.provider->ShowMounts(directory));
 }
+
+absl::Status RecordingContext::CheckUnchanged() { return Remember(options_.provider->CheckUnchanged(gathered_.observed)); }
 
 }  // namespace galley::worker

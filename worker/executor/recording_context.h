@@ -88,6 +88,7 @@ class RecordingContext final : public CookContext {
 
   absl::StatusOr<std::string> ScratchDirectory() override;
   absl::Status ShowMounts(const std::string& directory) override;
+  absl::Status CheckUnchanged() override;
   absl::Duration TimeLeft() const override { return options_.deadline - options_.clock->Monotonic(); }
   uint64_t MemoryBytesMax() const override { return options_.memory_bytes_max; }
 

@@ -34,7 +34,9 @@ TroubleCause CauseOf(absl::StatusCode code) {
   }
 }
 
-Trouble TroubleOf(const absl::Status& status) { return {.cause = CauseOf(status.code()), .error = MessageOf(status)}; }
+Trouble TroubleOf(const absl::Status& status) {
+  return {.cause = CauseOf(status.code()), .error = MessageOf(status), .log = ""};
+}
 
 class Job {
  public:
@@ -63,7 +65,7 @@ class Job {
     Cooker* cooker = FindCooker(cookers_, target.recipe.cooker);
     if (cooker == nullptr) {
       return Trouble{.cause = TroubleCause::kUnknown,
-                     .error = fmt::format("this worker has no cooker `{}`", target.recipe.cooker)};
+                     .error = fmt::format("this worker has no cooker `{}`", target.recipe.cooker), .log = ""};
     }
     if (const absl::Status status = CheckIdentity(*cooker, target.recipe); !status.ok()) return TroubleOf(status);
     if (!IsWarmFor(target)) {
@@ -116,7 +118,7 @@ class Job {
     warm_ = Warm{.recipe = target.recipe, .settings = {}, .loaded = nullptr, .gathered = {}, .load_time = {}};
     warm_.settings = nlohmann::json::parse(target.recipe.settings, nullptr, /*allow_exceptions=*/false);
     if (!warm_.settings.is_object()) {
-      return Trouble{.cause = TroubleCause::kUnknown, .error = "the recipe's settings are no JSON object"};
+      return Trouble{.cause = TroubleCause::kUnknown, .error = "the recipe's settings are no JSON object", .log = ""};
     }
     RecordingContext context(Options(target, true), {});
     const absl::Time wall = clock_.Now();
@@ -130,7 +132,7 @@ class Job {
     warm_.load_time = clock_.Monotonic() - start;
     if (std::optional<JobEnd> end = JudgedEnd(context, status)) return end;
     if (!status.ok()) return Save(target, context, status, wall, absl::ZeroDuration());
-    if (loaded == nullptr) return Trouble{.cause = TroubleCause::kUnknown, .error = "the cooker's load gave nothing"};
+    if (loaded == nullptr) return Trouble{.cause = TroubleCause::kUnknown, .error = "the cooker's load gave nothing", .log = ""};
     warm_.loaded = std::move(loaded);
     warm_.gathered = context.Take();
     return Sent(sink_.Loaded({.platforms = PlatformsServed(target, warm_.gathered),
@@ -179,7 +181,7 @@ class Job {
 
   std::optional<JobEnd> Sent(const absl::Status& status) {
     if (status.ok()) return std::nullopt;
-    return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status)};
+    return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status), .log = ""};
   }
 
   // Runs a cooker's code. A throw is a verdict; a lack of memory is not.
@@ -200,10 +202,12 @@ class Job {
 
   // An end unless `status` is a success or the cooker's own verdict.
   std::optional<JobEnd> JudgedEnd(const RecordingContext& context, const absl::Status& status) {
-    if (out_of_memory_) return Trouble{.cause = TroubleCause::kMemory, .error = MessageOf(status)};
-    if (!context.trouble().ok()) return EndOf(context.trouble());
-    if (status.ok() || status.code() == absl::StatusCode::kInvalidArgument) return std::nullopt;
-    return EndOf(status);
+    const std::string& log = context.gathered().log;
+    if (out_of_memory_) return Trouble{.cause = TroubleCause::kMemory, .error = MessageOf(status), .log = log};
+    if (context.trouble().ok() && (status.ok() || absl::IsInvalidArgument(status))) return std::nullopt;
+    JobEnd end = EndOf(context.trouble().ok() ? status : context.trouble());
+    if (auto* trouble = std::get_if<Trouble>(&end)) trouble->log = log;
+    return end;
   }
 
   JobEnd EndOf(const absl::Status& status) const {

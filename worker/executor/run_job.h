@@ -69,6 +69,7 @@ enum class TroubleCause { kUnknown, kMemory, kTimeout, kInfrastructure };
 struct Trouble {
   TroubleCause cause = TroubleCause::kUnknown;
   std::string error;
+  std::string log;  // of the load or cook that it ended; may be empty
 };
 struct JobDone {};
 struct JobNeeds {

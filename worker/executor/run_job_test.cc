@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "worker/executor/executor_test_world.h"
+#include "worker/executor/job_messages.h"
 
 namespace galley::worker {
 namespace {
@@ -155,6 +156,54 @@ TEST_F(RunJobTest, AFileThatChangedSinceTheSnapshotEndsWithStale) {
   const JobEnd end = Cook("/Game/p.script", {0});
   ASSERT_TRUE(std::holds_alternative<JobStale>(end));
   EXPECT_EQ(std::get<JobStale>(end).path, "/Game/inc.txt");
+}
+
+TEST_F(RunJobTest, TheLogOfAJobInTroubleIsHandedOnToTheDirector) {
+  Write("/Game/p.script", "log before\n--\nlog words\nrefuse no\n");
+  Scan();
+  const JobEnd end = Cook("/Game/p.script", {0});
+  ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+  EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kUnknown);
+  EXPECT_EQ(EndMessage(end).failed().log_tail(), "before\nwords\n");
+  EXPECT_THAT(kept_.saves, IsEmpty());
+}
+
+TEST_F(RunJobTest, OfALongLogTheEndIsHandedOn) {
+  const std::string log = std::string(100'000, 'a') + "the end";
+  const v1::FromExecutor message = EndMessage(Trouble{.cause = TroubleCause::kUnknown, .error = "e", .log = log});
+  EXPECT_EQ(message.failed().log_tail().size(), kLogTailBytesMax);
+  EXPECT_TRUE(message.failed().log_tail().ends_with("the end"));
+}
+
+TEST_F(RunJobTest, ASourceThatChangesWhileAProgramReadsItEndsWithStale) {
+  Write("/Game/same.script", "unchanged\nout .t\n");
+  Write("/Game/p.script", "append " + root_ + "/mounts/Game/p.script more\nunchanged\nout .t\n");
+  Scan();
+  EXPECT_TRUE(std::holds_alternative<JobDone>(Cook("/Game/same.script", {0})));
+  const JobEnd end = Cook("/Game/p.script", {0});
+  ASSERT_TRUE(std::holds_alternative<JobStale>(end));
+  EXPECT_EQ(std::get<JobStale>(end).path, "/Game/p.script");
+}
+
+TEST_F(RunJobTest, AToolThatChangesWhileItRunsOrBetweenLoadAndCookIsTriedAgain) {
+  for (const char* after : {"unchanged", "tool ./tool"}) {
+    ASSERT_TRUE(WriteFileAtomic(root_ + "/tool", "one").ok());
+    Write("/Game/p.script", "tool ./tool\n--\nappend " + root_ + "/tool two\n" + after + "\nout .t\n");
+    Scan();
+    const JobEnd end = Cook("/Game/p.script", {0});
+    ASSERT_TRUE(std::holds_alternative<Trouble>(end)) << after;
+    EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kInfrastructure);
+    EXPECT_THAT(std::get<Trouble>(end).error, HasSubstr("tool(tool) changed while the job ran"));
+  }
+}
+
+TEST_F(RunJobTest, ListsEndWithTheirLastNameAndAnEmptyListHasNone) {
+  Write("/Game/x/a.txt", "");
+  Write("/Game/x/b.txt", "");
+  Write("/Game/p.script", "list x\nglob x *.txt\nglob x *.none\nout .t\n");
+  Scan();
+  Cook("/Game/p.script", {0});
+  EXPECT_EQ(*kept_.saves.at(0).outputs.at(0).bytes, "a.txt,b.txt,a.txt,b.txt,");
 }
 
 TEST_F(RunJobTest, ASourceThatIsGoneEndsWithStale) {

@@ -1,5 +1,6 @@
 #include "worker/executor/script_cooker_for_test.h"
 
+#include <fstream>
 #include <new>
 #include <sstream>
 #include <stdexcept>
@@ -67,6 +68,16 @@ class ScriptCooker final : public Cooker {
     } else if (verb == "cooked") {
       ASSIGN_OR_RETURN(const Blob bytes, context.Cooked(first, second));
       text += bytes == nullptr ? "<absent>" : *bytes;
+    } else if (verb == "tool") {
+      ASSIGN_OR_RETURN(const std::string tool, context.Tool(first));
+      text += "<tool>";
+    } else if (verb == "append") {  // as a program does that reads files at their places: "append HOST_PATH TEXT"
+      std::ofstream(first, std::ios::app) << second;
+    } else if (verb == "unchanged") {
+      return context.CheckUnchanged();
+    } else if (verb == "glob") {
+      ASSIGN_OR_RETURN(const auto paths, context.Glob(first, second));
+      for (const std::string& path : paths) text += path + ",";
     } else if (verb == "out") {
       return context.AddOutput(first == "." ? "" : first, text);
     } else {
@@ -83,6 +94,7 @@ class ScriptCooker final : public Cooker {
     if (verb == "verdict") return absl::InvalidArgumentError(first);
     if (verb == "throw") throw std::runtime_error(first);
     if (verb == "exhaust") throw std::bad_alloc();
+    if (verb == "refuse") return absl::FailedPreconditionError(first);
     if (verb == "fail") return absl::InternalError("disk on fire");
     return absl::OkStatus();
   }

@@ -1,7 +1,9 @@
 #include "worker/executor/snapshot_inputs.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
@@ -12,6 +14,8 @@ namespace galley::worker {
 namespace {
 
 using record::ObservationKind;
+
+constexpr int64_t kRacyNanoseconds = 2'000'000'000;  // as ToolDigests
 
 Look ValueOnly(std::string_view value) { return {.value = std::string(value), .bytes = nullptr, .host_path = ""}; }
 
@@ -52,7 +56,35 @@ absl::StatusOr<SourceContent> SnapshotInputs::Source() {
   if (content.status().code() == absl::StatusCode::kNotFound) return InterruptedBy(StaleFile{options_.package});
   if (!content.ok()) return FromSnapshot(content.status(), options_.package);
   bytes_read_ += content->bytes->size();
+  source_ = content->digest;
   return SourceContent{.bytes = std::move(content->bytes), .digest = content->digest};
+}
+
+absl::Status SnapshotInputs::CheckUnchanged(const std::map<record::Observation, std::string>& observed) {
+  RETURN_IF_ERROR(CheckSource());
+  for (const auto& [what, value] : observed) {
+    if (what.kind != ObservationKind::kTool) continue;
+    ASSIGN_OR_RETURN(const Look look, Tool(what.subject));
+    if (look.value != value) return absl::UnavailableError(fmt::format("{} changed while the job ran", what.ToString()));
+  }
+  return absl::OkStatus();
+}
+
+// Programs read the source at its place, through the mounts; a generated one is a copy in the job's own folder.
+absl::Status SnapshotInputs::CheckSource() {
+  if (options_.generated_source.has_value()) return absl::OkStatus();
+  const content::FileEntry* entry = options_.snapshot->Find(options_.package);
+  const absl::Status stale = InterruptedBy(StaleFile{options_.package});
+  if (entry == nullptr) return stale;
+  const absl::StatusOr<FileStat> now = StatFile(entry->host_path);
+  if (absl::IsNotFound(now.status())) return stale;
+  if (!now.ok()) return now.status();
+  if (*now != entry->stat) return stale;
+  // So young a file may have changed again within the same tick of its times: its bytes are compared.
+  if (absl::GetCurrentTimeNanos() - std::max(now->mtime_ns, now->ctime_ns) > kRacyNanoseconds) return absl::OkStatus();
+  const auto content = options_.snapshot->Read(options_.package, options_.read_bytes_max);
+  if (!content.ok()) return FromSnapshot(content.status(), options_.package);
+  return content->digest == source_ ? absl::OkStatus() : stale;
 }
 
 absl::StatusOr<Look> SnapshotInputs::Observe(uint32_t platform, const record::Observation& what, Want want) {

@@ -49,6 +49,7 @@ class SnapshotInputs final : public InputProvider {
   absl::StatusOr<SourceContent> Source() override;
   absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;
+  absl::Status CheckUnchanged(const std::map<record::Observation, std::string>& observed) override;
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
   uint64_t bytes_read() const override { return bytes_read_; }
 
@@ -60,11 +61,13 @@ class SnapshotInputs final : public InputProvider {
   absl::StatusOr<Look> Platform(uint32_t platform, const std::string& parameter) const;
   absl::StatusOr<Look> Tool(const std::string& path);
   absl::StatusOr<Blob> ReadBlob(const Digest& digest);
+  absl::Status CheckSource();
   absl::Status CheckSize(const std::string& path) const;
   absl::Status FromSnapshot(const absl::Status& status, const std::string& path) const;
 
   SnapshotInputsOptions options_;
   Scratch scratch_;
+  std::optional<Digest> source_;  // what Source gave
   uint64_t bytes_read_ = 0;
 };
 

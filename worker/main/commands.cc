@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -90,11 +91,18 @@ int Describe() {
   return 0;
 }
 
-int ExecActionIn(const std::string& directory) { return Print(ExecAction(directory, AllCookers())); }
+int ExecActionIn(const std::string& directory) {
+  AdoptOrphans();
+  return Print(ExecAction(directory, AllCookers()));
+}
 
-int CookHere(const std::string& cooker) { return Print(CookInRoot(AbsolutePath("."), cooker, AllCookers())); }
+int CookHere(const std::string& cooker) {
+  AdoptOrphans();
+  return Print(CookInRoot(AbsolutePath("."), cooker, AllCookers()));
+}
 
 int RunExecutorHere() {
+  AdoptOrphans();  // of the programs that a cooker starts
   ::signal(SIGINT, SIG_IGN);
   const Cookers cookers = AllCookers();
   const absl::Status status = RunExecutor(kExecutorSocket, cookers);
@@ -104,6 +112,7 @@ int RunExecutorHere() {
 }
 
 int RunSessionWith(const SessionFlags& flags) {
+  AdoptOrphans();  // of executors that were killed
   absl::StatusOr<std::string> token = ReadToken();
   if (!token.ok()) {
     LogError("token: {}", MessageOf(token.status()));

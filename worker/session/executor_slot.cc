@@ -16,6 +16,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/executor/executor_loop.h"
+#include "worker/executor/job_messages.h"
 
 namespace galley::worker {
 namespace {
@@ -23,6 +24,11 @@ namespace {
 constexpr absl::Duration kExitWait = absl::Seconds(2);   // for a process whose socket closed
 constexpr int kSendTimeoutSeconds = 10;
 constexpr size_t kLogLineBytesMax = 4'096;
+
+std::string TailOfLog(std::string log) {
+  if (log.size() > kLogTailBytesMax) log.erase(0, log.size() - kLogTailBytesMax);
+  return log;
+}
 
 }  // namespace
 
@@ -190,8 +196,7 @@ void ExecutorSlot::ReadLog() {
 }
 
 void ExecutorSlot::TakeLog(std::string_view bytes) {
-  log_tail_ += bytes;
-  if (log_tail_.size() > kLogTailBytesMax) log_tail_.erase(0, log_tail_.size() - kLogTailBytesMax);
+  log_tail_ = TailOfLog(std::move(log_tail_) + std::string(bytes));
   for (const char c : bytes) {
     if (c != '\n' && log_line_.size() < kLogLineBytesMax) {
       log_line_ += c;
@@ -241,7 +246,15 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   const uint64_t told = attempt();
   const bool is_end = !message.has_loaded() && !message.has_saved();
   if (is_end) ReadLog();
-  if (is_end && message.has_failed()) reports->front().mutable_failed()->set_log_tail(log_tail_);
+  if (is_end && message.has_failed()) {  // what the cooker logged, then what the process printed
+    v1::Failed& failed = *reports->front().mutable_failed();
+    failed.set_log_tail(TailOfLog(failed.log_tail() + log_tail_));
+    Say(2, fmt::format("slot={} package={} attempt failed: {}", options_.teller.slot, running_->job.job().package(), failed.error()));
+  }
+  if (is_end && message.has_stale()) {
+    Say(2, fmt::format("slot={} package={} attempt given up: {} is no longer what the snapshot says", options_.teller.slot,
+                       running_->job.job().package(), message.stale().path()));
+  }
   if (is_end) running_.reset();
   for (v1::Report& report : *reports) {
     Emit(SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
@@ -249,11 +262,18 @@ void ExecutorSlot::TakeFrame(Frame frame) {
 }
 
 void ExecutorSlot::CheckLimits() {
-  const uint64_t memory_bytes = ResidentBytes(child_.pid());
+  const absl::Time now = clock_.Monotonic();
+  if (!running_.has_value()) {
+    programs_bytes_ = 0;
+  } else if (now - programs_seen_ >= kProgramsPeriod) {
+    programs_bytes_ = ResidentBytesBelow(child_.pid());
+    programs_seen_ = now;
+  }
+  const uint64_t memory_bytes = ResidentBytes(child_.pid()) + programs_bytes_;
   memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
   if (!running_.has_value()) return;
   if (memory_bytes > running_->job.job().memory_bytes()) return Lose(KilledFor::kMemory, "");
-  if (clock_.Monotonic() > running_->deadline + kEndGrace) Lose(KilledFor::kTimeout, "");
+  if (now > running_->deadline + kEndGrace) Lose(KilledFor::kTimeout, "");
 }
 
 // Ends the executor if it has not ended, and says so when it ran a job.
@@ -280,6 +300,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   death.timeout = absl::Microseconds(running_->job.job().timeout_us());
   const DeathVerdict verdict = Judge(death);
   const uint64_t lost = attempt();
+  log_tail_ = TailOfLog(std::move(log_tail_) + verdict.error + "\n");  // a failure has a log even if nothing was printed
   if (killed_for != KilledFor::kCancel) {
     Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot, running_->job.job().package(), verdict.error));
   }
@@ -293,6 +314,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
 
 void ExecutorSlot::Discard() {
   child_ = ChildProcess();  // kills and reaps
+  KillOrphans();            // the program that it ran dies with it; what the program started falls to us
   socket_.Reset();
   log_.Reset();
   frames_ = FrameReader();

@@ -32,9 +32,9 @@ namespace galley::worker {
 
 class ExecutorSlot {
  public:
-  static constexpr size_t kLogTailBytesMax = 64 << 10;
   static constexpr size_t kLogLinesMax = 100;  // sent for one job
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(20);
+  static constexpr absl::Duration kProgramsPeriod = absl::Milliseconds(50);  // of looks at the memory of the executor's programs
   static constexpr absl::Duration kEndGrace = absl::Milliseconds(250);  // past the time limit, to end in order
 
   struct Options {
@@ -52,7 +52,7 @@ class ExecutorSlot {
   void Start(v1::ExecutorJob job);
   // Kills the executor if it runs `attempt`.
   void Stop(uint64_t attempt);
-  // Resident bytes of the executor.
+  // Resident bytes of the executor and the programs that it started.
   uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -108,6 +108,8 @@ class ExecutorSlot {
   std::optional<Running> running_;
   std::string log_tail_;
   std::string log_line_;
+  uint64_t programs_bytes_ = 0;  // of the present job, when last looked at
+  absl::Time programs_seen_ = absl::InfinitePast();
 
   std::thread thread_;  // last: it uses all of the above
 };

@@ -49,6 +49,7 @@ class FakeDirector final : public v1::Director::Service {
     do {
       base::MutexLock lock(mutex_);
       for (const v1::Report& report : message.reports()) reports_.push_back(report);
+      for (const v1::LogLine& line : message.log()) log_ += line.text() + "\n";
       if (message.goodbye()) said_goodbye_ = true;
       changed_.NotifyAll();
     } while (stream->Read(&message));
@@ -95,6 +96,10 @@ class FakeDirector final : public v1::Director::Service {
     });
   }
 
+  bool WaitForLog(const std::string& words) {
+    return Wait([&] { return log_.find(words) != std::string::npos; });
+  }
+
   bool said_goodbye() {
     base::MutexLock lock(mutex_);
     return said_goodbye_;
@@ -121,6 +126,7 @@ class FakeDirector final : public v1::Director::Service {
   int attached_ = 0;
   bool said_goodbye_ = false;
   std::vector<v1::Report> reports_;
+  std::string log_;
 };
 
 class SessionProcessTest : public ::testing::Test {
@@ -192,6 +198,27 @@ class SessionProcessTest : public ::testing::Test {
       target.set_recipe(record::EncodeRecipe({.cooker = "copy", .identity = "1", .extension = "txt", .settings = "{}"}));
     }
     return job;
+  }
+
+  // A job of `command` that runs `script`, for one platform.
+  static v1::Job CommandOf(uint64_t attempt, const std::string& script) {
+    v1::Job job = JobOf(attempt, "/Game/readme.txt");
+    job.mutable_targets()->RemoveLast();
+    const std::string settings = R"({"argv":["sh","-c",")" + script + R"("],"cooked_inputs":[],"depfile":"","env":{},"outputs":[".o"]})";
+    job.mutable_targets(0)->set_recipe(
+        record::EncodeRecipe({.cooker = "command", .identity = "1", .extension = "txt", .settings = settings}));
+    return job;
+  }
+
+  // Once the program has written a pid there.
+  pid_t PidIn(const std::string& file) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (std::chrono::steady_clock::now() < end) {
+      const auto text = ReadFile(root_ + "/" + file);
+      if (text.ok() && text->ends_with('\n')) return static_cast<pid_t>(std::stol(*text));
+      std::this_thread::yield();
+    }
+    return -1;
   }
 
   std::vector<v1::Report> Run(const v1::Job& job) {
@@ -312,6 +339,41 @@ TEST_F(SessionProcessTest, AFileLargerThanTheMemoryLimitIsAFailureForMemory) {
   const v1::Failed* failed = FailureIn(reports);
   ASSERT_NE(failed, nullptr);
   EXPECT_EQ(failed->cause(), v1::Failed::MEMORY);
+}
+
+TEST_F(SessionProcessTest, AFailingProgramIsNoVerdictAndItsWordsAreTheLog) {
+  StartSession();
+  const v1::Failed failed = *FailureIn(Run(CommandOf(1, "echo its own words; exit 3")));
+  EXPECT_EQ(failed.cause(), v1::Failed::CAUSE_UNKNOWN);
+  EXPECT_EQ(failed.log_tail(), "its own words\nsh: exit code 3\n");
+  EXPECT_TRUE(director_.WaitForLog("package=/Game/readme.txt attempt failed: sh: exit code 3"));
+}
+
+TEST_F(SessionProcessTest, AProgramThatEatsMemoryBesideItsExecutorIsEnded) {
+  StartSession();
+  // Many small ones: none of them outgrows the limit that each has.
+  v1::Job job = CommandOf(1, "for i in 1 2 3 4 5 6 7 8; do sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
+  job.set_memory_bytes(150'000'000);
+  const v1::Failed failed = *FailureIn(Run(job));
+  EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
+  EXPECT_NE(failed.log_tail().find("outgrew its memory limit"), std::string::npos);
+}
+
+TEST_F(SessionProcessTest, WhatAProgramStartedDiesWithItAndWithItsExecutor) {
+  StartSession();
+  // In a session of its own, so that no signal to a group reaches it.
+  const std::string daemon = "setsid sh -c 'echo $$ > " + root_ + "/NAME; exec sleep 1000' & ";
+  const auto with_name = [&](const std::string& name) { return std::string(daemon).replace(daemon.find("NAME"), 4, name); };
+  Run(CommandOf(1, with_name("first") + "while ! [ -s " + root_ + "/first ]; do :; done; exit 3"));
+  const pid_t first = PidIn("first");
+  ASSERT_GT(first, 0);
+  EXPECT_NE(::kill(first, 0), 0) << "the program's end";
+  Give(CommandOf(2, with_name("second") + "wait"));
+  const pid_t second = PidIn("second");
+  ASSERT_GT(second, 0);
+  ::kill(ExecutorPid(), SIGKILL);
+  director_.WaitForEnd(2);
+  EXPECT_NE(::kill(second, 0), 0) << "the executor's end";
 }
 
 TEST_F(SessionProcessTest, ABrokenStreamIsAttachedAgainAndWorkGoesOn) {

@@ -174,17 +174,25 @@ class Run {
     RETURN_IF_ERROR(PutCookedInputs());
     RETURN_IF_ERROR(FillIn());
     ASSIGN_OR_RETURN(const ProgramRun run, Execute());
-    context_.Log(run.output);
+    if (!run.output.empty()) context_.Log(run.output);
+    RETURN_IF_ERROR(context_.CheckUnchanged());  // the program read the source and its tools at their places, not through us
     const absl::Status ended = Judge(run);
-    absl::Status said = TakeResult(!ended.ok());
-    if (said.ok()) said = TakeDepfile(!ended.ok());
-    if (!ended.ok()) return absl::IsAborted(said) ? said : ended;
-    if (!said.ok()) return Verdict(said);
-    return Verdict(TakeOutputs());
+    if (!ended.ok()) {
+      context_.Log(fmt::format("{}: {}", settings_.argv[0], run.timed_out ? "killed, the job's time was up" : run.status.ToString()));
+      // A file that changed while the program ran is a better reason: the attempt is made again.
+      absl::Status said = TakeResult(true);
+      if (said.ok()) said = TakeDepfile(true);
+      return absl::IsAborted(said) ? said : ended;
+    }
+    absl::Status taken = TakeResult(false);
+    if (taken.ok()) taken = TakeDepfile(false);
+    if (taken.ok()) taken = TakeOutputs();
+    if (!taken.ok() && !absl::IsAborted(taken)) context_.Log(MessageOf(taken));
+    return Verdict(taken);
   }
 
  private:
-  // See command_cooker.h: what a program said of its inputs may be wrong when it failed.
+  // See command_cooker.h: what a program says of its inputs may be wrong when it says something wrong.
   absl::Status Verdict(const absl::Status& status) const {
     if (!absl::IsInvalidArgument(status) || settings_.inputs_known()) return status;
     return absl::FailedPreconditionError(status.message());
@@ -257,12 +265,11 @@ class Run {
           fmt::format("{}: killed, the job's time was up (a rule's timeout_s sets it){}", settings_.argv[0], TailOf(run.output)));
     }
     if (run.status.ok()) return absl::OkStatus();
-    if (run.status.signal == SIGKILL) return absl::UnavailableError(said);
+    if (run.status.signal == SIGKILL || run.status.code == 128 + SIGKILL) return absl::UnavailableError(said);  // 137: a shell's child
     if (run.status.signal == SIGXFSZ) {
-      return absl::ResourceExhaustedError(fmt::format("{}: wrote more than {} bytes into one file", settings_.argv[0], kOutputBytesMax));
+      return absl::FailedPreconditionError(fmt::format("{}: wrote more than {} bytes into one file", settings_.argv[0], kOutputBytesMax));
     }
-    if (run.status.signal != 0) return absl::InternalError(said);
-    return Verdict(absl::InvalidArgumentError(said));
+    return absl::FailedPreconditionError(said);
   }
 
   absl::Status TakeResult(bool has_failed) {

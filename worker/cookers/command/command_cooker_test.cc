@@ -58,12 +58,32 @@ TEST_F(CommandCookerTest, DepfileThatLeavesTheFolderIsAnError) {
   }
 }
 
-TEST_F(CommandCookerTest, FailureIsAVerdictWithStatusAndTail) {
+TEST_F(CommandCookerTest, FailureIsNoVerdictAndHasStatusAndTail) {
   Make("echo cannot read it >&2; exit 3");
   const absl::Status status = Cook();
-  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(MessageOf(status), testing::AllOf(HasSubstr("exit code 3"), HasSubstr("cannot read it")));
-  EXPECT_THAT(context_->log(), HasSubstr("cannot read it"));
+  EXPECT_THAT(context_->log(), testing::AllOf(HasSubstr("cannot read it"), HasSubstr("exit code 3")));
+}
+
+TEST_F(CommandCookerTest, FailuresWithoutAWordHaveALogToo) {
+  Make("exit 3");
+  EXPECT_FALSE(Cook().ok());
+  EXPECT_EQ(context_->log(), "sh: exit code 3\n");
+  Make("sleep 1000").set_time_left(absl::Milliseconds(30));
+  EXPECT_FALSE(Cook().ok());
+  EXPECT_THAT(context_->log(), HasSubstr("time was up"));
+  Make("echo 1 > {output:.txt}; echo '{\"references\": 1}' > {result}");
+  EXPECT_FALSE(Cook().ok());
+  EXPECT_THAT(context_->log(), HasSubstr("{result}: expected an array"));
+}
+
+TEST_F(CommandCookerTest, ARunDuringWhichTheSourceOrAToolChangedCountsForNothing) {
+  Make("echo 1 > {output:.txt}").set_unchanged(absl::AbortedError("stale"));
+  EXPECT_TRUE(absl::IsAborted(Cook()));
+  EXPECT_TRUE(context_->outputs().empty());
+  Make("exit 1").set_unchanged(absl::UnavailableError("tool changed"));
+  EXPECT_TRUE(absl::IsUnavailable(Cook()));
 }
 
 TEST_F(CommandCookerTest, FailureOfAProgramThatReportsItsInputsIsNotKept) {
@@ -75,7 +95,9 @@ TEST_F(CommandCookerTest, DeathsAreNoVerdicts) {
   Make("kill -KILL $$");
   EXPECT_TRUE(absl::IsUnavailable(Cook()));
   Make("kill -SEGV $$");
-  EXPECT_TRUE(absl::IsInternal(Cook()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Cook()));
+  Make("exit 137");  // sh -c 'tool' whose tool was killed
+  EXPECT_TRUE(absl::IsUnavailable(Cook()));
   Make("sleep 1000").set_time_left(absl::Milliseconds(30));
   EXPECT_TRUE(absl::IsDeadlineExceeded(Cook()));
 }

@@ -99,6 +99,7 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_
   }
   child.Kill(SIGKILL);
   run.status = child.Wait();
+  KillOrphans();  // what left the group; it may still hold the outputs open
   if (is_open) Drain(read_end.get(), capture);
   run.output = capture.Take();
   return run;
