@@ -178,12 +178,13 @@ class BadInputTest(E2ETest):
 
     def test_a_cooker_that_never_ends_is_ended_and_named(self):
         game = self.project({"a.txt": "x", "b.bin": "y"}, [command("tool", "timeout_s = 1"), COPY])
-        self.write("game/tools/tool", "#!/bin/sh\nsleep 1000\n", 0o755)
+        unique = str(100_000 + os.getpid())  # to tell our sleep from others'
+        self.write("game/tools/tool", f"#!/bin/sh\nsleep {unique}\n", 0o755)
         cook = self.cook(game, expect=1)
         self.assertEqual([f["package"] for f in cook.failures], ["/Game/a.txt"])
         self.assertIn("timeout_s", cook.failures[0]["error"])
         self.assertEqual(set(self.tree(game, "pc")), {"Game/b.bin"})
-        self.assertFalse([c for _, c in processes("sleep") if "1000" in c])
+        self.assertFalse([c for _, c in processes("sleep") if unique in c])
 
     def test_a_cooker_that_eats_memory_is_ended_and_named(self):
         game = self.project({"a.txt": "x", "b.bin": "y"}, [command("tool", 'memory = "256MiB"'), COPY])
