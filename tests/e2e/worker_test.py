@@ -1,0 +1,98 @@
+"""Workers and the programs that they run: failures that are not kept, their logs, and nothing that outlives a cook."""
+import os, signal, unittest
+
+from harness import E2ETest, is_running, kill, processes, read_file, wait_until
+
+COMMAND = 'match = "/Game/**/*.txt"\ncooker = "command"\nsettings = { argv = ["tools/tool", "{input}", "{output:.out}"], outputs = [".out"] }\n'
+
+
+class WorkerTest(E2ETest):
+    def game(self, tool, files=None):
+        game = self.project(files or {"a.txt": "x"}, [COMMAND])
+        self.write("game/tools/tool", tool, 0o755)
+        return game
+
+    def log_of(self, game, failure):
+        """The blob that a failure's log names; segments hold blobs as they are."""
+        self.assertTrue(failure["log"], failure)
+        store = os.path.join(game, ".galley", "store")
+        return b"".join(read_file(os.path.join(folder, name)) for folder, _, names in os.walk(store) for name in names
+                        if os.path.isfile(os.path.join(folder, name)))
+
+    def test_a_failing_command_is_run_again_by_the_next_cook_and_leaves_its_words(self):
+        # What it fails for is in no key.
+        missing = self.path("licence")
+        game = self.game(f'#!/bin/sh\n[ -e {missing} ] || {{ echo there is no licence; exit 1; }}\ncp "$1" "$2"\n')
+        cook = self.cook(game, expect=1)
+        self.assertIn("exit code 1", cook.failures[0]["error"])
+        self.assertIn(b"there is no licence\n", self.log_of(game, cook.failures[0]))
+        self.write("licence", "")
+        again = self.cook(game)
+        self.assertEqual((again.failures, again.cooked), ([], 1))
+
+    def test_a_command_out_of_time_leaves_its_words(self):
+        game = self.project({"a.txt": "x"}, [COMMAND + "timeout_s = 1"])
+        self.write("game/tools/tool", "#!/bin/sh\necho waiting for godot\nexec sleep 1000\n", 0o755)
+        cook = self.cook(game, expect=1)
+        self.assertIn(b"waiting for godot\n", self.log_of(game, cook.failures[0]))
+
+    def test_a_source_that_changes_while_its_command_reads_it_is_cooked_as_it_is_now(self):
+        game = self.game('#!/bin/sh\nif ! [ -e ../../../changed ] && mkdir "$0.once" 2>/dev/null; then echo new > "$SOURCE"; fi\ncat "$1" > "$2"\n')
+        source = os.path.join(game, "content", "a.txt")
+        self.write("game/content/a.txt.cook", f'[settings.env]\nSOURCE = "{source}"\n')
+        cook = self.cook(game)
+        self.assertEqual(self.tree(game, "pc"), {"Game/a.txt.out": b"new\n"}, cook)
+        second = self.cook(game)
+        self.assertEqual(second.roots, cook.roots)
+
+    def daemons(self, game):
+        """The two programs that the tool starts: one in its group, one that left it."""
+        found = []
+        for name in ("near", "far"):
+            try:
+                found.append(int(read_file(os.path.join(game, name))))
+            except (OSError, ValueError):
+                return None
+        return found
+
+    def check_nothing_outlives(self, end):
+        """`end`(process): ends the cook by force while a command runs."""
+        game = self.game(f"""#!/bin/sh
+setsid sh -c 'echo $$ > {self.path("game")}/far; exec sleep 1000' &
+sleep 1000 &
+echo $! > {self.path("game")}/near
+wait
+""")
+        process = self.start_cook(game, "--workers", 1)
+        pids = wait_until(lambda: self.daemons(game), "the command to start its programs")
+        self.addCleanup(lambda: [kill(pid) for pid in pids])
+        self.assertTrue(all(is_running(pid) for pid in pids))
+        end(process)
+        process.communicate(timeout=60)
+        wait_until(lambda: not any(is_running(pid) for pid in pids), "the programs to end")
+
+    def roles(self, process, role):
+        return [pid for pid, command in processes("galley-worker", process.pid) if role in command]
+
+    def test_ctrl_c_leaves_no_program_behind(self):
+        self.check_nothing_outlives(lambda process: process.send_signal(signal.SIGINT))
+
+    def test_a_killed_director_leaves_no_program_behind(self):
+        self.check_nothing_outlives(lambda process: process.kill())
+
+    def test_a_killed_executor_or_session_leaves_no_program_behind(self):
+        for role in ("executor", "session"):
+            def end(process):
+                pids = self.daemons(self.path("game"))
+                for pid in self.roles(process, role):
+                    kill(pid)
+                wait_until(lambda: not any(is_running(pid) for pid in pids), f"the programs of a killed {role} to end")
+                process.send_signal(signal.SIGINT)  # the next attempt runs; it ends too
+            with self.subTest(role):
+                self.check_nothing_outlives(end)
+                for name in ("near", "far"):
+                    os.remove(self.path("game", name))
+
+
+if __name__ == "__main__":
+    unittest.main()
