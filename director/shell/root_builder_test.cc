@@ -88,11 +88,14 @@ TEST_F(RootBuilderTest, PathsThatDifferInCaseOnlyAndAFileAgainstAFolderConflict)
   EXPECT_EQ(Build().conflicts.size(), 1u);
 }
 
-TEST_F(RootBuilderTest, OneTreeHasOneRootAndIsWrittenOnce) {
+TEST_F(RootBuilderTest, ATreeBuiltAgainHasTheSameRootAndIsWholeInTheStore) {
   Add("/Game/a.txt", {""});
   const Digest root = Build().root;
-  store_.put_error = absl::InternalError("nothing is to be written");
   EXPECT_EQ(Build().root, root);
+  EXPECT_EQ(store_.Stats()->blobs, 2u) << "the top folder and Game";
+  // What the store says it has is put all the same: it may go with the process that put it.
+  store_.put_error = absl::ResourceExhaustedError("no space left on device");
+  EXPECT_TRUE(absl::IsResourceExhausted(BuildRootTree(project_, results_, store_, build_).status()));
 }
 
 TEST_F(RootBuilderTest, AResultThatIsNotKnownIsABugNotASilentHole) {
