@@ -1,7 +1,5 @@
 #include "common/store/layers/memory_store.h"
 
-#include <algorithm>
-
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
 #include "common/store/interface/named_blobs.h"
@@ -87,7 +85,10 @@ bool MemoryStore::IsCompleteLocked(const std::string& result) const {
   if (!decoded.ok()) return false;
   std::vector<Digest> named;
   AppendNamedBlobs(*decoded, named);
-  return std::all_of(named.begin(), named.end(), [&](const Digest& digest) { return HasLocked(digest); });
+  for (const Digest& digest : named) {
+    if (!HasLocked(digest)) return false;
+  }
+  return true;
 }
 
 absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::Results(std::span<const Digest> action_keys) {
