@@ -28,13 +28,14 @@ extern char** environ;
 namespace galley {
 namespace {
 
-constexpr int kOrphanRoundsMax = 200;      // of KillOrphans: what it kills may have children, which fall to us next
+constexpr int kOrphanRoundsMax =
+    200;  // of KillOrphans: what it kills may have children, which fall to us next
 constexpr useconds_t kOrphanRoundUs = 5'000;
 constexpr size_t kChildrenBytesMax = 1 << 20;
 constexpr size_t kTreeProcessesMax = 4'096;  // of ResidentBytesBelow
 
-// The children that KillOrphans leaves alone. A child is entered in one step with its fork and taken out in one step with its reaping, so
-// that no other child is ever taken for it.
+// The children that KillOrphans leaves alone. A child is entered in one step with its fork and
+// taken out in one step with its reaping, so that no other child is ever taken for it.
 struct Children {
   base::Mutex mutex;
   std::set<pid_t> held GALLEY_GUARDED_BY(mutex);
@@ -51,7 +52,8 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
   std::vector<pid_t> children;
   const std::string tasks = fmt::format("/proc/{}/task", pid);
   std::error_code error;
-  for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end; task.increment(error)) {
+  for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
+       task.increment(error)) {
     const auto text = ReadFile(task->path().string() + "/children", kChildrenBytesMax);
     if (!text.ok()) continue;
     std::istringstream words(*text);
@@ -60,7 +62,8 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
   return children;
 }
 
-// What the child needs, laid out before fork: between fork and exec only async-signal-safe calls are made.
+// What the child needs, laid out before fork: between fork and exec only async-signal-safe calls
+// are made.
 struct Prepared {
   std::vector<char*> argv;
   std::vector<char*> envp;
@@ -69,18 +72,21 @@ struct Prepared {
 
 Prepared Prepare(const ChildOptions& options) {
   Prepared prepared;
-  for (const std::string& argument : options.argv) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : options.argv)
+    prepared.argv.push_back(const_cast<char*>(argument.c_str()));
   prepared.argv.push_back(nullptr);
   if (options.inherit_environment) {
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string_view text(*entry);
       const std::string_view name = text.substr(0, text.find('=') + 1);
-      const bool replaced = std::any_of(options.environment.begin(), options.environment.end(),
-                                        [&](const std::string& ours) { return ours.starts_with(name); });
+      const bool replaced =
+          std::any_of(options.environment.begin(), options.environment.end(),
+                      [&](const std::string& ours) { return ours.starts_with(name); });
       if (!replaced) prepared.environment.emplace_back(text);
     }
   }
-  prepared.environment.insert(prepared.environment.end(), options.environment.begin(), options.environment.end());
+  prepared.environment.insert(prepared.environment.end(), options.environment.begin(),
+                              options.environment.end());
   for (std::string& entry : prepared.environment) prepared.envp.push_back(entry.data());
   prepared.envp.push_back(nullptr);
   return prepared;
@@ -92,7 +98,8 @@ void SetLimit(__rlimit_resource_t resource, uint64_t value) {
   ::setrlimit(resource, &limit);
 }
 
-[[noreturn]] void RunChild(const ChildOptions& options, const Prepared& prepared, pid_t parent, int error_fd, int null_fd) {
+[[noreturn]] void RunChild(const ChildOptions& options, const Prepared& prepared, pid_t parent,
+                           int error_fd, int null_fd) {
   ::prctl(PR_SET_PDEATHSIG, options.death_signal);
   if (::getppid() != parent) ::_exit(127);  // the parent died before prctl
   if (options.new_process_group) ::setpgid(0, 0);
@@ -114,7 +121,8 @@ void SetLimit(__rlimit_resource_t resource, uint64_t value) {
   for (size_t i = 0; i < count; ++i) ::dup2(moved[i], options.inherit[i].second);
 
   int failure = 0;
-  if (!options.working_directory.empty() && ::chdir(options.working_directory.c_str()) != 0) failure = errno;
+  if (!options.working_directory.empty() && ::chdir(options.working_directory.c_str()) != 0)
+    failure = errno;
   SetLimit(RLIMIT_FSIZE, options.file_size_bytes_max);
   SetLimit(RLIMIT_AS, options.memory_bytes_max);
   const rlimit no_core{0, 0};
@@ -189,7 +197,8 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   return child;
 }
 
-ChildProcess::ChildProcess(ChildProcess&& other) noexcept : pid_(std::exchange(other.pid_, -1)), group_(other.group_) {}
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), group_(other.group_) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   if (this != &other) {
@@ -226,7 +235,9 @@ ExitStatus ChildProcess::Reap() {
   rusage usage{};
   Children& children = AllChildren();
   base::MutexLock lock(children.mutex);
-  if (group_) ::kill(-pid_, SIGKILL);  // what it left behind; before it is reaped, as that frees the group's number
+  if (group_)
+    ::kill(-pid_,
+           SIGKILL);  // what it left behind; before it is reaped, as that frees the group's number
   while (::wait4(pid_, &status, 0, &usage) < 0 && errno == EINTR) {
   }
   children.held.erase(pid_);
@@ -239,7 +250,8 @@ std::optional<ExitStatus> ChildProcess::WaitFor(absl::Duration timeout) {
   FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (handle.valid()) {
     pollfd event{handle.get(), POLLIN, 0};
-    const int64_t milliseconds = std::clamp<int64_t>(absl::ToInt64Milliseconds(timeout), 0, 1 << 30);
+    const int64_t milliseconds =
+        std::clamp<int64_t>(absl::ToInt64Milliseconds(timeout), 0, 1 << 30);
     ::poll(&event, 1, static_cast<int>(milliseconds));
   }
   return Poll();

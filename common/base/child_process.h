@@ -1,9 +1,10 @@
 // ChildProcess: starts a program that dies with its parent thread's process, and says how it ended.
 //
-// The child gets exactly the environment and descriptors that are named; standard input is /dev/null unless given. It runs in a process
-// group of its own, so that Kill ends its children too. Descriptors in `inherit` keep the numbers that they map to.
-// Threads: one owner for each. The parent's death signal is tied to the *thread* that starts the child (prctl(2)): start children from a
-// thread that lives as long as they should.
+// The child gets exactly the environment and descriptors that are named; standard input is
+// /dev/null unless given. It runs in a process group of its own, so that Kill ends its children
+// too. Descriptors in `inherit` keep the numbers that they map to. Threads: one owner for each. The
+// parent's death signal is tied to the *thread* that starts the child (prctl(2)): start children
+// from a thread that lives as long as they should.
 #pragma once
 
 #include <sys/types.h>
@@ -20,22 +21,22 @@
 namespace galley {
 
 struct ChildOptions {
-  std::vector<std::string> argv;          // argv[0] is a path
-  std::vector<std::string> environment;   // NAME=value; nothing else is passed
-  bool inherit_environment = false;       // put `environment` on top of ours instead
-  std::string working_directory;          // empty: ours
+  std::vector<std::string> argv;             // argv[0] is a path
+  std::vector<std::string> environment;      // NAME=value; nothing else is passed
+  bool inherit_environment = false;          // put `environment` on top of ours instead
+  std::string working_directory;             // empty: ours
   std::vector<std::pair<int, int>> inherit;  // (our descriptor, its number in the child)
-  uint64_t file_size_bytes_max = 0;       // RLIMIT_FSIZE; 0: none
-  uint64_t memory_bytes_max = 0;          // RLIMIT_AS; 0: none
-  int death_signal = 9;                   // sent to it when our thread that started it ends, by whatever cause
+  uint64_t file_size_bytes_max = 0;          // RLIMIT_FSIZE; 0: none
+  uint64_t memory_bytes_max = 0;             // RLIMIT_AS; 0: none
+  int death_signal = 9;  // sent to it when our thread that started it ends, by whatever cause
   bool new_process_group = true;
   bool no_new_privileges = true;
 };
 
 struct ExitStatus {
-  int code = 0;      // exit code when signal == 0
-  int signal = 0;    // the signal that ended it, or 0
-  uint64_t cpu_us = 0;        // user and system time
+  int code = 0;         // exit code when signal == 0
+  int signal = 0;       // the signal that ended it, or 0
+  uint64_t cpu_us = 0;  // user and system time
   uint64_t memory_peak_bytes = 0;
   bool ok() const { return code == 0 && signal == 0; }
   // "exit code 3", "signal 9 (Killed)".
@@ -71,16 +72,19 @@ class ChildProcess {
   bool group_ = false;
 };
 
-// Makes this process the one that orphans below it fall to, instead of init: programs that a tool of ours started and that outlived it,
-// daemons too. Children that this process has already (exec keeps them) are left alone by KillOrphans. Call once, before starting any.
+// Makes this process the one that orphans below it fall to, instead of init: programs that a tool
+// of ours started and that outlived it, daemons too. Children that this process has already (exec
+// keeps them) are left alone by KillOrphans. Call once, before starting any.
 void AdoptOrphans();
-// Kills and reaps every child that no ChildProcess holds, with all below it. Does nothing unless AdoptOrphans was called. REQUIRES: all
-// children of this process are started by ChildProcess. Cost: one look at /proc; blocks until they are gone, for at most about a second.
+// Kills and reaps every child that no ChildProcess holds, with all below it. Does nothing unless
+// AdoptOrphans was called. REQUIRES: all children of this process are started by ChildProcess.
+// Cost: one look at /proc; blocks until they are gone, for at most about a second.
 void KillOrphans();
 
 // Resident set of a process in bytes, from /proc; 0 when it is gone.
 uint64_t ResidentBytes(pid_t pid);
-// The same, summed over all processes below `pid`, without itself. Memory that they share counts for each.
+// The same, summed over all processes below `pid`, without itself. Memory that they share counts
+// for each.
 uint64_t ResidentBytesBelow(pid_t pid);
 
 }  // namespace galley

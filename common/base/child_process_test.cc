@@ -13,7 +13,9 @@
 namespace galley {
 namespace {
 
-ChildOptions Shell(const std::string& script) { return ChildOptions{.argv = {"/bin/sh", "-c", script}}; }
+ChildOptions Shell(const std::string& script) {
+  return ChildOptions{.argv = {"/bin/sh", "-c", script}};
+}
 
 TEST(ChildProcessTest, SaysHowItEnded) {
   auto child = ChildProcess::Start(Shell("exit 3"));
@@ -35,7 +37,8 @@ TEST(ChildProcessTest, EnvironmentAndDescriptorsAreExactlyTheOnesNamed) {
   ASSERT_EQ(pipe2(pipe_fds, O_CLOEXEC), 0);
   FileDescriptor read_end(pipe_fds[0]);
   FileDescriptor write_end(pipe_fds[1]);
-  auto child = ChildProcess::Start({.argv = {"/usr/bin/env"}, .environment = {"A=b"}, .inherit = {{write_end.get(), 1}}});
+  auto child = ChildProcess::Start(
+      {.argv = {"/usr/bin/env"}, .environment = {"A=b"}, .inherit = {{write_end.get(), 1}}});
   ASSERT_TRUE(child.ok());
   write_end.Reset();
   EXPECT_TRUE(child->Wait().ok());
@@ -53,14 +56,18 @@ TEST(ChildProcessTest, KillEndsTheWholeGroup) {
 }
 
 TEST(ChildProcessTest, FileSizeLimitHolds) {
-  ChildOptions options = Shell("head -c 100000 /dev/zero > /dev/shm/galley_limit_test; rc=$?; rm -f /dev/shm/galley_limit_test; exit $rc");
+  ChildOptions options = Shell(
+      "head -c 100000 /dev/zero > /dev/shm/galley_limit_test; rc=$?; rm -f "
+      "/dev/shm/galley_limit_test; exit $rc");
   options.file_size_bytes_max = 1000;
   auto child = ChildProcess::Start(options);
   ASSERT_TRUE(child.ok());
   EXPECT_FALSE(child->Wait().ok());
 }
 
-TEST(ChildProcessTest, ResidentBytesOfThisProcessIsPositive) { EXPECT_GT(ResidentBytes(getpid()), 1000u); }
+TEST(ChildProcessTest, ResidentBytesOfThisProcessIsPositive) {
+  EXPECT_GT(ResidentBytes(getpid()), 1000u);
+}
 
 // The pid that `script` prints first, and the child that runs it.
 struct Speaker {
@@ -99,7 +106,8 @@ TEST(ChildProcessTest, OrphansThatLeftTheGroupAreKilledAndWhatIsHeldIsNot) {
 TEST(ChildProcessTest, MemoryBelowIsThatOfChildrenAndTheirChildren) {
   Speaker speaker = StartSpeaker("sleep 1000 & echo $!; wait");
   EXPECT_EQ(ResidentBytesBelow(speaker.child.pid()), ResidentBytes(speaker.said));
-  EXPECT_GE(ResidentBytesBelow(getpid()), ResidentBytes(speaker.child.pid()) + ResidentBytes(speaker.said));
+  EXPECT_GE(ResidentBytesBelow(getpid()),
+            ResidentBytes(speaker.child.pid()) + ResidentBytes(speaker.said));
 }
 
 TEST(ChildProcessTest, TheDeathSignalIsTheOneNamed) {

@@ -1,4 +1,5 @@
-// Clock: where shells take the time from; tests inject their own. Leases and waits use Monotonic only.
+// Clock: where shells take the time from; tests inject their own. Leases and waits use Monotonic
+// only.
 #pragma once
 
 #include <ctime>
@@ -13,7 +14,8 @@ class Clock {
   virtual ~Clock() = default;
   // Wall time, for provenance and logs. May jump.
   virtual absl::Time Now() = 0;
-  // Time since an arbitrary start, never goes back; expressed as a Time so that the core has one type.
+  // Time since an arbitrary start, never goes back; expressed as a Time so that the core has one
+  // type.
   virtual absl::Time Monotonic() = 0;
 };
 

@@ -1,7 +1,8 @@
-// Digest: SHA-256 and size, the name of a blob. Valid by construction: Parse at the edge, never checked again.
+// Digest: SHA-256 and size, the name of a blob. Valid by construction: Parse at the edge, never
+// checked again.
 //
-// Text form: 64 lower-case hex digits, '/', the size in decimal without leading zeros. As in REAPI v2, the size is part of the
-// identity. Order: by hash bytes, then size.
+// Text form: 64 lower-case hex digits, '/', the size in decimal without leading zeros. As in REAPI
+// v2, the size is part of the identity. Order: by hash bytes, then size.
 #pragma once
 
 #include <array>

@@ -28,15 +28,17 @@ TEST(DigestTest, PiecesGiveTheDigestOfTheWhole) {
 TEST(DigestTest, MalformedTextIsRefused) {
   const std::string hex(64, 'a');
   for (const std::string& text :
-       {std::string(), hex, hex + "/", hex + "/-1", hex + "/03", hex + "/1x", hex + "/9223372036854775808",
-        std::string(63, 'a') + "/1", std::string(65, 'a') + "/1", std::string(64, 'A') + "/1",
-        std::string(64, 'g') + "/1", hex + "/+1", hex + "/ 1", hex + "/1/2"}) {
+       {std::string(), hex, hex + "/", hex + "/-1", hex + "/03", hex + "/1x",
+        hex + "/9223372036854775808", std::string(63, 'a') + "/1", std::string(65, 'a') + "/1",
+        std::string(64, 'A') + "/1", std::string(64, 'g') + "/1", hex + "/+1", hex + "/ 1",
+        hex + "/1/2"}) {
     EXPECT_FALSE(Digest::Parse(text).ok()) << text;
   }
 }
 
 TEST(DigestTest, SizeIsPartOfTheIdentity) {
-  EXPECT_NE(*Digest::Parse(std::string(64, 'a') + "/1"), *Digest::Parse(std::string(64, 'a') + "/2"));
+  EXPECT_NE(*Digest::Parse(std::string(64, 'a') + "/1"),
+            *Digest::Parse(std::string(64, 'a') + "/2"));
 }
 
 }  // namespace

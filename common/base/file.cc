@@ -96,7 +96,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t size_byte
   while (true) {
     if (size == bytes.size()) {
       if (size > size_bytes_max) {
-        return absl::ResourceExhaustedError(fmt::format("{} grew past {} bytes", path, size_bytes_max));
+        return absl::ResourceExhaustedError(
+            fmt::format("{} grew past {} bytes", path, size_bytes_max));
       }
       bytes.resize(bytes.size() * 2);
     }
@@ -125,10 +126,13 @@ absl::Status WriteFileAtomic(const std::string& path, std::string_view bytes, bo
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid()) return ErrnoStatus(errno, "create", temporary);
   absl::Status status = WriteAll(file.get(), bytes, temporary);
-  if (status.ok() && ::fchmod(file.get(), 0644) != 0) status = ErrnoStatus(errno, "chmod", temporary);
-  if (status.ok() && sync && ::fdatasync(file.get()) != 0) status = ErrnoStatus(errno, "sync", temporary);
+  if (status.ok() && ::fchmod(file.get(), 0644) != 0)
+    status = ErrnoStatus(errno, "chmod", temporary);
+  if (status.ok() && sync && ::fdatasync(file.get()) != 0)
+    status = ErrnoStatus(errno, "sync", temporary);
   file.Reset();
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) status = ErrnoStatus(errno, "rename", path);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = ErrnoStatus(errno, "rename", path);
   if (!status.ok()) {
     ::unlink(temporary.c_str());
     return status;
@@ -149,13 +153,15 @@ absl::Status RemoveAll(const std::string& path) {
 }
 
 absl::Status SyncDirectory(const std::string& path) {
-  FileDescriptor folder(::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  FileDescriptor folder(
+      ::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) return ErrnoStatus(errno, "open", path);
   if (::fsync(folder.get()) != 0) return ErrnoStatus(errno, "sync", path);
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> MakeTemporaryDirectory(const std::string& parent, std::string_view prefix) {
+absl::StatusOr<std::string> MakeTemporaryDirectory(const std::string& parent,
+                                                   std::string_view prefix) {
   RETURN_IF_ERROR(CreateDirectories(parent));
   std::string path = JoinPath(parent, std::string(prefix) + "XXXXXX");
   if (::mkdtemp(path.data()) == nullptr) return ErrnoStatus(errno, "create folder", path);

@@ -1,6 +1,6 @@
-// Whole-file operations with clear errors. Paths are host paths. Errors name the path and the system's reason:
-// NOT_FOUND (absent), PERMISSION_DENIED, RESOURCE_EXHAUSTED (no space, quota, descriptors), FAILED_PRECONDITION (wrong kind of file),
-// INTERNAL (other I/O).
+// Whole-file operations with clear errors. Paths are host paths. Errors name the path and the
+// system's reason: NOT_FOUND (absent), PERMISSION_DENIED, RESOURCE_EXHAUSTED (no space, quota,
+// descriptors), FAILED_PRECONDITION (wrong kind of file), INTERNAL (other I/O).
 #pragma once
 
 #include <cstdint>
@@ -57,18 +57,22 @@ absl::StatusOr<FileStat> StatFile(const std::string& path, bool follow_links = t
 absl::StatusOr<FileStat> StatDescriptor(int fd, std::string_view path);
 bool FileExists(const std::string& path);
 
-// FAILED_PRECONDITION unless a regular file (a FIFO is not opened for reading); RESOURCE_EXHAUSTED above `size_bytes_max`.
+// FAILED_PRECONDITION unless a regular file (a FIFO is not opened for reading); RESOURCE_EXHAUSTED
+// above `size_bytes_max`.
 absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t size_bytes_max = UINT64_MAX);
 // Writes all bytes to a descriptor.
 absl::Status WriteAll(int fd, std::string_view bytes, std::string_view path);
-// Replaces `path` by a rename, so that a reader sees the old bytes or the new. `sync`: durable on return, folder entry included.
+// Replaces `path` by a rename, so that a reader sees the old bytes or the new. `sync`: durable on
+// return, folder entry included.
 absl::Status WriteFileAtomic(const std::string& path, std::string_view bytes, bool sync = false);
 absl::Status CreateDirectories(const std::string& path);
 absl::Status RemoveAll(const std::string& path);
 absl::Status SyncDirectory(const std::string& path);
 // A new empty folder under `parent` (made if absent), named `prefix` and six random characters.
-absl::StatusOr<std::string> MakeTemporaryDirectory(const std::string& parent, std::string_view prefix);
-// Absolute, lexically normal form; relative paths are joined to `base` (or the working directory when empty).
+absl::StatusOr<std::string> MakeTemporaryDirectory(const std::string& parent,
+                                                   std::string_view prefix);
+// Absolute, lexically normal form; relative paths are joined to `base` (or the working directory
+// when empty).
 std::string AbsolutePath(std::string_view path, std::string_view base = {});
 std::string JoinPath(std::string_view folder, std::string_view name);
 // Folder of the running program.

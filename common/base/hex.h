@@ -8,7 +8,8 @@
 namespace galley {
 
 std::string HexEncode(std::string_view bytes);
-// nullopt unless `hex` is an even number of characters of [0-9a-f]; upper case is refused, so that a text has one form.
+// nullopt unless `hex` is an even number of characters of [0-9a-f]; upper case is refused, so that
+// a text has one form.
 std::optional<std::string> HexDecode(std::string_view hex);
 
 }  // namespace galley

@@ -1,4 +1,5 @@
-// Logs: one line per event, `key=value`, on standard error (and, for a director, its log file). Control characters are escaped.
+// Logs: one line per event, `key=value`, on standard error (and, for a director, its log file).
+// Control characters are escaped.
 //
 //   LogInfo("worker={} attached slots={}", id, slots);
 #pragma once
@@ -13,7 +14,8 @@ namespace galley {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-// Before any thread starts. `program` stands in each line; `file` may be empty (then standard error).
+// Before any thread starts. `program` stands in each line; `file` may be empty (then standard
+// error).
 void InitLog(std::string_view program, LogLevel level, const std::string& file);
 void WriteLog(LogLevel level, std::string_view line);
 // Printable form: control characters as \xNN.

@@ -1,5 +1,5 @@
-// Mutex over std::mutex with thread annotations. absl::Mutex is not used: ThreadSanitizer cannot see into the packaged library and
-// reports false races.
+// Mutex over std::mutex with thread annotations. absl::Mutex is not used: ThreadSanitizer cannot
+// see into the packaged library and reports false races.
 #pragma once
 
 #include <condition_variable>
@@ -40,7 +40,8 @@ class GALLEY_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// A condition variable that waits on a Mutex held by the caller. Always wait in a loop on the condition.
+// A condition variable that waits on a Mutex held by the caller. Always wait in a loop on the
+// condition.
 class CondVar {
  public:
   void Wait(Mutex& mutex) GALLEY_REQUIRES(mutex) { variable_.wait(mutex); }

@@ -3,7 +3,8 @@
 //   RETURN_IF_ERROR(file.Sync());
 //   ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
 //
-// Annotate(status, "loading /Game/x.png") puts one phrase in front: each layer adds one, from the outside in.
+// Annotate(status, "loading /Game/x.png") puts one phrase in front: each layer adds one, from the
+// outside in.
 #pragma once
 
 #include <string>
@@ -34,10 +35,9 @@ inline std::string MessageOf(const absl::Status& status) {
 #define GALLEY_CONCAT_INNER(a, b) a##b
 #define GALLEY_CONCAT(a, b) GALLEY_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expression)                                        \
-  do {                                                                     \
-    if (absl::Status galley_status = (expression); !galley_status.ok())    \
-      return galley_status;                                                \
+#define RETURN_IF_ERROR(expression)                                                           \
+  do {                                                                                        \
+    if (absl::Status galley_status = (expression); !galley_status.ok()) return galley_status; \
   } while (false)
 
 #define ASSIGN_OR_RETURN(target, expression) \

@@ -2,7 +2,8 @@
 //
 //   using PackageId = StrongId<struct PackageTag>;
 //
-// Ids are dense and given out from 0, so they index vectors and chunks. Default-constructed: invalid.
+// Ids are dense and given out from 0, so they index vectors and chunks. Default-constructed:
+// invalid.
 #pragma once
 
 #include <compare>

@@ -44,7 +44,8 @@ absl::StatusOr<uint64_t> WireReader::Raw() {
 absl::StatusOr<WireReader::Field> WireReader::Next() {
   ASSIGN_OR_RETURN(const uint64_t tag, Raw());
   Field field;
-  if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return absl::InvalidArgumentError("field number is out of range");
+  if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
+    return absl::InvalidArgumentError("field number is out of range");
   field.number = static_cast<uint32_t>(tag >> 3);
   switch (tag & 7) {
     case 0: {
@@ -55,8 +56,10 @@ absl::StatusOr<WireReader::Field> WireReader::Next() {
     case 5: {
       const size_t size = (tag & 7) == 1 ? 8 : 4;
       field.type = size == 8 ? Type::kFixed64 : Type::kFixed32;
-      if (rest_.size() < size) return absl::InvalidArgumentError("message ends inside a fixed number");
-      for (size_t i = 0; i < size; ++i) field.value |= uint64_t{static_cast<uint8_t>(rest_[i])} << (8 * i);
+      if (rest_.size() < size)
+        return absl::InvalidArgumentError("message ends inside a fixed number");
+      for (size_t i = 0; i < size; ++i)
+        field.value |= uint64_t{static_cast<uint8_t>(rest_[i])} << (8 * i);
       rest_.remove_prefix(size);
       return field;
     }

@@ -1,8 +1,9 @@
 // A writer and a bounded reader of the protobuf wire format, for messages whose bytes are hashed.
 //
-// Canonical form (REAPI v2): fields in tag order, default values absent, no unknown fields. protobuf's own serialiser does not promise
-// it across versions, so what decides a digest is written by hand here and checked against protobuf in tests.
-// Source: https://protobuf.dev/programming-guides/encoding/
+// Canonical form (REAPI v2): fields in tag order, default values absent, no unknown fields.
+// protobuf's own serialiser does not promise it across versions, so what decides a digest is
+// written by hand here and checked against protobuf in tests. Source:
+// https://protobuf.dev/programming-guides/encoding/
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,8 @@ class WireReader {
   struct Field {
     uint32_t number = 0;
     Type type = Type::kVarint;
-    uint64_t value = 0;        // kVarint, kFixed64, kFixed32
-    std::string_view bytes;    // kBytes: points into the input
+    uint64_t value = 0;      // kVarint, kFixed64, kFixed32
+    std::string_view bytes;  // kBytes: points into the input
   };
 
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}

@@ -53,8 +53,8 @@ TEST(WireFormatTest, EveryTruncationIsAnErrorOrAPrefix) {
 }
 
 TEST(WireFormatTest, MalformedTagsAreRefused) {
-  for (const std::string& bytes :
-       {std::string("\x00", 1), std::string("\x0b"), std::string("\x0f"), std::string(11, '\xff')}) {
+  for (const std::string& bytes : {std::string("\x00", 1), std::string("\x0b"), std::string("\x0f"),
+                                   std::string(11, '\xff')}) {
     WireReader reader(bytes);
     EXPECT_FALSE(reader.Next().ok());
   }

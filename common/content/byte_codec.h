@@ -1,9 +1,10 @@
-// ByteWriter, ByteReader: the small encoding of this folder's private files (digest cache, file table).
+// ByteWriter, ByteReader: the small encoding of this folder's private files (digest cache, file
+// table).
 //
-// File: 8 bytes magic, payload, 32 bytes SHA-256 of all before it. The magic names kind and version: another version is another magic, and
-// such a file is made anew, never converted.
-// Payload: varints (base 128, low bits first), signed ones zigzag, strings as length and bytes, and sorted paths as (bytes shared with the
-// one before, length of the rest, rest).
+// File: 8 bytes magic, payload, 32 bytes SHA-256 of all before it. The magic names kind and
+// version: another version is another magic, and such a file is made anew, never converted.
+// Payload: varints (base 128, low bits first), signed ones zigzag, strings as length and bytes, and
+// sorted paths as (bytes shared with the one before, length of the rest, rest).
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ class ByteWriter {
   std::string path_;
 };
 
-// Every call is INVALID_ARGUMENT past the end or on a malformed value; nothing is allocated beyond the input's size.
+// Every call is INVALID_ARGUMENT past the end or on a malformed value; nothing is allocated beyond
+// the input's size.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

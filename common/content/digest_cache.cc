@@ -61,9 +61,8 @@ std::optional<Digest> DigestCache::Find(std::string_view host_path, const FileSt
 bool DigestCache::Add(std::string_view host_path, const FileStat& stat, const Digest& digest,
                       int64_t hashed_ns) {
   if (IsRacy(stat, hashed_ns) || digest.size_bytes() != stat.size_bytes) return false;
-  versions_.insert_or_assign(
-      std::string(host_path),
-      Version{stat.size_bytes, stat.mtime_ns, stat.ctime_ns, stat.inode, digest});
+  versions_.insert_or_assign(std::string(host_path), Version{stat.size_bytes, stat.mtime_ns,
+                                                             stat.ctime_ns, stat.inode, digest});
   return true;
 }
 

@@ -8,7 +8,8 @@ namespace galley::content {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr FileStat kStat = {.size_bytes = 3, .mtime_ns = 100 * kSecond, .ctime_ns = 100 * kSecond, .inode = 7};
+constexpr FileStat kStat = {
+    .size_bytes = 3, .mtime_ns = 100 * kSecond, .ctime_ns = 100 * kSecond, .inode = 7};
 
 TEST(DigestCacheTest, AVersionIsKnownByEachOfItsMarks) {
   DigestCache cache;

@@ -21,7 +21,8 @@ absl::Status Refuse(std::string_view pattern, size_t at, std::string_view why) {
       fmt::format("glob `{}`: {} (at character {})", EscapeName(pattern), why, at + 1));
 }
 
-// Expands braces: the cross product of what stands one after the other, the union of what commas part.
+// Expands braces: the cross product of what stands one after the other, the union of what commas
+// part.
 class BraceExpander {
  public:
   explicit BraceExpander(std::string_view pattern) : pattern_(pattern) {}
@@ -81,7 +82,8 @@ class BraceExpander {
     return pattern_.substr(open, at_ - open);
   }
 
-  absl::Status Multiply(const std::vector<std::string>& choices, std::vector<std::string>& expanded) {
+  absl::Status Multiply(const std::vector<std::string>& choices,
+                        std::vector<std::string>& expanded) {
     if (expanded.size() * choices.size() > kAlternativesMax) return TooMany(at_ - 1);
     std::vector<std::string> product;
     for (const std::string& head : expanded) {
@@ -92,7 +94,8 @@ class BraceExpander {
   }
 
   absl::Status TooMany(size_t at) const {
-    return Refuse(pattern_, at, fmt::format("braces give more than {} alternatives", kAlternativesMax));
+    return Refuse(pattern_, at,
+                  fmt::format("braces give more than {} alternatives", kAlternativesMax));
   }
 
   std::string_view pattern_;
@@ -123,8 +126,8 @@ absl::StatusOr<std::vector<std::string>> Segments(std::string_view pattern, std:
           fmt::format("glob `{}`: a segment `{}` matches nothing", pattern, segment));
     }
     if (segment.find("**") != std::string_view::npos && segment != "**") {
-      return absl::InvalidArgumentError(
-          fmt::format("glob `{}`: `**` must stand alone between slashes, found `{}`", pattern, segment));
+      return absl::InvalidArgumentError(fmt::format(
+          "glob `{}`: `**` must stand alone between slashes, found `{}`", pattern, segment));
     }
     // Adjacent `**` mean the same as one.
     if (segment == "**" && !segments.empty() && segments.back() == "**") continue;
@@ -171,8 +174,8 @@ bool OneMatches(std::string_view pattern, size_t& at, std::string_view name, siz
   return true;
 }
 
-// The classic walk with one point of return: after a later `*` an earlier one need never be tried again, so the cost is at most the
-// product of the lengths.
+// The classic walk with one point of return: after a later `*` an earlier one need never be tried
+// again, so the cost is at most the product of the lengths.
 bool SegmentMatches(std::string_view pattern, std::string_view name) {
   size_t at = 0;
   size_t name_at = 0;
@@ -196,8 +199,10 @@ bool SegmentMatches(std::string_view pattern, std::string_view name) {
   return at == pattern.size();
 }
 
-// The same walk, over segments, with `**` in the role of `*`. A trailing `**` needs at least one segment: a/** is what lies in a.
-bool SegmentsMatch(const std::vector<std::string>& pattern, std::span<const std::string_view> path) {
+// The same walk, over segments, with `**` in the role of `*`. A trailing `**` needs at least one
+// segment: a/** is what lies in a.
+bool SegmentsMatch(const std::vector<std::string>& pattern,
+                   std::span<const std::string_view> path) {
   size_t at = 0;
   size_t path_at = 0;
   std::optional<size_t> star;
@@ -237,7 +242,8 @@ absl::StatusOr<Glob> Glob::Parse(std::string_view pattern) {
     const std::optional<char32_t> c = NextCodePoint(pattern, at);
     if (!c) return Refuse(pattern, begin, "not valid UTF-8");
     if (*c < 0x20) return Refuse(pattern, begin, "a control character");
-    if (*c == U'\\') return Refuse(pattern, begin, "`\\` escapes nothing here; write `[*]` for a star");
+    if (*c == U'\\')
+      return Refuse(pattern, begin, "`\\` escapes nothing here; write `[*]` for a star");
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> expanded, BraceExpander(pattern).Expand());
   Glob glob;

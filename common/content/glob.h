@@ -1,8 +1,10 @@
-// Glob: `*` and `?` within one segment, `**` across segments, `[...]` (ranges, `!` or `^` negates), `{a,b}` (nested allowed); `\` escapes
-// nothing and is refused. Matches whole virtual paths. Pure; matching never takes exponential time.
+// Glob: `*` and `?` within one segment, `**` across segments, `[...]` (ranges, `!` or `^` negates),
+// `{a,b}` (nested allowed); `\` escapes nothing and is refused. Matches whole virtual paths. Pure;
+// matching never takes exponential time.
 //
-// `**` stands alone between slashes and matches any number of segments, none included; at the end at least one: "/Game/dev/**" is what
-// lies in /Game/dev. `?` and `[...]` match one code point. Names that begin with '.' are not special. Case matters.
+// `**` stands alone between slashes and matches any number of segments, none included; at the end
+// at least one: "/Game/dev/**" is what lies in /Game/dev. `?` and `[...]` match one code point.
+// Names that begin with '.' are not special. Case matters.
 #pragma once
 
 #include <string>
@@ -15,12 +17,14 @@ namespace galley::content {
 
 class Glob {
  public:
-  // INVALID_ARGUMENT says what is wrong and where. At most 1,024 alternatives after braces are expanded.
+  // INVALID_ARGUMENT says what is wrong and where. At most 1,024 alternatives after braces are
+  // expanded.
   static absl::StatusOr<Glob> Parse(std::string_view pattern);
 
   bool Matches(std::string_view path) const;
   const std::string& pattern() const { return pattern_; }
-  // The longest leading folder without wildcards: "/Game/maps/*.level" -> "/Game/maps". Nothing outside it matches.
+  // The longest leading folder without wildcards: "/Game/maps/*.level" -> "/Game/maps". Nothing
+  // outside it matches.
   // "" when a relative pattern begins with a wildcard: no bound.
   std::string LiteralFolder() const;
 

@@ -1,4 +1,5 @@
-// "<pattern>\n<path>": any pattern is refused or matches in little time; what is matched lies in the pattern's literal folder.
+// "<pattern>\n<path>": any pattern is refused or matches in little time; what is matched lies in
+// the pattern's literal folder.
 #include <cstdint>
 #include <string_view>
 

@@ -14,13 +14,15 @@ namespace {
 // CONTRACT, `[scan] ignore`.
 bool IsAlwaysIgnored(std::string_view name) {
   return name == ".galley" || name == ".git" || name == ".svn" || name == ".hg" ||
-         name.starts_with(".p4") || name == "Thumbs.db" || name == ".DS_Store" || name.ends_with('~');
+         name.starts_with(".p4") || name == "Thumbs.db" || name == ".DS_Store" ||
+         name.ends_with('~');
 }
 
 }  // namespace
 
-absl::StatusOr<IgnoreRules> IgnoreRules::Create(const std::vector<std::string>& patterns,
-                                                const std::vector<std::string>& excluded_directories) {
+absl::StatusOr<IgnoreRules> IgnoreRules::Create(
+    const std::vector<std::string>& patterns,
+    const std::vector<std::string>& excluded_directories) {
   IgnoreRules rules;
   for (const std::string& pattern : patterns) {
     const bool is_suffix = !pattern.starts_with('/') && !pattern.starts_with("**/");
@@ -41,9 +43,8 @@ bool IgnoreRules::Ignores(std::string_view path, std::string_view name) const {
 }
 
 bool IgnoreRules::ExcludesDirectory(std::string_view real_path) const {
-  return std::any_of(excluded_.begin(), excluded_.end(), [&](const std::string& excluded) {
-    return IsUnder(real_path, excluded);
-  });
+  return std::any_of(excluded_.begin(), excluded_.end(),
+                     [&](const std::string& excluded) { return IsUnder(real_path, excluded); });
 }
 
 }  // namespace galley::content

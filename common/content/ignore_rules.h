@@ -16,9 +16,11 @@ class IgnoreRules {
   static absl::StatusOr<IgnoreRules> Create(const std::vector<std::string>& patterns,
                                             const std::vector<std::string>& excluded_directories);
 
-  // `path`: virtual, of a file or a folder; an ignored folder is ignored with all that lies in it. `name`: its last segment.
+  // `path`: virtual, of a file or a folder; an ignored folder is ignored with all that lies in it.
+  // `name`: its last segment.
   bool Ignores(std::string_view path, std::string_view name) const;
-  // `real_path`: a host folder without links in it. True when it is an excluded folder or lies in one.
+  // `real_path`: a host folder without links in it. True when it is an excluded folder or lies in
+  // one.
   bool ExcludesDirectory(std::string_view real_path) const;
 
  private:

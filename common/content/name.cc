@@ -173,9 +173,9 @@ absl::StatusOr<std::string> ResolveAsked(std::string_view package, std::string_v
   joined.append(asked.empty() ? "." : asked);
   absl::StatusOr<std::string> path = NormalizeAsked(joined);
   if (path.ok()) return path;
-  return absl::InvalidArgumentError(
-      fmt::format("`{}` in {}: {}", EscapeName(asked), package,
-                  std::string_view(path.status().message().data(), path.status().message().size())));
+  return absl::InvalidArgumentError(fmt::format(
+      "`{}` in {}: {}", EscapeName(asked), package,
+      std::string_view(path.status().message().data(), path.status().message().size())));
 }
 
 std::string FoldName(std::string_view path) {

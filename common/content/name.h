@@ -1,7 +1,8 @@
 // Names: virtual paths and references. Pure.
 //
-// A virtual path begins with '/', has no empty, "." or ".." segment, no trailing '/', is valid UTF-8 without control characters, '\\' or
-// NUL, segments at most 255 bytes, 4,096 in all. A package's name is its virtual path with its extension, case kept.
+// A virtual path begins with '/', has no empty, "." or ".." segment, no trailing '/', is valid
+// UTF-8 without control characters, '\\' or NUL, segments at most 255 bytes, 4,096 in all. A
+// package's name is its virtual path with its extension, case kept.
 #pragma once
 
 #include <string>
@@ -20,13 +21,16 @@ std::string ExtensionOf(std::string_view path);
 // True when `path` is `folder` or lies under it ("/" and "" hold everything).
 bool IsUnder(std::string_view path, std::string_view folder);
 
-// A reference or an asked path in normal form: '\\' read as '/', "." and inner ".." resolved, double '/' joined. Absolute stays absolute,
-// relative stays relative (leading ".." kept). No trailing '/'; the source's own folder is ".", the root "/". INVALID_ARGUMENT: empty, control characters, not UTF-8, an absolute path that leaves "/".
+// A reference or an asked path in normal form: '\\' read as '/', "." and inner ".." resolved,
+// double '/' joined. Absolute stays absolute, relative stays relative (leading ".." kept). No
+// trailing '/'; the source's own folder is ".", the root "/". INVALID_ARGUMENT: empty, control
+// characters, not UTF-8, an absolute path that leaves "/".
 absl::StatusOr<std::string> NormalizeAsked(std::string_view path);
 // Joins a normal asked path to the folder of `package`. INVALID_ARGUMENT when it leaves "/".
 absl::StatusOr<std::string> ResolveAsked(std::string_view package, std::string_view asked);
 
-// Folded for comparison without case and Unicode form (NFC, full case folding; utf8proc). Two files with one fold in a folder clash.
+// Folded for comparison without case and Unicode form (NFC, full case folding; utf8proc). Two files
+// with one fold in a folder clash.
 std::string FoldName(std::string_view path);
 
 }  // namespace galley::content

@@ -8,7 +8,8 @@ namespace galley::content {
 namespace {
 
 TEST(NameTest, PlainVirtualPathsAreValid) {
-  for (const char* path : {"/Game", "/Game/a.png", "/Game/ä/日本.png", "/Game/a b/..c", "/a/...", "/Game/x.y.z"}) {
+  for (const char* path :
+       {"/Game", "/Game/a.png", "/Game/ä/日本.png", "/Game/a b/..c", "/a/...", "/Game/x.y.z"}) {
     EXPECT_TRUE(ValidateVirtualPath(path).ok()) << path;
   }
 }
@@ -95,16 +96,18 @@ TEST(NameTest, AReferenceThatLeavesTheMountsNamesItsPackage) {
 TEST(NameTest, FoldingForgetsCaseAndUnicodeForm) {
   EXPECT_EQ(FoldName("/Game/Barrel.PNG"), FoldName("/game/barrel.png"));
   EXPECT_EQ(FoldName("/Game/\xc3\x84.png"), FoldName("/game/a\xcc\x88.PNG"));  // Ä, a + diaeresis
-  EXPECT_EQ(FoldName("stra\xc3\x9f" "e"), FoldName("STRASSE"));                // full folding
+  EXPECT_EQ(FoldName("stra\xc3\x9f"
+                     "e"),
+            FoldName("STRASSE"));  // full folding
   EXPECT_NE(FoldName("/Game/a"), FoldName("/Game/b"));
 }
 
-TEST(NameTest, NamesThatAreNotUtf8FoldToThemselves) {
-  EXPECT_EQ(FoldName("A\xff"), "A\xff");
-}
+TEST(NameTest, NamesThatAreNotUtf8FoldToThemselves) { EXPECT_EQ(FoldName("A\xff"), "A\xff"); }
 
 TEST(NameTest, EscapedNamesNeverLookAlike) {
-  EXPECT_EQ(EscapeName("a\xff" "b"), "a\\xffb");
+  EXPECT_EQ(EscapeName("a\xff"
+                       "b"),
+            "a\\xffb");
   EXPECT_EQ(EscapeName("a\nb"), "a\\x0ab");
   EXPECT_EQ(EscapeName("a\\xffb"), "a\\x5cxffb");
   EXPECT_EQ(EscapeName("ä"), "ä");

@@ -34,7 +34,8 @@ TEST_F(OddFilesTest, ALinkToAFileInItsMountIsThatFile) {
 TEST_F(OddFilesTest, ALinkOutOfItsMountIsAnErrorThatNamesWhereItLeads) {
   Link("../outside", "content/link");
   const auto snapshot = Scan();
-  EXPECT_THAT(ErrorOf(*snapshot, "/Game/link"), HasSubstr("out of its mount, to " + Host("outside")));
+  EXPECT_THAT(ErrorOf(*snapshot, "/Game/link"),
+              HasSubstr("out of its mount, to " + Host("outside")));
   EXPECT_TRUE(absl::IsFailedPrecondition(snapshot->DigestOf("/Game/link").status()));
   EXPECT_EQ(Text(*snapshot, "/Game/plain"), "plain");
 }
@@ -127,7 +128,10 @@ TEST_F(OddFilesTest, ADeviceIsAnError) {
 }
 
 TEST_F(OddFilesTest, ANameThatIsNotUtf8IsShownEscaped) {
-  Write("content/b\xff" "d", "");
+  Write(
+      "content/b\xff"
+      "d",
+      "");
   Write("content/\xfe/inner", "");
   const auto snapshot = Scan();
   EXPECT_THAT(ErrorOf(*snapshot, "/Game/b\\xffd"), HasSubstr("not valid UTF-8"));
@@ -171,7 +175,8 @@ TEST_F(OddFilesTest, AnUnreadableFileOrFolderIsAnError) {
   ASSERT_EQ(::chmod(Host("content/closed").c_str(), 0755), 0);
   ASSERT_NE(snapshot, nullptr);
   EXPECT_THAT(ErrorOf(*snapshot, "/Game/locked"), HasSubstr("cannot be read: Permission denied"));
-  EXPECT_THAT(ErrorOf(*snapshot, "/Game/closed"), HasSubstr("cannot read the folder: Permission denied"));
+  EXPECT_THAT(ErrorOf(*snapshot, "/Game/closed"),
+              HasSubstr("cannot read the folder: Permission denied"));
   EXPECT_EQ(snapshot->Kind("/Game/closed"), EntryKind::kFolder);
   EXPECT_EQ(ErrorOf(*snapshot, "/Game/plain"), "");
 }
@@ -180,8 +185,10 @@ TEST_F(OddFilesTest, NamesThatDifferInCaseOnlyAreBothErrorsThatNameEachOther) {
   Write("content/Barrel.png", "");
   Write("content/barrel.PNG", "");
   const auto snapshot = Scan();
-  EXPECT_THAT(ErrorOf(*snapshot, "/Game/Barrel.png"), HasSubstr("/Game/barrel.PNG differ only in case"));
-  EXPECT_THAT(ErrorOf(*snapshot, "/Game/barrel.PNG"), HasSubstr("/Game/Barrel.png differ only in case"));
+  EXPECT_THAT(ErrorOf(*snapshot, "/Game/Barrel.png"),
+              HasSubstr("/Game/barrel.PNG differ only in case"));
+  EXPECT_THAT(ErrorOf(*snapshot, "/Game/barrel.PNG"),
+              HasSubstr("/Game/Barrel.png differ only in case"));
 }
 
 TEST_F(OddFilesTest, NamesThatDifferInUnicodeFormOnlyAreBothErrors) {

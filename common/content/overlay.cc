@@ -22,7 +22,9 @@ uint64_t HashOf(std::string_view text) {
 
 // The range of files that lie in `path` as a folder, in a list sorted by path.
 std::pair<size_t, size_t> RangeIn(const std::vector<SeenFile>& files, const std::string& path) {
-  const auto less = [](const SeenFile& file, const std::string& key) { return file.entry.path < key; };
+  const auto less = [](const SeenFile& file, const std::string& key) {
+    return file.entry.path < key;
+  };
   const auto begin = std::lower_bound(files.begin(), files.end(), path + "/", less);
   const auto end = std::lower_bound(begin, files.end(), path + "0", less);  // '0' follows '/'
   return {static_cast<size_t>(begin - files.begin()), static_cast<size_t>(end - files.begin())};
@@ -50,7 +52,8 @@ Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen) {
   };
   std::sort(seen.begin(), seen.end(), before);
 
-  // Files of the lowest rank first, so that each hides what lies below it and is then judged itself by those above.
+  // Files of the lowest rank first, so that each hides what lies below it and is then judged itself
+  // by those above.
   std::vector<bool> is_hidden(seen.size(), false);
   const std::unordered_set<std::string_view> folders = FoldersOf(seen);
   std::vector<size_t> also_folders;

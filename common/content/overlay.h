@@ -11,7 +11,8 @@
 
 namespace galley::content {
 
-// Rank of a mount: what has the higher rank hides the other at one virtual path. The longer mount path wins, then the priority.
+// Rank of a mount: what has the higher rank hides the other at one virtual path. The longer mount
+// path wins, then the priority.
 std::pair<size_t, int> MountRank(const Mount& mount);
 
 struct Overlaid {
@@ -19,8 +20,8 @@ struct Overlaid {
   std::vector<SeenFile> hidden;  // the others, sorted by path, then descending rank
 };
 
-// As if mounts were laid over each other from the lowest rank to the highest: a file hides the file or the folder below it at its path, a
-// folder hides a file and is merged with a folder.
+// As if mounts were laid over each other from the lowest rank to the highest: a file hides the file
+// or the folder below it at its path, a folder hides a file and is merged with a folder.
 Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen);
 
 // Finds names that differ only in case or Unicode form.

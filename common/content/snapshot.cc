@@ -42,23 +42,24 @@ absl::Status CheckMounts(const std::vector<Mount>& mounts) {
     const auto [other, is_new] = seen.try_emplace({mount.path, mount.priority}, &mount);
     if (!is_new) {
       return absl::InvalidArgumentError(fmt::format(
-          "two mounts at {} have priority {}: {} and {}; give one of them a higher priority", mount.path,
-          mount.priority, other->second->directory, mount.directory));
+          "two mounts at {} have priority {}: {} and {}; give one of them a higher priority",
+          mount.path, mount.priority, other->second->directory, mount.directory));
     }
   }
   return absl::OkStatus();
 }
 
-// Gives every file of a group of names that differ only in case or Unicode form an error that names the others.
+// Gives every file of a group of names that differ only in case or Unicode form an error that names
+// the others.
 void MarkClashes(const FoldIndex& index, FileTable& table) {
   for (const std::vector<uint32_t>& group : index.Clashes(table.files)) {
     for (const uint32_t i : group) {
       FileEntry& entry = table.files[i];
       if (!entry.error.empty()) continue;
       const FileEntry& other = table.files[group[0] == i ? group[1] : group[0]];
-      entry.error = fmt::format(
-          "{} and {} differ only in case or Unicode form ({}, {}); rename one of them", entry.path,
-          other.path, entry.host_path, other.host_path);
+      entry.error =
+          fmt::format("{} and {} differ only in case or Unicode form ({}, {}); rename one of them",
+                      entry.path, other.path, entry.host_path, other.host_path);
       table.knowledge[i].has_clash = true;
     }
   }
@@ -91,16 +92,18 @@ struct Snapshot::Impl {
   }
 
   std::optional<size_t> IndexOf(std::string_view path) const {
-    const auto at = std::lower_bound(table.files.begin(), table.files.end(), path,
-                                     [](const FileEntry& entry, std::string_view key) { return entry.path < key; });
+    const auto at = std::lower_bound(
+        table.files.begin(), table.files.end(), path,
+        [](const FileEntry& entry, std::string_view key) { return entry.path < key; });
     if (at == table.files.end() || at->path != path) return std::nullopt;
     return static_cast<size_t>(at - table.files.begin());
   }
 
   // The first file at or behind `path`.
   size_t LowerBound(std::string_view path) const {
-    const auto at = std::lower_bound(table.files.begin(), table.files.end(), path,
-                                     [](const FileEntry& entry, std::string_view key) { return entry.path < key; });
+    const auto at = std::lower_bound(
+        table.files.begin(), table.files.end(), path,
+        [](const FileEntry& entry, std::string_view key) { return entry.path < key; });
     return static_cast<size_t>(at - table.files.begin());
   }
 
@@ -128,8 +131,8 @@ struct Snapshot::Impl {
   absl::Status Learn(size_t index, const Digest& digest, int64_t hashed_ns) {
     const FileEntry& entry = table.files[index];
     if (digest.size_bytes() != entry.stat.size_bytes) {
-      return StaleError(entry.host_path, fmt::format("its size was {}, now {}", entry.stat.size_bytes,
-                                                     digest.size_bytes()));
+      return StaleError(entry.host_path, fmt::format("its size was {}, now {}",
+                                                     entry.stat.size_bytes, digest.size_bytes()));
     }
     const base::MutexLock lock(mutex);
     std::optional<TakenDigest>& known = table.knowledge[index].known;
@@ -164,7 +167,8 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
                                                      .clock = *impl->clock,
                                                      .threads = options.threads}));
   impl->Fill(std::move(seen));
-  if (options.digest_cache_file.empty()) return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
+  if (options.digest_cache_file.empty())
+    return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
 
   const absl::StatusOr<DigestCache> cache = DigestCache::Load(options.digest_cache_file);
   if (!cache.ok()) {
@@ -173,7 +177,8 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
     for (size_t i = 0; i < impl->table.files.size(); ++i) {
       const FileEntry& entry = impl->table.files[i];
       const std::optional<Digest> digest = cache->Find(entry.host_path, entry.stat);
-      // The cache holds nothing racy: hashed late enough is all that is known, and all that matters.
+      // The cache holds nothing racy: hashed late enough is all that is known, and all that
+      // matters.
       if (digest) {
         impl->table.knowledge[i].known = TakenDigest{
             *digest, std::max(entry.stat.mtime_ns, entry.stat.ctime_ns) + kRacyWindowNanos};
@@ -272,8 +277,9 @@ absl::StatusOr<Snapshot::Content> Snapshot::Read(std::string_view path, uint64_t
   ASSIGN_OR_RETURN(const size_t index, impl_->Usable(path));
   const FileEntry& entry = impl_->table.files[index];
   if (entry.stat.size_bytes > size_bytes_max) {
-    return absl::ResourceExhaustedError(fmt::format("{} has {} bytes, the limit is {}", entry.host_path,
-                                                    entry.stat.size_bytes, size_bytes_max));
+    return absl::ResourceExhaustedError(fmt::format("{} has {} bytes, the limit is {}",
+                                                    entry.host_path, entry.stat.size_bytes,
+                                                    size_bytes_max));
   }
   const int64_t hashed_ns = impl_->NowNanos();
   std::string bytes;
@@ -293,7 +299,8 @@ absl::Status Snapshot::LearnDigest(std::string_view path, const Digest& digest) 
   return impl_->Learn(index, digest, impl_->table.knowledge[index].seen_ns);
 }
 
-absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(std::span<const std::string> paths) const {
+absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(
+    std::span<const std::string> paths) const {
   std::vector<std::string> targets;
   for (const std::string& path : paths) {
     if (!path.starts_with('/')) {
@@ -329,7 +336,8 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(std::span<const std:
                                  .clock = *next->clock,
                                  .threads = 1,
                                  .targets = targets}));
-    // On the way to a target a folder may have shown an error of its own; it was in the table already, or is new.
+    // On the way to a target a folder may have shown an error of its own; it was in the table
+    // already, or is new.
     std::erase_if(seen, [&](const SeenFile& file) {
       return !is_target(file.entry.path) && Find(file.entry.path) != nullptr;
     });
@@ -448,7 +456,8 @@ std::vector<Change> Difference(const Snapshot& before, Snapshot& now) {
   for (size_t k = 0; k < suspects.size(); ++k) {
     if (differs[k]) changes.push_back({suspects[k].first, true, true});
   }
-  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.path < b.path; });
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.path < b.path; });
   return changes;
 }
 

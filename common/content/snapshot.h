@@ -1,15 +1,20 @@
-// Snapshot: the files of all mounts as one cook sees them: path, size, times and inode of every file; digests taken when first looked at.
+// Snapshot: the files of all mounts as one cook sees them: path, size, times and inode of every
+// file; digests taken when first looked at.
 //
-// Scan walks the mounts with several threads, overlays them by priority (the higher wins at one virtual path), leaves out what is ignored,
-// and gives every odd file (link out of its mount, loop, device, pipe, socket, non-UTF-8 name, unreadable) an error of its own instead of
-// failing. Names that differ only in case or Unicode form are all marked. A folder is there when a file is in it; empty folders are not seen.
-// Where mounts nest, a file of the longer virtual path hides what the other shows at the same virtual path. A file over a folder (of a
-// weaker mount) hides all of it, a folder over a file hides the file. A folder that cannot be read, and a name that cannot be a virtual path
-// (shown with \xNN), are entries with an error, too; a folder's stat says that it is one.
+// Scan walks the mounts with several threads, overlays them by priority (the higher wins at one
+// virtual path), leaves out what is ignored, and gives every odd file (link out of its mount, loop,
+// device, pipe, socket, non-UTF-8 name, unreadable) an error of its own instead of failing. Names
+// that differ only in case or Unicode form are all marked. A folder is there when a file is in it;
+// empty folders are not seen. Where mounts nest, a file of the longer virtual path hides what the
+// other shows at the same virtual path. A file over a folder (of a weaker mount) hides all of it, a
+// folder over a file hides the file. A folder that cannot be read, and a name that cannot be a
+// virtual path (shown with \xNN), are entries with an error, too; a folder's stat says that it is
+// one.
 //
-// Digests: taken from bytes actually read, kept in the digest cache (path, size, mtime, ctime, inode -> digest). An entry is trusted only
-// when its times lie at least `kRacyWindow` before the moment it was hashed: a file changed within one clock tick of its hashing is hashed
-// again next time (as git does with its racy index entries, https://git-scm.com/docs/racy-git).
+// Digests: taken from bytes actually read, kept in the digest cache (path, size, mtime, ctime,
+// inode -> digest). An entry is trusted only when its times lie at least `kRacyWindow` before the
+// moment it was hashed: a file changed within one clock tick of its hashing is hashed again next
+// time (as git does with its racy index entries, https://git-scm.com/docs/racy-git).
 //
 // Threads: the file table is immutable after Scan; DigestOf/Read may be called from many threads.
 #pragma once
@@ -36,7 +41,7 @@ struct Mount {
   std::string directory;  // absolute host path
   int priority = 0;
   bool is_engine = false;
-  std::string stage_as;   // empty: path
+  std::string stage_as;  // empty: path
 };
 
 struct Change;
@@ -44,28 +49,31 @@ class Snapshot;
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
 
 struct FileEntry {
-  std::string path;        // virtual
+  std::string path;  // virtual
   std::string host_path;
-  uint32_t mount = 0;      // index into mounts()
+  uint32_t mount = 0;  // index into mounts()
   FileStat stat;
-  std::string error;       // not empty: this file cannot be used, and why
+  std::string error;  // not empty: this file cannot be used, and why
 };
 
 enum class EntryKind { kAbsent, kFile, kFolder };
 
 struct ScanOptions {
   std::vector<Mount> mounts;
-  std::vector<std::string> ignore;                // globs over virtual paths or, when they do not begin with '/', over path suffixes
-  std::vector<std::string> excluded_directories;  // absolute host paths: .galley, the store, the output
-  unsigned threads = 0;                           // 0: one for each core, at most 8
-  std::string digest_cache_file;                  // empty: none. Read at the start; Save writes it
-  Clock* clock = nullptr;                         // wall time, to know what is racy; nullptr: the system's. Asked
-                                                  // by several threads; outlives the snapshot and its successors
+  std::vector<std::string>
+      ignore;  // globs over virtual paths or, when they do not begin with '/', over path suffixes
+  std::vector<std::string>
+      excluded_directories;       // absolute host paths: .galley, the store, the output
+  unsigned threads = 0;           // 0: one for each core, at most 8
+  std::string digest_cache_file;  // empty: none. Read at the start; Save writes it
+  Clock* clock = nullptr;         // wall time, to know what is racy; nullptr: the system's. Asked
+                                  // by several threads; outlives the snapshot and its successors
 };
 
 class Snapshot {
  public:
-  // INVALID_ARGUMENT: two mounts of equal path and priority, or a mount that is no folder (named). Never fails for a single file.
+  // INVALID_ARGUMENT: two mounts of equal path and priority, or a mount that is no folder (named).
+  // Never fails for a single file.
   static absl::StatusOr<std::unique_ptr<Snapshot>> Scan(const ScanOptions& options);
   // What a director wrote with WriteTable, for a worker on the same machine.
   static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file);
@@ -77,34 +85,39 @@ class Snapshot {
   // nullptr when absent (or a folder). Entries with an error are returned.
   const FileEntry* Find(std::string_view path) const;
   EntryKind Kind(std::string_view path) const;
-  // The first file whose name is `path` but for case and Unicode form (for "did you mean"); nullptr when there is none.
+  // The first file whose name is `path` but for case and Unicode form (for "did you mean"); nullptr
+  // when there is none.
   const FileEntry* FindFolded(std::string_view path) const;
-  // Names in a folder, sorted by bytes, folders with '/' at the end; nullopt when there is no such folder.
+  // Names in a folder, sorted by bytes, folders with '/' at the end; nullopt when there is no such
+  // folder.
   std::optional<std::vector<std::string>> List(std::string_view folder) const;
   // Paths relative to `root` that match `pattern` (relative to root), sorted by bytes.
   std::vector<std::string> Matches(std::string_view root, const Glob& pattern) const;
 
-  // The digest of a file in this snapshot; a known one is answered without a look at the file. NOT_FOUND: absent. ABORTED: the file is no longer what was scanned (stale).
+  // The digest of a file in this snapshot; a known one is answered without a look at the file.
+  // NOT_FOUND: absent. ABORTED: the file is no longer what was scanned (stale).
   // FAILED_PRECONDITION: the entry's own error, or it cannot be read. INTERNAL: the disk failed.
   absl::StatusOr<Digest> DigestOf(std::string_view path);
   // The digest if it is known without reading, else nullopt.
   std::optional<Digest> KnownDigest(std::string_view path) const;
-  // Bytes with their digest, hashed on the way; errors as DigestOf, and ABORTED too when the bytes differ from a digest already known.
-  // RESOURCE_EXHAUSTED: larger than `size_bytes_max`.
+  // Bytes with their digest, hashed on the way; errors as DigestOf, and ABORTED too when the bytes
+  // differ from a digest already known. RESOURCE_EXHAUSTED: larger than `size_bytes_max`.
   struct Content {
     Blob bytes;
     Digest digest;
   };
   absl::StatusOr<Content> Read(std::string_view path, uint64_t size_bytes_max = UINT64_MAX);
-  // Digest from someone who read the file (a worker): remembered when it is new; ABORTED when it differs from the one known.
+  // Digest from someone who read the file (a worker): remembered when it is new; ABORTED when it
+  // differs from the one known.
   absl::Status LearnDigest(std::string_view path, const Digest& digest);
 
-  // A successor in which `paths` (virtual; files or folders, with all below them) were looked at again: changed, gone or new. Digests of
-  // other files are shared. Linear in the files. INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder any more.
+  // A successor in which `paths` (virtual; files or folders, with all below them) were looked at
+  // again: changed, gone or new. Digests of other files are shared. Linear in the files.
+  // INVALID_ARGUMENT: a path does not begin with '/', or a mount is no folder any more.
   absl::StatusOr<std::unique_ptr<Snapshot>> Refresh(std::span<const std::string> paths) const;
 
-
-  // Digests known so far and the stats they hold for, written by rename. Files racy at the time are left out.
+  // Digests known so far and the stats they hold for, written by rename. Files racy at the time are
+  // left out.
   absl::Status SaveDigestCache() const;
   // The table (paths, host paths, stats, known digests) for ReadTable.
   absl::Status WriteTable(const std::string& file) const;
@@ -124,15 +137,17 @@ class Snapshot {
   std::unique_ptr<Impl> impl_;
 };
 
-// What differs between two snapshots, sorted by path: added, removed, or with other content. Linear in the files, and reads only files
-// whose stat differs or was racy when `before` was scanned: those are hashed in `now` and compared with the digest that `before` knew, so
-// a touched file is no change. Where `before` knew no digest a differing stat is a change.
+// What differs between two snapshots, sorted by path: added, removed, or with other content. Linear
+// in the files, and reads only files whose stat differs or was racy when `before` was scanned:
+// those are hashed in `now` and compared with the digest that `before` knew, so a touched file is
+// no change. Where `before` knew no digest a differing stat is a change.
 struct Change {
   std::string path;
   bool was_there = false;
   bool is_there = false;
 };
-// A racy file whose digest `before` did not know counts as changed. Entries with an error differ when their errors do.
+// A racy file whose digest `before` did not know counts as changed. Entries with an error differ
+// when their errors do.
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
 
 }  // namespace galley::content

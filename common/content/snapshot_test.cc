@@ -46,7 +46,8 @@ TEST_F(SnapshotTest, KindListAndMatchesTellFilesFromFolders) {
   EXPECT_THAT(*snapshot->List("/"), ElementsAre("Game/"));
   EXPECT_EQ(snapshot->List("/Game/none"), std::nullopt);
   EXPECT_EQ(snapshot->List("/Game/a/x.json"), std::nullopt);
-  EXPECT_THAT(snapshot->Matches("/Game/a", *Glob::Parse("**/*.json")), ElementsAre("b/y.json", "x.json"));
+  EXPECT_THAT(snapshot->Matches("/Game/a", *Glob::Parse("**/*.json")),
+              ElementsAre("b/y.json", "x.json"));
   EXPECT_THAT(snapshot->Matches("/Game/a", *Glob::Parse("*.json")), ElementsAre("x.json"));
 }
 
@@ -59,8 +60,8 @@ TEST_F(SnapshotTest, TheRightSpellingIsFound) {
 }
 
 TEST_F(SnapshotTest, WhatIsIgnoredIsNotThere) {
-  for (const char* path : {".git/x", "sub/.svn/x", ".hg/x", ".galley/x", ".p4config", "Thumbs.db", "sub/.DS_Store", "a.txt~",
-                           "old/deep/x.blend1", "build/x", "keep"}) {
+  for (const char* path : {".git/x", "sub/.svn/x", ".hg/x", ".galley/x", ".p4config", "Thumbs.db",
+                           "sub/.DS_Store", "a.txt~", "old/deep/x.blend1", "build/x", "keep"}) {
     Write(std::string("content/") + path, "");
   }
   Write("content/store/x", "");
@@ -183,7 +184,8 @@ TEST_F(SnapshotTest, ManyThreadsMayAsk) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 50; ++i) {
-        EXPECT_EQ(*snapshot->DigestOf("/Game/f" + std::to_string(i)), Digest::Of(std::to_string(i)));
+        EXPECT_EQ(*snapshot->DigestOf("/Game/f" + std::to_string(i)),
+                  Digest::Of(std::to_string(i)));
       }
     });
   }
@@ -231,7 +233,8 @@ TEST_F(SnapshotTest, ADamagedDigestCacheIsDropped) {
 TEST_F(SnapshotTest, RefreshSeesChangedGoneAndNewFiles) {
   for (const char* name : {"changed", "gone", "same"}) Write(std::string("content/") + name, "1");
   const auto before = Scan();
-  for (const char* name : {"changed", "gone", "same"}) ASSERT_TRUE(before->DigestOf(std::string("/Game/") + name).ok());
+  for (const char* name : {"changed", "gone", "same"})
+    ASSERT_TRUE(before->DigestOf(std::string("/Game/") + name).ok());
   Write("content/changed", "2");
   Write("content/new/deep/file", "3");
   ASSERT_EQ(::unlink(Host("content/gone").c_str()), 0);
@@ -264,7 +267,8 @@ TEST_F(SnapshotTest, RefreshEqualsAScan) {
   Write("content/.git/x", "2");
   Link("a", "content/l");
   Write("content/q\xff", "");
-  const auto now = Refresh(*before, {"/Game/a/c/d", "/Game/.git/x", "/Game/l/b", "/Game/l/c/d", "/Game/q\xff"});
+  const auto now =
+      Refresh(*before, {"/Game/a/c/d", "/Game/.git/x", "/Game/l/b", "/Game/l/c/d", "/Game/q\xff"});
   EXPECT_EQ(Shown(*now), Shown(*Scan()));
   EXPECT_EQ(Shown(*Refresh(*before, {"/"})), Shown(*Scan()));
 }

@@ -38,8 +38,8 @@ absl::Status CheckStat(int fd, const FileEntry& entry) {
   if (stat == entry.stat) return absl::OkStatus();
   return StaleError(entry.host_path, stat.size_bytes == entry.stat.size_bytes
                                          ? std::string("its times or its inode are others")
-                                         : fmt::format("its size was {}, now {}", entry.stat.size_bytes,
-                                                       stat.size_bytes));
+                                         : fmt::format("its size was {}, now {}",
+                                                       entry.stat.size_bytes, stat.size_bytes));
 }
 
 }  // namespace

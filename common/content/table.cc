@@ -47,7 +47,8 @@ absl::StatusOr<Mount> ReadMount(ByteReader& reader) {
   ASSIGN_OR_RETURN(mount.path, reader.String());
   ASSIGN_OR_RETURN(mount.directory, reader.String());
   ASSIGN_OR_RETURN(const int64_t priority, reader.Signed());
-  if (!std::in_range<int>(priority)) return absl::InvalidArgumentError("a priority is out of range");
+  if (!std::in_range<int>(priority))
+    return absl::InvalidArgumentError("a priority is out of range");
   mount.priority = static_cast<int>(priority);
   ASSIGN_OR_RETURN(const uint64_t is_engine, reader.Varint());
   mount.is_engine = is_engine != 0;

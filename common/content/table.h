@@ -1,7 +1,9 @@
-// FileTable: what a Snapshot holds, as plain values, and its encoding (the payload of the file that WriteTable makes).
+// FileTable: what a Snapshot holds, as plain values, and its encoding (the payload of the file that
+// WriteTable makes).
 //
-// Payload: mounts, ignore patterns, excluded folders, then the shown and the hidden files, each: path after the one before, mount, host
-// path (empty when it is the mount's folder and the rest of the path), stat, times, flags, error, digest. See table.cc for the order.
+// Payload: mounts, ignore patterns, excluded folders, then the shown and the hidden files, each:
+// path after the one before, mount, host path (empty when it is the mount's folder and the rest of
+// the path), stat, times, flags, error, digest. See table.cc for the order.
 #pragma once
 
 #include <optional>

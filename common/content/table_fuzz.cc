@@ -1,4 +1,5 @@
-// What a worker reads from a director on its machine, and a cook from an earlier one: never a crash, and what decodes encodes again.
+// What a worker reads from a director on its machine, and a cook from an earlier one: never a
+// crash, and what decodes encodes again.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -9,7 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto table = galley::content::DecodeTable(bytes);
-  if (table.ok() && !galley::content::DecodeTable(galley::content::EncodeTable(*table)).ok()) std::abort();
+  if (table.ok() && !galley::content::DecodeTable(galley::content::EncodeTable(*table)).ok())
+    std::abort();
   (void)galley::content::DigestCache::Decode(bytes);
   return 0;
 }

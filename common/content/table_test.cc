@@ -88,7 +88,8 @@ class DifferenceTest : public ContentTest {
   static std::string Diff(const Snapshot& before, Snapshot& now) {
     std::string text;
     for (const Change& change : Difference(before, now)) {
-      text += std::string(text.empty() ? "" : " ") + (change.was_there ? (change.is_there ? "~" : "-") : "+") + change.path;
+      text += std::string(text.empty() ? "" : " ") +
+              (change.was_there ? (change.is_there ? "~" : "-") : "+") + change.path;
     }
     return text;
   }
@@ -97,7 +98,8 @@ class DifferenceTest : public ContentTest {
 TEST_F(DifferenceTest, AddedRemovedAndChangedFilesAreFound) {
   for (const char* name : {"changed", "gone", "same"}) Write(std::string("content/") + name, "1");
   const auto before = Scan();
-  for (const char* name : {"changed", "gone", "same"}) ASSERT_TRUE(before->DigestOf(std::string("/Game/") + name).ok());
+  for (const char* name : {"changed", "gone", "same"})
+    ASSERT_TRUE(before->DigestOf(std::string("/Game/") + name).ok());
   Write("content/changed", "2");
   Write("content/new", "2");
   ASSERT_EQ(::unlink(Host("content/gone").c_str()), 0);
@@ -137,7 +139,8 @@ TEST_F(DifferenceTest, AChangeWithinTheTickOfTheHashingIsNoticed) {
   clock_.ahead_s = 0;  // hashed within 2 s of the last change: racy
   Write("content/a", "new");
   const auto before = Scan();
-  // What `before` hashed were other bytes; the file was changed after that within the same tick, so that its stat is the same.
+  // What `before` hashed were other bytes; the file was changed after that within the same tick, so
+  // that its stat is the same.
   ASSERT_TRUE(before->LearnDigest("/Game/a", Digest::Of("old")).ok());
   ASSERT_TRUE(before->SaveDigestCache().ok());
   ASSERT_TRUE(before->WriteTable(Host("table")).ok());

@@ -17,7 +17,8 @@
 
 namespace galley::content {
 
-// Wall time that runs `ahead` of the real one: files just written are racy at 0 and are not an hour later.
+// Wall time that runs `ahead` of the real one: files just written are racy at 0 and are not an hour
+// later.
 class ShiftedClock final : public Clock {
  public:
   absl::Time Now() override { return absl::Now() + absl::Seconds(ahead_s.load()); }
@@ -50,7 +51,8 @@ class ContentTest : public testing::Test {
   }
   void Mount(std::string path, std::string_view directory, int priority = 0) {
     ASSERT_TRUE(CreateDirectories(Host(directory)).ok());
-    options_.mounts.push_back({.path = std::move(path), .directory = Host(directory), .priority = priority});
+    options_.mounts.push_back(
+        {.path = std::move(path), .directory = Host(directory), .priority = priority});
   }
   std::unique_ptr<Snapshot> Scan() {
     auto snapshot = Snapshot::Scan(options_);

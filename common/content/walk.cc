@@ -50,7 +50,8 @@ struct Folder {
 int64_t NowNanos(Clock& clock) { return absl::ToUnixNanos(clock.Now()); }
 
 std::optional<std::string> RealPath(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
   if (!real) return std::nullopt;
   return std::string(real.get());
 }
@@ -77,8 +78,9 @@ class Walker {
   absl::StatusOr<std::vector<SeenFile>> Run() {
     for (uint32_t i = 0; i < options_.mounts.size(); ++i) RETURN_IF_ERROR(PushMount(i));
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    const unsigned count =
-        options_.targets.empty() ? (options_.threads > 0 ? options_.threads : std::min(cores, 8u)) : 1;
+    const unsigned count = options_.targets.empty()
+                               ? (options_.threads > 0 ? options_.threads : std::min(cores, 8u))
+                               : 1;
     std::vector<std::vector<SeenFile>> seen(count);
     std::vector<std::thread> threads;
     for (unsigned i = 1; i < count; ++i) {
@@ -91,7 +93,8 @@ class Walker {
           "the mounts hold more than {} files; do links to folders multiply them?", kFilesMax));
     }
     std::vector<SeenFile> all = std::move(seen[0]);
-    for (unsigned i = 1; i < count; ++i) std::move(seen[i].begin(), seen[i].end(), std::back_inserter(all));
+    for (unsigned i = 1; i < count; ++i)
+      std::move(seen[i].begin(), seen[i].end(), std::back_inserter(all));
     return all;
   }
 
@@ -106,7 +109,8 @@ class Walker {
                       stat.ok() ? "" : " (" + MessageOf(stat.status()) + ")"));
     }
     roots_.push_back(*real);
-    if (!MayHoldTarget(mount.path) || options_.ignore.ExcludesDirectory(*real)) return absl::OkStatus();
+    if (!MayHoldTarget(mount.path) || options_.ignore.ExcludesDirectory(*real))
+      return absl::OkStatus();
     auto self = std::make_shared<Ancestor>(Ancestor{nullptr, stat->device, stat->inode});
     Push({index, mount.path, mount.directory, *real, std::move(self), 0});
     return absl::OkStatus();
@@ -114,10 +118,11 @@ class Walker {
 
   // True when a target is `path`, in it or above it.
   bool MayHoldTarget(std::string_view path) const {
-    return options_.targets.empty() ||
-           std::any_of(options_.targets.begin(), options_.targets.end(), [&](const std::string& target) {
-             return IsUnder(target, path) || IsUnder(path, target);
-           });
+    return options_.targets.empty() || std::any_of(options_.targets.begin(), options_.targets.end(),
+                                                   [&](const std::string& target) {
+                                                     return IsUnder(target, path) ||
+                                                            IsUnder(path, target);
+                                                   });
   }
 
   void Push(Folder folder) GALLEY_EXCLUDES(mutex_) {
@@ -178,7 +183,8 @@ class Walker {
     for (const std::string& name : names) LookAt(folder, fd, name, seen);
   }
 
-  // The next segments on the way to the targets; nullopt when a target is this folder or above it: then all is looked at.
+  // The next segments on the way to the targets; nullopt when a target is this folder or above it:
+  // then all is looked at.
   std::optional<std::set<std::string>> NamesToTargets(const Folder& folder) const {
     if (options_.targets.empty()) return std::nullopt;
     std::set<std::string> names;
@@ -201,7 +207,8 @@ class Walker {
     struct stat raw {};
     if (::fstatat(fd, name.c_str(), &raw, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) return;  // gone since it was listed
-      file.entry.error = fmt::format("{}: cannot be looked at: {}", ShownHost(file.entry), std::strerror(errno));
+      file.entry.error =
+          fmt::format("{}: cannot be looked at: {}", ShownHost(file.entry), std::strerror(errno));
     } else {
       file.entry.stat = FromStat(raw);
       if (!Classify(folder, fd, name, file.entry)) return;
@@ -213,42 +220,48 @@ class Walker {
   bool Classify(const Folder& folder, int fd, const std::string& name, FileEntry& entry) {
     if (absl::Status status = ValidateVirtualPath(entry.path); !status.ok()) {
       entry.path = folder.path + "/" + EscapeName(name);
-      entry.error = fmt::format("the name of {} cannot be used: {}", ShownHost(entry), MessageOf(status));
+      entry.error =
+          fmt::format("the name of {} cannot be used: {}", ShownHost(entry), MessageOf(status));
       return true;
     }
-    Folder below{folder.mount, entry.path, entry.host_path, folder.real_path + "/" + name, folder.ancestors,
-                 folder.links};
+    Folder below{folder.mount,     entry.path,  entry.host_path, folder.real_path + "/" + name,
+                 folder.ancestors, folder.links};
     if (S_ISLNK(entry.stat.mode)) {
       if (!FollowLink(folder, entry, below)) return true;
     }
     if (S_ISDIR(entry.stat.mode)) {
       if (options_.ignore.ExcludesDirectory(below.real_path)) return false;
-      below.ancestors =
-          std::make_shared<Ancestor>(Ancestor{folder.ancestors, entry.stat.device, entry.stat.inode});
+      below.ancestors = std::make_shared<Ancestor>(
+          Ancestor{folder.ancestors, entry.stat.device, entry.stat.inode});
       Push(std::move(below));
       return false;
     }
     if (!S_ISREG(entry.stat.mode)) {
-      entry.error = fmt::format("{} is {}; only regular files are cooked", entry.host_path, OddKind(entry.stat.mode));
-    } else if ((entry.stat.mode & 0444) != 0444 && ::faccessat(fd, name.c_str(), R_OK, AT_EACCESS) != 0) {
+      entry.error = fmt::format("{} is {}; only regular files are cooked", entry.host_path,
+                                OddKind(entry.stat.mode));
+    } else if ((entry.stat.mode & 0444) != 0444 &&
+               ::faccessat(fd, name.c_str(), R_OK, AT_EACCESS) != 0) {
       entry.error = fmt::format("{} cannot be read: {}", entry.host_path, std::strerror(errno));
     }
     return true;
   }
 
-  // Replaces the entry's stat by that of what the link leads to. False when it leads to nothing usable: the entry has an error.
+  // Replaces the entry's stat by that of what the link leads to. False when it leads to nothing
+  // usable: the entry has an error.
   bool FollowLink(const Folder& folder, FileEntry& entry, Folder& below) const {
     const std::optional<std::string> real = RealPath(entry.host_path);
     if (!real) {
       const int reason = errno;
-      entry.error = fmt::format("the link {} leads {}", entry.host_path,
-                                reason == ELOOP    ? std::string("in a loop")
-                                : reason == ENOENT ? std::string("nowhere: its target is absent")
-                                                   : fmt::format("nowhere: {}", std::strerror(reason)));
+      entry.error =
+          fmt::format("the link {} leads {}", entry.host_path,
+                      reason == ELOOP    ? std::string("in a loop")
+                      : reason == ENOENT ? std::string("nowhere: its target is absent")
+                                         : fmt::format("nowhere: {}", std::strerror(reason)));
       return false;
     }
     if (!IsUnder(*real, roots_[folder.mount])) {
-      entry.error = fmt::format("the link {} leads out of its mount, to {}", entry.host_path, EscapeName(*real));
+      entry.error = fmt::format("the link {} leads out of its mount, to {}", entry.host_path,
+                                EscapeName(*real));
       return false;
     }
     const absl::StatusOr<FileStat> target = StatFile(*real);
@@ -257,17 +270,20 @@ class Walker {
       return false;
     }
     if (options_.ignore.ExcludesDirectory(*real)) {
-      entry.error = fmt::format("the link {} leads to {}, which is never content", entry.host_path, EscapeName(*real));
+      entry.error = fmt::format("the link {} leads to {}, which is never content", entry.host_path,
+                                EscapeName(*real));
       return false;
     }
     if (S_ISDIR(target->mode)) {
       if (HasAncestor(folder.ancestors.get(), *target)) {
-        entry.error = fmt::format("the link {} leads to a folder that contains it (a loop)", entry.host_path);
+        entry.error =
+            fmt::format("the link {} leads to a folder that contains it (a loop)", entry.host_path);
         return false;
       }
       if (++below.links > kFolderLinksMax) {
-        entry.error = fmt::format("the link {} is the {}th link to a folder on one path; at most {} are followed",
-                                  entry.host_path, below.links, kFolderLinksMax);
+        entry.error = fmt::format(
+            "the link {} is the {}th link to a folder on one path; at most {} are followed",
+            entry.host_path, below.links, kFolderLinksMax);
         return false;
       }
     }
@@ -276,7 +292,8 @@ class Walker {
     return true;
   }
 
-  void AddError(const Folder& folder, std::string_view what, int reason, std::vector<SeenFile>& seen) {
+  void AddError(const Folder& folder, std::string_view what, int reason,
+                std::vector<SeenFile>& seen) {
     SeenFile file;
     file.seen_ns = NowNanos(options_.clock);
     file.entry.path = folder.path;
@@ -315,6 +332,8 @@ class Walker {
 
 }  // namespace
 
-absl::StatusOr<std::vector<SeenFile>> Walk(const WalkOptions& options) { return Walker(options).Run(); }
+absl::StatusOr<std::vector<SeenFile>> Walk(const WalkOptions& options) {
+  return Walker(options).Run();
+}
 
 }  // namespace galley::content

@@ -1,4 +1,5 @@
-// Walk: looks at the files of one or more mounts with several threads. Gives each odd file an entry with an error instead of failing.
+// Walk: looks at the files of one or more mounts with several threads. Gives each odd file an entry
+// with an error instead of failing.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace galley::content {
 
-// Limits. Links to folders may lead into linked folders only so deep, since links that meet multiply what is seen.
+// Limits. Links to folders may lead into linked folders only so deep, since links that meet
+// multiply what is seen.
 inline constexpr size_t kFilesMax = 16'000'000;
 inline constexpr int kFolderLinksMax = 4;
 
@@ -30,7 +32,8 @@ struct WalkOptions {
   std::vector<std::string> targets;
 };
 
-// In no particular order. INVALID_ARGUMENT: a mount that is no folder (named). RESOURCE_EXHAUSTED: more than kFilesMax files.
+// In no particular order. INVALID_ARGUMENT: a mount that is no folder (named). RESOURCE_EXHAUSTED:
+// more than kFilesMax files.
 absl::StatusOr<std::vector<SeenFile>> Walk(const WalkOptions& options);
 
 }  // namespace galley::content

@@ -98,7 +98,8 @@ std::vector<std::string> KnownSections() {
   return sections;
 }
 
-absl::Status Layers::AddFile(const TomlValue& document, std::string_view file, const std::string& base) {
+absl::Status Layers::AddFile(const TomlValue& document, std::string_view file,
+                             const std::string& base) {
   for (const std::string& section : KnownSections()) {
     const auto found = document.table()->find(section);
     if (found == document.table()->end()) continue;
@@ -114,7 +115,8 @@ absl::Status Layers::AddFile(const TomlValue& document, std::string_view file, c
   return absl::OkStatus();
 }
 
-absl::Status Layers::AddText(const KnownKey& key, const std::string& text, const std::string& source) {
+absl::Status Layers::AddText(const KnownKey& key, const std::string& text,
+                             const std::string& source) {
   TomlValue value;
   if (key.type == ValueType::kString) {
     value.data = text;
@@ -122,13 +124,15 @@ absl::Status Layers::AddText(const KnownKey& key, const std::string& text, const
     value = SplitList(text);
   } else if (key.type == ValueType::kBool) {
     if (text != "true" && text != "false" && text != "1" && text != "0") {
-      return ErrorAt(source, 0, fmt::format("`{}` must be true or false, not `{}`", NameOf(key), text));
+      return ErrorAt(source, 0,
+                     fmt::format("`{}` must be true or false, not `{}`", NameOf(key), text));
     }
     value.data = text == "true" || text == "1";
   } else {
     int64_t integer = 0;
     if (!absl::SimpleAtoi(text, &integer)) {
-      return ErrorAt(source, 0, fmt::format("`{}` must be an integer, not `{}`", NameOf(key), text));
+      return ErrorAt(source, 0,
+                     fmt::format("`{}` must be an integer, not `{}`", NameOf(key), text));
     }
     value.data = integer;
   }
@@ -139,15 +143,17 @@ absl::Status Layers::AddText(const KnownKey& key, const std::string& text, const
 absl::Status Layers::AddEnvironment(const std::map<std::string, std::string>& environment) {
   for (const auto& [variable, text] : environment) {
     const auto& keys = KnownKeys();
-    const auto found = std::find_if(keys.begin(), keys.end(),
-                                    [&variable = variable](const KnownKey& key) { return VariableOf(key) == variable; });
+    const auto found = std::find_if(
+        keys.begin(), keys.end(),
+        [&variable = variable](const KnownKey& key) { return VariableOf(key) == variable; });
     if (found != keys.end()) {
       RETURN_IF_ERROR(AddText(*found, text, variable));
       continue;
     }
     std::vector<std::string> known;
     for (const KnownKey& key : keys) {
-      if (variable.starts_with(absl::AsciiStrToUpper("GALLEY_" + key.section + "_"))) known.push_back(VariableOf(key));
+      if (variable.starts_with(absl::AsciiStrToUpper("GALLEY_" + key.section + "_")))
+        known.push_back(VariableOf(key));
     }
     if (!known.empty()) {
       return absl::InvalidArgumentError(UnknownName("environment variable", variable, known));
@@ -159,8 +165,9 @@ absl::Status Layers::AddEnvironment(const std::map<std::string, std::string>& en
 absl::Status Layers::AddOverrides(const std::map<std::string, std::string>& overrides) {
   for (const auto& [name, text] : overrides) {
     const auto& keys = KnownKeys();
-    const auto found =
-        std::find_if(keys.begin(), keys.end(), [&name = name](const KnownKey& key) { return NameOf(key) == name; });
+    const auto found = std::find_if(keys.begin(), keys.end(), [&name = name](const KnownKey& key) {
+      return NameOf(key) == name;
+    });
     if (found == keys.end()) {
       std::vector<std::string> known;
       for (const KnownKey& key : keys) known.push_back(NameOf(key));
@@ -185,7 +192,8 @@ std::vector<Origin> Layers::Origins() const {
       continue;
     }
     const auto* text = std::get_if<std::string>(&value->value.data);
-    const absl::StatusOr<std::string> json = text != nullptr ? *text : ToJson(value->value, value->source);
+    const absl::StatusOr<std::string> json =
+        text != nullptr ? *text : ToJson(value->value, value->source);
     origins.push_back({NameOf(key), json.ok() ? *json : MessageOf(json.status()), value->source});
   }
   return origins;

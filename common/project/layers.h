@@ -1,4 +1,5 @@
-// Layers: the single values of a project ([project], [scan], [cook], [store], [output], [farm]) from every place that may give them.
+// Layers: the single values of a project ([project], [scan], [cook], [store], [output], [farm])
+// from every place that may give them.
 #pragma once
 
 #include <map>
@@ -27,9 +28,11 @@ std::vector<std::string> KnownSections();
 
 class Layers {
  public:
-  // The sections of a file, on top of what was added before. Unknown keys are errors. `base`: relative paths are relative to it.
+  // The sections of a file, on top of what was added before. Unknown keys are errors. `base`:
+  // relative paths are relative to it.
   absl::Status AddFile(const TomlValue& document, std::string_view file, const std::string& base);
-  // GALLEY_<SECTION>_<KEY>. A name with another section is not ours; one with a known section and an unknown key is an error.
+  // GALLEY_<SECTION>_<KEY>. A name with another section is not ours; one with a known section and
+  // an unknown key is an error.
   absl::Status AddEnvironment(const std::map<std::string, std::string>& environment);
   // "store.dir" -> text.
   absl::Status AddOverrides(const std::map<std::string, std::string>& overrides);

@@ -14,14 +14,15 @@ constexpr size_t kNameBytesMax = 64;
 bool IsName(std::string_view name) {
   const auto is_first = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return !name.empty() && name.size() <= kNameBytesMax && is_first(name.front()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return is_first(c) || c == '_' || c == '-'; });
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_first(c) || c == '_' || c == '-'; });
 }
 
 // "spirv-1.0".."spirv-1.6", "msl-2.0".."msl-2.4", "essl-310".
 bool IsShaderTarget(std::string_view target) {
   const auto is_version = [&](std::string_view family, char last) {
-    return target.size() == family.size() + 1 && target.starts_with(family) && target.back() >= '0' &&
-           target.back() <= last;
+    return target.size() == family.size() + 1 && target.starts_with(family) &&
+           target.back() >= '0' && target.back() <= last;
   };
   return target == "essl-310" || is_version("spirv-1.", '6') || is_version("msl-2.", '4');
 }
@@ -33,8 +34,10 @@ absl::StatusOr<Platform> ReadPlatform(const TomlValue& value, std::string_view f
   Platform platform;
   ASSIGN_OR_RETURN(platform.name, table.Required("name"));
   if (!IsName(platform.name)) {
-    return table.Error("name", fmt::format("a platform's name is [a-z0-9][a-z0-9_-]* of at most {} characters, not `{}`",
-                                           kNameBytesMax, platform.name));
+    return table.Error(
+        "name",
+        fmt::format("a platform's name is [a-z0-9][a-z0-9_-]* of at most {} characters, not `{}`",
+                    kNameBytesMax, platform.name));
   }
   for (const char* reserved : {"root", "blob", "record"}) {
     if (platform.name == reserved) {
@@ -46,16 +49,21 @@ absl::StatusOr<Platform> ReadPlatform(const TomlValue& value, std::string_view f
     ASSIGN_OR_RETURN(const std::optional<std::string> text, table.String(key));
     platform.parameters[key] = *text;
   }
-  if (const auto texture = platform.parameters.find("texture"); texture != platform.parameters.end()) {
+  if (const auto texture = platform.parameters.find("texture");
+      texture != platform.parameters.end()) {
     const std::string& family = texture->second;
     if (family != "bc" && family != "astc" && family != "rgba8") {
-      return table.Error("texture", fmt::format("`texture` is bc, astc or rgba8, not `{}`", family));
+      return table.Error("texture",
+                         fmt::format("`texture` is bc, astc or rgba8, not `{}`", family));
     }
   }
   if (const auto shader = platform.parameters.find("shader"); shader != platform.parameters.end()) {
     if (!IsShaderTarget(shader->second)) {
-      return table.Error("shader", fmt::format("`shader` is spirv-1.0 to spirv-1.6, essl-310, or msl-2.0 to msl-2.4, not `{}`",
-                                               shader->second));
+      return table.Error(
+          "shader",
+          fmt::format(
+              "`shader` is spirv-1.0 to spirv-1.6, essl-310, or msl-2.0 to msl-2.4, not `{}`",
+              shader->second));
     }
   }
   return platform;

@@ -41,7 +41,8 @@ std::vector<std::string> List(const Layers& layers, const std::string& key) {
   const Layers::Value* value = layers.Find(key);
   std::vector<std::string> list;
   if (value == nullptr) return list;
-  for (const TomlValue& item : *value->value.array()) list.push_back(std::get<std::string>(item.data));
+  for (const TomlValue& item : *value->value.array())
+    list.push_back(std::get<std::string>(item.data));
   return list;
 }
 
@@ -51,10 +52,12 @@ absl::StatusOr<uint32_t> Number(const Layers& layers, const std::string& key, ui
   if (value == nullptr) return otherwise;
   const int64_t number = std::get<int64_t>(value->value.data);
   if (number >= min && number <= max) return static_cast<uint32_t>(number);
-  return WrongValue(*value, fmt::format("`{}` must lie in {}..{}, not be {}", key, min, max, number));
+  return WrongValue(*value,
+                    fmt::format("`{}` must lie in {}..{}, not be {}", key, min, max, number));
 }
 
-absl::Status Choice(const Layers& layers, const std::string& key, const std::vector<std::string>& choices) {
+absl::Status Choice(const Layers& layers, const std::string& key,
+                    const std::vector<std::string>& choices) {
   const Layers::Value* value = layers.Find(key);
   if (value == nullptr) return absl::OkStatus();
   const std::string& text = std::get<std::string>(value->value.data);
@@ -62,8 +65,8 @@ absl::Status Choice(const Layers& layers, const std::string& key, const std::vec
   return WrongValue(*value, UnknownName("value of `" + key + "`", text, choices));
 }
 
-absl::StatusOr<std::string> Folder(const Layers& layers, const std::string& key, const std::string& root,
-                                   std::string_view otherwise) {
+absl::StatusOr<std::string> Folder(const Layers& layers, const std::string& key,
+                                   const std::string& root, std::string_view otherwise) {
   const Layers::Value* value = layers.Find(key);
   if (value == nullptr) return AbsolutePath(otherwise, root);
   const std::string& text = std::get<std::string>(value->value.data);
@@ -77,7 +80,8 @@ absl::StatusOr<std::string> Folder(const Layers& layers, const std::string& key,
 absl::Status CheckGlobs(const Layers& layers, const std::string& key) {
   for (const std::string& pattern : List(layers, key)) {
     const absl::Status status = content::Glob::Parse(pattern).status();
-    if (!status.ok()) return WrongValue(*layers.Find(key), fmt::format("`{}`: {}", key, MessageOf(status)));
+    if (!status.ok())
+      return WrongValue(*layers.Find(key), fmt::format("`{}`: {}", key, MessageOf(status)));
   }
   return absl::OkStatus();
 }
@@ -85,7 +89,8 @@ absl::Status CheckGlobs(const Layers& layers, const std::string& key) {
 absl::Status CheckFolders(const Layers& layers, const std::string& key) {
   for (const std::string& folder : List(layers, key)) {
     const absl::Status status = content::ValidateVirtualPath(folder);
-    if (!status.ok()) return WrongValue(*layers.Find(key), fmt::format("`{}`: {}", key, MessageOf(status)));
+    if (!status.ok())
+      return WrongValue(*layers.Find(key), fmt::format("`{}`: {}", key, MessageOf(status)));
   }
   return absl::OkStatus();
 }
@@ -103,7 +108,8 @@ absl::Status RefuseUnsupported(const Layers& layers) {
 }
 
 absl::Status ReadCook(const Layers& layers, CookSection& cook) {
-  for (const char* key : {"cook.maps", "cook.always", "cook.never"}) RETURN_IF_ERROR(CheckGlobs(layers, key));
+  for (const char* key : {"cook.maps", "cook.always", "cook.never"})
+    RETURN_IF_ERROR(CheckGlobs(layers, key));
   RETURN_IF_ERROR(CheckFolders(layers, "cook.directories"));
   RETURN_IF_ERROR(Choice(layers, "cook.identity", {"binary", "versions"}));
   cook.maps = List(layers, "cook.maps");
@@ -117,17 +123,20 @@ absl::Status ReadCook(const Layers& layers, CookSection& cook) {
 
 absl::Status CheckTrust(const Layers& layers, const std::string& key, const std::string& domain) {
   constexpr size_t kTrustBytesMax = 255;
-  const bool is_plain = std::all_of(domain.begin(), domain.end(), [](char c) { return c > 0x20 && c != 0x7f; });
+  const bool is_plain =
+      std::all_of(domain.begin(), domain.end(), [](char c) { return c > 0x20 && c != 0x7f; });
   if (!domain.empty() && domain.size() <= kTrustBytesMax && is_plain) return absl::OkStatus();
   return WrongValue(*layers.Find(key),
-                    fmt::format("`{}`: a trust domain has 1 to {} ASCII characters and no blanks", key, kTrustBytesMax));
+                    fmt::format("`{}`: a trust domain has 1 to {} ASCII characters and no blanks",
+                                key, kTrustBytesMax));
 }
 
 absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSection& store) {
   RETURN_IF_ERROR(Choice(layers, "store.remote_mode", {"read", "read-write"}));
   ASSIGN_OR_RETURN(store.directory, Folder(layers, "store.dir", root, ".galley/store"));
   store.keep_sources = Flag(layers, "store.keep_sources");
-  ASSIGN_OR_RETURN(store.keep_roots, Number(layers, "store.keep_roots", store.keep_roots, 1, 1'000'000));
+  ASSIGN_OR_RETURN(store.keep_roots,
+                   Number(layers, "store.keep_roots", store.keep_roots, 1, 1'000'000));
   if (const Layers::Value* value = layers.Find("store.max_size")) {
     const absl::StatusOr<uint64_t> size = ParseSize(std::get<std::string>(value->value.data));
     if (!size.ok()) return WrongValue(*value, "`store.max_size`: " + MessageOf(size.status()));
@@ -143,7 +152,8 @@ absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSecti
 }
 
 absl::Status ReadFarm(const Layers& layers, FarmSection& farm) {
-  RETURN_IF_ERROR(Choice(layers, "farm.launcher", {"command", "kubernetes", "local", "none", "slurm", "ssh"}));
+  RETURN_IF_ERROR(
+      Choice(layers, "farm.launcher", {"command", "kubernetes", "local", "none", "slurm", "ssh"}));
   ASSIGN_OR_RETURN(farm.workers, Number(layers, "farm.workers", farm.workers, 0, 4096));
   ASSIGN_OR_RETURN(farm.slots, Number(layers, "farm.slots", farm.slots, 1, 256));
   farm.launcher = Text(layers, "farm.launcher", farm.launcher);
@@ -153,30 +163,34 @@ absl::Status ReadFarm(const Layers& layers, FarmSection& farm) {
 
 absl::Status ReadSections(const Layers& layers, Project& project) {
   RETURN_IF_ERROR(RefuseUnsupported(layers));
-  project.name = Text(layers, "project.name", std::filesystem::path(project.root).filename().string());
+  project.name =
+      Text(layers, "project.name", std::filesystem::path(project.root).filename().string());
   project.fix_case = Flag(layers, "project.fix_case");
   RETURN_IF_ERROR(CheckGlobs(layers, "scan.ignore"));
   project.scan_ignore = List(layers, "scan.ignore");
   RETURN_IF_ERROR(ReadCook(layers, project.cook));
   RETURN_IF_ERROR(ReadStore(layers, project.root, project.store));
-  ASSIGN_OR_RETURN(project.output_directory, Folder(layers, "output.dir", project.root, ".galley/cooked"));
+  ASSIGN_OR_RETURN(project.output_directory,
+                   Folder(layers, "output.dir", project.root, ".galley/cooked"));
   RETURN_IF_ERROR(ReadFarm(layers, project.farm));
   project.origins = layers.Origins();
   return absl::OkStatus();
 }
 
 // The elements of [[name]]; empty when there are none.
-absl::StatusOr<std::vector<const TomlValue*>> Elements(const TomlValue& document, std::string_view name,
-                                                       size_t count_max) {
+absl::StatusOr<std::vector<const TomlValue*>> Elements(const TomlValue& document,
+                                                       std::string_view name, size_t count_max) {
   std::vector<const TomlValue*> elements;
   const auto found = document.table()->find(std::string(name));
   if (found == document.table()->end()) return elements;
   const TomlValue::Array* array = found->second.array();
   if (array == nullptr) {
-    return ErrorAt(kProjectFile, found->second.line, fmt::format("write `[[{}]]`: there can be several", name));
+    return ErrorAt(kProjectFile, found->second.line,
+                   fmt::format("write `[[{}]]`: there can be several", name));
   }
   if (array->size() > count_max) {
-    return ErrorAt(kProjectFile, found->second.line, fmt::format("more than {} [[{}]]", count_max, name));
+    return ErrorAt(kProjectFile, found->second.line,
+                   fmt::format("more than {} [[{}]]", count_max, name));
   }
   for (const TomlValue& element : *array) elements.push_back(&element);
   return elements;
@@ -184,20 +198,24 @@ absl::StatusOr<std::vector<const TomlValue*>> Elements(const TomlValue& document
 
 absl::StatusOr<content::Mount> ReadMount(const TomlValue& value, const std::string& root) {
   ASSIGN_OR_RETURN(const TableReader table,
-                   TableReader::Create(value, kProjectFile, "mount", {"dir", "engine", "path", "priority", "stage_as"}));
+                   TableReader::Create(value, kProjectFile, "mount",
+                                       {"dir", "engine", "path", "priority", "stage_as"}));
   content::Mount mount;
   ASSIGN_OR_RETURN(mount.path, table.Required("path"));
   if (absl::Status status = content::ValidateVirtualPath(mount.path); !status.ok()) {
     return table.Error("path", MessageOf(status));
   }
   ASSIGN_OR_RETURN(const std::string dir, table.Required("dir"));
-  if (dir.starts_with("~/")) return table.Error("dir", "`dir`: `~/` is not expanded; write the whole path");
+  if (dir.starts_with("~/"))
+    return table.Error("dir", "`dir`: `~/` is not expanded; write the whole path");
   mount.directory = AbsolutePath(dir, root);
   const absl::StatusOr<FileStat> stat = StatFile(mount.directory);
   if (!stat.ok() || !S_ISDIR(stat->mode)) {
-    return table.Error("dir", fmt::format("mount {}: {} is not a folder", mount.path, mount.directory));
+    return table.Error("dir",
+                       fmt::format("mount {}: {} is not a folder", mount.path, mount.directory));
   }
-  ASSIGN_OR_RETURN(const std::optional<int64_t> priority, table.Integer("priority", -kPriorityMax, kPriorityMax));
+  ASSIGN_OR_RETURN(const std::optional<int64_t> priority,
+                   table.Integer("priority", -kPriorityMax, kPriorityMax));
   mount.priority = static_cast<int>(priority.value_or(0));
   ASSIGN_OR_RETURN(const std::optional<bool> engine, table.Bool("engine"));
   mount.is_engine = engine.value_or(false);
@@ -211,16 +229,20 @@ absl::StatusOr<content::Mount> ReadMount(const TomlValue& value, const std::stri
 }
 
 absl::Status ReadMounts(const TomlValue& document, Project& project) {
-  ASSIGN_OR_RETURN(const std::vector<const TomlValue*> elements, Elements(document, "mount", kMountsMax));
+  ASSIGN_OR_RETURN(const std::vector<const TomlValue*> elements,
+                   Elements(document, "mount", kMountsMax));
   if (elements.empty()) {
-    return ErrorAt(kProjectFile, 0, "no [[mount]]: say which folder holds the content (path = \"/Game\", dir = \"content\")");
+    return ErrorAt(
+        kProjectFile, 0,
+        "no [[mount]]: say which folder holds the content (path = \"/Game\", dir = \"content\")");
   }
   std::set<std::pair<std::string, int>> seen;
   for (const TomlValue* element : elements) {
     ASSIGN_OR_RETURN(content::Mount mount, ReadMount(*element, project.root));
     if (!seen.emplace(mount.path, mount.priority).second) {
       return ErrorAt(kProjectFile, element->line,
-                     fmt::format("another mount at {} has priority {}, too; give this one a higher or lower `priority`",
+                     fmt::format("another mount at {} has priority {}, too; give this one a higher "
+                                 "or lower `priority`",
                                  mount.path, mount.priority));
     }
     project.mounts.push_back(std::move(mount));
@@ -229,15 +251,18 @@ absl::Status ReadMounts(const TomlValue& document, Project& project) {
 }
 
 absl::Status ReadPlatforms(const TomlValue& document, Project& project) {
-  ASSIGN_OR_RETURN(const std::vector<const TomlValue*> elements, Elements(document, "platform", kPlatformsMax));
+  ASSIGN_OR_RETURN(const std::vector<const TomlValue*> elements,
+                   Elements(document, "platform", kPlatformsMax));
   if (elements.empty()) {
-    return ErrorAt(kProjectFile, 0, "no [[platform]]: say what to cook for (name = \"windows\", texture = \"bc\")");
+    return ErrorAt(kProjectFile, 0,
+                   "no [[platform]]: say what to cook for (name = \"windows\", texture = \"bc\")");
   }
   for (const TomlValue* element : elements) {
     ASSIGN_OR_RETURN(Platform platform, ReadPlatform(*element, kProjectFile));
     for (const Platform& other : project.platforms) {
       if (other.name == platform.name) {
-        return ErrorAt(kProjectFile, element->line, fmt::format("there is a platform `{}` already", platform.name));
+        return ErrorAt(kProjectFile, element->line,
+                       fmt::format("there is a platform `{}` already", platform.name));
       }
     }
     project.platforms.push_back(std::move(platform));
@@ -248,17 +273,24 @@ absl::Status ReadPlatforms(const TomlValue& document, Project& project) {
 absl::Status ReadRules(const TomlValue& document, Project& project) {
   std::vector<std::string> platforms;
   for (const Platform& platform : project.platforms) platforms.push_back(platform.name);
-  ASSIGN_OR_RETURN(const std::vector<const TomlValue*> elements, Elements(document, "rule", kRulesMax));
+  ASSIGN_OR_RETURN(const std::vector<const TomlValue*> elements,
+                   Elements(document, "rule", kRulesMax));
   for (const TomlValue* element : elements) {
     ASSIGN_OR_RETURN(RuleBody body, ReadRuleBody(*element, kProjectFile, "rule", {"match"}));
     for (const auto& [name, settings] : body.platform_settings) {
       if (std::find(platforms.begin(), platforms.end(), name) != platforms.end()) continue;
-      return ErrorAt(kProjectFile, element->table()->at("platform").line, UnknownName("platform", name, platforms));
+      return ErrorAt(kProjectFile, element->table()->at("platform").line,
+                     UnknownName("platform", name, platforms));
     }
-    ASSIGN_OR_RETURN(const TableReader table, TableReader::Create(*element, kProjectFile, "rule", {}));
+    ASSIGN_OR_RETURN(const TableReader table,
+                     TableReader::Create(*element, kProjectFile, "rule", {}));
     ASSIGN_OR_RETURN(const std::string match, table.Required("match"));
     if (!match.starts_with('/') && !match.starts_with("**/") && !match.starts_with('{')) {
-      return table.Error("match", fmt::format("`match` is about virtual paths, which begin with `/`; did you mean `/**/{}`?", match));
+      return table.Error(
+          "match",
+          fmt::format(
+              "`match` is about virtual paths, which begin with `/`; did you mean `/**/{}`?",
+              match));
     }
     absl::StatusOr<content::Glob> glob = content::Glob::Parse(match);
     if (!glob.ok()) return table.Error("match", MessageOf(glob.status()));
@@ -287,7 +319,8 @@ absl::Status ReadMapSections(const TomlValue& document, Project& project) {
 absl::Status ReadResources(const TomlValue& document, Project& project) {
   const auto found = document.table()->find("resources");
   if (found == document.table()->end()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const TableReader table, TableReader::Create(found->second, kProjectFile, "resources", {}));
+  ASSIGN_OR_RETURN(const TableReader table,
+                   TableReader::Create(found->second, kProjectFile, "resources", {}));
   for (const auto& [name, value] : *found->second.table()) {
     ASSIGN_OR_RETURN(const std::optional<int64_t> count, table.Integer(name, 0, 1'000'000));
     project.resources[name] = static_cast<uint32_t>(*count);
@@ -297,11 +330,14 @@ absl::Status ReadResources(const TomlValue& document, Project& project) {
 
 absl::Status CheckTopLevel(const TomlValue& document, std::string_view file, bool is_project_file) {
   std::vector<std::string> known = KnownSections();
-  const std::vector<std::string> project_only = {"map_section", "mount", "platform", "resources", "rule"};
+  const std::vector<std::string> project_only = {"map_section", "mount", "platform", "resources",
+                                                 "rule"};
   if (is_project_file) known.insert(known.end(), project_only.begin(), project_only.end());
   for (const auto& [key, value] : *document.table()) {
-    if (!is_project_file && std::find(project_only.begin(), project_only.end(), key) != project_only.end()) {
-      return ErrorAt(file, value.line, fmt::format("`{}` belongs in a project's {}", key, kProjectFile));
+    if (!is_project_file &&
+        std::find(project_only.begin(), project_only.end(), key) != project_only.end()) {
+      return ErrorAt(file, value.line,
+                     fmt::format("`{}` belongs in a project's {}", key, kProjectFile));
     }
   }
   return TableReader::Create(document, file, "", known).status();
@@ -327,10 +363,11 @@ std::string Project::state_directory() const { return JoinPath(root, ".galley/st
 absl::StatusOr<Project> LoadProject(const LoadOptions& options) {
   Project project;
   project.root = AbsolutePath(options.directory);
-  const absl::StatusOr<std::string> text = ReadFile(JoinPath(project.root, kProjectFile), kTomlBytesMax);
+  const absl::StatusOr<std::string> text =
+      ReadFile(JoinPath(project.root, kProjectFile), kTomlBytesMax);
   if (absl::IsNotFound(text.status())) {
-    return absl::NotFoundError(fmt::format("there is no {} in {}; `galley init {}` writes one", kProjectFile,
-                                           project.root, project.root));
+    return absl::NotFoundError(fmt::format("there is no {} in {}; `galley init {}` writes one",
+                                           kProjectFile, project.root, project.root));
   }
   if (!text.ok()) return text.status();
   ASSIGN_OR_RETURN(const TomlValue document, ParseToml(*text, kProjectFile));
@@ -355,7 +392,8 @@ absl::StatusOr<std::string> FindProject(const std::string& start) {
     if (FileExists(JoinPath(folder.string(), kProjectFile))) return folder.string();
     if (folder == folder.parent_path()) break;
   }
-  return absl::NotFoundError(fmt::format("there is no {} in {} or above it; `galley init` writes one", kProjectFile, begin));
+  return absl::NotFoundError(fmt::format(
+      "there is no {} in {} or above it; `galley init` writes one", kProjectFile, begin));
 }
 
 }  // namespace galley::project

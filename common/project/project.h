@@ -1,7 +1,8 @@
 // Project: galley.toml with its layers resolved. The director and the command only.
 //
-// Values come from, weakest first: defaults, ~/.config/galley/config.toml, galley.toml, GALLEY_<SECTION>_<KEY>, the command line; each
-// value remembers where it came from (for `galley doctor`). Unknown keys are errors that name file, line, key and the nearest known.
+// Values come from, weakest first: defaults, ~/.config/galley/config.toml, galley.toml,
+// GALLEY_<SECTION>_<KEY>, the command line; each value remembers where it came from (for `galley
+// doctor`). Unknown keys are errors that name file, line, key and the nearest known.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ inline bool IsSidecar(std::string_view path) { return path.ends_with(kSidecarSuf
 
 struct Platform {
   std::string name;
-  std::map<std::string, std::string> parameters;  // "texture" -> "bc", "shader" -> "spirv-1.5"; not the name
+  std::map<std::string, std::string>
+      parameters;  // "texture" -> "bc", "shader" -> "spirv-1.5"; not the name
 };
 
 // The keys of [[rule]] and of a sidecar. Settings are JSON objects (text), "" when not given.
@@ -55,7 +57,7 @@ struct CookSection {
   std::vector<std::string> always;       // globs or packages
   std::vector<std::string> never;        // globs
   std::vector<std::string> cultures;
-  bool binary_identity = false;          // identity = "binary"
+  bool binary_identity = false;  // identity = "binary"
 };
 
 struct StoreSection {
@@ -74,7 +76,8 @@ struct FarmSection {
   std::string listen;
 };
 
-struct Origin {  // where a value came from, for doctor: ("store.dir", "/x/.galley/store", "default")
+struct Origin {  // where a value came from, for doctor: ("store.dir", "/x/.galley/store",
+                 // "default")
   std::string key;
   std::string value;
   std::string source;
@@ -102,11 +105,12 @@ struct Project {
 struct LoadOptions {
   std::string directory;                           // where galley.toml is
   std::map<std::string, std::string> environment;  // GALLEY_* and HOME
-  std::map<std::string, std::string> overrides;    // "store.dir" -> "/abs", from the command line; lists are comma-separated
+  std::map<std::string, std::string>
+      overrides;  // "store.dir" -> "/abs", from the command line; lists are comma-separated
 };
 
-// INVALID_ARGUMENT: "galley.toml:12: unknown key `platfrom`; did you mean `platform`?". NOT_FOUND: no galley.toml there (says how to
-// make one).
+// INVALID_ARGUMENT: "galley.toml:12: unknown key `platfrom`; did you mean `platform`?". NOT_FOUND:
+// no galley.toml there (says how to make one).
 absl::StatusOr<Project> LoadProject(const LoadOptions& options);
 
 // The folder at or above `start` that holds galley.toml; NOT_FOUND says to run `galley init`.
@@ -115,7 +119,8 @@ absl::StatusOr<std::string> FindProject(const std::string& start);
 // TOML of a sidecar. Errors name `file` and line.
 absl::StatusOr<RuleBody> ParseSidecar(std::string_view toml, std::string_view file);
 
-// A commented galley.toml that fits what `directory` holds (extensions found -> rules). For `galley init`.
+// A commented galley.toml that fits what `directory` holds (extensions found -> rules). For `galley
+// init`.
 absl::StatusOr<std::string> SuggestProjectFile(const std::string& directory);
 
 }  // namespace galley::project

@@ -37,7 +37,9 @@ class ProjectTest : public testing::Test {
     EXPECT_TRUE(WriteFileAtomic(JoinPath(dir_, kProjectFile), toml).ok());
     return LoadProject(options_);
   }
-  absl::StatusOr<Project> LoadWith(std::string_view more) { return Load(std::string(kMinimal) + std::string(more)); }
+  absl::StatusOr<Project> LoadWith(std::string_view more) {
+    return Load(std::string(kMinimal) + std::string(more));
+  }
   std::string Error(std::string_view more) {
     const absl::Status status = LoadWith(more).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
@@ -155,8 +157,11 @@ TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
 
 TEST_F(ProjectTest, LaterLayersWinAndAreNamed) {
   ASSERT_TRUE(CreateDirectories(JoinPath(dir_, ".config/galley")).ok());
-  Write(".config/galley/config.toml", "[farm]\nworkers = 1\nslots = 2\n[store]\nkeep_roots = 3\ndir = \"user\"\n");
-  options_.environment = {{"HOME", dir_}, {"GALLEY_STORE_KEEP_ROOTS", "5"}, {"GALLEY_COOK_CULTURES", "en,de"},
+  Write(".config/galley/config.toml",
+        "[farm]\nworkers = 1\nslots = 2\n[store]\nkeep_roots = 3\ndir = \"user\"\n");
+  options_.environment = {{"HOME", dir_},
+                          {"GALLEY_STORE_KEEP_ROOTS", "5"},
+                          {"GALLEY_COOK_CULTURES", "en,de"},
                           {"GALLEY_OTHER", "ignored"}};
   options_.overrides = {{"store.dir", "/over"}};
   const auto project = LoadWith("[farm]\nworkers = 7\n");
@@ -173,9 +178,12 @@ TEST_F(ProjectTest, LaterLayersWinAndAreNamed) {
 }
 
 TEST_F(ProjectTest, UnknownKeysNameFileLineAndTheNearest) {
-  EXPECT_THAT(Error("[[platfrom]]\n"), HasSubstr("galley.toml:7: unknown key `platfrom`; did you mean `platform`?"));
-  EXPECT_THAT(Error("[store]\nkeep_rots = 1\n"), HasSubstr("galley.toml:8: unknown key `keep_rots`; did you mean `keep_roots`?"));
-  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\ncoker = \"x\"\n"), HasSubstr("galley.toml:9: unknown key `coker`; did you mean `cooker`?"));
+  EXPECT_THAT(Error("[[platfrom]]\n"),
+              HasSubstr("galley.toml:7: unknown key `platfrom`; did you mean `platform`?"));
+  EXPECT_THAT(Error("[store]\nkeep_rots = 1\n"),
+              HasSubstr("galley.toml:8: unknown key `keep_rots`; did you mean `keep_roots`?"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\ncoker = \"x\"\n"),
+              HasSubstr("galley.toml:9: unknown key `coker`; did you mean `cooker`?"));
   options_.environment = {{"GALLEY_STORE_DRI", "x"}};
   EXPECT_THAT(Error(""), HasSubstr("did you mean `GALLEY_STORE_DIR`?"));
   options_.environment.clear();
@@ -184,8 +192,10 @@ TEST_F(ProjectTest, UnknownKeysNameFileLineAndTheNearest) {
 }
 
 TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
-  EXPECT_THAT(Error("[farm]\nworkers = \"two\"\n"), HasSubstr("galley.toml:8: `workers` must be an integer, not a string"));
-  EXPECT_THAT(Error("[farm]\nworkers = -1\n"), HasSubstr("galley.toml:8: `farm.workers` must lie in 0..4096"));
+  EXPECT_THAT(Error("[farm]\nworkers = \"two\"\n"),
+              HasSubstr("galley.toml:8: `workers` must be an integer, not a string"));
+  EXPECT_THAT(Error("[farm]\nworkers = -1\n"),
+              HasSubstr("galley.toml:8: `farm.workers` must lie in 0..4096"));
   EXPECT_THAT(Error("[farm]\nlauncher = \"locale\"\n"), HasSubstr("did you mean `local`?"));
   EXPECT_THAT(Error("[store]\nmax_size = \"lots\"\n"), HasSubstr("`lots` is no size"));
   EXPECT_THAT(Error("[store]\ndir = \"~/store\"\n"), HasSubstr("not expanded"));
@@ -206,37 +216,49 @@ TEST_F(ProjectTest, PlatformNamesAndParametersAreChecked) {
     EXPECT_FALSE(LoadWith(std::string("[[platform]]\nname = \"") + name + "\"\n").ok()) << name;
   }
   EXPECT_THAT(Error("[[platform]]\nname = \"windows\"\n"), HasSubstr("already"));
-  EXPECT_THAT(Error("[[platform]]\nname = \"x\"\ntexture = \"dxt\"\n"), HasSubstr("galley.toml:9: `texture` is bc, astc or rgba8"));
-  EXPECT_THAT(Error("[[platform]]\nname = \"x\"\nshader = \"spirv-2.0\"\n"), HasSubstr("galley.toml:9: `shader`"));
+  EXPECT_THAT(Error("[[platform]]\nname = \"x\"\ntexture = \"dxt\"\n"),
+              HasSubstr("galley.toml:9: `texture` is bc, astc or rgba8"));
+  EXPECT_THAT(Error("[[platform]]\nname = \"x\"\nshader = \"spirv-2.0\"\n"),
+              HasSubstr("galley.toml:9: `shader`"));
   std::string many;
-  for (size_t i = 0; i < kPlatformsMax; ++i) many += "[[platform]]\nname = \"p" + std::to_string(i) + "\"\n";
+  for (size_t i = 0; i < kPlatformsMax; ++i)
+    many += "[[platform]]\nname = \"p" + std::to_string(i) + "\"\n";
   EXPECT_THAT(Error(many), HasSubstr("more than 32"));
 }
 
 TEST_F(ProjectTest, MountsAreChecked) {
-  EXPECT_THAT(Error("[[mount]]\npath = \"/Game\"\ndir = \"content\"\n"), HasSubstr("galley.toml:7: another mount at /Game has priority 0"));
-  EXPECT_THAT(Error("[[mount]]\npath = \"/X\"\ndir = \"none\"\n"), HasSubstr("galley.toml:9: mount /X"));
+  EXPECT_THAT(Error("[[mount]]\npath = \"/Game\"\ndir = \"content\"\n"),
+              HasSubstr("galley.toml:7: another mount at /Game has priority 0"));
+  EXPECT_THAT(Error("[[mount]]\npath = \"/X\"\ndir = \"none\"\n"),
+              HasSubstr("galley.toml:9: mount /X"));
   EXPECT_THAT(Error("[[mount]]\npath = \"X\"\ndir = \"content\"\n"), HasSubstr("galley.toml:8"));
   EXPECT_THAT(Error("[[mount]]\npath = \"/X\"\n"), HasSubstr("`dir` is missing"));
-  EXPECT_THAT(std::string(Load("[[platform]]\nname = \"x\"\n").status().message()), HasSubstr("no [[mount]]"));
-  EXPECT_THAT(std::string(Load("[[mount]]\npath = \"/G\"\ndir = \"content\"\n").status().message()), HasSubstr("no [[platform]]"));
+  EXPECT_THAT(std::string(Load("[[platform]]\nname = \"x\"\n").status().message()),
+              HasSubstr("no [[mount]]"));
+  EXPECT_THAT(std::string(Load("[[mount]]\npath = \"/G\"\ndir = \"content\"\n").status().message()),
+              HasSubstr("no [[platform]]"));
 }
 
 TEST_F(ProjectTest, RulesAreChecked) {
   EXPECT_THAT(Error("[[rule]]\ncooker = \"x\"\n"), HasSubstr("`match` is missing"));
   EXPECT_THAT(Error("[[rule]]\nmatch = \"*.png\"\n"), HasSubstr("did you mean `/**/*.png`?"));
-  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nplatform.windos.settings = {}\n"), HasSubstr("did you mean `windows`?"));
-  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nmemory = \"many\"\n"), HasSubstr("galley.toml:9: `memory`"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nplatform.windos.settings = {}\n"),
+              HasSubstr("did you mean `windows`?"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nmemory = \"many\"\n"),
+              HasSubstr("galley.toml:9: `memory`"));
   EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nsettings = { x = inf }\n"), HasSubstr("finite"));
 }
 
 TEST_F(ProjectTest, ASidecarHasARulesKeysButMatch) {
-  const auto body = ParseSidecar("cooker = \"texture\"\nplatform.android.settings = { block = \"4x4\" }\n", "/Game/a.png.cook");
+  const auto body =
+      ParseSidecar("cooker = \"texture\"\nplatform.android.settings = { block = \"4x4\" }\n",
+                   "/Game/a.png.cook");
   ASSERT_TRUE(body.ok()) << body.status();
   EXPECT_EQ(body->cooker, "texture");
   EXPECT_THAT(std::string(ParseSidecar("\nsetings = {}\n", "/Game/a.png.cook").status().message()),
               HasSubstr("/Game/a.png.cook:2: unknown key `setings`; did you mean `settings`?"));
-  EXPECT_THAT(std::string(ParseSidecar("match = \"x\"\n", "s").status().message()), HasSubstr("no place in a sidecar"));
+  EXPECT_THAT(std::string(ParseSidecar("match = \"x\"\n", "s").status().message()),
+              HasSubstr("no place in a sidecar"));
   EXPECT_FALSE(ParseSidecar("\xff", "s").ok());
   EXPECT_FALSE(ParseSidecar(std::string(100'000, '['), "s").ok());
 }
@@ -257,14 +279,17 @@ TEST_F(ProjectTest, NoProjectFileSaysHowToMakeOne) {
 }
 
 TEST_F(ProjectTest, TheSuggestedProjectFileLoadsAndFitsTheFolder) {
-  for (const char* name : {"a.png", "B.PNG", "c.vert", "d.level", "e.txt", "f.glsl"}) Write(std::string("content/") + name, "");
+  for (const char* name : {"a.png", "B.PNG", "c.vert", "d.level", "e.txt", "f.glsl"})
+    Write(std::string("content/") + name, "");
   const auto text = SuggestProjectFile(dir_);
   ASSERT_TRUE(text.ok()) << text.status();
   const auto project = Load(*text);
   ASSERT_TRUE(project.ok()) << project.status() << *text;
   std::vector<std::string> rules;
-  for (const Rule& rule : project->rules) rules.push_back(rule.match.pattern() + " " + *rule.body.cooker);
-  EXPECT_THAT(rules, ElementsAre("/Game/**/*.txt copy", "/Game/**/*.{PNG,png} texture", "/Game/**/*.vert shader", "/Game/**/*.level data"));
+  for (const Rule& rule : project->rules)
+    rules.push_back(rule.match.pattern() + " " + *rule.body.cooker);
+  EXPECT_THAT(rules, ElementsAre("/Game/**/*.txt copy", "/Game/**/*.{PNG,png} texture",
+                                 "/Game/**/*.vert shader", "/Game/**/*.level data"));
   EXPECT_EQ(project->mounts[0].directory, JoinPath(dir_, "content"));
 }
 
@@ -281,7 +306,8 @@ TEST(SizeTest, SizesHaveUnits) {
   EXPECT_EQ(*ParseSize("4GiB"), 4ull << 30);
   EXPECT_EQ(*ParseSize("1.5 MiB"), 3u << 19);
   EXPECT_EQ(*ParseSize("2KB"), 2000u);
-  for (const char* text : {"", "GiB", "4 G", "-1", "1e3", "99999999TiB", "1.2.3"}) EXPECT_FALSE(ParseSize(text).ok()) << text;
+  for (const char* text : {"", "GiB", "4 G", "-1", "1e3", "99999999TiB", "1.2.3"})
+    EXPECT_FALSE(ParseSize(text).ok()) << text;
 }
 
 }  // namespace

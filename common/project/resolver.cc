@@ -86,14 +86,16 @@ Needs SettleNeeds(std::span<const Layer> layers) {
   return needs;
 }
 
-// The place to look for what ResolveSettings complains about: who gave the setting that it names ("setting NAME"), else who named the cooker.
+// The place to look for what ResolveSettings complains about: who gave the setting that it names
+// ("setting NAME"), else who named the cooker.
 std::string Culprit(const Settled& settled, const std::string& message) {
   for (const auto& [setting, origin] : settled.origins) {
     const std::string named = "setting " + setting;
     const size_t at = message.find(named);
     if (at == std::string::npos) continue;
     const size_t end = at + named.size();
-    const bool is_whole = end == message.size() || std::string_view(" ;:,.").find(message[end]) != std::string_view::npos;
+    const bool is_whole = end == message.size() ||
+                          std::string_view(" ;:,.").find(message[end]) != std::string_view::npos;
     if (is_whole) return origin;
   }
   return settled.cooker_origin;
@@ -109,7 +111,8 @@ struct RecipeResolver::Impl {
   std::vector<std::string> cooker_names;
 
   mutable base::Mutex mutex;
-  mutable std::map<std::string, std::shared_ptr<const ResolvedRecipes>> remembered GALLEY_GUARDED_BY(mutex);
+  mutable std::map<std::string, std::shared_ptr<const ResolvedRecipes>> remembered
+      GALLEY_GUARDED_BY(mutex);
 
   std::vector<size_t> MatchingRules(std::string_view path) const {
     std::vector<size_t> matching;
@@ -129,8 +132,8 @@ struct RecipeResolver::Impl {
     if (settled.cooker) {
       const auto found = cookers.find(*settled.cooker);
       if (found != cookers.end()) return &found->second;
-      return absl::InvalidArgumentError(fmt::format("{}: {}", settled.cooker_origin,
-                                                    UnknownName("cooker", *settled.cooker, cooker_names)));
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: {}", settled.cooker_origin, UnknownName("cooker", *settled.cooker, cooker_names)));
     }
     std::vector<const record::CookerDescription*> takers;
     std::vector<std::string> names;
@@ -143,19 +146,25 @@ struct RecipeResolver::Impl {
     if (takers.size() == 1) return takers[0];
     return absl::InvalidArgumentError(
         takers.empty()
-            ? fmt::format("no rule names a cooker, and none takes `.{}` by itself; say `cooker = \"...\"` (one of {})",
+            ? fmt::format("no rule names a cooker, and none takes `.{}` by itself; say `cooker = "
+                          "\"...\"` (one of {})",
                           extension, fmt::join(cooker_names, ", "))
-            : fmt::format("no rule names a cooker, and several take `.{}` ({}); say `cooker = \"...\"`", extension,
-                          fmt::join(names, ", ")));
+            : fmt::format(
+                  "no rule names a cooker, and several take `.{}` ({}); say `cooker = \"...\"`",
+                  extension, fmt::join(names, ", ")));
   }
 
-  absl::StatusOr<ResolvedRecipe> ResolveOne(std::span<const Layer> layers, const std::string& platform,
+  absl::StatusOr<ResolvedRecipe> ResolveOne(std::span<const Layer> layers,
+                                            const std::string& platform,
                                             const std::string& extension) const {
     ASSIGN_OR_RETURN(const Settled settled, Settle(layers, platform));
     const absl::StatusOr<const record::CookerDescription*> cooker = FindCooker(settled, extension);
-    if (!cooker.ok()) return settled.cooker ? cooker.status() : Annotate(cooker.status(), layers.back().origin);
-    absl::StatusOr<std::string> settings = record::ResolveSettings(**cooker, settled.settings.dump());
-    if (!settings.ok()) return Annotate(settings.status(), Culprit(settled, MessageOf(settings.status())));
+    if (!cooker.ok())
+      return settled.cooker ? cooker.status() : Annotate(cooker.status(), layers.back().origin);
+    absl::StatusOr<std::string> settings =
+        record::ResolveSettings(**cooker, settled.settings.dump());
+    if (!settings.ok())
+      return Annotate(settings.status(), Culprit(settled, MessageOf(settings.status())));
     ResolvedRecipe resolved;
     resolved.recipe = {.cooker = (*cooker)->name,
                        .identity = (*cooker)->identity,
@@ -165,7 +174,8 @@ struct RecipeResolver::Impl {
     return resolved;
   }
 
-  absl::StatusOr<ResolvedRecipes> ResolveLayers(std::span<const Layer> layers, const std::string& extension) const {
+  absl::StatusOr<ResolvedRecipes> ResolveLayers(std::span<const Layer> layers,
+                                                const std::string& extension) const {
     const Needs needs = SettleNeeds(layers);
     ResolvedRecipes recipes;
     for (const Platform& platform : platforms) {
@@ -177,13 +187,12 @@ struct RecipeResolver::Impl {
   }
 
   // `top` lies on what the rules say. `top_identity` tells different tops apart.
-  absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(std::string_view package,
-                                                                 std::span<const size_t> matching,
-                                                                 const std::optional<Layer>& top,
-                                                                 std::string_view top_identity) const {
+  absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(
+      std::string_view package, std::span<const size_t> matching, const std::optional<Layer>& top,
+      std::string_view top_identity) const {
     const std::string extension = content::ExtensionOf(package);
-    const std::string key =
-        fmt::format("{}|{}|{}|{}", fmt::join(matching, ","), extension, top ? "top" : "", top_identity);
+    const std::string key = fmt::format("{}|{}|{}|{}", fmt::join(matching, ","), extension,
+                                        top ? "top" : "", top_identity);
     {
       const base::MutexLock lock(mutex);
       const auto found = remembered.find(key);
@@ -201,7 +210,8 @@ struct RecipeResolver::Impl {
   }
 };
 
-RecipeResolver::RecipeResolver(const Project& project, std::vector<record::CookerDescription> cookers)
+RecipeResolver::RecipeResolver(const Project& project,
+                               std::vector<record::CookerDescription> cookers)
     : impl_(std::make_unique<Impl>()) {
   impl_->platforms = project.platforms;
   for (const Platform& platform : project.platforms) impl_->platform_names.push_back(platform.name);
@@ -228,7 +238,8 @@ absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> RecipeResolver::Resolve(
   for (const auto& [name, settings] : body.platform_settings) {
     const auto& known = impl_->platform_names;
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return absl::InvalidArgumentError(fmt::format("{}: {}", file, UnknownName("platform", name, known)));
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {}", file, UnknownName("platform", name, known)));
   }
   return impl_->Resolve(package, matching, Layer{&body, file}, Digest::Of(*sidecar).ToString());
 }
@@ -239,8 +250,8 @@ absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> RecipeResolver::ResolveGe
   if (!cooker.empty()) body.cooker = std::string(cooker);
   body.settings = std::string(settings_json);
   const std::string identity = fmt::format("generated {} {}", cooker, settings_json);
-  return impl_->Resolve(package, impl_->MatchingRules(package), Layer{&body, fmt::format("generated {}", package)},
-                        identity);
+  return impl_->Resolve(package, impl_->MatchingRules(package),
+                        Layer{&body, fmt::format("generated {}", package)}, identity);
 }
 
 bool RecipeResolver::MatchesAnyRule(std::string_view path) const {

@@ -1,11 +1,12 @@
 // RecipeResolver: package name + rules + sidecar -> one recipe for each platform.
 //
-// Settings, weakest first: the cooker's defaults; each matching rule in file order, its general then its platform settings; the sidecar's
-// general, then platform settings. Tables merge key by key, lists replace, a change of cooker drops earlier settings. A file without rule
-// (that names a cooker) or sidecar is no package.
+// Settings, weakest first: the cooker's defaults; each matching rule in file order, its general
+// then its platform settings; the sidecar's general, then platform settings. Tables merge key by
+// key, lists replace, a change of cooker drops earlier settings. A file without rule (that names a
+// cooker) or sidecar is no package.
 //
-// Cost: recipes are remembered by (set of matching rules, sidecar digest, extension); resolving a package is matching its globs.
-// Threads: Resolve may be called from many threads.
+// Cost: recipes are remembered by (set of matching rules, sidecar digest, extension); resolving a
+// package is matching its globs. Threads: Resolve may be called from many threads.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,7 @@ namespace galley::project {
 // What is never in a key.
 struct Needs {
   std::vector<std::string> resources;
-  uint64_t memory_bytes = 0;  // 0: the default limit
+  uint64_t memory_bytes = 0;                      // 0: the default limit
   absl::Duration timeout = absl::ZeroDuration();  // zero: the default
   std::vector<std::string> labels;
 };
@@ -42,13 +43,15 @@ class RecipeResolver {
   RecipeResolver(const Project& project, std::vector<record::CookerDescription> cookers);
   ~RecipeResolver();
 
-  // nullptr: not a package. INVALID_ARGUMENT: unknown cooker (with the nearest known), a wrong setting, a sidecar with a typo: names the
-  // sidecar or the rule's line, what was expected and the nearest known. `sidecar`: the bytes of "<package>.cook", if there is one.
-  absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(std::string_view package,
-                                                                  const std::optional<std::string>& sidecar) const;
-  // A generated package: rules apply to its name; the generator's cooker and settings lie on top like a sidecar's. Never nullptr.
-  absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> ResolveGenerated(std::string_view package, std::string_view cooker,
-                                                                           std::string_view settings_json) const;
+  // nullptr: not a package. INVALID_ARGUMENT: unknown cooker (with the nearest known), a wrong
+  // setting, a sidecar with a typo: names the sidecar or the rule's line, what was expected and the
+  // nearest known. `sidecar`: the bytes of "<package>.cook", if there is one.
+  absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(
+      std::string_view package, const std::optional<std::string>& sidecar) const;
+  // A generated package: rules apply to its name; the generator's cooker and settings lie on top
+  // like a sidecar's. Never nullptr.
+  absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> ResolveGenerated(
+      std::string_view package, std::string_view cooker, std::string_view settings_json) const;
   // True when a rule that matches names a cooker: without a sidecar, too, `path` is a package.
   bool MatchesAnyRule(std::string_view path) const;
 

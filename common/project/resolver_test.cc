@@ -19,7 +19,10 @@ class ResolverTest : public testing::Test {
     project_.platforms = {{.name = "windows"}, {.name = "android"}};
     cookers_ = {
         {.name = "copy", .identity = "1"},
-        {.name = "data", .identity = "d1", .extensions = {"json"}, .settings = {{.name = "cell_size", .type = SettingType::kInteger, .default_json = "0"}}},
+        {.name = "data",
+         .identity = "d1",
+         .extensions = {"json"},
+         .settings = {{.name = "cell_size", .type = SettingType::kInteger, .default_json = "0"}}},
         {.name = "texture",
          .identity = "t1",
          .extensions = {"png"},
@@ -33,21 +36,24 @@ class ResolverTest : public testing::Test {
   }
 
   void AddRule(std::string_view match, RuleBody body) {
-    project_.rules.push_back(MakeRule(match, std::move(body), static_cast<int>(project_.rules.size() + 1) * 10));
+    project_.rules.push_back(
+        MakeRule(match, std::move(body), static_cast<int>(project_.rules.size() + 1) * 10));
   }
-  absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(std::string_view package,
-                                                                 const std::optional<std::string>& sidecar = std::nullopt) {
+  absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(
+      std::string_view package, const std::optional<std::string>& sidecar = std::nullopt) {
     if (!resolver_) resolver_ = std::make_unique<RecipeResolver>(project_, cookers_);
     return resolver_->Resolve(package, sidecar);
   }
   // "texture {...}" of a platform.
-  std::string Recipe(std::string_view package, size_t platform = 0, const std::optional<std::string>& sidecar = std::nullopt) {
+  std::string Recipe(std::string_view package, size_t platform = 0,
+                     const std::optional<std::string>& sidecar = std::nullopt) {
     const auto resolved = Resolve(package, sidecar);
     if (!resolved.ok()) return resolved.status().ToString();
     if (*resolved == nullptr) return "no package";
     return (**resolved)[platform].recipe.cooker + " " + (**resolved)[platform].recipe.settings;
   }
-  std::string Error(std::string_view package, const std::optional<std::string>& sidecar = std::nullopt) {
+  std::string Error(std::string_view package,
+                    const std::optional<std::string>& sidecar = std::nullopt) {
     const absl::Status status = Resolve(package, sidecar).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
     return std::string(status.message());
@@ -74,30 +80,41 @@ TEST_F(ResolverTest, ASidecarIsNeverAPackage) {
 }
 
 TEST_F(ResolverTest, LaterSettingsWinGeneralBeforePlatformWithinARule) {
-  AddRule("/Game/**/*.png", {.cooker = "texture", .settings = R"({"block":"4x4"})", .platform_settings = {{"android", R"({"block":"8x8"})"}}});
+  AddRule("/Game/**/*.png", {.cooker = "texture",
+                             .settings = R"({"block":"4x4"})",
+                             .platform_settings = {{"android", R"({"block":"8x8"})"}}});
   AddRule("/Game/ui/**", {.settings = R"({"mipmaps":false})"});
-  EXPECT_EQ(Recipe("/Game/a.png"), R"(texture {"block":"4x4","list":[],"mipmaps":true,"table":{}})");
-  EXPECT_EQ(Recipe("/Game/a.png", 1), R"(texture {"block":"8x8","list":[],"mipmaps":true,"table":{}})");
-  EXPECT_EQ(Recipe("/Game/ui/a.png", 1), R"(texture {"block":"8x8","list":[],"mipmaps":false,"table":{}})");
+  EXPECT_EQ(Recipe("/Game/a.png"),
+            R"(texture {"block":"4x4","list":[],"mipmaps":true,"table":{}})");
+  EXPECT_EQ(Recipe("/Game/a.png", 1),
+            R"(texture {"block":"8x8","list":[],"mipmaps":true,"table":{}})");
+  EXPECT_EQ(Recipe("/Game/ui/a.png", 1),
+            R"(texture {"block":"8x8","list":[],"mipmaps":false,"table":{}})");
 }
 
 TEST_F(ResolverTest, ALaterRulesGeneralSettingsWinOverAnEarlierRulesPlatformSettings) {
-  AddRule("/Game/**/*.png", {.cooker = "texture", .platform_settings = {{"android", R"({"block":"8x8"})"}}});
+  AddRule("/Game/**/*.png",
+          {.cooker = "texture", .platform_settings = {{"android", R"({"block":"8x8"})"}}});
   AddRule("/Game/**/*.png", {.settings = R"({"block":"5x5"})"});
   EXPECT_THAT(Recipe("/Game/a.png", 1), HasSubstr(R"("block":"5x5")"));
 }
 
 TEST_F(ResolverTest, TheSidecarWinsOverAllRules) {
-  AddRule("/Game/**/*.png", {.cooker = "texture", .platform_settings = {{"android", R"({"block":"8x8"})"}}});
-  const std::string sidecar = "settings = { block = \"5x5\" }\nplatform.windows.settings = { block = \"10x10\" }\n";
+  AddRule("/Game/**/*.png",
+          {.cooker = "texture", .platform_settings = {{"android", R"({"block":"8x8"})"}}});
+  const std::string sidecar =
+      "settings = { block = \"5x5\" }\nplatform.windows.settings = { block = \"10x10\" }\n";
   EXPECT_THAT(Recipe("/Game/a.png", 0, sidecar), HasSubstr("10x10"));
   EXPECT_THAT(Recipe("/Game/a.png", 1, sidecar), HasSubstr("5x5"));
 }
 
 TEST_F(ResolverTest, TablesMergeAndListsReplace) {
-  AddRule("/Game/**/*.png", {.cooker = "texture", .settings = R"({"table":{"a":1,"b":{"x":1}},"list":["a","b"]})"});
+  AddRule("/Game/**/*.png",
+          {.cooker = "texture", .settings = R"({"table":{"a":1,"b":{"x":1}},"list":["a","b"]})"});
   AddRule("/Game/**/*.png", {.settings = R"({"table":{"b":{"y":2}},"list":["c"]})"});
-  EXPECT_EQ(Recipe("/Game/a.png"), R"(texture {"block":"6x6","list":["c"],"mipmaps":true,"table":{"a":1,"b":{"x":1,"y":2}}})");
+  EXPECT_EQ(
+      Recipe("/Game/a.png"),
+      R"(texture {"block":"6x6","list":["c"],"mipmaps":true,"table":{"a":1,"b":{"x":1,"y":2}}})");
 }
 
 TEST_F(ResolverTest, AChangeOfCookerDropsEarlierSettings) {
@@ -115,7 +132,8 @@ TEST_F(ResolverTest, NamingTheSameCookerAgainKeepsSettings) {
 
 TEST_F(ResolverTest, ASidecarMakesAPackageOfTheCookerThatTakesTheExtension) {
   EXPECT_THAT(Recipe("/Game/a.png", 0, ""), HasSubstr("texture "));
-  EXPECT_THAT(Error("/Game/a.tga", ""), HasSubstr("/Game/a.tga.cook: no rule names a cooker, and several take `.tga` (texture2, texture3)"));
+  EXPECT_THAT(Error("/Game/a.tga", ""), HasSubstr("/Game/a.tga.cook: no rule names a cooker, and "
+                                                  "several take `.tga` (texture2, texture3)"));
   EXPECT_THAT(Error("/Game/a.xyz", ""), HasSubstr("none takes `.xyz`"));
 }
 
@@ -123,11 +141,16 @@ TEST_F(ResolverTest, ErrorsNameWhereTheyComeFrom) {
   AddRule("/Game/**/*.png", {.cooker = "texture"});
   AddRule("/Game/bad/**", {.settings = R"({"mipmap":true})"});
   AddRule("/Game/none/**", {.cooker = "textur"});
-  EXPECT_THAT(Error("/Game/bad/a.png"), testing::AllOf(HasSubstr("galley.toml:20"), HasSubstr("mipmaps")));
-  EXPECT_THAT(Error("/Game/none/a.png"), testing::AllOf(HasSubstr("galley.toml:30"), HasSubstr("did you mean `texture`?")));
+  EXPECT_THAT(Error("/Game/bad/a.png"),
+              testing::AllOf(HasSubstr("galley.toml:20"), HasSubstr("mipmaps")));
+  EXPECT_THAT(Error("/Game/none/a.png"),
+              testing::AllOf(HasSubstr("galley.toml:30"), HasSubstr("did you mean `texture`?")));
   EXPECT_THAT(Error("/Game/a.png", "settings = { mipmaps = 3 }"), HasSubstr("/Game/a.png.cook"));
-  EXPECT_THAT(Error("/Game/a.png", "cokker = \"x\""), HasSubstr("/Game/a.png.cook:1: unknown key `cokker`"));
-  EXPECT_THAT(Error("/Game/a.png", "platform.windos.settings = {}\nplatform.linux.settings = { x = 1 }"), HasSubstr("unknown platform"));
+  EXPECT_THAT(Error("/Game/a.png", "cokker = \"x\""),
+              HasSubstr("/Game/a.png.cook:1: unknown key `cokker`"));
+  EXPECT_THAT(
+      Error("/Game/a.png", "platform.windos.settings = {}\nplatform.linux.settings = { x = 1 }"),
+      HasSubstr("unknown platform"));
 }
 
 TEST_F(ResolverTest, EqualSettingsGiveEqualDigestsWhateverTheSidecarsBytes) {
@@ -141,7 +164,9 @@ TEST_F(ResolverTest, EqualSettingsGiveEqualDigestsWhateverTheSidecarsBytes) {
 }
 
 TEST_F(ResolverTest, NeedsAreInNoKey) {
-  AddRule("/Game/**/*.png", {.cooker = "texture", .resources = std::vector<std::string>{"gpu"}, .memory_bytes = 1 << 30});
+  AddRule(
+      "/Game/**/*.png",
+      {.cooker = "texture", .resources = std::vector<std::string>{"gpu"}, .memory_bytes = 1 << 30});
   AddRule("/Game/big/**", {.resources = std::vector<std::string>{}, .timeout = absl::Seconds(5)});
   const auto small = Resolve("/Game/a.png");
   const auto big = Resolve("/Game/big/a.png");
@@ -169,7 +194,8 @@ TEST_F(ResolverTest, AGeneratedPackageIsResolvedByRulesAndItsGenerator) {
   const auto by_rules = resolver.ResolveGenerated("/Game/a.level/_gen/x.level", "", "");
   ASSERT_TRUE(by_rules.ok()) << by_rules.status();
   EXPECT_EQ((**by_rules)[0].recipe.settings, R"({"cell_size":8})");
-  const auto by_generator = resolver.ResolveGenerated("/Game/a.level/_gen/x.level", "data", R"({"cell_size":0})");
+  const auto by_generator =
+      resolver.ResolveGenerated("/Game/a.level/_gen/x.level", "data", R"({"cell_size":0})");
   EXPECT_EQ((**by_generator)[0].recipe.settings, R"({"cell_size":0})");
   const auto other = resolver.ResolveGenerated("/Game/a.gltf/_gen/x.png", "texture", "");
   EXPECT_EQ((**other)[0].recipe.cooker, "texture");

@@ -13,7 +13,8 @@ absl::StatusOr<std::string> ReadSettings(const TableReader& table, std::string_v
   const TomlValue* value = table.Find("settings");
   if (value == nullptr) return std::string();
   if (value->table() == nullptr) {
-    return table.Error("settings", fmt::format("`settings` must be a table, not {}", value->TypeName()));
+    return table.Error("settings",
+                       fmt::format("`settings` must be a table, not {}", value->TypeName()));
   }
   return ToJson(*value, file);
 }
@@ -34,16 +35,19 @@ absl::Status ReadMemory(const TableReader& table, RuleBody& body) {
   if (!memory) return absl::OkStatus();
   const absl::StatusOr<uint64_t> size = ParseSize(*memory);
   if (!size.ok()) return table.Error("memory", "`memory`: " + MessageOf(size.status()));
-  if (*size == 0) return table.Error("memory", "`memory` must not be 0; leave it out for the default");
+  if (*size == 0)
+    return table.Error("memory", "`memory` must not be 0; leave it out for the default");
   body.memory_bytes = *size;
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view file, std::string_view name,
+absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view file,
+                                      std::string_view name,
                                       const std::vector<std::string>& extra_keys) {
-  std::vector<std::string> known = {"cooker", "labels", "memory", "platform", "resources", "settings", "timeout_s"};
+  std::vector<std::string> known = {"cooker",    "labels",   "memory",   "platform",
+                                    "resources", "settings", "timeout_s"};
   known.insert(known.end(), extra_keys.begin(), extra_keys.end());
   ASSIGN_OR_RETURN(const TableReader table, TableReader::Create(value, file, name, known));
   RuleBody body;
@@ -55,7 +59,8 @@ absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view f
   }
   ASSIGN_OR_RETURN(body.resources, table.Strings("resources"));
   RETURN_IF_ERROR(ReadMemory(table, body));
-  ASSIGN_OR_RETURN(const std::optional<int64_t> timeout, table.Integer("timeout_s", 1, kTimeoutSecondsMax));
+  ASSIGN_OR_RETURN(const std::optional<int64_t> timeout,
+                   table.Integer("timeout_s", 1, kTimeoutSecondsMax));
   if (timeout) body.timeout = absl::Seconds(*timeout);
   ASSIGN_OR_RETURN(body.labels, table.Strings("labels"));
   return body;
@@ -64,8 +69,9 @@ absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view f
 absl::StatusOr<RuleBody> ParseSidecar(std::string_view toml, std::string_view file) {
   ASSIGN_OR_RETURN(const TomlValue value, ParseToml(toml, file));
   if (value.table()->contains("match")) {
-    return ErrorAt(file, value.table()->at("match").line,
-                   "`match` has no place in a sidecar: it is about the file that it is named after");
+    return ErrorAt(
+        file, value.table()->at("match").line,
+        "`match` has no place in a sidecar: it is about the file that it is named after");
   }
   return ReadRuleBody(value, file, "", {});
 }

@@ -12,7 +12,8 @@
 namespace galley::project {
 
 // `extra_keys`: further keys that may stand in the table ("match") and are read by the caller.
-absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view file, std::string_view name,
+absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view file,
+                                      std::string_view name,
                                       const std::vector<std::string>& extra_keys);
 
 }  // namespace galley::project

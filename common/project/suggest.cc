@@ -27,23 +27,31 @@ struct Kind {
 
 const std::vector<Kind>& Kinds() {
   static const std::vector<Kind> kinds = {
-      {"texture", "Images become KTX2 in the platform's texture family.", {"bmp", "hdr", "jpeg", "jpg", "png", "tga"}},
-      {"shader", "GLSL becomes what the platform's `shader` says. Includes need no rule: they are read, not cooked.",
+      {"texture",
+       "Images become KTX2 in the platform's texture family.",
+       {"bmp", "hdr", "jpeg", "jpg", "png", "tga"}},
+      {"shader",
+       "GLSL becomes what the platform's `shader` says. Includes need no rule: they are read, not "
+       "cooked.",
        {"comp", "frag", "geom", "tesc", "tese", "vert"}},
-      {"data", "JSON becomes CBOR; {\"$ref\": \"...\"} in it is a reference.", {"json", "level", "material"}},
+      {"data",
+       "JSON becomes CBOR; {\"$ref\": \"...\"} in it is a reference.",
+       {"json", "level", "material"}},
   };
   return kinds;
 }
 
 // Read by others' cooks or by people; no packages.
 bool IsNoPackage(std::string_view extension) {
-  static const std::set<std::string, std::less<>> known = {"blend", "blend1", "cook", "glsl", "h", "inc", "md", "psd", "toml", "xcf"};
+  static const std::set<std::string, std::less<>> known = {
+      "blend", "blend1", "cook", "glsl", "h", "inc", "md", "psd", "toml", "xcf"};
   return extension.empty() || known.contains(extension);
 }
 
 bool IsPlain(std::string_view extension) {
   return extension.size() <= 16 && std::all_of(extension.begin(), extension.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '-';
          });
 }
 
@@ -61,7 +69,8 @@ std::map<std::string, std::set<std::string>> FindExtensions(const std::string& f
   std::error_code error;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
   size_t looked_at = 0;
-  for (; !error && at != fs::recursive_directory_iterator() && looked_at < kFilesLookedAtMax; at.increment(error)) {
+  for (; !error && at != fs::recursive_directory_iterator() && looked_at < kFilesLookedAtMax;
+       at.increment(error)) {
     ++looked_at;
     const std::string name = at->path().filename().string();
     std::error_code ignored;
@@ -72,20 +81,28 @@ std::map<std::string, std::set<std::string>> FindExtensions(const std::string& f
     if (!at->is_regular_file(ignored)) continue;
     const std::string extension = content::ExtensionOf(name);
     if (IsNoPackage(extension) || !IsPlain(extension)) continue;
-    const auto kind = std::find_if(Kinds().begin(), Kinds().end(),
-                                   [&](const Kind& each) { return each.extensions.contains(extension); });
-    std::set<std::string>& extensions = found[kind == Kinds().end() ? "copy" : std::string(kind->cooker)];
-    if (extensions.size() < kExtensionsMax) extensions.insert(name.substr(name.size() - extension.size()));
+    const auto kind = std::find_if(Kinds().begin(), Kinds().end(), [&](const Kind& each) {
+      return each.extensions.contains(extension);
+    });
+    std::set<std::string>& extensions =
+        found[kind == Kinds().end() ? "copy" : std::string(kind->cooker)];
+    if (extensions.size() < kExtensionsMax)
+      extensions.insert(name.substr(name.size() - extension.size()));
   }
   return found;
 }
 
-std::string RuleText(std::string_view comment, std::string_view cooker, const std::set<std::string>& extensions) {
-  const std::string list = extensions.size() == 1 ? *extensions.begin() : fmt::format("{{{}}}", fmt::join(extensions, ","));
-  return fmt::format("\n# {}\n[[rule]]\nmatch = \"/Game/**/*.{}\"\ncooker = \"{}\"\n", comment, list, cooker);
+std::string RuleText(std::string_view comment, std::string_view cooker,
+                     const std::set<std::string>& extensions) {
+  const std::string list = extensions.size() == 1
+                               ? *extensions.begin()
+                               : fmt::format("{{{}}}", fmt::join(extensions, ","));
+  return fmt::format("\n# {}\n[[rule]]\nmatch = \"/Game/**/*.{}\"\ncooker = \"{}\"\n", comment,
+                     list, cooker);
 }
 
-constexpr std::string_view kHead = R"(# The project file of Galley; docs/project-file.md explains every key.
+constexpr std::string_view kHead =
+    R"(# The project file of Galley; docs/project-file.md explains every key.
 # `galley cook` cooks what is here, `galley doctor` says where each value comes from.
 
 [project]
@@ -151,11 +168,15 @@ absl::StatusOr<std::string> SuggestProjectFile(const std::string& directory) {
     if (extensions == found.end()) continue;
     text += RuleText(kind.comment, kind.cooker, extensions->second);
     if (kind.cooker == "texture") {
-      text += "# settings = { color_space = \"linear\" }\n# platform.android.settings = { block = \"6x6\" }\n";
+      text +=
+          "# settings = { color_space = \"linear\" }\n# platform.android.settings = { block = "
+          "\"6x6\" }\n";
     }
   }
   if (found.empty()) {
-    text += "# Nothing to cook was found yet. For instance:\n# [[rule]]\n# match = \"/Game/**/*.png\"\n# cooker = \"texture\"\n";
+    text +=
+        "# Nothing to cook was found yet. For instance:\n# [[rule]]\n# match = "
+        "\"/Game/**/*.png\"\n# cooker = \"texture\"\n";
   }
   return text + std::string(kTail);
 }

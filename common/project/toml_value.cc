@@ -48,7 +48,8 @@ absl::StatusOr<TomlValue> Convert(const toml::node& node, int line, std::string_
     case toml::node_type::boolean:
       return TomlValue{node.as_boolean()->get(), line};
     default:
-      return ErrorAt(file, line, "a date or time stands here; no key takes one (write it in quotes)");
+      return ErrorAt(file, line,
+                     "a date or time stands here; no key takes one (write it in quotes)");
   }
 }
 
@@ -108,7 +109,8 @@ absl::StatusOr<TomlValue> ParseToml(std::string_view text, std::string_view file
     const toml::table table = toml::parse(text, file);
     return ConvertTable(table, 1, file);
   } catch (const toml::parse_error& error) {
-    return ErrorAt(file, LineOf(error.source()), fmt::format("not valid TOML: {}", error.description()));
+    return ErrorAt(file, LineOf(error.source()),
+                   fmt::format("not valid TOML: {}", error.description()));
   } catch (const std::exception& error) {
     return ErrorAt(file, 0, fmt::format("not valid TOML: {}", error.what()));
   }

@@ -12,9 +12,11 @@
 
 namespace galley::project {
 
-std::string UnknownName(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
+std::string UnknownName(std::string_view what, std::string_view name,
+                        const std::vector<std::string>& known) {
   const std::string nearest = record::Nearest(name, known);
-  if (!nearest.empty()) return fmt::format("unknown {} `{}`; did you mean `{}`?", what, name, nearest);
+  if (!nearest.empty())
+    return fmt::format("unknown {} `{}`; did you mean `{}`?", what, name, nearest);
   return fmt::format("unknown {} `{}`; known: {}", what, name, fmt::join(known, ", "));
 }
 
@@ -22,7 +24,8 @@ absl::StatusOr<TableReader> TableReader::Create(const TomlValue& value, std::str
                                                 std::string_view name,
                                                 const std::vector<std::string>& known) {
   if (value.table() == nullptr) {
-    return ErrorAt(file, value.line, fmt::format("`{}` must be a table, not {}", name, value.TypeName()));
+    return ErrorAt(file, value.line,
+                   fmt::format("`{}` must be a table, not {}", name, value.TypeName()));
   }
   for (const auto& [key, item] : *value.table()) {
     if (known.empty() || std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -47,7 +50,8 @@ absl::Status TableReader::Error(const std::string& key, std::string_view text) c
 
 absl::Status TableReader::WrongType(const std::string& key, const TomlValue& value,
                                     std::string_view expected) const {
-  return ErrorAt(file_, value.line, fmt::format("`{}` must be {}, not {}", key, expected, value.TypeName()));
+  return ErrorAt(file_, value.line,
+                 fmt::format("`{}` must be {}, not {}", key, expected, value.TypeName()));
 }
 
 absl::StatusOr<std::optional<std::string>> TableReader::String(const std::string& key) const {
@@ -74,7 +78,8 @@ absl::StatusOr<std::optional<int64_t>> TableReader::Integer(const std::string& k
   return Error(key, fmt::format("`{}` must lie in {}..{}, not be {}", key, min, max, *integer));
 }
 
-absl::StatusOr<std::optional<std::vector<std::string>>> TableReader::Strings(const std::string& key) const {
+absl::StatusOr<std::optional<std::vector<std::string>>> TableReader::Strings(
+    const std::string& key) const {
   const TomlValue* value = Find(key);
   if (value == nullptr) return std::optional<std::vector<std::string>>();
   if (value->array() == nullptr) return WrongType(key, *value, "a list of strings");
@@ -96,8 +101,8 @@ absl::StatusOr<std::string> TableReader::Required(const std::string& key) const 
 
 absl::StatusOr<uint64_t> ParseSize(std::string_view text) {
   static const std::map<std::string_view, double> kUnits = {
-      {"", 1},           {"B", 1},           {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
-      {"TiB", 0x1p40},   {"KB", 1e3},        {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
+      {"", 1},         {"B", 1},    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
+      {"TiB", 0x1p40}, {"KB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
   const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string_view number = text.substr(0, end);
   std::string_view unit = text.substr(end);
@@ -107,8 +112,8 @@ absl::StatusOr<uint64_t> ParseSize(std::string_view text) {
   if (number.empty() || found == kUnits.end() ||
       !absl::SimpleAtod(absl::string_view(number.data(), number.size()), &value) ||
       value * found->second >= 0x1p63) {
-    return absl::InvalidArgumentError(
-        fmt::format("`{}` is no size; expected a number and KiB, MiB, GiB or TiB, as in \"4GiB\"", text));
+    return absl::InvalidArgumentError(fmt::format(
+        "`{}` is no size; expected a number and KiB, MiB, GiB or TiB, as in \"4GiB\"", text));
   }
   return static_cast<uint64_t>(std::llround(value * found->second));
 }

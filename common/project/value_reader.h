@@ -1,4 +1,5 @@
-// Reads TOML values as what a key wants, with errors that name file, line, key, what was expected, and the nearest known key. Pure.
+// Reads TOML values as what a key wants, with errors that name file, line, key, what was expected,
+// and the nearest known key. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,16 @@
 namespace galley::project {
 
 // "unknown key `platfrom`; did you mean `platform`?", or the list of known ones when none is near.
-std::string UnknownName(std::string_view what, std::string_view name, const std::vector<std::string>& known);
+std::string UnknownName(std::string_view what, std::string_view name,
+                        const std::vector<std::string>& known);
 
 // A table whose keys are looked up by name. Lives no longer than the value and the file's name.
 class TableReader {
  public:
   // INVALID_ARGUMENT: no table, or a key that is not in `known` (empty: all are).
   static absl::StatusOr<TableReader> Create(const TomlValue& value, std::string_view file,
-                                            std::string_view name, const std::vector<std::string>& known);
+                                            std::string_view name,
+                                            const std::vector<std::string>& known);
 
   const TomlValue* Find(const std::string& key) const;
   int line() const { return value_->line; }
@@ -28,7 +31,8 @@ class TableReader {
   // nullopt: absent. INVALID_ARGUMENT: another type.
   absl::StatusOr<std::optional<std::string>> String(const std::string& key) const;
   absl::StatusOr<std::optional<bool>> Bool(const std::string& key) const;
-  absl::StatusOr<std::optional<int64_t>> Integer(const std::string& key, int64_t min, int64_t max) const;
+  absl::StatusOr<std::optional<int64_t>> Integer(const std::string& key, int64_t min,
+                                                 int64_t max) const;
   absl::StatusOr<std::optional<std::vector<std::string>>> Strings(const std::string& key) const;
   // INVALID_ARGUMENT when absent or empty.
   absl::StatusOr<std::string> Required(const std::string& key) const;
@@ -36,12 +40,14 @@ class TableReader {
   absl::Status Error(const std::string& key, std::string_view text) const;
 
  private:
-  absl::Status WrongType(const std::string& key, const TomlValue& value, std::string_view expected) const;
+  absl::Status WrongType(const std::string& key, const TomlValue& value,
+                         std::string_view expected) const;
   const TomlValue* value_ = nullptr;
   std::string_view file_;
 };
 
-// "512", "64KiB", "1.5MiB", "4GiB", "1TiB", and KB, MB, GB, TB by thousands. INVALID_ARGUMENT says so.
+// "512", "64KiB", "1.5MiB", "4GiB", "1TiB", and KB, MB, GB, TB by thousands. INVALID_ARGUMENT says
+// so.
 absl::StatusOr<uint64_t> ParseSize(std::string_view text);
 
 }  // namespace galley::project

@@ -1,4 +1,5 @@
-// gRPC channels to a director, and statuses across them. The only header of this folder that brings gRPC in.
+// gRPC channels to a director, and statuses across them. The only header of this folder that brings
+// gRPC in.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,12 @@
 
 namespace galley::wire {
 
-// The largest message that either side takes. Servers set it too (ServerBuilder::SetMaxReceiveMessageSize).
+// The largest message that either side takes. Servers set it too
+// (ServerBuilder::SetMaxReceiveMessageSize).
 inline constexpr int kMessageBytesMax = 64 << 20;
 
-// `address`: "unix:/path" or "host:port". No connection is made yet; reconnects after at most a second.
+// `address`: "unix:/path" or "host:port". No connection is made yet; reconnects after at most a
+// second.
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address);
 
 absl::Status FromGrpc(const grpc::Status& status);

@@ -45,7 +45,8 @@ void ToProto(const Digest& digest, const store::BlobLocation& location, v1::Blob
 
 absl::StatusOr<BlobAt> FromProto(const v1::BlobWritten& proto) {
   ASSIGN_OR_RETURN(const Digest digest, FromProto(proto.digest()));
-  return BlobAt{.digest = digest, .location = {.segment = proto.segment(), .offset = proto.offset()}};
+  return BlobAt{.digest = digest,
+                .location = {.segment = proto.segment(), .offset = proto.offset()}};
 }
 
 }  // namespace galley::wire

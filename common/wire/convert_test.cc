@@ -20,7 +20,8 @@ TEST(ConvertTest, AShortHashIsRefused) {
 
 TEST(ConvertTest, AnObservationComesBackAsItWas) {
   const record::Observed observed{
-      .what = {.kind = record::ObservationKind::kGlob, .subject = "/Game", .detail = "*.json"}, .value = "a.json\n"};
+      .what = {.kind = record::ObservationKind::kGlob, .subject = "/Game", .detail = "*.json"},
+      .value = "a.json\n"};
   v1::Observed proto;
   ToProto(observed, &proto);
   EXPECT_EQ(*FromProto(proto), observed);

@@ -12,11 +12,13 @@ namespace galley::cli {
 int RunInit(const GlobalOptions& options, const std::string& directory);
 int RunCook(const CookCommandOptions& options);
 int RunWhy(const GlobalOptions& options, const std::string& package, const std::string& platform);
-int RunRecords(const GlobalOptions& options, const std::string& package, const std::string& platform, const std::string& export_directory);
+int RunRecords(const GlobalOptions& options, const std::string& package,
+               const std::string& platform, const std::string& export_directory);
 int RunRoots(const GlobalOptions& options);
 int RunTree(const GlobalOptions& options, const std::string& root, const std::string& path);
 int RunDiff(const GlobalOptions& options, const std::string& before, const std::string& after);
-int RunCheckout(const GlobalOptions& options, const std::string& root, const std::string& directory);
+int RunCheckout(const GlobalOptions& options, const std::string& root,
+                const std::string& directory);
 int RunStoreStats(const GlobalOptions& options);
 int RunStoreVerify(const GlobalOptions& options);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);

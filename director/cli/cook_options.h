@@ -34,7 +34,8 @@ struct CookCommandOptions {
   std::string trace;
 
   bool has_selection() const {
-    return !positional.empty() || !maps.empty() || !packages.empty() || !directories.empty() || !map_sections.empty();
+    return !positional.empty() || !maps.empty() || !packages.empty() || !directories.empty() ||
+           !map_sections.empty();
   }
 };
 

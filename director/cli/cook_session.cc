@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <cerrno>
+#include <filesystem>
 #include <random>
 #include <set>
 #include <thread>
@@ -15,8 +15,8 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/serve/store_server.h"
-#include "director/stage/stage.h"
 #include "director/shell/root_builder.h"
+#include "director/stage/stage.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -38,7 +38,8 @@ void RemoveOldTables(const std::string& state, const std::string& present) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(state, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("snapshot-") && name.ends_with(".table") && name != present) (void)RemoveAll(entry.path().string());
+    if (name.starts_with("snapshot-") && name.ends_with(".table") && name != present)
+      (void)RemoveAll(entry.path().string());
   }
 }
 
@@ -59,8 +60,9 @@ CookSession::~CookSession() = default;
 
 int CookSession::Run() {
   using Step = std::optional<Stop> (CookSession::*)();
-  for (const Step step : {&CookSession::LoadTheProject, &CookSession::TakeTheLock, &CookSession::OpenStores,
-                          &CookSession::TakeTheSnapshot, &CookSession::ApplyTheDifference, &CookSession::Cook}) {
+  for (const Step step :
+       {&CookSession::LoadTheProject, &CookSession::TakeTheLock, &CookSession::OpenStores,
+        &CookSession::TakeTheSnapshot, &CookSession::ApplyTheDifference, &CookSession::Cook}) {
     if (interrupt_->interrupted()) return Finish(Stop{kInterrupted, "interrupted"});
     if (const std::optional<Stop> stop = (this->*step)()) return Finish(stop);
   }
@@ -74,7 +76,9 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
   if (!options_.out.empty()) overrides["output.dir"] = AbsolutePath(options_.out);
   if (options_.workers) overrides["farm.workers"] = fmt::format("{}", *options_.workers);
   if (options_.global.store.find("://") != std::string::npos) {
-    return Stop{kUsage, fmt::format("--store {}: remote stores are not supported yet; give a directory", options_.global.store)};
+    return Stop{kUsage,
+                fmt::format("--store {}: remote stores are not supported yet; give a directory",
+                            options_.global.store)};
   }
   auto project = OpenProject(options_.global, overrides);
   if (!project.ok()) return Stop{kUsage, MessageOf(project.status())};
@@ -82,7 +86,8 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
     return Stop{kUsage, fmt::format("--launcher {}: not yet; use local", options_.launcher)};
   }
   if (options_.launcher.empty() && project->farm.launcher != "local") {
-    return Stop{kUsage, fmt::format("[farm] launcher = \"{}\" is not supported yet; use \"local\"", project->farm.launcher)};
+    return Stop{kUsage, fmt::format("[farm] launcher = \"{}\" is not supported yet; use \"local\"",
+                                    project->farm.launcher)};
   }
   if (!options_.cultures.empty()) project->cook.cultures = options_.cultures;
   project_ = std::make_shared<const project::Project>(std::move(*project));
@@ -93,23 +98,30 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
     if (file.empty() || stop) continue;
     const std::string path = AbsolutePath(file);
     const std::string folder = path.substr(0, std::max<size_t>(1, path.rfind('/')));
-    if (::access(folder.c_str(), W_OK) != 0) stop = Stop{kUsage, fmt::format("{} cannot be written: {} is no folder that can be written to", file, folder)};
+    if (::access(folder.c_str(), W_OK) != 0)
+      stop =
+          Stop{kUsage, fmt::format("{} cannot be written: {} is no folder that can be written to",
+                                   file, folder)};
   }
   for (uint32_t i = 0; i < project_->platforms.size(); ++i) {
-    if ((platforms_ & director::MaskOf(i)) != 0) report_.platforms.push_back(project_->platforms[i].name);
+    if ((platforms_ & director::MaskOf(i)) != 0)
+      report_.platforms.push_back(project_->platforms[i].name);
   }
   return stop;
 }
 
-// Before anything is cooked: a sandbox that cannot be written would be found only after the roots are published.
+// Before anything is cooked: a sandbox that cannot be written would be found only after the roots
+// are published.
 std::optional<CookSession::Stop> CookSession::CheckOutput() const {
   if (options_.no_stage) return std::nullopt;
   for (const std::string& platform : report_.platforms) {
     const std::string sandbox = JoinPath(project_->output_directory, platform);
     absl::Status made = CreateDirectories(sandbox);
-    if (made.ok() && ::access(sandbox.c_str(), W_OK) != 0) made = ErrnoStatus(errno, "write to", sandbox);
+    if (made.ok() && ::access(sandbox.c_str(), W_OK) != 0)
+      made = ErrnoStatus(errno, "write to", sandbox);
     if (!made.ok()) {
-      return Stop{kInfrastructure, fmt::format("the output cannot be written: {}; choose another with [output] dir or --out, or mend its mode",
+      return Stop{kInfrastructure, fmt::format("the output cannot be written: {}; choose another "
+                                               "with [output] dir or --out, or mend its mode",
                                                MessageOf(made))};
     }
   }
@@ -134,7 +146,8 @@ director::PlatformMask CookSession::PlatformsWanted(std::optional<Stop>& stop) c
     if (!found) {
       std::string list;
       for (const std::string& one : known) list += (list.empty() ? "" : ", ") + one;
-      stop = Stop{kUsage, fmt::format("--platform {}: galley.toml has no such platform (it has {})", name, list)};
+      stop = Stop{kUsage, fmt::format("--platform {}: galley.toml has no such platform (it has {})",
+                                      name, list)};
     }
   }
   return mask;
@@ -143,7 +156,9 @@ director::PlatformMask CookSession::PlatformsWanted(std::optional<Stop>& stop) c
 std::optional<CookSession::Stop> CookSession::TakeTheLock() {
   const std::string state = project_->state_directory();
   if (absl::Status made = CreateDirectories(JoinPath(state, "logs")); !made.ok()) {
-    return Stop{kInfrastructure, fmt::format("{}; the project's folder must be writable for its state", MessageOf(made))};
+    return Stop{
+        kInfrastructure,
+        fmt::format("{}; the project's folder must be writable for its state", MessageOf(made))};
   }
   if (std::optional<Stop> stop = CheckOutput()) return stop;
   bool said = false;
@@ -153,9 +168,13 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
       lock_ = std::move(*lock);
       return std::nullopt;
     }
-    if (!absl::IsAlreadyExists(lock.status())) return Stop{kInfrastructure, MessageOf(lock.status())};
-    if (options_.standalone) return Stop{kUsage, fmt::format("--standalone: {}", MessageOf(lock.status()))};
-    if (!said) report_.Say(fmt::format("waiting for another cook of this project: {}", MessageOf(lock.status())));
+    if (!absl::IsAlreadyExists(lock.status()))
+      return Stop{kInfrastructure, MessageOf(lock.status())};
+    if (options_.standalone)
+      return Stop{kUsage, fmt::format("--standalone: {}", MessageOf(lock.status()))};
+    if (!said)
+      report_.Say(
+          fmt::format("waiting for another cook of this project: {}", MessageOf(lock.status())));
     said = true;
     if (interrupt_->interrupted()) return Stop{kInterrupted, "interrupted"};
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -164,27 +183,32 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
 
 std::optional<CookSession::Stop> CookSession::OpenStores() {
   const std::string state = project_->state_directory();
-  InitLog("galley", options_.global.verbose ? LogLevel::kDebug : LogLevel::kInfo, JoinPath(state, "logs/director.log"));
-  auto cookers = director::DescribeCookers(WorkerProgram(), JoinPath(state, "cookers.json"), project_->cook.binary_identity);
+  InitLog("galley", options_.global.verbose ? LogLevel::kDebug : LogLevel::kInfo,
+          JoinPath(state, "logs/director.log"));
+  auto cookers = director::DescribeCookers(WorkerProgram(), JoinPath(state, "cookers.json"),
+                                           project_->cook.binary_identity);
   if (!cookers.ok()) return Stop{kInfrastructure, MessageOf(cookers.status())};
   cookers_ = std::move(*cookers);
   resolver_ = std::make_shared<const project::RecipeResolver>(*project_, cookers_.descriptions);
   auto store = store::OpenOrConnect(project_->store.directory);
-  if (!store.ok()) return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
+  if (!store.ok())
+    return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
   store_ = std::move(*store);
   auto journal = director::Journal::Open(state);
-  if (!journal.ok()) return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
+  if (!journal.ok())
+    return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
   journal_ = std::move(*journal);
   return std::nullopt;
 }
 
 std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   const absl::Time begin = absl::Now();
-  content::ScanOptions scan{.mounts = project_->mounts,
-                            .ignore = project_->scan_ignore,
-                            .excluded_directories = {JoinPath(project_->root, ".galley"), project_->store.directory,
-                                                     project_->output_directory},
-                            .digest_cache_file = JoinPath(project_->state_directory(), "digests")};
+  content::ScanOptions scan{
+      .mounts = project_->mounts,
+      .ignore = project_->scan_ignore,
+      .excluded_directories = {JoinPath(project_->root, ".galley"), project_->store.directory,
+                               project_->output_directory},
+      .digest_cache_file = JoinPath(project_->state_directory(), "digests")};
   auto snapshot = content::Snapshot::Scan(scan);
   if (!snapshot.ok()) return Stop{kUsage, MessageOf(snapshot.status())};
   world_ = std::make_shared<director::World>();
@@ -192,11 +216,13 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   world_->project = project_;
   world_->environment = Environment();
   table_options_ = {.never = options_.never, .cultures = project_->cook.cultures};
-  auto table = director::ProjectCatalog::Build(world_->snapshot, project_, resolver_, table_options_);
+  auto table =
+      director::ProjectCatalog::Build(world_->snapshot, project_, resolver_, table_options_);
   if (!table.ok()) return Stop{kUsage, MessageOf(table.status())};
   world_->table = std::move(*table);
   if (world_->table->names().empty()) {
-    return Stop{kUsage, fmt::format("{}: the project holds no package: no file under its mounts matches a [[rule]] or has a sidecar",
+    return Stop{kUsage, fmt::format("{}: the project holds no package: no file under its mounts "
+                                    "matches a [[rule]] or has a sidecar",
                                     JoinPath(project_->root, project::kProjectFile))};
   }
   auto selection = Select(options_, *project_, *world_->table);
@@ -210,12 +236,14 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
               .worker = "director",
               .started_us = absl::ToUnixMicros(begin),
               .duration_us = static_cast<int64_t>(summary_.scan_s * 1e6)});
-  report_.Say(fmt::format("scanned {} files, {} packages ({:.2f} s)", world_->snapshot->files().size(),
-                          world_->table->names().size(), summary_.scan_s));
+  report_.Say(fmt::format("scanned {} files, {} packages ({:.2f} s)",
+                          world_->snapshot->files().size(), world_->table->names().size(),
+                          summary_.scan_s));
   return std::nullopt;
 }
 
-// Files that cannot be used and are no packages: a folder that cannot be read hides packages, so it fails; the rest is worth a warning.
+// Files that cannot be used and are no packages: a folder that cannot be read hides packages, so it
+// fails; the rest is worth a warning.
 void CookSession::ReportOddFiles() {
   for (const content::FileEntry& file : world_->snapshot->files()) {
     if (file.error.empty() || world_->table->Find(file.path)) continue;
@@ -229,7 +257,8 @@ void CookSession::ReportOddFiles() {
 
 absl::Status CookSession::InvalidateAll(JournalMeta& meta) {
   std::vector<std::string> names;
-  RETURN_IF_ERROR(journal_->ForEach([&](std::string_view name, const director::PackageRecord&) { names.emplace_back(name); }));
+  RETURN_IF_ERROR(journal_->ForEach(
+      [&](std::string_view name, const director::PackageRecord&) { names.emplace_back(name); }));
   return journal_->Invalidate(names, meta);
 }
 
@@ -237,22 +266,26 @@ absl::Status CookSession::InvalidateAll(JournalMeta& meta) {
 absl::StatusOr<std::vector<std::string>> CookSession::PackagesWithLostOutputs() {
   std::vector<Digest> digests;
   std::vector<std::pair<std::string, size_t>> owners;  // package, end of its digests
-  RETURN_IF_ERROR(journal_->ForEach([&](std::string_view name, const director::PackageRecord& record) {
-    for (const auto& [platform, one] : record.platforms) {
-      const auto result = record::DecodeResult(one.result);
-      if (!result.ok()) continue;
-      for (const record::Output& output : result->outputs) digests.push_back(output.digest);
-      for (const record::Generated& generated : result->details.generated) digests.push_back(generated.source);
-    }
-    owners.emplace_back(std::string(name), digests.size());
-  }));
+  RETURN_IF_ERROR(
+      journal_->ForEach([&](std::string_view name, const director::PackageRecord& record) {
+        for (const auto& [platform, one] : record.platforms) {
+          const auto result = record::DecodeResult(one.result);
+          if (!result.ok()) continue;
+          for (const record::Output& output : result->outputs) digests.push_back(output.digest);
+          for (const record::Generated& generated : result->details.generated)
+            digests.push_back(generated.source);
+        }
+        owners.emplace_back(std::string(name), digests.size());
+      }));
   ASSIGN_OR_RETURN(std::vector<Digest> missing, store_->FindMissing(digests));
   std::sort(missing.begin(), missing.end());
   std::vector<std::string> lost;
   size_t begin = 0;
   for (const auto& [name, end] : owners) {
-    if (std::any_of(digests.begin() + static_cast<ptrdiff_t>(begin), digests.begin() + static_cast<ptrdiff_t>(end),
-                    [&](const Digest& digest) { return std::binary_search(missing.begin(), missing.end(), digest); })) {
+    if (std::any_of(digests.begin() + static_cast<ptrdiff_t>(begin),
+                    digests.begin() + static_cast<ptrdiff_t>(end), [&](const Digest& digest) {
+                      return std::binary_search(missing.begin(), missing.end(), digest);
+                    })) {
       lost.push_back(name);
     }
     begin = end;
@@ -267,9 +300,11 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   JournalMeta meta = journal_->meta();
   if (meta.project_id.empty()) meta.project_id = RandomId();
   const std::string old_table = meta.table_file;
-  const bool same_store = meta.store_id == info->store_id && meta.trust_domain == project_->store.trust;
+  const bool same_store =
+      meta.store_id == info->store_id && meta.trust_domain == project_->store.trust;
   // Fewer commits than we saw: an older store, restored from a backup. What it lost it cannot know.
-  const bool same_epoch = meta.loss_epoch == info->loss_epoch && info->commits >= meta.store_commits;
+  const bool same_epoch =
+      meta.loss_epoch == info->loss_epoch && info->commits >= meta.store_commits;
   ++meta.term;
   meta.store_id = info->store_id;
   meta.loss_epoch = info->loss_epoch;
@@ -282,7 +317,8 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   }
 
   absl::StatusOr<std::unique_ptr<content::Snapshot>> before = absl::NotFoundError("none");
-  if (same_store && !old_table.empty()) before = content::Snapshot::ReadTable(JoinPath(state, old_table));
+  if (same_store && !old_table.empty())
+    before = content::Snapshot::ReadTable(JoinPath(state, old_table));
   absl::Status applied;
   if (!before.ok()) {
     applied = InvalidateAll(meta);
@@ -350,27 +386,33 @@ std::optional<CookSession::Stop> CookSession::Cook() {
 
 void CookSession::StageAll() {
   const director::CookEnded& ended = outcome_->ended;
-  if (options_.no_stage || ended.is_interrupted || ended.is_fail_fast || !ended.infrastructure_error.empty()) return;
+  if (options_.no_stage || ended.is_interrupted || ended.is_fail_fast ||
+      !ended.infrastructure_error.empty())
+    return;
   const absl::Time begin = absl::Now();
   std::vector<std::string> failed;
   for (const SummaryFailure& failure : report_.failures) {
     if (!failure.package.empty()) failed.push_back(director::StagePath(*project_, failure.package));
   }
-  // The roots are published: an interrupt from here on is too late, the sandboxes follow them. (A second one ends the process.)
+  // The roots are published: an interrupt from here on is too late, the sandboxes follow them. (A
+  // second one ends the process.)
   is_published_ = true;
   for (const auto& [platform, root] : outcome_->roots) {
-    const auto staged = director::Stage(*store_, {.directory = JoinPath(project_->output_directory, platform),
-                                                  .root = root,
-                                                  .by_the_book = selection_.by_the_book,
-                                                  .failed_packages = failed});
+    const auto staged =
+        director::Stage(*store_, {.directory = JoinPath(project_->output_directory, platform),
+                                  .root = root,
+                                  .by_the_book = selection_.by_the_book,
+                                  .failed_packages = failed});
     if (!staged.ok()) {
       stage_failed_ = true;
       report_.OnFailed("", platform,
-                       {.stage = director::Stage::kStage, .error = fmt::format("staging: {}", MessageOf(staged.status()))});
+                       {.stage = director::Stage::kStage,
+                        .error = fmt::format("staging: {}", MessageOf(staged.status()))});
       continue;
     }
-    report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform, staged->written,
-                            HumanBytes(staged->bytes_written), staged->removed, staged->unchanged));
+    report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
+                            staged->written, HumanBytes(staged->bytes_written), staged->removed,
+                            staged->unchanged));
   }
   summary_.stage_s = Seconds(begin, absl::Now());
 }
@@ -385,7 +427,8 @@ void CookSession::ForgetInstigators() {
   (void)journal_->ForEach([&](std::string_view name, const director::PackageRecord& record) {
     if (!record.instigators.empty() && !present.contains(name)) gone.emplace_back(name);
   });
-  for (std::string& name : gone) outcome_->instigators.emplace_back(std::move(name), std::vector<director::InstigatorRecord>());
+  for (std::string& name : gone)
+    outcome_->instigators.emplace_back(std::move(name), std::vector<director::InstigatorRecord>());
 }
 
 // What the next cook starts from.
@@ -394,23 +437,32 @@ void CookSession::Remember() {
   nlohmann::json failures = nlohmann::json::array();
   for (const SummaryFailure& one : report_.failures) failures.push_back(one.ToJson());
   const std::string text = failures.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (const absl::Status written = WriteFileAtomic(JoinPath(project_->state_directory(), kFailuresFile), text); !written.ok()) {
-    report_.Warn(fmt::format("`galley why` will not know of this cook's failures: {}", MessageOf(written)));
+  if (const absl::Status written =
+          WriteFileAtomic(JoinPath(project_->state_directory(), kFailuresFile), text);
+      !written.ok()) {
+    report_.Warn(
+        fmt::format("`galley why` will not know of this cook's failures: {}", MessageOf(written)));
   }
   const auto& snapshot = outcome_->world->snapshot;
   director::JournalMeta meta = journal_->meta();
   const auto info = store_->Info();
   if (info.ok()) meta.store_commits = info->commits;
-  for (const absl::Status& status : {snapshot->WriteTable(outcome_->world->table_file), snapshot->SaveDigestCache(),
-                                     journal_->RecordInstigators(outcome_->instigators), info.status(), journal_->SetMeta(meta)}) {
-    if (!status.ok()) report_.Warn(fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));
+  for (const absl::Status& status :
+       {snapshot->WriteTable(outcome_->world->table_file), snapshot->SaveDigestCache(),
+        journal_->RecordInstigators(outcome_->instigators), info.status(),
+        journal_->SetMeta(meta)}) {
+    if (!status.ok())
+      report_.Warn(
+          fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));
   }
 }
 
-// What the cook observed: every (package, platform) with its action key, which is the digest of everything that was looked at.
+// What the cook observed: every (package, platform) with its action key, which is the digest of
+// everything that was looked at.
 Digest CookSession::SnapshotDigest() {
   std::string text;
-  for (const auto& [where, key] : report_.done) text += fmt::format("{}\t{}\t{}\n", where.first, where.second, key.ToString());
+  for (const auto& [where, key] : report_.done)
+    text += fmt::format("{}\t{}\t{}\n", where.first, where.second, key.ToString());
   return Digest::Of(text);
 }
 
@@ -444,11 +496,14 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
   summary_.total_s = Seconds(started_, absl::Now());
   if (!options_.summary.empty()) {
     const absl::Status written = WriteFileAtomic(AbsolutePath(options_.summary), summary_.ToText());
-    if (!written.ok()) code = Fail(options_.global, kInfrastructure, fmt::format("--summary: {}", MessageOf(written)));
+    if (!written.ok())
+      code =
+          Fail(options_.global, kInfrastructure, fmt::format("--summary: {}", MessageOf(written)));
   }
   if (!options_.trace.empty()) {
     const absl::Status written = WriteFileAtomic(AbsolutePath(options_.trace), trace_.ToJson());
-    if (!written.ok()) code = Fail(options_.global, kInfrastructure, fmt::format("--trace: {}", MessageOf(written)));
+    if (!written.ok())
+      code = Fail(options_.global, kInfrastructure, fmt::format("--trace: {}", MessageOf(written)));
   }
   report_.Finish(summary_, outcome_.has_value());
   return code;

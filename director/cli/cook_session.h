@@ -1,4 +1,5 @@
-// CookSession: one cook from galley.toml to the sandboxes: project, lock, store, journal, scan, difference, director, staging, summary.
+// CookSession: one cook from galley.toml to the sandboxes: project, lock, store, journal, scan,
+// difference, director, staging, summary.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,6 @@ namespace galley::cli {
 
 // Under .galley/state: the failures of the last cook as in the summary, for `galley why`.
 inline constexpr const char* kFailuresFile = "failures.json";
-
 
 class CookSession {
  public:

@@ -17,8 +17,12 @@ extern char** environ;
 namespace galley::cli {
 
 void GlobalOptions::AddTo(CLI::App& command) {
-  command.add_option("--project", project, "Folder of galley.toml (default: at or above the working directory)")->type_name("DIR");
-  command.add_option("--store", store, "Store directory instead of the project's")->type_name("DIR");
+  command
+      .add_option("--project", project,
+                  "Folder of galley.toml (default: at or above the working directory)")
+      ->type_name("DIR");
+  command.add_option("--store", store, "Store directory instead of the project's")
+      ->type_name("DIR");
   command.add_flag("--json", json, "Print JSON, one object a line, on standard output");
   command.add_flag("--quiet", quiet, "Print errors only");
   command.add_flag("--verbose", verbose, "Print every package");
@@ -26,7 +30,8 @@ void GlobalOptions::AddTo(CLI::App& command) {
 
 int Fail(const GlobalOptions& options, ExitCode code, std::string_view text) {
   if (options.json) {
-    const nlohmann::json event = {{"event", "error"}, {"exit_code", static_cast<int>(code)}, {"text", text}};
+    const nlohmann::json event = {
+        {"event", "error"}, {"exit_code", static_cast<int>(code)}, {"text", text}};
     std::puts(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     std::fflush(stdout);
   }
@@ -39,19 +44,22 @@ std::map<std::string, std::string> Environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const size_t equals = text.find('=');
-    if (equals != std::string_view::npos) environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (equals != std::string_view::npos)
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return environment;
 }
 
-absl::StatusOr<project::Project> OpenProject(const GlobalOptions& options, const std::map<std::string, std::string>& overrides) {
+absl::StatusOr<project::Project> OpenProject(const GlobalOptions& options,
+                                             const std::map<std::string, std::string>& overrides) {
   std::string directory = options.project;
   if (directory.empty()) {
     ASSIGN_OR_RETURN(directory, project::FindProject(AbsolutePath(".")));
   } else if (directory.ends_with(project::kProjectFile)) {
     directory = AbsolutePath(directory).substr(0, AbsolutePath(directory).rfind('/'));
   }
-  project::LoadOptions load{.directory = AbsolutePath(directory), .environment = Environment(), .overrides = overrides};
+  project::LoadOptions load{
+      .directory = AbsolutePath(directory), .environment = Environment(), .overrides = overrides};
   if (!options.store.empty()) load.overrides["store.dir"] = AbsolutePath(options.store);
   return project::LoadProject(load);
 }
@@ -59,7 +67,8 @@ absl::StatusOr<project::Project> OpenProject(const GlobalOptions& options, const
 absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& options) {
   std::string directory = options.store;
   if (directory.find("://") != std::string::npos) {
-    return absl::InvalidArgumentError(fmt::format("--store {}: remote stores are not supported yet; give a directory", directory));
+    return absl::InvalidArgumentError(fmt::format(
+        "--store {}: remote stores are not supported yet; give a directory", directory));
   }
   if (directory.empty()) {
     ASSIGN_OR_RETURN(const project::Project project, OpenProject(options));
@@ -74,7 +83,8 @@ std::string ProjectId(const project::Project& project) {
   return journal.ok() ? (*journal)->meta().project_id : std::string();
 }
 
-absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id, std::string_view text) {
+absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id,
+                                   std::string_view text) {
   if (auto digest = Digest::Parse(text); digest.ok()) return *digest;
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, store.Roots(project_id));
   const size_t at = text.find('@');
@@ -83,21 +93,28 @@ absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& proje
     for (const store::PublishedRoot& root : roots) {
       if (text.empty() || !root.root.ToString().starts_with(text)) continue;
       if (found && *found != root.root) {
-        return absl::InvalidArgumentError(fmt::format("root {} is ambiguous; give more digits (galley roots lists them)", text));
+        return absl::InvalidArgumentError(
+            fmt::format("root {} is ambiguous; give more digits (galley roots lists them)", text));
       }
       found = root.root;
     }
     if (found) return *found;
     return absl::InvalidArgumentError(
-        fmt::format("no root begins with {}; give <hex>/<size>, a unique prefix, or PLATFORM@latest (galley roots lists them)", text));
+        fmt::format("no root begins with {}; give <hex>/<size>, a unique prefix, or "
+                    "PLATFORM@latest (galley roots lists them)",
+                    text));
   }
   const std::string_view platform = text.substr(0, at);
   const std::string_view which = text.substr(at + 1);
-  if (which.starts_with("release:")) return absl::InvalidArgumentError("releases are not supported yet");
+  if (which.starts_with("release:"))
+    return absl::InvalidArgumentError("releases are not supported yet");
   uint32_t ago = 0;
-  const bool is_number = !which.empty() && std::from_chars(which.data(), which.data() + which.size(), ago).ptr == which.data() + which.size();
+  const bool is_number =
+      !which.empty() && std::from_chars(which.data(), which.data() + which.size(), ago).ptr ==
+                            which.data() + which.size();
   if (!is_number && which != "latest" && which != "last") {
-    return absl::InvalidArgumentError(fmt::format("{}: after @ stands latest, last, or a number of cooks ago", text));
+    return absl::InvalidArgumentError(
+        fmt::format("{}: after @ stands latest, last, or a number of cooks ago", text));
   }
   for (const store::PublishedRoot& root : roots) {  // newest first
     if (root.platform != platform) continue;
@@ -105,7 +122,8 @@ absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& proje
     if (is_number && ago-- > 0) continue;
     return root.root;
   }
-  return absl::InvalidArgumentError(fmt::format("{}: no such root was published (galley roots lists them)", text));
+  return absl::InvalidArgumentError(
+      fmt::format("{}: no such root was published (galley roots lists them)", text));
 }
 
 std::string HumanBytes(uint64_t bytes) {

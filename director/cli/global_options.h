@@ -31,15 +31,16 @@ int Fail(const GlobalOptions& options, ExitCode code, std::string_view text);
 std::map<std::string, std::string> Environment();
 
 // The project at --project, or at or above the working directory.
-absl::StatusOr<project::Project> OpenProject(const GlobalOptions& options,
-                                             const std::map<std::string, std::string>& overrides = {});
+absl::StatusOr<project::Project> OpenProject(
+    const GlobalOptions& options, const std::map<std::string, std::string>& overrides = {});
 
 // The store that --store names, else the project's.
 absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& options);
 
-// A root named as CONTRACT says: <hex>/<size>, a unique prefix, PLATFORM@latest, PLATFORM@last, PLATFORM@N. INVALID_ARGUMENT says what is
-// known.
-absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id, std::string_view text);
+// A root named as CONTRACT says: <hex>/<size>, a unique prefix, PLATFORM@latest, PLATFORM@last,
+// PLATFORM@N. INVALID_ARGUMENT says what is known.
+absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id,
+                                   std::string_view text);
 
 // The id under which this project publishes; empty when it never cooked.
 std::string ProjectId(const project::Project& project);

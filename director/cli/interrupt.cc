@@ -25,7 +25,8 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 }  // namespace
 
-InterruptWatch::InterruptWatch(std::function<void()> on_interrupt) : on_interrupt_(std::move(on_interrupt)) {
+InterruptWatch::InterruptWatch(std::function<void()> on_interrupt)
+    : on_interrupt_(std::move(on_interrupt)) {
   GALLEY_CHECK(::pipe2(pipe_, O_CLOEXEC) == 0);
   g_pipe = pipe_[1];
   for (const int signal : kSignals) {

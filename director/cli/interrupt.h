@@ -1,4 +1,5 @@
-// Ctrl-C: the first asks the cook to stop and keep what is finished, the second ends the process at once. One object at a time.
+// Ctrl-C: the first asks the cook to stop and keep what is finished, the second ends the process at
+// once. One object at a time.
 #pragma once
 
 #include <atomic>

@@ -34,10 +34,22 @@ using director::PlatformRecord;
 constexpr size_t kChainsMax = 20;
 
 std::string_view CategoryName(uint8_t category) {
-  static constexpr std::string_view kNames[] = {
-      "StartupPackage", "CommandLinePackage", "CommandLineDirectory", "CookMap", "IniMapSection", "AlwaysCookMap",
-      "HardDependency", "SoftDependency", "BuildDependency", "GeneratedPackage", "Culture", "AssetManagerModifyCook",
-      "IterativeCook", "CookOnTheFly", "Speculative", "Unsolicited"};
+  static constexpr std::string_view kNames[] = {"StartupPackage",
+                                                "CommandLinePackage",
+                                                "CommandLineDirectory",
+                                                "CookMap",
+                                                "IniMapSection",
+                                                "AlwaysCookMap",
+                                                "HardDependency",
+                                                "SoftDependency",
+                                                "BuildDependency",
+                                                "GeneratedPackage",
+                                                "Culture",
+                                                "AssetManagerModifyCook",
+                                                "IterativeCook",
+                                                "CookOnTheFly",
+                                                "Speculative",
+                                                "Unsolicited"};
   return category < std::size(kNames) ? kNames[category] : "unknown";
 }
 
@@ -72,16 +84,21 @@ absl::StatusOr<Opened> Open(const GlobalOptions& options, const std::string& arg
   if (!record && !FailuresOf(opened.project, opened.package).empty()) return opened;
   if (!record) {
     return absl::InvalidArgumentError(
-        fmt::format("{} was in no cook of this project yet (a package is named with its extension: /Game/x.png)", opened.package));
+        fmt::format("{} was in no cook of this project yet (a package is named with its extension: "
+                    "/Game/x.png)",
+                    opened.package));
   }
   opened.record = std::move(*record);
   return opened;
 }
 
-// Chains from the package back to root causes, shortest first: breadth-first over the reverse edges.
-std::vector<std::vector<std::pair<std::string, uint8_t>>> ChainsOf(Journal& journal, const std::string& package) {
+// Chains from the package back to root causes, shortest first: breadth-first over the reverse
+// edges.
+std::vector<std::vector<std::pair<std::string, uint8_t>>> ChainsOf(Journal& journal,
+                                                                   const std::string& package) {
   std::vector<std::vector<std::pair<std::string, uint8_t>>> chains;
-  std::deque<std::vector<std::pair<std::string, uint8_t>>> open;  // (package, category that it is in for)
+  std::deque<std::vector<std::pair<std::string, uint8_t>>>
+      open;  // (package, category that it is in for)
   std::set<std::string> seen = {package};
   open.push_back({{package, 0}});
   while (!open.empty() && chains.size() < kChainsMax) {
@@ -100,7 +117,8 @@ std::vector<std::vector<std::pair<std::string, uint8_t>>> ChainsOf(Journal& jour
       }
     }
   }
-  std::stable_sort(chains.begin(), chains.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::stable_sort(chains.begin(), chains.end(),
+                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
   return chains;
 }
 
@@ -109,7 +127,8 @@ nlohmann::json WhyJson(Opened& opened, const std::string& platform) {
   auto& chains = json["instigators"] = nlohmann::json::array();
   for (const auto& chain : ChainsOf(*opened.journal, opened.package)) {
     nlohmann::json list = nlohmann::json::array();
-    for (const auto& [name, category] : chain) list.push_back({{"package", name}, {"category", CategoryName(category)}});
+    for (const auto& [name, category] : chain)
+      list.push_back({{"package", name}, {"category", CategoryName(category)}});
     chains.push_back(std::move(list));
   }
   json["failures"] = FailuresOf(opened.project, opened.package);
@@ -122,15 +141,16 @@ nlohmann::json WhyJson(Opened& opened, const std::string& platform) {
       changed.push_back({{"what", one.what}, {"before", one.before}, {"after", one.after}});
     }
     const auto result = record::DecodeResult(record.result);
-    platforms[name] = {{"source", last.source},
-                       {"time", absl::FormatTime(absl::RFC3339_sec, last.time, absl::UTCTimeZone())},
-                       {"worker", last.worker},
-                       {"attempt", last.attempt},
-                       {"load_seconds", absl::ToDoubleSeconds(last.load_time)},
-                       {"save_seconds", absl::ToDoubleSeconds(last.save_time)},
-                       {"first", last.is_first},
-                       {"changed", std::move(changed)},
-                       {"action_key", record.action_key.ToString()}};
+    platforms[name] = {
+        {"source", last.source},
+        {"time", absl::FormatTime(absl::RFC3339_sec, last.time, absl::UTCTimeZone())},
+        {"worker", last.worker},
+        {"attempt", last.attempt},
+        {"load_seconds", absl::ToDoubleSeconds(last.load_time)},
+        {"save_seconds", absl::ToDoubleSeconds(last.save_time)},
+        {"first", last.is_first},
+        {"changed", std::move(changed)},
+        {"action_key", record.action_key.ToString()}};
     if (result.ok() && result->is_verdict) platforms[name]["error"] = result->error;
   }
   return json;
@@ -147,31 +167,43 @@ void PrintWhy(const nlohmann::json& why) {
   std::puts(why["package"].get<std::string>().c_str());
   for (const auto& failure : why["failures"]) {
     const std::string log = failure.value("log", "");
-    std::puts(fmt::format("failed in the last cook ({}, {}): {}{}", failure.value("platform", ""), failure.value("stage", ""),
-                          failure.value("error", ""), log.empty() ? "" : fmt::format("\n  its log: galley store cat {}", log)).c_str());
+    std::puts(fmt::format("failed in the last cook ({}, {}): {}{}", failure.value("platform", ""),
+                          failure.value("stage", ""), failure.value("error", ""),
+                          log.empty() ? "" : fmt::format("\n  its log: galley store cat {}", log))
+                  .c_str());
   }
   std::puts("in the cook because");
   if (why["instigators"].empty()) std::puts("  (it was not in the last cook)");
   for (const auto& chain : why["instigators"]) {
     std::string line = " ";
     for (size_t i = 0; i < chain.size(); ++i) {
-      line += fmt::format("{}{} [{}]", i == 0 ? " " : " <- ", chain[i]["package"].get<std::string>(), chain[i]["category"].get<std::string>());
+      line +=
+          fmt::format("{}{} [{}]", i == 0 ? " " : " <- ", chain[i]["package"].get<std::string>(),
+                      chain[i]["category"].get<std::string>());
     }
     std::puts(line.c_str());
   }
   for (const auto& [platform, one] : why["platforms"].items()) {
-    std::puts(fmt::format("{}: last {} at {}{}", platform, one["source"].get<std::string>(), one["time"].get<std::string>(),
-                          one["worker"].get<std::string>().empty() ? "" : " by " + one["worker"].get<std::string>()).c_str());
-    if (one.contains("error")) std::puts(fmt::format("  it failed: {}", one["error"].get<std::string>()).c_str());
+    std::puts(fmt::format("{}: last {} at {}{}", platform, one["source"].get<std::string>(),
+                          one["time"].get<std::string>(),
+                          one["worker"].get<std::string>().empty()
+                              ? ""
+                              : " by " + one["worker"].get<std::string>())
+                  .c_str());
+    if (one.contains("error"))
+      std::puts(fmt::format("  it failed: {}", one["error"].get<std::string>()).c_str());
     if (one["first"].get<bool>()) std::puts("  because it was never seen before");
     for (const auto& change : one["changed"]) {
-      std::puts(fmt::format("  because {} changed: {} -> {}", change["what"].get<std::string>(), Short(change["before"]),
-                            Short(change["after"])).c_str());
+      std::puts(fmt::format("  because {} changed: {} -> {}", change["what"].get<std::string>(),
+                            Short(change["before"]), Short(change["after"]))
+                    .c_str());
     }
     if (!one["first"].get<bool>() && one["changed"].empty()) {
       std::puts("  nothing that it looked at had changed (forced, or its result was gone)");
     }
-    std::puts(fmt::format("  load {:.3f} s, save {:.3f} s", one["load_seconds"].get<double>(), one["save_seconds"].get<double>()).c_str());
+    std::puts(fmt::format("  load {:.3f} s, save {:.3f} s", one["load_seconds"].get<double>(),
+                          one["save_seconds"].get<double>())
+                  .c_str());
   }
 }
 
@@ -192,7 +224,8 @@ nlohmann::json RecordJson(const PlatformRecord& record) {
   const auto result = record::DecodeResult(record.result);
   if (!result.ok()) return json;
   auto& outputs = json["outputs"] = nlohmann::json::array();
-  for (const record::Output& output : result->outputs) outputs.push_back({{"suffix", output.suffix}, {"digest", output.digest.ToString()}});
+  for (const record::Output& output : result->outputs)
+    outputs.push_back({{"suffix", output.suffix}, {"digest", output.digest.ToString()}});
   auto& references = json["references"] = nlohmann::json::array();
   for (const record::Reference& one : result->details.references) {
     references.push_back({{"path", one.path}, {"kind", record::ReferenceKindName(one.kind)}});
@@ -206,7 +239,8 @@ nlohmann::json RecordJson(const PlatformRecord& record) {
   json["provenance"] = {{"worker", result->provenance.worker},
                         {"machine", result->provenance.machine},
                         {"identity", result->provenance.identity},
-                        {"started", absl::FormatTime(absl::RFC3339_sec, result->provenance.started, absl::UTCTimeZone())},
+                        {"started", absl::FormatTime(absl::RFC3339_sec, result->provenance.started,
+                                                     absl::UTCTimeZone())},
                         {"load_seconds", absl::ToDoubleSeconds(result->provenance.load_time)},
                         {"save_seconds", absl::ToDoubleSeconds(result->provenance.save_time)}};
   return json;
@@ -215,24 +249,29 @@ nlohmann::json RecordJson(const PlatformRecord& record) {
 // Bytes of a source: from the tree if it is still what was cooked, else from the store.
 class SourceReader {
  public:
-  SourceReader(const project::Project& project, store::Store& store) : project_(project), store_(store) {}
+  SourceReader(const project::Project& project, store::Store& store)
+      : project_(project), store_(store) {}
 
   absl::StatusOr<std::string> Read(const std::string& path, const Digest& digest) {
     if (!snapshot_) {
-      ASSIGN_OR_RETURN(snapshot_, content::Snapshot::Scan({.mounts = project_.mounts,
-                                                           .ignore = project_.scan_ignore,
-                                                           .excluded_directories = {JoinPath(project_.root, ".galley"), project_.store.directory,
-                                                                                    project_.output_directory}}));
+      ASSIGN_OR_RETURN(snapshot_, content::Snapshot::Scan(
+                                      {.mounts = project_.mounts,
+                                       .ignore = project_.scan_ignore,
+                                       .excluded_directories = {JoinPath(project_.root, ".galley"),
+                                                                project_.store.directory,
+                                                                project_.output_directory}}));
     }
-    if (auto content = snapshot_->Read(path); content.ok() && content->digest == digest) return *content->bytes;
+    if (auto content = snapshot_->Read(path); content.ok() && content->digest == digest)
+      return *content->bytes;
     return FromStore(digest, path);
   }
   absl::StatusOr<std::string> FromStore(const Digest& digest, const std::string& what) {
     auto blob = store_.Get(digest);
     if (!blob.ok()) {
       return absl::NotFoundError(
-          fmt::format("{} is no longer what was cooked, and {} is not in the store; cook again, or set [store] keep_sources = true", what,
-                      digest.ToString()));
+          fmt::format("{} is no longer what was cooked, and {} is not in the store; cook again, or "
+                      "set [store] keep_sources = true",
+                      what, digest.ToString()));
     }
     return **blob;
   }
@@ -245,7 +284,8 @@ class SourceReader {
 };
 
 // Bytes of the input file `path` of an Action (record/action.h), found by what was observed.
-absl::StatusOr<std::string> InputBytes(SourceReader& sources, const std::string& package, const PlatformRecord& record,
+absl::StatusOr<std::string> InputBytes(SourceReader& sources, const std::string& package,
+                                       const PlatformRecord& record,
                                        const record::InputFile& file) {
   if (file.bytes) return *file.bytes;
   if (file.path == "source") {
@@ -255,33 +295,40 @@ absl::StatusOr<std::string> InputBytes(SourceReader& sources, const std::string&
   for (size_t i = 0; i < record.observed.size(); ++i) {
     const record::Observation& what = record.observed[i].what;
     if (record::InputPath(what, i) != file.path) continue;
-    if (what.kind == record::ObservationKind::kCooked) return sources.FromStore(file.digest, what.ToString());
-    if (what.kind == record::ObservationKind::kTool) return ReadFile(AbsolutePath(what.subject, sources.project().root));
+    if (what.kind == record::ObservationKind::kCooked)
+      return sources.FromStore(file.digest, what.ToString());
+    if (what.kind == record::ObservationKind::kTool)
+      return ReadFile(AbsolutePath(what.subject, sources.project().root));
     ASSIGN_OR_RETURN(const std::string path, content::ResolveAsked(package, what.subject));
     return sources.Read(path, file.digest);
   }
-  return absl::InternalError(fmt::format("the Action's input {} was observed by nothing", file.path));
+  return absl::InternalError(
+      fmt::format("the Action's input {} was observed by nothing", file.path));
 }
 
 absl::Status MakeExecutable(const std::string& path) {
   return ::chmod(path.c_str(), 0755) == 0 ? absl::OkStatus() : ErrnoStatus(errno, "chmod", path);
 }
 
-absl::Status ExportAction(const Opened& opened, store::Store& store, const PlatformRecord& record, const std::string& directory) {
+absl::Status ExportAction(const Opened& opened, store::Store& store, const PlatformRecord& record,
+                          const std::string& directory) {
   ASSIGN_OR_RETURN(const record::Recipe recipe, record::DecodeRecipe(record.recipe_bytes));
-  ASSIGN_OR_RETURN(const record::Action action, record::BuildAction({.recipe = recipe,
-                                                                     .source = record.source,
-                                                                     .observed = record.observed,
-                                                                     .trust_domain = opened.project.store.trust}));
+  ASSIGN_OR_RETURN(const record::Action action,
+                   record::BuildAction({.recipe = recipe,
+                                        .source = record.source,
+                                        .observed = record.observed,
+                                        .trust_domain = opened.project.store.trust}));
   if (FileExists(JoinPath(directory, "action"))) {
-    return absl::InvalidArgumentError(fmt::format("{} already holds an Action; give a new folder", directory));
+    return absl::InvalidArgumentError(
+        fmt::format("{} already holds an Action; give a new folder", directory));
   }
   RETURN_IF_ERROR(CreateDirectories(JoinPath(directory, "input")));
   SourceReader sources(opened.project, store);
   for (const record::InputFile& file : action.files) {
     ASSIGN_OR_RETURN(const std::string bytes, InputBytes(sources, opened.package, record, file));
     if (Digest::Of(bytes) != file.digest) {
-      return absl::FailedPreconditionError(fmt::format("{} is no longer what was cooked; cook again", file.path));
+      return absl::FailedPreconditionError(
+          fmt::format("{} is no longer what was cooked; cook again", file.path));
     }
     const std::string path = JoinPath(directory, "input/" + file.path);
     RETURN_IF_ERROR(CreateDirectories(path.substr(0, path.rfind('/'))));
@@ -298,7 +345,10 @@ std::string UnknownPlatform(const project::Project& project, const std::string& 
     if (one.name == platform) return {};
     known += (known.empty() ? "" : ", ") + one.name;
   }
-  return platform.empty() ? "" : fmt::format("--platform {}: galley.toml has no such platform (it has {})", platform, known);
+  return platform.empty()
+             ? ""
+             : fmt::format("--platform {}: galley.toml has no such platform (it has {})", platform,
+                           known);
 }
 
 }  // namespace
@@ -306,7 +356,8 @@ std::string UnknownPlatform(const project::Project& project, const std::string& 
 int RunWhy(const GlobalOptions& options, const std::string& package, const std::string& platform) {
   auto opened = Open(options, package);
   if (!opened.ok()) return Fail(options, kUsage, MessageOf(opened.status()));
-  if (const std::string unknown = UnknownPlatform(opened->project, platform); !unknown.empty()) return Fail(options, kUsage, unknown);
+  if (const std::string unknown = UnknownPlatform(opened->project, platform); !unknown.empty())
+    return Fail(options, kUsage, unknown);
   const nlohmann::json why = WhyJson(*opened, platform);
   if (options.json) {
     std::puts(why.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
@@ -316,22 +367,32 @@ int RunWhy(const GlobalOptions& options, const std::string& package, const std::
   return kDone;
 }
 
-int RunRecords(const GlobalOptions& options, const std::string& package, const std::string& platform, const std::string& export_directory) {
+int RunRecords(const GlobalOptions& options, const std::string& package,
+               const std::string& platform, const std::string& export_directory) {
   auto opened = Open(options, package);
   if (!opened.ok()) return Fail(options, kUsage, MessageOf(opened.status()));
   std::map<std::string, PlatformRecord>& platforms = opened->record.platforms;
   if (!platform.empty() && !platforms.contains(platform)) {
-    return Fail(options, kUsage, fmt::format("{} has no record for platform {}", opened->package, platform));
+    return Fail(options, kUsage,
+                fmt::format("{} has no record for platform {}", opened->package, platform));
   }
   if (!export_directory.empty()) {
-    if (platforms.empty()) return Fail(options, kUsage, fmt::format("{} has no record to export", opened->package));
+    if (platforms.empty())
+      return Fail(options, kUsage, fmt::format("{} has no record to export", opened->package));
     auto store = OpenStoreOf(options);
     if (!store.ok()) return Fail(options, kInfrastructure, MessageOf(store.status()));
-    const PlatformRecord& record = platform.empty() ? platforms.begin()->second : platforms.at(platform);
-    const absl::Status exported = ExportAction(*opened, **store, record, AbsolutePath(export_directory));
-    if (!exported.ok()) return Fail(options, absl::IsInvalidArgument(exported) ? kUsage : kFailed, MessageOf(exported));
+    const PlatformRecord& record =
+        platform.empty() ? platforms.begin()->second : platforms.at(platform);
+    const absl::Status exported =
+        ExportAction(*opened, **store, record, AbsolutePath(export_directory));
+    if (!exported.ok())
+      return Fail(options, absl::IsInvalidArgument(exported) ? kUsage : kFailed,
+                  MessageOf(exported));
     if (!options.quiet) {
-      std::fputs(fmt::format("{}: run it with `galley-worker exec-action {}`\n", export_directory, export_directory).c_str(), stderr);
+      std::fputs(fmt::format("{}: run it with `galley-worker exec-action {}`\n", export_directory,
+                             export_directory)
+                     .c_str(),
+                 stderr);
     }
     return kDone;
   }
@@ -339,7 +400,8 @@ int RunRecords(const GlobalOptions& options, const std::string& package, const s
   for (const auto& [name, record] : platforms) {
     if (platform.empty() || name == platform) json["platforms"][name] = RecordJson(record);
   }
-  std::puts(json.dump(options.json ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  std::puts(json.dump(options.json ? -1 : 2, ' ', false, nlohmann::json::error_handler_t::replace)
+                .c_str());
   return kDone;
 }
 
@@ -347,7 +409,8 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
   auto project = OpenProject(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
   auto lock = director::ProjectLock::TryAcquire(project->state_directory());
-  if (!lock.ok()) return Fail(options, kUsage, fmt::format("a cook is running: {}", MessageOf(lock.status())));
+  if (!lock.ok())
+    return Fail(options, kUsage, fmt::format("a cook is running: {}", MessageOf(lock.status())));
   auto journal = Journal::Open(project->state_directory());
   if (!journal.ok()) return Fail(options, kInfrastructure, MessageOf(journal.status()));
   auto store = OpenStoreOf(options);
@@ -359,13 +422,19 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
     if (!name.ok()) return Fail(options, kUsage, MessageOf(name.status()));
     const auto record = (*journal)->Find(*name);
     if (!record.ok()) return Fail(options, kInfrastructure, MessageOf(record.status()));
-    if (!*record) return Fail(options, kUsage, fmt::format("{} was in no cook of this project", *name));
+    if (!*record)
+      return Fail(options, kUsage, fmt::format("{} was in no cook of this project", *name));
     names.push_back(*name);
     for (const auto& [platform, one] : (*record)->platforms) keys.push_back(one.action_key);
   }
-  if (absl::Status forgotten = (*store)->Forget(keys); !forgotten.ok()) return Fail(options, kInfrastructure, MessageOf(forgotten));
-  if (absl::Status forgotten = (*journal)->Forget(names); !forgotten.ok()) return Fail(options, kInfrastructure, MessageOf(forgotten));
-  if (!options.quiet) std::fputs(fmt::format("forgot {} packages; the next cook cooks them again\n", names.size()).c_str(), stderr);
+  if (absl::Status forgotten = (*store)->Forget(keys); !forgotten.ok())
+    return Fail(options, kInfrastructure, MessageOf(forgotten));
+  if (absl::Status forgotten = (*journal)->Forget(names); !forgotten.ok())
+    return Fail(options, kInfrastructure, MessageOf(forgotten));
+  if (!options.quiet)
+    std::fputs(
+        fmt::format("forgot {} packages; the next cook cooks them again\n", names.size()).c_str(),
+        stderr);
   return kDone;
 }
 

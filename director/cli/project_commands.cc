@@ -21,7 +21,8 @@ namespace galley::cli {
 int RunInit(const GlobalOptions& options, const std::string& directory) {
   const std::string path = AbsolutePath(directory);
   const std::string file = JoinPath(path, project::kProjectFile);
-  if (FileExists(file)) return Fail(options, kUsage, fmt::format("{} is there already; it was left alone", file));
+  if (FileExists(file))
+    return Fail(options, kUsage, fmt::format("{} is there already; it was left alone", file));
   const auto text = project::SuggestProjectFile(path);
   if (!text.ok()) return Fail(options, kUsage, MessageOf(text.status()));
   const absl::Status written = WriteFileAtomic(file, *text);
@@ -29,7 +30,9 @@ int RunInit(const GlobalOptions& options, const std::string& directory) {
   if (options.json) {
     std::puts(nlohmann::json{{"file", file}}.dump().c_str());
   } else if (!options.quiet) {
-    std::puts(fmt::format("wrote {}; look through it, then run: galley cook --project {}", file, path).c_str());
+    std::puts(
+        fmt::format("wrote {}; look through it, then run: galley cook --project {}", file, path)
+            .c_str());
   }
   return kDone;
 }
@@ -50,20 +53,27 @@ struct Check {
 
 Check CheckSpace(const std::string& name, const std::string& directory) {
   std::string existing = directory;
-  while (existing.size() > 1 && !FileExists(existing)) existing = existing.substr(0, std::max<size_t>(1, existing.rfind('/')));
+  while (existing.size() > 1 && !FileExists(existing))
+    existing = existing.substr(0, std::max<size_t>(1, existing.rfind('/')));
   struct statvfs space {};
-  if (::statvfs(existing.c_str(), &space) != 0) return {name, false, fmt::format("{}: cannot be looked at", directory)};
-  if (::access(existing.c_str(), W_OK) != 0) return {name, false, fmt::format("{}: is not writable; choose another or mend its mode", directory)};
+  if (::statvfs(existing.c_str(), &space) != 0)
+    return {name, false, fmt::format("{}: cannot be looked at", directory)};
+  if (::access(existing.c_str(), W_OK) != 0)
+    return {name, false,
+            fmt::format("{}: is not writable; choose another or mend its mode", directory)};
   const uint64_t free_bytes = static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
   const bool ok = free_bytes > (1ull << 30);
-  return {name, ok, fmt::format("{}: {} free{}", directory, HumanBytes(free_bytes), ok ? "" : "; make room, a cook stops cleanly before the disk is full")};
+  return {name, ok,
+          fmt::format("{}: {} free{}", directory, HumanBytes(free_bytes),
+                      ok ? "" : "; make room, a cook stops cleanly before the disk is full")};
 }
 
 Check CheckDescriptors() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   const bool ok = limit.rlim_cur >= 1024;
-  return {"open files", ok, fmt::format("limit {}{}", limit.rlim_cur, ok ? "" : "; raise it: ulimit -n 4096")};
+  return {"open files", ok,
+          fmt::format("limit {}{}", limit.rlim_cur, ok ? "" : "; raise it: ulimit -n 4096")};
 }
 
 }  // namespace
@@ -74,7 +84,8 @@ int RunDoctor(const GlobalOptions& options) {
   const auto cookers = director::DescribeCookers(worker, "", false);
   if (cookers.ok()) {
     std::string names;
-    for (const auto& one : cookers->descriptions) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", one.name, one.identity);
+    for (const auto& one : cookers->descriptions)
+      names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", one.name, one.identity);
     checks.push_back({"cookers", true, names});
   } else {
     checks.push_back({"cookers", false, MessageOf(cookers.status())});
@@ -92,20 +103,27 @@ int RunDoctor(const GlobalOptions& options) {
     checks.push_back(CheckSpace("output", project->output_directory));
     checks.push_back(CheckSpace("store space", project->store.directory));
     const auto store = store::OpenOrConnect(project->store.directory);
-    checks.push_back({"store", store.ok(), store.ok() ? fmt::format("{} opens", project->store.directory) : MessageOf(store.status())});
+    checks.push_back({"store", store.ok(),
+                      store.ok() ? fmt::format("{} opens", project->store.directory)
+                                 : MessageOf(store.status())});
   }
   bool ok = true;
   nlohmann::json json = {{"checks", nlohmann::json::array()}, {"values", nlohmann::json::array()}};
   for (const Check& check : checks) {
     ok = ok && check.ok;
     json["checks"].push_back({{"name", check.name}, {"ok", check.ok}, {"text", check.text}});
-    if (!options.json) std::puts(fmt::format("{:<4} {:<12} {}", check.ok ? "ok" : "BAD", check.name, check.text).c_str());
+    if (!options.json)
+      std::puts(
+          fmt::format("{:<4} {:<12} {}", check.ok ? "ok" : "BAD", check.name, check.text).c_str());
   }
   for (const project::Origin& origin : origins) {
-    json["values"].push_back({{"key", origin.key}, {"value", origin.value}, {"source", origin.source}});
-    if (!options.json) std::puts(fmt::format("     {} = {}  ({})", origin.key, origin.value, origin.source).c_str());
+    json["values"].push_back(
+        {{"key", origin.key}, {"value", origin.value}, {"source", origin.source}});
+    if (!options.json)
+      std::puts(fmt::format("     {} = {}  ({})", origin.key, origin.value, origin.source).c_str());
   }
-  if (options.json) std::puts(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  if (options.json)
+    std::puts(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   return ok ? kDone : kFailed;
 }
 

@@ -18,20 +18,28 @@ constexpr absl::Duration kPlainInterval = absl::Seconds(10);
 
 std::string_view StageName(director::Stage stage) {
   switch (stage) {
-    case director::Stage::kRequest: return "request";
-    case director::Stage::kLoad: return "load";
-    case director::Stage::kSave: return "save";
-    case director::Stage::kCommit: return "commit";
-    case director::Stage::kStage: return "stage";
+    case director::Stage::kRequest:
+      return "request";
+    case director::Stage::kLoad:
+      return "load";
+    case director::Stage::kSave:
+      return "save";
+    case director::Stage::kCommit:
+      return "commit";
+    case director::Stage::kStage:
+      return "stage";
   }
   return "save";
 }
 
 std::string_view SourceName(director::ResultSource source) {
   switch (source) {
-    case director::ResultSource::kCooked: return "cooked";
-    case director::ResultSource::kCached: return "cached";
-    case director::ResultSource::kUpToDate: return "up_to_date";
+    case director::ResultSource::kCooked:
+      return "cooked";
+    case director::ResultSource::kCached:
+      return "cached";
+    case director::ResultSource::kUpToDate:
+      return "up_to_date";
   }
   return "cooked";
 }
@@ -43,8 +51,10 @@ uint64_t Done(const director::Counters& c) {
 std::string ProgressText(const director::Counters& c, double seconds) {
   const uint64_t done = Done(c);
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
-  std::string text = fmt::format("{}/{} done, {} cached, {} failed, {} workers, {:.0f}/s", done, std::max(done, c.results_wanted),
-                                 c.results_cached + c.results_up_to_date, c.results_failed, c.workers_attached, rate);
+  std::string text =
+      fmt::format("{}/{} done, {} cached, {} failed, {} workers, {:.0f}/s", done,
+                  std::max(done, c.results_wanted), c.results_cached + c.results_up_to_date,
+                  c.results_failed, c.workers_attached, rate);
   if (rate > 0 && c.results_wanted > done) {
     text += fmt::format(", {:.0f} s left", static_cast<double>(c.results_wanted - done) / rate);
   }
@@ -66,41 +76,67 @@ std::string Printable(std::string_view text) {
 }  // namespace
 
 nlohmann::json SummaryFailure::ToJson() const {
-  return {{"package", package}, {"platform", platform}, {"stage", stage}, {"error", error}, {"log", log}};
+  return {{"package", package},
+          {"platform", platform},
+          {"stage", stage},
+          {"error", error},
+          {"log", log}};
 }
 
 nlohmann::json Summary::ToJson() const {
   nlohmann::json warning_list = nlohmann::json::array();
   for (const SummaryWarning& one : warnings) {
-    warning_list.push_back({{"package", one.package}, {"platform", one.platform}, {"text", one.text}});
+    warning_list.push_back(
+        {{"package", one.package}, {"platform", one.platform}, {"text", one.text}});
   }
   nlohmann::json failure_list = nlohmann::json::array();
   for (const SummaryFailure& one : failures) {
     failure_list.push_back(one.ToJson());
   }
   const director::Counters& c = counters;
-  return {
-      {"schema", "galley.cook-summary.v1"},
-      {"exit_code", exit_code},
-      {"project", project},
-      {"roots", roots},
-      {"patch_roots", nlohmann::json::object()},
-      {"snapshot", snapshot},
-      {"packages",
-       {{"in_cook", c.in_cook}, {"loaded", c.loaded}, {"up_to_date", c.up_to_date}, {"failed", c.failed}, {"skipped", c.skipped}}},
-      {"results",
-       {{"cooked", c.results_cooked}, {"cached", c.results_cached}, {"up_to_date", c.results_up_to_date}, {"failed", c.results_failed}}},
-      {"seconds", {{"total", total_s}, {"scan", scan_s}, {"explore", explore_s}, {"cook", cook_s}, {"stage", stage_s}}},
-      {"workers",
-       {{"started", c.workers_started}, {"lost", c.workers_lost}, {"executors_lost", c.executors_lost}, {"jobs_retried", c.jobs_retried}}},
-      {"bytes", {{"read", bytes_read}, {"stored", bytes_stored}, {"deduplicated", bytes_deduplicated}, {"fetched", 0}}},
-      {"warnings", std::move(warning_list)},
-      {"failures", std::move(failure_list)}};
+  return {{"schema", "galley.cook-summary.v1"},
+          {"exit_code", exit_code},
+          {"project", project},
+          {"roots", roots},
+          {"patch_roots", nlohmann::json::object()},
+          {"snapshot", snapshot},
+          {"packages",
+           {{"in_cook", c.in_cook},
+            {"loaded", c.loaded},
+            {"up_to_date", c.up_to_date},
+            {"failed", c.failed},
+            {"skipped", c.skipped}}},
+          {"results",
+           {{"cooked", c.results_cooked},
+            {"cached", c.results_cached},
+            {"up_to_date", c.results_up_to_date},
+            {"failed", c.results_failed}}},
+          {"seconds",
+           {{"total", total_s},
+            {"scan", scan_s},
+            {"explore", explore_s},
+            {"cook", cook_s},
+            {"stage", stage_s}}},
+          {"workers",
+           {{"started", c.workers_started},
+            {"lost", c.workers_lost},
+            {"executors_lost", c.executors_lost},
+            {"jobs_retried", c.jobs_retried}}},
+          {"bytes",
+           {{"read", bytes_read},
+            {"stored", bytes_stored},
+            {"deduplicated", bytes_deduplicated},
+            {"fetched", 0}}},
+          {"warnings", std::move(warning_list)},
+          {"failures", std::move(failure_list)}};
 }
 
-std::string Summary::ToText() const { return ToJson().dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; }
+std::string Summary::ToText() const {
+  return ToJson().dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
 
-Report::Report(const GlobalOptions& options) : options_(options), started_(absl::Now()), last_plain_(started_) {
+Report::Report(const GlobalOptions& options)
+    : options_(options), started_(absl::Now()), last_plain_(started_) {
   is_terminal_ = !options.json && !options.quiet && ::isatty(STDERR_FILENO) == 1;
   has_colour_ = is_terminal_ && std::getenv("NO_COLOR") == nullptr;
 }
@@ -122,7 +158,8 @@ void Report::Say(std::string_view text) {
   std::fputs(fmt::format("{}\n", EscapeControl(text)).c_str(), stderr);
 }
 
-void Report::OnFailed(const std::string& package, const std::string& platform, const director::PackageFailed& failed) {
+void Report::OnFailed(const std::string& package, const std::string& platform,
+                      const director::PackageFailed& failed) {
   const std::string stage(StageName(failed.stage));
   const bool is_of_all = platform.empty() && !package.empty();
   for (const std::string& one : is_of_all ? platforms : std::vector<std::string>{platform}) {
@@ -134,26 +171,43 @@ void Report::OnFailed(const std::string& package, const std::string& platform, c
   }
   if (options_.json) return;
   ClearLine();
-  const std::string where = platform.empty() ? package : package.empty() ? platform : fmt::format("{} ({})", package, platform);
-  std::fputs(fmt::format("{}error:{} {}: {}\n", has_colour_ ? "\x1b[31m" : "", has_colour_ ? "\x1b[0m" : "", where, Printable(failed.error)).c_str(),
+  const std::string where = platform.empty()  ? package
+                            : package.empty() ? platform
+                                              : fmt::format("{} ({})", package, platform);
+  std::fputs(fmt::format("{}error:{} {}: {}\n", has_colour_ ? "\x1b[31m" : "",
+                         has_colour_ ? "\x1b[0m" : "", where, Printable(failed.error))
+                 .c_str(),
              stderr);
 }
 
-void Report::OnWarning(const std::string& package, const std::string& platform, const std::string& text) {
+void Report::OnWarning(const std::string& package, const std::string& platform,
+                       const std::string& text) {
   warnings.push_back({package, platform, text});
-  if (options_.json) return Event({{"event", "warning"}, {"package", package}, {"platform", platform}, {"text", text}});
+  if (options_.json)
+    return Event(
+        {{"event", "warning"}, {"package", package}, {"platform", platform}, {"text", text}});
   if (options_.quiet) return;
   ClearLine();
-  const std::string where = package.empty() ? "" : platform.empty() ? package + ": " : fmt::format("{} ({}): ", package, platform);
-  std::fputs(fmt::format("{}warning:{} {}{}\n", has_colour_ ? "\x1b[33m" : "", has_colour_ ? "\x1b[0m" : "", where, Printable(text)).c_str(), stderr);
+  const std::string where = package.empty()    ? ""
+                            : platform.empty() ? package + ": "
+                                               : fmt::format("{} ({}): ", package, platform);
+  std::fputs(fmt::format("{}warning:{} {}{}\n", has_colour_ ? "\x1b[33m" : "",
+                         has_colour_ ? "\x1b[0m" : "", where, Printable(text))
+                 .c_str(),
+             stderr);
 }
 
 void Report::OnDone(const director::StoredResult& result, director::ResultSource source) {
   done[{result.package, result.platform_name}] = result.action_key;
-  if (source == director::ResultSource::kCooked && first_cooked == absl::InfiniteFuture()) first_cooked = absl::Now();
-  for (const std::string& warning : result.result.details.warnings) OnWarning(result.package, result.platform_name, warning);
+  if (source == director::ResultSource::kCooked && first_cooked == absl::InfiniteFuture())
+    first_cooked = absl::Now();
+  for (const std::string& warning : result.result.details.warnings)
+    OnWarning(result.package, result.platform_name, warning);
   if (options_.json) {
-    Event({{"event", "done"}, {"package", result.package}, {"platform", result.platform_name}, {"source", SourceName(source)}});
+    Event({{"event", "done"},
+           {"package", result.package},
+           {"platform", result.platform_name},
+           {"source", SourceName(source)}});
   } else if (options_.verbose && !options_.quiet) {
     Say(fmt::format("{} {} ({})", SourceName(source), result.package, result.platform_name));
   }
@@ -164,7 +218,9 @@ void Report::OnProgress(const director::Counters& counters) {
   if (is_terminal_) {
     std::string line = ProgressText(counters, absl::ToDoubleSeconds(now - started_));
     winsize window{};
-    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && line.size() >= window.ws_col) line.resize(window.ws_col - 1u);
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
+        line.size() >= window.ws_col)
+      line.resize(window.ws_col - 1u);
     std::fputs(fmt::format("\r\x1b[K{}", line).c_str(), stderr);
     std::fflush(stderr);
     line_shown_ = true;
@@ -192,13 +248,21 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
   }
   if (options_.quiet || !has_cooked) return ClearLine();
   const director::Counters& c = summary.counters;
-  Say(fmt::format("{} packages in the cook: {} cooked, {} cached, {} up to date, {} failed results ({:.2f} s)", c.in_cook,
-                  c.results_cooked, c.results_cached, c.results_up_to_date, c.results_failed, summary.total_s));
-  for (const auto& [platform, root] : summary.roots) Say(fmt::format("  {:<12} {}", platform, root));
-  if (summary.roots.empty()) Say(fmt::format("{}; no root was published, the sandboxes are as they were, what was finished is kept",
-                                             summary.exit_code == kInterrupted ? "interrupted" : "stopped early"));
+  Say(fmt::format(
+      "{} packages in the cook: {} cooked, {} cached, {} up to date, {} failed results ({:.2f} s)",
+      c.in_cook, c.results_cooked, c.results_cached, c.results_up_to_date, c.results_failed,
+      summary.total_s));
+  for (const auto& [platform, root] : summary.roots)
+    Say(fmt::format("  {:<12} {}", platform, root));
+  if (summary.roots.empty())
+    Say(fmt::format(
+        "{}; no root was published, the sandboxes are as they were, what was finished is kept",
+        summary.exit_code == kInterrupted ? "interrupted" : "stopped early"));
   if (!summary.failures.empty()) {
-    Say(fmt::format("{} of the results failed; `galley why PACKAGE` explains, `galley store cat LOG` prints a log", summary.failures.size()));
+    Say(
+        fmt::format("{} of the results failed; `galley why PACKAGE` explains, `galley store cat "
+                    "LOG` prints a log",
+                    summary.failures.size()));
   }
 }
 

@@ -1,5 +1,5 @@
-// Report: what a person or a program sees of a cook: a live line on a terminal, plain lines elsewhere, JSON events with --json, and the
-// summary (CONTRACT, "The summary").
+// Report: what a person or a program sees of a cook: a live line on a terminal, plain lines
+// elsewhere, JSON events with --json, and the summary (CONTRACT, "The summary").
 //
 // Threads: one.
 #pragma once
@@ -58,8 +58,10 @@ class Report final : public director::ShellListener {
   void Say(std::string_view text);
   void Warn(std::string_view text) { OnWarning("", "", std::string(text)); }
 
-  void OnFailed(const std::string& package, const std::string& platform, const director::PackageFailed& failed) override;
-  void OnWarning(const std::string& package, const std::string& platform, const std::string& text) override;
+  void OnFailed(const std::string& package, const std::string& platform,
+                const director::PackageFailed& failed) override;
+  void OnWarning(const std::string& package, const std::string& platform,
+                 const std::string& text) override;
   void OnDone(const director::StoredResult& result, director::ResultSource source) override;
   void OnProgress(const director::Counters& counters) override;
 
@@ -67,7 +69,8 @@ class Report final : public director::ShellListener {
   // `has_cooked`: it got as far as cooking.
   void Finish(const Summary& summary, bool has_cooked);
 
-  // Those that are cooked for. A failure of all of them is one line for people and one entry for each in the summary.
+  // Those that are cooked for. A failure of all of them is one line for people and one entry for
+  // each in the summary.
   std::vector<std::string> platforms;
 
   std::vector<SummaryWarning> warnings;

@@ -17,7 +17,8 @@ Summary MakeSummary() {
   Summary summary;
   summary.exit_code = 1;
   summary.project = "tower";
-  summary.roots = {{"windows", Digest::Of("w").ToString()}, {"android", Digest::Of("a").ToString()}};
+  summary.roots = {{"windows", Digest::Of("w").ToString()},
+                   {"android", Digest::Of("a").ToString()}};
   summary.snapshot = Digest::Of("s").ToString();
   director::Counters& c = summary.counters;
   c.in_cook = 11;
@@ -42,7 +43,8 @@ Summary MakeSummary() {
   summary.bytes_stored = 42;
   summary.bytes_deduplicated = 43;
   summary.warnings = {{"/Game/a.png", "windows", "no normals"}};
-  summary.failures = {{"/Game/x.png", "windows", "save", "truncated", Digest::Of("log").ToString()}};
+  summary.failures = {
+      {"/Game/x.png", "windows", "save", "truncated", Digest::Of("log").ToString()}};
   return summary;
 }
 
@@ -71,7 +73,8 @@ std::vector<json> EventsOf(const std::string& text) {
   return events;
 }
 
-// CONTRACT, "The summary": every key, each with a number of its own, so that none stands for another.
+// CONTRACT, "The summary": every key, each with a number of its own, so that none stands for
+// another.
 TEST(SummaryTest, IsWhatTheContractSays) {
   const std::string path = std::string(GALLEY_SOURCE_DIR) + "/director/cli/testdata/summary.json";
   const auto golden = ReadFile(path);
@@ -104,7 +107,8 @@ TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
   done.result.details.warnings = {"no normals"};
   const Printed printed = Capture(options, [&](Report& report) {
     report.Say("scanned 3 files");
-    report.OnFailed("/Game/x.png", "windows", {.stage = director::Stage::kLoad, .error = "bad \xff\nbytes", .log = "d"});
+    report.OnFailed("/Game/x.png", "windows",
+                    {.stage = director::Stage::kLoad, .error = "bad \xff\nbytes", .log = "d"});
     report.OnDone(done, director::ResultSource::kCached);
     report.Finish(MakeSummary(), true);
   });
@@ -126,14 +130,18 @@ TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
   const Printed printed = Capture(options, [&](Report& report) {
     report.platforms = {"windows", "android"};
     report.OnWarning("/Game/a.png", "", "no normals");
-    report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kRequest, .error = "no such file"});
+    report.OnFailed("/Game/x.png", "",
+                    {.stage = director::Stage::kRequest, .error = "no such file"});
     EXPECT_THAT(report.warnings, ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals"}));
-    EXPECT_THAT(report.failures, ElementsAre(SummaryFailure{"/Game/x.png", "windows", "request", "no such file", ""},
-                                             SummaryFailure{"/Game/x.png", "android", "request", "no such file", ""}));
+    EXPECT_THAT(
+        report.failures,
+        ElementsAre(SummaryFailure{"/Game/x.png", "windows", "request", "no such file", ""},
+                    SummaryFailure{"/Game/x.png", "android", "request", "no such file", ""}));
     report.Finish(MakeSummary(), true);
   });
   EXPECT_EQ(printed.out, "");
-  EXPECT_EQ(printed.error, "error: /Game/x.png: no such file\n") << "errors are told even when quiet, and nothing else is";
+  EXPECT_EQ(printed.error, "error: /Game/x.png: no such file\n")
+      << "errors are told even when quiet, and nothing else is";
 }
 
 TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {
@@ -176,7 +184,8 @@ TEST(ReportTest, DoneKeepsTheKeyOfEachResultOnce) {
     EXPECT_EQ(report.first_cooked, absl::InfiniteFuture());
     report.OnDone(done, director::ResultSource::kCooked);
     EXPECT_LT(report.first_cooked, absl::InfiniteFuture());
-    EXPECT_THAT(report.done, ElementsAre(testing::Pair(testing::Pair("/Game/a.png", "windows"), Digest::Of("key"))));
+    EXPECT_THAT(report.done, ElementsAre(testing::Pair(testing::Pair("/Game/a.png", "windows"),
+                                                       Digest::Of("key"))));
     EXPECT_THAT(report.warnings, IsEmpty());
   });
 }

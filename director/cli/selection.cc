@@ -16,9 +16,12 @@ using director::ProjectCatalog;
 
 class Selector {
  public:
-  Selector(const project::Project& project, const ProjectCatalog& table) : project_(project), table_(table) {}
+  Selector(const project::Project& project, const ProjectCatalog& table)
+      : project_(project), table_(table) {}
 
-  void Add(std::string name, InstigatorCategory category) { selection_.packages.push_back({std::move(name), category}); }
+  void Add(std::string name, InstigatorCategory category) {
+    selection_.packages.push_back({std::move(name), category});
+  }
 
   // Packages that `pattern` (a glob or a plain name) matches; the number of them.
   absl::StatusOr<size_t> AddMatches(std::string_view pattern, InstigatorCategory category) {
@@ -45,7 +48,8 @@ class Selector {
 
   absl::Status AddPackage(const std::string& argument, InstigatorCategory category) {
     ASSIGN_OR_RETURN(const std::string name, ToVirtual(project_, argument));
-    if (name.find("/_gen/") == std::string::npos && !table_.Find(name)) return NoSuchPackage(argument, name);
+    if (name.find("/_gen/") == std::string::npos && !table_.Find(name))
+      return NoSuchPackage(argument, name);
     Add(name, category);
     return absl::OkStatus();
   }
@@ -61,7 +65,8 @@ class Selector {
   absl::Status AddMap(const std::string& argument, InstigatorCategory category) {
     if (argument.find_first_of("*?[{") == std::string::npos) return AddPackage(argument, category);
     ASSIGN_OR_RETURN(const size_t count, AddMatches(argument, category));
-    if (count == 0) return absl::InvalidArgumentError(fmt::format("no package matches the map {}", argument));
+    if (count == 0)
+      return absl::InvalidArgumentError(fmt::format("no package matches the map {}", argument));
     return absl::OkStatus();
   }
 
@@ -73,9 +78,13 @@ class Selector {
 
   Selection Take() {
     auto& packages = selection_.packages;
-    const auto key = [](const director::SelectedPackage& one) { return std::tie(one.name, one.category); };
-    std::sort(packages.begin(), packages.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-    packages.erase(std::unique(packages.begin(), packages.end(), [&](const auto& a, const auto& b) { return key(a) == key(b); }),
+    const auto key = [](const director::SelectedPackage& one) {
+      return std::tie(one.name, one.category);
+    };
+    std::sort(packages.begin(), packages.end(),
+              [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    packages.erase(std::unique(packages.begin(), packages.end(),
+                               [&](const auto& a, const auto& b) { return key(a) == key(b); }),
                    packages.end());
     return std::move(selection_);
   }
@@ -85,7 +94,8 @@ class Selector {
   absl::Status NoSuchPackage(const std::string& argument, const std::string& name) const {
     const director::ReferenceTarget target = table_.Resolve("/", name);
     return absl::InvalidArgumentError(
-        fmt::format("{} is no package: {}", argument, target.error.empty() ? "there is no such file" : target.error));
+        fmt::format("{} is no package: {}", argument,
+                    target.error.empty() ? "there is no such file" : target.error));
   }
 
   const project::Project& project_;
@@ -93,19 +103,25 @@ class Selector {
   Selection selection_;
 };
 
-absl::Status SelectFromCommandLine(const CookCommandOptions& options, const project::Project& project, Selector& selector) {
-  for (const std::string& argument : options.positional) RETURN_IF_ERROR(selector.AddPositional(argument));
+absl::Status SelectFromCommandLine(const CookCommandOptions& options,
+                                   const project::Project& project, Selector& selector) {
+  for (const std::string& argument : options.positional)
+    RETURN_IF_ERROR(selector.AddPositional(argument));
   for (const std::string& package : options.packages) {
     RETURN_IF_ERROR(selector.AddPackage(package, InstigatorCategory::kCommandLinePackage));
   }
-  for (const std::string& map : options.maps) RETURN_IF_ERROR(selector.AddMap(map, InstigatorCategory::kCookMap));
-  for (const std::string& folder : options.directories) RETURN_IF_ERROR(selector.AddDirectory(folder));
+  for (const std::string& map : options.maps)
+    RETURN_IF_ERROR(selector.AddMap(map, InstigatorCategory::kCookMap));
+  for (const std::string& folder : options.directories)
+    RETURN_IF_ERROR(selector.AddDirectory(folder));
   for (const std::string& section : options.map_sections) {
     const auto found = project.map_sections.find(section);
     if (found == project.map_sections.end()) {
-      return absl::InvalidArgumentError(fmt::format("galley.toml has no [map_section.{}]", section));
+      return absl::InvalidArgumentError(
+          fmt::format("galley.toml has no [map_section.{}]", section));
     }
-    for (const std::string& map : found->second) RETURN_IF_ERROR(selector.AddMap(map, InstigatorCategory::kIniMapSection));
+    for (const std::string& map : found->second)
+      RETURN_IF_ERROR(selector.AddMap(map, InstigatorCategory::kIniMapSection));
   }
   return absl::OkStatus();
 }
@@ -118,11 +134,13 @@ absl::Status SelectByTheBook(const project::Project& project, Selector& selector
   }
   for (const std::string& map : cook.maps) {
     ASSIGN_OR_RETURN(const size_t count, selector.AddMatches(map, InstigatorCategory::kCookMap));
-    if (count == 0) selector.selection().warnings.push_back(fmt::format("[cook] maps: nothing matches {}", map));
+    if (count == 0)
+      selector.selection().warnings.push_back(fmt::format("[cook] maps: nothing matches {}", map));
   }
   for (const std::string& folder : cook.directories) {
     if (selector.AddFolder(folder, InstigatorCategory::kCommandLineDirectory) == 0) {
-      selector.selection().warnings.push_back(fmt::format("[cook] directories: no package lies under {}", folder));
+      selector.selection().warnings.push_back(
+          fmt::format("[cook] directories: no package lies under {}", folder));
     }
   }
   return absl::OkStatus();
@@ -134,16 +152,19 @@ absl::StatusOr<Selection> Select(const CookCommandOptions& options, const projec
                                  const director::ProjectCatalog& table) {
   Selector selector(project, table);
   // What leaves something out is no cook by the book either.
-  selector.selection().by_the_book =
-      !options.has_selection() && options.never.empty() && options.cultures.empty() && !options.no_soft_references;
+  selector.selection().by_the_book = !options.has_selection() && options.never.empty() &&
+                                     options.cultures.empty() && !options.no_soft_references;
   if (options.has_selection()) {
     RETURN_IF_ERROR(SelectFromCommandLine(options, project, selector));
   } else {
     RETURN_IF_ERROR(SelectByTheBook(project, selector));
   }
   for (const std::string& always : project.cook.always) {
-    ASSIGN_OR_RETURN(const size_t count, selector.AddMatches(always, InstigatorCategory::kAlwaysCookMap));
-    if (count == 0) selector.selection().warnings.push_back(fmt::format("[cook] always: nothing matches {}", always));
+    ASSIGN_OR_RETURN(const size_t count,
+                     selector.AddMatches(always, InstigatorCategory::kAlwaysCookMap));
+    if (count == 0)
+      selector.selection().warnings.push_back(
+          fmt::format("[cook] always: nothing matches {}", always));
   }
   return selector.Take();
 }

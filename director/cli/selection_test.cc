@@ -12,7 +12,8 @@ class SelectionTest : public director::ShellTest {
  protected:
   void SetUp() override {
     ShellTest::SetUp();
-    for (const char* file : {"maps/town.txt", "maps/forest.txt", "props/a.png", "props/b/c.png", "propsx.txt", "readme.md"}) {
+    for (const char* file : {"maps/town.txt", "maps/forest.txt", "props/a.png", "props/b/c.png",
+                             "propsx.txt", "readme.md"}) {
       Write(std::string("content/") + file, "");
     }
   }
@@ -27,19 +28,26 @@ class SelectionTest : public director::ShellTest {
     by_the_book_ = selection->by_the_book;
     std::string text;
     for (const auto& one : selection->packages) {
-      text += (text.empty() ? "" : ", ") + one.name.substr(6) + " " + std::string(Short(one.category));
+      text +=
+          (text.empty() ? "" : ", ") + one.name.substr(6) + " " + std::string(Short(one.category));
     }
     for (const std::string& warning : selection->warnings) text += "! " + warning;
     return text;
   }
   static std::string_view Short(director::InstigatorCategory category) {
     switch (category) {
-      case director::InstigatorCategory::kCommandLinePackage: return "package";
-      case director::InstigatorCategory::kCommandLineDirectory: return "folder";
-      case director::InstigatorCategory::kCookMap: return "map";
-      case director::InstigatorCategory::kIniMapSection: return "section";
-      case director::InstigatorCategory::kAlwaysCookMap: return "always";
-      default: return "?";
+      case director::InstigatorCategory::kCommandLinePackage:
+        return "package";
+      case director::InstigatorCategory::kCommandLineDirectory:
+        return "folder";
+      case director::InstigatorCategory::kCookMap:
+        return "map";
+      case director::InstigatorCategory::kIniMapSection:
+        return "section";
+      case director::InstigatorCategory::kAlwaysCookMap:
+        return "always";
+      default:
+        return "?";
     }
   }
 
@@ -48,7 +56,9 @@ class SelectionTest : public director::ShellTest {
 };
 
 TEST_F(SelectionTest, WithoutAnyWordAllPackagesAreCookedByTheBook) {
-  EXPECT_EQ(Selected(), "maps/forest.txt folder, maps/town.txt folder, props/a.png folder, props/b/c.png folder, propsx.txt folder");
+  EXPECT_EQ(Selected(),
+            "maps/forest.txt folder, maps/town.txt folder, props/a.png folder, props/b/c.png "
+            "folder, propsx.txt folder");
   EXPECT_TRUE(by_the_book_);
 }
 
@@ -58,7 +68,8 @@ TEST_F(SelectionTest, TheBookIsTheCookSection) {
   project_.cook.always = {"/Game/propsx.txt"};
   EXPECT_EQ(Selected(),
             "maps/town.txt map, props/a.png folder, props/b/c.png folder, propsx.txt always"
-            "! [cook] maps: nothing matches /Game/none/*! [cook] directories: no package lies under /Game/nowhere");
+            "! [cook] maps: nothing matches /Game/none/*! [cook] directories: no package lies "
+            "under /Game/nowhere");
   EXPECT_TRUE(by_the_book_);
 }
 
@@ -106,10 +117,11 @@ TEST_F(SelectionTest, AGeneratedPackageIsTakenOnItsGeneratorsWord) {
 }
 
 TEST_F(SelectionTest, WhatNamesNothingIsAnErrorThatHelps) {
-  const std::vector<std::pair<std::string, std::string>> cases = {{"/Game/maps/twon.txt", "no such file"},
-                                                                  {"/Game/Maps/town.txt", "/Game/maps/town.txt"},
-                                                                  {"/Game/readme.md", "no rule or sidecar"},
-                                                                  {"/elsewhere/x", "mounts: /Game"}};
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"/Game/maps/twon.txt", "no such file"},
+      {"/Game/Maps/town.txt", "/Game/maps/town.txt"},
+      {"/Game/readme.md", "no rule or sidecar"},
+      {"/elsewhere/x", "mounts: /Game"}};
   for (const auto& [argument, help] : cases) {
     options_of_cook_.positional = {argument};
     EXPECT_THAT(Selected(), AllOf(HasSubstr(argument), HasSubstr(help)));

@@ -14,7 +14,8 @@
 namespace galley::cli {
 namespace {
 
-// The store, and the id of the project whose roots are meant: with --store and no project, every project's.
+// The store, and the id of the project whose roots are meant: with --store and no project, every
+// project's.
 struct Opened {
   std::unique_ptr<store::Store> store;
   std::string project_id;
@@ -49,11 +50,15 @@ int RunRoots(const GlobalOptions& options) {
   for (const store::PublishedRoot& root : *roots) {
     const std::string time = absl::FormatTime(absl::RFC3339_sec, root.time, absl::UTCTimeZone());
     if (options.json) {
-      PrintJson({{"platform", root.platform}, {"sequence", root.sequence}, {"root", root.root.ToString()},
-                 {"by_the_book", root.by_the_book}, {"time", time}});
+      PrintJson({{"platform", root.platform},
+                 {"sequence", root.sequence},
+                 {"root", root.root.ToString()},
+                 {"by_the_book", root.by_the_book},
+                 {"time", time}});
     } else {
-      std::puts(fmt::format("{:<12} {:>5}  {}  {}  {}", root.platform, root.sequence, time, root.by_the_book ? "book" : "part",
-                            root.root.ToString()).c_str());
+      std::puts(fmt::format("{:<12} {:>5}  {}  {}  {}", root.platform, root.sequence, time,
+                            root.by_the_book ? "book" : "part", root.root.ToString())
+                    .c_str());
     }
   }
   return kDone;
@@ -74,16 +79,22 @@ int RunTree(const GlobalOptions& options, const std::string& root_text, const st
     if (!prefix.empty() && file.path != prefix && !file.path.starts_with(prefix + "/")) continue;
     found = true;
     if (options.json) {
-      PrintJson({{"path", file.path}, {"digest", file.digest.ToString()}, {"executable", file.is_executable}});
+      PrintJson({{"path", file.path},
+                 {"digest", file.digest.ToString()},
+                 {"executable", file.is_executable}});
     } else {
-      std::puts(fmt::format("{} {:>10} {}{}", file.digest.hex().substr(0, 16), file.digest.size_bytes(), file.path,
-                            file.is_executable ? "*" : "").c_str());
+      std::puts(fmt::format("{} {:>10} {}{}", file.digest.hex().substr(0, 16),
+                            file.digest.size_bytes(), file.path, file.is_executable ? "*" : "")
+                    .c_str());
     }
   }
-  return found ? kDone : Fail(options, kUsage, fmt::format("{}: no such path in root {}", path, root->ToString()));
+  return found ? kDone
+               : Fail(options, kUsage,
+                      fmt::format("{}: no such path in root {}", path, root->ToString()));
 }
 
-int RunDiff(const GlobalOptions& options, const std::string& before_text, const std::string& after_text) {
+int RunDiff(const GlobalOptions& options, const std::string& before_text,
+            const std::string& after_text) {
   auto opened = Open(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto before = ResolveRoot(*opened->store, opened->project_id, before_text);
@@ -104,26 +115,35 @@ int RunDiff(const GlobalOptions& options, const std::string& before_text, const 
       if (!is_removed) line["after"] = one.after.digest.ToString();
       PrintJson(line);
     } else {
-      std::puts(fmt::format("{:<8} {} ({} -> {})", name, path, is_added ? "-" : std::to_string(one.before.digest.size_bytes()),
-                            is_removed ? "-" : std::to_string(one.after.digest.size_bytes())).c_str());
+      std::puts(fmt::format("{:<8} {} ({} -> {})", name, path,
+                            is_added ? "-" : std::to_string(one.before.digest.size_bytes()),
+                            is_removed ? "-" : std::to_string(one.after.digest.size_bytes()))
+                    .c_str());
     }
   }
   return differences->empty() ? kDone : kFailed;
 }
 
-int RunCheckout(const GlobalOptions& options, const std::string& root_text, const std::string& directory) {
+int RunCheckout(const GlobalOptions& options, const std::string& root_text,
+                const std::string& directory) {
   auto opened = Open(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto root = ResolveRoot(*opened->store, opened->project_id, root_text);
   if (!root.ok()) return Fail(options, kUsage, MessageOf(root.status()));
   const auto report = director::Checkout(*opened->store, *root, AbsolutePath(directory));
   if (!report.ok()) {
-    return Fail(options, absl::IsFailedPrecondition(report.status()) ? kUsage : kInfrastructure, MessageOf(report.status()));
+    return Fail(options, absl::IsFailedPrecondition(report.status()) ? kUsage : kInfrastructure,
+                MessageOf(report.status()));
   }
   if (options.json) {
-    PrintJson({{"root", root->ToString()}, {"directory", AbsolutePath(directory)}, {"files", report->written}, {"bytes", report->bytes_written}});
+    PrintJson({{"root", root->ToString()},
+               {"directory", AbsolutePath(directory)},
+               {"files", report->written},
+               {"bytes", report->bytes_written}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("{}: {} files, {}", directory, report->written, HumanBytes(report->bytes_written)).c_str());
+    std::puts(fmt::format("{}: {} files, {}", directory, report->written,
+                          HumanBytes(report->bytes_written))
+                  .c_str());
   }
   return kDone;
 }
@@ -162,7 +182,9 @@ int RunStoreStats(const GlobalOptions& options) {
 
 int RunStoreVerify(const GlobalOptions& options) {
   auto opened = OpenStoreOf(options);
-  if (!opened.ok()) return Fail(options, absl::IsInvalidArgument(opened.status()) ? kUsage : kInfrastructure, MessageOf(opened.status()));
+  if (!opened.ok())
+    return Fail(options, absl::IsInvalidArgument(opened.status()) ? kUsage : kInfrastructure,
+                MessageOf(opened.status()));
   const auto report = (*opened)->Verify();
   if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
   if (options.json) {
@@ -170,9 +192,13 @@ int RunStoreVerify(const GlobalOptions& options) {
   } else {
     for (const std::string& problem : report->problems) std::puts(problem.c_str());
     if (!options.quiet) {
-      std::puts(fmt::format("{} blobs, {}: {}", report->blobs, HumanBytes(report->bytes),
-                            report->problems.empty() ? "all whole" : fmt::format("{} problems, quarantined; the next cook makes them again",
-                                                                                 report->problems.size())).c_str());
+      std::puts(
+          fmt::format("{} blobs, {}: {}", report->blobs, HumanBytes(report->bytes),
+                      report->problems.empty()
+                          ? "all whole"
+                          : fmt::format("{} problems, quarantined; the next cook makes them again",
+                                        report->problems.size()))
+              .c_str());
     }
   }
   return report->problems.empty() ? kDone : kFailed;
@@ -180,11 +206,14 @@ int RunStoreVerify(const GlobalOptions& options) {
 
 int RunStoreCat(const GlobalOptions& options, const std::string& text) {
   const auto digest = Digest::Parse(text);
-  if (!digest.ok()) return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(digest.status())));
+  if (!digest.ok())
+    return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(digest.status())));
   auto opened = OpenStoreOf(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto blob = (*opened)->Get(*digest);
-  if (!blob.ok()) return Fail(options, absl::IsNotFound(blob.status()) ? kFailed : kInfrastructure, MessageOf(blob.status()));
+  if (!blob.ok())
+    return Fail(options, absl::IsNotFound(blob.status()) ? kFailed : kInfrastructure,
+                MessageOf(blob.status()));
   std::fwrite((*blob)->data(), 1, (*blob)->size(), stdout);
   return kDone;
 }

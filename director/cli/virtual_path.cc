@@ -18,7 +18,8 @@ std::string Canonical(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ToVirtual(const project::Project& project, const std::string& argument) {
+absl::StatusOr<std::string> ToVirtual(const project::Project& project,
+                                      const std::string& argument) {
   std::string trimmed = argument;
   while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
   for (const content::Mount& mount : project.mounts) {
@@ -37,9 +38,10 @@ absl::StatusOr<std::string> ToVirtual(const project::Project& project, const std
     if (best != nullptr) return best->path + host.substr(best_folder.size());
   }
   std::string mounts;
-  for (const content::Mount& mount : project.mounts) mounts += (mounts.empty() ? "" : ", ") + mount.path;
-  return absl::InvalidArgumentError(
-      fmt::format("{} lies under no mount (mounts: {}) and in no mounted folder", argument, mounts));
+  for (const content::Mount& mount : project.mounts)
+    mounts += (mounts.empty() ? "" : ", ") + mount.path;
+  return absl::InvalidArgumentError(fmt::format(
+      "{} lies under no mount (mounts: {}) and in no mounted folder", argument, mounts));
 }
 
 }  // namespace galley::cli

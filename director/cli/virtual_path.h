@@ -8,8 +8,8 @@
 
 namespace galley::cli {
 
-// Virtual when it lies under a mount's virtual path, else a file path (relative to the working directory, links resolved) in a mounted
-// folder. INVALID_ARGUMENT lists the mounts.
+// Virtual when it lies under a mount's virtual path, else a file path (relative to the working
+// directory, links resolved) in a mounted folder. INVALID_ARGUMENT lists the mounts.
 absl::StatusOr<std::string> ToVirtual(const project::Project& project, const std::string& argument);
 
 }  // namespace galley::cli

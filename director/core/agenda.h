@@ -1,7 +1,8 @@
-// Agenda: what the core has still to do of its own accord. A step takes items while their units fit its bound; an item is never split
-// (its cost is a package's references, at most).
+// Agenda: what the core has still to do of its own accord. A step takes items while their units fit
+// its bound; an item is never split (its cost is a package's references, at most).
 //
-// Order: urgency, highest first; among equals first come, first served.   Cost: O(1).   Threads: none; owned by CookCore.
+// Order: urgency, highest first; among equals first come, first served.   Cost: O(1).   Threads:
+// none; owned by CookCore.
 #pragma once
 
 #include <array>

@@ -10,7 +10,9 @@ uint32_t Blame::AddOwnFault(PackageId package, WorkerId worker) {
   return ++faults.own;
 }
 
-uint32_t Blame::AddInfrastructureFault(PackageId package) { return ++faults_[package].infrastructure; }
+uint32_t Blame::AddInfrastructureFault(PackageId package) {
+  return ++faults_[package].infrastructure;
+}
 
 WorkerId Blame::LastWorker(PackageId package) const {
   const auto found = faults_.find(package);

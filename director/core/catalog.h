@@ -1,5 +1,6 @@
-// Catalog: what the core may ask about the project, as a pure, immutable table that the shell builds from a snapshot and the rules. A new
-// snapshot comes as a new catalog with FilesChanged. No I/O behind it.
+// Catalog: what the core may ask about the project, as a pure, immutable table that the shell
+// builds from a snapshot and the rules. A new snapshot comes as a new catalog with FilesChanged. No
+// I/O behind it.
 #pragma once
 
 #include <memory>
@@ -13,19 +14,23 @@
 namespace galley::director {
 
 struct CatalogEntry {
-  // Not empty: the package cannot be cooked (unknown cooker, wrong sidecar, name clash, a link out of its mount ...): it fails in Request.
+  // Not empty: the package cannot be cooked (unknown cooker, wrong sidecar, name clash, a link out
+  // of its mount ...): it fails in Request.
   std::string error;
   bool never_cook = false;
   // Resource classes that a save needs ([resources]); usually empty.
   std::vector<std::string> resources;
-  // Its variants for the selected cultures: in the cook (instigator Culture) when this package is. Packages of their own.
+  // Its variants for the selected cultures: in the cook (instigator Culture) when this package is.
+  // Packages of their own.
   std::vector<std::string> localised;
 };
 
 // Where a reference leads.
 struct ReferenceTarget {
-  std::string name;   // absolute virtual path; empty when `error` says why there is none (leaves the mounts, malformed)
-  std::string error;  // why it cannot be a package though `name` is set: "no such file", "no rule or sidecar", "did you mean /Game/X.png?"
+  std::string name;  // absolute virtual path; empty when `error` says why there is none (leaves the
+                     // mounts, malformed)
+  std::string error;    // why it cannot be a package though `name` is set: "no such file", "no rule
+                        // or sidecar", "did you mean /Game/X.png?"
   std::string warning;  // fix_case: found under another spelling
 };
 
@@ -35,9 +40,10 @@ class Catalog {
   // nullopt: no package of that name (generated ones are not in the catalog).
   virtual std::optional<CatalogEntry> Find(std::string_view name) const = 0;
   // A generated package: rules apply to its name, the generator's cooker and settings on top.
-  virtual CatalogEntry Generated(std::string_view name, std::string_view cooker, std::string_view settings) const = 0;
-  // Resolves a reference or cooked-input path as written by `from`. A name below an existing package's "/_gen/" is returned without
-  // error: the core knows what was generated.
+  virtual CatalogEntry Generated(std::string_view name, std::string_view cooker,
+                                 std::string_view settings) const = 0;
+  // Resolves a reference or cooked-input path as written by `from`. A name below an existing
+  // package's "/_gen/" is returned without error: the core knows what was generated.
   virtual ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const = 0;
 };
 

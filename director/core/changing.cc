@@ -29,7 +29,9 @@ void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
     const std::string path = std::exchange(packages[id].work->stale_path, "");
     const uint32_t changes = stale_files[path].changes;
     if (changes >= options.stale_max) {
-      FailPackage(id, Stage::kLoad, path + " changed " + std::to_string(changes) + " times while it was cooked: expected files that keep still");
+      FailPackage(id, Stage::kLoad,
+                  path + " changed " + std::to_string(changes) +
+                      " times while it was cooked: expected files that keep still");
     } else {
       Advance(id);
     }
@@ -45,7 +47,8 @@ void CookCore::Impl::RequeueWithReaders(PackageId id, absl::btree_set<PackageId>
     if (!done.insert(next).second) continue;
     Requeue(next);
     for (const InstigatorView& why : instigators.Of(next)) {
-      if (why.category == InstigatorCategory::kBuildDependency && why.referencer.valid()) to_do.push_back(why.referencer);
+      if (why.category == InstigatorCategory::kBuildDependency && why.referencer.valid())
+        to_do.push_back(why.referencer);
     }
   }
 }

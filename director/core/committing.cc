@@ -5,14 +5,16 @@
 
 namespace galley::director {
 
-void CookCore::Impl::Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker, ReportId report) {
+void CookCore::Impl::Commit(PackageId package, PlatformIndex platform, ResultId result,
+                            WorkerId worker, ReportId report) {
   std::vector<std::pair<WorkerId, ReportId>>& reports = commits[{package, platform, result}];
   if (reports.empty()) turn.persist.push_back({package, platform, result, true});
   reports.emplace_back(worker, report);
 }
 
 void CookCore::Impl::OnPersisted(const Persisted& event) {
-  if (!event.error.empty() && request.has_value()) End("results could not be made durable: " + event.error);
+  if (!event.error.empty() && request.has_value())
+    End("results could not be made durable: " + event.error);
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
     const auto commit = commits.find({item.package, item.platform, item.result});
@@ -25,7 +27,8 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
     if (slot.phase != Phase::kCommitting || slot.result->id != item.result) continue;
     if (slot.result->is_verdict) {
       const ResultViewPtr verdict = slot.result;
-      FailPlatforms(item.package, MaskOf(item.platform), Stage::kSave, verdict->error, verdict->log);
+      FailPlatforms(item.package, MaskOf(item.platform), Stage::kSave, verdict->error,
+                    verdict->log);
     } else {
       lifecycle.SetPhase(item.package, item.platform, Phase::kDone, slot.source);
       Settle(item.package, item.platform);
@@ -57,7 +60,8 @@ void CookCore::Impl::Settle(PackageId id, PlatformIndex platform) {
 PlatformMask CookCore::Impl::Wanted(PackageId id) const {
   PlatformMask mask = 0;
   const std::vector<Slot>& slots = packages[id].slots;
-  for (PlatformIndex p = 0; p < slots.size(); ++p) mask |= slots[p].phase != Phase::kUnwanted ? MaskOf(p) : 0;
+  for (PlatformIndex p = 0; p < slots.size(); ++p)
+    mask |= slots[p].phase != Phase::kUnwanted ? MaskOf(p) : 0;
   return mask;
 }
 
@@ -75,7 +79,8 @@ void CookCore::Impl::Advance(PackageId id) {
   const auto any = [&](Phase phase) { return InPhase(id, phase) != 0; };
   if ((InPhase(id, Phase::kDone) | InPhase(id, Phase::kFailed)) == Wanted(id)) return Finish(id);
   if (work.attempt != 0) {
-    return lifecycle.SetState(id, work.is_loaded ? State::kSave : State::kLoad, work.is_loaded ? "loaded" : "handed over");
+    return lifecycle.SetState(id, work.is_loaded ? State::kSave : State::kLoad,
+                              work.is_loaded ? "loaded" : "handed over");
   }
   if (!work.has_begun || IsBlocked(work)) return lifecycle.SetState(id, State::kRequest, "waits");
   if (any(Phase::kToLookUp) || any(Phase::kLookingUp) || any(Phase::kWaiting)) {
@@ -93,14 +98,16 @@ void CookCore::Impl::Finish(PackageId id) {
   if (!package.work->stale_path.empty()) stale_waiters[package.work->stale_path].erase(id);
   lifecycle.SetState(id, State::kIdle, has_failed ? "failed" : "cooked");
   lifecycle.SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
-  const bool is_up_to_date = !has_failed && std::all_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) {
-    return slot.phase == Phase::kUnwanted || slot.source == ResultSource::kUpToDate;
-  });
+  const bool is_up_to_date =
+      !has_failed && std::all_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) {
+        return slot.phase == Phase::kUnwanted || slot.source == ResultSource::kUpToDate;
+      });
   lifecycle.SetUpToDate(id, is_up_to_date);
 }
 
 // Those of `platforms` that have not failed yet. The caller calls Advance.
-void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage, const std::string& error, const std::string& log) {
+void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
+                                   const std::string& error, const std::string& log) {
   PackageData& package = packages[id];
   platforms &= Wanted(id) & ~InPhase(id, Phase::kFailed);
   if (platforms == 0) return;
@@ -115,7 +122,8 @@ void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage s
     }
   }
   if (package.work != nullptr) {
-    std::erase_if(package.work->waits, [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
+    std::erase_if(package.work->waits,
+                  [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
     if (package.work->attempt != 0) attempts.at(package.work->attempt).remaining &= ~platforms;
     WakeWaiters(id);
   }

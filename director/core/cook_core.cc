@@ -7,14 +7,16 @@
 
 namespace galley::director {
 
-CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog, CostTable cost_table)
+CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog,
+                     CostTable cost_table)
     : options(cook_options),
       catalog(std::move(first_catalog)),
       grants(cook_options.resources),
       workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}) {
   GALLEY_CHECK(options.platform_count >= 1 && options.platform_count <= 32);
   GALLEY_CHECK(catalog != nullptr);
-  GALLEY_CHECK(options.silence_max > absl::ZeroDuration() && options.silence_max < absl::InfiniteDuration());
+  GALLEY_CHECK(options.silence_max > absl::ZeroDuration() &&
+               options.silence_max < absl::InfiniteDuration());
   for (auto& [name, cost] : cost_table) costs.emplace(std::move(name), cost);
 }
 
@@ -97,15 +99,17 @@ void CookCore::Impl::CheckInvariants() const {
     if (package.work == nullptr) continue;
     if (package.work->attempt != 0) {
       const auto attempt = attempts.find(package.work->attempt);
-      GALLEY_CHECK(attempt != attempts.end() && attempt->second.is_current && attempt->second.package == PackageId(i));
-      GALLEY_CHECK(workers.all().at(attempt->second.worker).in_hand.contains(package.work->attempt));
+      GALLEY_CHECK(attempt != attempts.end() && attempt->second.is_current &&
+                   attempt->second.package == PackageId(i));
+      GALLEY_CHECK(
+          workers.all().at(attempt->second.worker).in_hand.contains(package.work->attempt));
     }
     for (size_t p = 0; p < package.slots.size(); ++p) {
       const bool is_in_hand = package.slots[p].phase == Phase::kInHand;
       GALLEY_CHECK(!is_in_hand || package.work->attempt != 0);
       const bool is_committing = package.slots[p].phase == Phase::kCommitting;
-      GALLEY_CHECK(!is_committing ||
-                   commits.contains({PackageId(i), static_cast<PlatformIndex>(p), package.slots[p].result->id}));
+      GALLEY_CHECK(!is_committing || commits.contains({PackageId(i), static_cast<PlatformIndex>(p),
+                                                       package.slots[p].result->id}));
     }
   }
   for (const auto& [id, worker] : workers.all()) {
@@ -113,11 +117,14 @@ void CookCore::Impl::CheckInvariants() const {
   }
 }
 
-CookCore::CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, CostTable costs, uint64_t /*seed*/)
+CookCore::CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog,
+                   CostTable costs, uint64_t /*seed*/)
     : impl_(std::make_unique<Impl>(options, std::move(catalog), std::move(costs))) {}
 CookCore::~CookCore() = default;
 
-void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& effects) { impl_->Step(now, event, effects); }
+void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& effects) {
+  impl_->Step(now, event, effects);
+}
 bool CookCore::has_agenda() const { return impl_->HasAgenda(); }
 const Counters& CookCore::counters() const { return impl_->counters; }
 size_t CookCore::package_count() const { return impl_->packages.size(); }
@@ -129,14 +136,17 @@ std::vector<InstigatorView> CookCore::InstigatorsOf(PackageId package) const {
   return {reasons.begin(), reasons.end()};
 }
 
-const record::Generated* CookCore::GeneratedOf(PackageId package) const { return impl_->packages[package].generated.get(); }
+const record::Generated* CookCore::GeneratedOf(PackageId package) const {
+  return impl_->packages[package].generated.get();
+}
 
 std::string CookCore::StateText(PackageId id) const {
   const PackageData& package = impl_->packages[id];
   std::string text(StateName(package.state));
   if (package.state != State::kIdle) return text;
   if (package.is_skipped) return text + ", skipped";
-  if (package.outcome != Outcome::kNone) return text + ", " + std::string(OutcomeName(package.outcome));
+  if (package.outcome != Outcome::kNone)
+    return text + ", " + std::string(OutcomeName(package.outcome));
   return text;
 }
 

@@ -1,7 +1,9 @@
-// CookCore: the director's decisions as a deterministic state machine. Same options and events give the same effects, byte for byte.
+// CookCore: the director's decisions as a deterministic state machine. Same options and events give
+// the same effects, byte for byte.
 //
-// Threads: none; the shell's loop owns it. Cost: a step does at most CookOptions::units_per_step units of work; what is left stays on the
-// agenda and goes on with the next event (the shell sends Tick at once while has_agenda()).
+// Threads: none; the shell's loop owns it. Cost: a step does at most CookOptions::units_per_step
+// units of work; what is left stays on the agenda and goes on with the next event (the shell sends
+// Tick at once while has_agenda()).
 #pragma once
 
 #include <cstdint>
@@ -18,17 +20,19 @@ namespace galley::director {
 
 struct CookOptions {
   uint32_t platform_count = 1;
-  uint32_t workers = 1;                    // exactly so many are kept running while there is work
-  uint32_t term = 1;                       // of this director
+  uint32_t workers = 1;  // exactly so many are kept running while there is work
+  uint32_t term = 1;     // of this director
   uint32_t units_per_step = 4096;
   uint32_t look_ups_per_batch = 1024;
   uint32_t own_fault_attempts_max = 3;
   uint32_t infrastructure_attempts_max = 100;
-  uint32_t needs_max = 256;                // restarts of one package for late cooked inputs
-  uint32_t stale_max = 3;                  // changes of one file in a cook
-  uint32_t spawn_failures_max = 5;         // in a row, while none is attached: exit 3
-  absl::Duration silence_max = absl::Seconds(60);  // of a worker that holds jobs: longer, it is lost; sessions speak once a second
-  absl::Duration start_max = absl::Seconds(120);   // from Spawn, its delay over, to the first WorkerAttached
+  uint32_t needs_max = 256;         // restarts of one package for late cooked inputs
+  uint32_t stale_max = 3;           // changes of one file in a cook
+  uint32_t spawn_failures_max = 5;  // in a row, while none is attached: exit 3
+  absl::Duration silence_max = absl::Seconds(
+      60);  // of a worker that holds jobs: longer, it is lost; sessions speak once a second
+  absl::Duration start_max =
+      absl::Seconds(120);  // from Spawn, its delay over, to the first WorkerAttached
   absl::Duration window = absl::Seconds(2);  // work in a worker's hands, in expected time
   uint32_t window_jobs_max = 1024;
   std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
@@ -38,8 +42,9 @@ struct CookOptions {
 using CostTable = std::vector<std::pair<std::string, absl::Duration>>;
 
 struct Counters {
-  uint64_t in_cook = 0, loaded = 0, up_to_date = 0, failed = 0, skipped = 0;                    // packages
-  uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0, results_failed = 0;  // (package, platform)
+  uint64_t in_cook = 0, loaded = 0, up_to_date = 0, failed = 0, skipped = 0;  // packages
+  uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0,
+           results_failed = 0;  // (package, platform)
   uint64_t results_wanted = 0;
   uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0;
   uint64_t workers_attached = 0;
@@ -53,7 +58,8 @@ struct InstigatorView {
 
 class CookCore {
  public:
-  CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, CostTable costs, uint64_t seed);
+  CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, CostTable costs,
+           uint64_t seed);
   ~CookCore();
 
   // Applies one event and appends what the shell must now do. Never blocks.

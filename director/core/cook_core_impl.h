@@ -1,5 +1,6 @@
-// CookCore::Impl: what the files of the core share. The dispatcher and the step are in cook_core.cc; each family of events and decisions
-// has a file of its own, named at the declarations.
+// CookCore::Impl: what the files of the core share. The dispatcher and the step are in
+// cook_core.cc; each family of events and decisions has a file of its own, named at the
+// declarations.
 #pragma once
 
 #include <deque>
@@ -52,7 +53,8 @@ struct Turn {
 };
 
 struct CookCore::Impl {
-  Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog, CostTable cost_table);
+  Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog,
+       CostTable cost_table);
 
   // cook_core.cc
   void Step(absl::Time time, const Event& event, std::vector<Effect>& effects);
@@ -85,10 +87,12 @@ struct CookCore::Impl {
   void OnNeedsCooked(PackageId package, PlatformIndex platform, const LookedUp::NeedsCooked& needs);
 
   // exploring.cc: references and generated packages.
-  void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view, bool is_result);
+  void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view,
+                   bool is_result);
   size_t Explore(PackageId package, PlatformIndex platform);
   void FollowCultures(PackageId id, PlatformMask platforms, std::vector<Edge>& edges);
-  void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms, std::vector<Edge>& edges);
+  void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,
+              std::vector<Edge>& edges);
   void RegisterGenerated(PackageId package, const ResultView& view, bool is_result);
   void FailGenerator(PackageId package, const std::string& error);
   void AddRankEdge(PackageId dependent, PackageId dependency, bool is_cooked_input);
@@ -125,7 +129,8 @@ struct CookCore::Impl {
   void EndAttempt(AttemptId id, bool is_cancelled);
   void TakeBack(Attempt& attempt, PlatformMask platforms);
   // Counts a fault of the infrastructure; fails the platforms when there were too many.
-  void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error, const std::string& log);
+  void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
+                           const std::string& log);
 
   // dispatching.cc: workers and hand-over.
   void OnWorkerAttached(const WorkerAttached& event);
@@ -143,13 +148,15 @@ struct CookCore::Impl {
   absl::Duration CostOf(std::string_view name) const;
 
   // committing.cc
-  void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker, ReportId report);
+  void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker,
+              ReportId report);
   void OnPersisted(const Persisted& event);
   void Uncommit(const std::vector<Persisted::Item>& items);
   void Settle(PackageId package, PlatformIndex platform);
   void Advance(PackageId package);
   void Finish(PackageId package);
-  void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage, const std::string& error, const std::string& log);
+  void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage,
+                     const std::string& error, const std::string& log);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
   PlatformMask Wanted(PackageId package) const;
   PlatformMask InPhase(PackageId package, Phase phase) const;
@@ -186,7 +193,8 @@ struct CookCore::Impl {
   std::shared_ptr<const Catalog> catalog;
   uint32_t epoch = 1;  // of the catalog
   absl::Time now = absl::InfinitePast();
-  absl::Duration awake;  // time that this process lived through: a pause of the whole machine is no silence of its workers
+  absl::Duration awake;  // time that this process lived through: a pause of the whole machine is no
+                         // silence of its workers
 
   PackageTable packages;
   Counters counters;
@@ -203,7 +211,7 @@ struct CookCore::Impl {
   std::deque<CookRequested> waiting_requests;
   size_t selected_next = 0;
   Ending ending = Ending::kNone;
-  bool is_settling = false;         // roots are being built and published
+  bool is_settling = false;  // roots are being built and published
   uint32_t judged_epoch = 0;
   PlatformMask unpublished = 0;
   absl::btree_map<PlatformIndex, Digest> built;  // published together, when all are

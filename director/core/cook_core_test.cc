@@ -1,7 +1,9 @@
-// Whole cooks, told as a few lines of text. A shell answers every effect at once, in order; time stands still but for back-offs.
+// Whole cooks, told as a few lines of text. A shell answers every effect at once, in order; time
+// stands still but for back-offs.
 //
 //   Town -> Mesh Tree?       hard and soft references          Town ! "text"    a verdict
-//   Town << Mesh             reads Mesh's cooked output        Town *           crashes its executor
+//   Town << Mesh             reads Mesh's cooked output        Town *           crashes its
+//   executor
 //
 // Cook returns lines: "root A, B", "failed A: text", "warned A: text", "ended".
 #include <deque>
@@ -35,8 +37,9 @@ class TextCatalog : public Catalog {
       if (kind == "!") std::getline(words >> std::ws, item.verdict);
       while (kind == "->" && words >> word) {
         const bool is_soft = word.ends_with("?");
-        item.references.push_back({is_soft ? word.substr(0, word.size() - 1) : word,
-                                   is_soft ? record::ReferenceKind::kSoft : record::ReferenceKind::kHard});
+        item.references.push_back(
+            {is_soft ? word.substr(0, word.size() - 1) : word,
+             is_soft ? record::ReferenceKind::kSoft : record::ReferenceKind::kHard});
       }
       while (kind == "<<" && words >> word) item.inputs.push_back(word);
     }
@@ -45,7 +48,9 @@ class TextCatalog : public Catalog {
     if (!items.contains(std::string(name))) return std::nullopt;
     return CatalogEntry{};
   }
-  CatalogEntry Generated(std::string_view, std::string_view, std::string_view) const override { return {}; }
+  CatalogEntry Generated(std::string_view, std::string_view, std::string_view) const override {
+    return {};
+  }
   ReferenceTarget Resolve(std::string_view, std::string_view written) const override {
     return {.name = std::string(written), .error = Find(written).has_value() ? "" : "no such file"};
   }
@@ -65,7 +70,8 @@ class CookCoreTest : public testing::Test {
     return log_;
   }
   std::string Cook(const std::string& graph, bool is_cached = false) {
-    return Cook(graph, CookRequested{.selected = {{"Town", InstigatorCategory::kCookMap}}}, is_cached);
+    return Cook(graph, CookRequested{.selected = {{"Town", InstigatorCategory::kCookMap}}},
+                is_cached);
   }
 
   // What effects answer comes after all effects of the step.
@@ -84,13 +90,17 @@ class CookCoreTest : public testing::Test {
   const std::string& Name(PackageId id) const { return core_->NameOf(id); }
   ResultViewPtr Result(PackageId id) {
     const Item& item = catalog_->items[Name(id)];
-    return std::make_shared<ResultView>(ResultView{.id = ResultId(results_++), .references = item.references,
-                                                   .is_verdict = !item.verdict.empty(), .error = item.verdict});
+    return std::make_shared<ResultView>(ResultView{.id = ResultId(results_++),
+                                                   .references = item.references,
+                                                   .is_verdict = !item.verdict.empty(),
+                                                   .error = item.verdict});
   }
   void Do(const LookUp& look_up) {
     LookedUp answer;
     for (const LookUp::Item& item : look_up.items) {
-      if (is_cached_) answer.items.push_back({item.package, 0, item.generation, LookedUp::Hit{Result(item.package), true}});
+      if (is_cached_)
+        answer.items.push_back(
+            {item.package, 0, item.generation, LookedUp::Hit{Result(item.package), true}});
       if (!is_cached_) answer.items.push_back({item.package, 0, item.generation, LookedUp::Miss{}});
     }
     Send(answer);
@@ -99,10 +109,12 @@ class CookCoreTest : public testing::Test {
   void Do(const Desire& desire) {
     for (const Desire::Start& start : desire.start) {
       loaded_ += Name(start.package) + " ";
-      WorkerReport report{.report = ++reports_, .attempt = start.attempt, .what = WorkerReport::Ended{}};
+      WorkerReport report{
+          .report = ++reports_, .attempt = start.attempt, .what = WorkerReport::Ended{}};
       const Item& item = catalog_->items[Name(start.package)];
       report.what = WorkerReport::Saved{0, Result(start.package), absl::Milliseconds(1)};
-      if (item.crashes) report.what = WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"};
+      if (item.crashes)
+        report.what = WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"};
       for (const std::string& input : item.inputs) {
         bool is_given = false;
         for (const CookedResult& cooked : start.cooked) is_given |= Name(cooked.package) == input;
@@ -113,7 +125,8 @@ class CookCoreTest : public testing::Test {
   }
   void Do(const Persist& persist) {
     Persisted answer;
-    for (const Persist::Item& item : persist.items) answer.items.push_back({item.package, item.platform, item.result});
+    for (const Persist::Item& item : persist.items)
+      answer.items.push_back({item.package, item.platform, item.result});
     Send(answer);
   }
   void Do(const Rescan&) {}
@@ -126,8 +139,10 @@ class CookCoreTest : public testing::Test {
   }
   void Do(const PublishRoot& root) { Send(RootPublished{root.platform, ""}); }
   void Do(const Notify& notify) {
-    if (const auto* failed = std::get_if<PackageFailed>(&notify.notice)) log_ += "failed " + Name(failed->package) + ": " + failed->error + "\n";
-    if (const auto* warned = std::get_if<PackageWarned>(&notify.notice)) log_ += "warned " + Name(warned->package) + ": " + warned->text + "\n";
+    if (const auto* failed = std::get_if<PackageFailed>(&notify.notice))
+      log_ += "failed " + Name(failed->package) + ": " + failed->error + "\n";
+    if (const auto* warned = std::get_if<PackageWarned>(&notify.notice))
+      log_ += "warned " + Name(warned->package) + ": " + warned->text + "\n";
     if (std::holds_alternative<CookEnded>(notify.notice)) log_ += "ended\n";
   }
 
@@ -143,7 +158,8 @@ class CookCoreTest : public testing::Test {
 };
 
 TEST_F(CookCoreTest, TheRootIsTheClosureOverHardAndSoftReferences) {
-  EXPECT_EQ(Cook("Town -> Mesh Tree?\nMesh -> Town\nTree\nOther\n"), "root Mesh Town Tree\nended\n");
+  EXPECT_EQ(Cook("Town -> Mesh Tree?\nMesh -> Town\nTree\nOther\n"),
+            "root Mesh Town Tree\nended\n");
   EXPECT_EQ(core_->counters().results_cooked, 3u);
 }
 
@@ -154,19 +170,23 @@ TEST_F(CookCoreTest, ACookOfWhatIsUpToDateStartsNoWorker) {
 }
 
 TEST_F(CookCoreTest, AMissingHardReferenceFailsTheReferencerAfterItsResultIsCached) {
-  EXPECT_EQ(Cook("Town -> Gone Mesh\nMesh\n"),
-            "failed Town: refers to 'Gone' (hard): expected a package: no such file\nroot\nended\n");
+  EXPECT_EQ(
+      Cook("Town -> Gone Mesh\nMesh\n"),
+      "failed Town: refers to 'Gone' (hard): expected a package: no such file\nroot\nended\n");
   EXPECT_EQ(core_->counters().results_failed, 1u);
   EXPECT_EQ(results_, 2u);
 }
 
 TEST_F(CookCoreTest, AMissingSoftReferenceIsAWarning) {
-  EXPECT_EQ(Cook("Town -> Gone?\n"), "warned Town: refers to 'Gone' (soft): expected a package: no such file\nroot Town\nended\n");
+  EXPECT_EQ(
+      Cook("Town -> Gone?\n"),
+      "warned Town: refers to 'Gone' (soft): expected a package: no such file\nroot Town\nended\n");
 }
 
 TEST_F(CookCoreTest, AFailedPackageOnlyWarnsThoseThatReferToIt) {
-  EXPECT_EQ(Cook("Town -> Mesh\nMesh ! not a mesh\n"),
-            "failed Mesh: not a mesh\nroot Town\nwarned Town: refers to Mesh, which failed\nended\n");
+  EXPECT_EQ(
+      Cook("Town -> Mesh\nMesh ! not a mesh\n"),
+      "failed Mesh: not a mesh\nroot Town\nwarned Town: refers to Mesh, which failed\nended\n");
 }
 
 TEST_F(CookCoreTest, AFailedCookedInputFailsItsReader) {
@@ -199,14 +219,17 @@ TEST_F(CookCoreTest, AnUnknownPackageFailsInRequest) {
 }
 
 TEST_F(CookCoreTest, FailFastPublishesNothing) {
-  const std::string log = Cook("Town ! bad\n", CookRequested{.selected = {{"Town", InstigatorCategory::kCookMap}}, .fail_fast = true});
+  const std::string log =
+      Cook("Town ! bad\n",
+           CookRequested{.selected = {{"Town", InstigatorCategory::kCookMap}}, .fail_fast = true});
   EXPECT_EQ(log, "failed Town: bad\nended\n");
 }
 
 TEST_F(CookCoreTest, ASecondCookIsTakenWhenTheFirstIsOver) {
   Cook("Town -> Mesh\nMesh\n");
   log_.clear();
-  Send(CookRequested{.request = 2, .platforms = 1, .selected = {{"Mesh", InstigatorCategory::kCookMap}}});
+  Send(CookRequested{
+      .request = 2, .platforms = 1, .selected = {{"Mesh", InstigatorCategory::kCookMap}}});
   for (int i = 0; i < 10; ++i) Send(Tick{});
   EXPECT_EQ(log_, "root Mesh\nended\n");
   EXPECT_EQ(core_->counters().in_cook, 1u);

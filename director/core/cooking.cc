@@ -27,16 +27,27 @@ void CookCore::Impl::OnWorkerReported(const WorkerReported& event) {
 void CookCore::Impl::OnReport(WorkerId worker, const WorkerReport& report) {
   const auto attempt = attempts.find(report.attempt);
   // From someone to whom this attempt was never given: refused.
-  if (attempt == attempts.end() || attempt->second.worker != worker) return Acknowledge(worker, report.report);
+  if (attempt == attempts.end() || attempt->second.worker != worker)
+    return Acknowledge(worker, report.report);
   struct Dispatcher {
     Impl& core;
     WorkerId worker;
     const WorkerReport& report;
-    bool operator()(const WorkerReport::Loaded& what) { return core.OnLoaded(report.attempt, what); }
-    bool operator()(const WorkerReport::Saved& what) { return core.OnSaved(worker, report.report, report.attempt, what); }
-    bool operator()(const WorkerReport::Failed& what) { return core.OnFailed(report.attempt, what), true; }
-    bool operator()(const WorkerReport::Needs& what) { return core.OnNeeds(report.attempt, what), true; }
-    bool operator()(const WorkerReport::Stale& what) { return core.OnStale(report.attempt, what), true; }
+    bool operator()(const WorkerReport::Loaded& what) {
+      return core.OnLoaded(report.attempt, what);
+    }
+    bool operator()(const WorkerReport::Saved& what) {
+      return core.OnSaved(worker, report.report, report.attempt, what);
+    }
+    bool operator()(const WorkerReport::Failed& what) {
+      return core.OnFailed(report.attempt, what), true;
+    }
+    bool operator()(const WorkerReport::Needs& what) {
+      return core.OnNeeds(report.attempt, what), true;
+    }
+    bool operator()(const WorkerReport::Stale& what) {
+      return core.OnStale(report.attempt, what), true;
+    }
     bool operator()(const WorkerReport::Ended&) { return core.OnEnded(report.attempt), true; }
   };
   if (std::visit(Dispatcher{*this, worker, report}, report.what)) {
@@ -62,8 +73,10 @@ bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) 
   return true;
 }
 
-// Welcome whoever brings it, when the attempt was once given to the worker and the package still wants it.
-bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved) {
+// Welcome whoever brings it, when the attempt was once given to the worker and the package still
+// wants it.
+bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
+                             const WorkerReport::Saved& saved) {
   Attempt& attempt = attempts.at(id);
   const PackageId package_id = attempt.package;
   PackageData& package = packages[package_id];
@@ -75,7 +88,8 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id, con
   attempt.remaining &= ~bit;
   if (!request.has_value() || package.work == nullptr || saved.platform >= package.slots.size()) {
     // The package is over. A result that nobody had yet feeds the cache.
-    const bool has_result = saved.platform < package.slots.size() && package.slots[saved.platform].result != nullptr;
+    const bool has_result =
+        saved.platform < package.slots.size() && package.slots[saved.platform].result != nullptr;
     if (has_result) return true;
     Commit(package_id, saved.platform, saved.result->id, worker, report);
     return false;
@@ -88,14 +102,16 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id, con
     Commit(package_id, saved.platform, saved.result->id, worker, report);
     is_acknowledged = false;
     if (was_expected) {
-      lifecycle.SetPhase(package_id, saved.platform, request->force ? Phase::kToCook : Phase::kToLookUp);
+      lifecycle.SetPhase(package_id, saved.platform,
+                         request->force ? Phase::kToCook : Phase::kToLookUp);
       if (attempt.remaining == 0) EndAttempt(id, false);
       BlameInfrastructure(package_id, bit, "its files changed while it was cooked", "");
     }
   } else {
     MissInstead(package_id, saved.platform);
     slot.result = saved.result;
-    lifecycle.SetPhase(package_id, saved.platform, Phase::kCommitting, saved.shared ? ResultSource::kCached : ResultSource::kCooked);
+    lifecycle.SetPhase(package_id, saved.platform, Phase::kCommitting,
+                       saved.shared ? ResultSource::kCached : ResultSource::kCooked);
     Commit(package_id, saved.platform, saved.result->id, worker, report);
     is_acknowledged = false;
     lifecycle.SetLoaded(package_id);
@@ -118,12 +134,15 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   Attempt* attempt = Current(id);
   if (attempt == nullptr) return;
   const PackageId package = attempt->package;
-  const PlatformMask platforms = (failed.platforms == 0 ? ~PlatformMask{0} : failed.platforms) & attempt->remaining;
+  const PlatformMask platforms =
+      (failed.platforms == 0 ? ~PlatformMask{0} : failed.platforms) & attempt->remaining;
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
   TakeBack(*attempt, platforms);
   if (is_refused) {
-    FailPlatforms(package, platforms, packages[package].work->is_loaded ? Stage::kSave : Stage::kLoad, failed.error, failed.log);
+    FailPlatforms(package, platforms,
+                  packages[package].work->is_loaded ? Stage::kSave : Stage::kLoad, failed.error,
+                  failed.log);
   } else if (is_own) {
     OnOwnFault(id, failed, platforms);
   } else {
@@ -133,7 +152,8 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   Advance(package);
 }
 
-void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms) {
+void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed,
+                                PlatformMask platforms) {
   const Attempt& attempt = attempts.at(id);
   const uint32_t count = blame.AddOwnFault(attempt.package, attempt.worker);
   if (count < options.own_fault_attempts_max) {
@@ -154,13 +174,15 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
       text = "crashed its executor";
       break;
   }
-  text += " (" + std::to_string(count) + " attempts ended by crashes or limits); quarantined for this cook";
+  text += " (" + std::to_string(count) +
+          " attempts ended by crashes or limits); quarantined for this cook";
   if (!failed.error.empty()) text += ": " + failed.error;
   const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
   FailPlatforms(attempt.package, platforms, stage, text, failed.log);
 }
 
-void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms, const std::string& error, const std::string& log) {
+void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
+                                         const std::string& error, const std::string& log) {
   const uint32_t count = blame.AddInfrastructureFault(id);
   PackageData& package = packages[id];
   if (package.work == nullptr) return;
@@ -170,7 +192,8 @@ void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms, c
     return;
   }
   const Stage stage = package.work->is_loaded ? Stage::kSave : Stage::kLoad;
-  const std::string text = std::to_string(count) + " attempts failed for the machine's sake, the last: " + error;
+  const std::string text =
+      std::to_string(count) + " attempts failed for the machine's sake, the last: " + error;
   FailPlatforms(id, platforms & ~InPhase(id, Phase::kCommitting), stage, text, log);
 }
 
@@ -186,15 +209,18 @@ void CookCore::Impl::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
     // That platform is no longer wanted; the others go on.
   } else if (++package.work->needs > options.needs_max) {
     FailPackage(package_id, Stage::kLoad,
-                "asked for more than " + std::to_string(options.needs_max) + " cooked inputs one after the other, the last: " + needs.package);
+                "asked for more than " + std::to_string(options.needs_max) +
+                    " cooked inputs one after the other, the last: " + needs.package);
   } else if (!CanBeCookedInput(needs.package, &error)) {
-    FailPlatforms(package_id, platforms, Stage::kLoad, "cooked input " + needs.package + ": expected a package: " + error, "");
+    FailPlatforms(package_id, platforms, Stage::kLoad,
+                  "cooked input " + needs.package + ": expected a package: " + error, "");
   } else {
     const PackageId input = FindOrAdd(needs.package);
     packages[input].is_cooked_input = true;
     Join(input, InstigatorCategory::kBuildDependency, package_id);
     if (AvailabilityOf(input, needs.platform) == Availability::kNone) {
-      FailPlatforms(package_id, platforms, Stage::kLoad, "cooked input " + NameOf(input) + " failed", "");
+      FailPlatforms(package_id, platforms, Stage::kLoad,
+                    "cooked input " + NameOf(input) + " failed", "");
     } else {
       AddWait(package_id, {input, needs.platform, true});
     }
@@ -211,10 +237,12 @@ void CookCore::Impl::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   EndAttempt(id, false);
   ++package.generation;
   if (blame.AddInfrastructureFault(package_id) >= options.infrastructure_attempts_max) {
-    return FailPackage(package_id, Stage::kLoad, "its files changed in each of too many attempts, the last: " + stale.path);
+    return FailPackage(package_id, Stage::kLoad,
+                       "its files changed in each of too many attempts, the last: " + stale.path);
   }
   for (PlatformIndex p = 0; p < package.slots.size() && !request->force; ++p) {
-    if (package.slots[p].phase == Phase::kToCook) lifecycle.SetPhase(package_id, p, Phase::kToLookUp);
+    if (package.slots[p].phase == Phase::kToCook)
+      lifecycle.SetPhase(package_id, p, Phase::kToLookUp);
   }
   // A job that was handed over before the last change was known tells nothing new.
   if (attempt_epoch < stale_files[stale.path].epoch) return Advance(package_id);
@@ -239,7 +267,8 @@ void CookCore::Impl::OnEnded(AttemptId id) {
 void CookCore::Impl::TakeBack(Attempt& attempt, PlatformMask platforms) {
   const PackageData& package = packages[attempt.package];
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if ((platforms & MaskOf(p)) && package.slots[p].phase == Phase::kInHand) lifecycle.SetPhase(attempt.package, p, Phase::kToCook);
+    if ((platforms & MaskOf(p)) && package.slots[p].phase == Phase::kInHand)
+      lifecycle.SetPhase(attempt.package, p, Phase::kToCook);
   }
 }
 

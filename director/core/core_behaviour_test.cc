@@ -164,7 +164,8 @@ TEST(FailFastTest, TheFirstFailureCancelsTheRest) {
   shell.Request({"A", "B", "C"}, {.fail_fast = true});
   shell.TakeLog();
   shell.Failed("A", Fault::kRefused, "no such tool");
-  EXPECT_EQ(shell.TakeLog(), "cancel C\ncancel B\ncancel A\nfailed A: no such tool\nended fail-fast\n");
+  EXPECT_EQ(shell.TakeLog(),
+            "cancel C\ncancel B\ncancel A\nfailed A: no such tool\nended fail-fast\n");
 }
 
 TEST(FailFastTest, TwoFailuresOfOneLostWorkerEndTheCookOnce) {
@@ -196,10 +197,12 @@ TEST(RootTest, PackagesInConflictBothFailAndTheRootIsBuiltAgainWithoutThem) {
   shell.Request({"A", "B", "C"});
   shell.Work();
   shell.TakeLog();
-  shell.Send(RootBuilt{0, Digest(), {{shell.Id("A"), shell.Id("B"), "x.ktx2", "they differ only in case"}}});
+  shell.Send(RootBuilt{
+      0, Digest(), {{shell.Id("A"), shell.Id("B"), "x.ktx2", "they differ only in case"}}});
   EXPECT_EQ(shell.TakeLog(),
             "failed A: its output x.ktx2 is in conflict with that of B: they differ only in case\n"
-            "failed B: its output x.ktx2 is in conflict with that of A: they differ only in case\nroot C\n");
+            "failed B: its output x.ktx2 is in conflict with that of A: they differ only in "
+            "case\nroot C\n");
   EXPECT_EQ(shell.core().counters().failed, 2u);
   EXPECT_EQ(shell.core().counters().results_failed, 2u);
   shell.Send(RootBuilt{0, Digest::Of("c"), {}});
@@ -250,7 +253,8 @@ TEST(SpawnTest, TooManyFailuresInARowEndTheCook) {
     shell.spawned.clear();
     shell.Send(LauncherReported{worker, "no such program"});
   }
-  EXPECT_TRUE(shell.Says("ended: no worker would start: 3 failures in a row, the last: no such program\n"));
+  EXPECT_TRUE(
+      shell.Says("ended: no worker would start: 3 failures in a row, the last: no such program\n"));
 }
 
 TEST(SpawnTest, OneThatEndsBeforeItAttachesCountsAsNotStarted) {
@@ -267,7 +271,8 @@ TEST(SpawnTest, WhileOneWorkerWorksTheOthersFailuresDoNotEndTheCook) {
   shell.hold_workers = true;
   shell.Request({"A"});
   shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
-  for (size_t i = 1; i < 10; ++i) shell.Send(LauncherReported{shell.spawned[i], "no more processes"});
+  for (size_t i = 1; i < 10; ++i)
+    shell.Send(LauncherReported{shell.spawned[i], "no more processes"});
   EXPECT_FALSE(shell.Says("ended"));
   shell.Finish();
   EXPECT_TRUE(shell.Says("ended\n"));
@@ -296,7 +301,9 @@ TEST(AttachTest, AJobThatIsLostOnItsWayEachTimeFailsInTheEnd) {
     shell.Send(WorkerAttached{WorkerId(0), 4, {}});
     shell.Pass(absl::Seconds(2));
   }
-  EXPECT_TRUE(shell.Says("failed A: 4 attempts failed for the machine's sake, the last: it was lost on the way to its worker\n"));
+  EXPECT_TRUE(
+      shell.Says("failed A: 4 attempts failed for the machine's sake, the last: it was lost on the "
+                 "way to its worker\n"));
 }
 
 TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerIsCancelled) {
@@ -351,7 +358,9 @@ TEST(WorkerLossTest, ALossThatAPackageExplainsIsThatPackagesFault) {
     shell.Send(WorkerLost{shell.JobOf("A").worker, "stack overflow", false});
     shell.Pass(absl::Seconds(6));
   }
-  EXPECT_TRUE(shell.Says("failed A: its worker was lost (3 attempts ended so); quarantined for this cook: stack overflow\n"));
+  EXPECT_TRUE(
+      shell.Says("failed A: its worker was lost (3 attempts ended so); quarantined for this cook: "
+                 "stack overflow\n"));
   EXPECT_EQ(shell.core().counters().workers_lost, 3u);
 }
 
@@ -444,7 +453,8 @@ TEST(StaleTest, TheThirdChangeOfAFileFailsItsPackageByName) {
     EXPECT_EQ(shell.core().StateText(shell.Id("A")), "Request");
     shell.Send(FilesChanged{shell.project(), {}, {"/Game/a.h"}});
   }
-  EXPECT_TRUE(shell.Says("failed A: /Game/a.h changed 3 times while it was cooked: expected files that keep still\n"));
+  EXPECT_TRUE(shell.Says(
+      "failed A: /Game/a.h changed 3 times while it was cooked: expected files that keep still\n"));
 }
 
 TEST(StaleTest, OneChangeThatManyJobsMeetIsOneChange) {
@@ -465,7 +475,9 @@ TEST(StaleTest, FilesThatGoStaleTogetherAreAllAnswered) {
   CoreHarness shell("A\nB\n");
   shell.Request({"A", "B"});
   const HarnessJob a = shell.JobOf("A"), b = shell.JobOf("B");
-  shell.Send(WorkerReported{a.worker, {{901, a.start.attempt, WorkerReport::Stale{"x"}}, {902, b.start.attempt, WorkerReport::Stale{"y"}}}});
+  shell.Send(WorkerReported{a.worker,
+                            {{901, a.start.attempt, WorkerReport::Stale{"x"}},
+                             {902, b.start.attempt, WorkerReport::Stale{"y"}}}});
   EXPECT_TRUE(shell.Says("rescan x y\n"));
   shell.Send(FilesChanged{shell.project(), {}, {"x", "y"}});
   EXPECT_NE(shell.JobOf("A").start.attempt, a.start.attempt);
@@ -494,7 +506,8 @@ TEST(StaleTest, APackageThatNeverKeepsStillFailsInTheEnd) {
     shell.Send(FilesChanged{shell.project(), {}, {path}});
     shell.Pass(absl::Seconds(6));
   }
-  EXPECT_TRUE(shell.Says("failed A: its files changed in each of too many attempts, the last: file4\n"));
+  EXPECT_TRUE(
+      shell.Says("failed A: its files changed in each of too many attempts, the last: file4\n"));
 }
 
 TEST(FilesChangedTest, AnAnswerToAnOlderLookUpIsDropped) {
@@ -503,10 +516,12 @@ TEST(FilesChangedTest, AnAnswerToAnOlderLookUpIsDropped) {
   shell.Request({"A"});
   const LookUp::Item old = shell.look_ups.front();
   shell.Send(FilesChanged{shell.project(), {"A"}, {}});
-  shell.Send(LookedUp{{{old.package, 0, old.generation, LookedUp::Hit{shell.MakeResult("A"), true}}}});
+  shell.Send(
+      LookedUp{{{old.package, 0, old.generation, LookedUp::Hit{shell.MakeResult("A"), true}}}});
   EXPECT_FALSE(shell.Says("done A"));
   ASSERT_EQ(shell.look_ups.size(), 2u);
-  shell.Send(LookedUp{{{old.package, 0, shell.look_ups[1].generation, LookedUp::Hit{shell.MakeResult("A"), true}}}});
+  shell.Send(LookedUp{{{old.package, 0, shell.look_ups[1].generation,
+                        LookedUp::Hit{shell.MakeResult("A"), true}}}});
   EXPECT_TRUE(shell.Says("done A"));
 }
 
@@ -519,16 +534,19 @@ TEST(FilesChangedTest, ReadersOfTheOutputAreLookedUpAgainToo) {
   shell.hold_look_ups = true;
   shell.Send(FilesChanged{shell.project(), {"B"}, {}});
   ASSERT_EQ(shell.look_ups.size(), 2u);
-  EXPECT_THAT((std::set<PackageId>{shell.look_ups[0].package, shell.look_ups[1].package}), ElementsAre(shell.Id("A"), shell.Id("B")));
+  EXPECT_THAT((std::set<PackageId>{shell.look_ups[0].package, shell.look_ups[1].package}),
+              ElementsAre(shell.Id("A"), shell.Id("B")));
 }
 
-// ------------------------------------------------------------------ look-ups, force, verdicts, refusals
+// ------------------------------------------------------------------ look-ups, force, verdicts,
+// refusals
 
 TEST(LookUpTest, AVerdictFromTheCacheFailsThePackageWithoutAWorker) {
   CoreHarness shell("A ! not a mesh\n");
   shell.hold_look_ups = true;
   shell.Request({"A"});
-  shell.Send(LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::Hit{shell.MakeResult("A"), false}}}});
+  shell.Send(LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation,
+                        LookedUp::Hit{shell.MakeResult("A"), false}}}});
   EXPECT_THAT(shell.TakeLog(), HasSubstr("failed A: not a mesh\n"));
   EXPECT_EQ(shell.core().counters().workers_started, 0u);
   EXPECT_EQ(shell.core().counters().results_failed, 1u);
@@ -539,7 +557,8 @@ TEST(LookUpTest, AnErrorFailsItsPlatformInRequest) {
   shell.hold_look_ups = true;
   shell.Request({"A"});
   const uint64_t generation = shell.look_ups[0].generation;
-  shell.Send(LookedUp{{{shell.Id("A"), 0, generation, LookedUp::Error{"cannot be read"}}, {shell.Id("A"), 1, generation, LookedUp::Miss{}}}});
+  shell.Send(LookedUp{{{shell.Id("A"), 0, generation, LookedUp::Error{"cannot be read"}},
+                       {shell.Id("A"), 1, generation, LookedUp::Miss{}}}});
   shell.Finish();
   EXPECT_TRUE(shell.Says("failed A 0: cannot be read\n"));
   EXPECT_EQ(shell.JobOf("A").start.platforms, PlatformMask{2});
@@ -549,7 +568,8 @@ TEST(LookUpTest, AnOldSetThatWantsAnInputThatCannotBeHadIsAMiss) {
   CoreHarness shell("A\nB ! bad\nN @never\n");
   shell.hold_look_ups = true;
   shell.Request({"A"});
-  shell.Send(LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::NeedsCooked{{"N"}}}}});
+  shell.Send(
+      LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::NeedsCooked{{"N"}}}}});
   EXPECT_TRUE(shell.HasOpenJob("A"));
   EXPECT_FALSE(shell.Says("failed"));
 }
@@ -559,7 +579,8 @@ TEST(LookUpTest, AnOldSetWaitsForItsInputsAndAsksAgainWithTheirResults) {
   shell.hold_look_ups = true;
   shell.Request({"A"});
   const auto answer = [&](size_t i, decltype(LookedUp::Item::outcome) outcome) {
-    shell.Send(LookedUp{{{shell.look_ups[i].package, 0, shell.look_ups[i].generation, std::move(outcome)}}});
+    shell.Send(LookedUp{
+        {{shell.look_ups[i].package, 0, shell.look_ups[i].generation, std::move(outcome)}}});
   };
   answer(0, LookedUp::NeedsCooked{{"B"}});
   ASSERT_EQ(shell.look_ups.size(), 2u);
@@ -576,8 +597,9 @@ TEST(LookUpTest, OldSetsThatWantEachOtherAreBrokenByCookingOne) {
   CoreHarness shell("A\nB\n");
   shell.hold_look_ups = true;
   shell.Request({"A", "B"});
-  shell.Send(LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::NeedsCooked{{"B"}}},
-                       {shell.Id("B"), 0, shell.look_ups[1].generation, LookedUp::NeedsCooked{{"A"}}}}});
+  shell.Send(
+      LookedUp{{{shell.Id("A"), 0, shell.look_ups[0].generation, LookedUp::NeedsCooked{{"B"}}},
+                {shell.Id("B"), 0, shell.look_ups[1].generation, LookedUp::NeedsCooked{{"A"}}}}});
   shell.hold_look_ups = false;
   shell.Finish();
   EXPECT_FALSE(shell.Says("failed"));
@@ -617,7 +639,8 @@ TEST(RefusalTest, ItFailsAtOnceWithoutARetry) {
 }
 
 TEST(FaultTest, TheReasonOfTheQuarantineIsNamed) {
-  for (const auto& [fault, text] : {std::pair(Fault::kCrashed, "crashed its executor"), std::pair(Fault::kMemory, "outgrew its memory limit"),
+  for (const auto& [fault, text] : {std::pair(Fault::kCrashed, "crashed its executor"),
+                                    std::pair(Fault::kMemory, "outgrew its memory limit"),
                                     std::pair(Fault::kTimeout, "ran out of time")}) {
     CoreHarness shell("A\n");
     shell.Request({"A"});
@@ -673,13 +696,16 @@ TEST(GrantTest, OnlySoManyHoldAResourceAndALossGivesItBack) {
 TEST(NeedsTest, TheShortestCycleIsPrinted) {
   CoreHarness shell("A\nB\nC\nD\n");
   shell.Request({"A", "B", "C", "D"});
-  const HarnessJob a = shell.JobOf("A"), b = shell.JobOf("B"), c = shell.JobOf("C"), d = shell.JobOf("D");
+  const HarnessJob a = shell.JobOf("A"), b = shell.JobOf("B"), c = shell.JobOf("C"),
+                   d = shell.JobOf("D");
   shell.Report(a, WorkerReport::Needs{"B", 0});
   shell.Report(b, WorkerReport::Needs{"C", 0});
   shell.Report(c, WorkerReport::Needs{"D", 0});
   shell.Report(d, WorkerReport::Needs{"B", 0});
   const std::string log = shell.TakeLog();
-  for (const char* name : {"B", "C", "D"}) EXPECT_THAT(log, HasSubstr(std::string("failed ") + name + ": cycle of cooked inputs: D -> B -> C -> D\n"));
+  for (const char* name : {"B", "C", "D"})
+    EXPECT_THAT(log, HasSubstr(std::string("failed ") + name +
+                               ": cycle of cooked inputs: D -> B -> C -> D\n"));
   EXPECT_THAT(log, HasSubstr("failed A: cooked input B failed\n"));
 }
 
@@ -704,8 +730,10 @@ TEST(NeedsTest, TheyAreBounded) {
   CoreHarness shell("A\nB\n", {.needs_max = 3});
   shell.Request({"A", "B"});
   shell.Saved("B");
-  for (int i = 0; i < 4; ++i) shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
-  EXPECT_TRUE(shell.Says("failed A: asked for more than 3 cooked inputs one after the other, the last: B\n"));
+  for (int i = 0; i < 4; ++i)
+    shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  EXPECT_TRUE(shell.Says(
+      "failed A: asked for more than 3 cooked inputs one after the other, the last: B\n"));
 }
 
 TEST(NeedsTest, WhatIsNoPackageFailsTheReader) {
@@ -725,10 +753,12 @@ TEST(NeedsTest, TheJobStartsAgainWithTheResultAndTheInputIsAsUrgentAsItsReader) 
   shell.Saved("B");
   ASSERT_EQ(shell.JobOf("A").start.cooked.size(), 1u);
   EXPECT_EQ(shell.JobOf("A").start.cooked[0].package, shell.Id("B"));
-  EXPECT_EQ(shell.core().InstigatorsOf(shell.Id("B"))[0].category, InstigatorCategory::kBuildDependency);
+  EXPECT_EQ(shell.core().InstigatorsOf(shell.Id("B"))[0].category,
+            InstigatorCategory::kBuildDependency);
 }
 
-// ------------------------------------------------------------------ generated packages, cultures, never_cook
+// ------------------------------------------------------------------ generated packages, cultures,
+// never_cook
 
 TEST(GeneratedTest, OneAskedForBeforeItsGeneratorRanWaitsForTheList) {
   CoreHarness shell("G : a\n");
@@ -752,7 +782,8 @@ TEST(GeneratedTest, AHardReferenceToOneThatIsNotListedFailsTheReferencer) {
   CoreHarness shell("A -> G/_gen/b\nG : a\n");
   shell.Request({"A"});
   shell.Finish();
-  EXPECT_TRUE(shell.Says("failed A: refers to 'G/_gen/b' (hard): expected a package: G does not generate it\n"));
+  EXPECT_TRUE(shell.Says(
+      "failed A: refers to 'G/_gen/b' (hard): expected a package: G does not generate it\n"));
 }
 
 TEST(GeneratedTest, OneThatIsNoLongerListedLeavesTheCook) {
@@ -784,7 +815,9 @@ TEST(GeneratedTest, ListsThatDifferByPlatformFailTheGeneratorOnAllPlatforms) {
   shell.Saved(job, 0);
   shell.ChangeProject("G : a b\n");
   shell.Saved(job, 1);
-  EXPECT_TRUE(shell.Says("failed G: generates G/_gen/b for one platform otherwise than for another: the list must be the same\n"));
+  EXPECT_TRUE(
+      shell.Says("failed G: generates G/_gen/b for one platform otherwise than for another: the "
+                 "list must be the same\n"));
   shell.Finish();
   EXPECT_TRUE(shell.Says("root\n"));
   EXPECT_FALSE(shell.Says("root G"));

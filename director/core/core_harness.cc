@@ -19,11 +19,13 @@ TextProject::TextProject(const std::string& text) {
     if (kind == "@never") package.entry.never_cook = true;
     if (kind == "@gpu") package.entry.resources = {"gpu"};
     while (kind == "@culture" && words >> word) package.entry.localised.push_back(word);
-    while (kind == ":" && words >> word) package.generated.push_back({"_gen/" + word, Digest::Of(name + word), "", ""});
+    while (kind == ":" && words >> word)
+      package.generated.push_back({"_gen/" + word, Digest::Of(name + word), "", ""});
     while (kind == "->" && words >> word) {
       const bool is_soft = word.ends_with("?");
-      package.references.push_back({is_soft ? word.substr(0, word.size() - 1) : word,
-                                    is_soft ? record::ReferenceKind::kSoft : record::ReferenceKind::kHard});
+      package.references.push_back(
+          {is_soft ? word.substr(0, word.size() - 1) : word,
+           is_soft ? record::ReferenceKind::kSoft : record::ReferenceKind::kHard});
     }
   }
 }
@@ -50,7 +52,8 @@ CoreHarness::CoreHarness(const std::string& project, CookOptions options)
       platforms_(MaskOf(options.platform_count) - 1) {}
 
 void CoreHarness::Request(const std::vector<std::string>& selected, CookRequested request) {
-  for (const std::string& name : selected) request.selected.push_back({name, InstigatorCategory::kCommandLinePackage});
+  for (const std::string& name : selected)
+    request.selected.push_back({name, InstigatorCategory::kCommandLinePackage});
   request.platforms = platforms_;
   has_ended_ = false;
   Send(request);
@@ -82,7 +85,9 @@ void CoreHarness::Work() {
   const std::vector<HarnessJob> jobs = jobs_;
   for (const HarnessJob& job : jobs) {
     for (PlatformIndex p = 0; p < 32 && !answered_.contains(job.start.attempt); ++p) {
-      if (job.start.platforms & MaskOf(p)) Report(job, WorkerReport::Saved{p, MakeResult(core_->NameOf(job.start.package)), absl::Milliseconds(1)});
+      if (job.start.platforms & MaskOf(p))
+        Report(job, WorkerReport::Saved{p, MakeResult(core_->NameOf(job.start.package)),
+                                        absl::Milliseconds(1)});
     }
     answered_.insert(job.start.attempt);
   }
@@ -96,7 +101,9 @@ void CoreHarness::Finish() {
 }
 
 const HarnessJob& CoreHarness::JobOf(const std::string& name) const {
-  const auto found = std::find_if(jobs_.rbegin(), jobs_.rend(), [&](const HarnessJob& job) { return core_->NameOf(job.start.package) == name; });
+  const auto found = std::find_if(jobs_.rbegin(), jobs_.rend(), [&](const HarnessJob& job) {
+    return core_->NameOf(job.start.package) == name;
+  });
   GALLEY_CHECK(found != jobs_.rend());
   return *found;
 }
@@ -109,7 +116,8 @@ bool CoreHarness::HasOpenJob(const std::string& name) const {
 
 ReportId CoreHarness::Report(const HarnessJob& job, decltype(WorkerReport::what) what) {
   const ReportId number = reports_.size() + 1;
-  const WorkerReported report{job.worker, {WorkerReport{number, job.start.attempt, std::move(what)}}};
+  const WorkerReported report{job.worker,
+                              {WorkerReport{number, job.start.attempt, std::move(what)}}};
   reports_.emplace(number, report);
   Send(report);
   return number;
@@ -119,7 +127,8 @@ void CoreHarness::Resend(ReportId report) { Send(WorkerReported(reports_.at(repo
 
 ReportId CoreHarness::Loaded(const std::string& name) {
   const HarnessJob job = JobOf(name);
-  return Report(job, WorkerReport::Loaded{job.start.platforms, MakeResult(name), absl::Milliseconds(1)});
+  return Report(job,
+                WorkerReport::Loaded{job.start.platforms, MakeResult(name), absl::Milliseconds(1)});
 }
 
 ReportId CoreHarness::Saved(const std::string& name, PlatformIndex platform, bool is_current) {
@@ -128,23 +137,30 @@ ReportId CoreHarness::Saved(const std::string& name, PlatformIndex platform, boo
 
 ReportId CoreHarness::Saved(const HarnessJob& job, PlatformIndex platform, bool is_current) {
   answered_.insert(job.start.attempt);
-  WorkerReport::Saved saved{platform, MakeResult(core_->NameOf(job.start.package)), absl::Milliseconds(1)};
+  WorkerReport::Saved saved{platform, MakeResult(core_->NameOf(job.start.package)),
+                            absl::Milliseconds(1)};
   saved.is_current = is_current;
   return Report(job, saved);
 }
 
-ReportId CoreHarness::Failed(const std::string& name, WorkerReport::Fault fault, const std::string& error) {
+ReportId CoreHarness::Failed(const std::string& name, WorkerReport::Fault fault,
+                             const std::string& error) {
   const HarnessJob job = JobOf(name);
   answered_.insert(job.start.attempt);
   return Report(job, WorkerReport::Failed{fault, error});
 }
 
-void CoreHarness::ChangeProject(const std::string& project) { project_ = std::make_shared<TextProject>(project); }
+void CoreHarness::ChangeProject(const std::string& project) {
+  project_ = std::make_shared<TextProject>(project);
+}
 
 ResultViewPtr CoreHarness::MakeResult(const std::string& name) {
   const TextPackage& package = project_->At(name);
-  return std::make_shared<ResultView>(ResultView{.id = ResultId(results_++), .references = package.references, .generated = package.generated,
-                                                 .is_verdict = !package.verdict.empty(), .error = package.verdict});
+  return std::make_shared<ResultView>(ResultView{.id = ResultId(results_++),
+                                                 .references = package.references,
+                                                 .generated = package.generated,
+                                                 .is_verdict = !package.verdict.empty(),
+                                                 .error = package.verdict});
 }
 
 std::string CoreHarness::TakeLog() { return std::exchange(log_, ""); }
@@ -157,7 +173,8 @@ void CoreHarness::Do(const LookUp& effect) {
     }
     LookedUp answer;
     for (PlatformIndex p = 0; p < 32; ++p) {
-      if (item.platforms & MaskOf(p)) answer.items.push_back({item.package, p, item.generation, LookedUp::Miss{}});
+      if (item.platforms & MaskOf(p))
+        answer.items.push_back({item.package, p, item.generation, LookedUp::Miss{}});
     }
     Send(answer);
   }
@@ -167,7 +184,8 @@ void CoreHarness::Do(const Desire& effect) {
   acknowledged_.insert(effect.persisted.begin(), effect.persisted.end());
   for (const AttemptId attempt : effect.cancel) {
     answered_.insert(attempt);
-    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const HarnessJob& j) { return j.start.attempt == attempt; });
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                  [&](const HarnessJob& j) { return j.start.attempt == attempt; });
     Say("cancel " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)));
   }
   for (const Desire::Start& start : effect.start) {
@@ -218,14 +236,16 @@ void CoreHarness::Do(const PublishRoot& effect) {
 
 void CoreHarness::Do(const Notify& effect) {
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
-    Say("failed " + core_->NameOf(failed->package) + (failed->platform ? " " + std::to_string(*failed->platform) : "") + ": " + failed->error);
+    Say("failed " + core_->NameOf(failed->package) +
+        (failed->platform ? " " + std::to_string(*failed->platform) : "") + ": " + failed->error);
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
     Say("warned " + core_->NameOf(warned->package) + ": " + warned->text);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
     Say("done " + core_->NameOf(done->package));
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     has_ended_ = true;
-    Say(std::string("ended") + (ended->is_interrupted ? " interrupted" : "") + (ended->is_fail_fast ? " fail-fast" : "") +
+    Say(std::string("ended") + (ended->is_interrupted ? " interrupted" : "") +
+        (ended->is_fail_fast ? " fail-fast" : "") +
         (ended->infrastructure_error.empty() ? "" : ": " + ended->infrastructure_error));
   }
 }

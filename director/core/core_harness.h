@@ -1,13 +1,16 @@
-// CoreHarness: a shell for CookCore that a test plays by hand, one event at a time, with a project told as text.
+// CoreHarness: a shell for CookCore that a test plays by hand, one event at a time, with a project
+// told as text.
 //
-//   Town -> Mesh Tree?       refers hard to Mesh, softly to Tree      Town @never       is never cooked
-//   Town : a b               generates Town/_gen/a and Town/_gen/b    Town @gpu         needs the resource gpu
-//   Town ! text              its cook is a verdict                    Town @culture X   X is its variant for a selected culture
+//   Town -> Mesh Tree?       refers hard to Mesh, softly to Tree      Town @never       is never
+//   cooked Town : a b               generates Town/_gen/a and Town/_gen/b    Town @gpu needs the
+//   resource gpu Town ! text              its cook is a verdict                    Town @culture X
+//   X is its variant for a selected culture
 //
-// Look-ups miss, commits succeed, workers attach and roots are built at once, unless the test holds them (hold_*) and answers itself.
-// Jobs are the test's: it asks JobOf, answers with Saved, Failed, ..., or lets Work do all that are open.
-// What the core says to people and workers is a log, one line each: "start Town 0", "cancel Town", "failed Town: text", "warned ...",
-// "done Town", "spawn 0", "stop 0", "rescan a b", "root Mesh Town", "publish 0", "ended interrupted".
+// Look-ups miss, commits succeed, workers attach and roots are built at once, unless the test holds
+// them (hold_*) and answers itself. Jobs are the test's: it asks JobOf, answers with Saved, Failed,
+// ..., or lets Work do all that are open. What the core says to people and workers is a log, one
+// line each: "start Town 0", "cancel Town", "failed Town: text", "warned ...", "done Town", "spawn
+// 0", "stop 0", "rescan a b", "root Mesh Town", "publish 0", "ended interrupted".
 #pragma once
 
 #include <deque>
@@ -33,7 +36,9 @@ class TextProject : public Catalog {
  public:
   explicit TextProject(const std::string& text);
   std::optional<CatalogEntry> Find(std::string_view name) const override;
-  CatalogEntry Generated(std::string_view, std::string_view, std::string_view) const override { return {}; }
+  CatalogEntry Generated(std::string_view, std::string_view, std::string_view) const override {
+    return {};
+  }
   ReferenceTarget Resolve(std::string_view, std::string_view written) const override;
   const TextPackage& At(const std::string& name) const;
 
@@ -62,11 +67,13 @@ class CoreHarness {
   // The last hand-over of this package. REQUIRES: there was one.
   const HarnessJob& JobOf(const std::string& name) const;
   bool HasOpenJob(const std::string& name) const;
-  // Each answers the last hand-over of the package, or the one given, and returns the number of its report.
+  // Each answers the last hand-over of the package, or the one given, and returns the number of its
+  // report.
   ReportId Loaded(const std::string& name);
   ReportId Saved(const std::string& name, PlatformIndex platform = 0, bool is_current = true);
   ReportId Saved(const HarnessJob& job, PlatformIndex platform = 0, bool is_current = true);
-  ReportId Failed(const std::string& name, WorkerReport::Fault fault, const std::string& error = "why");
+  ReportId Failed(const std::string& name, WorkerReport::Fault fault,
+                  const std::string& error = "why");
   ReportId Report(const HarnessJob& job, decltype(WorkerReport::what) what);
   // The same report once more.
   void Resend(ReportId report);
@@ -80,7 +87,8 @@ class CoreHarness {
   PackageId Id(const std::string& name) const { return core_->Find(name); }
   const std::set<ReportId>& acknowledged() const { return acknowledged_; }
 
-  bool hold_look_ups = false, hold_commits = false, hold_workers = false, hold_roots = false, hold_publish = false;
+  bool hold_look_ups = false, hold_commits = false, hold_workers = false, hold_roots = false,
+       hold_publish = false;
   std::deque<LookUp::Item> look_ups;
   std::deque<Persist::Item> commits;
   std::deque<WorkerId> spawned;

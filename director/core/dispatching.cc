@@ -44,7 +44,9 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   // What it should have and has not was lost on the way to it.
   const std::vector<AttemptId> in_hand(worker.in_hand.begin(), worker.in_hand.end());
   for (const AttemptId attempt : in_hand) {
-    if (Current(attempt) == nullptr || std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end()) continue;
+    if (Current(attempt) == nullptr ||
+        std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end())
+      continue;
     const Attempt lost = attempts.at(attempt);
     EndAttempt(attempt, true);
     BlameInfrastructure(lost.package, lost.remaining, "it was lost on the way to its worker", "");
@@ -77,7 +79,9 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
       ++counters.jobs_retried;
       if (count >= options.own_fault_attempts_max) {
         FailPlatforms(attempt.package, attempt.remaining, Stage::kLoad,
-                      "its worker was lost (" + std::to_string(count) + " attempts ended so); quarantined for this cook: " + event.reason, "");
+                      "its worker was lost (" + std::to_string(count) +
+                          " attempts ended so); quarantined for this cook: " + event.reason,
+                      "");
       }
     }
     Advance(attempt.package);
@@ -86,10 +90,14 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
 
 void CookCore::Impl::OnLauncherReported(const LauncherReported& event) {
   Worker* worker = workers.Find(event.worker);
-  if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting) return;
+  if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting)
+    return;
   worker->presence = Worker::Presence::kLost;
-  if (++spawn_failures < options.spawn_failures_max || workers.attached() > 0 || !request.has_value()) return;
-  End("no worker would start: " + std::to_string(spawn_failures) + " failures in a row, the last: " + event.error);
+  if (++spawn_failures < options.spawn_failures_max || workers.attached() > 0 ||
+      !request.has_value())
+    return;
+  End("no worker would start: " + std::to_string(spawn_failures) +
+      " failures in a row, the last: " + event.error);
 }
 
 void CookCore::Impl::OnWorkerAlive(const WorkerAlive& event) {
@@ -99,13 +107,17 @@ void CookCore::Impl::OnWorkerAlive(const WorkerAlive& event) {
 void CookCore::Impl::LoseTheSilent() {
   for (const WorkerId worker : workers.Silent(awake, options.silence_max, options.start_max)) {
     turn.stops.push_back({worker});
-    OnWorkerLost({.worker = worker, .reason = "nothing was heard of it for too long; it was killed", .is_infrastructure = true});
+    OnWorkerLost({.worker = worker,
+                  .reason = "nothing was heard of it for too long; it was killed",
+                  .is_infrastructure = true});
   }
 }
 
 bool CookCore::Impl::HasLoadWork() const {
-  if (!lifecycle.loads().empty() || !lifecycle.saves().empty() || lifecycle.has_backing_off()) return true;
-  return std::any_of(workers.all().begin(), workers.all().end(), [](const auto& entry) { return !entry.second.in_hand.empty(); });
+  if (!lifecycle.loads().empty() || !lifecycle.saves().empty() || lifecycle.has_backing_off())
+    return true;
+  return std::any_of(workers.all().begin(), workers.all().end(),
+                     [](const auto& entry) { return !entry.second.in_hand.empty(); });
 }
 
 void CookCore::Impl::KeepWorkers() {
@@ -116,14 +128,16 @@ void CookCore::Impl::KeepWorkers() {
   }
 }
 
-// The next package whose resources are free; those found on the way whose are not go to the save queue. Invalid: none.
+// The next package whose resources are free; those found on the way whose are not go to the save
+// queue. Invalid: none.
 PackageId CookCore::Impl::NextJob() {
   const auto is_free = [&](uint32_t group) { return grants.IsFree(group); };
   while (true) {
     const PackageId stalled = lifecycle.saves().Best(is_free);
     if (lifecycle.loads().empty()) return stalled;
     const PackageId next = lifecycle.loads().Top();
-    if (stalled.valid() && packages[stalled].urgency >= lifecycle.loads().TopUrgency()) return stalled;
+    if (stalled.valid() && packages[stalled].urgency >= lifecycle.loads().TopUrgency())
+      return stalled;
     if (grants.IsFree(packages[next].resource_group)) return next;
     lifecycle.SetState(next, State::kSaveStalled, "its resources are taken");
   }
@@ -145,8 +159,12 @@ void CookCore::Impl::Dispatch() {
 void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
   PackageData& package = packages[id];
   if (package.state == State::kSaveStalled) lifecycle.SetState(id, State::kLoad, "granted");
-  const AttemptId attempt_id = (static_cast<AttemptId>(options.term) << kTermShift) | ++attempt_count;
-  Attempt attempt{.package = id, .worker = worker_id, .granted = InPhase(id, Phase::kToCook), .group = package.resource_group,
+  const AttemptId attempt_id =
+      (static_cast<AttemptId>(options.term) << kTermShift) | ++attempt_count;
+  Attempt attempt{.package = id,
+                  .worker = worker_id,
+                  .granted = InPhase(id, Phase::kToCook),
+                  .group = package.resource_group,
                   .expected = package.cost};
   attempt.remaining = attempt.granted;
   attempt.epoch = epoch;

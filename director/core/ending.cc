@@ -7,7 +7,8 @@
 namespace galley::director {
 
 bool CookCore::Impl::IsQuiet() const {
-  return request.has_value() && selected_next == request->selected.size() && agenda.empty() && lifecycle.in_works() == 0 && commits.empty();
+  return request.has_value() && selected_next == request->selected.size() && agenda.empty() &&
+         lifecycle.in_works() == 0 && commits.empty();
 }
 
 void CookCore::Impl::MaybeEnd() {
@@ -53,11 +54,13 @@ std::vector<PackageId> CookCore::Impl::InCookByName() const {
   for (uint32_t i = 0; i < packages.size(); ++i) {
     if (packages[PackageId(i)].is_in_cook) sorted.push_back(PackageId(i));
   }
-  std::sort(sorted.begin(), sorted.end(), [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+  std::sort(sorted.begin(), sorted.end(),
+            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
   return sorted;
 }
 
-// A hard reference that leads nowhere fails the package, though its results stand; a soft one is a warning.
+// A hard reference that leads nowhere fails the package, though its results stand; a soft one is a
+// warning.
 void CookCore::Impl::Judge(PackageId id) {
   PackageData& package = packages[id];
   std::vector<Problem> problems = std::move(package.problems);
@@ -65,11 +68,13 @@ void CookCore::Impl::Judge(PackageId id) {
   for (const Edge& edge : package.edges) {
     const PackageData& target = packages[edge.target];
     // Asked for, but its generator does not list it.
-    if (edge.platforms == 0 || target.is_in_cook || GeneratorName(target.name).empty() || target.generated != nullptr) continue;
+    if (edge.platforms == 0 || target.is_in_cook || GeneratorName(target.name).empty() ||
+        target.generated != nullptr)
+      continue;
     const std::string kind(record::ReferenceKindName(edge.kind));
     problems.push_back({edge.kind, edge.platforms,
-                        "refers to '" + target.name + "' (" + kind + "): expected a package: " + std::string(GeneratorName(target.name)) +
-                            " does not generate it"});
+                        "refers to '" + target.name + "' (" + kind + "): expected a package: " +
+                            std::string(GeneratorName(target.name)) + " does not generate it"});
   }
   PlatformMask failed = 0;
   for (const Problem& problem : problems) {
@@ -96,7 +101,8 @@ void CookCore::Impl::SendRoot(PlatformIndex platform) {
   std::vector<bool> is_found(packages.size(), false);
   const auto is_done = [&](PackageId id) {
     const PackageData& package = packages[id];
-    return package.is_in_cook && platform < package.slots.size() && package.slots[platform].phase == Phase::kDone;
+    return package.is_in_cook && platform < package.slots.size() &&
+           package.slots[platform].phase == Phase::kDone;
   };
   const auto add = [&](PackageId id) {
     if (is_found[id.index()] || !is_done(id)) return;
@@ -115,20 +121,25 @@ void CookCore::Impl::SendRoot(PlatformIndex platform) {
     }
     for (const PackageId child : package.generates) add(child);
   }
-  std::sort(found.begin(), found.end(), [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+  std::sort(found.begin(), found.end(),
+            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
   BuildRoot root{.platform = platform};
-  for (const PackageId id : found) root.packages.emplace_back(id, packages[id].slots[platform].result->id);
+  for (const PackageId id : found)
+    root.packages.emplace_back(id, packages[id].slots[platform].result->id);
   turn.roots.emplace_back(std::move(root));
 }
 
 void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
-  if (!request.has_value() || !is_settling || ending != Ending::kNone || !(unpublished & MaskOf(event.platform))) return;
+  if (!request.has_value() || !is_settling || ending != Ending::kNone ||
+      !(unpublished & MaskOf(event.platform)))
+    return;
   if (event.conflicts.empty()) {
     built[event.platform] = event.root;
     if (built.size() < static_cast<size_t>(std::popcount(unpublished))) return;
     // Together: a cook that is interrupted, or fails fast for a conflict, publishes none.
     is_publishing = true;
-    for (const auto& [platform, root] : built) turn.roots.emplace_back(PublishRoot{platform, root, request->by_the_book});
+    for (const auto& [platform, root] : built)
+      turn.roots.emplace_back(PublishRoot{platform, root, request->by_the_book});
     return;
   }
   bool has_failed = false;
@@ -136,7 +147,9 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
     if (!packages.Has(id) || !packages[id].is_in_cook) return;
     has_failed |= (InPhase(id, Phase::kDone) & MaskOf(event.platform)) != 0;
     FailPlatforms(id, MaskOf(event.platform), Stage::kCommit,
-                  "its output " + conflict.path + " is in conflict with that of " + NameOf(other) + ": " + conflict.reason, "");
+                  "its output " + conflict.path + " is in conflict with that of " + NameOf(other) +
+                      ": " + conflict.reason,
+                  "");
     lifecycle.SetUpToDate(id, false);
     lifecycle.SetOutcome(id, Outcome::kFailed);
   };
@@ -144,7 +157,8 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
     fail(conflict.first, conflict.second, conflict);
     fail(conflict.second, conflict.first, conflict);
   }
-  if (!has_failed) return End("a root could not be built: conflicts between packages that are not in it");
+  if (!has_failed)
+    return End("a root could not be built: conflicts between packages that are not in it");
   if (ending == Ending::kNone) SendRoot(event.platform);
 }
 
@@ -161,12 +175,16 @@ void CookCore::Impl::WarnOfFailedTargets() {
     for (const Edge& edge : packages[id].edges) {
       const PackageData& target = packages[edge.target];
       const bool has_failed = target.outcome == Outcome::kFailed || target.is_skipped;
-      if (edge.platforms != 0 && has_failed && (targets.empty() || targets.back() != edge.target)) targets.push_back(edge.target);
+      if (edge.platforms != 0 && has_failed && (targets.empty() || targets.back() != edge.target))
+        targets.push_back(edge.target);
     }
-    std::sort(targets.begin(), targets.end(), [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+    std::sort(targets.begin(), targets.end(),
+              [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
     for (const PackageId target : targets) {
       const bool is_skipped = packages[target].is_skipped;
-      Note(PackageWarned{id, std::nullopt, "refers to " + NameOf(target) + (is_skipped ? ", which was not cooked" : ", which failed")});
+      Note(PackageWarned{id, std::nullopt,
+                         "refers to " + NameOf(target) +
+                             (is_skipped ? ", which was not cooked" : ", which failed")});
     }
   }
 }
@@ -210,7 +228,8 @@ void CookCore::Impl::End(const std::string& infrastructure_error) {
     ++counters.skipped;
   }
   agenda.Clear();
-  Note(CookEnded{request->request, ending == Ending::kInterrupted, ending == Ending::kFailFast, infrastructure_error});
+  Note(CookEnded{request->request, ending == Ending::kInterrupted, ending == Ending::kFailFast,
+                 infrastructure_error});
   request.reset();
   ending = Ending::kNone;
   is_settling = is_publishing = false;

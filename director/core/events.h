@@ -30,7 +30,8 @@ enum class InstigatorCategory : uint8_t {
   kAlwaysCookMap,
   kHardDependency,
   kSoftDependency,
-  kBuildDependency,   // its cooked output (or its generating) is needed; in the cook, not by itself in the tree
+  kBuildDependency,  // its cooked output (or its generating) is needed; in the cook, not by itself
+                     // in the tree
   kGeneratedPackage,
   kCulture,
   kAssetManagerModifyCook,
@@ -43,12 +44,13 @@ enum class InstigatorCategory : uint8_t {
 // What the core needs of a result. Shared, immutable.
 struct ResultView {
   ResultId id;
-  std::vector<record::Reference> references;  // as written; the core resolves them through the catalog
+  std::vector<record::Reference>
+      references;  // as written; the core resolves them through the catalog
   std::vector<record::Generated> generated;
   std::vector<record::Output> outputs;
   bool is_verdict = false;
-  std::string error;   // of a verdict
-  std::string log;     // digest text of a verdict's log, or empty
+  std::string error;  // of a verdict
+  std::string log;    // digest text of a verdict's log, or empty
 };
 using ResultViewPtr = std::shared_ptr<const ResultView>;
 
@@ -72,8 +74,8 @@ struct CookRequested {
   // One for each platform that is to be published: BuildRoot, PublishRoot follow when all is done.
 };
 
-// Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows. Too late once roots are being published: then all
-// is done.
+// Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows. Too late
+// once roots are being published: then all is done.
 struct CancelRequested {};
 
 struct LookedUp {
@@ -112,17 +114,19 @@ struct WorkerReport {
   };
   struct Saved {
     PlatformIndex platform = 0;
-    ResultViewPtr result;   // a verdict too
+    ResultViewPtr result;  // a verdict too
     absl::Duration save_time;
-    bool shared = false;    // served by the run of another platform in this attempt
-    bool is_current = true; // the shell recomputed the key: its observations hold in the present snapshot
+    bool shared = false;  // served by the run of another platform in this attempt
+    bool is_current =
+        true;  // the shell recomputed the key: its observations hold in the present snapshot
   };
-  // kRefused: the job cannot be done as it is (another cooker identity, a tool that cannot be started): final, but no verdict.
+  // kRefused: the job cannot be done as it is (another cooker identity, a tool that cannot be
+  // started): final, but no verdict.
   enum class Fault { kCrashed, kMemory, kTimeout, kRefused, kInfrastructure };
   struct Failed {
     Fault fault = Fault::kInfrastructure;
     std::string error;
-    std::string log;  // digest text, or empty
+    std::string log;             // digest text, or empty
     PlatformMask platforms = 0;  // 0: all that are left
   };
   struct Needs {
@@ -156,7 +160,8 @@ struct Persisted {
     ResultId result;
   };
   std::vector<Item> items;
-  std::string error;  // not empty: the commit failed for the machine's sake (disk full, store gone): the cook ends with exit 3
+  std::string error;  // not empty: the commit failed for the machine's sake (disk full, store
+                      // gone): the cook ends with exit 3
 };
 
 struct FilesChanged {
@@ -194,8 +199,9 @@ struct WorkerAlive {
 
 struct Tick {};
 
-using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported, WorkerAlive, WorkerLost, Persisted,
-                           FilesChanged, LauncherReported, RootBuilt, RootPublished, Tick>;
+using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported,
+                           WorkerAlive, WorkerLost, Persisted, FilesChanged, LauncherReported,
+                           RootBuilt, RootPublished, Tick>;
 
 // ------------------------------------------------------------------ effects
 
@@ -211,7 +217,8 @@ struct LookUp {
     PackageId package;
     PlatformMask platforms = 0;
     uint64_t generation = 0;
-    std::vector<CookedResult> cooked;  // results of the packages that an earlier answer named in NeedsCooked
+    std::vector<CookedResult>
+        cooked;  // results of the packages that an earlier answer named in NeedsCooked
   };
   std::vector<Item> items;
 };
@@ -232,11 +239,12 @@ struct Desire {
 };
 
 struct Spawn {
-  WorkerId worker;           // its id is given here; the launcher starts a process that attaches under it
-  absl::Duration delay;      // back-off
+  WorkerId worker;  // its id is given here; the launcher starts a process that attaches under it
+  absl::Duration delay;  // back-off
 };
 
-// It has not been heard of for too long: its process must not live on. The core counts it as lost already; WorkerLost may follow.
+// It has not been heard of for too long: its process must not live on. The core counts it as lost
+// already; WorkerLost may follow.
 struct Stop {
   WorkerId worker;
 };
@@ -298,6 +306,7 @@ struct Notify {
   Notice notice;
 };
 
-using Effect = std::variant<LookUp, Desire, Spawn, Stop, Persist, Rescan, BuildRoot, PublishRoot, Notify>;
+using Effect =
+    std::variant<LookUp, Desire, Spawn, Stop, Persist, Rescan, BuildRoot, PublishRoot, Notify>;
 
 }  // namespace galley::director

@@ -5,26 +5,32 @@
 
 namespace galley::director {
 
-void CookCore::Impl::SetExplored(PackageId id, PlatformIndex platform, const ResultViewPtr& view, bool is_result) {
+void CookCore::Impl::SetExplored(PackageId id, PlatformIndex platform, const ResultViewPtr& view,
+                                 bool is_result) {
   PackageData& package = packages[id];
   RegisterGenerated(id, *view, is_result);
   Slot& slot = package.slots[platform];
-  const bool is_followed = package.explored_epoch == epoch && (package.followed & MaskOf(platform)) != 0;
-  const bool is_same = is_followed && slot.explored != nullptr && slot.explored->references == view->references;
+  const bool is_followed =
+      package.explored_epoch == epoch && (package.followed & MaskOf(platform)) != 0;
+  const bool is_same =
+      is_followed && slot.explored != nullptr && slot.explored->references == view->references;
   slot.explored = view;
   if (!is_same) agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, platform});
 }
 
 size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
   PackageData& package = packages[id];
-  if (!package.is_in_cook || platform >= package.slots.size() || package.slots[platform].explored == nullptr) return 1;
+  if (!package.is_in_cook || platform >= package.slots.size() ||
+      package.slots[platform].explored == nullptr)
+    return 1;
   if (package.explored_epoch != epoch) {
     package.edges.clear();
     package.problems.clear();
     package.followed = 0;
     package.explored_epoch = epoch;
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if (p != platform && package.slots[p].explored != nullptr) agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, p});
+      if (p != platform && package.slots[p].explored != nullptr)
+        agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, p});
     }
   }
   const PlatformMask bit = MaskOf(platform);
@@ -35,9 +41,12 @@ size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
   const std::vector<record::Reference>& references = package.slots[platform].explored->references;
   // Most often another platform refers to the same.
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if (p == platform || !(package.followed & MaskOf(p)) || package.slots[p].explored->references != references) continue;
+    if (p == platform || !(package.followed & MaskOf(p)) ||
+        package.slots[p].explored->references != references)
+      continue;
     for (Edge& edge : package.edges) edge.platforms |= edge.platforms & MaskOf(p) ? bit : 0;
-    for (Problem& problem : package.problems) problem.platforms |= problem.platforms & MaskOf(p) ? bit : 0;
+    for (Problem& problem : package.problems)
+      problem.platforms |= problem.platforms & MaskOf(p) ? bit : 0;
     return 1 + package.edges.size();
   }
   std::vector<Edge> edges = std::move(package.edges);
@@ -60,7 +69,8 @@ size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
 }
 
 // Its variants for the selected cultures come along.
-void CookCore::Impl::FollowCultures(PackageId id, PlatformMask platforms, std::vector<Edge>& edges) {
+void CookCore::Impl::FollowCultures(PackageId id, PlatformMask platforms,
+                                    std::vector<Edge>& edges) {
   const std::optional<CatalogEntry> entry = catalog->Find(packages[id].name);
   if (!entry.has_value()) return;
   for (const std::string& variant : entry->localised) {
@@ -71,7 +81,8 @@ void CookCore::Impl::FollowCultures(PackageId id, PlatformMask platforms, std::v
   }
 }
 
-void CookCore::Impl::Follow(PackageId id, const record::Reference& reference, PlatformMask platforms, std::vector<Edge>& edges) {
+void CookCore::Impl::Follow(PackageId id, const record::Reference& reference,
+                            PlatformMask platforms, std::vector<Edge>& edges) {
   if (reference.kind == record::ReferenceKind::kEditor) return;
   if (reference.kind == record::ReferenceKind::kSoft && !request->follow_soft) return;
   PackageData& package = packages[id];
@@ -85,10 +96,12 @@ void CookCore::Impl::Follow(PackageId id, const record::Reference& reference, Pl
   if (target.error.empty() && GeneratorName(target.name).empty()) {
     const std::optional<CatalogEntry> entry = catalog->Find(target.name);
     if (!entry.has_value()) target.error = "no such package";
-    if (entry.has_value() && entry->never_cook) target.error = "it is never cooked ([cook] never or --never)";
+    if (entry.has_value() && entry->never_cook)
+      target.error = "it is never cooked ([cook] never or --never)";
   }
   if (!target.error.empty()) {
-    std::string text = "refers to '" + reference.path + "' (" + std::string(record::ReferenceKindName(reference.kind)) + ")";
+    std::string text = "refers to '" + reference.path + "' (" +
+                       std::string(record::ReferenceKindName(reference.kind)) + ")";
     if (!target.name.empty() && target.name != reference.path) text += ", that is " + target.name;
     text += ": expected a package: " + target.error;
     package.problems.push_back({reference.kind, platforms, std::move(text)});
@@ -113,7 +126,9 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
     const bool is_new = child.generated == nullptr;
     const bool is_changed = !is_new && *child.generated != generated;
     if (package.is_listing_final && (is_new || is_changed)) {
-      return FailGenerator(id, "generates " + child.name + " for one platform otherwise than for another: the list must be the same");
+      return FailGenerator(
+          id, "generates " + child.name +
+                  " for one platform otherwise than for another: the list must be the same");
     }
     child.generated = std::make_unique<record::Generated>(generated);
     if (is_changed && child.is_in_cook) Requeue(child_id);
@@ -125,13 +140,16 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
   if (!is_result) {
     package.generates.insert(package.generates.end(), listed.begin(), listed.end());
     std::sort(package.generates.begin(), package.generates.end());
-    package.generates.erase(std::unique(package.generates.begin(), package.generates.end()), package.generates.end());
+    package.generates.erase(std::unique(package.generates.begin(), package.generates.end()),
+                            package.generates.end());
     return;
   }
   const std::vector<PackageId> before = std::move(package.generates);
   package.generates = std::move(listed);
   if (package.is_listing_final && package.generates.size() != before.size()) {
-    return FailGenerator(id, "generates fewer packages for one platform than for another: the list must be the same");
+    return FailGenerator(
+        id,
+        "generates fewer packages for one platform than for another: the list must be the same");
   }
   package.is_listing_final = true;
   for (const PackageId child_id : before) {

@@ -13,7 +13,8 @@ Grants::Grants(const std::vector<std::pair<std::string, uint32_t>>& resources) :
 bool Grants::GroupOf(std::vector<std::string> classes, uint32_t* group, std::string* unknown) {
   std::vector<size_t> indexes;
   for (const std::string& name : classes) {
-    const auto found = std::find_if(classes_.begin(), classes_.end(), [&](const Class& c) { return c.name == name; });
+    const auto found = std::find_if(classes_.begin(), classes_.end(),
+                                    [&](const Class& c) { return c.name == name; });
     if (found == classes_.end() || found->count == 0) {
       *unknown = name;
       return false;
@@ -30,7 +31,8 @@ bool Grants::GroupOf(std::vector<std::string> classes, uint32_t* group, std::str
 
 bool Grants::IsFree(uint32_t group) const {
   const std::vector<size_t>& indexes = groups_[group];
-  return std::all_of(indexes.begin(), indexes.end(), [&](size_t index) { return classes_[index].free > 0; });
+  return std::all_of(indexes.begin(), indexes.end(),
+                     [&](size_t index) { return classes_[index].free > 0; });
 }
 
 void Grants::Acquire(uint32_t group) {

@@ -1,5 +1,5 @@
-// Grants: the director's grants of resource classes ([resources]: gpu, a licence count). An attempt whose recipe names classes holds one
-// unit of each from hand-over to end.
+// Grants: the director's grants of resource classes ([resources]: gpu, a licence count). An attempt
+// whose recipe names classes holds one unit of each from hand-over to end.
 //
 // A resource *group* is a set of classes, numbered in the order met; group 0 is the empty set.
 // Cost: O(classes of the group).   Threads: none; owned by CookCore.
@@ -15,7 +15,8 @@ namespace galley::director {
 class Grants {
  public:
   explicit Grants(const std::vector<std::pair<std::string, uint32_t>>& resources);
-  // The group of these classes. False: `*unknown` is a class that [resources] does not name, or names with 0.
+  // The group of these classes. False: `*unknown` is a class that [resources] does not name, or
+  // names with 0.
   bool GroupOf(std::vector<std::string> classes, uint32_t* group, std::string* unknown);
   bool IsFree(uint32_t group) const;
   // REQUIRES: IsFree(group).

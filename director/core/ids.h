@@ -9,14 +9,16 @@ namespace galley::director {
 
 using PackageId = StrongId<struct PackageTag>;
 using WorkerId = StrongId<struct WorkerTag>;
-// A result that the shell holds: its full record, warnings, provenance. The core sees ResultView only.
+// A result that the shell holds: its full record, warnings, provenance. The core sees ResultView
+// only.
 using ResultId = StrongId<struct ResultTag>;
 
 using PlatformIndex = uint32_t;  // < 32, in the project's order
 using PlatformMask = uint32_t;   // bit i: platform i
 inline constexpr PlatformMask MaskOf(PlatformIndex platform) { return PlatformMask{1} << platform; }
 
-using AttemptId = uint64_t;  // from 1; 0: none. The term is in the upper 24 bits, so that attempts of earlier directors differ
+using AttemptId = uint64_t;  // from 1; 0: none. The term is in the upper 24 bits, so that attempts
+                             // of earlier directors differ
 using ReportId = uint64_t;   // a worker's own numbering
 
 }  // namespace galley::director

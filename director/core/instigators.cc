@@ -48,10 +48,22 @@ Urgency UrgencyOf(InstigatorCategory category) {
 }
 
 std::string_view CategoryName(InstigatorCategory category) {
-  constexpr std::array<std::string_view, 16> kNames = {
-      "StartupPackage",   "CommandLinePackage", "CommandLineDirectory",   "CookMap",       "IniMapSection", "AlwaysCookMap",
-      "HardDependency",   "SoftDependency",     "BuildDependency",        "GeneratedPackage", "Culture",    "AssetManagerModifyCook",
-      "IterativeCook",    "CookOnTheFly",       "Speculative",            "Unsolicited"};
+  constexpr std::array<std::string_view, 16> kNames = {"StartupPackage",
+                                                       "CommandLinePackage",
+                                                       "CommandLineDirectory",
+                                                       "CookMap",
+                                                       "IniMapSection",
+                                                       "AlwaysCookMap",
+                                                       "HardDependency",
+                                                       "SoftDependency",
+                                                       "BuildDependency",
+                                                       "GeneratedPackage",
+                                                       "Culture",
+                                                       "AssetManagerModifyCook",
+                                                       "IterativeCook",
+                                                       "CookOnTheFly",
+                                                       "Speculative",
+                                                       "Unsolicited"};
   return kNames[static_cast<size_t>(category)];
 }
 

@@ -1,5 +1,5 @@
-// Instigators: why each package is in the cook. All reasons are kept, in the order found, as reverse edges with their kinds; following
-// the referencers leads to the root causes.
+// Instigators: why each package is in the cook. All reasons are kept, in the order found, as
+// reverse edges with their kinds; following the referencers leads to the root causes.
 //
 // Cost: Add O(1).   Threads: none; owned by CookCore.
 #pragma once
@@ -22,7 +22,7 @@ class Instigators {
   void Clear();
 
  private:
-  std::vector<std::vector<InstigatorView>> reasons_;  // by package
+  std::vector<std::vector<InstigatorView>> reasons_;                                 // by package
   absl::flat_hash_set<std::tuple<PackageId, PackageId, InstigatorCategory>> known_;  // look-up only
 };
 

@@ -9,7 +9,8 @@ namespace galley::director {
 
 bool IsBlocked(const Work& work) {
   if (work.waits_for_generator || !work.stale_path.empty()) return true;
-  return std::any_of(work.waits.begin(), work.waits.end(), [](const Wait& wait) { return wait.is_certain; });
+  return std::any_of(work.waits.begin(), work.waits.end(),
+                     [](const Wait& wait) { return wait.is_certain; });
 }
 
 void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
@@ -79,7 +80,8 @@ void Lifecycle::Enter(PackageId id, PlatformMask platforms) {
   package.is_in_cook = true;
   package.slots.resize(static_cast<size_t>(std::bit_width(platforms)));
   for (size_t i = 0; i < package.slots.size(); ++i) {
-    if (platforms & MaskOf(static_cast<PlatformIndex>(i))) package.slots[i].phase = Phase::kToLookUp;
+    if (platforms & MaskOf(static_cast<PlatformIndex>(i)))
+      package.slots[i].phase = Phase::kToLookUp;
   }
   ++counters_.in_cook;
   counters_.results_wanted += static_cast<uint64_t>(std::popcount(platforms));
@@ -104,8 +106,11 @@ void Lifecycle::Withdraw(PackageId id) {
 }
 
 bool Lifecycle::WantsLookUp(const PackageData& package) {
-  if (package.state != State::kRequest || !package.work->has_begun || IsBlocked(*package.work) || package.work->attempt != 0) return false;
-  return std::any_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) { return slot.phase == Phase::kToLookUp; });
+  if (package.state != State::kRequest || !package.work->has_begun || IsBlocked(*package.work) ||
+      package.work->attempt != 0)
+    return false;
+  return std::any_of(package.slots.begin(), package.slots.end(),
+                     [](const Slot& slot) { return slot.phase == Phase::kToLookUp; });
 }
 
 void Lifecycle::Refresh(PackageId id) {
@@ -115,20 +120,26 @@ void Lifecycle::Refresh(PackageId id) {
   } else {
     requests_.Remove(id);
   }
-  const bool is_backing_off = package.work != nullptr && backing_off_.contains({package.work->not_before, id});
+  const bool is_backing_off =
+      package.work != nullptr && backing_off_.contains({package.work->not_before, id});
   const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
   if (is_free && package.work->not_before != absl::InfinitePast() && !is_backing_off) {
     backing_off_.insert({package.work->not_before, id});
     loads_.Remove(id);
   } else if (is_free && !is_backing_off) {
-    loads_.Push(id, {.urgency = package.urgency, .was_loaded = package.was_loaded, .rank = ranks_.RankOf(id)});
+    loads_.Push(
+        id,
+        {.urgency = package.urgency, .was_loaded = package.was_loaded, .rank = ranks_.RankOf(id)});
   } else {
     loads_.Remove(id);
   }
   if (!is_free && is_backing_off) backing_off_.erase({package.work->not_before, id});
   if (package.state == State::kSaveStalled) {
     saves_.Push(id, package.resource_group,
-                {.urgency = package.urgency, .chain = package.cost + package.work->chain, .rank = ranks_.RankOf(id), .name = package.name});
+                {.urgency = package.urgency,
+                 .chain = package.cost + package.work->chain,
+                 .rank = ranks_.RankOf(id),
+                 .name = package.name});
   } else {
     saves_.Remove(id);
   }
@@ -172,8 +183,10 @@ void Lifecycle::CheckInvariants() const {
       counted.results_failed += slot.phase == Phase::kFailed;
       counted.results_cooked += slot.phase == Phase::kDone && slot.source == ResultSource::kCooked;
       counted.results_cached += slot.phase == Phase::kDone && slot.source == ResultSource::kCached;
-      counted.results_up_to_date += slot.phase == Phase::kDone && slot.source == ResultSource::kUpToDate;
-      GALLEY_CHECK(slot.phase != Phase::kDone || (slot.result != nullptr && !slot.result->is_verdict));
+      counted.results_up_to_date +=
+          slot.phase == Phase::kDone && slot.source == ResultSource::kUpToDate;
+      GALLEY_CHECK(slot.phase != Phase::kDone ||
+                   (slot.result != nullptr && !slot.result->is_verdict));
       GALLEY_CHECK(slot.phase != Phase::kCommitting || slot.result != nullptr);
     }
   }
@@ -182,8 +195,10 @@ void Lifecycle::CheckInvariants() const {
   GALLEY_CHECK(backing_off == backing_off_.size());
   GALLEY_CHECK(counted.in_cook == counters_.in_cook && counted.loaded == counters_.loaded);
   GALLEY_CHECK(counted.failed == counters_.failed && counted.up_to_date == counters_.up_to_date);
-  GALLEY_CHECK(counted.results_wanted == counters_.results_wanted && counted.results_failed == counters_.results_failed);
-  GALLEY_CHECK(counted.results_cooked == counters_.results_cooked && counted.results_cached == counters_.results_cached);
+  GALLEY_CHECK(counted.results_wanted == counters_.results_wanted &&
+               counted.results_failed == counters_.results_failed);
+  GALLEY_CHECK(counted.results_cooked == counters_.results_cooked &&
+               counted.results_cached == counters_.results_cached);
   GALLEY_CHECK(counted.results_up_to_date == counters_.results_up_to_date);
 }
 

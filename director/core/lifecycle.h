@@ -1,8 +1,9 @@
-// Lifecycle: the one door for a package's state, phases and outcome; keeps queues, work and counters true.
+// Lifecycle: the one door for a package's state, phases and outcome; keeps queues, work and
+// counters true.
 //
-// Invariants: `work` exists exactly while state != kIdle; each queue holds what its header says; counts and Counters agree with the
-// packages (CheckInvariants).
-// Cost: O(log n) each.   Threads: none; owned by CookCore.
+// Invariants: `work` exists exactly while state != kIdle; each queue holds what its header says;
+// counts and Counters agree with the packages (CheckInvariants). Cost: O(log n) each.   Threads:
+// none; owned by CookCore.
 #pragma once
 
 #include <array>
@@ -28,14 +29,16 @@ class Lifecycle {
   // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
   void SetState(PackageId package, State state, std::string_view reason);
   // REQUIRES: in the cook.
-  void SetPhase(PackageId package, PlatformIndex platform, Phase phase, ResultSource source = ResultSource::kCached);
+  void SetPhase(PackageId package, PlatformIndex platform, Phase phase,
+                ResultSource source = ResultSource::kCached);
   void SetOutcome(PackageId package, Outcome outcome);
   void SetUpToDate(PackageId package, bool is_up_to_date);
   void SetLoaded(PackageId package);
   void Enter(PackageId package, PlatformMask platforms);
   // Not in the cook after all. REQUIRES: idle.
   void Withdraw(PackageId package);
-  // Puts the package into the queues where it belongs, at its place. Call it when anything changed that decides that.
+  // Puts the package into the queues where it belongs, at its place. Call it when anything changed
+  // that decides that.
   void Refresh(PackageId package);
 
   // Those whose back-off is over by `now` go to the load queue.
@@ -63,7 +66,8 @@ class Lifecycle {
   uint32_t in_works_ = 0;
 };
 
-// True while the package waits for something outside its look-ups: its generator's list, a new snapshot, a cooked input.
+// True while the package waits for something outside its look-ups: its generator's list, a new
+// snapshot, a cooked input.
 bool IsBlocked(const Work& work);
 
 }  // namespace galley::director

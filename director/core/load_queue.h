@@ -1,8 +1,9 @@
 // LoadQueue: packages that must be cooked and are in nobody's hands.
 //
-// Order: urgency, then never loaded before (they reveal the graph), then lowest rank (leaves first), then lowest PackageId.
-// Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle keeps it so).
-// Cost: Push, Remove, Pop O(log n).   Threads: none; owned by CookCore.
+// Order: urgency, then never loaded before (they reveal the graph), then lowest rank (leaves
+// first), then lowest PackageId. Invariant: holds p exactly while p is in kLoad, has no attempt and
+// is not backing off (Lifecycle keeps it so). Cost: Push, Remove, Pop O(log n).   Threads: none;
+// owned by CookCore.
 #pragma once
 
 #include <tuple>

@@ -15,14 +15,16 @@ void CookCore::Impl::SendLookUps() {
   if (!request.has_value() || ending != Ending::kNone) return;
   RequestQueue& queue = lifecycle.requests();
   const size_t in_flight_max = kBatchesInFlight * options.look_ups_per_batch;
-  while (!queue.empty() && turn.look_ups.size() < options.look_ups_per_batch && look_ups_in_flight < in_flight_max) {
+  while (!queue.empty() && turn.look_ups.size() < options.look_ups_per_batch &&
+         look_ups_in_flight < in_flight_max) {
     turn.look_ups.push_back(QuestionFor(queue.Pop()));
   }
 }
 
 LookUp::Item CookCore::Impl::QuestionFor(PackageId id) {
   PackageData& package = packages[id];
-  LookUp::Item item{.package = id, .platforms = InPhase(id, Phase::kToLookUp), .generation = package.generation};
+  LookUp::Item item{
+      .package = id, .platforms = InPhase(id, Phase::kToLookUp), .generation = package.generation};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(item.platforms & MaskOf(p))) continue;
     ++look_ups_in_flight;
@@ -42,15 +44,21 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
     look_ups_in_flight -= look_ups_in_flight > 0;
     if (!request.has_value() || !packages.Has(item.package)) continue;
     PackageData& package = packages[item.package];
-    if (package.work == nullptr || item.platform >= package.slots.size() || item.generation != package.generation) continue;
+    if (package.work == nullptr || item.platform >= package.slots.size() ||
+        item.generation != package.generation)
+      continue;
     if (package.slots[item.platform].phase != Phase::kLookingUp) continue;
     struct Answer {
       Impl& core;
       PackageId id;
       PlatformIndex platform;
       void operator()(const LookedUp::Hit& hit) { core.OnHit(id, platform, hit); }
-      void operator()(const LookedUp::Miss&) { core.lifecycle.SetPhase(id, platform, Phase::kToCook); }
-      void operator()(const LookedUp::NeedsCooked& needs) { core.OnNeedsCooked(id, platform, needs); }
+      void operator()(const LookedUp::Miss&) {
+        core.lifecycle.SetPhase(id, platform, Phase::kToCook);
+      }
+      void operator()(const LookedUp::NeedsCooked& needs) {
+        core.OnNeedsCooked(id, platform, needs);
+      }
       void operator()(const LookedUp::Error& error) {
         core.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "");
       }
@@ -67,14 +75,17 @@ void CookCore::Impl::OnHit(PackageId id, PlatformIndex platform, const LookedUp:
   if (hit.result->is_verdict) {
     return FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error, hit.result->log);
   }
-  lifecycle.SetPhase(id, platform, Phase::kDone, hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);
+  lifecycle.SetPhase(id, platform, Phase::kDone,
+                     hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);
   SetExplored(id, platform, hit.result, true);
   Settle(id, platform);
 }
 
-// A set that cannot be judged without results that are not there yet. Old sets are only hints: an input that cannot be had, or that closes
-// a cycle, makes this a miss, and the cook itself will say what it really reads.
-void CookCore::Impl::OnNeedsCooked(PackageId id, PlatformIndex platform, const LookedUp::NeedsCooked& needs) {
+// A set that cannot be judged without results that are not there yet. Old sets are only hints: an
+// input that cannot be had, or that closes a cycle, makes this a miss, and the cook itself will say
+// what it really reads.
+void CookCore::Impl::OnNeedsCooked(PackageId id, PlatformIndex platform,
+                                   const LookedUp::NeedsCooked& needs) {
   PackageData& package = packages[id];
   lifecycle.SetPhase(id, platform, Phase::kWaiting);
   bool can_wait = ++package.work->needs <= options.needs_max;

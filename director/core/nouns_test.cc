@@ -40,7 +40,8 @@ TEST(RequestQueueTest, AgreesWithASet) {
   int arrivals = 0;
   for (int i = 0; i < 5000; ++i) {
     const uint32_t id = static_cast<uint32_t>(random() % 40);
-    const auto there = std::find_if(model.begin(), model.end(), [&](const auto& key) { return std::get<2>(key) == id; });
+    const auto there = std::find_if(model.begin(), model.end(),
+                                    [&](const auto& key) { return std::get<2>(key) == id; });
     const int arrival = there == model.end() ? arrivals : std::get<1>(*there);
     if (random() % 4 == 0) {
       queue.Remove(PackageId(id));
@@ -63,21 +64,26 @@ TEST(SaveQueueTest, AgreesWithASetForEachLine) {
   std::mt19937 random(13);
   const std::vector<std::string> names = {"a", "b", "c"};
   SaveQueue queue;
-  std::map<uint32_t, std::tuple<int, absl::Duration, Rank, std::string, uint32_t, uint32_t>> model;  // by id; the group comes last
+  std::map<uint32_t, std::tuple<int, absl::Duration, Rank, std::string, uint32_t, uint32_t>>
+      model;  // by id; the group comes last
   for (int i = 0; i < 5000; ++i) {
-    const uint32_t id = static_cast<uint32_t>(random() % 30), group = static_cast<uint32_t>(random() % 3);
+    const uint32_t id = static_cast<uint32_t>(random() % 30),
+                   group = static_cast<uint32_t>(random() % 3);
     if (random() % 3 == 0) {
       queue.Remove(PackageId(id));
       model.erase(id);
     } else {
-      const SaveOrder order{static_cast<Urgency>(random() % 4), absl::Seconds(random() % 4), static_cast<Rank>(random() % 4), names[random() % 3]};
+      const SaveOrder order{static_cast<Urgency>(random() % 4), absl::Seconds(random() % 4),
+                            static_cast<Rank>(random() % 4), names[random() % 3]};
       queue.Push(PackageId(id), group, order);
-      model[id] = {-static_cast<int>(order.urgency), -order.chain, order.rank, std::string(order.name), id, group};
+      model[id] = {-static_cast<int>(order.urgency), -order.chain, order.rank,
+                   std::string(order.name),          id,           group};
     }
     const uint32_t taken = static_cast<uint32_t>(random() % 3);
     PackageId best;
     for (const auto& [other, key] : model) {
-      if (std::get<5>(key) != taken && (!best.valid() || key < model.at(best.value()))) best = PackageId(other);
+      if (std::get<5>(key) != taken && (!best.valid() || key < model.at(best.value())))
+        best = PackageId(other);
     }
     ASSERT_EQ(queue.Best([&](uint32_t line) { return line != taken; }), best);
     ASSERT_EQ(queue.size(), model.size());
@@ -166,7 +172,9 @@ TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
   const WorkerId idle(10), busy(11);
   workers.Attach(idle, 1);
   workers.Attach(busy, 1).in_hand = {1};
-  const auto silent = [&](int seconds) { return workers.Silent(absl::Seconds(seconds), absl::Seconds(10), absl::Seconds(20)); };
+  const auto silent = [&](int seconds) {
+    return workers.Silent(absl::Seconds(seconds), absl::Seconds(10), absl::Seconds(20));
+  };
   EXPECT_EQ(silent(10), std::vector<WorkerId>());
   EXPECT_EQ(silent(11), std::vector<WorkerId>({busy}));
   EXPECT_EQ(silent(21), std::vector<WorkerId>({starting, busy}));
@@ -208,7 +216,8 @@ TEST(PackageTableTest, PackagesNeverMoveAndIdsAreDense) {
   PackageTable packages;
   const PackageId first = packages.FindOrAdd("/Game/0");
   const PackageData* const address = &packages[first];
-  for (uint32_t i = 1; i < 5000; ++i) ASSERT_EQ(packages.FindOrAdd("/Game/" + std::to_string(i)), PackageId(i));
+  for (uint32_t i = 1; i < 5000; ++i)
+    ASSERT_EQ(packages.FindOrAdd("/Game/" + std::to_string(i)), PackageId(i));
   EXPECT_EQ(&packages[first], address);
   EXPECT_EQ(address->name, "/Game/0");
   EXPECT_EQ(packages.FindOrAdd("/Game/4999"), PackageId(4999));
@@ -225,11 +234,15 @@ TEST(PackageTableTest, TheGeneratorOfANameIsWhatStandsBeforeItsLastGen) {
 }
 
 TEST(PackageStateTest, EveryWayInGoesThroughRequest) {
-  for (const State to : {State::kLoad, State::kSave, State::kSaveStalled}) EXPECT_FALSE(IsLegalEdge(State::kIdle, to));
+  for (const State to : {State::kLoad, State::kSave, State::kSaveStalled})
+    EXPECT_FALSE(IsLegalEdge(State::kIdle, to));
   EXPECT_TRUE(IsLegalEdge(State::kIdle, State::kRequest));
   EXPECT_FALSE(IsLegalEdge(State::kRequest, State::kSaveStalled));
-  for (const State state : {State::kIdle, State::kRequest, State::kLoad, State::kSave, State::kSaveStalled}) EXPECT_FALSE(IsLegalEdge(state, state));
-  for (const State from : {State::kRequest, State::kLoad, State::kSave, State::kSaveStalled}) EXPECT_TRUE(IsLegalEdge(from, State::kIdle));
+  for (const State state :
+       {State::kIdle, State::kRequest, State::kLoad, State::kSave, State::kSaveStalled})
+    EXPECT_FALSE(IsLegalEdge(state, state));
+  for (const State from : {State::kRequest, State::kLoad, State::kSave, State::kSaveStalled})
+    EXPECT_TRUE(IsLegalEdge(from, State::kIdle));
 }
 
 class LifecycleTest : public testing::Test {
@@ -268,7 +281,9 @@ TEST_F(LifecycleTest, CountersFollowThePhases) {
   lifecycle_.SetOutcome(a, Outcome::kFailed);
   EXPECT_EQ(counters_.failed, 1u);
   lifecycle_.Withdraw(a);
-  EXPECT_EQ(counters_.in_cook + counters_.failed + counters_.results_wanted + counters_.results_failed + counters_.results_up_to_date, 0u);
+  EXPECT_EQ(counters_.in_cook + counters_.failed + counters_.results_wanted +
+                counters_.results_failed + counters_.results_up_to_date,
+            0u);
   lifecycle_.CheckInvariants();
 }
 

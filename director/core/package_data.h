@@ -1,9 +1,9 @@
 // PackageTable: every package that the director has heard of, by id and by name.
 //
-// A PackageData is made once and never moves (chunks), so its name can be pointed at for the table's life. What only a package in a
-// cook needs hangs on it and goes when the cook is over (slots, edges) or when it is idle (work); an idle package is small.
-// Cost: Find, FindOrAdd O(1); ids are dense, from 0, in the order of FindOrAdd.
-// Threads: none; owned by CookCore.
+// A PackageData is made once and never moves (chunks), so its name can be pointed at for the
+// table's life. What only a package in a cook needs hangs on it and goes when the cook is over
+// (slots, edges) or when it is idle (work); an idle package is small. Cost: Find, FindOrAdd O(1);
+// ids are dense, from 0, in the order of FindOrAdd. Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ namespace galley::director {
 struct Slot {
   Phase phase = Phase::kUnwanted;
   ResultSource source = ResultSource::kCached;
-  ResultViewPtr result;    // from kCommitting on; kept by a package that failed for its references only
+  ResultViewPtr
+      result;  // from kCommitting on; kept by a package that failed for its references only
   ResultViewPtr explored;  // whose references are in `edges` and `problems`
 };
 
@@ -37,7 +38,8 @@ struct Edge {
 
 // A reference that leads nowhere.
 struct Problem {
-  record::ReferenceKind kind = record::ReferenceKind::kHard;  // hard: the package fails; soft: a warning
+  record::ReferenceKind kind =
+      record::ReferenceKind::kHard;  // hard: the package fails; soft: a warning
   PlatformMask platforms = 0;
   std::string text;
 };
@@ -46,24 +48,25 @@ struct Problem {
 struct Wait {
   PackageId on;
   PlatformIndex platform = 0;
-  // A worker's cook asked for it. Otherwise a look-up did, for the sake of an old observation set that may no longer be the right one:
-  // when that cannot be had, the platform is cooked instead.
+  // A worker's cook asked for it. Otherwise a look-up did, for the sake of an old observation set
+  // that may no longer be the right one: when that cannot be had, the platform is cooked instead.
   bool is_certain = false;
 };
 
 // While state != kIdle.
 struct Work {
   std::vector<Wait> waits;
-  std::vector<PackageId> waiters;   // sorted: who waits for this one's results or list of generated packages
-  bool has_begun = false;           // found in the catalog and fit to be cooked
+  std::vector<PackageId>
+      waiters;             // sorted: who waits for this one's results or list of generated packages
+  bool has_begun = false;  // found in the catalog and fit to be cooked
   bool waits_for_generator = false;
-  bool wakes = false;               // a wake of this package is on the agenda
-  std::string stale_path;           // not empty: waits for FilesChanged of this file
+  bool wakes = false;                            // a wake of this package is on the agenda
+  std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
-  AttemptId attempt = 0;            // the current one
-  bool is_loaded = false;           // by the current attempt
-  uint32_t needs = 0;               // waits for cooked inputs so far
-  absl::Duration chain;             // expected cost of the longest chain of packages that waits for this one
+  AttemptId attempt = 0;                         // the current one
+  bool is_loaded = false;                        // by the current attempt
+  uint32_t needs = 0;                            // waits for cooked inputs so far
+  absl::Duration chain;  // expected cost of the longest chain of packages that waits for this one
 };
 
 struct PackageData {
@@ -72,23 +75,23 @@ struct PackageData {
   Outcome outcome = Outcome::kNone;
   Urgency urgency = Urgency::kLow;
   bool is_in_cook = false;
-  bool is_selected = false;           // named by the request: its closure is published
-  bool is_named = false;              // by itself, not by a folder
-  bool is_cooked_input = false;       // some cook reads its output
-  bool was_loaded = false;            // in this cook
-  bool was_up_to_date = false;        // counted so
-  bool is_skipped = false;            // not attempted: its generator failed, or the cook ended before
-  bool is_listing_final = false;      // a result has listed what it generates
-  uint32_t resource_group = 0;        // see Grants
-  uint32_t explored_epoch = 0;        // of the catalog
-  PlatformMask followed = 0;          // platforms whose `explored` is in edges and problems
-  uint64_t generation = 0;            // of look-ups; raised when older answers are void
-  absl::Duration cost;                // expected, all platforms
-  std::vector<Slot> slots;            // by platform; empty: not in a cook
-  std::vector<Edge> edges;            // sorted by (target, kind)
+  bool is_selected = false;       // named by the request: its closure is published
+  bool is_named = false;          // by itself, not by a folder
+  bool is_cooked_input = false;   // some cook reads its output
+  bool was_loaded = false;        // in this cook
+  bool was_up_to_date = false;    // counted so
+  bool is_skipped = false;        // not attempted: its generator failed, or the cook ended before
+  bool is_listing_final = false;  // a result has listed what it generates
+  uint32_t resource_group = 0;    // see Grants
+  uint32_t explored_epoch = 0;    // of the catalog
+  PlatformMask followed = 0;      // platforms whose `explored` is in edges and problems
+  uint64_t generation = 0;        // of look-ups; raised when older answers are void
+  absl::Duration cost;            // expected, all platforms
+  std::vector<Slot> slots;        // by platform; empty: not in a cook
+  std::vector<Edge> edges;        // sorted by (target, kind)
   std::vector<Problem> problems;
-  std::vector<PackageId> cooked_inputs;  // sorted: known so far
-  std::vector<PackageId> generates;      // sorted by id: listed now
+  std::vector<PackageId> cooked_inputs;          // sorted: known so far
+  std::vector<PackageId> generates;              // sorted by id: listed now
   std::unique_ptr<record::Generated> generated;  // how its generator lists it
   std::unique_ptr<Work> work;
 };
@@ -105,8 +108,12 @@ class PackageTable {
   PackageId FindOrAdd(std::string_view name);
   // Invalid when unknown.
   PackageId Find(std::string_view name) const;
-  PackageData& operator[](PackageId id) { return chunks_[id.index() / kChunkSize][id.index() % kChunkSize]; }
-  const PackageData& operator[](PackageId id) const { return chunks_[id.index() / kChunkSize][id.index() % kChunkSize]; }
+  PackageData& operator[](PackageId id) {
+    return chunks_[id.index() / kChunkSize][id.index() % kChunkSize];
+  }
+  const PackageData& operator[](PackageId id) const {
+    return chunks_[id.index() / kChunkSize][id.index() % kChunkSize];
+  }
   uint32_t size() const { return size_; }
   bool Has(PackageId id) const { return id.valid() && id.value() < size_; }
 
@@ -114,7 +121,8 @@ class PackageTable {
   static constexpr size_t kChunkSize = 1024;
   std::vector<std::unique_ptr<PackageData[]>> chunks_;
   uint32_t size_ = 0;
-  absl::flat_hash_map<std::string_view, PackageId> by_name_;  // look-up only; keys point into the chunks
+  absl::flat_hash_map<std::string_view, PackageId>
+      by_name_;  // look-up only; keys point into the chunks
 };
 
 }  // namespace galley::director

@@ -5,7 +5,8 @@
 namespace galley::director {
 
 std::string_view StateName(State state) {
-  constexpr std::array<std::string_view, kStateCount> kNames = {"Idle", "Request", "Load", "Save", "SaveStalled"};
+  constexpr std::array<std::string_view, kStateCount> kNames = {"Idle", "Request", "Load", "Save",
+                                                                "SaveStalled"};
   return kNames[static_cast<size_t>(state)];
 }
 

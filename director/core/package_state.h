@@ -1,7 +1,8 @@
 // State and Outcome of a package, and which changes of state are legal.
 //
 //          asked for           not up to date            loaded            every platform done
-//   Idle ---------------> Request ---------------> Load ------------> Save -------------------> Idle, cooked
+//   Idle ---------------> Request ---------------> Load ------------> Save ------------------->
+//   Idle, cooked
 //                          |   ^                    |                 |   ^
 //        Idle <------------+   +--------------------+-----------------+   | grant (SaveStalled)
 //             up to date         attempt lost, stale, needs(P)
@@ -15,22 +16,24 @@
 namespace galley::director {
 
 enum class State : uint8_t {
-  kIdle,         // not in the works; Outcome says how it ended
-  kRequest,      // being looked up, or waiting: for a generator, cooked inputs, a new snapshot
-  kLoad,         // some platform must be cooked; unassigned (then in the LoadQueue or backing off) or in a worker's hands, not yet loaded
-  kSave,         // loaded by the worker that has it, or its last results are being committed
+  kIdle,     // not in the works; Outcome says how it ended
+  kRequest,  // being looked up, or waiting: for a generator, cooked inputs, a new snapshot
+  kLoad,  // some platform must be cooked; unassigned (then in the LoadQueue or backing off) or in a
+          // worker's hands, not yet loaded
+  kSave,  // loaded by the worker that has it, or its last results are being committed
   kSaveStalled,  // must be cooked, and waits in the SaveQueue for a grant of a resource
 };
 inline constexpr size_t kStateCount = 5;
 
 enum class Outcome : uint8_t { kNone, kCooked, kFailed };
 
-std::string_view StateName(State state);      // "Idle", "Request", ...
+std::string_view StateName(State state);        // "Idle", "Request", ...
 std::string_view OutcomeName(Outcome outcome);  // "none", "cooked", "failed"
 
 bool IsLegalEdge(State from, State to);
 
-// Where one platform of a package is. The state of the package follows from these (CookCore's Advance).
+// Where one platform of a package is. The state of the package follows from these (CookCore's
+// Advance).
 enum class Phase : uint8_t {
   kUnwanted,    // this platform is not cooked
   kToLookUp,    // to be asked for in the action cache

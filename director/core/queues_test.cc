@@ -42,7 +42,8 @@ TEST(LoadQueueTest, AgreesWithASet) {
     if (random() % 3 == 0) {
       queue.Remove(PackageId(id));
     } else {
-      const LoadOrder order{static_cast<Urgency>(random() % 4), random() % 2 == 0, static_cast<Rank>(random() % 10)};
+      const LoadOrder order{static_cast<Urgency>(random() % 4), random() % 2 == 0,
+                            static_cast<Rank>(random() % 10)};
       queue.Push(PackageId(id), order);
       model.emplace(-static_cast<int>(order.urgency), order.was_loaded, order.rank, id);
     }

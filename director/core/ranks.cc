@@ -37,12 +37,14 @@ void Ranks::Bind(Node dependent, Node dependency) {
   dependents_[dependency].push_back(dependent);
 }
 
-void Ranks::AddEdge(PackageId from, PackageId to, bool is_cooked_input, std::vector<PackageId>& changed) {
+void Ranks::AddEdge(PackageId from, PackageId to, bool is_cooked_input,
+                    std::vector<PackageId>& changed) {
   const Node dependent = Find(from.value());
   const Node dependency = Find(to.value());
   if (dependent == dependency) return;
   if (rank_[dependency] < rank_[dependent]) return Bind(dependent, dependency);
-  if (Search(dependent, dependency, !is_cooked_input)) return Reorder(dependent, dependency, changed);
+  if (Search(dependent, dependency, !is_cooked_input))
+    return Reorder(dependent, dependency, changed);
   put_aside_.emplace_back(from.value(), to.value());
   if (put_aside_.size() < kPutAsideMin || put_aside_.size() * 8 < parent_.size()) return;
   BulkRank();
@@ -54,7 +56,8 @@ bool Ranks::Search(Node dependent, Node dependency, bool is_bounded) {
   const Rank low = rank_[dependent];
   const Rank high = rank_[dependency];
   size_t visited = 0;
-  const auto spread = [&](Node start, uint8_t mark, std::vector<Node>& found, const std::vector<std::vector<Node>>& edges) {
+  const auto spread = [&](Node start, uint8_t mark, std::vector<Node>& found,
+                          const std::vector<std::vector<Node>>& edges) {
     found.assign(1, start);
     mark_[start] |= mark;
     for (size_t i = 0; i < found.size(); ++i) {
@@ -70,13 +73,15 @@ bool Ranks::Search(Node dependent, Node dependency, bool is_bounded) {
   };
   up_.clear();
   down_.clear();
-  if (spread(dependent, kUp, up_, dependents_) && spread(dependency, kDown, down_, dependencies_)) return true;
+  if (spread(dependent, kUp, up_, dependents_) && spread(dependency, kDown, down_, dependencies_))
+    return true;
   for (const Node node : up_) mark_[node] = 0;
   for (const Node node : down_) mark_[node] = 0;
   return false;
 }
 
-// Hands the ranks of up_ and down_ out again: what is below, then the new cycle if there is one, then what is above.
+// Hands the ranks of up_ and down_ out again: what is below, then the new cycle if there is one,
+// then what is above.
 void Ranks::Reorder(Node dependent, Node dependency, std::vector<PackageId>& changed) {
   std::vector<Node> cycle;
   std::vector<Node> order;
@@ -102,8 +107,9 @@ void Ranks::Reorder(Node dependent, Node dependency, std::vector<PackageId>& cha
   } else {
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(below), Merge(cycle));
   }
-  // What was searched downwards may only sink and what was searched upwards only rise: then what was not searched stays in order. So the
-  // ranks that a merger leaves over are those in the middle.
+  // What was searched downwards may only sink and what was searched upwards only rise: then what
+  // was not searched stays in order. So the ranks that a merger leaves over are those in the
+  // middle.
   const size_t left_over = free_ranks.size() - order.size();
   const size_t above = cycle.empty() ? below : below + 1;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -116,7 +122,9 @@ void Ranks::Reorder(Node dependent, Node dependency, std::vector<PackageId>& cha
 }
 
 Ranks::Node Ranks::Merge(const std::vector<Node>& cycle) {
-  const auto weight = [&](Node node) { return members_[node].size() + dependencies_[node].size() + dependents_[node].size(); };
+  const auto weight = [&](Node node) {
+    return members_[node].size() + dependencies_[node].size() + dependents_[node].size();
+  };
   Node head = cycle.front();
   for (const Node node : cycle) {
     if (weight(node) > weight(head)) head = node;

@@ -1,17 +1,20 @@
 // Ranks: leaf-to-root labels in a topological order that is kept while edges arrive.
 //
-// An edge dependent -> dependency demands rank(dependency) < rank(dependent). The members of a cycle are merged and share one rank.
-// A new package gets a rank below all others, so the usual new edge (something known refers to something new) costs O(1). An edge
-// against the order is answered by the algorithm of Pearce and Kelly ("A dynamic topological sort algorithm for directed acyclic graphs",
-// ACM JEA 11, 2006) on the representatives of cycles: search up from the dependent and down from the dependency, within the ranks
-// between them; what is in both searches has become a cycle; the ranks found are handed out again, dependencies first.
+// An edge dependent -> dependency demands rank(dependency) < rank(dependent). The members of a
+// cycle are merged and share one rank. A new package gets a rank below all others, so the usual new
+// edge (something known refers to something new) costs O(1). An edge against the order is answered
+// by the algorithm of Pearce and Kelly ("A dynamic topological sort algorithm for directed acyclic
+// graphs", ACM JEA 11, 2006) on the representatives of cycles: search up from the dependent and
+// down from the dependency, within the ranks between them; what is in both searches has become a
+// cycle; the ranks found are handed out again, dependencies first.
 //
-// The search for a reference is given up after kVisitedEdgesMax edges: the edge is put aside and does not bind, for among references the
-// order is only a hint. Edges of cooked inputs are never put aside. BulkRank takes in what was put aside; AddEdge calls it by itself
-// when that has become too much.
+// The search for a reference is given up after kVisitedEdgesMax edges: the edge is put aside and
+// does not bind, for among references the order is only a hint. Edges of cooked inputs are never
+// put aside. BulkRank takes in what was put aside; AddEdge calls it by itself when that has become
+// too much.
 //
-// Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle; ranks of different cycles differ.
-// Threads: none; owned by CookCore.
+// Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle;
+// ranks of different cycles differ. Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +31,14 @@ class Ranks {
  public:
   static constexpr size_t kVisitedEdgesMax = 10'000;
 
-  explicit Ranks(size_t visited_edges_max = kVisitedEdgesMax) : visited_edges_max_(visited_edges_max) {}
+  explicit Ranks(size_t visited_edges_max = kVisitedEdgesMax)
+      : visited_edges_max_(visited_edges_max) {}
 
   // Packages 0 .. count-1 exist from now on.
   void Grow(size_t count);
   // Appends to `changed` the packages whose rank is another now. The same edge may be added again.
-  void AddEdge(PackageId dependent, PackageId dependency, bool is_cooked_input, std::vector<PackageId>& changed);
+  void AddEdge(PackageId dependent, PackageId dependency, bool is_cooked_input,
+               std::vector<PackageId>& changed);
   Rank RankOf(PackageId package) const { return rank_[Find(package.value())]; }
   bool AreInOneCycle(PackageId a, PackageId b) const { return Find(a.value()) == Find(b.value()); }
   // Ranks everything anew, the edges put aside included: O(packages + edges), without recursion.
@@ -51,10 +56,11 @@ class Ranks {
   std::vector<std::vector<Node>> Components() const;
 
   size_t visited_edges_max_;
-  mutable std::vector<Node> parent_;  // union-find; halved on the way
-  std::vector<Rank> rank_;            // of a representative
-  std::vector<std::vector<Node>> members_;       // of a representative, itself included
-  std::vector<std::vector<Node>> dependencies_;  // of a representative; ends may be merged since: Find them
+  mutable std::vector<Node> parent_;        // union-find; halved on the way
+  std::vector<Rank> rank_;                  // of a representative
+  std::vector<std::vector<Node>> members_;  // of a representative, itself included
+  std::vector<std::vector<Node>>
+      dependencies_;  // of a representative; ends may be merged since: Find them
   std::vector<std::vector<Node>> dependents_;
   std::vector<std::pair<Node, Node>> put_aside_;
   Rank lowest_ = 0;

@@ -30,7 +30,8 @@ void ExpectRight(const Ranks& ranks, size_t count, const Pairs& edges) {
     for (uint32_t b = 0; b < count; ++b) {
       const bool is_cycle = a == b || (reach[a][b] && reach[b][a]);
       ASSERT_EQ(ranks.AreInOneCycle(PackageId(a), PackageId(b)), is_cycle) << a << " " << b;
-      ASSERT_EQ(ranks.RankOf(PackageId(a)) == ranks.RankOf(PackageId(b)), is_cycle) << a << " " << b;
+      ASSERT_EQ(ranks.RankOf(PackageId(a)) == ranks.RankOf(PackageId(b)), is_cycle)
+          << a << " " << b;
       if (reach[a][b] && !is_cycle) {
         ASSERT_LT(ranks.RankOf(PackageId(b)), ranks.RankOf(PackageId(a)));
       }
@@ -53,7 +54,8 @@ TEST(RanksTest, AnEdgeAgainstTheOrderReportsWhoseRankChanged) {
   EXPECT_TRUE(changed.empty());
   ranks.Grow(3);
   ranks.AddEdge(PackageId(2), PackageId(0), false, changed);
-  EXPECT_EQ(std::set<PackageId>(changed.begin(), changed.end()), (std::set<PackageId>{PackageId(0), PackageId(1), PackageId(2)}));
+  EXPECT_EQ(std::set<PackageId>(changed.begin(), changed.end()),
+            (std::set<PackageId>{PackageId(0), PackageId(1), PackageId(2)}));
 }
 
 TEST(RanksTest, RandomGraphsKeepTheOrderAndMergeCyclesAfterEveryEdge) {
@@ -70,11 +72,13 @@ TEST(RanksTest, RandomGraphsKeepTheOrderAndMergeCyclesAfterEveryEdge) {
       for (uint32_t p = 0; p < count; ++p) before[p] = ranks.RankOf(PackageId(p));
       edges.emplace_back(random() % count, random() % count);
       changed.clear();
-      ranks.AddEdge(PackageId(edges.back().first), PackageId(edges.back().second), random() % 2 == 0, changed);
+      ranks.AddEdge(PackageId(edges.back().first), PackageId(edges.back().second),
+                    random() % 2 == 0, changed);
       ExpectRight(ranks, count, edges);
       const std::set<PackageId> reported(changed.begin(), changed.end());
       for (uint32_t p = 0; p < count; ++p) {
-        ASSERT_TRUE(before[p] == ranks.RankOf(PackageId(p)) || reported.contains(PackageId(p))) << p;
+        ASSERT_TRUE(before[p] == ranks.RankOf(PackageId(p)) || reported.contains(PackageId(p)))
+            << p;
       }
     }
     ranks.BulkRank();

@@ -15,7 +15,10 @@ void CookCore::Impl::OnCookRequested(const CookRequested& event) {
 void CookCore::Impl::OnCancelRequested() {
   if (request.has_value()) return Stop(Ending::kInterrupted);
   if (waiting_requests.empty()) return;
-  Note(CookEnded{.request = waiting_requests.front().request, .is_interrupted = true, .is_fail_fast = false, .infrastructure_error = ""});
+  Note(CookEnded{.request = waiting_requests.front().request,
+                 .is_interrupted = true,
+                 .is_fail_fast = false,
+                 .infrastructure_error = ""});
   waiting_requests.pop_front();
 }
 
@@ -26,7 +29,8 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
     package.outcome = Outcome::kNone;
     package.urgency = Urgency::kLow;
     package.is_in_cook = package.is_selected = package.is_named = package.is_cooked_input = false;
-    package.was_loaded = package.was_up_to_date = package.is_skipped = package.is_listing_final = false;
+    package.was_loaded = package.was_up_to_date = package.is_skipped = package.is_listing_final =
+        false;
     package.explored_epoch = 0;
     package.followed = 0;
     ++package.generation;
@@ -45,7 +49,8 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   ranks.Grow(packages.size());
   stale_files.clear();
   stale_waiters.clear();
-  wanted.platforms &= options.platform_count == 32 ? ~PlatformMask{0} : MaskOf(options.platform_count) - 1;
+  wanted.platforms &=
+      options.platform_count == 32 ? ~PlatformMask{0} : MaskOf(options.platform_count) - 1;
   selected_next = 0;
   ending = Ending::kNone;
   is_settling = is_publishing = false;
@@ -63,7 +68,8 @@ size_t CookCore::Impl::SelectSome(size_t units_max) {
     const SelectedPackage& selected = request->selected[selected_next++];
     const PackageId package = FindOrAdd(selected.name);
     packages[package].is_selected = true;
-    if (selected.category == InstigatorCategory::kCommandLinePackage) packages[package].is_named = true;
+    if (selected.category == InstigatorCategory::kCommandLinePackage)
+      packages[package].is_named = true;
     Join(package, selected.category, PackageId());
   }
   return units;
@@ -103,7 +109,8 @@ void CookCore::Impl::RaiseUrgency(PackageId id, Urgency urgency) {
     lifecycle.Refresh(next);
     if (package.work == nullptr) continue;
     for (const Wait& wait : package.work->waits) raise.push_back(wait.on);
-    if (package.work->waits_for_generator) raise.push_back(packages.Find(GeneratorName(package.name)));
+    if (package.work->waits_for_generator)
+      raise.push_back(packages.Find(GeneratorName(package.name)));
   }
 }
 
@@ -115,12 +122,15 @@ void CookCore::Impl::Begin(PackageId id) {
   if (GeneratorName(package.name).empty()) {
     entry = catalog->Find(package.name);
   } else if (package.generated != nullptr) {
-    entry = catalog->Generated(package.name, package.generated->cooker, package.generated->settings);
+    entry =
+        catalog->Generated(package.name, package.generated->cooker, package.generated->settings);
   } else if (!BeginGenerated(id)) {
     return;
   }
   if (!entry.has_value()) {
-    return FailPackage(id, Stage::kRequest, "unknown package: no source file of that name, or no rule or sidecar makes it a package");
+    return FailPackage(
+        id, Stage::kRequest,
+        "unknown package: no source file of that name, or no rule or sidecar makes it a package");
   }
   if (entry->never_cook && package.is_named) {
     return FailPackage(id, Stage::kRequest, "is never cooked: [cook] never or --never matches it");
@@ -134,7 +144,8 @@ void CookCore::Impl::Begin(PackageId id) {
   std::string unknown;
   if (!grants.GroupOf(entry->resources, &package.resource_group, &unknown)) {
     return FailPackage(id, Stage::kRequest,
-                       "its rule asks for the resource '" + unknown + "': expected one that [resources] names with a count of 1 or more");
+                       "its rule asks for the resource '" + unknown +
+                           "': expected one that [resources] names with a count of 1 or more");
   }
   package.work->has_begun = true;
   if (request->force) {
@@ -145,7 +156,8 @@ void CookCore::Impl::Begin(PackageId id) {
   Advance(id);
 }
 
-// The package is not listed yet: asks its generator. False: it waits, or it is over. True: nobody could list it.
+// The package is not listed yet: asks its generator. False: it waits, or it is over. True: nobody
+// could list it.
 bool CookCore::Impl::BeginGenerated(PackageId id) {
   const std::string_view name = GeneratorName(packages[id].name);
   if (GeneratorName(name).empty() && !catalog->Find(name).has_value()) return true;
@@ -167,9 +179,13 @@ void CookCore::Impl::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages[id];
   package.work->waits_for_generator = false;
   const PackageData& from = packages[generator];
-  if (from.is_skipped || (from.outcome == Outcome::kFailed && !from.is_listing_final)) return Skip(id);
+  if (from.is_skipped || (from.outcome == Outcome::kFailed && !from.is_listing_final))
+    return Skip(id);
   if (package.is_selected || package.is_cooked_input) {
-    return FailPackage(id, Stage::kRequest, from.name + " does not generate it: expected it in the list of packages that its cook gives");
+    return FailPackage(
+        id, Stage::kRequest,
+        from.name +
+            " does not generate it: expected it in the list of packages that its cook gives");
   }
   WakeWaiters(id);
   if (package.work->attempt != 0) EndAttempt(package.work->attempt, true);
@@ -188,7 +204,8 @@ void CookCore::Impl::Requeue(PackageId id) {
   PackageData& package = packages[id];
   if (!package.is_in_cook) return;
   ++package.generation;
-  if (package.work != nullptr && package.work->attempt != 0) EndAttempt(package.work->attempt, true);
+  if (package.work != nullptr && package.work->attempt != 0)
+    EndAttempt(package.work->attempt, true);
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);
   package.is_skipped = package.is_listing_final = false;

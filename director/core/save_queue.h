@@ -1,10 +1,10 @@
-// SaveQueue: packages that wait for the director's grant of resources, one line for each resource group (see Grants), so that a line
-// whose resources are all taken does not hold up the others.
+// SaveQueue: packages that wait for the director's grant of resources, one line for each resource
+// group (see Grants), so that a line whose resources are all taken does not hold up the others.
 //
-// Order in a line: urgency, then longest remaining chain (own expected cost and the longest chain of cooked inputs that waits for it),
-// then lowest rank, then name.
-// Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
-// Cost: Push, Remove O(log n); Best O(groups).   Threads: none; owned by CookCore.
+// Order in a line: urgency, then longest remaining chain (own expected cost and the longest chain
+// of cooked inputs that waits for it), then lowest rank, then name. Invariant: holds p exactly
+// while p is in kSaveStalled (Lifecycle keeps it so). Cost: Push, Remove O(log n); Best O(groups).
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ class SaveQueue {
   size_t size() const { return keys_.size(); }
 
  private:
-  using Key = std::tuple<int, absl::Duration, Rank, std::string_view, PackageId>;  // negated urgency and chain
+  using Key = std::tuple<int, absl::Duration, Rank, std::string_view,
+                         PackageId>;                       // negated urgency and chain
   absl::btree_map<uint32_t, absl::btree_set<Key>> lines_;  // none is empty
   absl::flat_hash_map<PackageId, std::pair<uint32_t, Key>> keys_;
 };

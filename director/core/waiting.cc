@@ -17,9 +17,11 @@ bool CookCore::Impl::IsOver(PackageId id) const {
   return package.state == State::kIdle && (package.outcome != Outcome::kNone || package.is_skipped);
 }
 
-CookCore::Impl::Availability CookCore::Impl::AvailabilityOf(PackageId id, PlatformIndex platform) const {
+CookCore::Impl::Availability CookCore::Impl::AvailabilityOf(PackageId id,
+                                                            PlatformIndex platform) const {
   const PackageData& package = packages[id];
-  if (!package.is_in_cook || package.is_skipped || platform >= package.slots.size()) return Availability::kNone;
+  if (!package.is_in_cook || package.is_skipped || platform >= package.slots.size())
+    return Availability::kNone;
   switch (package.slots[platform].phase) {
     case Phase::kDone:
       return Availability::kReady;
@@ -35,14 +37,17 @@ bool CookCore::Impl::CanBeCookedInput(std::string_view name, std::string* error)
   if (!GeneratorName(name).empty()) return true;
   const std::optional<CatalogEntry> entry = catalog->Find(name);
   if (!entry.has_value()) *error = "no such package";
-  if (entry.has_value() && entry->never_cook) *error = "it is never cooked ([cook] never or --never)";
+  if (entry.has_value() && entry->never_cook)
+    *error = "it is never cooked ([cook] never or --never)";
   return error->empty();
 }
 
 bool CookCore::Impl::AddWait(PackageId id, const Wait& wait) {
   PackageData& package = packages[id];
-  const auto at = std::lower_bound(package.cooked_inputs.begin(), package.cooked_inputs.end(), wait.on);
-  if (at == package.cooked_inputs.end() || *at != wait.on) package.cooked_inputs.insert(at, wait.on);
+  const auto at =
+      std::lower_bound(package.cooked_inputs.begin(), package.cooked_inputs.end(), wait.on);
+  if (at == package.cooked_inputs.end() || *at != wait.on)
+    package.cooked_inputs.insert(at, wait.on);
   if (AvailabilityOf(wait.on, wait.platform) != Availability::kPending) return true;
   package.work->waits.push_back(wait);
   AddWaiter(wait.on, id);
@@ -69,11 +74,13 @@ void CookCore::Impl::LengthenChain(PackageId id, absl::Duration chain) {
     if (package.work == nullptr || package.work->chain >= length) continue;
     package.work->chain = length;
     lifecycle.Refresh(next);
-    for (const Wait& wait : package.work->waits) longer.emplace_back(wait.on, length + package.cost);
+    for (const Wait& wait : package.work->waits)
+      longer.emplace_back(wait.on, length + package.cost);
   }
 }
 
-void CookCore::Impl::NextWaits(PackageId id, bool certain_only, std::vector<PackageId>& next) const {
+void CookCore::Impl::NextWaits(PackageId id, bool certain_only,
+                               std::vector<PackageId>& next) const {
   next.clear();
   const PackageData& package = packages[id];
   if (package.work == nullptr) return;
@@ -83,7 +90,8 @@ void CookCore::Impl::NextWaits(PackageId id, bool certain_only, std::vector<Pack
   if (package.work->waits_for_generator) next.push_back(packages.Find(GeneratorName(package.name)));
 }
 
-// The shortest way from `start` back to itself along waits, breadth first; empty when there is none.
+// The shortest way from `start` back to itself along waits, breadth first; empty when there is
+// none.
 std::vector<PackageId> CookCore::Impl::ShortestCycle(PackageId start, bool certain_only) const {
   absl::flat_hash_map<PackageId, PackageId> from;
   std::vector<PackageId> queue = {start};
@@ -104,7 +112,8 @@ std::vector<PackageId> CookCore::Impl::ShortestCycle(PackageId start, bool certa
   return {};
 }
 
-// True: `id` is on no cycle of waits. A cycle of certain waits fails all that are on it. Another is broken where a look-up waits.
+// True: `id` is on no cycle of waits. A cycle of certain waits fails all that are on it. Another is
+// broken where a look-up waits.
 bool CookCore::Impl::BreakCycles(PackageId id) {
   if (const std::vector<PackageId> cycle = ShortestCycle(id, true); !cycle.empty()) {
     std::string text = "cycle of cooked inputs: ";
@@ -130,8 +139,10 @@ bool CookCore::Impl::BreakCycles(PackageId id) {
 }
 
 void CookCore::Impl::MissInstead(PackageId id, PlatformIndex platform) {
-  std::erase_if(packages[id].work->waits, [&](const Wait& wait) { return !wait.is_certain && wait.platform == platform; });
-  if (packages[id].slots[platform].phase == Phase::kWaiting) lifecycle.SetPhase(id, platform, Phase::kToCook);
+  std::erase_if(packages[id].work->waits,
+                [&](const Wait& wait) { return !wait.is_certain && wait.platform == platform; });
+  if (packages[id].slots[platform].phase == Phase::kWaiting)
+    lifecycle.SetPhase(id, platform, Phase::kToCook);
 }
 
 void CookCore::Impl::WakeWaiters(PackageId id) {
@@ -174,7 +185,8 @@ void CookCore::Impl::EvaluateWaits(PackageId id) {
       package.work->waits.push_back(wait);
       AddWaiter(wait.on, id);
     } else if (availability == Availability::kNone && wait.is_certain) {
-      FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad, "cooked input " + NameOf(wait.on) + " failed", "");
+      FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad,
+                    "cooked input " + NameOf(wait.on) + " failed", "");
     } else if (availability == Availability::kNone) {
       missed |= MaskOf(wait.platform);
     }
@@ -183,7 +195,9 @@ void CookCore::Impl::EvaluateWaits(PackageId id) {
     if (missed & MaskOf(p)) MissInstead(id, p);
     if (package.slots[p].phase != Phase::kWaiting) continue;
     const std::vector<Wait>& left = package.work->waits;
-    const bool waits_on = std::any_of(left.begin(), left.end(), [&](const Wait& wait) { return !wait.is_certain && wait.platform == p; });
+    const bool waits_on = std::any_of(left.begin(), left.end(), [&](const Wait& wait) {
+      return !wait.is_certain && wait.platform == p;
+    });
     if (!waits_on) lifecycle.SetPhase(id, p, Phase::kToLookUp);
   }
   Advance(id);

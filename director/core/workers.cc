@@ -34,23 +34,27 @@ Worker* Workers::Find(WorkerId id) {
 }
 
 uint32_t Workers::alive() const {
-  return static_cast<uint32_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
-    return entry.second.presence != Worker::Presence::kLost;
-  }));
+  return static_cast<uint32_t>(std::count_if(
+      workers_.begin(), workers_.end(),
+      [](const auto& entry) { return entry.second.presence != Worker::Presence::kLost; }));
 }
 
 uint32_t Workers::attached() const {
-  return static_cast<uint32_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
-    return entry.second.presence == Worker::Presence::kAttached;
-  }));
+  return static_cast<uint32_t>(std::count_if(
+      workers_.begin(), workers_.end(),
+      [](const auto& entry) { return entry.second.presence == Worker::Presence::kAttached; }));
 }
 
-std::vector<WorkerId> Workers::Silent(absl::Duration awake, absl::Duration silence_max, absl::Duration start_max) const {
+std::vector<WorkerId> Workers::Silent(absl::Duration awake, absl::Duration silence_max,
+                                      absl::Duration start_max) const {
   std::vector<WorkerId> silent;
   for (const auto& [id, worker] : workers_) {
     const bool is_starting = worker.presence == Worker::Presence::kStarting;
-    const bool is_working = worker.presence == Worker::Presence::kAttached && !worker.in_hand.empty();
-    if ((is_starting && awake - worker.heard_at > start_max) || (is_working && awake - worker.heard_at > silence_max)) silent.push_back(id);
+    const bool is_working =
+        worker.presence == Worker::Presence::kAttached && !worker.in_hand.empty();
+    if ((is_starting && awake - worker.heard_at > start_max) ||
+        (is_working && awake - worker.heard_at > silence_max))
+      silent.push_back(id);
   }
   return silent;
 }
@@ -68,7 +72,9 @@ WorkerId Workers::Pick(WorkerId avoid) const {
     if (worker.presence != Worker::Presence::kAttached || !HasRoom(worker)) continue;
     if (id == avoid && may_avoid) continue;
     // A job more counts even where nothing is expected of it.
-    const absl::Duration load = (worker.expected + absl::Microseconds(static_cast<int64_t>(worker.in_hand.size()))) / worker.slots;
+    const absl::Duration load =
+        (worker.expected + absl::Microseconds(static_cast<int64_t>(worker.in_hand.size()))) /
+        worker.slots;
     if (best.valid() && load >= best_load) continue;
     best = id;
     best_load = load;

@@ -1,4 +1,5 @@
-// Affected against a naive model: worlds of a few files, packages with random observations, and what the difference of two worlds changes.
+// Affected against a naive model: worlds of a few files, packages with random observations, and
+// what the difference of two worlds changes.
 
 #include <algorithm>
 #include <map>
@@ -33,18 +34,29 @@ class AffectedTest : public ::testing::Test {
     ASSERT_TRUE(RemoveAll(folder_).ok());
   }
 
-  static JournalUpdate Update(std::string package, std::string platform, std::vector<Observed> observed) {
+  static JournalUpdate Update(std::string package, std::string platform,
+                              std::vector<Observed> observed) {
     JournalUpdate update{.package = std::move(package), .platform = std::move(platform)};
     update.record.observed = std::move(observed);
     IndexOf(update.package, update.record.observed, update.paths, update.folders);
     return update;
   }
-  void Record(const JournalUpdate& update) { ASSERT_TRUE(journal_->Record({{update}}, false).ok()); }
-  std::vector<std::string> Affected(std::vector<content::Change> changes) { return journal_->Affected(changes).value(); }
+  void Record(const JournalUpdate& update) {
+    ASSERT_TRUE(journal_->Record({{update}}, false).ok());
+  }
+  std::vector<std::string> Affected(std::vector<content::Change> changes) {
+    return journal_->Affected(changes).value();
+  }
 
-  static content::Change Changed(std::string path) { return {.path = std::move(path), .was_there = true, .is_there = true}; }
-  static content::Change Added(std::string path) { return {.path = std::move(path), .is_there = true}; }
-  static content::Change Removed(std::string path) { return {.path = std::move(path), .was_there = true}; }
+  static content::Change Changed(std::string path) {
+    return {.path = std::move(path), .was_there = true, .is_there = true};
+  }
+  static content::Change Added(std::string path) {
+    return {.path = std::move(path), .is_there = true};
+  }
+  static content::Change Removed(std::string path) {
+    return {.path = std::move(path), .was_there = true};
+  }
 
   std::string folder_;
   std::unique_ptr<Journal> journal_;
@@ -83,13 +95,18 @@ TEST_F(AffectedTest, ReadersOfACookedOutputFollowTransitively) {
   Record(Update("/G/b.atlas", "w", {{{ObservationKind::kCooked, "a.png", ".ktx2"}, "absent"}}));
   Record(Update("/G/c.pack", "w", {{{ObservationKind::kCooked, "/G/b.atlas", ""}, "absent"}}));
   // A cycle ends.
-  Record(Update("/G/d.pack", "w", {{{ObservationKind::kCooked, "/G/c.pack", ""}, "absent"}, {{ObservationKind::kCooked, "/G/d.pack", ""}, "absent"}}));
-  EXPECT_THAT(Affected({Changed("/G/a.png")}), ElementsAre("/G/a.png", "/G/b.atlas", "/G/c.pack", "/G/d.pack"));
+  Record(Update("/G/d.pack", "w",
+                {{{ObservationKind::kCooked, "/G/c.pack", ""}, "absent"},
+                 {{ObservationKind::kCooked, "/G/d.pack", ""}, "absent"}}));
+  EXPECT_THAT(Affected({Changed("/G/a.png")}),
+              ElementsAre("/G/a.png", "/G/b.atlas", "/G/c.pack", "/G/d.pack"));
   EXPECT_THAT(Affected({Changed("/G/c.pack")}), ElementsAre("/G/c.pack", "/G/d.pack"));
 }
 
 TEST_F(AffectedTest, WhatARecordNoLongerLooksAtNoLongerMeetsIt) {
-  Record(Update("/G/a", "w", {{{ObservationKind::kFile, "/G/old", ""}, "absent"}, {{ObservationKind::kCooked, "/G/in", ""}, "absent"}}));
+  Record(Update("/G/a", "w",
+                {{{ObservationKind::kFile, "/G/old", ""}, "absent"},
+                 {{ObservationKind::kCooked, "/G/in", ""}, "absent"}}));
   Record(Update("/G/a", "w", {{{ObservationKind::kFile, "/G/new", ""}, "absent"}}));
   EXPECT_THAT(Affected({Changed("/G/old"), Changed("/G/in")}), IsEmpty());
   EXPECT_THAT(Affected({Changed("/G/new")}), ElementsAre("/G/a"));
@@ -117,11 +134,13 @@ TEST_F(AffectedTest, AForgottenPackageIsNotAffected) {
 using World = std::map<std::string, int>;  // path -> content
 
 const std::vector<std::string>& AllPaths() {
-  static const std::vector<std::string> paths = {"/G/a", "/G/a/b", "/G/a/b/c", "/G/d/e", "/G/d/f", "/H/a", "/H/g/h/i", "/x"};
+  static const std::vector<std::string> paths = {"/G/a",   "/G/a/b", "/G/a/b/c", "/G/d/e",
+                                                 "/G/d/f", "/H/a",   "/H/g/h/i", "/x"};
   return paths;
 }
 const std::vector<std::string>& AllFolders() {
-  static const std::vector<std::string> folders = {"/", "/G", "/G/a", "/G/a/b", "/G/d", "/H", "/H/g", "/H/g/h"};
+  static const std::vector<std::string> folders = {"/",    "/G", "/G/a", "/G/a/b",
+                                                   "/G/d", "/H", "/H/g", "/H/g/h"};
   return folders;
 }
 const std::vector<std::string>& AllPackages() {
@@ -130,7 +149,9 @@ const std::vector<std::string>& AllPackages() {
 }
 
 bool IsFolder(const World& world, const std::string& path) {
-  return std::any_of(world.begin(), world.end(), [&](const auto& f) { return f.first != path && content::IsUnder(f.first, path); });
+  return std::any_of(world.begin(), world.end(), [&](const auto& f) {
+    return f.first != path && content::IsUnder(f.first, path);
+  });
 }
 
 // What an observation sees in a world, as text.
@@ -139,7 +160,8 @@ std::string See(const World& world, const std::string& package, const Observatio
   std::string seen;
   switch (what.kind) {
     case ObservationKind::kFile:
-      if (const auto file = world.find(path); file != world.end()) return fmt::format("{}", file->second);
+      if (const auto file = world.find(path); file != world.end())
+        return fmt::format("{}", file->second);
       return IsFolder(world, path) ? "folder" : "absent";
     case ObservationKind::kExists:
       return world.contains(path) ? "file" : IsFolder(world, path) ? "folder" : "absent";
@@ -148,7 +170,10 @@ std::string See(const World& world, const std::string& package, const Observatio
       for (const auto& [file, text] : world) {
         if (file == path || !content::IsUnder(file, path)) continue;
         const std::string rest = file.substr(path == "/" ? 1 : path.size() + 1);
-        const std::string entry = what.kind == ObservationKind::kGlob ? rest : rest.substr(0, rest.find('/') + (rest.find('/') == std::string::npos ? 0 : 1));
+        const std::string entry =
+            what.kind == ObservationKind::kGlob
+                ? rest
+                : rest.substr(0, rest.find('/') + (rest.find('/') == std::string::npos ? 0 : 1));
         if (seen.find(entry + "\n") == std::string::npos) seen += entry + "\n";
       }
       return seen;
@@ -167,7 +192,9 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
   World RandomWorld() {
     World world;
     for (const std::string& path : AllPaths()) {
-      const bool fits = std::none_of(world.begin(), world.end(), [&](const auto& f) { return content::IsUnder(path, f.first); });
+      const bool fits = std::none_of(world.begin(), world.end(), [&](const auto& f) {
+        return content::IsUnder(path, f.first);
+      });
       if (fits && random_() % 2 == 0) world[path] = static_cast<int>(random_() % 2);
     }
     return world;
@@ -177,11 +204,23 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
     std::set<Observation> set;
     for (size_t n = random_() % 4; n > 0; --n) {
       switch (random_() % 5) {
-        case 0: set.insert({ObservationKind::kFile, random_() % 2 == 0 ? Pick(AllPaths()) : Pick(AllFolders()), ""}); break;
-        case 1: set.insert({ObservationKind::kExists, random_() % 2 == 0 ? Pick(AllPaths()) : Pick(AllFolders()), ""}); break;
-        case 2: set.insert({ObservationKind::kList, Pick(AllFolders()), ""}); break;
-        case 3: set.insert({ObservationKind::kGlob, Pick(AllFolders()), "**"}); break;
-        case 4: set.insert({ObservationKind::kCooked, Pick(AllPackages()), ".o"}); break;
+        case 0:
+          set.insert({ObservationKind::kFile,
+                      random_() % 2 == 0 ? Pick(AllPaths()) : Pick(AllFolders()), ""});
+          break;
+        case 1:
+          set.insert({ObservationKind::kExists,
+                      random_() % 2 == 0 ? Pick(AllPaths()) : Pick(AllFolders()), ""});
+          break;
+        case 2:
+          set.insert({ObservationKind::kList, Pick(AllFolders()), ""});
+          break;
+        case 3:
+          set.insert({ObservationKind::kGlob, Pick(AllFolders()), "**"});
+          break;
+        case 4:
+          set.insert({ObservationKind::kCooked, Pick(AllPackages()), ".o"});
+          break;
       }
     }
     std::vector<Observed> observed;
@@ -208,7 +247,8 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
       grew = false;
       for (const auto& [key, observed] : records_) {
         for (const Observed& one : observed) {
-          if (one.what.kind == ObservationKind::kCooked && packages.contains(one.what.subject)) grew |= packages.insert(key.first).second;
+          if (one.what.kind == ObservationKind::kCooked && packages.contains(one.what.subject))
+            grew |= packages.insert(key.first).second;
         }
       }
     }
@@ -220,7 +260,8 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
       const std::string& package = key.first;
       const Observation source{ObservationKind::kFile, package, ""};
       bool differs = See(before, package, source) != See(now, package, source);
-      for (const Observed& one : observed) differs |= See(before, package, one.what) != See(now, package, one.what);
+      for (const Observed& one : observed)
+        differs |= See(before, package, one.what) != See(now, package, one.what);
       if (differs) affected.insert(package);
     }
     AddReaders(affected);
@@ -236,9 +277,15 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
       IndexOf(key.first, observed, paths, folders);
       for (const content::Change& change : changes) {
         const bool presence = change.was_there != change.is_there;
-        const auto meets = [&](const std::string& name) { return change.path == name || (presence && content::IsUnder(change.path, name)); };
-        const auto is_above = [&](const std::string& name) { return presence && change.path != name && content::IsUnder(change.path, name); };
-        if (std::any_of(paths.begin(), paths.end(), meets) || std::any_of(folders.begin(), folders.end(), is_above)) affected.insert(key.first);
+        const auto meets = [&](const std::string& name) {
+          return change.path == name || (presence && content::IsUnder(change.path, name));
+        };
+        const auto is_above = [&](const std::string& name) {
+          return presence && change.path != name && content::IsUnder(change.path, name);
+        };
+        if (std::any_of(paths.begin(), paths.end(), meets) ||
+            std::any_of(folders.begin(), folders.end(), is_above))
+          affected.insert(key.first);
       }
     }
     AddReaders(affected);
@@ -246,7 +293,8 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
   }
 
   std::mt19937 random_{GetParam()};
-  std::map<std::pair<std::string, std::string>, std::vector<Observed>> records_;  // (package, platform)
+  std::map<std::pair<std::string, std::string>, std::vector<Observed>>
+      records_;  // (package, platform)
 };
 
 TEST_P(RandomAffectedTest, AffectedFollowsTheRuleAndNeverLeavesAnyoneOut) {
@@ -266,8 +314,10 @@ TEST_P(RandomAffectedTest, AffectedFollowsTheRuleAndNeverLeavesAnyoneOut) {
     const std::vector<content::Change> changes = ChangesOf(before, now);
     const std::vector<std::string> affected = Affected(changes);
     const std::set<std::string> rule = AffectedByTheRule(changes);
-    ASSERT_THAT(affected, ::testing::ElementsAreArray(rule)) << "seed " << GetParam() << " step " << step;
-    for (const std::string& name : TrulyAffected(before, now)) ASSERT_TRUE(rule.contains(name)) << name << " seed " << GetParam() << " step " << step;
+    ASSERT_THAT(affected, ::testing::ElementsAreArray(rule))
+        << "seed " << GetParam() << " step " << step;
+    for (const std::string& name : TrulyAffected(before, now))
+      ASSERT_TRUE(rule.contains(name)) << name << " seed " << GetParam() << " step " << step;
   }
 }
 

@@ -20,10 +20,13 @@ namespace galley::director {
 namespace {
 
 constexpr int kBrokenMax = 10'000;
-// A director may replace files between our reading of its manifest and the opening of what it names.
+// A director may replace files between our reading of its manifest and the opening of what it
+// names.
 constexpr int kReadOnlyAttemptsMax = 5;
 
-std::string DamagedMark(const std::string& state_directory) { return JoinPath(state_directory, "journal.damaged"); }
+std::string DamagedMark(const std::string& state_directory) {
+  return JoinPath(state_directory, "journal.damaged");
+}
 
 rocksdb::Options DatabaseOptions() {
   rocksdb::Options options;
@@ -35,20 +38,22 @@ rocksdb::Options DatabaseOptions() {
   options.max_log_file_size = 1 << 20;
   options.info_log_level = rocksdb::WARN_LEVEL;
   const std::vector<rocksdb::CompressionType> supported = rocksdb::GetSupportedCompressions();
-  const bool has_lz4 = std::find(supported.begin(), supported.end(), rocksdb::kLZ4Compression) != supported.end();
+  const bool has_lz4 =
+      std::find(supported.begin(), supported.end(), rocksdb::kLZ4Compression) != supported.end();
   options.compression = has_lz4 ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;
   return options;
 }
 
 // True when what lies there can never be opened, as opposed to not now.
 bool IsUnusable(const rocksdb::Status& status) {
-  return status.IsCorruption() || status.IsInvalidArgument() || status.IsNotSupported() || status.IsNotFound() ||
-         status.IsPathNotFound();
+  return status.IsCorruption() || status.IsInvalidArgument() || status.IsNotSupported() ||
+         status.IsNotFound() || status.IsPathNotFound();
 }
 
 absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& state_directory) {
   const std::string directory = JournalDirectory(state_directory);
-  if (!FileExists(JoinPath(directory, "CURRENT"))) return absl::NotFoundError(fmt::format("there is no journal in {}", directory));
+  if (!FileExists(JoinPath(directory, "CURRENT")))
+    return absl::NotFoundError(fmt::format("there is no journal in {}", directory));
   rocksdb::Status status;
   for (int attempt = 0; attempt < kReadOnlyAttemptsMax; ++attempt) {
     rocksdb::DB* database = nullptr;
@@ -63,24 +68,30 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& s
 // OK and empty text: fine. Text: why it must be moved aside.
 absl::StatusOr<std::string> CheckVersion(rocksdb::DB& database, bool may_write) {
   std::string version;
-  const rocksdb::Status status = database.Get(rocksdb::ReadOptions(), ToSlice(kVersionKey), &version);
+  const rocksdb::Status status =
+      database.Get(rocksdb::ReadOptions(), ToSlice(kVersionKey), &version);
   const std::string wanted = fmt::format("{}", kJournalFormatVersion);
   if (status.ok() && version == wanted) return std::string();
-  if (status.ok()) return fmt::format("it has format version {}, this program writes {}", EscapeControl(version), wanted);
+  if (status.ok())
+    return fmt::format("it has format version {}, this program writes {}", EscapeControl(version),
+                       wanted);
   if (!status.IsNotFound()) return fmt::format("its version cannot be read: {}", status.ToString());
   const std::unique_ptr<rocksdb::Iterator> any(database.NewIterator(rocksdb::ReadOptions()));
   any->SeekToFirst();
-  if (any->Valid() || !any->status().ok() || !may_write) return std::string("it has no format version");
+  if (any->Valid() || !any->status().ok() || !may_write)
+    return std::string("it has no format version");
   rocksdb::WriteOptions synced;
   synced.sync = true;
-  RETURN_IF_ERROR(ToStatus(database.Put(synced, ToSlice(kVersionKey), wanted), "beginning the journal"));
+  RETURN_IF_ERROR(
+      ToStatus(database.Put(synced, ToSlice(kVersionKey), wanted), "beginning the journal"));
   return std::string();
 }
 
 absl::StatusOr<uint64_t> FreeBytes(const std::string& directory, const JournalOptions& options) {
   if (options.free_bytes) return options.free_bytes();
   struct statvfs space {};
-  if (::statvfs(directory.c_str(), &space) != 0) return ErrnoStatus(errno, "look at the free space of", directory);
+  if (::statvfs(directory.c_str(), &space) != 0)
+    return ErrnoStatus(errno, "look at the free space of", directory);
   return static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
 }
 
@@ -101,19 +112,25 @@ absl::Status ToStatus(const rocksdb::Status& status, std::string_view what) {
   if (status.IsNoSpace()) return absl::ResourceExhaustedError(text);
   if (status.IsNotFound() || status.IsPathNotFound()) return absl::NotFoundError(text);
   if (status.IsCorruption()) return absl::DataLossError(text);
-  if (status.IsBusy() || status.IsTryAgain() || text.find("lock") != std::string::npos) return absl::UnavailableError(text);
+  if (status.IsBusy() || status.IsTryAgain() || text.find("lock") != std::string::npos)
+    return absl::UnavailableError(text);
   return absl::InternalError(text);
 }
 
-absl::Status CheckSpace(const std::string& directory, const JournalOptions& options, uint64_t bytes) {
+absl::Status CheckSpace(const std::string& directory, const JournalOptions& options,
+                        uint64_t bytes) {
   ASSIGN_OR_RETURN(const uint64_t free, FreeBytes(directory, options));
   // A batch is written to the log, later to a table.
-  if (free >= options.free_bytes_min && free - options.free_bytes_min >= 2 * bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(fmt::format("no space for the journal in {}: {} bytes free, {} needed; make room and try again",
-                                                  directory, free, options.free_bytes_min + 2 * bytes));
+  if (free >= options.free_bytes_min && free - options.free_bytes_min >= 2 * bytes)
+    return absl::OkStatus();
+  return absl::ResourceExhaustedError(fmt::format(
+      "no space for the journal in {}: {} bytes free, {} needed; make room and try again",
+      directory, free, options.free_bytes_min + 2 * bytes));
 }
 
-std::string JournalDirectory(const std::string& state_directory) { return JoinPath(state_directory, "journal"); }
+std::string JournalDirectory(const std::string& state_directory) {
+  return JoinPath(state_directory, "journal");
+}
 
 void MarkDamaged(const std::string& state_directory) {
   const absl::Status status = WriteFileAtomic(DamagedMark(state_directory), "");
@@ -126,25 +143,30 @@ absl::Status MoveAside(const std::string& state_directory, std::string_view reas
     const std::string aside = fmt::format("{}.broken-{}", directory, n);
     if (FileExists(aside)) continue;
     LogWarning("journal: moved aside to {} ({}); every package is looked up again", aside, reason);
-    if (::rename(directory.c_str(), aside.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "move aside", directory);
+    if (::rename(directory.c_str(), aside.c_str()) != 0 && errno != ENOENT)
+      return ErrnoStatus(errno, "move aside", directory);
     if (::unlink(DamagedMark(state_directory).c_str()) != 0 && errno != ENOENT) {
       return ErrnoStatus(errno, "remove", DamagedMark(state_directory));
     }
     return absl::OkStatus();
   }
-  return absl::ResourceExhaustedError(fmt::format("{} broken journals lie in {}: remove them", kBrokenMax, state_directory));
+  return absl::ResourceExhaustedError(
+      fmt::format("{} broken journals lie in {}: remove them", kBrokenMax, state_directory));
 }
 
-absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& state_directory, const JournalOptions& options) {
+absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& state_directory,
+                                                          const JournalOptions& options) {
   if (options.read_only) {
     ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> database, OpenForReading(state_directory));
     ASSIGN_OR_RETURN(const std::string reason, CheckVersion(*database, false));
     if (reason.empty()) return database;
-    return absl::FailedPreconditionError(fmt::format("{}: {}", JournalDirectory(state_directory), reason));
+    return absl::FailedPreconditionError(
+        fmt::format("{}: {}", JournalDirectory(state_directory), reason));
   }
   RETURN_IF_ERROR(CreateDirectories(state_directory));
   RETURN_IF_ERROR(CheckSpace(state_directory, options, 0));
-  if (FileExists(DamagedMark(state_directory))) RETURN_IF_ERROR(MoveAside(state_directory, "damaged records were found in it"));
+  if (FileExists(DamagedMark(state_directory)))
+    RETURN_IF_ERROR(MoveAside(state_directory, "damaged records were found in it"));
   const std::string directory = JournalDirectory(state_directory);
   if (IsInTheWay(directory)) RETURN_IF_ERROR(MoveAside(state_directory, "it is no folder"));
   for (const bool is_last_attempt : {false, true}) {
@@ -158,7 +180,9 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
     } else if (!IsUnusable(status)) {
       return ToStatus(status, fmt::format("opening {}", directory));
     }
-    if (is_last_attempt) return absl::InternalError(fmt::format("a new journal in {} cannot be begun: {}", directory, reason));
+    if (is_last_attempt)
+      return absl::InternalError(
+          fmt::format("a new journal in {} cannot be begun: {}", directory, reason));
     database.reset();
     RETURN_IF_ERROR(MoveAside(state_directory, reason));
   }

@@ -1,4 +1,5 @@
-// The RocksDB under the journal: opening, moving aside what cannot be used, statuses. Included by database.cc and journal.cc only.
+// The RocksDB under the journal: opening, moving aside what cannot be used, statuses. Included by
+// database.cc and journal.cc only.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ namespace galley::director {
 
 struct JournalOptions {
   bool read_only = false;
-  // Debian's RocksDB 7.8 aborts the process when a write to its log fails, so a write begins only with this much space beside its own.
+  // Debian's RocksDB 7.8 aborts the process when a write to its log fails, so a write begins only
+  // with this much space beside its own.
   uint64_t free_bytes_min = 64 << 20;
   // What is free; none: statvfs(3) of the state folder. For tests.
   std::function<uint64_t()> free_bytes;
@@ -26,11 +28,13 @@ inline constexpr std::string_view kVersionKey = "v";
 rocksdb::Slice ToSlice(std::string_view text);
 std::string_view ToView(const rocksdb::Slice& slice);
 
-// DATA_LOSS for corruption, RESOURCE_EXHAUSTED for no space, UNAVAILABLE when another process has it.
+// DATA_LOSS for corruption, RESOURCE_EXHAUSTED for no space, UNAVAILABLE when another process has
+// it.
 absl::Status ToStatus(const rocksdb::Status& status, std::string_view what);
 
 // RESOURCE_EXHAUSTED unless `bytes` and the margin are free where `directory` lies.
-absl::Status CheckSpace(const std::string& directory, const JournalOptions& options, uint64_t bytes);
+absl::Status CheckSpace(const std::string& directory, const JournalOptions& options,
+                        uint64_t bytes);
 
 std::string JournalDirectory(const std::string& state_directory);
 // Makes the next opening move the journal aside.
@@ -38,7 +42,9 @@ void MarkDamaged(const std::string& state_directory);
 // Renames the journal to journal.broken-<n>, `n` the first that is free.
 absl::Status MoveAside(const std::string& state_directory, std::string_view reason);
 
-// Opens or makes the database; its version is kJournalFormatVersion. What is damaged or of another version is moved aside.
-absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& state_directory, const JournalOptions& options);
+// Opens or makes the database; its version is kJournalFormatVersion. What is damaged or of another
+// version is moved aside.
+absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& state_directory,
+                                                          const JournalOptions& options);
 
 }  // namespace galley::director

@@ -15,14 +15,17 @@ using Type = WireReader::Type;
 
 constexpr size_t kDigestBytes = Digest::kHashSize + 8;
 
-uint64_t NanosOf(absl::Duration duration) { return static_cast<uint64_t>(absl::ToInt64Nanoseconds(duration)); }
+uint64_t NanosOf(absl::Duration duration) {
+  return static_cast<uint64_t>(absl::ToInt64Nanoseconds(duration));
+}
 absl::Duration DurationOf(uint64_t nanos) { return absl::Nanoseconds(static_cast<int64_t>(nanos)); }
 
 absl::Status Damaged(std::string_view what, std::string_view why) {
   return absl::DataLossError(fmt::format("{} in the journal: {}", what, why));
 }
 
-// Calls `take` with each field of `bytes`; false means a field that this version does not know, or of another type.
+// Calls `take` with each field of `bytes`; false means a field that this version does not know, or
+// of another type.
 template <typename Take>
 absl::Status ReadFields(std::string_view bytes, std::string_view what, const Take& take) {
   WireReader reader(bytes);
@@ -64,14 +67,19 @@ std::string EncodeChanged(const ChangedObservation& changed) {
 
 absl::StatusOr<ChangedObservation> DecodeChanged(std::string_view bytes) {
   ChangedObservation changed;
-  RETURN_IF_ERROR(ReadFields(bytes, "a changed observation", [&](const Field& field) -> absl::StatusOr<bool> {
-    switch (field.number) {
-      case 1: return TakeText(field, changed.what);
-      case 2: return TakeText(field, changed.before);
-      case 3: return TakeText(field, changed.after);
-      default: return false;
-    }
-  }));
+  RETURN_IF_ERROR(
+      ReadFields(bytes, "a changed observation", [&](const Field& field) -> absl::StatusOr<bool> {
+        switch (field.number) {
+          case 1:
+            return TakeText(field, changed.what);
+          case 2:
+            return TakeText(field, changed.before);
+          case 3:
+            return TakeText(field, changed.after);
+          default:
+            return false;
+        }
+      }));
   return changed;
 }
 
@@ -90,48 +98,71 @@ std::string EncodeLastCook(const LastCook& cook) {
 
 absl::StatusOr<LastCook> DecodeLastCook(std::string_view bytes) {
   LastCook cook;
-  RETURN_IF_ERROR(ReadFields(bytes, "the last cook", [&](const Field& field) -> absl::StatusOr<bool> {
-    const bool is_varint = field.type == Type::kVarint;
-    switch (field.number) {
-      case 1: return TakeText(field, cook.source);
-      case 2: cook.time = absl::FromUnixNanos(static_cast<int64_t>(field.value)); return is_varint;
-      case 3: return TakeText(field, cook.worker);
-      case 4: return TakeNumber(field, cook.attempt);
-      case 5: cook.load_time = DurationOf(field.value); return is_varint;
-      case 6: cook.save_time = DurationOf(field.value); return is_varint;
-      case 7: {
-        if (field.type != Type::kBytes) return false;
-        ASSIGN_OR_RETURN(ChangedObservation changed, DecodeChanged(field.bytes));
-        cook.changed.push_back(std::move(changed));
-        return true;
-      }
-      case 8: cook.is_first = field.value != 0; return is_varint;
-      default: return false;
-    }
-  }));
+  RETURN_IF_ERROR(
+      ReadFields(bytes, "the last cook", [&](const Field& field) -> absl::StatusOr<bool> {
+        const bool is_varint = field.type == Type::kVarint;
+        switch (field.number) {
+          case 1:
+            return TakeText(field, cook.source);
+          case 2:
+            cook.time = absl::FromUnixNanos(static_cast<int64_t>(field.value));
+            return is_varint;
+          case 3:
+            return TakeText(field, cook.worker);
+          case 4:
+            return TakeNumber(field, cook.attempt);
+          case 5:
+            cook.load_time = DurationOf(field.value);
+            return is_varint;
+          case 6:
+            cook.save_time = DurationOf(field.value);
+            return is_varint;
+          case 7: {
+            if (field.type != Type::kBytes) return false;
+            ASSIGN_OR_RETURN(ChangedObservation changed, DecodeChanged(field.bytes));
+            cook.changed.push_back(std::move(changed));
+            return true;
+          }
+          case 8:
+            cook.is_first = field.value != 0;
+            return is_varint;
+          default:
+            return false;
+        }
+      }));
   return cook;
 }
 
 absl::StatusOr<InstigatorRecord> DecodeInstigator(std::string_view bytes) {
   InstigatorRecord instigator;
-  RETURN_IF_ERROR(ReadFields(bytes, "an instigator", [&](const Field& field) -> absl::StatusOr<bool> {
-    switch (field.number) {
-      case 1: return TakeNumber(field, instigator.category);
-      case 2: return TakeText(field, instigator.referencer);
-      default: return false;
-    }
-  }));
+  RETURN_IF_ERROR(
+      ReadFields(bytes, "an instigator", [&](const Field& field) -> absl::StatusOr<bool> {
+        switch (field.number) {
+          case 1:
+            return TakeNumber(field, instigator.category);
+          case 2:
+            return TakeText(field, instigator.referencer);
+          default:
+            return false;
+        }
+      }));
   return instigator;
 }
 
 absl::StatusOr<bool> TakePlatformField(const Field& field, PlatformRecord& record) {
   switch (field.number) {
-    case 1: return TakeDigest(field, record.recipe);
-    case 2: return TakeDigest(field, record.source);
-    case 3: return TakeDigest(field, record.weak_key);
-    case 4: return TakeDigest(field, record.action_key);
-    case 5: return TakeText(field, record.recipe_bytes);
-    case 6: return TakeText(field, record.result);
+    case 1:
+      return TakeDigest(field, record.recipe);
+    case 2:
+      return TakeDigest(field, record.source);
+    case 3:
+      return TakeDigest(field, record.weak_key);
+    case 4:
+      return TakeDigest(field, record.action_key);
+    case 5:
+      return TakeText(field, record.recipe_bytes);
+    case 6:
+      return TakeText(field, record.result);
     case 7: {
       if (field.type != Type::kBytes) return false;
       absl::StatusOr<std::vector<record::Observed>> observed = record::DecodeObserved(field.bytes);
@@ -144,7 +175,8 @@ absl::StatusOr<bool> TakePlatformField(const Field& field, PlatformRecord& recor
       ASSIGN_OR_RETURN(record.last_cook, DecodeLastCook(field.bytes));
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -152,7 +184,8 @@ absl::StatusOr<bool> TakePlatformField(const Field& field, PlatformRecord& recor
 
 std::string EncodeDigest(const Digest& digest) {
   std::string bytes(digest.hash());
-  for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>((digest.size_bytes() >> shift) & 0xff));
+  for (int shift = 0; shift < 64; shift += 8)
+    bytes.push_back(static_cast<char>((digest.size_bytes() >> shift) & 0xff));
   return bytes;
 }
 
@@ -183,18 +216,27 @@ std::string EncodeMeta(const JournalMeta& meta) {
 
 absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes) {
   JournalMeta meta;
-  RETURN_IF_ERROR(ReadFields(bytes, "its meta record", [&](const Field& field) -> absl::StatusOr<bool> {
-    switch (field.number) {
-      case 1: return TakeText(field, meta.project_id);
-      case 2: return TakeText(field, meta.store_id);
-      case 3: return TakeNumber(field, meta.loss_epoch);
-      case 4: return TakeNumber(field, meta.term);
-      case 5: return TakeText(field, meta.table_file);
-      case 6: return TakeText(field, meta.trust_domain);
-      case 7: return TakeNumber(field, meta.store_commits);
-      default: return false;
-    }
-  }));
+  RETURN_IF_ERROR(
+      ReadFields(bytes, "its meta record", [&](const Field& field) -> absl::StatusOr<bool> {
+        switch (field.number) {
+          case 1:
+            return TakeText(field, meta.project_id);
+          case 2:
+            return TakeText(field, meta.store_id);
+          case 3:
+            return TakeNumber(field, meta.loss_epoch);
+          case 4:
+            return TakeNumber(field, meta.term);
+          case 5:
+            return TakeText(field, meta.table_file);
+          case 6:
+            return TakeText(field, meta.trust_domain);
+          case 7:
+            return TakeNumber(field, meta.store_commits);
+          default:
+            return false;
+        }
+      }));
   return meta;
 }
 
@@ -213,8 +255,8 @@ std::string EncodePlatformRecord(const PlatformRecord& record) {
 
 absl::StatusOr<PlatformRecord> DecodePlatformRecord(std::string_view bytes) {
   PlatformRecord record;
-  RETURN_IF_ERROR(
-      ReadFields(bytes, "a package's record", [&](const Field& field) { return TakePlatformField(field, record); }));
+  RETURN_IF_ERROR(ReadFields(bytes, "a package's record",
+                             [&](const Field& field) { return TakePlatformField(field, record); }));
   return record;
 }
 
@@ -250,15 +292,23 @@ std::string EncodeIndexEntries(const IndexEntries& entries) {
 
 absl::StatusOr<IndexEntries> DecodeIndexEntries(std::string_view bytes) {
   IndexEntries entries;
-  RETURN_IF_ERROR(ReadFields(bytes, "index entries", [&](const Field& field) -> absl::StatusOr<bool> {
-    if (field.type != Type::kBytes) return false;
-    switch (field.number) {
-      case 1: entries.paths.emplace_back(field.bytes); return true;
-      case 2: entries.folders.emplace_back(field.bytes); return true;
-      case 3: entries.cooked_inputs.emplace_back(field.bytes); return true;
-      default: return false;
-    }
-  }));
+  RETURN_IF_ERROR(
+      ReadFields(bytes, "index entries", [&](const Field& field) -> absl::StatusOr<bool> {
+        if (field.type != Type::kBytes) return false;
+        switch (field.number) {
+          case 1:
+            entries.paths.emplace_back(field.bytes);
+            return true;
+          case 2:
+            entries.folders.emplace_back(field.bytes);
+            return true;
+          case 3:
+            entries.cooked_inputs.emplace_back(field.bytes);
+            return true;
+          default:
+            return false;
+        }
+      }));
   return entries;
 }
 

@@ -1,17 +1,20 @@
-// The stored form of the journal's records: protobuf wire format, fields in ascending number, default values absent (base/wire_format.h).
-// Versioned as a whole by kFormatVersion: within one version unknown fields are DATA_LOSS; a change of any field raises it.
+// The stored form of the journal's records: protobuf wire format, fields in ascending number,
+// default values absent (base/wire_format.h). Versioned as a whole by kFormatVersion: within one
+// version unknown fields are DATA_LOSS; a change of any field raises it.
 //
 //   Digest             32 bytes of hash, then the size as 8 bytes, little-endian
-//   Time, Duration     nanoseconds (since the Unix epoch) as the varint of their 64-bit two's complement
-//   Meta               1 project_id  2 store_id  3 loss_epoch  4 term  5 table_file  6 trust_domain  7 store_commits
-//   PlatformRecord     1 recipe  2 source  3 weak_key  4 action_key (Digests)  5 recipe_bytes  6 result  7 observed (record::EncodeObserved)
+//   Time, Duration     nanoseconds (since the Unix epoch) as the varint of their 64-bit two's
+//   complement Meta               1 project_id  2 store_id  3 loss_epoch  4 term  5 table_file  6
+//   trust_domain  7 store_commits PlatformRecord     1 recipe  2 source  3 weak_key  4 action_key
+//   (Digests)  5 recipe_bytes  6 result  7 observed (record::EncodeObserved)
 //                      8 last_cook (LastCook)
-//   LastCook           1 source  2 time  3 worker  4 attempt  5 load_time  6 save_time  7 changed (repeated Changed)  8 is_first
-//   Changed            1 what  2 before  3 after
-//   Instigators        1 repeated { 1 category  2 referencer }
-//   Index              1 paths  2 folders  3 cooked inputs (repeated bytes)
+//   LastCook           1 source  2 time  3 worker  4 attempt  5 load_time  6 save_time  7 changed
+//   (repeated Changed)  8 is_first Changed            1 what  2 before  3 after Instigators 1
+//   repeated { 1 category  2 referencer } Index              1 paths  2 folders  3 cooked inputs
+//   (repeated bytes)
 //
-// is_trusted and published_key of a PlatformRecord are keys of their own (journal.cc): they change without the rest.
+// is_trusted and published_key of a PlatformRecord are keys of their own (journal.cc): they change
+// without the rest.
 #pragma once
 
 #include <cstdint>

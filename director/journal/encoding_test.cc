@@ -19,23 +19,31 @@ PlatformRecord FullRecord() {
   record.observed = {{{record::ObservationKind::kFile, "../inc/a.glsl", ""}, "absent"},
                      {{record::ObservationKind::kList, "/Game/x", ""}, "a.png\nb/"},
                      {{record::ObservationKind::kEnv, "HOME", ""}, "unset"}};
-  record.last_cook = LastCook{.source = "cooked",
-                              .time = absl::FromUnixNanos(1'700'000'000'123'456'789),
-                              .worker = "local-1",
-                              .attempt = 7,
-                              .load_time = absl::Milliseconds(12),
-                              .save_time = absl::Seconds(3),
-                              .changed = {{.what = "source", .before = "1", .after = "2"}, {.what = "recipe"}},
-                              .is_first = true};
+  record.last_cook =
+      LastCook{.source = "cooked",
+               .time = absl::FromUnixNanos(1'700'000'000'123'456'789),
+               .worker = "local-1",
+               .attempt = 7,
+               .load_time = absl::Milliseconds(12),
+               .save_time = absl::Seconds(3),
+               .changed = {{.what = "source", .before = "1", .after = "2"}, {.what = "recipe"}},
+               .is_first = true};
   return record;
 }
 
 JournalMeta FullMeta() {
-  return JournalMeta{.project_id = "p", .store_id = "s", .loss_epoch = 3, .term = 4, .table_file = "table-9", .trust_domain = "main",
+  return JournalMeta{.project_id = "p",
+                     .store_id = "s",
+                     .loss_epoch = 3,
+                     .term = 4,
+                     .table_file = "table-9",
+                     .trust_domain = "main",
                      .store_commits = 300};
 }
 
-std::vector<InstigatorRecord> SomeInstigators() { return {{.category = 0, .referencer = ""}, {.category = 7, .referencer = "/Game/a"}}; }
+std::vector<InstigatorRecord> SomeInstigators() {
+  return {{.category = 0, .referencer = ""}, {.category = 7, .referencer = "/Game/a"}};
+}
 
 void ExpectSame(const PlatformRecord& a, const PlatformRecord& b) {
   EXPECT_EQ(a.recipe, b.recipe);
@@ -57,7 +65,8 @@ void ExpectSame(const PlatformRecord& a, const PlatformRecord& b) {
 
 TEST(JournalEncodingTest, APlatformRecordComesBackWhole) {
   ExpectSame(DecodePlatformRecord(EncodePlatformRecord(FullRecord())).value(), FullRecord());
-  ExpectSame(DecodePlatformRecord(EncodePlatformRecord(PlatformRecord())).value(), PlatformRecord());
+  ExpectSame(DecodePlatformRecord(EncodePlatformRecord(PlatformRecord())).value(),
+             PlatformRecord());
 }
 
 TEST(JournalEncodingTest, AMetaComesBackWhole) {
@@ -92,10 +101,12 @@ TEST(JournalEncodingTest, IndexEntriesComeBackWhole) {
 TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion1) {
   ASSERT_EQ(kJournalFormatVersion, 1u);
   ExpectGolden("director/journal/testdata/v1.txt",
-               "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" + HexLines(EncodeMeta(FullMeta())) +
-                   "platform record\n" + HexLines(EncodePlatformRecord(FullRecord())) + "instigators\n" +
+               "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" +
+                   HexLines(EncodeMeta(FullMeta())) + "platform record\n" +
+                   HexLines(EncodePlatformRecord(FullRecord())) + "instigators\n" +
                    HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
-                   HexLines(EncodeIndexEntries({.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})));
+                   HexLines(EncodeIndexEntries(
+                       {.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})));
 }
 
 TEST(JournalEncodingTest, EveryTruncationIsDataLossOrALesserRecord) {

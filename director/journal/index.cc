@@ -16,7 +16,8 @@ void SortUnique(std::vector<std::string>& names) {
 }
 
 // A path that leaves "/" names nothing that can ever be there.
-void AddResolved(std::string_view package, std::string_view asked, std::vector<std::string>& names) {
+void AddResolved(std::string_view package, std::string_view asked,
+                 std::vector<std::string>& names) {
   absl::StatusOr<std::string> path = content::ResolveAsked(package, asked);
   if (path.ok()) names.push_back(std::move(path).value());
 }
@@ -24,9 +25,11 @@ void AddResolved(std::string_view package, std::string_view asked, std::vector<s
 }  // namespace
 
 absl::Status CheckKeyPart(std::string_view what, std::string_view text) {
-  if (text.empty()) return absl::InvalidArgumentError(fmt::format("an empty {} cannot be recorded", what));
+  if (text.empty())
+    return absl::InvalidArgumentError(fmt::format("an empty {} cannot be recorded", what));
   if (text.find('\0') != std::string_view::npos) {
-    return absl::InvalidArgumentError(fmt::format("a {} with a NUL cannot be recorded: {}", what, text.substr(0, text.find('\0'))));
+    return absl::InvalidArgumentError(fmt::format("a {} with a NUL cannot be recorded: {}", what,
+                                                  text.substr(0, text.find('\0'))));
   }
   return absl::OkStatus();
 }
@@ -38,7 +41,8 @@ absl::StatusOr<IndexEntries> EntriesOf(const JournalUpdate& update) {
       AddResolved(update.package, observed.what.subject, entries.cooked_inputs);
     }
   }
-  for (std::vector<std::string>* names : {&entries.paths, &entries.folders, &entries.cooked_inputs}) {
+  for (std::vector<std::string>* names :
+       {&entries.paths, &entries.folders, &entries.cooked_inputs}) {
     SortUnique(*names);
     for (const std::string& name : *names) RETURN_IF_ERROR(CheckKeyPart("path", name));
   }
@@ -55,8 +59,10 @@ std::string IndexPrefix(char kind, std::string_view subject) {
 std::vector<std::string> IndexPrefixes(const IndexEntries& entries) {
   std::vector<std::string> prefixes;
   for (const std::string& path : entries.paths) prefixes.push_back(IndexPrefix(kPathKind, path));
-  for (const std::string& folder : entries.folders) prefixes.push_back(IndexPrefix(kFolderKind, folder));
-  for (const std::string& input : entries.cooked_inputs) prefixes.push_back(IndexPrefix(kCookedKind, input));
+  for (const std::string& folder : entries.folders)
+    prefixes.push_back(IndexPrefix(kFolderKind, folder));
+  for (const std::string& input : entries.cooked_inputs)
+    prefixes.push_back(IndexPrefix(kCookedKind, input));
   SortUnique(prefixes);
   return prefixes;
 }
@@ -69,7 +75,8 @@ std::vector<std::string> AskedPrefixes(std::span<const content::Change> changes)
     prefixes.push_back(IndexPrefix(kPathKind, change.path));
     if (change.was_there == change.is_there) continue;
     const std::string_view parent = content::FolderOf(change.path);
-    if (parent == parent_before) continue;  // changes are sorted by path: neighbours share their folders
+    if (parent == parent_before)
+      continue;  // changes are sorted by path: neighbours share their folders
     parent_before = parent;
     for (std::string_view folder = parent;; folder = content::FolderOf(folder)) {
       folders.emplace_back(folder);
@@ -85,8 +92,8 @@ std::vector<std::string> AskedPrefixes(std::span<const content::Change> changes)
   return prefixes;
 }
 
-void IndexOf(std::string_view package, std::span<const record::Observed> observed, std::vector<std::string>& paths,
-             std::vector<std::string>& folders) {
+void IndexOf(std::string_view package, std::span<const record::Observed> observed,
+             std::vector<std::string>& paths, std::vector<std::string>& folders) {
   paths.assign(1, std::string(package));
   folders.clear();
   for (const record::Observed& one : observed) {
@@ -99,7 +106,7 @@ void IndexOf(std::string_view package, std::span<const record::Observed> observe
       case record::ObservationKind::kGlob:
         AddResolved(package, one.what.subject, folders);
         break;
-      case record::ObservationKind::kCooked:    // Record indexes these itself
+      case record::ObservationKind::kCooked:  // Record indexes these itself
       case record::ObservationKind::kPlatform:
       case record::ObservationKind::kTool:
       case record::ObservationKind::kEnv:

@@ -1,12 +1,15 @@
-// The reverse index: from what observations looked at to the packages that looked. Pure: names of keys and what a change asks for.
+// The reverse index: from what observations looked at to the packages that looked. Pure: names of
+// keys and what a change asks for.
 //
-//   "p" path   NUL package   the package looked at `path` (file, exists, its own source), present or absent, file or folder
-//   "f" folder NUL package   it listed `folder` or globbed below it
-//   "c" input  NUL package   it reads `input`'s cooked output
+//   "p" path   NUL package   the package looked at `path` (file, exists, its own source), present
+//   or absent, file or folder "f" folder NUL package   it listed `folder` or globbed below it "c"
+//   input  NUL package   it reads `input`'s cooked output
 //
-// A change of `path` asks for "p" of it. When its presence changed, each folder above may have come or gone with it, or hold other names:
-// "p" and "f" of every one. For a listing further up than the direct parent this asks for more than needed (only a folder that came or
-// went changes it): never too little, and the price is a look-up. Whoever reads the cooked output of an affected package is affected too.
+// A change of `path` asks for "p" of it. When its presence changed, each folder above may have come
+// or gone with it, or hold other names: "p" and "f" of every one. For a listing further up than the
+// direct parent this asks for more than needed (only a folder that came or went changes it): never
+// too little, and the price is a look-up. Whoever reads the cooked output of an affected package is
+// affected too.
 #pragma once
 
 #include <span>

@@ -20,7 +20,8 @@ namespace {
 // Walks the keys that begin with a prefix, one prefix after the other.
 class PrefixScan {
  public:
-  explicit PrefixScan(rocksdb::DB& database) : iterator_(database.NewIterator(rocksdb::ReadOptions())) {}
+  explicit PrefixScan(rocksdb::DB& database)
+      : iterator_(database.NewIterator(rocksdb::ReadOptions())) {}
 
   // `visit(key, value)` for each; it returns a Status.
   template <typename Visit>
@@ -37,7 +38,9 @@ class PrefixScan {
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
-bool IsWorthTelling(const PackageRecord& record) { return !record.platforms.empty() || !record.instigators.empty(); }
+bool IsWorthTelling(const PackageRecord& record) {
+  return !record.platforms.empty() || !record.instigators.empty();
+}
 
 // Gathers the keys of one package; they come in the order of their tags.
 class RecordBuilder {
@@ -59,19 +62,22 @@ class RecordBuilder {
         return absl::OkStatus();
       }
       case kUntrustedTag: {
-        if (const auto found = record_.platforms.find(std::string(parts.platform)); found != record_.platforms.end()) {
+        if (const auto found = record_.platforms.find(std::string(parts.platform));
+            found != record_.platforms.end()) {
           found->second.is_trusted = false;
         }
         return absl::OkStatus();
       }
       default:
-        return absl::DataLossError(fmt::format("the journal holds an unknown kind of record for {}", parts.package));
+        return absl::DataLossError(
+            fmt::format("the journal holds an unknown kind of record for {}", parts.package));
     }
   }
 
   PackageRecord Take() {
     for (const auto& [platform, key] : published_) {
-      if (const auto found = record_.platforms.find(platform); found != record_.platforms.end()) found->second.published_key = key;
+      if (const auto found = record_.platforms.find(platform); found != record_.platforms.end())
+        found->second.published_key = key;
     }
     published_.clear();
     return std::exchange(record_, PackageRecord());
@@ -84,21 +90,24 @@ class RecordBuilder {
 
 class RocksJournal final : public Journal {
  public:
-  RocksJournal(std::string state_directory, const JournalOptions& options, std::unique_ptr<rocksdb::DB> database, JournalMeta meta)
-      : state_directory_(std::move(state_directory)), options_(options), database_(std::move(database)), meta_(std::move(meta)) {}
+  RocksJournal(std::string state_directory, const JournalOptions& options,
+               std::unique_ptr<rocksdb::DB> database, JournalMeta meta)
+      : state_directory_(std::move(state_directory)),
+        options_(options),
+        database_(std::move(database)),
+        meta_(std::move(meta)) {}
 
   const JournalMeta& meta() const override { return meta_; }
 
-  absl::Status SetMeta(const JournalMeta& meta) override {
-    return Invalidate({}, meta);
-  }
+  absl::Status SetMeta(const JournalMeta& meta) override { return Invalidate({}, meta); }
 
   absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) override {
     RecordBuilder builder;
     PrefixScan scan(*database_);
-    RETURN_IF_ERROR(Watch(scan.Each(PackagePrefix(package), [&](std::string_view key, std::string_view value) {
-      return AddTo(builder, key, value);
-    })));
+    RETURN_IF_ERROR(
+        Watch(scan.Each(PackagePrefix(package), [&](std::string_view key, std::string_view value) {
+          return AddTo(builder, key, value);
+        })));
     PackageRecord record = builder.Take();
     if (!IsWorthTelling(record)) return std::nullopt;
     return record;
@@ -108,9 +117,11 @@ class RocksJournal final : public Journal {
     return Watch(ScanPackages(visit));
   }
 
-  absl::StatusOr<std::vector<std::string>> Affected(std::span<const content::Change> changes) override {
+  absl::StatusOr<std::vector<std::string>> Affected(
+      std::span<const content::Change> changes) override {
     std::set<std::string, std::less<>> affected;
-    std::vector<std::string> readers_wanted;  // affected packages whose readers are still to be found
+    std::vector<std::string>
+        readers_wanted;  // affected packages whose readers are still to be found
     PrefixScan scan(*database_);
     const auto take = [&](const std::string& prefix) {
       return scan.Each(prefix, [&](std::string_view key, std::string_view) {
@@ -135,10 +146,13 @@ class RocksJournal final : public Journal {
       std::string prefix = PackagePrefix(package);
       prefix.push_back(kRecordTag);
       RETURN_IF_ERROR(Watch(scan.Each(prefix, [&](std::string_view key, std::string_view) {
-        return ToStatus(batch.Put(PackageKey(package, kUntrustedTag, key.substr(prefix.size())), ""), "marking records untrusted");
+        return ToStatus(
+            batch.Put(PackageKey(package, kUntrustedTag, key.substr(prefix.size())), ""),
+            "marking records untrusted");
       })));
     }
-    RETURN_IF_ERROR(ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
+    RETURN_IF_ERROR(
+        ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
     RETURN_IF_ERROR(Write(batch, true));
     meta_ = meta;
     return absl::OkStatus();
@@ -155,25 +169,30 @@ class RocksJournal final : public Journal {
     rocksdb::WriteBatch batch;
     PrefixScan scan(*database_);
     for (const auto& [package, platforms] : by_package) {
-      RETURN_IF_ERROR(Annotate(Reindex(package, platforms, scan, batch), fmt::format("recording {}", package)));
+      RETURN_IF_ERROR(
+          Annotate(Reindex(package, platforms, scan, batch), fmt::format("recording {}", package)));
       for (const auto& [platform, update] : platforms) {
-        RETURN_IF_ERROR(Annotate(PutRecord(*update, batch), fmt::format("recording {} for {}", package, platform)));
+        RETURN_IF_ERROR(Annotate(PutRecord(*update, batch),
+                                 fmt::format("recording {} for {}", package, platform)));
       }
     }
     return Write(batch, sync);
   }
 
-  absl::Status RecordInstigators(std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) override {
+  absl::Status RecordInstigators(
+      std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) override {
     rocksdb::WriteBatch batch;
     for (const auto& [package, instigators] : updates) {
       RETURN_IF_ERROR(CheckKeyPart("package name", package));
-      RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(package, kInstigatorsTag, {}), !instigators.empty(), EncodeInstigators(instigators)));
+      RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(package, kInstigatorsTag, {}),
+                                  !instigators.empty(), EncodeInstigators(instigators)));
     }
     return Write(batch, false);
   }
 
-  absl::Status RecordPublished(std::string_view platform,
-                               std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
+  absl::Status RecordPublished(
+      std::string_view platform,
+      std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
     RETURN_IF_ERROR(CheckKeyPart("platform name", platform));
     rocksdb::WriteBatch batch;
     for (const auto& [package, key] : keys) {
@@ -187,9 +206,12 @@ class RocksJournal final : public Journal {
     rocksdb::WriteBatch batch;
     PrefixScan scan(*database_);
     for (const std::string& package : packages) {
-      const auto remove = [&](std::string_view key, std::string_view) { return ToStatus(batch.Delete(ToSlice(key)), "forgetting"); };
+      const auto remove = [&](std::string_view key, std::string_view) {
+        return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
+      };
       ASSIGN_OR_RETURN(const IndexedByPlatform indexed, ReadIndexed(package, scan));
-      for (const std::string& prefix : UnionOf(indexed)) RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + package), "forgetting"));
+      for (const std::string& prefix : UnionOf(indexed))
+        RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + package), "forgetting"));
       RETURN_IF_ERROR(Watch(scan.Each(IndexedPrefix(package), remove)));
       RETURN_IF_ERROR(Watch(scan.Each(PackagePrefix(package), remove)));
     }
@@ -215,7 +237,8 @@ class RocksJournal final : public Journal {
       PackageRecord record = builder.Take();
       if (IsWorthTelling(record)) visit(package, std::move(record));
     };
-    for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P"); iterator->Next()) {
+    for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P");
+         iterator->Next()) {
       const std::optional<PackageKeyParts> parts = ParsePackageKey(ToView(iterator->key()));
       if (!parts) return absl::DataLossError("the journal holds a malformed key");
       if (parts->package != package) {
@@ -232,10 +255,12 @@ class RocksJournal final : public Journal {
   absl::StatusOr<IndexedByPlatform> ReadIndexed(std::string_view package, PrefixScan& scan) {
     IndexedByPlatform indexed;
     const std::string prefix = IndexedPrefix(package);
-    RETURN_IF_ERROR(Watch(scan.Each(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
-      ASSIGN_OR_RETURN(indexed[std::string(key.substr(prefix.size()))], DecodeIndexEntries(value));
-      return absl::OkStatus();
-    })));
+    RETURN_IF_ERROR(
+        Watch(scan.Each(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
+          ASSIGN_OR_RETURN(indexed[std::string(key.substr(prefix.size()))],
+                           DecodeIndexEntries(value));
+          return absl::OkStatus();
+        })));
     return indexed;
   }
 
@@ -249,32 +274,39 @@ class RocksJournal final : public Journal {
   }
 
   // Index entries that hold for no platform any more go, new ones come.
-  absl::Status Reindex(std::string_view package, const std::map<std::string_view, const JournalUpdate*>& platforms, PrefixScan& scan,
-                       rocksdb::WriteBatch& batch) {
+  absl::Status Reindex(std::string_view package,
+                       const std::map<std::string_view, const JournalUpdate*>& platforms,
+                       PrefixScan& scan, rocksdb::WriteBatch& batch) {
     ASSIGN_OR_RETURN(IndexedByPlatform indexed, ReadIndexed(package, scan));
     const std::set<std::string> before = UnionOf(indexed);
     for (const auto& [platform, update] : platforms) {
       ASSIGN_OR_RETURN(IndexEntries entries, EntriesOf(*update));
-      RETURN_IF_ERROR(ToStatus(batch.Put(IndexedKey(package, platform), EncodeIndexEntries(entries)), "indexing"));
+      RETURN_IF_ERROR(ToStatus(
+          batch.Put(IndexedKey(package, platform), EncodeIndexEntries(entries)), "indexing"));
       indexed[std::string(platform)] = std::move(entries);
     }
     const std::set<std::string> after = UnionOf(indexed);
     for (const std::string& prefix : before) {
-      if (!after.contains(prefix)) RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + std::string(package)), "indexing"));
+      if (!after.contains(prefix))
+        RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + std::string(package)), "indexing"));
     }
     for (const std::string& prefix : after) {
-      if (!before.contains(prefix)) RETURN_IF_ERROR(ToStatus(batch.Put(prefix + std::string(package), ""), "indexing"));
+      if (!before.contains(prefix))
+        RETURN_IF_ERROR(ToStatus(batch.Put(prefix + std::string(package), ""), "indexing"));
     }
     return absl::OkStatus();
   }
 
-  static absl::Status PutOrDelete(rocksdb::WriteBatch& batch, const std::string& key, bool is_there, std::string_view value) {
-    return ToStatus(is_there ? batch.Put(key, ToSlice(value)) : batch.Delete(key), "writing the journal");
+  static absl::Status PutOrDelete(rocksdb::WriteBatch& batch, const std::string& key, bool is_there,
+                                  std::string_view value) {
+    return ToStatus(is_there ? batch.Put(key, ToSlice(value)) : batch.Delete(key),
+                    "writing the journal");
   }
 
-  static absl::Status PutPublished(rocksdb::WriteBatch& batch, std::string_view package, std::string_view platform,
-                                   const std::optional<Digest>& key) {
-    return PutOrDelete(batch, PackageKey(package, kPublishedTag, platform), key.has_value(), key ? EncodeDigest(*key) : std::string());
+  static absl::Status PutPublished(rocksdb::WriteBatch& batch, std::string_view package,
+                                   std::string_view platform, const std::optional<Digest>& key) {
+    return PutOrDelete(batch, PackageKey(package, kPublishedTag, platform), key.has_value(),
+                       key ? EncodeDigest(*key) : std::string());
   }
 
   static absl::Status PutRecord(const JournalUpdate& update, rocksdb::WriteBatch& batch) {
@@ -282,12 +314,14 @@ class RocksJournal final : public Journal {
     ASSIGN_OR_RETURN(record.observed, record::Canonical(std::move(record.observed)));
     const std::string key = PackageKey(update.package, kRecordTag, update.platform);
     RETURN_IF_ERROR(PutOrDelete(batch, key, true, EncodePlatformRecord(record)));
-    RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(update.package, kUntrustedTag, update.platform), !record.is_trusted, {}));
+    RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(update.package, kUntrustedTag, update.platform),
+                                !record.is_trusted, {}));
     return PutPublished(batch, update.package, update.platform, record.published_key);
   }
 
   absl::Status Write(rocksdb::WriteBatch& batch, bool sync) {
-    if (options_.read_only) return absl::FailedPreconditionError("the journal was opened for reading only");
+    if (options_.read_only)
+      return absl::FailedPreconditionError("the journal was opened for reading only");
     if (batch.Count() == 0) return absl::OkStatus();
     RETURN_IF_ERROR(CheckSpace(state_directory_, options_, batch.GetDataSize()));
     rocksdb::WriteOptions options;
@@ -299,7 +333,9 @@ class RocksJournal final : public Journal {
   absl::Status Watch(absl::Status status) {
     if (!absl::IsDataLoss(status) || options_.read_only) return status;
     MarkDamaged(state_directory_);
-    return Annotate(status, fmt::format("the journal in {} is damaged, the next start begins a new one", state_directory_));
+    return Annotate(status,
+                    fmt::format("the journal in {} is damaged, the next start begins a new one",
+                                state_directory_));
   }
 
   const std::string state_directory_;
@@ -318,7 +354,8 @@ absl::StatusOr<JournalMeta> ReadMeta(rocksdb::DB& database) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& state_directory, const JournalOptions& options) {
+absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& state_directory,
+                                                     const JournalOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> database, OpenDatabase(state_directory, options));
   absl::StatusOr<JournalMeta> meta = ReadMeta(*database);
   if (absl::IsDataLoss(meta.status()) && !options.read_only) {
@@ -328,10 +365,12 @@ absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& state_di
     meta = JournalMeta();
   }
   if (!meta.ok()) return meta.status();
-  return std::make_unique<RocksJournal>(state_directory, options, std::move(database), std::move(meta).value());
+  return std::make_unique<RocksJournal>(state_directory, options, std::move(database),
+                                        std::move(meta).value());
 }
 
-absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& state_directory, bool read_only) {
+absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& state_directory,
+                                                       bool read_only) {
   return OpenJournal(state_directory, JournalOptions{.read_only = read_only});
 }
 

@@ -1,14 +1,19 @@
-// Journal: the director's memory of a project between cooks, in RocksDB under .galley/state/journal. What it says holds for one store (id
-// and loss epoch) and one snapshot table; both are part of its Meta and change only together with what they decide.
+// Journal: the director's memory of a project between cooks, in RocksDB under
+// .galley/state/journal. What it says holds for one store (id and loss epoch) and one snapshot
+// table; both are part of its Meta and change only together with what they decide.
 //
-// Per package: for each platform the last result with its key and observations, why it was last cooked, why it is in the cook, what it
-// cost. A reverse index leads from every path that an observation looked at (present or absent) and every folder that was listed or
-// globbed to the packages that looked, so that a difference between two snapshots finds the affected packages without touching the others.
+// Per package: for each platform the last result with its key and observations, why it was last
+// cooked, why it is in the cook, what it cost. A reverse index leads from every path that an
+// observation looked at (present or absent) and every folder that was listed or globbed to the
+// packages that looked, so that a difference between two snapshots finds the affected packages
+// without touching the others.
 //
-// Crash rule: before a new snapshot table becomes the base of differences, the packages that the difference affects are marked untrusted,
-// in one synced write with the table's name. So a cook that dies in the middle leaves nothing that a later one could take for up to date.
+// Crash rule: before a new snapshot table becomes the base of differences, the packages that the
+// difference affects are marked untrusted, in one synced write with the table's name. So a cook
+// that dies in the middle leaves nothing that a later one could take for up to date.
 //
-// Threads: Open, scans and reads on one thread; Record, Invalidate from one thread at a time (the commit thread).
+// Threads: Open, scans and reads on one thread; Record, Invalidate from one thread at a time (the
+// commit thread).
 #pragma once
 
 #include <functional>
@@ -30,13 +35,14 @@
 namespace galley::director {
 
 struct JournalMeta {
-  std::string project_id;     // random, made once
-  std::string store_id;       // of the store for which the results hold
+  std::string project_id;  // random, made once
+  std::string store_id;    // of the store for which the results hold
   uint64_t loss_epoch = 0;
-  uint32_t term = 0;          // of the last director
-  std::string table_file;     // name under the state folder of the base snapshot table; empty: none
+  uint32_t term = 0;       // of the last director
+  std::string table_file;  // name under the state folder of the base snapshot table; empty: none
   std::string trust_domain;
-  uint64_t store_commits = 0; // StoreInfo::commits when this was last written: a store with fewer is an older one, restored
+  uint64_t store_commits = 0;  // StoreInfo::commits when this was last written: a store with fewer
+                               // is an older one, restored
 };
 
 // Why a platform's result was made or taken, for `galley why`.
@@ -59,21 +65,22 @@ struct LastCook {
 };
 
 struct PlatformRecord {
-  Digest recipe;         // RecipeDigest
+  Digest recipe;  // RecipeDigest
   Digest source;
   Digest weak_key;
   Digest action_key;
   std::string recipe_bytes;  // record::EncodeRecipe
-  std::string result;    // record::EncodeResult; a verdict too
+  std::string result;        // record::EncodeResult; a verdict too
   std::vector<record::Observed> observed;
-  bool is_trusted = true;         // false after Invalidate
-  std::optional<Digest> published_key;  // its action key in the root last published for this platform
+  bool is_trusted = true;  // false after Invalidate
+  std::optional<Digest>
+      published_key;  // its action key in the root last published for this platform
   LastCook last_cook;
 };
 
 struct InstigatorRecord {
-  uint8_t category = 0;     // director::InstigatorCategory
-  std::string referencer;   // empty: a root cause
+  uint8_t category = 0;    // director::InstigatorCategory
+  std::string referencer;  // empty: a root cause
   bool operator==(const InstigatorRecord&) const = default;
 };
 
@@ -87,19 +94,23 @@ struct JournalUpdate {
   std::string package;
   std::string platform;
   PlatformRecord record;
-  // Absolute virtual paths that the observations looked at, and folders whose listing or globbing counts.
+  // Absolute virtual paths that the observations looked at, and folders whose listing or globbing
+  // counts.
   std::vector<std::string> paths;
   std::vector<std::string> folders;
 };
 
-// Errors: DATA_LOSS a stored record is damaged: the next Open (not read_only) moves the journal aside; RESOURCE_EXHAUSTED too little space
-// (nothing was written: RocksDB must not run into a full disk); INVALID_ARGUMENT a name that is empty or holds NUL.
+// Errors: DATA_LOSS a stored record is damaged: the next Open (not read_only) moves the journal
+// aside; RESOURCE_EXHAUSTED too little space (nothing was written: RocksDB must not run into a full
+// disk); INVALID_ARGUMENT a name that is empty or holds NUL.
 class Journal {
  public:
-  // Makes what is missing. A journal of another format version, or one that RocksDB cannot open, is moved aside (journal.broken-<n>) and a
-  // new one begun: it is a memory of what the store holds, losing it costs look-ups. `read_only`: for queries while a director has it; what
-  // was recorded up to now is seen; NOT_FOUND when there is none, and nothing is moved.
-  static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& state_directory, bool read_only = false);
+  // Makes what is missing. A journal of another format version, or one that RocksDB cannot open, is
+  // moved aside (journal.broken-<n>) and a new one begun: it is a memory of what the store holds,
+  // losing it costs look-ups. `read_only`: for queries while a director has it; what was recorded
+  // up to now is seen; NOT_FOUND when there is none, and nothing is moved.
+  static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& state_directory,
+                                                       bool read_only = false);
   virtual ~Journal() = default;
 
   virtual const JournalMeta& meta() const = 0;
@@ -107,32 +118,44 @@ class Journal {
 
   virtual absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) = 0;
   // All packages, sorted by name, in one scan.
-  virtual absl::Status ForEach(const std::function<void(std::string_view package, PackageRecord record)>& visit) = 0;
+  virtual absl::Status ForEach(
+      const std::function<void(std::string_view package, PackageRecord record)>& visit) = 0;
 
-  // Names of packages whose observations meet a change: by path; by every folder above (seen as a file or folder, listed, globbed) when
-  // presence changed, for folders come and go with their files; and whoever reads the cooked output of one of these, transitively. May name
-  // a package whose observations are as they were, never leaves one out. Observations of tools, the environment and platform parameters are
-  // no matter of the snapshot: the caller compares them. Sorted.
-  virtual absl::StatusOr<std::vector<std::string>> Affected(std::span<const content::Change> changes) = 0;
+  // Names of packages whose observations meet a change: by path; by every folder above (seen as a
+  // file or folder, listed, globbed) when presence changed, for folders come and go with their
+  // files; and whoever reads the cooked output of one of these, transitively. May name a package
+  // whose observations are as they were, never leaves one out. Observations of tools, the
+  // environment and platform parameters are no matter of the snapshot: the caller compares them.
+  // Sorted.
+  virtual absl::StatusOr<std::vector<std::string>> Affected(
+      std::span<const content::Change> changes) = 0;
   // Marks records untrusted and makes `meta` the new one, in one synced write.
-  virtual absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) = 0;
-  // Replaces records; index entries of the old record that no longer hold go. One write, synced when `sync`.
+  virtual absl::Status Invalidate(std::span<const std::string> packages,
+                                  const JournalMeta& meta) = 0;
+  // Replaces records; index entries of the old record that no longer hold go. One write, synced
+  // when `sync`.
   virtual absl::Status Record(std::span<const JournalUpdate> updates, bool sync) = 0;
-  virtual absl::Status RecordInstigators(std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) = 0;
-  // After a root was published: packages and their action keys in it; only those whose published_key differs are given.
-  virtual absl::Status RecordPublished(std::string_view platform,
-                                       std::span<const std::pair<std::string, std::optional<Digest>>> keys) = 0;
+  virtual absl::Status RecordInstigators(
+      std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) = 0;
+  // After a root was published: packages and their action keys in it; only those whose
+  // published_key differs are given.
+  virtual absl::Status RecordPublished(
+      std::string_view platform,
+      std::span<const std::pair<std::string, std::optional<Digest>>> keys) = 0;
   virtual absl::Status Forget(std::span<const std::string> packages) = 0;
 };
 
-// The paths and folders of JournalUpdate for `observed` of `package`: asked paths joined to its folder; the source itself included.
-void IndexOf(std::string_view package, std::span<const record::Observed> observed, std::vector<std::string>& paths,
-             std::vector<std::string>& folders);
+// The paths and folders of JournalUpdate for `observed` of `package`: asked paths joined to its
+// folder; the source itself included.
+void IndexOf(std::string_view package, std::span<const record::Observed> observed,
+             std::vector<std::string>& paths, std::vector<std::string>& folders);
 
-// One director for a project: an flock on .galley/state/lock, held while the object lives. ALREADY_EXISTS says which process has it.
+// One director for a project: an flock on .galley/state/lock, held while the object lives.
+// ALREADY_EXISTS says which process has it.
 class ProjectLock {
  public:
-  static absl::StatusOr<std::unique_ptr<ProjectLock>> TryAcquire(const std::string& state_directory);
+  static absl::StatusOr<std::unique_ptr<ProjectLock>> TryAcquire(
+      const std::string& state_directory);
   virtual ~ProjectLock() = default;
 };
 

@@ -23,7 +23,9 @@ using ::testing::HasSubstr;
 
 class JournalTest : public ::testing::Test {
  protected:
-  void SetUp() override { folder_ = MakeTemporaryDirectory(::testing::TempDir(), "journal").value(); }
+  void SetUp() override {
+    folder_ = MakeTemporaryDirectory(::testing::TempDir(), "journal").value();
+  }
   void TearDown() override {
     journal_.reset();
     ASSERT_TRUE(RemoveAll(folder_).ok());
@@ -35,7 +37,8 @@ class JournalTest : public ::testing::Test {
     Open();
   }
 
-  static JournalUpdate Update(std::string package, std::string platform, std::string result = "result") {
+  static JournalUpdate Update(std::string package, std::string platform,
+                              std::string result = "result") {
     JournalUpdate update{.package = std::move(package), .platform = std::move(platform)};
     update.record.result = std::move(result);
     update.record.action_key = Digest::Of(update.record.result);
@@ -47,7 +50,9 @@ class JournalTest : public ::testing::Test {
   PackageRecord Find(std::string_view package) { return journal_->Find(package).value().value(); }
   std::vector<std::string> Names() {
     std::vector<std::string> names;
-    EXPECT_TRUE(journal_->ForEach([&](std::string_view name, PackageRecord) { names.emplace_back(name); }).ok());
+    EXPECT_TRUE(
+        journal_->ForEach([&](std::string_view name, PackageRecord) { names.emplace_back(name); })
+            .ok());
     return names;
   }
   // Changes what lies in the database, behind the journal's back.
@@ -56,7 +61,9 @@ class JournalTest : public ::testing::Test {
     const auto database = OpenDatabase(folder_, {}).value();
     ASSERT_TRUE(database->Put(rocksdb::WriteOptions(), ToSlice(key), ToSlice(value)).ok());
   }
-  bool HasBroken(int n) const { return FileExists(fmt::format("{}/journal.broken-{}", folder_, n)); }
+  bool HasBroken(int n) const {
+    return FileExists(fmt::format("{}/journal.broken-{}", folder_, n));
+  }
 
   std::string folder_;
   std::unique_ptr<Journal> journal_;
@@ -71,11 +78,13 @@ TEST_F(JournalTest, ANewJournalIsEmpty) {
 
 TEST_F(JournalTest, EverythingIsThereAfterReopening) {
   Open();
-  ASSERT_TRUE(journal_->SetMeta(JournalMeta{.project_id = "p", .loss_epoch = 9, .table_file = "t"}).ok());
+  ASSERT_TRUE(
+      journal_->SetMeta(JournalMeta{.project_id = "p", .loss_epoch = 9, .table_file = "t"}).ok());
   Record(Update("/G/b", "windows"));
   Record(Update("/G/a", "linux", "one"));
   Record(Update("/G/a", "windows", "two"));
-  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {{.category = 5, .referencer = "/G/b"}}}}}).ok());
+  ASSERT_TRUE(
+      journal_->RecordInstigators({{{"/G/a", {{.category = 5, .referencer = "/G/b"}}}}}).ok());
   ASSERT_TRUE(journal_->RecordPublished("linux", {{{"/G/a", Digest::Of("one")}}}).ok());
   Reopen();
   EXPECT_EQ(journal_->meta().project_id, "p");
@@ -94,15 +103,18 @@ TEST_F(JournalTest, EverythingIsThereAfterReopening) {
 
 TEST_F(JournalTest, ForEachSeesWhatFindSees) {
   Open();
-  for (const char* package : {"/G/a", "/G/a.b", "/G/a/b", "/G/ab"}) Record(Update(package, "linux", package));
+  for (const char* package : {"/G/a", "/G/a.b", "/G/a/b", "/G/ab"})
+    Record(Update(package, "linux", package));
   ASSERT_TRUE(journal_->Invalidate({{"/G/a"}}, {}).ok());
   std::vector<std::string> names;
-  ASSERT_TRUE(journal_->ForEach([&](std::string_view name, PackageRecord record) {
-    names.emplace_back(name);
-    ASSERT_EQ(record.platforms.size(), 1u);
-    EXPECT_EQ(record.platforms.at("linux").result, name);
-    EXPECT_EQ(record.platforms.at("linux").is_trusted, name != "/G/a");
-  }).ok());
+  ASSERT_TRUE(journal_
+                  ->ForEach([&](std::string_view name, PackageRecord record) {
+                    names.emplace_back(name);
+                    ASSERT_EQ(record.platforms.size(), 1u);
+                    EXPECT_EQ(record.platforms.at("linux").result, name);
+                    EXPECT_EQ(record.platforms.at("linux").is_trusted, name != "/G/a");
+                  })
+                  .ok());
   EXPECT_THAT(names, ElementsAre("/G/a", "/G/a.b", "/G/a/b", "/G/ab"));
 }
 
@@ -119,14 +131,16 @@ TEST_F(JournalTest, InvalidateDistrustsAllPlatformsAndRecordTrustsItsOwn) {
   EXPECT_FALSE(journal_->Find("/G/unknown").value().has_value());
 }
 
-// The crash rule: a director that dies right after Invalidate (no destructor runs) leaves the affected distrusted and the new table named.
+// The crash rule: a director that dies right after Invalidate (no destructor runs) leaves the
+// affected distrusted and the new table named.
 TEST_F(JournalTest, AfterACrashTheNewTableAndTheDistrustAreBothThere) {
   const pid_t child = ::fork();
   if (child == 0) {
     auto journal = Journal::Open(folder_);
     const JournalUpdate update = Update("/G/a", "linux");
-    const bool is_done = journal.ok() && (*journal)->Record({{update}}, true).ok() &&
-                         (*journal)->Invalidate({{"/G/a"}}, JournalMeta{.table_file = "table-2"}).ok();
+    const bool is_done =
+        journal.ok() && (*journal)->Record({{update}}, true).ok() &&
+        (*journal)->Invalidate({{"/G/a"}}, JournalMeta{.table_file = "table-2"}).ok();
     ::_exit(is_done ? 0 : 1);
   }
   int status = 0;
@@ -139,7 +153,10 @@ TEST_F(JournalTest, AfterACrashTheNewTableAndTheDistrustAreBothThere) {
 
 TEST_F(JournalTest, TheLaterOfTwoUpdatesOfOneRecordHolds) {
   Open();
-  ASSERT_TRUE(journal_->Record({{Update("/G/a", "linux", "first"), Update("/G/a", "linux", "second")}}, false).ok());
+  ASSERT_TRUE(
+      journal_
+          ->Record({{Update("/G/a", "linux", "first"), Update("/G/a", "linux", "second")}}, false)
+          .ok());
   EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "second");
 }
 
@@ -174,8 +191,10 @@ TEST_F(JournalTest, InstigatorsAreReplacedAndVanishWhenEmpty) {
 
 TEST_F(JournalTest, NamesThatCannotBeKeysAreRefusedAndNothingIsWritten) {
   Open();
-  EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{Update("/G/a", "linux"), Update("", "linux")}}, false)));
-  EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{Update("/G/a", std::string("l\0x", 3))}}, false)));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      journal_->Record({{Update("/G/a", "linux"), Update("", "linux")}}, false)));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(journal_->Record({{Update("/G/a", std::string("l\0x", 3))}}, false)));
   JournalUpdate update = Update("/G/a", "linux");
   update.paths.emplace_back("/G/\0b", 5);
   EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{update}}, false)));
@@ -293,18 +312,21 @@ TEST_F(JournalTest, ManyRecordsAreScannedInOrder) {
   Open();
   std::vector<JournalUpdate> updates;
   for (int i = 0; i < 20'000; ++i) {
-    updates.push_back(Update(fmt::format("/G/props/object_{:06}.png", i), "linux", std::string(300, 'r')));
+    updates.push_back(
+        Update(fmt::format("/G/props/object_{:06}.png", i), "linux", std::string(300, 'r')));
     updates.back().record.recipe_bytes = std::string(200, 'x');
   }
   ASSERT_TRUE(journal_->Record(updates, false).ok());
   const absl::Time begin = absl::Now();
   size_t count = 0;
   std::string before;
-  ASSERT_TRUE(journal_->ForEach([&](std::string_view name, PackageRecord) {
-    EXPECT_LT(before, name);
-    before.assign(name);
-    ++count;
-  }).ok());
+  ASSERT_TRUE(journal_
+                  ->ForEach([&](std::string_view name, PackageRecord) {
+                    EXPECT_LT(before, name);
+                    before.assign(name);
+                    ++count;
+                  })
+                  .ok());
   EXPECT_EQ(count, 20'000u);
   RecordProperty("scan_us", static_cast<int>(absl::ToInt64Microseconds(absl::Now() - begin)));
 }
@@ -312,10 +334,14 @@ TEST_F(JournalTest, ManyRecordsAreScannedInOrder) {
 TEST_F(JournalTest, IndexOfJoinsAskedPathsToThePackagesFolder) {
   using record::ObservationKind;
   const std::vector<record::Observed> observed = {
-      {{ObservationKind::kFile, "../inc/a.glsl", ""}, "absent"}, {{ObservationKind::kFile, "/E/b", ""}, "absent"},
-      {{ObservationKind::kExists, "c", ""}, "absent"},           {{ObservationKind::kFile, "../../../out", ""}, "absent"},
-      {{ObservationKind::kList, "d", ""}, "absent"},             {{ObservationKind::kGlob, "/E", "*.x"}, ""},
-      {{ObservationKind::kTool, "tools/t", ""}, "absent"},       {{ObservationKind::kEnv, "HOME", ""}, "unset"}};
+      {{ObservationKind::kFile, "../inc/a.glsl", ""}, "absent"},
+      {{ObservationKind::kFile, "/E/b", ""}, "absent"},
+      {{ObservationKind::kExists, "c", ""}, "absent"},
+      {{ObservationKind::kFile, "../../../out", ""}, "absent"},
+      {{ObservationKind::kList, "d", ""}, "absent"},
+      {{ObservationKind::kGlob, "/E", "*.x"}, ""},
+      {{ObservationKind::kTool, "tools/t", ""}, "absent"},
+      {{ObservationKind::kEnv, "HOME", ""}, "unset"}};
   std::vector<std::string> paths = {"left over"};
   std::vector<std::string> folders = {"left over"};
   IndexOf("/G/s/x.frag", observed, paths, folders);

@@ -56,8 +56,10 @@ struct PackageKeyParts {
 
 inline std::optional<PackageKeyParts> ParsePackageKey(std::string_view key) {
   const size_t end = key.find('\0');
-  if (key.empty() || key.front() != 'P' || end == std::string_view::npos || end + 1 >= key.size()) return std::nullopt;
-  return PackageKeyParts{.package = key.substr(1, end - 1), .tag = key[end + 1], .platform = key.substr(end + 2)};
+  if (key.empty() || key.front() != 'P' || end == std::string_view::npos || end + 1 >= key.size())
+    return std::nullopt;
+  return PackageKeyParts{
+      .package = key.substr(1, end - 1), .tag = key[end + 1], .platform = key.substr(end + 2)};
 }
 
 // The first key after all that begin with `prefix`. REQUIRES: its last byte is below 0xff.

@@ -1,5 +1,5 @@
-// ProjectLock: flock(2) on <state>/lock. The file holds the owner's process id for people; the lock, not the file, is what counts, so a
-// file left behind by a crash does no harm.
+// ProjectLock: flock(2) on <state>/lock. The file holds the owner's process id for people; the
+// lock, not the file, is what counts, so a file left behind by a crash does no harm.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -40,7 +40,8 @@ std::string OwnerOf(int fd) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(const std::string& state_directory) {
+absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(
+    const std::string& state_directory) {
   RETURN_IF_ERROR(CreateDirectories(state_directory));
   const std::string path = JoinPath(state_directory, "lock");
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
@@ -50,7 +51,8 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(const std::
     result = ::flock(file.get(), LOCK_EX | LOCK_NB);
   } while (result != 0 && errno == EINTR);
   if (result != 0 && errno == EWOULDBLOCK) {
-    return absl::AlreadyExistsError(fmt::format("{} has this project ({})", OwnerOf(file.get()), path));
+    return absl::AlreadyExistsError(
+        fmt::format("{} has this project ({})", OwnerOf(file.get()), path));
   }
   if (result != 0) return ErrnoStatus(errno, "lock", path);
   if (::ftruncate(file.get(), 0) != 0) return ErrnoStatus(errno, "truncate", path);

@@ -10,6 +10,7 @@
 
 namespace galley::director {
 
-absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& state_directory, const JournalOptions& options);
+absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const std::string& state_directory,
+                                                     const JournalOptions& options);
 
 }  // namespace galley::director

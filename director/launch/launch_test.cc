@@ -49,7 +49,9 @@ class Exits {
 
 class LocalLauncherTest : public ::testing::Test {
  protected:
-  void SetUp() override { folder_ = MakeTemporaryDirectory(::testing::TempDir(), "launch").value(); }
+  void SetUp() override {
+    folder_ = MakeTemporaryDirectory(::testing::TempDir(), "launch").value();
+  }
   void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
 
   std::string Path(std::string_view name) const { return JoinPath(folder_, name); }
@@ -63,10 +65,14 @@ class LocalLauncherTest : public ::testing::Test {
   }
 
   WorkerStart Worker(std::string id) const {
-    return WorkerStart{.worker_id = std::move(id), .director_address = "unix:/x", .token = "secret", .log_file = Path("log")};
+    return WorkerStart{.worker_id = std::move(id),
+                       .director_address = "unix:/x",
+                       .token = "secret",
+                       .log_file = Path("log")};
   }
 
-  // Waits until the worker has made a pipe's other end speak: reading a FIFO blocks until its writer has written and closed.
+  // Waits until the worker has made a pipe's other end speak: reading a FIFO blocks until its
+  // writer has written and closed.
   std::string ReadFifo(const std::string& path) const {
     FILE* file = std::fopen(path.c_str(), "r");
     std::string text(256, '\0');
@@ -109,9 +115,9 @@ TEST_F(LocalLauncherTest, AWorkerIsToldItsDirectorIdAndSlots) {
 }
 
 TEST_F(LocalLauncherTest, TheTokenComesThroughTheDescriptorAndNowhereElse) {
-  const auto launcher =
-      CreateLocalLauncher(Script("echo \"got $(cat <&3)\"; echo \"$@\"; env; test -e /proc/self/fd/4 && echo leaked"),
-                          exits_.Recorder());
+  const auto launcher = CreateLocalLauncher(
+      Script("echo \"got $(cat <&3)\"; echo \"$@\"; env; test -e /proc/self/fd/4 && echo leaked"),
+      exits_.Recorder());
   launcher->Start(Worker("local-1"));
   ASSERT_EQ(exits_.Await(1).size(), 1u);
   const std::string log = ReadFile(Path("log")).value();
@@ -167,7 +173,8 @@ TEST_F(LocalLauncherTest, ATokenTooLongForAPipeIsRefused) {
 TEST_F(LocalLauncherTest, AStoppedWorkerGetsSigtermAndMayEndInPeace) {
   ASSERT_EQ(::mkfifo(Path("ready").c_str(), 0600), 0);
   const auto launcher = CreateLocalLauncher(
-      Script(fmt::format("trap 'exit 5' TERM; echo up > {}; while :; do read x < {} ; done", Path("ready"), Path("ready"))),
+      Script(fmt::format("trap 'exit 5' TERM; echo up > {}; while :; do read x < {} ; done",
+                         Path("ready"), Path("ready"))),
       exits_.Recorder());
   launcher->Start(Worker("local-1"));
   EXPECT_EQ(ReadFifo(Path("ready")), "up\n");
@@ -180,7 +187,8 @@ TEST_F(LocalLauncherTest, AStoppedWorkerGetsSigtermAndMayEndInPeace) {
 TEST_F(LocalLauncherTest, AWorkerDeafToSigtermIsKilledAfterTheGrace) {
   ASSERT_EQ(::mkfifo(Path("ready").c_str(), 0600), 0);
   const auto launcher = CreateLocalLauncher(
-      Script(fmt::format("trap '' TERM; echo up > {}; while :; do read x < {}; done", Path("ready"), Path("ready"))),
+      Script(fmt::format("trap '' TERM; echo up > {}; while :; do read x < {}; done", Path("ready"),
+                         Path("ready"))),
       exits_.Recorder());
   launcher->Start(Worker("local-1"));
   EXPECT_EQ(ReadFifo(Path("ready")), "up\n");
@@ -258,9 +266,12 @@ TEST_F(LocalLauncherTest, ASecondWorkerOfOneIdIsRefused) {
 
 TEST_F(LocalLauncherTest, AWorkerOutlivesTheThreadThatAskedForIt) {
   ASSERT_EQ(::mkfifo(Path("go").c_str(), 0600), 0);
-  const auto launcher = CreateLocalLauncher(Script(fmt::format("read x < {}; exit 7", Path("go"))), exits_.Recorder());
+  const auto launcher = CreateLocalLauncher(Script(fmt::format("read x < {}; exit 7", Path("go"))),
+                                            exits_.Recorder());
   std::thread([&] { launcher->Start(Worker("local-1")); }).join();
-  FILE* go = std::fopen(Path("go").c_str(), "w");  // blocks until the worker reads: it is alive though its asker is gone
+  FILE* go =
+      std::fopen(Path("go").c_str(),
+                 "w");  // blocks until the worker reads: it is alive though its asker is gone
   std::fputs("go\n", go);
   std::fclose(go);
   const auto exits = exits_.Await(1);

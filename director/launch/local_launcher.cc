@@ -1,6 +1,7 @@
-// The local launcher: one thread that lives as long as the launcher starts the children (their parent-death signal is tied to it), waits
-// on their pidfds and on an eventfd for requests, and calls on_exit. It adopts orphans: when a worker was killed, what its executors'
-// programs had started falls to this process and is killed.
+// The local launcher: one thread that lives as long as the launcher starts the children (their
+// parent-death signal is tied to it), waits on their pidfds and on an eventfd for requests, and
+// calls on_exit. It adopts orphans: when a worker was killed, what its executors' programs had
+// started falls to this process and is killed.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -30,18 +31,20 @@
 namespace galley::director {
 namespace {
 
-// The token is written to a pipe before the child reads it; this much always fits (pipe(7): PIPE_BUF is 4,096).
+// The token is written to a pipe before the child reads it; this much always fits (pipe(7):
+// PIPE_BUF is 4,096).
 constexpr size_t kTokenBytesMax = 4096;
 constexpr int kTokenDescriptor = 3;
 // How often children without a pidfd (no descriptors left) are looked at.
 constexpr absl::Duration kPollWithoutHandle = absl::Milliseconds(100);
-constexpr const char* kInheritedNames[] = {"PATH",         "HOME",          "LANG",        "ASAN_OPTIONS",
-                                           "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"};
+constexpr const char* kInheritedNames[] = {
+    "PATH", "HOME", "LANG", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"};
 
 std::vector<std::string> WorkerEnvironment() {
   std::vector<std::string> environment;
   for (const char* name : kInheritedNames) {
-    if (const char* value = std::getenv(name); value != nullptr) environment.push_back(fmt::format("{}={}", name, value));
+    if (const char* value = std::getenv(name); value != nullptr)
+      environment.push_back(fmt::format("{}={}", name, value));
   }
   environment.push_back(fmt::format("GALLEY_TOKEN_FD={}", kTokenDescriptor));
   return environment;
@@ -50,7 +53,8 @@ std::vector<std::string> WorkerEnvironment() {
 // The reading end of a pipe that holds `token` and nothing after it.
 absl::StatusOr<FileDescriptor> TokenPipe(std::string_view token) {
   if (token.size() > kTokenBytesMax) {
-    return absl::InvalidArgumentError(fmt::format("the token has {} bytes, the limit is {}", token.size(), kTokenBytesMax));
+    return absl::InvalidArgumentError(
+        fmt::format("the token has {} bytes, the limit is {}", token.size(), kTokenBytesMax));
   }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", "the token");
@@ -76,18 +80,22 @@ absl::StatusOr<ChildProcess> StartChild(const std::string& program, const Worker
   ASSIGN_OR_RETURN(const FileDescriptor log, OpenLog(start.log_file));
   const int errors = log.valid() ? log.get() : STDERR_FILENO;
   ChildOptions options;
-  options.argv = {program, "session", "--director", start.director_address, "--id", start.worker_id,
-                  "--slots", fmt::format("{}", start.slots)};
+  options.argv = {program, "session",       "--director", start.director_address,
+                  "--id",  start.worker_id, "--slots",    fmt::format("{}", start.slots)};
   options.environment = WorkerEnvironment();
-  options.death_signal = SIGTERM;  // it ends its executors and all that they started, which our SIGKILL would leave to init
-  options.inherit = {{errors, STDOUT_FILENO}, {errors, STDERR_FILENO}, {token.get(), kTokenDescriptor}};
+  options.death_signal = SIGTERM;  // it ends its executors and all that they started, which our
+                                   // SIGKILL would leave to init
+  options.inherit = {
+      {errors, STDOUT_FILENO}, {errors, STDERR_FILENO}, {token.get(), kTokenDescriptor}};
   return ChildProcess::Start(options);
 }
 
 class LocalLauncher final : public Launcher {
  public:
   LocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit)
-      : program_(std::move(program)), on_exit_(std::move(on_exit)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      : program_(std::move(program)),
+        on_exit_(std::move(on_exit)),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     GALLEY_CHECK(wake_.valid());
     AdoptOrphans();
     // Signals are for the program's own threads; children get an empty mask from ChildProcess.
@@ -114,13 +122,19 @@ class LocalLauncher final : public Launcher {
   }
 
   void Stop(std::string_view worker_id, absl::Duration grace) override {
-    Post(Request{.kind = Request::Kind::kStop, .worker_id = std::string(worker_id), .grace = grace, .received = clock_.Monotonic()});
+    Post(Request{.kind = Request::Kind::kStop,
+                 .worker_id = std::string(worker_id),
+                 .grace = grace,
+                 .received = clock_.Monotonic()});
   }
 
   void StopAll(absl::Duration grace) override {
     GALLEY_CHECK(std::this_thread::get_id() != thread_.get_id());
     bool is_done = false;
-    Post(Request{.kind = Request::Kind::kStopAll, .grace = grace, .received = clock_.Monotonic(), .is_done = &is_done});
+    Post(Request{.kind = Request::Kind::kStopAll,
+                 .grace = grace,
+                 .received = clock_.Monotonic(),
+                 .is_done = &is_done});
     base::MutexLock lock(mutex_);
     while (!is_done) done_.Wait(mutex_);
   }
@@ -140,9 +154,9 @@ class LocalLauncher final : public Launcher {
   struct Worker {
     WorkerStart start;
     uint64_t serial = 0;
-    absl::Time due;            // when it starts
+    absl::Time due;  // when it starts
     ChildProcess process;
-    FileDescriptor handle;     // pidfd; invalid: none could be had
+    FileDescriptor handle;  // pidfd; invalid: none could be had
     std::optional<absl::Time> kill_at;
   };
 
@@ -194,7 +208,9 @@ class LocalLauncher final : public Launcher {
         Add(std::move(request));
         return;
       case Request::Kind::kStop:
-        StopMatching(request, [&](const Worker& worker) { return worker.start.worker_id == request.worker_id; });
+        StopMatching(request, [&](const Worker& worker) {
+          return worker.start.worker_id == request.worker_id;
+        });
         return;
       case Request::Kind::kStopAll:
         StopMatching(request, [](const Worker&) { return true; });
@@ -207,7 +223,8 @@ class LocalLauncher final : public Launcher {
     const bool is_known = std::any_of(workers_.begin(), workers_.end(), [&](const Worker& worker) {
       return worker.start.worker_id == request.start.worker_id;
     });
-    if (is_known) return ReportNeverStarted(request.start.worker_id, "a worker of this id runs already");
+    if (is_known)
+      return ReportNeverStarted(request.start.worker_id, "a worker of this id runs already");
     Worker worker;
     worker.due = request.received + request.start.delay;
     worker.start = std::move(request.start);
@@ -243,7 +260,8 @@ class LocalLauncher final : public Launcher {
         return true;
       }
       worker.process = std::move(process).value();
-      worker.handle = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, worker.process.pid(), 0)));
+      worker.handle =
+          FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, worker.process.pid(), 0)));
       LogDebug("worker={} started pid={}", worker.start.worker_id, worker.process.pid());
       return false;
     });
@@ -264,8 +282,9 @@ class LocalLauncher final : public Launcher {
     std::erase_if(workers_, [&](Worker& worker) {
       const std::optional<ExitStatus> status = worker.process.Poll();
       if (!status) return false;
-      exits.push_back(
-          WorkerExit{.worker_id = worker.start.worker_id, .reason = status->ToString(), .signal = status->signal});
+      exits.push_back(WorkerExit{.worker_id = worker.start.worker_id,
+                                 .reason = status->ToString(),
+                                 .signal = status->signal});
       return true;
     });
     if (!exits.empty()) KillOrphans();  // what a worker that was killed left
@@ -305,7 +324,8 @@ class LocalLauncher final : public Launcher {
   // Milliseconds, rounded up so that the deadline has passed on waking; -1: for ever.
   static int PollTimeout(absl::Duration wait) {
     if (wait == absl::InfiniteDuration()) return -1;
-    return static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(absl::Ceil(wait, absl::Milliseconds(1))), 0, 1 << 30));
+    return static_cast<int>(std::clamp<int64_t>(
+        absl::ToInt64Milliseconds(absl::Ceil(wait, absl::Milliseconds(1))), 0, 1 << 30));
   }
 
   void ReportNeverStarted(const std::string& id, std::string reason) {
@@ -333,7 +353,8 @@ class LocalLauncher final : public Launcher {
 
 }  // namespace
 
-std::unique_ptr<Launcher> CreateLocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit) {
+std::unique_ptr<Launcher> CreateLocalLauncher(std::string program,
+                                              std::function<void(WorkerExit)> on_exit) {
   return std::make_unique<LocalLauncher>(std::move(program), std::move(on_exit));
 }
 

@@ -21,8 +21,9 @@
 namespace galley::director {
 namespace {
 
-constexpr size_t kSocketPathMax = 107;              // sun_path less its NUL, unix(7)
-constexpr int kMessageBytesMax = 64 << 20;          // reports carry metadata only, but a package may observe 100,000 files
+constexpr size_t kSocketPathMax = 107;  // sun_path less its NUL, unix(7)
+constexpr int kMessageBytesMax =
+    64 << 20;  // reports carry metadata only, but a package may observe 100,000 files
 constexpr uint32_t kProtocol = 1;
 
 // One attached worker's outgoing side.
@@ -99,7 +100,9 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     socket_path_ = socket_path;
     address_ = "unix:" + socket_path;
     grpc::ServerBuilder builder;
-    builder.AddListeningPort(address_, grpc::InsecureServerCredentials());  // protected by the folder's and socket's mode
+    builder.AddListeningPort(
+        address_,
+        grpc::InsecureServerCredentials());  // protected by the folder's and socket's mode
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
@@ -132,14 +135,17 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     found->second.context->TryCancel();
   }
 
-  grpc::Status Attach(grpc::ServerContext* context, grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>* stream) override {
+  grpc::Status Attach(grpc::ServerContext* context,
+                      grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>* stream) override {
     v1::FromWorker message;
     if (!stream->Read(&message)) return grpc::Status::OK;
-    if (!message.has_hello()) return {grpc::StatusCode::INVALID_ARGUMENT, "the first message must carry hello"};
+    if (!message.has_hello())
+      return {grpc::StatusCode::INVALID_ARGUMENT, "the first message must carry hello"};
     const std::string worker_id = message.hello().worker_id();
     if (message.hello().protocol() != kProtocol) {
       return {grpc::StatusCode::FAILED_PRECONDITION,
-              fmt::format("protocol {} is spoken here, the worker speaks {}", kProtocol, message.hello().protocol())};
+              fmt::format("protocol {} is spoken here, the worker speaks {}", kProtocol,
+                          message.hello().protocol())};
     }
     if (!Admit(worker_id, message.hello().token())) {
       return {grpc::StatusCode::UNAUTHENTICATED, "unknown worker or wrong token"};
@@ -201,7 +207,8 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WorkerService>> WorkerService::Start(const std::string& socket_path, Callbacks callbacks) {
+absl::StatusOr<std::unique_ptr<WorkerService>> WorkerService::Start(const std::string& socket_path,
+                                                                    Callbacks callbacks) {
   auto service = std::make_unique<WorkerServiceImpl>(std::move(callbacks));
   RETURN_IF_ERROR(service->Listen(socket_path));
   return std::unique_ptr<WorkerService>(std::move(service));

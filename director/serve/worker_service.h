@@ -1,7 +1,9 @@
-// WorkerService: the gRPC face that workers attach to (proto/galley/v1/worker.proto). It knows streams, tokens, sequence numbers and
-// nothing of cooking: messages go to `on_message`, in the order of their stream.
+// WorkerService: the gRPC face that workers attach to (proto/galley/v1/worker.proto). It knows
+// streams, tokens, sequence numbers and nothing of cooking: messages go to `on_message`, in the
+// order of their stream.
 //
-// Threads: Send, Expect and Disconnect from any thread. Callbacks come on the stream's own thread, never under a lock.
+// Threads: Send, Expect and Disconnect from any thread. Callbacks come on the stream's own thread,
+// never under a lock.
 #pragma once
 
 #include <functional>
@@ -18,25 +20,30 @@ class WorkerService {
  public:
   struct Callbacks {
     // Answers the welcome (first message to the worker), or an error that ends the stream.
-    std::function<absl::StatusOr<v1::ToWorker>(const std::string& worker_id, const v1::FromWorker& first)> on_attach;
+    std::function<absl::StatusOr<v1::ToWorker>(const std::string& worker_id,
+                                               const v1::FromWorker& first)>
+        on_attach;
     std::function<void(const std::string& worker_id, const v1::FromWorker& message)> on_message;
     std::function<void(const std::string& worker_id)> on_detach;
   };
 
-  // Listens on a Unix socket. The path may be too long for one (107 bytes): then a short one under the system's temporary folder is used;
-  // address() tells.
-  static absl::StatusOr<std::unique_ptr<WorkerService>> Start(const std::string& socket_path, Callbacks callbacks);
+  // Listens on a Unix socket. The path may be too long for one (107 bytes): then a short one under
+  // the system's temporary folder is used; address() tells.
+  static absl::StatusOr<std::unique_ptr<WorkerService>> Start(const std::string& socket_path,
+                                                              Callbacks callbacks);
   virtual ~WorkerService() = default;
 
   virtual const std::string& address() const = 0;  // "unix:/..."
   // A worker of this id may attach with this token.
   virtual void Expect(const std::string& worker_id, const std::string& token) = 0;
-  // Queues a message; dropped when the worker is not attached (it reports its whole state when it comes back).
+  // Queues a message; dropped when the worker is not attached (it reports its whole state when it
+  // comes back).
   virtual void Send(const std::string& worker_id, v1::ToWorker message) = 0;
   // Ends the stream and forgets the token.
   virtual void Disconnect(const std::string& worker_id) = 0;
-  // Ends all streams and waits for their callbacks, which may still call the methods above. Afterwards no callback comes. The destructor
-  // does it too, but who holds the service in a pointer that callbacks read must call Stop before that pointer changes.
+  // Ends all streams and waits for their callbacks, which may still call the methods above.
+  // Afterwards no callback comes. The destructor does it too, but who holds the service in a
+  // pointer that callbacks read must call Stop before that pointer changes.
   virtual void Stop() = 0;
 };
 

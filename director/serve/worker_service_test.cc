@@ -23,7 +23,8 @@ using testing::IsEmpty;
 class FakeStream {
  public:
   explicit FakeStream(const std::string& address)
-      : stub_(v1::Director::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+      : stub_(v1::Director::NewStub(
+            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
         stream_(stub_->Attach(&context_)) {}
   ~FakeStream() { context_.TryCancel(); }
 
@@ -66,8 +67,8 @@ class WorkerServiceTest : public testing::Test {
   void StartAt(const std::string& path) {
     service_.reset();
     auto service = WorkerService::Start(
-        path, {.on_attach =
-                   [this](const std::string& worker, const v1::FromWorker&) -> absl::StatusOr<v1::ToWorker> {
+        path, {.on_attach = [this](const std::string& worker,
+                                   const v1::FromWorker&) -> absl::StatusOr<v1::ToWorker> {
                  Note("attach " + worker);
                  base::MutexLock lock(mutex_);
                  if (!attach_error_.ok()) return attach_error_;
@@ -77,7 +78,8 @@ class WorkerServiceTest : public testing::Test {
                },
                .on_message =
                    [this](const std::string& worker, const v1::FromWorker& message) {
-                     Note((message.has_hello() ? "hello " : "message ") + worker + " " + std::to_string(message.sequence()));
+                     Note((message.has_hello() ? "hello " : "message ") + worker + " " +
+                          std::to_string(message.sequence()));
                    },
                .on_detach = [this](const std::string& worker) { Note("detach " + worker); }});
     ASSERT_TRUE(service.ok()) << service.status();
@@ -127,7 +129,8 @@ TEST_F(WorkerServiceTest, AWorkerIsWelcomedAndMessagesGoBothWaysInOrder) {
     out.set_sequence(i);
     ASSERT_TRUE(stream.Write(out));
   }
-  EXPECT_THAT(Notes(5), ElementsAre("attach local-1", "hello local-1 0", "message local-1 1", "message local-1 2", "message local-1 3"));
+  EXPECT_THAT(Notes(5), ElementsAre("attach local-1", "hello local-1 0", "message local-1 1",
+                                    "message local-1 2", "message local-1 3"));
   for (uint64_t report = 10; report < 13; ++report) {
     v1::ToWorker out;
     out.add_persisted(report);
@@ -145,8 +148,10 @@ TEST_F(WorkerServiceTest, AWorkerIsWelcomedAndMessagesGoBothWaysInOrder) {
 TEST_F(WorkerServiceTest, AWrongTokenAndAnUnknownWorkerAreRefused) {
   service_->Expect("local-1", "secret");
   service_->Expect("local-2", "");
-  for (const v1::FromWorker& hello : {Hello("local-1", "guess"), Hello("local-1", ""), Hello("local-3", "secret"), Hello("local-2", "")}) {
-    EXPECT_EQ(EndOf(hello).error_code(), grpc::StatusCode::UNAUTHENTICATED) << hello.hello().worker_id();
+  for (const v1::FromWorker& hello : {Hello("local-1", "guess"), Hello("local-1", ""),
+                                      Hello("local-3", "secret"), Hello("local-2", "")}) {
+    EXPECT_EQ(EndOf(hello).error_code(), grpc::StatusCode::UNAUTHENTICATED)
+        << hello.hello().worker_id();
   }
   EXPECT_THAT(Notes(0), IsEmpty());
 }
@@ -155,7 +160,8 @@ TEST_F(WorkerServiceTest, AnotherProtocolIsRefusedWithBothNumbers) {
   service_->Expect("local-1", "secret");
   const grpc::Status status = EndOf(Hello("local-1", "secret", 2));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
-  EXPECT_THAT(status.error_message(), testing::AllOf(testing::HasSubstr("1"), testing::HasSubstr("2")));
+  EXPECT_THAT(status.error_message(),
+              testing::AllOf(testing::HasSubstr("1"), testing::HasSubstr("2")));
 }
 
 TEST_F(WorkerServiceTest, AStreamThatDoesNotBeginWithHelloIsRefused) {
@@ -170,7 +176,8 @@ TEST_F(WorkerServiceTest, WhatAttachAnswersEndsTheStreamWithItsReason) {
   const grpc::Status status = EndOf(Hello("local-1", "secret"));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(status.error_message(), "another build of galley-worker");
-  EXPECT_THAT(Notes(1), ElementsAre("attach local-1")) << "it was never there, so it does not leave";
+  EXPECT_THAT(Notes(1), ElementsAre("attach local-1"))
+      << "it was never there, so it does not leave";
 }
 
 TEST_F(WorkerServiceTest, ASecondStreamOfOneWorkerReplacesTheFirstWithoutADetach) {
@@ -190,7 +197,8 @@ TEST_F(WorkerServiceTest, ASecondStreamOfOneWorkerReplacesTheFirstWithoutADetach
   ASSERT_TRUE(second.Read(message));
   EXPECT_THAT(message.cancel(), ElementsAre(5));
   EXPECT_TRUE(second.Finish().ok());
-  EXPECT_THAT(Notes(5), ElementsAre("attach local-1", "hello local-1 0", "attach local-1", "hello local-1 0", "detach local-1"));
+  EXPECT_THAT(Notes(5), ElementsAre("attach local-1", "hello local-1 0", "attach local-1",
+                                    "hello local-1 0", "detach local-1"));
 }
 
 TEST_F(WorkerServiceTest, ADisconnectedWorkerIsOutAndItsTokenIsForgotten) {

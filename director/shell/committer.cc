@@ -64,7 +64,8 @@ JournalUpdate UpdateOf(const StoredResult& stored) {
   return update;
 }
 
-// Why this result is not that of the record before: source, recipe, or the observations whose values differ.
+// Why this result is not that of the record before: source, recipe, or the observations whose
+// values differ.
 void ExplainChange(const std::optional<PackageRecord>& before, JournalUpdate& update) {
   LastCook& last = update.record.last_cook;
   const PlatformRecord* old = nullptr;
@@ -87,7 +88,8 @@ void ExplainChange(const std::optional<PackageRecord>& before, JournalUpdate& up
   auto seen = update.record.observed.begin();
   for (const record::Observed& was : old->observed) {
     while (seen != update.record.observed.end() && seen->what < was.what) ++seen;
-    if (seen != update.record.observed.end() && seen->what == was.what && seen->value != was.value) {
+    if (seen != update.record.observed.end() && seen->what == was.what &&
+        seen->value != was.value) {
       last.changed.push_back({was.what.ToString(), was.value, seen->value});
     }
   }
@@ -95,7 +97,8 @@ void ExplainChange(const std::optional<PackageRecord>& before, JournalUpdate& up
 
 }  // namespace
 
-CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results, const Persist& persist,
+CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results,
+                          const Persist& persist,
                           const std::function<bool(const StoredResult&)>& holds) {
   CommitOutcome outcome;
   store::CommitBatch batch;
@@ -115,7 +118,8 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTab
       batch.blobs.push_back(blob);
       outcome.bytes_stored += blob.first.size_bytes();
     }
-    // A result names its details (out/details) like any output: other servers and readers find them as a blob.
+    // A result names its details (out/details) like any output: other servers and readers find them
+    // as a blob.
     if (!stored->result.is_verdict) {
       const std::string details = record::EncodeDetails(stored->result.details);
       if (const absl::Status put = store.Put(Digest::Of(details), details); !put.ok()) {
@@ -133,13 +137,15 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTab
     if (absl::IsAlreadyExists(committed)) {
       outcome.alarms.push_back(MessageOf(committed));
     } else if (!committed.ok()) {
-      outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(committed));
+      outcome.event.error =
+          fmt::format("committing results to the store: {}", MessageOf(committed));
       return outcome;
     }
   }
   if (!updates.empty()) {
     const absl::Status recorded = journal.Record(updates, !batch.results.empty());
-    if (!recorded.ok()) outcome.event.error = fmt::format("writing the journal: {}", MessageOf(recorded));
+    if (!recorded.ok())
+      outcome.event.error = fmt::format("writing the journal: {}", MessageOf(recorded));
   }
   return outcome;
 }

@@ -1,5 +1,6 @@
-// Committer: the commit thread. Makes groups durable in order: data and results in the store, then the journal; only then says Persisted.
-// It also does what must be ordered with commits: publishing roots and making a new snapshot the base of differences.
+// Committer: the commit thread. Makes groups durable in order: data and results in the store, then
+// the journal; only then says Persisted. It also does what must be ordered with commits: publishing
+// roots and making a new snapshot the base of differences.
 //
 // Threads: Post from any thread; the work runs on one thread of its own, in order.
 #pragma once
@@ -44,9 +45,11 @@ struct CommitOutcome {
   uint64_t bytes_stored = 0;
 };
 
-// One group. Blocking. The journal learns only what holds in `holds`' snapshot, the one that is now the base of differences: a result that
-// a change of files overtook on its way here feeds the cache and no more.
-CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results, const Persist& persist,
+// One group. Blocking. The journal learns only what holds in `holds`' snapshot, the one that is now
+// the base of differences: a result that a change of files overtook on its way here feeds the cache
+// and no more.
+CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results,
+                          const Persist& persist,
                           const std::function<bool(const StoredResult&)>& holds);
 
 }  // namespace galley::director

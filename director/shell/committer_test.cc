@@ -23,8 +23,10 @@ class CommitterTest : public ShellTest {
     ShellTest::TearDown();
   }
 
-  // A result of /Game/a.txt for windows under a key of its own, with one output that a worker wrote.
-  std::shared_ptr<StoredResult> Make(std::string_view key, std::string_view output, std::string_view include = "include") {
+  // A result of /Game/a.txt for windows under a key of its own, with one output that a worker
+  // wrote.
+  std::shared_ptr<StoredResult> Make(std::string_view key, std::string_view output,
+                                     std::string_view include = "include") {
     auto stored = std::make_shared<StoredResult>();
     stored->package = "/Game/a.txt";
     stored->platform_name = "windows";
@@ -63,7 +65,8 @@ TEST_F(CommitterTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
   const std::vector<Digest> keys = {Digest::Of("key")};
   EXPECT_TRUE(store_.Results(keys).value().front().has_value());
   EXPECT_EQ(*store_.Get(Digest::Of("made")).value(), "made");
-  EXPECT_TRUE(store_.Get(Digest::Of(record::EncodeDetails({}))).ok()) << "the details are a blob, too";
+  EXPECT_TRUE(store_.Get(Digest::Of(record::EncodeDetails({}))).ok())
+      << "the details are a blob, too";
   EXPECT_EQ(Record()->action_key, Digest::Of("key"));
   EXPECT_TRUE(Record()->last_cook.is_first);
   EXPECT_GT(Record()->last_cook.time, absl::UnixEpoch());
@@ -139,8 +142,10 @@ TEST_F(CommitterTest, WhatChangedIsToldBySourceRecipeAndObservation) {
   const PlatformRecord record = *Record();
   EXPECT_FALSE(record.last_cook.is_first);
   EXPECT_THAT(record.last_cook.changed,
-              ElementsAre(ChangedObservation{"source", Digest::Of("source").ToString(), Digest::Of("new source").ToString()},
-                          ChangedObservation{"recipe", Digest::Of("recipe").ToString(), Digest::Of("new recipe").ToString()},
+              ElementsAre(ChangedObservation{"source", Digest::Of("source").ToString(),
+                                             Digest::Of("new source").ToString()},
+                          ChangedObservation{"recipe", Digest::Of("recipe").ToString(),
+                                             Digest::Of("new recipe").ToString()},
                           ChangedObservation{"file(inc.txt)", Digest::Of("old include").ToString(),
                                              Digest::Of("new include").ToString()}));
   EXPECT_EQ(record.published_key, Digest::Of("key 1")) << "until the next root is published";
@@ -149,9 +154,11 @@ TEST_F(CommitterTest, WhatChangedIsToldBySourceRecipeAndObservation) {
 TEST_F(CommitterTest, OnlyObservationsOfBothSetsAreCompared) {
   Commit(Make("key 1", "made"));
   auto second = Make("key 2", "made");
-  second->observed = {{{ObservationKind::kExists, "new.txt", ""}, "file"}, {{ObservationKind::kPlatform, "texture", ""}, "=astc"}};
+  second->observed = {{{ObservationKind::kExists, "new.txt", ""}, "file"},
+                      {{ObservationKind::kPlatform, "texture", ""}, "=astc"}};
   Commit(second);
-  EXPECT_THAT(Record()->last_cook.changed, ElementsAre(ChangedObservation{"platform(texture)", "=bc", "=astc"}));
+  EXPECT_THAT(Record()->last_cook.changed,
+              ElementsAre(ChangedObservation{"platform(texture)", "=bc", "=astc"}));
 }
 
 TEST_F(CommitterTest, AResultThatAChangeOfFilesOvertookFeedsTheCacheAndNoMore) {

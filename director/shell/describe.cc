@@ -21,15 +21,17 @@ namespace {
 
 constexpr size_t kOutputBytesMax = 16 << 20;
 
-absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
+absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv,
+                                     const std::vector<std::string>& environment) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", argv[0]);
   FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
-  ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start({.argv = argv,
-                                                            .environment = environment,
-                                                            .inherit_environment = true,
-                                                            .inherit = {{write_end.get(), 1}, {2, 2}}}));
+  ASSIGN_OR_RETURN(ChildProcess child,
+                   ChildProcess::Start({.argv = argv,
+                                        .environment = environment,
+                                        .inherit_environment = true,
+                                        .inherit = {{write_end.get(), 1}, {2, 2}}}));
   write_end.Reset();
   std::string output;
   char buffer[1 << 16];
@@ -42,8 +44,12 @@ absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv, const
   const bool is_too_long = output.size() > kOutputBytesMax;
   if (is_too_long) child.Kill(SIGKILL);  // it waits for us to read on
   const ExitStatus exit = child.Wait();
-  if (is_too_long) return absl::UnavailableError(fmt::format("{} {} prints more than {} bytes", argv[0], argv.back(), kOutputBytesMax));
-  if (!exit.ok()) return absl::UnavailableError(fmt::format("{} {} ended with {}", argv[0], argv.back(), exit.ToString()));
+  if (is_too_long)
+    return absl::UnavailableError(
+        fmt::format("{} {} prints more than {} bytes", argv[0], argv.back(), kOutputBytesMax));
+  if (!exit.ok())
+    return absl::UnavailableError(
+        fmt::format("{} {} ended with {}", argv[0], argv.back(), exit.ToString()));
   return output;
 }
 
@@ -53,7 +59,8 @@ nlohmann::json StatOf(const std::string& path) {
   return {stat->size_bytes, stat->mtime_ns, stat->ctime_ns, stat->inode};
 }
 
-// The program and the libraries that the dynamic loader says it loads (ld.so(8), LD_TRACE_LOADED_OBJECTS).
+// The program and the libraries that the dynamic loader says it loads (ld.so(8),
+// LD_TRACE_LOADED_OBJECTS).
 std::vector<std::string> FilesOf(const std::string& program) {
   std::vector<std::string> files = {program};
   const auto listing = OutputOf({program, "describe"}, {"LD_TRACE_LOADED_OBJECTS=1"});
@@ -68,13 +75,17 @@ std::vector<std::string> FilesOf(const std::string& program) {
   return files;
 }
 
-// nullopt: absent, damaged, of another program, or the program changed since. The file is ours, but anything may have happened to it.
-std::optional<std::vector<record::CookerDescription>> FromCache(const std::string& cache_file, const std::string& program) {
+// nullopt: absent, damaged, of another program, or the program changed since. The file is ours, but
+// anything may have happened to it.
+std::optional<std::vector<record::CookerDescription>> FromCache(const std::string& cache_file,
+                                                                const std::string& program) {
   const auto bytes = ReadFile(cache_file, kOutputBytesMax);
   if (!bytes.ok()) return std::nullopt;
   const auto cache = nlohmann::json::parse(*bytes, nullptr, false);
-  if (!cache.is_object() || !cache.contains("program") || cache["program"] != program) return std::nullopt;
-  if (!cache.contains("files") || !cache["files"].contains(program) || !cache.contains("cookers")) return std::nullopt;
+  if (!cache.is_object() || !cache.contains("program") || cache["program"] != program)
+    return std::nullopt;
+  if (!cache.contains("files") || !cache["files"].contains(program) || !cache.contains("cookers"))
+    return std::nullopt;
   for (const auto& [path, stat] : cache["files"].items()) {
     if (stat.is_null() || StatOf(path) != stat) return std::nullopt;
   }
@@ -85,28 +96,35 @@ std::optional<std::vector<record::CookerDescription>> FromCache(const std::strin
 }
 
 // Asks the program itself, and remembers its answer.
-absl::StatusOr<std::vector<record::CookerDescription>> Ask(const std::string& program, const std::string& cache_file) {
+absl::StatusOr<std::vector<record::CookerDescription>> Ask(const std::string& program,
+                                                           const std::string& cache_file) {
   // Before it runs: one that is replaced meanwhile is asked again.
   nlohmann::json files = nlohmann::json::object();
   if (!cache_file.empty()) {
     for (const std::string& file : FilesOf(program)) files[file] = StatOf(file);
   }
   const auto json = OutputOf({program, "describe"}, {});
-  if (!json.ok()) return absl::UnavailableError(fmt::format("asking {} for its cookers: {}", program, MessageOf(json.status())));
+  if (!json.ok())
+    return absl::UnavailableError(
+        fmt::format("asking {} for its cookers: {}", program, MessageOf(json.status())));
   auto descriptions = record::DecodeDescriptions(*json);
   if (!descriptions.ok()) {
-    return absl::UnavailableError(fmt::format("{} describe: {}", program, MessageOf(descriptions.status())));
+    return absl::UnavailableError(
+        fmt::format("{} describe: {}", program, MessageOf(descriptions.status())));
   }
   if (!cache_file.empty()) {
-    const nlohmann::json cache = {{"program", program}, {"files", std::move(files)}, {"cookers", *json}};
-    RETURN_IF_ERROR(WriteFileAtomic(cache_file, cache.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+    const nlohmann::json cache = {
+        {"program", program}, {"files", std::move(files)}, {"cookers", *json}};
+    RETURN_IF_ERROR(WriteFileAtomic(
+        cache_file, cache.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
   }
   return descriptions;
 }
 
 }  // namespace
 
-absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program, const std::string& cache_file, bool binary_identity) {
+absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
+                                        const std::string& cache_file, bool binary_identity) {
   Cookers cookers;
   auto cached = cache_file.empty() ? std::nullopt : FromCache(cache_file, worker_program);
   if (cached) {
@@ -117,7 +135,8 @@ absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program, const
   cookers.json = record::EncodeDescriptions(cookers.descriptions);
   if (binary_identity) {
     ASSIGN_OR_RETURN(const std::string program, ReadFile(worker_program));
-    for (record::CookerDescription& one : cookers.descriptions) one.identity = "binary=" + Digest::Of(program).ToString();
+    for (record::CookerDescription& one : cookers.descriptions)
+      one.identity = "binary=" + Digest::Of(program).ToString();
   }
   return cookers;
 }

@@ -27,14 +27,17 @@ class DescribeTest : public content::ContentTest {
     ASSERT_EQ(::chmod(Host("worker").c_str(), 0755), 0);
   }
   void WriteWorker(std::string_view identity) {
-    const std::string json = record::EncodeDescriptions({{.name = "copy", .identity = std::string(identity)}});
+    const std::string json =
+        record::EncodeDescriptions({{.name = "copy", .identity = std::string(identity)}});
     WriteScript(fmt::format("echo run >> {}\ncat <<'END'\n{}\nEND\n", Host("runs"), json));
   }
   int Runs() const {
     const auto text = ReadFile(Host("runs"));
     return text.ok() ? static_cast<int>(std::count(text->begin(), text->end(), '\n')) : 0;
   }
-  absl::StatusOr<Cookers> Describe(bool binary_identity = false) { return DescribeCookers(Host("worker"), Host("cache"), binary_identity); }
+  absl::StatusOr<Cookers> Describe(bool binary_identity = false) {
+    return DescribeCookers(Host("worker"), Host("cache"), binary_identity);
+  }
   std::string Identity(bool binary_identity = false) {
     const auto cookers = Describe(binary_identity);
     return cookers.ok() ? cookers->descriptions.at(0).identity : cookers.status().ToString();
@@ -67,9 +70,11 @@ TEST_F(DescribeTest, ADamagedCacheIsMadeAgain) {
   std::string nonsense_inside = good;
   nonsense_inside.replace(nonsense_inside.find("galley.cookers.v1"), 17, "galley.cookers.v9");
   const std::string mistyped = R"({"program":7,"files":{},"cookers":{}})";
-  std::string cookers_mistyped = fmt::format(R"({{"program":"{}","files":{{}},"cookers":[1]}})", Host("worker"));
+  std::string cookers_mistyped =
+      fmt::format(R"({{"program":"{}","files":{{}},"cookers":[1]}})", Host("worker"));
   int runs = 1;
-  for (const std::string& bytes : {torn, nonsense_inside, mistyped, cookers_mistyped, std::string("[]"), std::string()}) {
+  for (const std::string& bytes :
+       {torn, nonsense_inside, mistyped, cookers_mistyped, std::string("[]"), std::string()}) {
     Write("cache", bytes);
     EXPECT_EQ(Identity(), "1") << bytes;
     EXPECT_EQ(Runs(), ++runs) << bytes;
@@ -86,7 +91,8 @@ TEST_F(DescribeTest, ACacheOfAnotherProgramIsNotUsed) {
 
 TEST_F(DescribeTest, TheJsonIsWhatEveryWorkerMustSay) {
   EXPECT_EQ(Describe()->json, record::EncodeDescriptions({{.name = "copy", .identity = "1"}}));
-  EXPECT_EQ(Describe()->json, Describe(true)->json) << "identity = \"binary\" changes keys, not what a worker says";
+  EXPECT_EQ(Describe()->json, Describe(true)->json)
+      << "identity = \"binary\" changes keys, not what a worker says";
 }
 
 TEST_F(DescribeTest, BinaryIdentityIsTheProgramsDigest) {

@@ -18,15 +18,19 @@ constexpr absl::Duration kStopGrace = absl::Seconds(2);
 
 }  // namespace
 
-DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store& store, Journal& journal, Trace& trace,
-                             ShellListener& listener)
+DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store& store,
+                             Journal& journal, Trace& trace, ShellListener& listener)
     : options_(std::move(options)),
       world_(std::move(world)),
       store_(store),
       journal_(journal),
       trace_(trace),
       listener_(listener),
-      reports_({.world = &world_, .store = &store_, .tools = &tools_, .results = &results_, .trace = &trace_},
+      reports_({.world = &world_,
+                .store = &store_,
+                .tools = &tools_,
+                .results = &results_,
+                .trace = &trace_},
                options_.look_up.trust_domain),
       look_ups_({.world = &world_,
                  .store = &store_,
@@ -55,21 +59,28 @@ void DirectorShell::Interrupt() { Post(Event(CancelRequested{})); }
 
 std::vector<DirectorShell::Message> DirectorShell::TakeInbox(absl::Duration wait) {
   base::MutexLock lock(mutex_);
-  if (inbox_.empty() && wait > absl::ZeroDuration()) inbox_changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wait));
+  if (inbox_.empty() && wait > absl::ZeroDuration())
+    inbox_changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wait));
   return std::exchange(inbox_, {});
 }
 
 absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
-  ASSIGN_OR_RETURN(service_, WorkerService::Start(
-                                 options_.socket_path,
-                                 {.on_attach = [this](const std::string& id, const v1::FromWorker& first) { return OnAttach(id, first); },
-                                  .on_message = [this](const std::string& id, const v1::FromWorker& m) { OnMessage(id, m); },
-                                  .on_detach =
-                                      [](const std::string& id) {
-                                        // Its process tells the rest: the launcher reports a death; one that lives attaches again.
-                                        LogInfo("worker={} detached", id);
-                                      }}));
-  launcher_ = CreateLocalLauncher(options_.worker_program, [this](const WorkerExit& exit) { OnWorkerExit(exit); });
+  ASSIGN_OR_RETURN(
+      service_,
+      WorkerService::Start(
+          options_.socket_path,
+          {.on_attach = [this](const std::string& id,
+                               const v1::FromWorker& first) { return OnAttach(id, first); },
+           .on_message = [this](const std::string& id,
+                                const v1::FromWorker& m) { OnMessage(id, m); },
+           .on_detach =
+               [](const std::string& id) {
+                 // Its process tells the rest: the launcher reports a death; one that lives
+                 // attaches again.
+                 LogInfo("worker={} detached", id);
+               }}));
+  launcher_ = CreateLocalLauncher(options_.worker_program,
+                                  [this](const WorkerExit& exit) { OnWorkerExit(exit); });
   CookOptions core_options = options_.core;
   core_ = std::make_unique<CookCore>(core_options, world_.Get()->table, CostTable{}, 1);
   by_the_book_ = request.by_the_book;
@@ -93,7 +104,8 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   for (uint32_t i = 0; i < core_->package_count(); ++i) {
     std::vector<InstigatorRecord> records;
     for (const InstigatorView& view : core_->InstigatorsOf(PackageId(i))) {
-      records.push_back({static_cast<uint8_t>(view.category), view.referencer.valid() ? core_->NameOf(view.referencer) : ""});
+      records.push_back({static_cast<uint8_t>(view.category),
+                         view.referencer.valid() ? core_->NameOf(view.referencer) : ""});
     }
     outcome.instigators.emplace_back(core_->NameOf(PackageId(i)), std::move(records));
   }
@@ -138,7 +150,8 @@ void DirectorShell::Execute(std::vector<Effect>& effects) {
 RecipesPtr DirectorShell::RecipesOf(PackageId package) const {
   const WorldPtr world = world_.Get();
   const std::string& name = core_->NameOf(package);
-  return core_->GeneratedOf(package) != nullptr ? world->table->GeneratedRecipesOf(name) : world->table->RecipesOf(name);
+  return core_->GeneratedOf(package) != nullptr ? world->table->GeneratedRecipesOf(name)
+                                                : world->table->RecipesOf(name);
 }
 
 std::vector<CookedOutputs> DirectorShell::CookedOf(const std::vector<CookedResult>& cooked) const {
@@ -162,11 +175,13 @@ void DirectorShell::Do(const LookUp& effect) {
                    .generation = item.generation,
                    .recipes = RecipesOf(item.package),
                    .cooked = CookedOf(item.cooked)};
-    if (const record::Generated* generated = core_->GeneratedOf(item.package)) out.generated_source = generated->source;
+    if (const record::Generated* generated = core_->GeneratedOf(item.package))
+      out.generated_source = generated->source;
     if (out.recipes == nullptr) {
       for (PlatformIndex platform = 0; platform < options_.core.platform_count; ++platform) {
         if ((item.platforms & MaskOf(platform)) == 0) continue;
-        refused.items.push_back({item.package, platform, item.generation, LookedUp::Error{"it is no package any more"}});
+        refused.items.push_back({item.package, platform, item.generation,
+                                 LookedUp::Error{"it is no package any more"}});
       }
       continue;
     }
@@ -193,7 +208,8 @@ void DirectorShell::TakeLookedUp(LookedUp answer) {
   for (const LookedUp::Item& item : answer.items) {
     const auto* hit = std::get_if<LookedUp::Hit>(&item.outcome);
     if (hit == nullptr) continue;
-    if (const StoredResultPtr stored = results_.Get(hit->result->id); stored != nullptr && !stored->is_in_journal) {
+    if (const StoredResultPtr stored = results_.Get(hit->result->id);
+        stored != nullptr && !stored->is_in_journal) {
       unjournaled_.insert(hit->result->id);
     }
   }
@@ -209,7 +225,8 @@ void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) 
     const StoredResultPtr stored = results_.Get(saved->result->id);
     unjournaled_.insert(saved->result->id);
     if (world->number != world_number && stored != nullptr) {
-      saved->is_current = saved->is_current && FilesStillHold(*world, tools_, stored->package, stored->source, stored->observed);
+      saved->is_current = saved->is_current && FilesStillHold(*world, tools_, stored->package,
+                                                              stored->source, stored->observed);
     }
   }
   StepCore(reported);
@@ -221,7 +238,8 @@ void DirectorShell::AddBlob(const Digest& digest, v1::Job& job) {
     const auto found = store_.Locate(std::span(&digest, 1));
     if (found.ok() && (*found)[0]) location = (*found)[0];
   }
-  if (!location) return;  // the worker says that it cannot read it, and its producer is cooked again
+  if (!location)
+    return;  // the worker says that it cannot read it, and its producer is cooked again
   v1::BlobWritten* blob = job.add_blobs();
   blob->mutable_digest()->set_hash(digest.hex());
   blob->mutable_digest()->set_size_bytes(static_cast<int64_t>(digest.size_bytes()));
@@ -244,7 +262,8 @@ void DirectorShell::FillJob(const Desire::Start& start, v1::ToWorker& message) {
   if (const record::Generated* generated = core_->GeneratedOf(start.package)) {
     info->generated_source = generated->source;
     job.mutable_generated_source()->set_hash(generated->source.hex());
-    job.mutable_generated_source()->set_size_bytes(static_cast<int64_t>(generated->source.size_bytes()));
+    job.mutable_generated_source()->set_size_bytes(
+        static_cast<int64_t>(generated->source.size_bytes()));
     AddBlob(generated->source, job);
   }
   if (info->recipes != nullptr) {
@@ -299,7 +318,9 @@ void DirectorShell::Do(const Spawn& effect) {
                     .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log")});
 }
 
-void DirectorShell::Do(const Stop& effect) { launcher_->Stop(WorkerName(effect.worker), absl::ZeroDuration()); }
+void DirectorShell::Do(const Stop& effect) {
+  launcher_->Stop(WorkerName(effect.worker), absl::ZeroDuration());
+}
 
 void DirectorShell::Do(const Persist& effect) {
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
@@ -312,9 +333,11 @@ void DirectorShell::StartCommit() {
   commit_running_ = true;
   commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})}] {
     const int64_t started = absl::ToUnixMicros(clock_.Now());
-    CommitOutcome outcome = CommitGroup(store_, journal_, results_, persist, [this](const StoredResult& stored) {
-      return FilesStillHold(*commit_world_, tools_, stored.package, stored.source, stored.observed);
-    });
+    CommitOutcome outcome =
+        CommitGroup(store_, journal_, results_, persist, [this](const StoredResult& stored) {
+          return FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
+                                stored.observed);
+        });
     trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
                 .category = "commit",
                 .worker = "director",
@@ -332,15 +355,21 @@ void DirectorShell::StartCommit() {
   });
 }
 
-// Commit thread: in order with the commits, so that every record of the journal was made in the snapshot that is its base.
-absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(const std::vector<std::string>& paths) {
+// Commit thread: in order with the commits, so that every record of the journal was made in the
+// snapshot that is its base.
+absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
+    const std::vector<std::string>& paths) {
   const WorldPtr old = commit_world_;
   auto world = std::make_shared<World>(*old);
   world->number = old->number + 1;
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
   world->snapshot = std::move(snapshot);
-  ASSIGN_OR_RETURN(world->table, ProjectCatalog::Build(world->snapshot, old->project, old->table->resolver(), options_.table));
-  world->table_file = fmt::format("{}.{}", old->table_file.substr(0, old->table_file.rfind(".table")), world->number) + ".table";
+  ASSIGN_OR_RETURN(world->table, ProjectCatalog::Build(world->snapshot, old->project,
+                                                       old->table->resolver(), options_.table));
+  world->table_file =
+      fmt::format("{}.{}", old->table_file.substr(0, old->table_file.rfind(".table")),
+                  world->number) +
+      ".table";
   RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file));
   std::vector<content::Change> changes;
   for (const std::string& path : paths) {
@@ -365,7 +394,9 @@ void DirectorShell::TakeSuccessor(Successor successor) {
   world_.Set(world);
   for (const ResultId id : unjournaled_) {
     const StoredResultPtr stored = results_.Get(id);
-    if (stored == nullptr || FilesStillHold(*world, tools_, stored->package, stored->source, stored->observed)) continue;
+    if (stored == nullptr ||
+        FilesStillHold(*world, tools_, stored->package, stored->source, stored->observed))
+      continue;
     successor.event.packages.push_back(stored->package);
   }
   std::vector<std::string>& packages = successor.event.packages;
@@ -387,10 +418,13 @@ void DirectorShell::Do(const Rescan& effect) {
   commit_thread_.Post([this, paths = effect.paths] {
     auto successor = MakeSuccessor(paths);
     if (!successor.ok()) {
-      Post(Event(Persisted{.error = fmt::format("taking a new snapshot: {}", MessageOf(successor.status()))}));
+      Post(Event(Persisted{
+          .error = fmt::format("taking a new snapshot: {}", MessageOf(successor.status()))}));
       return;
     }
-    Post(Internal([this, successor = std::move(*successor)]() mutable { TakeSuccessor(std::move(successor)); }));
+    Post(Internal([this, successor = std::move(*successor)]() mutable {
+      TakeSuccessor(std::move(successor));
+    }));
   });
 }
 
@@ -401,17 +435,20 @@ void DirectorShell::Do(const BuildRoot& effect) {
     if (built.ok()) {
       Post(Event(std::move(*built)));
     } else {
-      Post(Event(RootPublished{effect.platform, fmt::format("building the tree: {}", MessageOf(built.status()))}));
+      Post(Event(RootPublished{effect.platform,
+                               fmt::format("building the tree: {}", MessageOf(built.status()))}));
     }
   });
 }
 
-// The journal learns which keys the published root holds; those that it knows already are not written again.
+// The journal learns which keys the published root holds; those that it knows already are not
+// written again.
 void DirectorShell::RecordPublished(const BuildRoot& build) {
   std::vector<std::pair<std::string, std::optional<Digest>>> keys;
   for (const auto& [package, result] : build.packages) {
     const StoredResultPtr stored = results_.Get(result);
-    if (stored != nullptr && !stored->is_published) keys.emplace_back(stored->package, stored->action_key);
+    if (stored != nullptr && !stored->is_published)
+      keys.emplace_back(stored->package, stored->action_key);
   }
   const absl::Status recorded = journal_.RecordPublished(PlatformName(build.platform), keys);
   if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));
@@ -427,7 +464,8 @@ void DirectorShell::Do(const PublishRoot& effect) {
     const auto sequence = store_.Publish(root);
     if (sequence.ok()) RecordPublished(build);
     RootPublished event{.platform = effect.platform};
-    if (!sequence.ok()) event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
+    if (!sequence.ok())
+      event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
     Post(Internal([this, event, root = effect.root] {
       if (event.error.empty()) roots_[PlatformName(event.platform)] = root;
       StepCore(event);
@@ -440,9 +478,11 @@ void DirectorShell::Do(const Notify& effect) {
     listener_.OnFailed(failed->package.valid() ? core_->NameOf(failed->package) : "",
                        failed->platform ? PlatformName(*failed->platform) : "", *failed);
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
-    listener_.OnWarning(core_->NameOf(warned->package), warned->platform ? PlatformName(*warned->platform) : "", warned->text);
+    listener_.OnWarning(core_->NameOf(warned->package),
+                        warned->platform ? PlatformName(*warned->platform) : "", warned->text);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
-    if (const StoredResultPtr stored = results_.Get(done->result)) listener_.OnDone(*stored, done->source);
+    if (const StoredResultPtr stored = results_.Get(done->result))
+      listener_.OnDone(*stored, done->source);
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     ended_ = *ended;
   }
@@ -452,7 +492,9 @@ std::string DirectorShell::PlatformName(PlatformIndex platform) const {
   return world_.Get()->project->platforms[platform].name;
 }
 
-std::string DirectorShell::WorkerName(WorkerId worker) { return fmt::format("local-{}", worker.value() + 1); }
+std::string DirectorShell::WorkerName(WorkerId worker) {
+  return fmt::format("local-{}", worker.value() + 1);
+}
 
 WorkerId DirectorShell::WorkerOf(const std::string& name) {
   uint32_t number = 0;

@@ -1,4 +1,5 @@
-// DirectorShell: the loop around CookCore. It turns the outside into events, carries out effects, and takes no decision.
+// DirectorShell: the loop around CookCore. It turns the outside into events, carries out effects,
+// and takes no decision.
 //
 //   loop thread     drains the inbox, steps the core, executes effects
 //   look-up thread  LookUpRunner
@@ -40,9 +41,9 @@ namespace galley::director {
 
 struct ShellOptions {
   std::string state_directory;
-  std::string socket_path;      // where workers attach
-  std::string worker_program;   // galley-worker
-  std::string cookers_json;     // what every worker must describe itself as
+  std::string socket_path;     // where workers attach
+  std::string worker_program;  // galley-worker
+  std::string cookers_json;    // what every worker must describe itself as
   CookOptions core;
   LookUpRunner::Options look_up;
   ProjectCatalog::Options table;  // for successor snapshots
@@ -55,8 +56,10 @@ struct ShellOptions {
 // What people and the summary are told; on the loop thread.
 struct ShellListener {
   virtual ~ShellListener() = default;
-  virtual void OnFailed(const std::string& package, const std::string& platform, const PackageFailed& failed) = 0;
-  virtual void OnWarning(const std::string& package, const std::string& platform, const std::string& text) = 0;
+  virtual void OnFailed(const std::string& package, const std::string& platform,
+                        const PackageFailed& failed) = 0;
+  virtual void OnWarning(const std::string& package, const std::string& platform,
+                         const std::string& text) = 0;
   virtual void OnDone(const StoredResult& result, ResultSource source) = 0;
   virtual void OnProgress(const Counters& counters) = 0;
 };
@@ -67,14 +70,15 @@ struct ShellOutcome {
   std::map<std::string, Digest> roots;  // platform name -> root published
   uint64_t bytes_read = 0;
   uint64_t bytes_stored = 0;
-  WorldPtr world;                       // as it was at the end
-  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> instigators;  // of every package in the cook
+  WorldPtr world;  // as it was at the end
+  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>>
+      instigators;  // of every package in the cook
 };
 
 class DirectorShell {
  public:
-  DirectorShell(ShellOptions options, WorldPtr world, store::Store& store, Journal& journal, Trace& trace,
-                ShellListener& listener);
+  DirectorShell(ShellOptions options, WorldPtr world, store::Store& store, Journal& journal,
+                Trace& trace, ShellListener& listener);
   ~DirectorShell();
 
   // UNAVAILABLE: the socket cannot be served.
@@ -142,10 +146,12 @@ class DirectorShell {
   base::Mutex mutex_;
   base::CondVar inbox_changed_;
   std::vector<Message> inbox_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, uint64_t> segment_used_ GALLEY_GUARDED_BY(mutex_);  // worker -> last segment given
+  std::map<std::string, uint64_t> segment_used_
+      GALLEY_GUARDED_BY(mutex_);  // worker -> last segment given
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
 
-  // Commit thread only: the world whose snapshot is the base of differences. The loop follows when it takes the successor.
+  // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
+  // it takes the successor.
   WorldPtr commit_world_;
 
   // Loop thread only.

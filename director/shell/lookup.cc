@@ -16,7 +16,8 @@ const CookedOutputs& CookedFor(const LookUpItem& item, PlatformIndex platform) {
   return platform < item.cooked.size() ? item.cooked[platform] : none;
 }
 
-std::optional<Digest> PublishedKey(const std::optional<PackageRecord>& record, const std::string& platform) {
+std::optional<Digest> PublishedKey(const std::optional<PackageRecord>& record,
+                                   const std::string& platform) {
   if (!record) return std::nullopt;
   const auto found = record->platforms.find(platform);
   return found == record->platforms.end() ? std::nullopt : found->second.published_key;
@@ -62,13 +63,16 @@ struct LookUpRunner::Question {
 
 // Its trust domain is one that this cook reads.
 bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
-  if (record.weak_key == record::WeakKey(record.source, record.recipe, options_.trust_domain)) return true;
-  return std::any_of(options_.read_trust.begin(), options_.read_trust.end(), [&](const std::string& domain) {
-    return record.weak_key == record::WeakKey(record.source, record.recipe, domain);
-  });
+  if (record.weak_key == record::WeakKey(record.source, record.recipe, options_.trust_domain))
+    return true;
+  return std::any_of(
+      options_.read_trust.begin(), options_.read_trust.end(), [&](const std::string& domain) {
+        return record.weak_key == record::WeakKey(record.source, record.recipe, domain);
+      });
 }
 
-std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, const LookUpItem& item, PlatformIndex platform,
+std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, const LookUpItem& item,
+                                                        PlatformIndex platform,
                                                         const PackageRecord& record) {
   const std::string& platform_name = world.project->platforms[platform].name;
   const auto found = record.platforms.find(platform_name);
@@ -85,7 +89,9 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
     if (!IsOutsideTheDifference(seen.what.kind)) continue;
     std::string needed;
     const auto value = observer.ValueOf(
-        seen.what, {.package = item.name, .platform = platform, .cooked = &CookedFor(item, platform)}, &needed);
+        seen.what,
+        {.package = item.name, .platform = platform, .cooked = &CookedFor(item, platform)},
+        &needed);
     if (!value.ok()) return std::nullopt;
     if (!needed.empty()) {
       needs.packages.push_back(std::move(needed));
@@ -93,10 +99,14 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
       return std::nullopt;
     }
   }
-  LookedUp::Item answer{.package = item.package, .platform = platform, .generation = item.generation, .outcome = LookedUp::Miss{}};
+  LookedUp::Item answer{.package = item.package,
+                        .platform = platform,
+                        .generation = item.generation,
+                        .outcome = LookedUp::Miss{}};
   if (!needs.packages.empty()) {
     std::sort(needs.packages.begin(), needs.packages.end());
-    needs.packages.erase(std::unique(needs.packages.begin(), needs.packages.end()), needs.packages.end());
+    needs.packages.erase(std::unique(needs.packages.begin(), needs.packages.end()),
+                         needs.packages.end());
     answer.outcome = std::move(needs);
     return answer;
   }
@@ -140,26 +150,29 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
         }
       }
       if (!source) {
-        source = item.generated_source ? absl::StatusOr<Digest>(*item.generated_source) : world->snapshot->DigestOf(item.name);
+        source = item.generated_source ? absl::StatusOr<Digest>(*item.generated_source)
+                                       : world->snapshot->DigestOf(item.name);
       }
       if (!source->ok()) {
         // A source that changed under us is found out by the load, which asks for a new snapshot.
         if (absl::IsAborted(source->status())) {
           answer.items.push_back({item.package, platform, item.generation, LookedUp::Miss{}});
         } else {
-          answer.items.push_back({item.package, platform, item.generation, LookedUp::Error{MessageOf(source->status())}});
+          answer.items.push_back({item.package, platform, item.generation,
+                                  LookedUp::Error{MessageOf(source->status())}});
         }
         continue;
       }
       std::vector<std::string> domains = {options_.trust_domain};
       domains.insert(domains.end(), options_.read_trust.begin(), options_.read_trust.end());
       for (const std::string& domain : domains) {
-        questions.push_back(Question{.item = &item,
-                                     .platform = platform,
-                                     .source = **source,
-                                     .weak_key = record::WeakKey(**source, (*item.recipes)[platform].digest, domain),
-                                     .trust_domain = domain,
-                                     .published_key = PublishedKey(record, world->project->platforms[platform].name)});
+        questions.push_back(Question{
+            .item = &item,
+            .platform = platform,
+            .source = **source,
+            .weak_key = record::WeakKey(**source, (*item.recipes)[platform].digest, domain),
+            .trust_domain = domain,
+            .published_key = PublishedKey(record, world->project->platforms[platform].name)});
       }
     }
   }
@@ -198,7 +211,8 @@ void LookUpRunner::Evaluate(const World& world, Question& question) {
   question.candidates = std::move(kept);
 }
 
-void LookUpRunner::FromCache(const World& world, std::vector<Question>& questions, LookedUp& answer) {
+void LookUpRunner::FromCache(const World& world, std::vector<Question>& questions,
+                             LookedUp& answer) {
   if (questions.empty()) return;
   std::vector<Digest> weak_keys;
   for (const Question& question : questions) weak_keys.push_back(question.weak_key);
@@ -215,19 +229,25 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
       questions[i].candidates.push_back(std::move(candidate));
     }
     Evaluate(world, questions[i]);
-    for (const Question::Candidate& candidate : questions[i].candidates) keys.push_back(candidate.action_key);
+    for (const Question::Candidate& candidate : questions[i].candidates)
+      keys.push_back(candidate.action_key);
   }
   const auto results = deps_.store->Results(keys);
   if (!results.ok()) LogWarning("looking up results: {}", MessageOf(results.status()));
   size_t next = 0;
-  // Questions of one (item, platform) lie together, one for each trust domain: the first that has an answer wins.
+  // Questions of one (item, platform) lie together, one for each trust domain: the first that has
+  // an answer wins.
   for (size_t i = 0; i < questions.size();) {
     const LookUpItem& item = *questions[i].item;
     const PlatformIndex platform = questions[i].platform;
-    LookedUp::Item one{.package = item.package, .platform = platform, .generation = item.generation, .outcome = LookedUp::Miss{}};
+    LookedUp::Item one{.package = item.package,
+                       .platform = platform,
+                       .generation = item.generation,
+                       .outcome = LookedUp::Miss{}};
     std::vector<std::string> needs;
     bool answered = false;
-    for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform; ++i) {
+    for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform;
+         ++i) {
       Question& question = questions[i];
       needs.insert(needs.end(), question.needs.begin(), question.needs.end());
       const Question::Candidate* chosen = nullptr;
@@ -241,13 +261,16 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
         candidate.encoded = *(*results)[index];
         if (chosen == nullptr) {
           chosen = &candidate;
-        } else if (chosen->action_key != candidate.action_key && !record::SameOutcome(*chosen->result, *candidate.result)) {
+        } else if (chosen->action_key != candidate.action_key &&
+                   !record::SameOutcome(*chosen->result, *candidate.result)) {
           alarm = true;
         }
       }
       if (alarm) {
-        deps_.alarm(fmt::format("{}: two cached results with different outputs answer for one state of its inputs; neither is used",
-                                item.name));
+        deps_.alarm(
+            fmt::format("{}: two cached results with different outputs answer for one state of its "
+                        "inputs; neither is used",
+                        item.name));
         continue;
       }
       if (chosen == nullptr || answered || !question.needs.empty()) continue;

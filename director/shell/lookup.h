@@ -1,7 +1,10 @@
-// LookUpRunner: answers the core's LookUp effects: first from the journal (the difference), else from the action cache.
+// LookUpRunner: answers the core's LookUp effects: first from the journal (the difference), else
+// from the action cache.
 //
-//   up to date   the journal's record is trusted, the recipe is the same, and what the difference does not cover (platform parameters,
-//                tools, environment, cooked inputs, a generated source) has its old value: no look-up at all
+//   up to date   the journal's record is trusted, the recipe is the same, and what the difference
+//   does not cover (platform parameters,
+//                tools, environment, cooked inputs, a generated source) has its old value: no
+//                look-up at all
 //   cached       weak key -> observation sets; today's values; action key -> result
 //
 // Two sets that hit with different outputs raise an alarm and neither is used.
@@ -55,8 +58,8 @@ class LookUpRunner {
  private:
   bool IsReadable(const PlatformRecord& record) const;
   struct Question;  // one (item, platform) that goes to the action cache
-  std::optional<LookedUp::Item> FromJournal(const World& world, const LookUpItem& item, PlatformIndex platform,
-                                            const PackageRecord& record);
+  std::optional<LookedUp::Item> FromJournal(const World& world, const LookUpItem& item,
+                                            PlatformIndex platform, const PackageRecord& record);
   void FromCache(const World& world, std::vector<Question>& questions, LookedUp& answer);
   void Evaluate(const World& world, Question& question);
 

@@ -7,15 +7,17 @@
 namespace galley::director {
 namespace {
 
-using record::Observed;
 using record::ObservationKind;
+using record::Observed;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr std::string_view kPackage = "/Game/a.txt";
 
-Observed Texture(std::string value) { return {{ObservationKind::kPlatform, "texture", ""}, std::move(value)}; }
+Observed Texture(std::string value) {
+  return {{ObservationKind::kPlatform, "texture", ""}, std::move(value)};
+}
 
 class LookUpTest : public ShellTest {
  protected:
@@ -43,10 +45,12 @@ class LookUpTest : public ShellTest {
   }
   Digest PutIntoCache(const Cached& one) {
     const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
-    EXPECT_TRUE(store_.Commit({.results = {{record::WeakKey(one.source, recipe.digest, one.trust_domain),
-                                            record::EncodeSet(record::SetOf(one.observed)), KeyOf(one),
-                                            record::EncodeResult(one.result)}}})
-                    .ok());
+    EXPECT_TRUE(
+        store_
+            .Commit({.results = {{record::WeakKey(one.source, recipe.digest, one.trust_domain),
+                                  record::EncodeSet(record::SetOf(one.observed)), KeyOf(one),
+                                  record::EncodeResult(one.result)}}})
+            .ok());
     return KeyOf(one);
   }
   Digest PutIntoJournal(const Cached& one) {
@@ -62,12 +66,18 @@ class LookUpTest : public ShellTest {
     EXPECT_TRUE(journal_->Record({{update}}, false).ok());
     return update.record.action_key;
   }
-  void Publish(const Digest& key) { ASSERT_TRUE(journal_->RecordPublished("windows", {{{std::string(kPackage), key}}}).ok()); }
-  void Distrust() { ASSERT_TRUE(journal_->Invalidate({{std::string(kPackage)}}, journal_->meta()).ok()); }
+  void Publish(const Digest& key) {
+    ASSERT_TRUE(journal_->RecordPublished("windows", {{{std::string(kPackage), key}}}).ok());
+  }
+  void Distrust() {
+    ASSERT_TRUE(journal_->Invalidate({{std::string(kPackage)}}, journal_->meta()).ok());
+  }
 
-  // Of platform windows: "hit <first output's bytes>", "up to date ...", "verdict <error>", "miss", "needs A B", "error ...".
+  // Of platform windows: "hit <first output's bytes>", "up to date ...", "verdict <error>", "miss",
+  // "needs A B", "error ...".
   std::string LookUpPackage() {
-    LookUpItem item{.package = PackageId(3), .name = std::string(kPackage), .platforms = 1, .generation = 5};
+    LookUpItem item{
+        .package = PackageId(3), .name = std::string(kPackage), .platforms = 1, .generation = 5};
     item.generated_source = generated_source_;
     item.recipes = world_.Get()->table->RecipesOf(kPackage);
     item.cooked = {cooked_};
@@ -85,7 +95,8 @@ class LookUpTest : public ShellTest {
     EXPECT_EQ(one.package, PackageId(3));
     EXPECT_EQ(one.generation, 5u);
     if (std::holds_alternative<LookedUp::Miss>(one.outcome)) return "miss";
-    if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome)) return "error " + error->error;
+    if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome))
+      return "error " + error->error;
     if (const auto* needs = std::get_if<LookedUp::NeedsCooked>(&one.outcome)) {
       std::string text = "needs";
       for (const std::string& package : needs->packages) text += " " + package;
@@ -95,7 +106,8 @@ class LookUpTest : public ShellTest {
     last_ = results_.Get(hit.result->id);
     if (hit.result->is_verdict) return "verdict " + hit.result->error;
     const auto bytes = store_.Get(hit.result->outputs.front().digest);
-    return (hit.is_up_to_date ? "up to date " : "hit ") + (bytes.ok() ? **bytes : bytes.status().ToString());
+    return (hit.is_up_to_date ? "up to date " : "hit ") +
+           (bytes.ok() ? **bytes : bytes.status().ToString());
   }
 
   WorldHolder world_{nullptr};
@@ -125,8 +137,9 @@ TEST_F(LookUpTest, ARecordWithThePublishedKeyIsUpToDate) {
 }
 
 TEST_F(LookUpTest, AnUntrustedRecordIsLookedUpInTheCache) {
-  const Cached one{.observed = {{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of("include").ToString()}},
-                   .result = MakeResult(store_, {{"", "made"}})};
+  const Cached one{
+      .observed = {{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of("include").ToString()}},
+      .result = MakeResult(store_, {{"", "made"}})};
   PutIntoJournal(one);
   Distrust();
   EXPECT_EQ(LookUpPackage(), "miss");
@@ -138,12 +151,14 @@ TEST_F(LookUpTest, AnUntrustedRecordIsLookedUpInTheCache) {
   EXPECT_EQ(last_->last_cook.source, "cached");
   EXPECT_EQ(last_->last_cook.worker, "local-7");
   Publish(key);
-  EXPECT_EQ(LookUpPackage(), "up to date made") << "found by look-up, and its key is the published one";
+  EXPECT_EQ(LookUpPackage(), "up to date made")
+      << "found by look-up, and its key is the published one";
 }
 
 TEST_F(LookUpTest, AFileThatChangedSelectsTheResultMadeWithIt) {
   const auto seen = [](std::string_view bytes) {
-    return std::vector<Observed>{{{ObservationKind::kFile, "inc.txt", ""}, Digest::Of(bytes).ToString()}};
+    return std::vector<Observed>{
+        {{ObservationKind::kFile, "inc.txt", ""}, Digest::Of(bytes).ToString()}};
   };
   PutIntoCache({.observed = seen("include"), .result = MakeResult(store_, {{"", "of include"}})});
   PutIntoCache({.observed = seen("newer"), .result = MakeResult(store_, {{"", "of newer"}})});
@@ -193,20 +208,24 @@ TEST_F(LookUpTest, AChangedRecipeIsNotAnsweredByTheJournal) {
 TEST_F(LookUpTest, TwoSetsThatHitWithDifferentOutputsRaiseAnAlarmAndNeitherIsUsed) {
   PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
   EXPECT_EQ(LookUpPackage(), "hit one");
-  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}}, .result = MakeResult(store_, {{"", "other"}})});
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}},
+                .result = MakeResult(store_, {{"", "other"}})});
   EXPECT_EQ(LookUpPackage(), "miss");
   EXPECT_THAT(alarms_, ElementsAre(HasSubstr("/Game/a.txt")));
 }
 
 TEST_F(LookUpTest, TwoSetsThatHitWithOneOutcomeAreNoAlarm) {
   PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
-  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}}, .result = MakeResult(store_, {{"", "one"}})});
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}},
+                .result = MakeResult(store_, {{"", "one"}})});
   EXPECT_EQ(LookUpPackage(), "hit one");
   EXPECT_THAT(alarms_, IsEmpty());
 }
 
 TEST_F(LookUpTest, OtherTrustDomainsAreReadOnlyWhenTheyAreNamed) {
-  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "released"}}), .trust_domain = "release"});
+  PutIntoCache({.observed = {},
+                .result = MakeResult(store_, {{"", "released"}}),
+                .trust_domain = "release"});
   EXPECT_EQ(LookUpPackage(), "miss");
   options_of_runner_.read_trust = {"other", "release"};
   EXPECT_EQ(LookUpPackage(), "hit released");
@@ -215,7 +234,9 @@ TEST_F(LookUpTest, OtherTrustDomainsAreReadOnlyWhenTheyAreNamed) {
 }
 
 TEST_F(LookUpTest, ARecordOfADomainThatIsNotReadAnyMoreDoesNotAnswer) {
-  PutIntoJournal({.observed = {}, .result = MakeResult(store_, {{"", "released"}}), .trust_domain = "release"});
+  PutIntoJournal({.observed = {},
+                  .result = MakeResult(store_, {{"", "released"}}),
+                  .trust_domain = "release"});
   EXPECT_EQ(LookUpPackage(), "miss");
   options_of_runner_.read_trust = {"release"};
   EXPECT_EQ(LookUpPackage(), "hit released");
@@ -223,8 +244,11 @@ TEST_F(LookUpTest, ARecordOfADomainThatIsNotReadAnyMoreDoesNotAnswer) {
 
 TEST_F(LookUpTest, AnAlarmInOneDomainLeavesTheOthers) {
   PutIntoCache({.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "one"}})});
-  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}}, .result = MakeResult(store_, {{"", "other"}})});
-  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "released"}}), .trust_domain = "release"});
+  PutIntoCache({.observed = {{{ObservationKind::kName, "", ""}, std::string(kPackage)}},
+                .result = MakeResult(store_, {{"", "other"}})});
+  PutIntoCache({.observed = {},
+                .result = MakeResult(store_, {{"", "released"}}),
+                .trust_domain = "release"});
   options_of_runner_.read_trust = {"release"};
   EXPECT_EQ(LookUpPackage(), "hit released");
   EXPECT_EQ(alarms_.size(), 1u);
@@ -244,8 +268,12 @@ TEST_F(LookUpTest, ARememberedVerdictIsTriedAgainOnlyOnRequest) {
 }
 
 TEST_F(LookUpTest, AChangedGeneratedSourceIsNotAnsweredByTheJournal) {
-  PutIntoJournal({.observed = {}, .result = MakeResult(store_, {{"", "old cell"}}), .source = Digest::Of("cell 1")});
-  PutIntoCache({.observed = {}, .result = MakeResult(store_, {{"", "new cell"}}), .source = Digest::Of("cell 2")});
+  PutIntoJournal({.observed = {},
+                  .result = MakeResult(store_, {{"", "old cell"}}),
+                  .source = Digest::Of("cell 1")});
+  PutIntoCache({.observed = {},
+                .result = MakeResult(store_, {{"", "new cell"}}),
+                .source = Digest::Of("cell 2")});
   generated_source_ = Digest::Of("cell 1");
   EXPECT_EQ(LookUpPackage(), "hit old cell");
   generated_source_ = Digest::Of("cell 2");
@@ -255,7 +283,8 @@ TEST_F(LookUpTest, AChangedGeneratedSourceIsNotAnsweredByTheJournal) {
 }
 
 TEST_F(LookUpTest, ASetWithCookedInputsWaitsForTheirResults) {
-  const Observed cooked{{ObservationKind::kCooked, "atlas.png", ".ktx2"}, Digest::Of("pixels").ToString()};
+  const Observed cooked{{ObservationKind::kCooked, "atlas.png", ".ktx2"},
+                        Digest::Of("pixels").ToString()};
   const Cached one{.observed = {cooked}, .result = MakeResult(store_, {{"", "made"}})};
   PutIntoJournal(one);
   EXPECT_EQ(LookUpPackage(), "needs /Game/atlas.png");

@@ -17,7 +17,8 @@ absl::StatusOr<std::string> ToolDigests::ValueOf(const std::string& host_path) {
   {
     base::MutexLock lock(mutex_);
     const auto found = known_.find(host_path);
-    if (found != known_.end() && found->second.stat == *stat) return found->second.digest.ToString();
+    if (found != known_.end() && found->second.stat == *stat)
+      return found->second.digest.ToString();
   }
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(host_path));
   const Digest digest = Digest::Of(bytes);
@@ -31,7 +32,8 @@ absl::StatusOr<std::string> AskedName(std::string_view package, std::string_view
   return content::ResolveAsked(package, asked);
 }
 
-absl::StatusOr<std::string> Observer::FileValue(std::string_view asked, const Asker& asker, bool with_digest) const {
+absl::StatusOr<std::string> Observer::FileValue(std::string_view asked, const Asker& asker,
+                                                bool with_digest) const {
   const auto path = content::ResolveAsked(asker.package, asked);
   if (!path.ok()) return std::string(record::kAbsent);  // leaves the mounts: nothing is there
   switch (world_.snapshot->Kind(*path)) {
@@ -48,7 +50,8 @@ absl::StatusOr<std::string> Observer::FileValue(std::string_view asked, const As
   return digest->ToString();
 }
 
-absl::StatusOr<std::string> Observer::ValueOf(const record::Observation& what, const Asker& asker, std::string* needs) const {
+absl::StatusOr<std::string> Observer::ValueOf(const record::Observation& what, const Asker& asker,
+                                              std::string* needs) const {
   switch (what.kind) {
     case ObservationKind::kFile:
       return FileValue(what.subject, asker, true);
@@ -82,13 +85,15 @@ absl::StatusOr<std::string> Observer::ValueOf(const record::Observation& what, c
       const project::Platform& platform = world_.project->platforms[asker.platform];
       if (what.subject == "name") return record::SetValue(platform.name);
       const auto found = platform.parameters.find(what.subject);
-      return found == platform.parameters.end() ? std::string(record::kUnset) : record::SetValue(found->second);
+      return found == platform.parameters.end() ? std::string(record::kUnset)
+                                                : record::SetValue(found->second);
     }
     case ObservationKind::kTool:
       return tools_.ValueOf(AbsolutePath(what.subject, world_.project->root));
     case ObservationKind::kEnv: {
       const auto found = world_.environment.find(what.subject);
-      return found == world_.environment.end() ? std::string(record::kUnset) : record::SetValue(found->second);
+      return found == world_.environment.end() ? std::string(record::kUnset)
+                                               : record::SetValue(found->second);
     }
     case ObservationKind::kName:
       return std::string(asker.package);
@@ -96,8 +101,9 @@ absl::StatusOr<std::string> Observer::ValueOf(const record::Observation& what, c
   return absl::InternalError("unknown observation kind");
 }
 
-absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::string_view package, PlatformIndex platform,
-                                const CookedOutputs& cooked, const std::vector<record::Observed>& observed,
+absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::string_view package,
+                                PlatformIndex platform, const CookedOutputs& cooked,
+                                const std::vector<record::Observed>& observed,
                                 std::string* stale_path) {
   const Observer observer(world, tools);
   for (const record::Observed& seen : observed) {
@@ -112,7 +118,8 @@ absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::str
       }
     }
     std::string needs;
-    const auto value = observer.ValueOf(seen.what, {.package = package, .platform = platform, .cooked = &cooked}, &needs);
+    const auto value = observer.ValueOf(
+        seen.what, {.package = package, .platform = platform, .cooked = &cooked}, &needs);
     if (absl::IsAborted(value.status()) && stale_path != nullptr) {
       const auto path = content::ResolveAsked(package, seen.what.subject);
       if (path.ok()) *stale_path = *path;
@@ -123,8 +130,8 @@ absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::str
   return true;
 }
 
-bool FilesStillHold(const World& world, ToolDigests& tools, std::string_view package, const Digest& source,
-                    const std::vector<record::Observed>& observed) {
+bool FilesStillHold(const World& world, ToolDigests& tools, std::string_view package,
+                    const Digest& source, const std::vector<record::Observed>& observed) {
   if (world.snapshot->Find(package) != nullptr) {
     const auto digest = world.snapshot->DigestOf(package);
     if (!digest.ok() || *digest != source) return false;

@@ -1,4 +1,5 @@
-// Observer: takes today's value of an observation, for look-ups and to judge whether what a worker saw still holds.
+// Observer: takes today's value of an observation, for look-ups and to judge whether what a worker
+// saw still holds.
 //
 // Threads: any.
 #pragma once
@@ -38,7 +39,9 @@ class ToolDigests {
 };
 
 // Outputs of other packages that are known now, for one platform.
-using CookedOutputs = std::map<std::string, std::vector<record::Output>>;  // package name -> outputs, sorted by suffix
+using CookedOutputs =
+    std::map<std::string,
+             std::vector<record::Output>>;  // package name -> outputs, sorted by suffix
 
 // Absolute name of a path as `package` asked for it; "_gen/x" is what the package itself generated.
 absl::StatusOr<std::string> AskedName(std::string_view package, std::string_view asked);
@@ -52,25 +55,30 @@ class Observer {
     PlatformIndex platform = 0;
     const CookedOutputs* cooked = nullptr;
   };
-  // The value, or in `needs` the package whose result is not known (then the value is empty). ABORTED: a source changed under us.
-  absl::StatusOr<std::string> ValueOf(const record::Observation& what, const Asker& asker, std::string* needs) const;
+  // The value, or in `needs` the package whose result is not known (then the value is empty).
+  // ABORTED: a source changed under us.
+  absl::StatusOr<std::string> ValueOf(const record::Observation& what, const Asker& asker,
+                                      std::string* needs) const;
 
  private:
-  absl::StatusOr<std::string> FileValue(std::string_view asked, const Asker& asker, bool with_digest) const;
+  absl::StatusOr<std::string> FileValue(std::string_view asked, const Asker& asker,
+                                        bool with_digest) const;
 
   const World& world_;
   ToolDigests& tools_;
 };
 
-// Does `observed` hold today? A digest that the worker took for a file whose digest was not known is learned.
-// False: something differs. ABORTED: a source is no longer what the snapshot says (its path is in `stale_path`).
-absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::string_view package, PlatformIndex platform,
-                                const CookedOutputs& cooked, const std::vector<record::Observed>& observed,
+// Does `observed` hold today? A digest that the worker took for a file whose digest was not known
+// is learned. False: something differs. ABORTED: a source is no longer what the snapshot says (its
+// path is in `stale_path`).
+absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::string_view package,
+                                PlatformIndex platform, const CookedOutputs& cooked,
+                                const std::vector<record::Observed>& observed,
                                 std::string* stale_path);
 
-// The part of it that a difference of files decides: the source (unless it is generated) and every file, listing and glob. False too when
-// one of them can no longer be read as the snapshot has it.
-bool FilesStillHold(const World& world, ToolDigests& tools, std::string_view package, const Digest& source,
-                    const std::vector<record::Observed>& observed);
+// The part of it that a difference of files decides: the source (unless it is generated) and every
+// file, listing and glob. False too when one of them can no longer be read as the snapshot has it.
+bool FilesStillHold(const World& world, ToolDigests& tools, std::string_view package,
+                    const Digest& source, const std::vector<record::Observed>& observed);
 
 }  // namespace galley::director

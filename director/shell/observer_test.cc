@@ -19,19 +19,23 @@ class ObserverTest : public ShellTest {
     Write("tools/pack.py", "pack");
   }
   // The value that /Game/a/x.txt sees, "needs <package>", or the error's text.
-  std::string Value(ObservationKind kind, std::string subject, std::string detail = "", PlatformIndex platform = 0) {
+  std::string Value(ObservationKind kind, std::string subject, std::string detail = "",
+                    PlatformIndex platform = 0) {
     if (world_ == nullptr) world_ = MakeWorld();
     std::string needs;
-    const auto value = Observer(*world_, tools_)
-                           .ValueOf({kind, std::move(subject), std::move(detail)},
-                                    {.package = "/Game/a/x.txt", .platform = platform, .cooked = &cooked_}, &needs);
+    const auto value =
+        Observer(*world_, tools_)
+            .ValueOf({kind, std::move(subject), std::move(detail)},
+                     {.package = "/Game/a/x.txt", .platform = platform, .cooked = &cooked_},
+                     &needs);
     if (!value.ok()) return value.status().ToString();
     return needs.empty() ? *value : "needs " + needs;
   }
   // "yes", "no" or the error's text.
   std::string Holds(std::vector<Observed> observed) {
     if (world_ == nullptr) world_ = MakeWorld();
-    const auto holds = StillHolds(*world_, tools_, "/Game/a/x.txt", 0, cooked_, observed, &stale_path_);
+    const auto holds =
+        StillHolds(*world_, tools_, "/Game/a/x.txt", 0, cooked_, observed, &stale_path_);
     if (!holds.ok()) return holds.status().ToString();
     return *holds ? "yes" : "no";
   }
@@ -71,7 +75,8 @@ TEST_F(ObserverTest, AListShowsNamesAndFolders) {
 }
 
 TEST_F(ObserverTest, AGlobShowsPathsRelativeToItsRoot) {
-  EXPECT_EQ(Value(ObservationKind::kGlob, "/Game", "**/*.txt"), "a/sub/deep.txt\na/x.txt\ninc/y.txt\n");
+  EXPECT_EQ(Value(ObservationKind::kGlob, "/Game", "**/*.txt"),
+            "a/sub/deep.txt\na/x.txt\ninc/y.txt\n");
   EXPECT_EQ(Value(ObservationKind::kGlob, ".", "*.txt"), "x.txt\n");
   EXPECT_EQ(Value(ObservationKind::kGlob, ".", "*.png"), "");
   EXPECT_EQ(Value(ObservationKind::kGlob, ".", "[a"), "") << "a malformed pattern matches nothing";
@@ -85,7 +90,8 @@ TEST_F(ObserverTest, ACookedInputIsItsOutputsDigestOrWantsThePackage) {
 }
 
 TEST_F(ObserverTest, WhatThePackageGeneratedIsFoundUnderItsOwnName) {
-  EXPECT_EQ(Value(ObservationKind::kCooked, "_gen/cell.txt", ""), "needs /Game/a/x.txt/_gen/cell.txt");
+  EXPECT_EQ(Value(ObservationKind::kCooked, "_gen/cell.txt", ""),
+            "needs /Game/a/x.txt/_gen/cell.txt");
   EXPECT_EQ(AskedName("/Game/a/x.txt", "gen/cell.txt").value(), "/Game/a/gen/cell.txt");
   EXPECT_FALSE(AskedName("/Game/a/x.txt", "../../../up").ok());
 }
@@ -112,7 +118,9 @@ TEST_F(ObserverTest, AnEmptyVariableIsNotAnUnsetOne) {
   EXPECT_EQ(Value(ObservationKind::kEnv, "NONE"), "unset");
 }
 
-TEST_F(ObserverTest, TheNameIsThePackagesOwn) { EXPECT_EQ(Value(ObservationKind::kName, ""), "/Game/a/x.txt"); }
+TEST_F(ObserverTest, TheNameIsThePackagesOwn) {
+  EXPECT_EQ(Value(ObservationKind::kName, ""), "/Game/a/x.txt");
+}
 
 TEST_F(ObserverTest, ASourceThatChangedUnderTheSnapshotIsStale) {
   world_ = MakeWorld();
@@ -137,17 +145,18 @@ TEST_F(ObserverTest, WhatWasSeenHoldsWhileNothingDiffers) {
 
 TEST_F(ObserverTest, EachKindOfDifferenceIsFound) {
   cooked_["/Game/atlas.png"] = {{".ktx2", Digest::Of("pixels")}};
-  const std::vector<Observed> wrong = {{{ObservationKind::kFile, "x.txt", ""}, "absent"},
-                                       {{ObservationKind::kFile, "none", ""}, DigestText("x")},
-                                       {{ObservationKind::kExists, "sub", ""}, "absent"},
-                                       {{ObservationKind::kList, "/Game/inc", ""}, "y.txt\nz.txt\n"},
-                                       {{ObservationKind::kGlob, "/Game/inc", "*"}, ""},
-                                       {{ObservationKind::kCooked, "../atlas.png", ".ktx2"}, DigestText("others")},
-                                       {{ObservationKind::kCooked, "../unknown.png", ".ktx2"}, DigestText("pixels")},
-                                       {{ObservationKind::kPlatform, "texture", ""}, "=astc"},
-                                       {{ObservationKind::kTool, "tools/pack.py", ""}, DigestText("x")},
-                                       {{ObservationKind::kEnv, "LEVEL", ""}, "=8"},
-                                       {{ObservationKind::kName, "", ""}, "/Game/b.txt"}};
+  const std::vector<Observed> wrong = {
+      {{ObservationKind::kFile, "x.txt", ""}, "absent"},
+      {{ObservationKind::kFile, "none", ""}, DigestText("x")},
+      {{ObservationKind::kExists, "sub", ""}, "absent"},
+      {{ObservationKind::kList, "/Game/inc", ""}, "y.txt\nz.txt\n"},
+      {{ObservationKind::kGlob, "/Game/inc", "*"}, ""},
+      {{ObservationKind::kCooked, "../atlas.png", ".ktx2"}, DigestText("others")},
+      {{ObservationKind::kCooked, "../unknown.png", ".ktx2"}, DigestText("pixels")},
+      {{ObservationKind::kPlatform, "texture", ""}, "=astc"},
+      {{ObservationKind::kTool, "tools/pack.py", ""}, DigestText("x")},
+      {{ObservationKind::kEnv, "LEVEL", ""}, "=8"},
+      {{ObservationKind::kName, "", ""}, "/Game/b.txt"}};
   for (const Observed& one : wrong) EXPECT_EQ(Holds({one}), "no") << one.what.ToString();
 }
 
@@ -166,7 +175,8 @@ TEST_F(ObserverTest, AnotherDigestThanTheKnownOneDoesNotHold) {
 TEST_F(ObserverTest, AStaleSourceIsNamed) {
   world_ = MakeWorld();
   Write("content/inc/y.txt", "changed since the scan");
-  EXPECT_THAT(Holds({{{ObservationKind::kFile, "../inc/y.txt", ""}, "absent"}}), testing::StartsWith("ABORTED"));
+  EXPECT_THAT(Holds({{{ObservationKind::kFile, "../inc/y.txt", ""}, "absent"}}),
+              testing::StartsWith("ABORTED"));
   EXPECT_EQ(stale_path_, "/Game/inc/y.txt");
 }
 
@@ -177,16 +187,19 @@ TEST_F(ObserverTest, FilesHoldWhileSourceFilesAndListingsAreAsTheyWere) {
     return FilesStillHold(*world_, tools_, "/Game/a/x.txt", source, observed);
   };
   const Digest source = Digest::Of("x");
-  EXPECT_TRUE(hold(source, {{{ObservationKind::kFile, "../inc/y.txt", ""}, DigestText("y")},
-                            {{ObservationKind::kList, "/Game/inc", ""}, "y.txt\n"},
-                            {{ObservationKind::kEnv, "LEVEL", ""}, "=another, which is no matter of files"}}));
+  EXPECT_TRUE(hold(
+      source, {{{ObservationKind::kFile, "../inc/y.txt", ""}, DigestText("y")},
+               {{ObservationKind::kList, "/Game/inc", ""}, "y.txt\n"},
+               {{ObservationKind::kEnv, "LEVEL", ""}, "=another, which is no matter of files"}}));
   EXPECT_FALSE(hold(Digest::Of("another source"), {}));
   const std::vector<Observed> wrong = {{{ObservationKind::kFile, "../inc/y.txt", ""}, "absent"},
                                        {{ObservationKind::kExists, "sub", ""}, "absent"},
                                        {{ObservationKind::kList, "/Game/inc", ""}, ""},
                                        {{ObservationKind::kGlob, "/Game/inc", "*"}, ""}};
   for (const Observed& one : wrong) EXPECT_FALSE(hold(source, {one})) << one.what.ToString();
-  EXPECT_TRUE(FilesStillHold(*world_, tools_, "/Game/a/x.txt/_gen/cell.txt", Digest::Of("cell"), {})) << "a generated source is no file";
+  EXPECT_TRUE(
+      FilesStillHold(*world_, tools_, "/Game/a/x.txt/_gen/cell.txt", Digest::Of("cell"), {}))
+      << "a generated source is no file";
 }
 
 }  // namespace

@@ -39,18 +39,21 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
   constexpr size_t kChunk = 512;
   std::atomic<size_t> next{0};
   const auto work = [&] {
-    for (size_t begin = next.fetch_add(kChunk); begin < files.size(); begin = next.fetch_add(kChunk)) {
+    for (size_t begin = next.fetch_add(kChunk); begin < files.size();
+         begin = next.fetch_add(kChunk)) {
       const size_t end = std::min(files.size(), begin + kChunk);
       for (size_t i = begin; i < end; ++i) {
         if (IsSidecar(files[i].path)) continue;
-        const bool has_sidecar = table->snapshot_->Find(files[i].path + std::string(kSidecarSuffix)) != nullptr;
+        const bool has_sidecar =
+            table->snapshot_->Find(files[i].path + std::string(kSidecarSuffix)) != nullptr;
         bool yes = false;
         entries[i] = table->ResolveOne(files[i], has_sidecar, yes);
         is_package[i] = yes ? 1 : 0;
       }
     }
   };
-  unsigned threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  unsigned threads =
+      options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<size_t>(threads, files.size() / (4 * kChunk) + 1));
   std::vector<std::thread> others;
   for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
@@ -65,14 +68,16 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
   return std::shared_ptr<const ProjectCatalog>(std::move(table));
 }
 
-ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file, bool has_sidecar, bool& is_package) const {
+ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file, bool has_sidecar,
+                                                 bool& is_package) const {
   Entry entry;
   std::optional<std::string> sidecar;
   if (has_sidecar) {
     is_package = true;
     auto content = snapshot_->Read(file.path + std::string(kSidecarSuffix), 1 << 20);
     if (!content.ok()) {
-      entry.error = fmt::format("its sidecar {}{} cannot be read: {}", file.path, kSidecarSuffix, MessageOf(content.status()));
+      entry.error = fmt::format("its sidecar {}{} cannot be read: {}", file.path, kSidecarSuffix,
+                                MessageOf(content.status()));
       return entry;
     }
     sidecar = *content->bytes;
@@ -95,7 +100,8 @@ ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
 }
 
 bool ProjectCatalog::IsNever(std::string_view name) const {
-  return std::any_of(never_.begin(), never_.end(), [&](const content::Glob& glob) { return glob.Matches(name); });
+  return std::any_of(never_.begin(), never_.end(),
+                     [&](const content::Glob& glob) { return glob.Matches(name); });
 }
 
 const ProjectCatalog::Entry* ProjectCatalog::EntryOf(std::string_view name) const {
@@ -122,15 +128,18 @@ std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
   const Entry* entry = EntryOf(name);
   if (entry == nullptr) return std::nullopt;
   CatalogEntry answer{.error = entry->error, .never_cook = entry->never};
-  if (entry->recipes != nullptr && !entry->recipes->empty()) answer.resources = entry->recipes->front().needs.resources;
+  if (entry->recipes != nullptr && !entry->recipes->empty())
+    answer.resources = entry->recipes->front().needs.resources;
   if (!cultures_.empty()) answer.localised = LocalisedOf(name);
   return answer;
 }
 
-CatalogEntry ProjectCatalog::Generated(std::string_view name, std::string_view cooker, std::string_view settings) const {
+CatalogEntry ProjectCatalog::Generated(std::string_view name, std::string_view cooker,
+                                       std::string_view settings) const {
   base::MutexLock lock(mutex_);
   GeneratedEntry& remembered = generated_[std::string(name)];
-  if (remembered.entry.recipes == nullptr || remembered.cooker != cooker || remembered.settings != settings) {
+  if (remembered.entry.recipes == nullptr || remembered.cooker != cooker ||
+      remembered.settings != settings) {
     remembered.cooker = cooker;
     remembered.settings = settings;
     remembered.entry = Entry{};
@@ -138,7 +147,8 @@ CatalogEntry ProjectCatalog::Generated(std::string_view name, std::string_view c
     if (!recipes.ok()) {
       remembered.entry.error = MessageOf(recipes.status());
     } else if (*recipes == nullptr) {
-      remembered.entry.error = fmt::format("no rule in galley.toml names a cooker for the generated package {}", name);
+      remembered.entry.error =
+          fmt::format("no rule in galley.toml names a cooker for the generated package {}", name);
     } else {
       remembered.entry.recipes = std::move(*recipes);
     }
@@ -175,16 +185,17 @@ ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view 
     return target;
   }
   target.name = std::move(*name);
-  const bool in_a_mount = std::any_of(project_->mounts.begin(), project_->mounts.end(), [&](const content::Mount& mount) {
-    return content::IsUnder(target.name, mount.path);
-  });
+  const bool in_a_mount = std::any_of(
+      project_->mounts.begin(), project_->mounts.end(),
+      [&](const content::Mount& mount) { return content::IsUnder(target.name, mount.path); });
   if (!in_a_mount) {
     target.error = "the path leaves the mounts";
     return target;
   }
   if (EntryOf(target.name) != nullptr) return target;
-  if (const size_t mark = target.name.find("/_gen/"); mark != std::string::npos &&
-                                                      EntryOf(std::string_view(target.name).substr(0, mark)) != nullptr) {
+  if (const size_t mark = target.name.find("/_gen/");
+      mark != std::string::npos &&
+      EntryOf(std::string_view(target.name).substr(0, mark)) != nullptr) {
     return target;
   }
   switch (snapshot_->Kind(target.name)) {
@@ -199,10 +210,13 @@ ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view 
   }
   if (const content::FileEntry* near = snapshot_->FindFolded(target.name); near != nullptr) {
     if (project_->fix_case && EntryOf(near->path) != nullptr) {
-      target.warning = fmt::format("{} is written {} here; its name is {}", near->path, as_written, near->path);
+      target.warning =
+          fmt::format("{} is written {} here; its name is {}", near->path, as_written, near->path);
       target.name = near->path;
     } else {
-      target.error = fmt::format("there is no such file; its name in other spelling is {} (case and Unicode form count)", near->path);
+      target.error = fmt::format(
+          "there is no such file; its name in other spelling is {} (case and Unicode form count)",
+          near->path);
     }
     return target;
   }

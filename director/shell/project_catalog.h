@@ -1,8 +1,8 @@
 // ProjectCatalog: every package of one snapshot with its recipes; the Catalog that the core asks.
 //
-// Built from a snapshot and the rules in parallel, then immutable; a new snapshot makes a new table. Generated packages are resolved on
-// demand and remembered.
-// Threads: all methods after Build from any thread.
+// Built from a snapshot and the rules in parallel, then immutable; a new snapshot makes a new
+// table. Generated packages are resolved on demand and remembered. Threads: all methods after Build
+// from any thread.
 #pragma once
 
 #include <memory>
@@ -32,14 +32,14 @@ class ProjectCatalog final : public Catalog {
   };
 
   // INVALID_ARGUMENT: a glob of `never` is malformed.
-  static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> Build(SnapshotPtr snapshot,
-                                                                   std::shared_ptr<const project::Project> project,
-                                                                   std::shared_ptr<const project::RecipeResolver> resolver,
-                                                                   const Options& options);
+  static absl::StatusOr<std::shared_ptr<const ProjectCatalog>> Build(
+      SnapshotPtr snapshot, std::shared_ptr<const project::Project> project,
+      std::shared_ptr<const project::RecipeResolver> resolver, const Options& options);
 
   // Catalog.
   std::optional<CatalogEntry> Find(std::string_view name) const override;
-  CatalogEntry Generated(std::string_view name, std::string_view cooker, std::string_view settings) const override;
+  CatalogEntry Generated(std::string_view name, std::string_view cooker,
+                         std::string_view settings) const override;
   ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const override;
 
   // nullptr: no package, or its recipes cannot be resolved.
@@ -70,7 +70,7 @@ class ProjectCatalog final : public Catalog {
   std::shared_ptr<const project::RecipeResolver> resolver_;
   std::vector<content::Glob> never_;
   std::vector<std::string> cultures_;
-  std::vector<std::string> names_;   // sorted; parallel to entries_
+  std::vector<std::string> names_;  // sorted; parallel to entries_
   std::vector<Entry> entries_;
 
   struct GeneratedEntry {

@@ -15,7 +15,9 @@ class ProjectCatalogTest : public ShellTest {
     if (world_ == nullptr) world_ = MakeWorld(catalog_options_);
     return *world_->table;
   }
-  ReferenceTarget Resolve(std::string_view as_written) { return Table().Resolve("/Game/maps/town.txt", as_written); }
+  ReferenceTarget Resolve(std::string_view as_written) {
+    return Table().Resolve("/Game/maps/town.txt", as_written);
+  }
 
   ProjectCatalog::Options catalog_options_;
   WorldPtr world_;
@@ -53,7 +55,8 @@ TEST_F(ProjectCatalogTest, APackageWithAnErrorIsInTheTableWithIt) {
 TEST_F(ProjectCatalogTest, AReferenceIsResolvedFromTheFolderOfItsFile) {
   Write("content/tex/wood.png", "");
   Write("content/maps/town.txt", "");
-  for (const char* as_written : {"/Game/tex/wood.png", "../tex/wood.png", "..\\tex\\wood.png", "./../tex//wood.png"}) {
+  for (const char* as_written :
+       {"/Game/tex/wood.png", "../tex/wood.png", "..\\tex\\wood.png", "./../tex//wood.png"}) {
     EXPECT_EQ(Resolve(as_written).name, "/Game/tex/wood.png") << as_written;
     EXPECT_EQ(Resolve(as_written).error, "") << as_written;
   }
@@ -64,7 +67,8 @@ TEST_F(ProjectCatalogTest, AReferenceThatLeadsNowhereSaysWhy) {
   Write("content/tex/wood.png", "");
   Write("content/readme.md", "");
   EXPECT_THAT(Resolve("../tex/oak.png").error, HasSubstr("no such file"));
-  EXPECT_EQ(Resolve("../tex/oak.png").name, "/Game/tex/oak.png") << "the name is known, for messages";
+  EXPECT_EQ(Resolve("../tex/oak.png").name, "/Game/tex/oak.png")
+      << "the name is known, for messages";
   EXPECT_THAT(Resolve("/Engine/wood.png").error, HasSubstr("leaves the mounts"));
   EXPECT_THAT(Resolve("../../wood.png").error, HasSubstr("leaves the mounts"));
   EXPECT_THAT(Resolve("../../../../wood.png").error, testing::Not(IsEmpty()));
@@ -88,7 +92,8 @@ TEST_F(ProjectCatalogTest, WithFixCaseAWrongSpellingIsAWarning) {
   EXPECT_EQ(Resolve("../tex/wood.png").name, "/Game/tex/Wood.png");
   EXPECT_EQ(Resolve("../tex/wood.png").error, "");
   EXPECT_THAT(Resolve("../tex/wood.png").warning, HasSubstr("/Game/tex/Wood.png"));
-  EXPECT_THAT(Resolve("/Game/notes.md").error, HasSubstr("/Game/Notes.md")) << "what it is near to is no package";
+  EXPECT_THAT(Resolve("/Game/notes.md").error, HasSubstr("/Game/Notes.md"))
+      << "what it is near to is no package";
 }
 
 TEST_F(ProjectCatalogTest, NeverComesFromTheProjectAndTheCommandLine) {
@@ -105,7 +110,8 @@ TEST_F(ProjectCatalogTest, NeverComesFromTheProjectAndTheCommandLine) {
 
 TEST_F(ProjectCatalogTest, AMalformedNeverIsRefused) {
   const WorldPtr world = MakeWorld();
-  const auto built = ProjectCatalog::Build(world->snapshot, world->project, resolver_, {.never = {"/Game/[a"}});
+  const auto built =
+      ProjectCatalog::Build(world->snapshot, world->project, resolver_, {.never = {"/Game/[a"}});
   EXPECT_TRUE(absl::IsInvalidArgument(built.status())) << built.status();
 }
 
@@ -117,24 +123,29 @@ TEST_F(ProjectCatalogTest, VariantsOfTheSelectedCulturesAreNamed) {
   EXPECT_THAT(Table().Find("/Game/ui/logo.png")->localised, IsEmpty()) << "no culture is selected";
   world_ = nullptr;
   catalog_options_.cultures = {"de", "en"};
-  EXPECT_THAT(Table().Find("/Game/ui/logo.png")->localised, ElementsAre("/Game/L10N/de/ui/logo.png"));
+  EXPECT_THAT(Table().Find("/Game/ui/logo.png")->localised,
+              ElementsAre("/Game/L10N/de/ui/logo.png"));
   EXPECT_THAT(Table().Find("/Game/ui/icon.png")->localised, IsEmpty());
   EXPECT_THAT(Table().Find("/Game/L10N/fr/ui/logo.png")->localised, IsEmpty());
 }
 
 TEST_F(ProjectCatalogTest, AGeneratedPackageGetsTheRulesAndItsGeneratorsSettings) {
   EXPECT_EQ(Table().Generated("/Game/a.txt/_gen/image.png", "", "").error, "");
-  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.settings, R"({"mipmaps":true})");
+  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.settings,
+            R"({"mipmaps":true})");
   EXPECT_EQ(Table().Generated("/Game/a.txt/_gen/image.png", "", R"({"mipmaps":false})").error, "");
-  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.settings, R"({"mipmaps":false})");
+  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.settings,
+            R"({"mipmaps":false})");
   EXPECT_EQ(Table().Generated("/Game/a.txt/_gen/image.png", "copy", "").error, "");
-  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.cooker, "copy");
+  EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/image.png")->front().recipe.cooker,
+            "copy");
   EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/other.png"), nullptr);
 }
 
 TEST_F(ProjectCatalogTest, AGeneratedPackageThatNoCookerTakesHasAnError) {
   EXPECT_THAT(Table().Generated("/Game/a.txt/_gen/x.weird", "", "").error, testing::Not(IsEmpty()));
-  EXPECT_THAT(Table().Generated("/Game/a.txt/_gen/x.png", "txeture", "").error, HasSubstr("txeture"));
+  EXPECT_THAT(Table().Generated("/Game/a.txt/_gen/x.png", "txeture", "").error,
+              HasSubstr("txeture"));
   EXPECT_EQ(Table().GeneratedRecipesOf("/Game/a.txt/_gen/x.png"), nullptr);
 }
 

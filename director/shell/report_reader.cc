@@ -9,20 +9,27 @@
 namespace galley::director {
 namespace {
 
-absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) { return Digest::FromHex(digest.hash(), digest.size_bytes()); }
+absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) {
+  return Digest::FromHex(digest.hash(), digest.size_bytes());
+}
 
-absl::StatusOr<std::vector<record::Observed>> ReadObserved(const google::protobuf::RepeatedPtrField<v1::Observed>& list) {
+absl::StatusOr<std::vector<record::Observed>> ReadObserved(
+    const google::protobuf::RepeatedPtrField<v1::Observed>& list) {
   std::vector<record::Observed> observed;
   observed.reserve(static_cast<size_t>(list.size()));
   for (const v1::Observed& one : list) {
-    if (one.kind() < 1 || one.kind() > 9) return absl::InvalidArgumentError(fmt::format("observation kind {}", one.kind()));
-    observed.push_back({{static_cast<record::ObservationKind>(one.kind()), one.subject(), one.detail()}, one.value()});
+    if (one.kind() < 1 || one.kind() > 9)
+      return absl::InvalidArgumentError(fmt::format("observation kind {}", one.kind()));
+    observed.push_back(
+        {{static_cast<record::ObservationKind>(one.kind()), one.subject(), one.detail()},
+         one.value()});
   }
   return record::Canonical(std::move(observed));
 }
 
 void FailInfrastructure(WorkerReport& report, std::string error) {
-  report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kInfrastructure, .error = std::move(error)};
+  report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kInfrastructure,
+                                     .error = std::move(error)};
 }
 
 }  // namespace
@@ -68,7 +75,8 @@ void ReportReader::Remember(const google::protobuf::RepeatedPtrField<v1::BlobWri
 }
 
 WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& wire) {
-  WorkerReport report{.report = wire.report(), .attempt = wire.attempt(), .what = WorkerReport::Ended{}};
+  WorkerReport report{
+      .report = wire.report(), .attempt = wire.attempt(), .what = WorkerReport::Ended{}};
   const std::shared_ptr<const AttemptInfo> info = Find(wire.attempt());
   if (info == nullptr) return report;  // of another term, or long over: acknowledged and dropped
   switch (wire.what_case()) {
@@ -83,15 +91,20 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       break;
     case v1::Report::kNeeds:
       if (const uint32_t platform = wire.needs().platform();
-          platform >= 32 || (info->platforms & MaskOf(platform)) == 0 || !content::ValidateVirtualPath(wire.needs().package()).ok()) {
-        FailInfrastructure(report, fmt::format("{} is said to need a package or for a platform that cannot be", info->name));
+          platform >= 32 || (info->platforms & MaskOf(platform)) == 0 ||
+          !content::ValidateVirtualPath(wire.needs().package()).ok()) {
+        FailInfrastructure(
+            report, fmt::format("{} is said to need a package or for a platform that cannot be",
+                                info->name));
         break;
       }
-      report.what = WorkerReport::Needs{.package = wire.needs().package(), .platform = wire.needs().platform()};
+      report.what = WorkerReport::Needs{.package = wire.needs().package(),
+                                        .platform = wire.needs().platform()};
       break;
     case v1::Report::kStale:
       if (const absl::Status path = content::ValidateVirtualPath(wire.stale().path()); !path.ok()) {
-        FailInfrastructure(report, fmt::format("a source of {} is said to have changed: {}", info->name, MessageOf(path)));
+        FailInfrastructure(report, fmt::format("a source of {} is said to have changed: {}",
+                                               info->name, MessageOf(path)));
         break;
       }
       report.what = WorkerReport::Stale{.path = wire.stale().path()};
@@ -106,10 +119,12 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
   return report;
 }
 
-void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& info, const v1::Loaded& loaded,
-                              WorkerReport& report) {
+void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& info,
+                              const v1::Loaded& loaded, WorkerReport& report) {
   auto details = record::DecodeDetails(loaded.details());
-  if (!details.ok()) return FailInfrastructure(report, fmt::format("load of {}: {}", info.name, MessageOf(details.status())));
+  if (!details.ok())
+    return FailInfrastructure(
+        report, fmt::format("load of {}: {}", info.name, MessageOf(details.status())));
   Remember(loaded.blobs(), nullptr);
   auto view = std::make_shared<ResultView>();
   view->references = std::move(details->references);
@@ -128,14 +143,18 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
     base::MutexLock lock(mutex_);
     counters_.bytes_read += loaded.bytes_read();
   }
-  report.what = WorkerReport::Loaded{
-      .platforms = platforms & info.platforms, .so_far = std::move(view), .load_time = absl::Microseconds(loaded.load_us())};
+  report.what = WorkerReport::Loaded{.platforms = platforms & info.platforms,
+                                     .so_far = std::move(view),
+                                     .load_time = absl::Microseconds(loaded.load_us())};
 }
 
-absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const AttemptInfo& info, const v1::Saved& saved) {
+absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const AttemptInfo& info,
+                                                                     const v1::Saved& saved) {
   const WorldPtr world = deps_.world->Get();
-  if (saved.platform() >= world->project->platforms.size() || (info.platforms & MaskOf(saved.platform())) == 0) {
-    return absl::InvalidArgumentError(fmt::format("a platform ({}) that the attempt does not have", saved.platform()));
+  if (saved.platform() >= world->project->platforms.size() ||
+      (info.platforms & MaskOf(saved.platform())) == 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("a platform ({}) that the attempt does not have", saved.platform()));
   }
   auto stored = std::make_shared<StoredResult>();
   stored->package = info.name;
@@ -157,21 +176,26 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
   return stored;
 }
 
-void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& info, const v1::Saved& saved,
-                             WorkerReport& report) {
+void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& info,
+                             const v1::Saved& saved, WorkerReport& report) {
   auto stored = ToStored(info, saved);
-  if (!stored.ok()) return FailInfrastructure(report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
+  if (!stored.ok())
+    return FailInfrastructure(
+        report, fmt::format("result of {}: {}", info.name, MessageOf(stored.status())));
   const WorldPtr world = deps_.world->Get();
-  bool is_current = info.generated_source ? *info.generated_source == (*stored)->source
-                                          : world->snapshot->LearnDigest(info.name, (*stored)->source).ok();
+  bool is_current = info.generated_source
+                        ? *info.generated_source == (*stored)->source
+                        : world->snapshot->LearnDigest(info.name, (*stored)->source).ok();
   if (is_current) {
     static const CookedOutputs& none = *new CookedOutputs();
-    const CookedOutputs& cooked = saved.platform() < info.cooked.size() ? info.cooked[saved.platform()] : none;
+    const CookedOutputs& cooked =
+        saved.platform() < info.cooked.size() ? info.cooked[saved.platform()] : none;
     std::string stale_path;
-    const auto holds =
-        StillHolds(*world, *deps_.tools, info.name, saved.platform(), cooked, (*stored)->observed, &stale_path);
+    const auto holds = StillHolds(*world, *deps_.tools, info.name, saved.platform(), cooked,
+                                  (*stored)->observed, &stale_path);
     if (!holds.ok() && !absl::IsAborted(holds.status())) {
-      return FailInfrastructure(report, fmt::format("checking what {} looked at: {}", info.name, MessageOf(holds.status())));
+      return FailInfrastructure(report, fmt::format("checking what {} looked at: {}", info.name,
+                                                    MessageOf(holds.status())));
     }
     is_current = holds.ok() && *holds;
   }
@@ -197,13 +221,14 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
                                     .is_current = is_current};
 }
 
-void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
-                              WorkerReport& report) {
+void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& info,
+                              const v1::Failed& failed, WorkerReport& report) {
   if (failed.cause() == v1::Failed::VERDICT) {
     ReadSaved(worker_id, info, failed.verdict(), report);
     const auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
     if (saved != nullptr && !saved->result->is_verdict) {
-      FailInfrastructure(report, fmt::format("result of {}: reported as a failure, but it is none", info.name));
+      FailInfrastructure(
+          report, fmt::format("result of {}: reported as a failure, but it is none", info.name));
     }
     return;
   }

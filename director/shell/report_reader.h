@@ -1,5 +1,6 @@
-// ReportReader: turns a worker's wire reports into the core's events. It recomputes every key itself, checks what a worker claims, and
-// keeps full results in the ResultTable: a worker's word alone decides nothing.
+// ReportReader: turns a worker's wire reports into the core's events. It recomputes every key
+// itself, checks what a worker claims, and keeps full results in the ResultTable: a worker's word
+// alone decides nothing.
 //
 // Threads: any; the streams' threads call Read in parallel.
 #pragma once
@@ -42,7 +43,8 @@ class ReportReader {
     ResultTable* results;
     Trace* trace;
   };
-  ReportReader(const Deps& deps, std::string trust_domain) : deps_(deps), trust_domain_(std::move(trust_domain)) {}
+  ReportReader(const Deps& deps, std::string trust_domain)
+      : deps_(deps), trust_domain_(std::move(trust_domain)) {}
 
   void Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info);
   void Forget(AttemptId attempt);
@@ -60,17 +62,22 @@ class ReportReader {
 
  private:
   std::shared_ptr<const AttemptInfo> Find(AttemptId attempt) const;
-  void ReadLoaded(const std::string& worker_id, const AttemptInfo& info, const v1::Loaded& loaded, WorkerReport& report);
-  void ReadSaved(const std::string& worker_id, const AttemptInfo& info, const v1::Saved& saved, WorkerReport& report);
-  absl::StatusOr<std::shared_ptr<StoredResult>> ToStored(const AttemptInfo& info, const v1::Saved& saved);
-  void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed, WorkerReport& report);
+  void ReadLoaded(const std::string& worker_id, const AttemptInfo& info, const v1::Loaded& loaded,
+                  WorkerReport& report);
+  void ReadSaved(const std::string& worker_id, const AttemptInfo& info, const v1::Saved& saved,
+                 WorkerReport& report);
+  absl::StatusOr<std::shared_ptr<StoredResult>> ToStored(const AttemptInfo& info,
+                                                         const v1::Saved& saved);
+  void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
+                  WorkerReport& report);
   void Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
                 std::vector<std::pair<Digest, store::BlobLocation>>* list);
 
   Deps deps_;
   std::string trust_domain_;
   mutable base::Mutex mutex_;
-  absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_ GALLEY_GUARDED_BY(mutex_);
+  absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_
+      GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<Digest, store::BlobLocation> locations_ GALLEY_GUARDED_BY(mutex_);
   Counters counters_ GALLEY_GUARDED_BY(mutex_);
 };

@@ -30,8 +30,12 @@ class ReportReaderTest : public ShellTest {
     Write("content/a.txt", "source");
     Write("content/inc.txt", "include");
     world_.Set(MakeWorld());
-    reader_ = std::make_unique<ReportReader>(
-        ReportReader::Deps{.world = &world_, .store = &store_, .tools = &tools_, .results = &results_, .trace = &trace_}, "main");
+    reader_ = std::make_unique<ReportReader>(ReportReader::Deps{.world = &world_,
+                                                                .store = &store_,
+                                                                .tools = &tools_,
+                                                                .results = &results_,
+                                                                .trace = &trace_},
+                                             "main");
     info_.package = PackageId(0);
     info_.name = "/Game/a.txt";
     info_.platforms = MaskOf(0) | MaskOf(1);
@@ -64,7 +68,9 @@ class ReportReaderTest : public ShellTest {
     EXPECT_TRUE(std::holds_alternative<What>(read.what)) << "alternative " << read.what.index();
     return std::holds_alternative<What>(read.what) ? std::get<What>(std::move(read.what)) : What{};
   }
-  WorkerReport::Saved ReadSaved(const v1::Report& report) { return ReadAs<WorkerReport::Saved>(report); }
+  WorkerReport::Saved ReadSaved(const v1::Report& report) {
+    return ReadAs<WorkerReport::Saved>(report);
+  }
   // The reason for which a report was not believed.
   std::string Refusal(const v1::Report& report) {
     const auto failed = ReadAs<WorkerReport::Failed>(report);
@@ -87,7 +93,9 @@ TEST_F(ReportReaderTest, AnHonestResultIsCurrentAndItsKeyIsOurs) {
   EXPECT_EQ(stored->platform_name, "windows");
   EXPECT_EQ(stored->last_cook.source, "cooked");
   EXPECT_EQ(stored->last_cook.worker, "local-1");
-  EXPECT_EQ(stored->action_key, record::ActionKey({info_.recipes->front().recipe, Digest::Of("source"), stored->observed, "main"}).value());
+  EXPECT_EQ(stored->action_key, record::ActionKey({info_.recipes->front().recipe,
+                                                   Digest::Of("source"), stored->observed, "main"})
+                                    .value());
   EXPECT_THAT(trace_.ToJson(), HasSubstr("/Game/a.txt"));
 }
 
@@ -100,12 +108,14 @@ TEST_F(ReportReaderTest, AResultSharedByAnotherPlatformsRunIsCached) {
 
 TEST_F(ReportReaderTest, ObservationsComeInAnyOrderButMustAgree) {
   v1::Report report = HonestSaved();
-  AddObserved(ObservationKind::kFile, "inc.txt", Digest::Of("include").ToString(), report.mutable_saved());
+  AddObserved(ObservationKind::kFile, "inc.txt", Digest::Of("include").ToString(),
+              report.mutable_saved());
   report.mutable_saved()->mutable_observed()->SwapElements(0, 1);
   const auto saved = ReadSaved(report);
   EXPECT_TRUE(saved.is_current);
   EXPECT_EQ(results_.Get(saved.result->id)->observed.size(), 2u);
-  EXPECT_EQ(results_.Get(saved.result->id)->action_key, results_.Get(ReadSaved(HonestSaved()).result->id)->action_key);
+  EXPECT_EQ(results_.Get(saved.result->id)->action_key,
+            results_.Get(ReadSaved(HonestSaved()).result->id)->action_key);
 
   AddObserved(ObservationKind::kFile, "inc.txt", "absent", report.mutable_saved());
   EXPECT_THAT(Refusal(report), HasSubstr("inc.txt"));
@@ -117,7 +127,8 @@ TEST_F(ReportReaderTest, ObservationsThatNoCookCanMakeAreRefused) {
     report.mutable_saved()->mutable_observed(0)->set_kind(kind);
     EXPECT_THAT(Refusal(report), HasSubstr("kind")) << kind;
   }
-  for (const char* path : {"a/../inc.txt", "../a/../inc.txt", "./inc.txt", "inc.txt/", "", "//inc.txt", "a\\b"}) {
+  for (const char* path :
+       {"a/../inc.txt", "../a/../inc.txt", "./inc.txt", "inc.txt/", "", "//inc.txt", "a\\b"}) {
     v1::Report report = HonestSaved();
     report.mutable_saved()->mutable_observed(0)->set_subject(path);
     EXPECT_NE(Refusal(report), "") << path;
@@ -210,7 +221,8 @@ TEST_F(ReportReaderTest, ALoadTellsReferencesAndGeneratedPackages) {
   report.set_attempt(kAttempt);
   v1::Loaded* loaded = report.mutable_loaded();
   for (const uint32_t platform : {0u, 1u, 2u, 40u}) loaded->add_platforms(platform);
-  loaded->set_details(record::EncodeDetails({.references = {{"b.txt"}}, .generated = {{"_gen/x.txt", Digest::Of("x")}}}));
+  loaded->set_details(record::EncodeDetails(
+      {.references = {{"b.txt"}}, .generated = {{"_gen/x.txt", Digest::Of("x")}}}));
   loaded->set_bytes_read(6);
   loaded->set_load_us(2);
   const auto read = ReadAs<WorkerReport::Loaded>(report);
@@ -229,7 +241,8 @@ TEST_F(ReportReaderTest, WhereABlobLiesIsRemembered) {
   blob->set_offset(64);
   report.mutable_saved()->add_blobs()->mutable_digest()->set_hash("nonsense");
   const auto saved = ReadSaved(report);
-  EXPECT_EQ(reader_->LocationOf(Digest::Of("made")), (store::BlobLocation{.segment = 9, .offset = 64}));
+  EXPECT_EQ(reader_->LocationOf(Digest::Of("made")),
+            (store::BlobLocation{.segment = 9, .offset = 64}));
   EXPECT_EQ(reader_->LocationOf(Digest::Of("unknown")), std::nullopt);
   EXPECT_EQ(results_.Get(saved.result->id)->blobs.size(), 1u);
 }

@@ -11,8 +11,11 @@ std::string StagePath(const project::Project& project, std::string_view package)
   const content::Mount* best = nullptr;
   for (const content::Mount& mount : project.mounts) {
     if (!content::IsUnder(package, mount.path)) continue;
-    // The longest virtual path wins; of mounts that overlay at one path, one that says where it is staged.
-    if (best == nullptr || mount.path.size() > best->path.size() || (mount.path == best->path && best->stage_as.empty())) best = &mount;
+    // The longest virtual path wins; of mounts that overlay at one path, one that says where it is
+    // staged.
+    if (best == nullptr || mount.path.size() > best->path.size() ||
+        (mount.path == best->path && best->stage_as.empty()))
+      best = &mount;
   }
   std::string path = best == nullptr || best->stage_as.empty()
                          ? std::string(package)
@@ -20,8 +23,8 @@ std::string StagePath(const project::Project& project, std::string_view package)
   return path.substr(path.find_first_not_of('/'));
 }
 
-absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results, store::Store& store,
-                                        const BuildRoot& request) {
+absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
+                                        store::Store& store, const BuildRoot& request) {
   RootBuilt built{.platform = request.platform};
   std::vector<tree::TreeFile> files;
   std::vector<PackageId> owners;
@@ -34,13 +37,16 @@ absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const R
       owners.push_back(package);
     }
   }
-  tree::BuiltTree made = tree::BuildTree(files, [](std::string_view name) { return content::FoldName(name); });
+  tree::BuiltTree made =
+      tree::BuildTree(files, [](std::string_view name) { return content::FoldName(name); });
   for (const tree::Conflict& conflict : made.conflicts) {
-    built.conflicts.push_back({owners[conflict.first], owners[conflict.second], conflict.path, conflict.reason});
+    built.conflicts.push_back(
+        {owners[conflict.first], owners[conflict.second], conflict.path, conflict.reason});
   }
   if (!built.conflicts.empty()) return built;
   built.root = made.root;
-  // All of them, also those that the store says it has: one that another process Put may go with that process before anything named it.
+  // All of them, also those that the store says it has: one that another process Put may go with
+  // that process before anything named it.
   for (const auto& [digest, bytes] : made.directories) RETURN_IF_ERROR(store.Put(digest, bytes));
   return built;
 }

@@ -11,11 +11,12 @@
 
 namespace galley::director {
 
-// Where a package's outputs begin in the tree: its virtual path without the leading slash, its mount's stage_as applied.
+// Where a package's outputs begin in the tree: its virtual path without the leading slash, its
+// mount's stage_as applied.
 std::string StagePath(const project::Project& project, std::string_view package);
 
 // Puts the Directories into the store. Blocking.
-absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results, store::Store& store,
-                                        const BuildRoot& request);
+absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
+                                        store::Store& store, const BuildRoot& request);
 
 }  // namespace galley::director

@@ -21,8 +21,10 @@ class RootBuilderTest : public ShellTest {
   void Add(std::string package, const std::vector<std::string>& suffixes) {
     auto stored = std::make_shared<StoredResult>();
     stored->package = std::move(package);
-    for (const std::string& suffix : suffixes) stored->result.outputs.push_back({suffix, Digest::Of(stored->package + suffix)});
-    build_.packages.emplace_back(PackageId(static_cast<uint32_t>(build_.packages.size())), results_.Add(stored)->id);
+    for (const std::string& suffix : suffixes)
+      stored->result.outputs.push_back({suffix, Digest::Of(stored->package + suffix)});
+    build_.packages.emplace_back(PackageId(static_cast<uint32_t>(build_.packages.size())),
+                                 results_.Add(stored)->id);
   }
   RootBuilt Build() {
     auto built = BuildRootTree(project_, results_, store_, build_);
@@ -31,7 +33,8 @@ class RootBuilderTest : public ShellTest {
   }
   std::vector<std::string> Paths(const Digest& root) {
     std::vector<std::string> paths;
-    const auto files = tree::ListTree(root, [this](const Digest& digest) { return store_.Get(digest); });
+    const auto files =
+        tree::ListTree(root, [this](const Digest& digest) { return store_.Get(digest); });
     EXPECT_TRUE(files.ok()) << files.status();
     for (const tree::TreeFile& file : *files) paths.push_back(file.path);
     return paths;
@@ -47,8 +50,9 @@ TEST_F(RootBuilderTest, OutputsLieAtTheirPackagesPathAndSuffix) {
   const RootBuilt built = Build();
   EXPECT_THAT(built.conflicts, IsEmpty());
   EXPECT_EQ(built.platform, 2u);
-  EXPECT_THAT(Paths(built.root), ElementsAre("Engine/lit.frag.reflect.cbor", "Engine/lit.frag.spv", "Game/a.txt",
-                                             "Game/m.gltf.d/lod1.glb", "Game/m.gltf.glb"));
+  EXPECT_THAT(Paths(built.root),
+              ElementsAre("Engine/lit.frag.reflect.cbor", "Engine/lit.frag.spv", "Game/a.txt",
+                          "Game/m.gltf.d/lod1.glb", "Game/m.gltf.glb"));
 }
 
 TEST_F(RootBuilderTest, AnEmptyCookHasARootToo) { EXPECT_THAT(Paths(Build().root), IsEmpty()); }
@@ -57,7 +61,8 @@ TEST_F(RootBuilderTest, AMountsPackagesLieWhereItIsStaged) {
   EXPECT_EQ(StagePath(project_, "/Game/a.txt"), "Game/a.txt");
   EXPECT_EQ(StagePath(project_, "/Game/dlc/a.txt"), "Game/dlc1/a.txt");
   EXPECT_EQ(StagePath(project_, "/Game/dlcx/a.txt"), "Game/dlcx/a.txt");
-  EXPECT_EQ(StagePath(project_, "/Game/dlc/plain/a.txt"), "Game/dlc/plain/a.txt") << "the longest virtual path wins";
+  EXPECT_EQ(StagePath(project_, "/Game/dlc/plain/a.txt"), "Game/dlc/plain/a.txt")
+      << "the longest virtual path wins";
 }
 
 TEST_F(RootBuilderTest, TwoPackagesWithOnePathConflictAndAreBothNamed) {
@@ -95,7 +100,8 @@ TEST_F(RootBuilderTest, ATreeBuiltAgainHasTheSameRootAndIsWholeInTheStore) {
   EXPECT_EQ(store_.Stats()->blobs, 2u) << "the top folder and Game";
   // What the store says it has is put all the same: it may go with the process that put it.
   store_.put_error = absl::ResourceExhaustedError("no space left on device");
-  EXPECT_TRUE(absl::IsResourceExhausted(BuildRootTree(project_, results_, store_, build_).status()));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(BuildRootTree(project_, results_, store_, build_).status()));
 }
 
 TEST_F(RootBuilderTest, AResultThatIsNotKnownIsABugNotASilentHole) {

@@ -1,4 +1,5 @@
-// For the tests of this folder: a small project on the disk, its World, and a store whose calls can be watched and broken.
+// For the tests of this folder: a small project on the disk, its World, and a store whose calls can
+// be watched and broken.
 #pragma once
 
 #include <functional>
@@ -23,24 +24,29 @@ namespace galley::director {
 // A MemoryStore that counts what is asked of its cache and fails when it is told to.
 class WatchedStore final : public store::Store {
  public:
-  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override { return inner.FindMissing(digests); }
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    return inner.FindMissing(digests);
+  }
   absl::StatusOr<Blob> Get(const Digest& digest) override { return inner.Get(digest); }
   absl::Status Put(const Digest& digest, std::string_view bytes) override {
     return put_error.ok() ? inner.Put(digest, bytes) : put_error;
   }
-  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> keys) override {
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> keys) override {
     ++look_ups;
     if (!look_up_error.ok()) return look_up_error;
     return inner.ObservationSets(keys);
   }
-  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> keys) override {
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> keys) override {
     ++look_ups;
     if (!look_up_error.ok()) return look_up_error;
     return inner.Results(keys);
   }
   absl::StatusOr<store::StoreInfo> Info() override { return inner.Info(); }
   absl::StatusOr<uint64_t> AllocateSegment() override { return inner.AllocateSegment(); }
-  absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(std::span<const Digest> digests) override {
+  absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(
+      std::span<const Digest> digests) override {
     return inner.Locate(digests);
   }
   absl::Status Commit(const store::CommitBatch& batch) override {
@@ -48,8 +54,12 @@ class WatchedStore final : public store::Store {
     if (on_commit) on_commit(batch);
     return commit_error.ok() ? inner.Commit(batch) : commit_error;
   }
-  absl::StatusOr<uint64_t> Publish(const store::PublishedRoot& root) override { return inner.Publish(root); }
-  absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override { return inner.Roots(project_id); }
+  absl::StatusOr<uint64_t> Publish(const store::PublishedRoot& root) override {
+    return inner.Publish(root);
+  }
+  absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override {
+    return inner.Roots(project_id);
+  }
   absl::Status Forget(std::span<const Digest> keys) override { return inner.Forget(keys); }
   absl::StatusOr<store::StoreStats> Stats() override { return inner.Stats(); }
   absl::StatusOr<store::VerifyReport> Verify() override { return inner.Verify(); }
@@ -63,8 +73,8 @@ class WatchedStore final : public store::Store {
   std::function<void(const store::CommitBatch&)> on_commit;
 };
 
-// A project with the mount /Game (<dir>/content) and the platforms windows (0), android (1) and linux (2, as windows). Two rules: *.txt is
-// copied, *.png is a texture.
+// A project with the mount /Game (<dir>/content) and the platforms windows (0), android (1) and
+// linux (2, as windows). Two rules: *.txt is copied, *.png is a texture.
 class ShellTest : public content::ContentTest {
  protected:
   void SetUp() override {
@@ -80,7 +90,8 @@ class ShellTest : public content::ContentTest {
   }
 
   void AddRule(std::string_view match, project::RuleBody body) {
-    project_.rules.push_back({*content::Glob::Parse(match), std::move(body), static_cast<int>(project_.rules.size() + 1) * 10});
+    project_.rules.push_back({*content::Glob::Parse(match), std::move(body),
+                              static_cast<int>(project_.rules.size() + 1) * 10});
   }
 
   // Scans what was written and looks at it with the project as it stands.
@@ -94,7 +105,8 @@ class ShellTest : public content::ContentTest {
         {.name = "texture",
          .identity = "t1",
          .extensions = {"png"},
-         .settings = {{.name = "mipmaps", .type = record::SettingType::kBool, .default_json = "true"}}}};
+         .settings = {
+             {.name = "mipmaps", .type = record::SettingType::kBool, .default_json = "true"}}}};
     resolver_ = std::make_shared<project::RecipeResolver>(*world->project, cookers);
     auto table = ProjectCatalog::Build(world->snapshot, world->project, resolver_, options);
     EXPECT_TRUE(table.ok()) << table.status();
@@ -104,7 +116,8 @@ class ShellTest : public content::ContentTest {
   }
 
   // A result whose outputs (suffix, bytes) are in `store`.
-  static record::Result MakeResult(store::Store& store, const std::vector<std::pair<std::string, std::string>>& outputs) {
+  static record::Result MakeResult(
+      store::Store& store, const std::vector<std::pair<std::string, std::string>>& outputs) {
     record::Result result;
     for (const auto& [suffix, bytes] : outputs) {
       EXPECT_TRUE(store.Put(Digest::Of(bytes), bytes).ok());

@@ -24,7 +24,11 @@ std::string Trace::ToJson() const {
   int next = 0;
   for (auto& [worker, id] : processes) {
     id = worker == "director" ? 0 : ++next;
-    events.push_back({{"ph", "M"}, {"name", "process_name"}, {"pid", id}, {"tid", 0}, {"args", {{"name", worker}}}});
+    events.push_back({{"ph", "M"},
+                      {"name", "process_name"},
+                      {"pid", id},
+                      {"tid", 0},
+                      {"args", {{"name", worker}}}});
   }
   for (const Span& span : spans_) {
     nlohmann::json event = {{"ph", "X"},

@@ -1,4 +1,5 @@
-// Trace: every worker's loads and saves as Chrome trace JSON (chrome://tracing, Perfetto). Format: "Trace Event Format", complete events.
+// Trace: every worker's loads and saves as Chrome trace JSON (chrome://tracing, Perfetto). Format:
+// "Trace Event Format", complete events.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@ namespace galley::director {
 class Trace {
  public:
   struct Span {
-    std::string name;      // package
-    std::string category;  // "load", "save", "commit", "scan", ...
-    std::string worker;    // process row; "director" for our own
-    uint32_t slot = 0;     // thread row
+    std::string name;        // package
+    std::string category;    // "load", "save", "commit", "scan", ...
+    std::string worker;      // process row; "director" for our own
+    uint32_t slot = 0;       // thread row
     int64_t started_us = 0;  // wall clock
     int64_t duration_us = 0;
     std::string platform;

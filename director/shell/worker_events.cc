@@ -1,4 +1,5 @@
-// DirectorShell's side of the workers: attach, messages, deaths. Callbacks of the stream and launcher threads.
+// DirectorShell's side of the workers: attach, messages, deaths. Callbacks of the stream and
+// launcher threads.
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -8,10 +9,12 @@
 
 namespace galley::director {
 
-absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id, const v1::FromWorker& first) {
+absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
+                                                     const v1::FromWorker& first) {
   if (first.hello().cookers_json() != options_.cookers_json) {
     return absl::FailedPreconditionError(
-        "the worker's cookers are not those of this cook (another build of galley-worker?); start the cook again");
+        "the worker's cookers are not those of this cook (another build of galley-worker?); start "
+        "the cook again");
   }
   const WorldPtr world = world_.Get();
   v1::ToWorker message;
@@ -24,7 +27,8 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     out->set_name(platform.name);
     for (const auto& [key, value] : platform.parameters) (*out->mutable_parameters())[key] = value;
   }
-  for (const auto& [name, value] : world->environment) (*welcome.mutable_environment())[name] = value;
+  for (const auto& [name, value] : world->environment)
+    (*welcome.mutable_environment())[name] = value;
   welcome.set_memory_bytes_default(options_.memory_bytes_default);
   welcome.set_timeout_us_default(absl::ToInt64Microseconds(options_.timeout_default));
   welcome.set_scratch_directory(JoinPath(options_.state_directory, "scratch/" + worker_id));
@@ -37,8 +41,8 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     base::MutexLock lock(mutex_);
     segment_used_[worker_id] = segment;
   }
-  LogInfo("worker={} attached machine={} slots={} pid={}", worker_id, first.hello().machine(), first.hello().slots(),
-          first.hello().pid());
+  LogInfo("worker={} attached machine={} slots={} pid={}", worker_id, first.hello().machine(),
+          first.hello().slots(), first.hello().pid());
   return message;
 }
 
@@ -55,9 +59,12 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   if (message.reports().empty()) return Post(Event(WorkerAlive{worker}));
   const uint64_t world_number = world_.Get()->number;
   WorkerReported reported{.worker = worker};
-  for (const v1::Report& report : message.reports()) reported.reports.push_back(reports_.Read(worker_id, report));
+  for (const v1::Report& report : message.reports())
+    reported.reports.push_back(reports_.Read(worker_id, report));
   GiveSegmentIfLow(worker_id, message);
-  Post(Internal([this, reported = std::move(reported), world_number]() mutable { TakeReports(std::move(reported), world_number); }));
+  Post(Internal([this, reported = std::move(reported), world_number]() mutable {
+    TakeReports(std::move(reported), world_number);
+  }));
 }
 
 // A worker gets its next segment when the present one is half full, so that it never waits for one.

@@ -1,5 +1,5 @@
-// World: what one cook stands on at a moment: project, snapshot, packages. Immutable but for digests learned; a changed file makes the next
-// World. Everyone holds it by shared_ptr.
+// World: what one cook stands on at a moment: project, snapshot, packages. Immutable but for
+// digests learned; a changed file makes the next World. Everyone holds it by shared_ptr.
 #pragma once
 
 #include <cstdint>

@@ -22,13 +22,15 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
 }
 
 void AddRoot(Ledger& ledger, const Digest& root) {
-  if (std::find(ledger.roots.begin(), ledger.roots.end(), root) == ledger.roots.end()) ledger.roots.push_back(root);
+  if (std::find(ledger.roots.begin(), ledger.roots.end(), root) == ledger.roots.end())
+    ledger.roots.push_back(root);
 }
 
 constexpr size_t kStampBytes = 24;
 
 void PutNumber(std::string& bytes, uint64_t value) {
-  for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
+  for (int shift = 0; shift < 64; shift += 8)
+    bytes.push_back(static_cast<char>(value >> shift & 0xff));
 }
 uint64_t GetNumber(std::string_view bytes, size_t at) {
   uint64_t value = 0;
@@ -85,7 +87,8 @@ absl::Status ReadPending(std::string_view text, Ledger& ledger) {
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
   Ledger ledger;
-  ASSIGN_OR_RETURN(const std::optional<std::string> marker, sandbox.Read(kMarkerName, kLedgerBytesMax));
+  ASSIGN_OR_RETURN(const std::optional<std::string> marker,
+                   sandbox.Read(kMarkerName, kLedgerBytesMax));
   if (marker) {
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(kMarkerName));
     ledger.written_ns = node.stamp.mtime_ns;
@@ -94,10 +97,12 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     LogWarning("stage: {} is not used: {}", sandbox.Full(kMarkerName), MessageOf(status));
     ledger = Ledger();
   }
-  ASSIGN_OR_RETURN(const std::optional<std::string> pending, sandbox.Read(kPendingName, kLedgerBytesMax));
+  ASSIGN_OR_RETURN(const std::optional<std::string> pending,
+                   sandbox.Read(kPendingName, kLedgerBytesMax));
   if (pending) {
     const absl::Status status = ReadPending(*pending, ledger);
-    if (!status.ok()) LogWarning("stage: {} is used in part: {}", sandbox.Full(kPendingName), MessageOf(status));
+    if (!status.ok())
+      LogWarning("stage: {} is used in part: {}", sandbox.Full(kPendingName), MessageOf(status));
   }
   return ledger;
 }
@@ -112,7 +117,8 @@ absl::Status BeginStaging(Sandbox& sandbox, const Ledger& ledger, const Digest& 
   return sandbox.RemoveFile(kMarkerName);
 }
 
-absl::Status EndStaging(Sandbox& sandbox, const Digest& root, const std::set<std::string, std::less<>>& beside,
+absl::Status EndStaging(Sandbox& sandbox, const Digest& root,
+                        const std::set<std::string, std::less<>>& beside,
                         const std::vector<FileStamp>& stamps) {
   std::string text = root.ToString() + "\n";
   for (const std::string& path : beside) text += path + "\n";

@@ -10,7 +10,8 @@
 namespace galley::director {
 namespace {
 
-// Trees are at most 256 deep (tree.h); what is far deeper was not made by us, and each level holds a descriptor.
+// Trees are at most 256 deep (tree.h); what is far deeper was not made by us, and each level holds
+// a descriptor.
 constexpr size_t kDepthMax = 512;
 
 std::string Join(std::string_view folder, std::string_view name) {
@@ -24,7 +25,8 @@ bool IsOwnName(std::string_view path) {
 
 // As record::ValidateSuffix has it: "", ".ext", ".d/<name>".
 bool IsSuffix(std::string_view rest) {
-  return rest.empty() || (rest.front() == '.' && (rest.find('/') == std::string_view::npos || rest.starts_with(".d/")));
+  return rest.empty() || (rest.front() == '.' &&
+                          (rest.find('/') == std::string_view::npos || rest.starts_with(".d/")));
 }
 
 class Planner {
@@ -45,10 +47,14 @@ class Planner {
 
  private:
   absl::Status NoteWanted() {
-    std::sort(input_.wanted.begin(), input_.wanted.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::sort(input_.wanted.begin(), input_.wanted.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
     for (const tree::TreeFile& file : input_.wanted) {
-      if (IsOwnName(file.path)) return absl::InvalidArgumentError(fmt::format("the tree holds {}, a name of staging's own", file.path));
-      for (size_t end = file.path.rfind('/'); end != std::string::npos && end > 0; end = file.path.rfind('/', end - 1)) {
+      if (IsOwnName(file.path))
+        return absl::InvalidArgumentError(
+            fmt::format("the tree holds {}, a name of staging's own", file.path));
+      for (size_t end = file.path.rfind('/'); end != std::string::npos && end > 0;
+           end = file.path.rfind('/', end - 1)) {
         if (!plan_.folders.insert(file.path.substr(0, end)).second) break;
       }
     }
@@ -56,8 +62,9 @@ class Planner {
   }
 
   bool IsWanted(std::string_view path) const {
-    const auto found = std::lower_bound(input_.wanted.begin(), input_.wanted.end(), path,
-                                        [](const tree::TreeFile& file, std::string_view p) { return file.path < p; });
+    const auto found = std::lower_bound(
+        input_.wanted.begin(), input_.wanted.end(), path,
+        [](const tree::TreeFile& file, std::string_view p) { return file.path < p; });
     return found != input_.wanted.end() && found->path == path;
   }
 
@@ -69,7 +76,8 @@ class Planner {
       if (folder.empty() && IsOwnName(name)) continue;
       ASSIGN_OR_RETURN(const Node node, sandbox_.Look(path));
       if (node.kind == NodeKind::kFolder) {
-        RETURN_IF_ERROR(plan_.folders.contains(path) ? RemoveUnwanted(path, depth + 1) : RemoveFolder(path, depth + 1));
+        RETURN_IF_ERROR(plan_.folders.contains(path) ? RemoveUnwanted(path, depth + 1)
+                                                     : RemoveFolder(path, depth + 1));
       } else if (!IsWanted(path)) {
         plan_.removals.push_back({path, false});
       }
@@ -80,7 +88,8 @@ class Planner {
   // With all that is in it. On a narrow cook only what is ours may go.
   absl::Status RemoveFolder(const std::string& folder, size_t depth) {
     if (depth > kDepthMax) {
-      return absl::FailedPreconditionError(fmt::format("{}: more than {} folders deep", sandbox_.Full(folder), kDepthMax));
+      return absl::FailedPreconditionError(
+          fmt::format("{}: more than {} folders deep", sandbox_.Full(folder), kDepthMax));
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
     for (const std::string& name : names) {
@@ -93,8 +102,10 @@ class Planner {
       } else if (input_.by_the_book || input_.known.contains(path)) {
         plan_.removals.push_back({path, false});
       } else {
-        return absl::FailedPreconditionError(fmt::format(
-            "{} was not put there by Galley, and a cooked file must go where its folder is: move it away", sandbox_.Full(path)));
+        return absl::FailedPreconditionError(
+            fmt::format("{} was not put there by Galley, and a cooked file must go where its "
+                        "folder is: move it away",
+                        sandbox_.Full(path)));
       }
     }
     plan_.removals.push_back({folder, true});
@@ -103,11 +114,14 @@ class Planner {
 
   absl::Status RemoveFailed() {
     for (const std::string& package : input_.failed_packages) {
-      for (auto known = input_.known.lower_bound(package); known != input_.known.end() && known->starts_with(package); ++known) {
-        if (!IsSuffix(std::string_view(*known).substr(package.size())) || IsWanted(*known)) continue;
+      for (auto known = input_.known.lower_bound(package);
+           known != input_.known.end() && known->starts_with(package); ++known) {
+        if (!IsSuffix(std::string_view(*known).substr(package.size())) || IsWanted(*known))
+          continue;
         if (!doomed_.insert(*known).second) continue;
         ASSIGN_OR_RETURN(const Node node, sandbox_.Look(*known));
-        if (node.kind == NodeKind::kFile || node.kind == NodeKind::kOther) plan_.removals.push_back({*known, false});
+        if (node.kind == NodeKind::kFile || node.kind == NodeKind::kOther)
+          plan_.removals.push_back({*known, false});
       }
     }
     return absl::OkStatus();
@@ -116,7 +130,8 @@ class Planner {
   absl::Status Place(const tree::TreeFile& file) {
     RETURN_IF_ERROR(CheckInterrupted(input_.interrupted));
     ASSIGN_OR_RETURN(const Node node, sandbox_.Look(file.path));
-    if (node.kind == NodeKind::kFolder && !input_.by_the_book) RETURN_IF_ERROR(RemoveFolder(file.path, 1));
+    if (node.kind == NodeKind::kFolder && !input_.by_the_book)
+      RETURN_IF_ERROR(RemoveFolder(file.path, 1));
     ASSIGN_OR_RETURN(const bool is_there, Lies(file, node));
     if (is_there) {
       ++plan_.unchanged;
@@ -129,11 +144,14 @@ class Planner {
   }
 
   absl::StatusOr<bool> Lies(const tree::TreeFile& file, const Node& node) {
-    if (node.kind != NodeKind::kFile || node.size_bytes != file.digest.size_bytes() || node.is_executable != file.is_executable) {
+    if (node.kind != NodeKind::kFile || node.size_bytes != file.digest.size_bytes() ||
+        node.is_executable != file.is_executable) {
       return false;
     }
     const auto trusted = input_.trusted.find(file.path);
-    if (trusted != input_.trusted.end() && trusted->second.digest == file.digest && trusted->second.stamp == node.stamp) return true;
+    if (trusted != input_.trusted.end() && trusted->second.digest == file.digest &&
+        trusted->second.stamp == node.stamp)
+      return true;
     return sandbox_.Holds(file.path, file.digest);
   }
 
@@ -146,7 +164,8 @@ class Planner {
   // True when the tree has a folder in the place of `path`, or a file in that of a folder above it.
   bool MakesRoom(std::string_view path) const {
     if (plan_.folders.contains(path)) return true;
-    for (size_t end = path.rfind('/'); end != std::string_view::npos && end > 0; end = path.rfind('/', end - 1)) {
+    for (size_t end = path.rfind('/'); end != std::string_view::npos && end > 0;
+         end = path.rfind('/', end - 1)) {
       if (IsWanted(path.substr(0, end))) return true;
     }
     return false;
@@ -161,10 +180,13 @@ class Planner {
 }  // namespace
 
 absl::Status CheckInterrupted(const std::atomic<bool>* interrupted) {
-  if (interrupted != nullptr && interrupted->load()) return absl::CancelledError("staging was interrupted");
+  if (interrupted != nullptr && interrupted->load())
+    return absl::CancelledError("staging was interrupted");
   return absl::OkStatus();
 }
 
-absl::StatusOr<Plan> MakePlan(Sandbox& sandbox, PlanInput input) { return Planner(sandbox, std::move(input)).Make(); }
+absl::StatusOr<Plan> MakePlan(Sandbox& sandbox, PlanInput input) {
+  return Planner(sandbox, std::move(input)).Make();
+}
 
 }  // namespace galley::director

@@ -25,10 +25,11 @@ struct Plan {
   std::vector<tree::TreeFile> writes;  // sorted by path
   std::vector<Removal> removals;
   uint64_t unchanged = 0;
-  std::vector<FileStamp> stamps;       // of all the tree's files, sorted by path; those of `writes` are still to be filled in
+  std::vector<FileStamp> stamps;  // of all the tree's files, sorted by path; those of `writes` are
+                                  // still to be filled in
   std::vector<size_t> stamps_to_fill;  // for each of `writes`, where
   PathSet folders;                     // those that the tree wants
-  PathSet beside;                      // files of ours that stay though the tree does not hold them (narrow cooks)
+  PathSet beside;  // files of ours that stay though the tree does not hold them (narrow cooks)
 };
 
 // A file as it was laid there.
@@ -40,8 +41,9 @@ struct LaidFile {
 struct PlanInput {
   std::vector<tree::TreeFile> wanted;
   bool by_the_book = true;
-  std::map<std::string, LaidFile, std::less<>> trusted;  // files that lie there whole, unless size or stamp differ
-  PathSet known;                                       // narrow cooks: all files of ours that may lie there
+  std::map<std::string, LaidFile, std::less<>>
+      trusted;    // files that lie there whole, unless size or stamp differ
+  PathSet known;  // narrow cooks: all files of ours that may lie there
   std::vector<std::string> failed_packages;
   const std::atomic<bool>* interrupted = nullptr;
 };

@@ -33,7 +33,9 @@ bool IsAtOrUnder(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-int64_t Nanoseconds(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
+int64_t Nanoseconds(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 // The system's answers to opening something that is absent, no folder, or a link.
 bool IsNoFolder(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
@@ -47,7 +49,8 @@ absl::StatusOr<Sandbox> Sandbox::Open(const std::string& directory) {
   return Sandbox(directory, std::move(root));
 }
 
-absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::string& name, std::string_view path, bool make) {
+absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::string& name,
+                                                    std::string_view path, bool make) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   FileDescriptor folder(::openat(parent, name.c_str(), kFlags));
   if (folder.valid()) return folder;
@@ -56,7 +59,8 @@ absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::strin
   if (errno != ENOENT && ::unlinkat(parent, name.c_str(), 0) != 0 && errno != ENOENT) {
     return ErrnoStatus(errno, "replace by a folder", Full(path));
   }
-  if (::mkdirat(parent, name.c_str(), 0755) != 0 && errno != EEXIST) return ErrnoStatus(errno, "make folder", Full(path));
+  if (::mkdirat(parent, name.c_str(), 0755) != 0 && errno != EEXIST)
+    return ErrnoStatus(errno, "make folder", Full(path));
   folder = FileDescriptor(::openat(parent, name.c_str(), kFlags));
   if (!folder.valid()) return ErrnoStatus(errno, "open folder", Full(path));
   return folder;
@@ -65,12 +69,14 @@ absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::strin
 absl::StatusOr<int> Sandbox::Folder(std::string_view path, bool make) {
   while (!open_.empty() && !IsAtOrUnder(path, open_.back().path)) open_.pop_back();
   while (true) {
-    const std::string_view have = open_.empty() ? std::string_view() : std::string_view(open_.back().path);
+    const std::string_view have =
+        open_.empty() ? std::string_view() : std::string_view(open_.back().path);
     const int fd = open_.empty() ? root_.get() : open_.back().fd.get();
     if (have.size() == path.size()) return fd;
     const size_t begin = have.empty() ? 0 : have.size() + 1;
     const std::string_view next = path.substr(0, path.find('/', begin));
-    ASSIGN_OR_RETURN(FileDescriptor folder, OpenSegment(fd, std::string(next.substr(begin)), next, make));
+    ASSIGN_OR_RETURN(FileDescriptor folder,
+                     OpenSegment(fd, std::string(next.substr(begin)), next, make));
     if (!folder.valid()) return -1;
     open_.push_back({std::string(next), std::move(folder)});
   }
@@ -93,7 +99,9 @@ absl::StatusOr<Node> Sandbox::Look(std::string_view path) {
   return Node{.kind = NodeKind::kFile,
               .size_bytes = static_cast<uint64_t>(s.st_size),
               .is_executable = (s.st_mode & S_IXUSR) != 0,
-              .stamp = {.mtime_ns = Nanoseconds(s.st_mtim), .ctime_ns = Nanoseconds(s.st_ctim), .inode = s.st_ino}};
+              .stamp = {.mtime_ns = Nanoseconds(s.st_mtim),
+                        .ctime_ns = Nanoseconds(s.st_ctim),
+                        .inode = s.st_ino}};
 }
 
 absl::StatusOr<std::vector<std::string>> Sandbox::Names(std::string_view folder) {
@@ -124,7 +132,8 @@ absl::StatusOr<std::vector<std::string>> Sandbox::Names(std::string_view folder)
 absl::StatusOr<bool> Sandbox::Holds(std::string_view path, const Digest& digest) {
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
   if (parent < 0) return false;
-  const FileDescriptor file(::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const FileDescriptor file(
+      ::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid()) {
     // What cannot be read is not known to be right: it is written anew.
     if (IsNoFolder(errno) || errno == EACCES || errno == ENXIO) return false;
@@ -143,15 +152,17 @@ absl::StatusOr<bool> Sandbox::Holds(std::string_view path, const Digest& digest)
   }
 }
 
-absl::StatusOr<std::optional<std::string>> Sandbox::Read(std::string_view path, uint64_t size_bytes_max) {
+absl::StatusOr<std::optional<std::string>> Sandbox::Read(std::string_view path,
+                                                         uint64_t size_bytes_max) {
   ASSIGN_OR_RETURN(const Node node, Look(path));
   if (node.kind != NodeKind::kFile) return std::nullopt;
   if (node.size_bytes > size_bytes_max) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{} has {} bytes, the limit is {}", Full(path), node.size_bytes, size_bytes_max));
+    return absl::ResourceExhaustedError(fmt::format("{} has {} bytes, the limit is {}", Full(path),
+                                                    node.size_bytes, size_bytes_max));
   }
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
-  const FileDescriptor file(::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const FileDescriptor file(
+      ::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid()) return ErrnoStatus(errno, "open", Full(path));
   std::string bytes(node.size_bytes, '\0');
   size_t size = 0;
@@ -169,11 +180,14 @@ absl::StatusOr<std::optional<std::string>> Sandbox::Read(std::string_view path, 
 absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool is_executable) {
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
   // What an interrupted stage left.
-  if (::unlinkat(parent, kTemporaryName, 0) != 0 && errno != ENOENT) return ErrnoStatus(errno, "write", Full(path));
-  FileDescriptor file(::openat(parent, kTemporaryName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (::unlinkat(parent, kTemporaryName, 0) != 0 && errno != ENOENT)
+    return ErrnoStatus(errno, "write", Full(path));
+  FileDescriptor file(
+      ::openat(parent, kTemporaryName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.valid()) return ErrnoStatus(errno, "write", Full(path));
   absl::Status status = WriteAll(file.get(), bytes, Full(path));
-  if (status.ok() && ::fchmod(file.get(), is_executable ? 0755 : 0644) != 0) status = ErrnoStatus(errno, "chmod", Full(path));
+  if (status.ok() && ::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
+    status = ErrnoStatus(errno, "chmod", Full(path));
   if (status.ok() && ::close(file.Release()) != 0) status = ErrnoStatus(errno, "write", Full(path));
   if (status.ok() && ::renameat(parent, kTemporaryName, parent, NameOf(path).c_str()) != 0) {
     status = ErrnoStatus(errno, "replace", Full(path));
@@ -184,14 +198,16 @@ absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool 
 
 absl::Status Sandbox::RemoveFile(std::string_view path) {
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
-  if (parent < 0 || ::unlinkat(parent, NameOf(path).c_str(), 0) == 0 || errno == ENOENT) return absl::OkStatus();
+  if (parent < 0 || ::unlinkat(parent, NameOf(path).c_str(), 0) == 0 || errno == ENOENT)
+    return absl::OkStatus();
   return ErrnoStatus(errno, "remove", Full(path));
 }
 
 absl::StatusOr<bool> Sandbox::RemoveEmptyFolder(std::string_view path) {
   Close(path);
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
-  if (parent < 0 || ::unlinkat(parent, NameOf(path).c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return true;
+  if (parent < 0 || ::unlinkat(parent, NameOf(path).c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT)
+    return true;
   if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) return false;
   return ErrnoStatus(errno, "remove folder", Full(path));
 }

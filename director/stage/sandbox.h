@@ -1,9 +1,11 @@
-// Sandbox: the file operations of staging below one folder, none of which follows a symlink: folders are opened segment by segment with
-// O_NOFOLLOW, so that a link planted in the sandbox never leads a write or a removal outside. (The sandbox folder itself may be reached
-// through links: it is the user's word.)
+// Sandbox: the file operations of staging below one folder, none of which follows a symlink:
+// folders are opened segment by segment with O_NOFOLLOW, so that a link planted in the sandbox
+// never leads a write or a removal outside. (The sandbox folder itself may be reached through
+// links: it is the user's word.)
 //
-// Paths are relative, without leading or trailing '/', of plain segments; "" is the sandbox itself. Errors name the full path.
-// Threads: one owner. Holds one descriptor for each folder on the way to the last path used: use sorted paths.
+// Paths are relative, without leading or trailing '/', of plain segments; "" is the sandbox itself.
+// Errors name the full path. Threads: one owner. Holds one descriptor for each folder on the way to
+// the last path used: use sorted paths.
 #pragma once
 
 #include <cstdint>
@@ -49,15 +51,17 @@ class Sandbox {
   // nullopt when absent or no regular file. RESOURCE_EXHAUSTED above `size_bytes_max`.
   absl::StatusOr<std::optional<std::string>> Read(std::string_view path, uint64_t size_bytes_max);
 
-  // Replaces `path` by a rename. Folders above are made; what lies in their place and is no folder is removed. FAILED_PRECONDITION when a
-  // folder lies at `path`.
+  // Replaces `path` by a rename. Folders above are made; what lies in their place and is no folder
+  // is removed. FAILED_PRECONDITION when a folder lies at `path`.
   absl::Status Write(std::string_view path, std::string_view bytes, bool is_executable);
   // A file, link or other non-folder; absent is fine.
   absl::Status RemoveFile(std::string_view path);
   // False when it is not empty (or no folder).
   absl::StatusOr<bool> RemoveEmptyFolder(std::string_view path);
 
-  std::string Full(std::string_view path) const { return path.empty() ? directory_ : JoinPath(directory_, path); }
+  std::string Full(std::string_view path) const {
+    return path.empty() ? directory_ : JoinPath(directory_, path);
+  }
 
  private:
   struct OpenFolder {
@@ -65,11 +69,13 @@ class Sandbox {
     FileDescriptor fd;
   };
 
-  Sandbox(std::string directory, FileDescriptor root) : directory_(std::move(directory)), root_(std::move(root)) {}
+  Sandbox(std::string directory, FileDescriptor root)
+      : directory_(std::move(directory)), root_(std::move(root)) {}
 
   // The descriptor of a folder; -1 when it is not there (or no folder) and `make` is false.
   absl::StatusOr<int> Folder(std::string_view path, bool make);
-  absl::StatusOr<FileDescriptor> OpenSegment(int parent, const std::string& name, std::string_view path, bool make);
+  absl::StatusOr<FileDescriptor> OpenSegment(int parent, const std::string& name,
+                                             std::string_view path, bool make);
   // Forgets descriptors of `path` and what lies under it.
   void Close(std::string_view path);
 

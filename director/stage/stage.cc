@@ -18,7 +18,8 @@ namespace {
 absl::StatusOr<std::vector<tree::TreeFile>> List(store::Store& store, const Digest& root) {
   absl::StatusOr<std::vector<tree::TreeFile>> files =
       tree::ListTree(root, [&](const Digest& digest) { return store.Get(digest); });
-  if (!files.ok()) return Annotate(files.status(), fmt::format("reading the tree {}", root.ToString()));
+  if (!files.ok())
+    return Annotate(files.status(), fmt::format("reading the tree {}", root.ToString()));
   return files;
 }
 
@@ -26,7 +27,8 @@ absl::StatusOr<std::vector<tree::TreeFile>> List(store::Store& store, const Dige
 absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, const Digest& root) {
   absl::StatusOr<std::vector<tree::TreeFile>> files = List(store, root);
   const absl::Status& status = files.status();
-  if (!absl::IsNotFound(status) && !absl::IsDataLoss(status) && !absl::IsInvalidArgument(status)) return files;
+  if (!absl::IsNotFound(status) && !absl::IsDataLoss(status) && !absl::IsInvalidArgument(status))
+    return files;
   LogWarning("stage: an earlier root is not used: {}", MessageOf(status));
   return std::vector<tree::TreeFile>();
 }
@@ -40,12 +42,14 @@ absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>
   ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(digests));
   if (missing.empty()) return absl::OkStatus();
   const auto named = path_of.find(missing.front());
-  return absl::NotFoundError(fmt::format("staging {}: the store lacks its bytes, {}{}; cook again",
-                                         named == path_of.end() ? "a file" : *named->second, missing.front().ToString(),
-                                         missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size())));
+  return absl::NotFoundError(
+      fmt::format("staging {}: the store lacks its bytes, {}{}; cook again",
+                  named == path_of.end() ? "a file" : *named->second, missing.front().ToString(),
+                  missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size())));
 }
 
-absl::Status WriteFiles(store::Store& store, Sandbox& sandbox, const std::vector<tree::TreeFile>& files,
+absl::Status WriteFiles(store::Store& store, Sandbox& sandbox,
+                        const std::vector<tree::TreeFile>& files,
                         const std::atomic<bool>* interrupted, StageReport& report) {
   for (const tree::TreeFile& file : files) {
     RETURN_IF_ERROR(CheckInterrupted(interrupted));
@@ -78,13 +82,15 @@ absl::Status RemoveEmptied(Sandbox& sandbox, std::string path, const PathSet& wa
   return absl::OkStatus();
 }
 
-absl::Status Remove(Sandbox& sandbox, const Plan& plan, const StageOptions& options, StageReport& report) {
+absl::Status Remove(Sandbox& sandbox, const Plan& plan, const StageOptions& options,
+                    StageReport& report) {
   for (const Removal& removal : plan.removals) {
     RETURN_IF_ERROR(CheckInterrupted(options.interrupted));
     if (removal.is_folder) {
       ASSIGN_OR_RETURN(const bool is_gone, sandbox.RemoveEmptyFolder(removal.path));
       if (is_gone) continue;
-      return absl::FailedPreconditionError(fmt::format("{} changed while it was staged: cook again", sandbox.Full(removal.path)));
+      return absl::FailedPreconditionError(
+          fmt::format("{} changed while it was staged: cook again", sandbox.Full(removal.path)));
     }
     RETURN_IF_ERROR(sandbox.RemoveFile(removal.path));
     ++report.removed;
@@ -93,21 +99,26 @@ absl::Status Remove(Sandbox& sandbox, const Plan& plan, const StageOptions& opti
   return absl::OkStatus();
 }
 
-// Time stamps come from a clock that ticks this often or more so: a change within the tick in which the marker was written may leave them
-// as they were.
+// Time stamps come from a clock that ticks this often or more so: a change within the tick in which
+// the marker was written may leave them as they were.
 constexpr int64_t kTickNs = 20'000'000;
 
 void NoteTrusted(const Ledger& ledger, std::vector<tree::TreeFile>& files, PlanInput& input) {
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::sort(files.begin(), files.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
   if (ledger.stamps.size() != files.size()) return;  // unknown: compared by digest
   for (size_t i = 0; i < files.size(); ++i) {
     if (ledger.stamps[i].ctime_ns >= ledger.written_ns - kTickNs) continue;
-    input.trusted.emplace(files[i].path, LaidFile{.digest = files[i].digest, .stamp = ledger.stamps[i]});
+    input.trusted.emplace(files[i].path,
+                          LaidFile{.digest = files[i].digest, .stamp = ledger.stamps[i]});
   }
 }
 
-absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options, const Ledger& ledger) {
-  PlanInput input{.by_the_book = options.by_the_book, .failed_packages = options.failed_packages, .interrupted = options.interrupted};
+absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options,
+                                  const Ledger& ledger) {
+  PlanInput input{.by_the_book = options.by_the_book,
+                  .failed_packages = options.failed_packages,
+                  .interrupted = options.interrupted};
   ASSIGN_OR_RETURN(input.wanted, List(store, options.root));
   for (const Digest& root : ledger.roots) {
     const bool is_exact = ledger.exact == root;
@@ -134,7 +145,8 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger));
   ASSIGN_OR_RETURN(Plan plan, MakePlan(sandbox, std::move(input)));
   StageReport report{.unchanged = plan.unchanged};
-  const bool is_right = plan.writes.empty() && plan.removals.empty() && ledger.exact == options.root && ledger.beside == plan.beside;
+  const bool is_right = plan.writes.empty() && plan.removals.empty() &&
+                        ledger.exact == options.root && ledger.beside == plan.beside;
   if (is_right && ledger.stamps == plan.stamps) return report;
   // Compared by digest now, so that it need not be the next time.
   if (is_right) {
@@ -150,14 +162,16 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   return report;
 }
 
-absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root, const std::string& directory) {
+absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
+                                     const std::string& directory) {
   ASSIGN_OR_RETURN(const std::vector<tree::TreeFile> files, List(store, root));
   RETURN_IF_ERROR(CheckPresent(store, files));
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(""));
   if (!names.empty()) {
     return absl::FailedPreconditionError(
-        fmt::format("{} is not empty (it holds {}): name a new or empty folder", directory, EscapeControl(names.front())));
+        fmt::format("{} is not empty (it holds {}): name a new or empty folder", directory,
+                    EscapeControl(names.front())));
   }
   StageReport report;
   RETURN_IF_ERROR(WriteFiles(store, sandbox, files, nullptr, report));

@@ -1,15 +1,19 @@
-// Staging: lays a cooked tree out in a platform's sandbox by applying the difference between what the sandbox holds and the new root.
+// Staging: lays a cooked tree out in a platform's sandbox by applying the difference between what
+// the sandbox holds and the new root.
 //
-// Each file is replaced by a rename; the marker file `.galley-root` in the sandbox names the root that it holds and is absent meanwhile, so
-// that an interrupted stage is completed by the next (which then compares with what lies there: size and digest). What Galley knows to have
-// put there is in the marker and, meanwhile, in `.galley-root.pending` (ledger.h). Files are copied from the store, which verifies them (a
-// reflink needs a file of its own in the store, which Store does not show). Links in the sandbox are replaced, never followed.
+// Each file is replaced by a rename; the marker file `.galley-root` in the sandbox names the root
+// that it holds and is absent meanwhile, so that an interrupted stage is completed by the next
+// (which then compares with what lies there: size and digest). What Galley knows to have put there
+// is in the marker and, meanwhile, in `.galley-root.pending` (ledger.h). Files are copied from the
+// store, which verifies them (a reflink needs a file of its own in the store, which Store does not
+// show). Links in the sandbox are replaced, never followed.
 //
-// What is needed is worked out first, and looked for in the store, so that a blob that is missing leaves the sandbox untouched.
+// What is needed is worked out first, and looked for in the store, so that a blob that is missing
+// leaves the sandbox untouched.
 //
-// Files that Galley did not put there are left alone unless the tree wants their place... except on a cook by the book, after which the
-// sandbox equals the root.
-// With an unchanged root every staged file is still looked at (presence, size, times, inode), so what a person deleted or edited comes
+// Files that Galley did not put there are left alone unless the tree wants their place... except on
+// a cook by the book, after which the sandbox equals the root. With an unchanged root every staged
+// file is still looked at (presence, size, times, inode), so what a person deleted or edited comes
 // back; what was only touched is compared by digest once.
 #pragma once
 
@@ -26,11 +30,11 @@
 namespace galley::director {
 
 struct StageOptions {
-  std::string directory;    // the sandbox: <out>/<platform>
+  std::string directory;  // the sandbox: <out>/<platform>
   Digest root;
   bool by_the_book = true;  // remove what the root does not hold
-  // Narrow cooks: paths (without leading '/') of failed packages' outputs; a file is removed when it is one of these packages' paths plus a
-  // suffix that the old tree held.
+  // Narrow cooks: paths (without leading '/') of failed packages' outputs; a file is removed when
+  // it is one of these packages' paths plus a suffix that the old tree held.
   std::vector<std::string> failed_packages;
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -42,13 +46,15 @@ struct StageReport {
   uint64_t bytes_written = 0;
 };
 
-// NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file). CANCELLED: `interrupted` became true. INVALID_ARGUMENT: the
-// tree wants a name that is staging's own.
-// RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent). FAILED_PRECONDITION: `directory` holds something that is not ours
-// where a file must go (a folder that is not empty).
+// NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file). CANCELLED:
+// `interrupted` became true. INVALID_ARGUMENT: the tree wants a name that is staging's own.
+// RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent). FAILED_PRECONDITION:
+// `directory` holds something that is not ours where a file must go (a folder that is not empty).
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
 
-// `galley checkout ROOT DIR`: the whole tree into a new or empty folder; no marker. FAILED_PRECONDITION: the folder is not empty.
-absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root, const std::string& directory);
+// `galley checkout ROOT DIR`: the whole tree into a new or empty folder; no marker.
+// FAILED_PRECONDITION: the folder is not empty.
+absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
+                                     const std::string& directory);
 
 }  // namespace galley::director

@@ -44,20 +44,32 @@ class BlobsInMemory final : public store::Store {
     return missing;
   }
   absl::StatusOr<Blob> Get(const Digest& digest) override {
-    if (file_reads_left > 0 && files.contains(digest) && --file_reads_left == 0) return absl::UnavailableError("the store went away");
+    if (file_reads_left > 0 && files.contains(digest) && --file_reads_left == 0)
+      return absl::UnavailableError("the store went away");
     const auto found = blobs_.find(digest);
     if (found == blobs_.end()) return absl::NotFoundError("no blob " + digest.ToString());
     return MakeBlob(found->second);
   }
   absl::Status Put(const Digest&, std::string_view) override { return Unused(); }
-  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest>) override { return Unused(); }
-  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest>) override { return Unused(); }
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest>) override {
+    return Unused();
+  }
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest>) override {
+    return Unused();
+  }
   absl::StatusOr<store::StoreInfo> Info() override { return Unused(); }
   absl::StatusOr<uint64_t> AllocateSegment() override { return Unused(); }
-  absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(std::span<const Digest>) override { return Unused(); }
+  absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(
+      std::span<const Digest>) override {
+    return Unused();
+  }
   absl::Status Commit(const store::CommitBatch&) override { return Unused(); }
   absl::StatusOr<uint64_t> Publish(const store::PublishedRoot&) override { return Unused(); }
-  absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view) override { return Unused(); }
+  absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view) override {
+    return Unused();
+  }
   absl::Status Forget(std::span<const Digest>) override { return Unused(); }
   absl::StatusOr<store::StoreStats> Stats() override { return Unused(); }
   absl::StatusOr<store::VerifyReport> Verify() override { return Unused(); }
@@ -88,7 +100,8 @@ class StageTest : public ::testing::Test {
       list.push_back({.path = path, .digest = store_.Add(text), .is_executable = is_executable});
       store_.files.insert(list.back().digest);
     }
-    const tree::BuiltTree built = tree::BuildTree(list, [](std::string_view name) { return std::string(name); });
+    const tree::BuiltTree built =
+        tree::BuildTree(list, [](std::string_view name) { return std::string(name); });
     EXPECT_TRUE(built.conflicts.empty());
     for (const auto& [digest, bytes] : built.directories) store_.Add(bytes);
     return built.root;
@@ -97,8 +110,12 @@ class StageTest : public ::testing::Test {
   absl::StatusOr<StageReport> StageBook(const Files& files) {
     return Stage(store_, StageOptions{.directory = sandbox_, .root = Tree(files)});
   }
-  absl::StatusOr<StageReport> StageNarrow(const Files& files, std::vector<std::string> failed = {}) {
-    return Stage(store_, StageOptions{.directory = sandbox_, .root = Tree(files), .by_the_book = false, .failed_packages = std::move(failed)});
+  absl::StatusOr<StageReport> StageNarrow(const Files& files,
+                                          std::vector<std::string> failed = {}) {
+    return Stage(store_, StageOptions{.directory = sandbox_,
+                                      .root = Tree(files),
+                                      .by_the_book = false,
+                                      .failed_packages = std::move(failed)});
   }
 
   std::string Path(std::string_view path) const { return JoinPath(sandbox_, path); }
@@ -131,9 +148,13 @@ class StageTest : public ::testing::Test {
     return marker.substr(0, marker.find('\0'));
   }
   // Long ago for the marker: what was staged and not touched since is trusted by its stamps.
-  void LetTimePass() const { fs::last_write_time(Path(".galley-root"), fs::file_time_type::clock::now() + std::chrono::hours(1)); }
+  void LetTimePass() const {
+    fs::last_write_time(Path(".galley-root"),
+                        fs::file_time_type::clock::now() + std::chrono::hours(1));
+  }
 
-  // Ends the process with 0 when staging a file beyond the size limit is answered as a full disk would be: EFBIG takes ENOSPC's path.
+  // Ends the process with 0 when staging a file beyond the size limit is answered as a full disk
+  // would be: EFBIG takes ENOSPC's path.
   [[noreturn]] void StageBeyondTheLimit() {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{4096, 4096};
@@ -283,11 +304,18 @@ TEST_F(StageTest, ANarrowCookAddsAndReplacesAndKeepsTheRest) {
 }
 
 TEST_F(StageTest, ANarrowCookRemovesTheOutputsOfItsFailedPackagesOnly) {
-  ASSERT_TRUE(StageBook({{"Game/x.png.ktx2", "1"}, {"Game/x.png.d/small.ktx2", "2"}, {"Game/x.pngs", "3"}, {"Game/y.png.ktx2", "4"}}).ok());
+  ASSERT_TRUE(StageBook({{"Game/x.png.ktx2", "1"},
+                         {"Game/x.png.d/small.ktx2", "2"},
+                         {"Game/x.pngs", "3"},
+                         {"Game/y.png.ktx2", "4"}})
+                  .ok());
   Write("Game/x.png.note", "mine");
   const StageReport report = StageNarrow({{"Game/z", "z"}}, {"Game/x.png"}).value();
   EXPECT_EQ(report.removed, 2u);
-  EXPECT_EQ(Held(), (Files{{"Game/x.png.note", "mine"}, {"Game/x.pngs", "3"}, {"Game/y.png.ktx2", "4"}, {"Game/z", "z"}}));
+  EXPECT_EQ(Held(), (Files{{"Game/x.png.note", "mine"},
+                           {"Game/x.pngs", "3"},
+                           {"Game/y.png.ktx2", "4"},
+                           {"Game/z", "z"}}));
 }
 
 TEST_F(StageTest, AFailedPackageIsRemovedThoughNarrowCooksCameBetween) {
@@ -357,7 +385,8 @@ TEST_F(StageTest, AMissingBlobLeavesTheSandboxUntouched) {
   ASSERT_TRUE(StageBook(before).ok());
   const Digest root = Tree({{"Game/b", "lost"}});
   store_.Drop(Digest::Of("lost"));
-  const absl::Status status = Stage(store_, StageOptions{.directory = sandbox_, .root = root}).status();
+  const absl::Status status =
+      Stage(store_, StageOptions{.directory = sandbox_, .root = root}).status();
   EXPECT_TRUE(absl::IsNotFound(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("Game/b"));
   EXPECT_EQ(Held(), before);
@@ -367,7 +396,8 @@ TEST_F(StageTest, AMissingBlobLeavesTheSandboxUntouched) {
 TEST_F(StageTest, AnInterruptIsCancelled) {
   const std::atomic<bool> interrupted = true;
   const Digest root = Tree({{"Game/a", "a"}});
-  const auto report = Stage(store_, StageOptions{.directory = sandbox_, .root = root, .interrupted = &interrupted});
+  const auto report =
+      Stage(store_, StageOptions{.directory = sandbox_, .root = root, .interrupted = &interrupted});
   EXPECT_TRUE(absl::IsCancelled(report.status()));
 }
 
@@ -378,11 +408,11 @@ TEST_F(StageTest, ALinkPlantedInTheSandboxLeadsNothingOutside) {
   for (const bool by_the_book : {true, false}) {
     fs::remove_all(sandbox_);
     fs::create_directories(sandbox_);
-    fs::create_symlink(outside, Path("Game"));                          // a folder's place
-    fs::create_symlink(JoinPath(outside, "a"), Path("top"));            // a file's place
-    fs::create_symlink(outside, Path("stale"));                         // nobody's place
-    fs::create_symlink(JoinPath(outside, "m"), Path(".galley-root"));   // the marker's
-    fs::create_symlink(JoinPath(outside, "t"), Path(".galley-new~"));   // the temporary file's
+    fs::create_symlink(outside, Path("Game"));                         // a folder's place
+    fs::create_symlink(JoinPath(outside, "a"), Path("top"));           // a file's place
+    fs::create_symlink(outside, Path("stale"));                        // nobody's place
+    fs::create_symlink(JoinPath(outside, "m"), Path(".galley-root"));  // the marker's
+    fs::create_symlink(JoinPath(outside, "t"), Path(".galley-new~"));  // the temporary file's
     const Files files = {{"Game/a", "cooked"}, {"Game/b", "b"}, {"top", "precious"}};
     ASSERT_TRUE((by_the_book ? StageBook(files) : StageNarrow(files)).ok());
     EXPECT_EQ(Held(outside), (Files{{"a", "precious"}}));
@@ -400,9 +430,11 @@ TEST_F(StageTest, AFullDiskIsToldWithTheFilesName) {
   EXPECT_EXIT(StageBeyondTheLimit(), ::testing::ExitedWithCode(0), "");
 }
 
-// The model: by the book the sandbox equals the tree; narrow, it is overlaid. Interrupted stages come between.
+// The model: by the book the sandbox equals the tree; narrow, it is overlaid. Interrupted stages
+// come between.
 TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
-  const std::vector<std::string> paths = {"G/a", "G/a/b", "G/a/b/c", "G/d", "H/a", "H/a.x", "H/a.x/y", "i"};
+  const std::vector<std::string> paths = {"G/a", "G/a/b", "G/a/b/c", "G/d",
+                                          "H/a", "H/a.x", "H/a.x/y", "i"};
   for (uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     fs::remove_all(sandbox_);
@@ -410,8 +442,11 @@ TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
     for (int step = 0; step < 8; ++step) {
       Files files;
       for (const std::string& path : paths) {
-        const bool fits = std::none_of(files.begin(), files.end(), [&](const auto& f) { return path.starts_with(f.first + "/"); });
-        if (fits && random() % 3 == 0) files[path] = std::string(1, static_cast<char>('a' + random() % 3));
+        const bool fits = std::none_of(files.begin(), files.end(), [&](const auto& f) {
+          return path.starts_with(f.first + "/");
+        });
+        if (fits && random() % 3 == 0)
+          files[path] = std::string(1, static_cast<char>('a' + random() % 3));
       }
       store_.Add("");
       const bool by_the_book = random() % 2 == 0;
@@ -424,7 +459,9 @@ TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
       ASSERT_TRUE(report.ok()) << report.status() << " seed " << seed << " step " << step;
       if (by_the_book) held.clear();
       for (const auto& [path, text] : files) {
-        std::erase_if(held, [&](const auto& h) { return h.first.starts_with(path + "/") || path.starts_with(h.first + "/"); });
+        std::erase_if(held, [&](const auto& h) {
+          return h.first.starts_with(path + "/") || path.starts_with(h.first + "/");
+        });
         held[path] = text;
       }
       ASSERT_EQ(Held(), held) << "seed " << seed << " step " << step;
@@ -447,7 +484,8 @@ TEST_F(StageTest, ACheckoutIntoAFolderWithFilesIsRefused) {
 }
 
 TEST_F(StageTest, AnUnknownRootIsNotFound) {
-  const auto report = Stage(store_, StageOptions{.directory = sandbox_, .root = Digest::Of("no tree")});
+  const auto report =
+      Stage(store_, StageOptions{.directory = sandbox_, .root = Digest::Of("no tree")});
   EXPECT_TRUE(absl::IsNotFound(report.status()));
 }
 

@@ -1,8 +1,11 @@
-// encode_one: one source through one cooker in a process of its own: the reference that benchmarks give to ninja.
+// encode_one: one source through one cooker in a process of its own: the reference that benchmarks
+// give to ninja.
 //
-//   encode_one COOKER SETTINGS_JSON PARAMETER=VALUE[,...] INPUT VIRTUAL_NAME OUTPUT_STEM [VIRTUAL_INCLUDE=PATH...]
+//   encode_one COOKER SETTINGS_JSON PARAMETER=VALUE[,...] INPUT VIRTUAL_NAME OUTPUT_STEM
+//   [VIRTUAL_INCLUDE=PATH...]
 //
-// Writes OUTPUT_STEM<suffix> for each output. The same cooker code with the same settings as a worker's; no store, no keys.
+// Writes OUTPUT_STEM<suffix> for each output. The same cooker code with the same settings as a
+// worker's; no store, no keys.
 
 #include <cstdio>
 #include <string>
@@ -17,12 +20,15 @@ namespace galley::worker {
 namespace {
 
 absl::Status Encode(int argc, char** argv) {
-  if (argc < 7) return absl::InvalidArgumentError("usage: encode_one COOKER SETTINGS PARAMETERS INPUT NAME OUTPUT [INCLUDE=PATH...]");
+  if (argc < 7)
+    return absl::InvalidArgumentError(
+        "usage: encode_one COOKER SETTINGS PARAMETERS INPUT NAME OUTPUT [INCLUDE=PATH...]");
   ASSIGN_OR_RETURN(std::string source, ReadFile(argv[4]));
   const Cookers cookers = AllCookers();
   for (const auto& cooker : cookers) {
     if (cooker->description().name != argv[1]) continue;
-    FakeCookContext context(cooker->description(), argv[5], std::move(source), nlohmann::json::parse(argv[2]));
+    FakeCookContext context(cooker->description(), argv[5], std::move(source),
+                            nlohmann::json::parse(argv[2]));
     for (const auto pair : absl::StrSplit(argv[3], ',', absl::SkipEmpty())) {
       const std::string text(pair);
       context.SetPlatform(text.substr(0, text.find('=')), text.substr(text.find('=') + 1));

@@ -45,11 +45,14 @@ struct SimJob {
 class Cluster {
  public:
   explicit Cluster(const ClusterOptions& options)
-      : options_(options), random_(options.seed * 7919 + options.has_faults), world_(std::make_shared<World>(options.seed)) {
+      : options_(options),
+        random_(options.seed * 7919 + options.has_faults),
+        world_(std::make_shared<World>(options.seed)) {
     if (options.has_faults) {
       DrawFaults();
     } else {
-      // A file that will change has changed already where there are no faults: both runs end with the same files.
+      // A file that will change has changed already where there are no faults: both runs end with
+      // the same files.
       for (auto& [name, package] : world_->packages) {
         if (package.will_change) package.version = 1;
         package.will_change = false;
@@ -78,13 +81,16 @@ class Cluster {
     if (!outcome_.has_ended) Break("liveness: nothing more happens" + Stuck());
     outcome_.counters = core_->counters();
     for (const auto& [platform, text] : roots_) outcome_.roots += text;
-    for (const auto& [name, count] : attempts_of_) outcome_.attempts_max = std::max(outcome_.attempts_max, count);
+    for (const auto& [name, count] : attempts_of_)
+      outcome_.attempts_max = std::max(outcome_.attempts_max, count);
     return outcome_;
   }
 
  private:
   void DrawFaults() {
-    const auto draw = [&](uint64_t percent, uint64_t most) { return random_() % 100 < percent ? random_() % most : 0; };
+    const auto draw = [&](uint64_t percent, uint64_t most) {
+      return random_() % 100 < percent ? random_() % most : 0;
+    };
     loss_percent_ = draw(60, 6);
     message_percent_ = draw(60, 20);
     infrastructure_percent_ = draw(50, 10);
@@ -99,15 +105,21 @@ class Cluster {
 
   void StartDirector() {
     ++term_;
-    CookOptions cook{.platform_count = kPlatforms, .workers = options_.workers, .term = term_, .units_per_step = 16, .look_ups_per_batch = 8};
+    CookOptions cook{.platform_count = kPlatforms,
+                     .workers = options_.workers,
+                     .term = term_,
+                     .units_per_step = 16,
+                     .look_ups_per_batch = 8};
     cook.resources = {{"gpu", 1}};
     cook.silence_max = absl::Seconds(15);
     core_ = std::make_unique<CookCore>(cook, world_, CostTable{}, options_.seed);
   }
 
   void RequestCook(absl::Duration delay) {
-    CookRequested request{.request = ++requests_, .platforms = 3, .by_the_book = true, .force = is_forced_};
-    for (const std::string& name : world_->selected) request.selected.push_back({name, InstigatorCategory::kCookMap});
+    CookRequested request{
+        .request = ++requests_, .platforms = 3, .by_the_book = true, .force = is_forced_};
+    for (const std::string& name : world_->selected)
+      request.selected.push_back({name, InstigatorCategory::kCookMap});
     Post(delay, std::function<void()>([this, request] {
            is_requested_ = true;
            Step(request);
@@ -121,7 +133,8 @@ class Cluster {
     Step(CancelRequested{});
   }
 
-  // kill -9 of the director: what it knew is gone, what the store holds stays; some workers live on and attach to the next.
+  // kill -9 of the director: what it knew is gone, what the store holds stays; some workers live on
+  // and attach to the next.
   void Restart() {
     ++outcome_.restarts;
     Hash("restart");
@@ -157,8 +170,12 @@ class Cluster {
     return happens;
   }
   bool IsStormy() const { return options_.has_faults && now_ - absl::UnixEpoch() < kCalmBegins; }
-  absl::Duration Some(int64_t ms_max) { return absl::Milliseconds(1 + static_cast<int64_t>(random_() % static_cast<uint64_t>(ms_max))); }
-  void At(absl::Duration delay, std::function<void()> act) { queue_.emplace(std::pair(now_ + delay, sequence_++), std::move(act)); }
+  absl::Duration Some(int64_t ms_max) {
+    return absl::Milliseconds(1 + static_cast<int64_t>(random_() % static_cast<uint64_t>(ms_max)));
+  }
+  void At(absl::Duration delay, std::function<void()> act) {
+    queue_.emplace(std::pair(now_ + delay, sequence_++), std::move(act));
+  }
   // What belongs to the director's process dies with it.
   void Post(absl::Duration delay, std::function<void()> act) {
     At(delay, [this, term = term_, act = std::move(act)] {
@@ -206,7 +223,8 @@ class Cluster {
   }
 
   void Hash(std::string_view text) {
-    for (const char c : text) outcome_.effects = (outcome_.effects ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+    for (const char c : text)
+      outcome_.effects = (outcome_.effects ^ static_cast<uint8_t>(c)) * 0x100000001b3;
   }
   template <typename... T>
   void Hash(std::string_view kind, T... numbers) {
@@ -232,7 +250,8 @@ class Cluster {
       Hash("look", item.package.value(), item.platforms, item.generation, item.cooked.size());
       if (is_forced_) Break("safety: looked up though forced: " + core_->NameOf(item.package));
       for (PlatformIndex p = 0; p < kPlatforms; ++p) {
-        if (item.platforms & MaskOf(p)) answer.items.push_back({item.package, p, item.generation, Answer(item, p)});
+        if (item.platforms & MaskOf(p))
+          answer.items.push_back({item.package, p, item.generation, Answer(item, p)});
       }
     }
     Post(Some(20), std::move(answer));
@@ -242,14 +261,16 @@ class Cluster {
     const std::string& name = core_->NameOf(item.package);
     const WorldPackage& package = world_->At(name);
     // By name, so that a cache holds the same whatever was asked for first.
-    const bool is_cached = options_.has_cache && !package.is_poison && !package.will_change && Digest::Of(name).hash()[0] % 2 == 0;
+    const bool is_cached = options_.has_cache && !package.is_poison && !package.will_change &&
+                           Digest::Of(name).hash()[0] % 2 == 0;
     if (!is_cached && !is_known_.contains({name, platform})) return LookedUp::Miss{};
     LookedUp::NeedsCooked needs;
     std::string inputs;
     for (const std::string& input : package.cooked_inputs) {
       std::string value;
       for (const CookedResult& result : item.cooked) {
-        if (core_->NameOf(result.package) == input && result.platform == platform) value = results_[result.result.index()];
+        if (core_->NameOf(result.package) == input && result.platform == platform)
+          value = results_[result.result.index()];
       }
       if (value.empty()) needs.packages.push_back(input);
       inputs += value;
@@ -262,8 +283,10 @@ class Cluster {
     return LookedUp::Hit{result, false};
   }
 
-  std::string Text(const std::string& name, PlatformIndex platform, const std::string& inputs) const {
-    std::string text = name + "#" + std::to_string(world_->At(name).version) + "@" + std::to_string(platform) + "(" + inputs;
+  std::string Text(const std::string& name, PlatformIndex platform,
+                   const std::string& inputs) const {
+    std::string text = name + "#" + std::to_string(world_->At(name).version) + "@" +
+                       std::to_string(platform) + "(" + inputs;
     return text.size() > 4096 ? Digest::Of(text).hex() : text + ")";
   }
 
@@ -276,15 +299,20 @@ class Cluster {
     for (const ReportId report : desire.persisted) Forget(worker, report);
     for (const AttemptId attempt : desire.cancel) {
       Hash("cancel", attempt);
-      if (!worker.is_hung && worker.in_hand.erase(attempt) > 0) Report(body, attempt, WorkerReport::Ended{});
+      if (!worker.is_hung && worker.in_hand.erase(attempt) > 0)
+        Report(body, attempt, WorkerReport::Ended{});
     }
     for (const Desire::Start& start : desire.start) {
       Hash("start", start.attempt, start.package.value(), start.platforms, start.cooked.size());
-      SimJob job{.attempt = start.attempt, .name = core_->NameOf(start.package), .platforms = start.platforms};
+      SimJob job{.attempt = start.attempt,
+                 .name = core_->NameOf(start.package),
+                 .platforms = start.platforms};
       for (const CookedResult& result : start.cooked) {
-        job.inputs[{core_->NameOf(result.package), result.platform}] = results_[result.result.index()];
+        job.inputs[{core_->NameOf(result.package), result.platform}] =
+            results_[result.result.index()];
       }
-      if (is_cancelled_ && !has_ended_once_) Break("safety: handed over after the cancel: " + job.name);
+      if (is_cancelled_ && !has_ended_once_)
+        Break("safety: handed over after the cancel: " + job.name);
       ++attempts_of_[job.name];
       worker.in_hand.insert(start.attempt);
       worker.free_at = std::max(worker.free_at, now_) + Some(Happens(5) ? 3000 : 60);
@@ -296,7 +324,8 @@ class Cluster {
     const auto at = worker.unacknowledged.find(report);
     if (at == worker.unacknowledged.end()) return;
     const auto* saved = std::get_if<WorkerReport::Saved>(&at->second.what);
-    if (saved != nullptr && accepted_.contains(saved->result->id) && !durable_.contains(saved->result->id)) {
+    if (saved != nullptr && accepted_.contains(saved->result->id) &&
+        !durable_.contains(saved->result->id)) {
       Break("safety: acknowledged before it is durable: " + results_[saved->result->id.index()]);
     }
     worker.unacknowledged.erase(at);
@@ -312,26 +341,33 @@ class Cluster {
       return;
     }
     worker.in_hand.erase(job.attempt);
-    if (Happens(infrastructure_percent_)) return Report(body, job.attempt, WorkerReport::Failed{WorkerReport::Fault::kInfrastructure, "no space"});
+    if (Happens(infrastructure_percent_))
+      return Report(body, job.attempt,
+                    WorkerReport::Failed{WorkerReport::Fault::kInfrastructure, "no space"});
     const bool changes_early = Digest::Of(job.name).hash()[1] % 2 == 0;
     if (world_->At(job.name).will_change && changes_early) {
       Change(job.name);
       return Report(body, job.attempt, WorkerReport::Stale{job.name});
     }
-    if (world_->At(job.name).is_poison) return Report(body, job.attempt, WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
-    Report(body, job.attempt, WorkerReport::Loaded{job.platforms, MakeResult(job.name, ""), absl::Milliseconds(5)});
+    if (world_->At(job.name).is_poison)
+      return Report(body, job.attempt,
+                    WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
+    Report(body, job.attempt,
+           WorkerReport::Loaded{job.platforms, MakeResult(job.name, ""), absl::Milliseconds(5)});
     for (PlatformIndex p = 0; p < kPlatforms; ++p) {
       if (!(job.platforms & MaskOf(p))) continue;
       std::string inputs;
       for (const std::string& input : world_->At(job.name).cooked_inputs) {
         const auto value = job.inputs.find({input, p});
-        if (value == job.inputs.end()) return Report(body, job.attempt, WorkerReport::Needs{input, p});
+        if (value == job.inputs.end())
+          return Report(body, job.attempt, WorkerReport::Needs{input, p});
         inputs += value->second;
       }
       const bool is_shared = world_->At(job.name).is_shared && p > 0 && (job.platforms & 1);
       const std::string text = Text(job.name, p, inputs);
       is_made_.emplace(text, std::pair(job.name, p));
-      Report(body, job.attempt, WorkerReport::Saved{p, MakeResult(job.name, text), absl::Milliseconds(20), is_shared});
+      Report(body, job.attempt,
+             WorkerReport::Saved{p, MakeResult(job.name, text), absl::Milliseconds(20), is_shared});
     }
     Report(body, job.attempt, WorkerReport::Ended{});
     if (!world_->At(job.name).will_change) return;
@@ -355,18 +391,21 @@ class Cluster {
   }
 
   void Deliver(size_t body, ReportId number) {
-    const absl::Duration delay = IsStormy() && message_percent_ > 0 ? Some(300) : absl::Milliseconds(1);
+    const absl::Duration delay =
+        IsStormy() && message_percent_ > 0 ? Some(300) : absl::Milliseconds(1);
     const auto report = workers_[body].unacknowledged.find(number);
     if (report == workers_[body].unacknowledged.end()) return;
     // A message that is on its way to a director goes down with it.
     Post(delay, std::function<void()>([this, body, what = report->second]() mutable {
-      if (auto* saved = std::get_if<WorkerReport::Saved>(&what.what)) {
-        const std::string& text = results_[saved->result->id.index()];
-        // The package's name ends where its version begins.
-        saved->is_current = text.size() > 4000 || text == world_->Expected(text.substr(0, text.find('#')), saved->platform);
-      }
-      Step(WorkerReported{workers_[body].id, {what}});
-    }));
+           if (auto* saved = std::get_if<WorkerReport::Saved>(&what.what)) {
+             const std::string& text = results_[saved->result->id.index()];
+             // The package's name ends where its version begins.
+             saved->is_current =
+                 text.size() > 4000 ||
+                 text == world_->Expected(text.substr(0, text.find('#')), saved->platform);
+           }
+           Step(WorkerReported{workers_[body].id, {what}});
+         }));
   }
 
   // A worker sends again until it is answered, and signs of life; a lost one does not any more.
@@ -394,7 +433,8 @@ class Cluster {
     const size_t body = workers_.size();
     workers_.push_back({.id = spawn.worker});
     const uint32_t slots = 1 + static_cast<uint32_t>(random_() % 3);
-    Post(spawn.delay + Some(200), std::function<void()>([this, body, slots] { Attach(body, slots); }));
+    Post(spawn.delay + Some(200),
+         std::function<void()>([this, body, slots] { Attach(body, slots); }));
   }
 
   void Do(const Stop& stop) {
@@ -402,7 +442,8 @@ class Cluster {
     ++outcome_.stops;
     const auto body = body_of_.find(stop.worker);
     if (body == body_of_.end()) return;
-    if (!workers_[body->second].is_hung && workers_[body->second].is_alive) Break("safety: stopped a worker that is well");
+    if (!workers_[body->second].is_hung && workers_[body->second].is_alive)
+      Break("safety: stopped a worker that is well");
     workers_[body->second].is_alive = false;
     if (random_() % 2 == 0) Post(Some(500), WorkerLost{stop.worker, "killed", true});
   }
@@ -412,7 +453,8 @@ class Cluster {
     const bool fails = !has_commit_failed_ && Happens(commit_failure_percent_);
     for (const Persist::Item& item : persist.items) {
       Hash("persist", item.package.value(), item.platform, item.result.value(), item.was_cooked);
-      if (item.was_cooked && !committed_.insert(item.result).second) Break("safety: committed twice: " + core_->NameOf(item.package));
+      if (item.was_cooked && !committed_.insert(item.result).second)
+        Break("safety: committed twice: " + core_->NameOf(item.package));
       if (item.was_cooked) accepted_.insert(item.result);
       answer.items.push_back({item.package, item.platform, item.result});
     }
@@ -438,7 +480,8 @@ class Cluster {
     durable_.insert(item.result);
     const std::string& text = results_[item.result.index()];
     stored_.insert(text);
-    if (const auto made = is_made_.find(text); made != is_made_.end()) is_known_.insert(made->second);
+    if (const auto made = is_made_.find(text); made != is_made_.end())
+      is_known_.insert(made->second);
   }
 
   void Do(const Rescan& rescan) {
@@ -453,7 +496,8 @@ class Cluster {
       const std::string& name = core_->NameOf(package);
       names[name] = package;
       text += name + " = " + results_[result.index()] + "\n";
-      if (results_[result.index()] != world_->Expected(name, root.platform)) Break("safety: stale result in the root: " + name);
+      if (results_[result.index()] != world_->Expected(name, root.platform))
+        Break("safety: stale result in the root: " + name);
       if (!durable_.contains(result)) Break("safety: a result in the root is not durable: " + name);
     }
     Hash(text);
@@ -462,7 +506,8 @@ class Cluster {
     for (const auto& [package, result] : root.packages) in_root_[root.platform].insert(package);
     RootBuilt built{root.platform, Digest::Of(text), {}};
     for (const auto& [a, b] : world_->conflicts) {
-      if (names.contains(a) && names.contains(b)) built.conflicts.push_back({names[a], names[b], "x", "the same path"});
+      if (names.contains(a) && names.contains(b))
+        built.conflicts.push_back({names[a], names[b], "x", "the same path"});
     }
     has_conflicts_[root.platform] = !built.conflicts.empty();
     outcome_.conflicts += static_cast<uint32_t>(built.conflicts.size());
@@ -473,16 +518,19 @@ class Cluster {
     Hash("publish", root.platform);
     if (!published_.insert(root.platform).second) Break("safety: a root was published twice");
     if (has_conflicts_[root.platform]) Break("safety: a root with conflicts was published");
-    if (root.root != Digest::Of(roots_[root.platform])) Break("safety: another root was published than was built last");
+    if (root.root != Digest::Of(roots_[root.platform]))
+      Break("safety: another root was published than was built last");
     Commit(20, RootPublished{root.platform, ""});
   }
 
   void Do(const Notify& notify) {
     Hash("notice", notify.notice.index());
-    if (const auto* failed = std::get_if<PackageFailed>(&notify.notice); failed != nullptr && failed->error.empty()) {
+    if (const auto* failed = std::get_if<PackageFailed>(&notify.notice);
+        failed != nullptr && failed->error.empty()) {
       Break("safety: a failure without a reason: " + core_->NameOf(failed->package));
     }
-    if (const auto* done = std::get_if<PackageDone>(&notify.notice); done != nullptr && !durable_.contains(done->result)) {
+    if (const auto* done = std::get_if<PackageDone>(&notify.notice);
+        done != nullptr && !durable_.contains(done->result)) {
       Break("safety: done before it is durable: " + core_->NameOf(done->package));
     }
     if (const auto* ended = std::get_if<CookEnded>(&notify.notice)) OnEnded(*ended);
@@ -491,8 +539,10 @@ class Cluster {
   void OnEnded(const CookEnded& ended) {
     is_requested_ = false;
     if (ended.is_interrupted || !ended.infrastructure_error.empty()) {
-      if (!is_cancelled_ && !has_commit_failed_) Break("safety: ended for no reason: " + ended.infrastructure_error);
-      if (!published_.empty()) Break("safety: a root was published though the cook did not end well");
+      if (!is_cancelled_ && !has_commit_failed_)
+        Break("safety: ended for no reason: " + ended.infrastructure_error);
+      if (!published_.empty())
+        Break("safety: a root was published though the cook did not end well");
       if (is_cancelled_) has_ended_once_ = true;
       roots_.clear();
       return RequestCook(Some(500));
@@ -501,7 +551,8 @@ class Cluster {
     outcome_.has_ended = true;
     for (const std::string& name : world_->selected) {
       const std::string state = core_->StateText(core_->Find(name));
-      if (state != "Idle, cooked" && state != "Idle, failed") Break("liveness: selected, but at the end: " + name + " " + state);
+      if (state != "Idle, cooked" && state != "Idle, failed")
+        Break("liveness: selected, but at the end: " + name + " " + state);
       outcome_.selected += name + ": " + state + "\n";
     }
     for (uint32_t i = 0; i < core_->package_count(); ++i) NoteInstigators(PackageId(i));
@@ -512,9 +563,11 @@ class Cluster {
   void NoteInstigators(PackageId package) {
     for (const InstigatorView& why : core_->InstigatorsOf(package)) {
       // Who fails has told of its references or not, as it came.
-      const bool is_in_root = !why.referencer.valid() || in_root_[0].contains(why.referencer) || in_root_[1].contains(why.referencer);
+      const bool is_in_root = !why.referencer.valid() || in_root_[0].contains(why.referencer) ||
+                              in_root_[1].contains(why.referencer);
       if (!is_in_root || why.category == InstigatorCategory::kBuildDependency) continue;
-      instigators_.insert(core_->NameOf(package) + " " + std::to_string(static_cast<int>(why.category)) + " " +
+      instigators_.insert(core_->NameOf(package) + " " +
+                          std::to_string(static_cast<int>(why.category)) + " " +
                           (why.referencer.valid() ? core_->NameOf(why.referencer) : ""));
     }
   }
@@ -531,12 +584,12 @@ class Cluster {
   std::vector<SimWorker> workers_;
   std::map<WorkerId, size_t> body_of_;  // attached to this director
 
-  std::vector<std::string> results_;     // texts, by id
+  std::vector<std::string> results_;                                      // texts, by id
   std::map<std::string, std::pair<std::string, PlatformIndex>> is_made_;  // text -> whose it is
   std::set<std::pair<std::string, PlatformIndex>> is_known_;  // has an observation set in the store
   std::set<std::string> stored_;
-  std::set<ResultId> durable_;           // may be relied on
-  std::set<ResultId> accepted_;          // handed to the commit thread
+  std::set<ResultId> durable_;   // may be relied on
+  std::set<ResultId> accepted_;  // handed to the commit thread
   std::set<ResultId> committed_;
   std::map<PlatformIndex, std::string> roots_;
   std::set<PlatformIndex> published_;
@@ -546,9 +599,11 @@ class Cluster {
   std::set<std::string> instigators_;
   absl::Time commit_free_at_ = absl::UnixEpoch();
 
-  uint64_t loss_percent_ = 0, message_percent_ = 0, infrastructure_percent_ = 0, hang_percent_ = 0, commit_failure_percent_ = 0;
+  uint64_t loss_percent_ = 0, message_percent_ = 0, infrastructure_percent_ = 0, hang_percent_ = 0,
+           commit_failure_percent_ = 0;
   int64_t commit_ms_max_ = 30;
-  bool is_forced_ = false, is_requested_ = false, is_cancelled_ = false, has_ended_once_ = false, has_commit_failed_ = false;
+  bool is_forced_ = false, is_requested_ = false, is_cancelled_ = false, has_ended_once_ = false,
+       has_commit_failed_ = false;
   std::optional<absl::Duration> cancel_at_, restart_at_;
   uint32_t spawn_failures_ = 0;
   uint64_t ticks_ = 0;

@@ -1,4 +1,5 @@
-// A few hundred seeds of the whole cluster. More: GALLEY_SIM_SEEDS=10000 GALLEY_SIM_FIRST=1 simulation_test
+// A few hundred seeds of the whole cluster. More: GALLEY_SIM_SEEDS=10000 GALLEY_SIM_FIRST=1
+// simulation_test
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -18,8 +19,10 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
 // A CHECK or a fault of the core ends the process: the seed must be known then.
 volatile uint64_t present_seed = 0;
 void OnCrash(int signal) {
-  std::fprintf(stderr, "crash: replay: GALLEY_SIM_FIRST=%llu GALLEY_SIM_SEEDS=1 build/tests/simulation_test\n",
-               static_cast<unsigned long long>(present_seed));
+  std::fprintf(
+      stderr,
+      "crash: replay: GALLEY_SIM_FIRST=%llu GALLEY_SIM_SEEDS=1 build/tests/simulation_test\n",
+      static_cast<unsigned long long>(present_seed));
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -30,15 +33,20 @@ TEST(SimulationTest, EverySeedEndsWithTheRootOfItsFaultFreeCook) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGILL, SIGTRAP}) std::signal(signal, OnCrash);
   Outcome sum;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    SCOPED_TRACE("replay: GALLEY_SIM_FIRST=" + std::to_string(seed) + " GALLEY_SIM_SEEDS=1 build/tests/simulation_test");
+    SCOPED_TRACE("replay: GALLEY_SIM_FIRST=" + std::to_string(seed) +
+                 " GALLEY_SIM_SEEDS=1 build/tests/simulation_test");
     present_seed = seed;
     const Outcome calm = RunCluster({.seed = seed});
-    const ClusterOptions stormy{.seed = seed, .has_faults = true, .has_cache = seed % 2 == 0, .workers = 1 + static_cast<uint32_t>(seed % 4)};
+    const ClusterOptions stormy{.seed = seed,
+                                .has_faults = true,
+                                .has_cache = seed % 2 == 0,
+                                .workers = 1 + static_cast<uint32_t>(seed % 4)};
     const Outcome outcome = RunCluster(stormy);
     ASSERT_EQ(calm.broken, "");
     ASSERT_EQ(outcome.broken, "");
     ASSERT_EQ(outcome.roots, calm.roots) << "safety: the root is another than without faults";
-    ASSERT_EQ(outcome.selected, calm.selected) << "safety: packages end otherwise than without faults";
+    ASSERT_EQ(outcome.selected, calm.selected)
+        << "safety: packages end otherwise than without faults";
     ASSERT_EQ(outcome.instigators, calm.instigators) << "safety: other reasons than without faults";
     ASSERT_LE(outcome.attempts_max, 150u) << "liveness: too many attempts";
     ASSERT_EQ(RunCluster(stormy).effects, outcome.effects) << "safety: two runs of one seed differ";

@@ -12,26 +12,36 @@ World::World(uint64_t seed) {
   const auto chance = [&](uint64_t percent) { return random() % 100 < percent; };
   const size_t count = 3 + random() % 40;
   const auto name_of = [](size_t i) { return "/Game/p" + std::to_string(i); };
-  const bool has_poison = chance(40), has_missing = chance(40), has_changes = chance(40), has_cycle = chance(15);
+  const bool has_poison = chance(40), has_missing = chance(40), has_changes = chance(40),
+             has_cycle = chance(15);
   for (size_t i = 0; i < count; ++i) {
     WorldPackage package;
     for (size_t r = random() % 5; r > 0; --r) {
       // Low numbers are popular.
       const size_t to = (random() % count) * (random() % count) / count;
-      const ReferenceKind kind = chance(70) ? ReferenceKind::kHard : chance(70) ? ReferenceKind::kSoft : ReferenceKind::kEditor;
+      const ReferenceKind kind = chance(70)   ? ReferenceKind::kHard
+                                 : chance(70) ? ReferenceKind::kSoft
+                                              : ReferenceKind::kEditor;
       package.references.push_back({name_of(to), kind});
     }
-    if (has_missing && chance(6)) package.references.push_back({"/Game/missing", ReferenceKind::kHard});
-    if (has_missing && chance(6)) package.references.push_back({"/Game/missing", ReferenceKind::kSoft});
+    if (has_missing && chance(6))
+      package.references.push_back({"/Game/missing", ReferenceKind::kHard});
+    if (has_missing && chance(6))
+      package.references.push_back({"/Game/missing", ReferenceKind::kSoft});
     if (has_missing && chance(6)) package.references.push_back({"_gen/none", ReferenceKind::kHard});
-    if (i + 1 < count && chance(20)) package.cooked_inputs.push_back(name_of(i + 1 + random() % (count - i - 1)));
+    if (i + 1 < count && chance(20))
+      package.cooked_inputs.push_back(name_of(i + 1 + random() % (count - i - 1)));
     if (has_cycle && chance(8)) package.cooked_inputs.push_back(name_of(random() % count));
     for (size_t g = chance(12) ? 1 + random() % 3 : 0; g > 0; --g) {
-      package.generated.push_back({"_gen/cell" + std::to_string(g), Digest::Of(name_of(i)), "", ""});
+      package.generated.push_back(
+          {"_gen/cell" + std::to_string(g), Digest::Of(name_of(i)), "", ""});
     }
     std::sort(package.generated.begin(), package.generated.end());
-    if (!package.generated.empty() && chance(50)) package.references.push_back({"_gen/cell1", ReferenceKind::kHard});
-    if (chance(10)) package.references.push_back({name_of(random() % count) + "/_gen/cell1", ReferenceKind::kSoft});
+    if (!package.generated.empty() && chance(50))
+      package.references.push_back({"_gen/cell1", ReferenceKind::kHard});
+    if (chance(10))
+      package.references.push_back(
+          {name_of(random() % count) + "/_gen/cell1", ReferenceKind::kSoft});
     if (chance(10)) package.resources = {"gpu"};
     package.is_verdict = chance(4);
     package.is_poison = has_poison && chance(4);
@@ -64,21 +74,28 @@ std::optional<director::CatalogEntry> World::Find(std::string_view name) const {
   return entry;
 }
 
-director::CatalogEntry World::Generated(std::string_view, std::string_view, std::string_view) const { return {}; }
+director::CatalogEntry World::Generated(std::string_view, std::string_view,
+                                        std::string_view) const {
+  return {};
+}
 
 director::ReferenceTarget World::Resolve(std::string_view, std::string_view as_written) const {
   director::ReferenceTarget target{.name = std::string(as_written)};
   const size_t generated = as_written.rfind("/_gen/");
-  const std::string_view base = generated == std::string_view::npos ? as_written : as_written.substr(0, generated);
+  const std::string_view base =
+      generated == std::string_view::npos ? as_written : as_written.substr(0, generated);
   if (packages.find(base) == packages.end()) target.error = "no such file";
   return target;
 }
 
-std::string World::Expected(const std::string& name, director::PlatformIndex platform, int depth) const {
+std::string World::Expected(const std::string& name, director::PlatformIndex platform,
+                            int depth) const {
   const WorldPackage& package = At(name);
   if (depth > 64) return "";
-  std::string text = name + "#" + std::to_string(package.version) + "@" + std::to_string(platform) + "(";
-  for (const std::string& input : package.cooked_inputs) text += Expected(input, platform, depth + 1);
+  std::string text =
+      name + "#" + std::to_string(package.version) + "@" + std::to_string(platform) + "(";
+  for (const std::string& input : package.cooked_inputs)
+    text += Expected(input, platform, depth + 1);
   return text.size() > 4096 ? Digest::Of(text).hex() : text + ")";
 }
 

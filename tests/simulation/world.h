@@ -1,6 +1,7 @@
-// World: a random project for the simulation, from a seed: references with power-law fan-in, missing ones, generated packages, cooked inputs,
-// verdicts, poison, files that change while they are cooked, outputs in conflict. What a package's cook gives is a text that names it, its version and what it
-// read, so a root can be compared as text.
+// World: a random project for the simulation, from a seed: references with power-law fan-in,
+// missing ones, generated packages, cooked inputs, verdicts, poison, files that change while they
+// are cooked, outputs in conflict. What a package's cook gives is a text that names it, its version
+// and what it read, so a root can be compared as text.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,10 @@ struct WorldPackage {
   std::vector<std::string> cooked_inputs;
   std::vector<std::string> resources;
   bool is_verdict = false;
-  bool is_poison = false;         // crashes its executor each time
-  bool is_shared = false;         // platforms have one key
-  bool will_change = false;       // once, when it is first cooked
-  bool is_broken = false;         // the catalog has an error for it
+  bool is_poison = false;    // crashes its executor each time
+  bool is_shared = false;    // platforms have one key
+  bool will_change = false;  // once, when it is first cooked
+  bool is_broken = false;    // the catalog has an error for it
   uint32_t version = 0;
 };
 
@@ -33,17 +34,21 @@ class World : public director::Catalog {
   explicit World(uint64_t seed);
 
   std::optional<director::CatalogEntry> Find(std::string_view name) const override;
-  director::CatalogEntry Generated(std::string_view name, std::string_view cooker, std::string_view settings) const override;
-  director::ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const override;
+  director::CatalogEntry Generated(std::string_view name, std::string_view cooker,
+                                   std::string_view settings) const override;
+  director::ReferenceTarget Resolve(std::string_view from,
+                                    std::string_view as_written) const override;
 
   const WorldPackage& At(std::string_view name) const;
   // What a cook of today's files gives; empty when it cannot succeed.
-  std::string Expected(const std::string& name, director::PlatformIndex platform, int depth = 0) const;
+  std::string Expected(const std::string& name, director::PlatformIndex platform,
+                       int depth = 0) const;
 
   std::map<std::string, WorldPackage, std::less<>> packages;
   WorldPackage child;  // every generated package is like this
   std::vector<std::string> selected;
-  std::vector<std::pair<std::string, std::string>> conflicts;  // packages whose outputs want one path
+  std::vector<std::pair<std::string, std::string>>
+      conflicts;  // packages whose outputs want one path
 };
 
 }  // namespace galley::simulation

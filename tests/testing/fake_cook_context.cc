@@ -51,7 +51,8 @@ absl::StatusOr<std::string> Normalize(std::string_view path) {
 bool MatchesSegment(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {
-    return MatchesSegment(pattern.substr(1), text) || (!text.empty() && MatchesSegment(pattern, text.substr(1)));
+    return MatchesSegment(pattern.substr(1), text) ||
+           (!text.empty() && MatchesSegment(pattern, text.substr(1)));
   }
   return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) &&
          MatchesSegment(pattern.substr(1), text.substr(1));
@@ -60,12 +61,16 @@ bool MatchesSegment(std::string_view pattern, std::string_view text) {
 bool MatchesPath(std::span<const std::string> pattern, std::span<const std::string> path) {
   if (pattern.empty()) return path.empty();
   if (pattern[0] == "**") {
-    return MatchesPath(pattern.subspan(1), path) || (!path.empty() && MatchesPath(pattern, path.subspan(1)));
+    return MatchesPath(pattern.subspan(1), path) ||
+           (!path.empty() && MatchesPath(pattern, path.subspan(1)));
   }
-  return !path.empty() && MatchesSegment(pattern[0], path[0]) && MatchesPath(pattern.subspan(1), path.subspan(1));
+  return !path.empty() && MatchesSegment(pattern[0], path[0]) &&
+         MatchesPath(pattern.subspan(1), path.subspan(1));
 }
 
-std::string FolderPrefix(const std::string& absolute) { return absolute == "/" ? absolute : absolute + "/"; }
+std::string FolderPrefix(const std::string& absolute) {
+  return absolute == "/" ? absolute : absolute + "/";
+}
 
 std::string LowerExtensionOf(std::string_view path) {
   const size_t dot = path.find_last_of("./");
@@ -89,8 +94,8 @@ nlohmann::json WithDefaults(const record::CookerDescription& cooker, const nlohm
 
 }  // namespace
 
-FakeCookContext::FakeCookContext(const record::CookerDescription& cooker, std::string_view package, std::string source,
-                                 const nlohmann::json& settings)
+FakeCookContext::FakeCookContext(const record::CookerDescription& cooker, std::string_view package,
+                                 std::string source, const nlohmann::json& settings)
     : package_(package),
       extension_(LowerExtensionOf(package)),
       source_(MakeBlob(std::move(source))),
@@ -122,7 +127,8 @@ void FakeCookContext::AddTool(std::string_view path, std::string host_path) {
   tools_[std::string(path)] = std::move(host_path);
 }
 
-void FakeCookContext::AddCooked(std::string_view package, std::string_view suffix, std::string bytes) {
+void FakeCookContext::AddCooked(std::string_view package, std::string_view suffix,
+                                std::string bytes) {
   cooked_[std::string(package)][std::string(suffix)] = MakeBlob(std::move(bytes));
 }
 
@@ -135,7 +141,8 @@ const std::string& FakeCookContext::output(const std::string& suffix) const {
 absl::StatusOr<FakeCookContext::AskedPath> FakeCookContext::Resolve(std::string_view path) const {
   ASSIGN_OR_RETURN(std::string asked, Normalize(path));
   if (asked.front() == '/') return AskedPath{.asked = asked, .absolute = asked};
-  ASSIGN_OR_RETURN(std::string absolute, Normalize(package_.substr(0, package_.rfind('/') + 1) + asked));
+  ASSIGN_OR_RETURN(std::string absolute,
+                   Normalize(package_.substr(0, package_.rfind('/') + 1) + asked));
   return AskedPath{.asked = asked, .absolute = absolute};
 }
 
@@ -146,7 +153,8 @@ Kind FakeCookContext::KindOf(const std::string& absolute) const {
   return next != files_.end() && next->first.starts_with(prefix) ? Kind::kFolder : Kind::kAbsent;
 }
 
-void FakeCookContext::Note(std::string_view kind, std::string_view subject, std::string_view detail) {
+void FakeCookContext::Note(std::string_view kind, std::string_view subject,
+                           std::string_view detail) {
   looks_.push_back(detail.empty() ? fmt::format("{}({})", kind, subject)
                                   : fmt::format("{}({}, {})", kind, subject, detail));
 }
@@ -155,7 +163,8 @@ absl::StatusOr<FileContent> FakeCookContext::ReadFile(std::string_view path) {
   ASSIGN_OR_RETURN(const AskedPath where, Resolve(path));
   Note("file", where.asked);
   const Kind kind = KindOf(where.absolute);
-  return FileContent{.kind = kind, .bytes = kind == Kind::kFile ? files_.find(where.absolute)->second : nullptr};
+  return FileContent{.kind = kind,
+                     .bytes = kind == Kind::kFile ? files_.find(where.absolute)->second : nullptr};
 }
 
 absl::StatusOr<Kind> FakeCookContext::Exists(std::string_view path) {
@@ -164,7 +173,8 @@ absl::StatusOr<Kind> FakeCookContext::Exists(std::string_view path) {
   return KindOf(where.absolute);
 }
 
-absl::StatusOr<std::optional<std::vector<std::string>>> FakeCookContext::List(std::string_view folder) {
+absl::StatusOr<std::optional<std::vector<std::string>>> FakeCookContext::List(
+    std::string_view folder) {
   ASSIGN_OR_RETURN(const AskedPath where, Resolve(folder));
   Note("list", where.asked);
   if (KindOf(where.absolute) != Kind::kFolder) return std::nullopt;
@@ -173,12 +183,14 @@ absl::StatusOr<std::optional<std::vector<std::string>>> FakeCookContext::List(st
   for (const auto& [path, bytes] : files_) {
     if (!path.starts_with(prefix)) continue;
     const size_t slash = path.find('/', prefix.size());
-    names.insert(path.substr(prefix.size(), slash == std::string::npos ? slash : slash + 1 - prefix.size()));
+    names.insert(
+        path.substr(prefix.size(), slash == std::string::npos ? slash : slash + 1 - prefix.size()));
   }
   return std::vector<std::string>(names.begin(), names.end());
 }
 
-absl::StatusOr<std::vector<std::string>> FakeCookContext::Glob(std::string_view root, std::string_view pattern) {
+absl::StatusOr<std::vector<std::string>> FakeCookContext::Glob(std::string_view root,
+                                                               std::string_view pattern) {
   ASSIGN_OR_RETURN(const AskedPath where, Resolve(root));
   Note("glob", where.asked, pattern);
   const std::string prefix = FolderPrefix(where.absolute);
@@ -230,18 +242,22 @@ void FakeCookContext::AddReference(record::ReferenceKind kind, std::string_view 
   references_.push_back({.path = std::string(path_as_written), .kind = kind});
 }
 
-absl::Status FakeCookContext::AddGenerated(std::string_view name, std::string bytes, std::string_view cooker,
+absl::Status FakeCookContext::AddGenerated(std::string_view name, std::string bytes,
+                                           std::string_view cooker,
                                            std::string_view settings_json) {
   if (!name.starts_with("_gen/") || name.size() == 5) {
-    return absl::InvalidArgumentError(fmt::format("{}: a generated package's name begins with _gen/", name));
+    return absl::InvalidArgumentError(
+        fmt::format("{}: a generated package's name begins with _gen/", name));
   }
   const bool is_new =
       generated_
-          .try_emplace(std::string(name), GeneratedPackage{.bytes = std::move(bytes),
-                                                           .cooker = std::string(cooker),
-                                                           .settings_json = std::string(settings_json)})
+          .try_emplace(std::string(name),
+                       GeneratedPackage{.bytes = std::move(bytes),
+                                        .cooker = std::string(cooker),
+                                        .settings_json = std::string(settings_json)})
           .second;
-  return is_new ? absl::OkStatus() : absl::InvalidArgumentError(fmt::format("{}: generated before", name));
+  return is_new ? absl::OkStatus()
+                : absl::InvalidArgumentError(fmt::format("{}: generated before", name));
 }
 
 void FakeCookContext::AddTag(std::string_view name, std::variant<std::string, double, bool> value) {
@@ -250,15 +266,21 @@ void FakeCookContext::AddTag(std::string_view name, std::variant<std::string, do
 
 void FakeCookContext::AddWarning(std::string_view text) { warnings_.emplace_back(text); }
 
-absl::Status FakeCookContext::AddOutput(std::string_view suffix, std::string bytes, bool is_executable) {
-  if (!suffix.empty() && (suffix.front() != '.' || suffix.find("..") != std::string_view::npos ||
-                          (suffix.find('/') != std::string_view::npos && !suffix.starts_with(".d/")))) {
-    return absl::InvalidArgumentError(fmt::format("{}: a suffix is empty, .ext or .d/<name>", suffix));
+absl::Status FakeCookContext::AddOutput(std::string_view suffix, std::string bytes,
+                                        bool is_executable) {
+  if (!suffix.empty() &&
+      (suffix.front() != '.' || suffix.find("..") != std::string_view::npos ||
+       (suffix.find('/') != std::string_view::npos && !suffix.starts_with(".d/")))) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: a suffix is empty, .ext or .d/<name>", suffix));
   }
   const bool is_new =
-      outputs_.try_emplace(std::string(suffix), OutputFile{.bytes = std::move(bytes), .is_executable = is_executable})
+      outputs_
+          .try_emplace(std::string(suffix),
+                       OutputFile{.bytes = std::move(bytes), .is_executable = is_executable})
           .second;
-  return is_new ? absl::OkStatus() : absl::InvalidArgumentError(fmt::format("{}: written before", suffix));
+  return is_new ? absl::OkStatus()
+                : absl::InvalidArgumentError(fmt::format("{}: written before", suffix));
 }
 
 void FakeCookContext::Log(std::string_view text) {
@@ -269,7 +291,8 @@ void FakeCookContext::Log(std::string_view text) {
 absl::StatusOr<std::string> FakeCookContext::ScratchDirectory() {
   if (scratch_.empty()) {
     const char* parent = std::getenv("TMPDIR");
-    ASSIGN_OR_RETURN(scratch_, MakeTemporaryDirectory(parent != nullptr ? parent : "/tmp", "galley-cook-"));
+    ASSIGN_OR_RETURN(scratch_,
+                     MakeTemporaryDirectory(parent != nullptr ? parent : "/tmp", "galley-cook-"));
   }
   return scratch_;
 }

@@ -1,14 +1,14 @@
 // FakeCookContext: a CookContext with memory instead of a disk, for the cookers' tests.
 //
-//   FakeCookContext context(cooker->description(), "/Game/a.vert", "#version 450 ...", {{"optimize", false}});
-//   context.AddFile("/Game/inc/light.glsl", "...");
+//   FakeCookContext context(cooker->description(), "/Game/a.vert", "#version 450 ...",
+//   {{"optimize", false}}); context.AddFile("/Game/inc/light.glsl", "...");
 //   context.SetPlatform("shader", "spirv-1.5");
 //   ASSERT_TRUE(LoadAndCook(*cooker, context).ok());
 //   EXPECT_THAT(context.looks(), ElementsAre("file(inc/light.glsl)", "platform(shader)"));
 //
-// Looks are kept in the order in which they were made, doubles included, as text: kind(subject[, detail]), subjects normalised as asked.
-// Misuse that the real context refuses is refused here too (a suffix written twice, AddGenerated with a bad name).
-// Threads: none.
+// Looks are kept in the order in which they were made, doubles included, as text: kind(subject[,
+// detail]), subjects normalised as asked. Misuse that the real context refuses is refused here too
+// (a suffix written twice, AddGenerated with a bad name). Threads: none.
 #pragma once
 
 #include <map>
@@ -24,10 +24,10 @@ namespace galley::worker {
 
 class FakeCookContext : public CookContext {
  public:
-  // `package` is the source's virtual path; settings not in `settings` take the description's defaults. An unknown setting is a bug
-  // of the test (CHECK).
-  FakeCookContext(const record::CookerDescription& cooker, std::string_view package, std::string source,
-                  const nlohmann::json& settings = nlohmann::json::object());
+  // `package` is the source's virtual path; settings not in `settings` take the description's
+  // defaults. An unknown setting is a bug of the test (CHECK).
+  FakeCookContext(const record::CookerDescription& cooker, std::string_view package,
+                  std::string source, const nlohmann::json& settings = nlohmann::json::object());
   ~FakeCookContext() override;
   FakeCookContext(const FakeCookContext&) = delete;
   FakeCookContext& operator=(const FakeCookContext&) = delete;
@@ -38,7 +38,8 @@ class FakeCookContext : public CookContext {
   void SetPlatform(std::string_view parameter, std::string_view value);
   void SetEnvironment(std::string_view name, std::string_view value);
   void AddTool(std::string_view path, std::string host_path);
-  // What Cooked(package, suffix) answers; a package never named here answers ABORTED, a suffix never named nullptr.
+  // What Cooked(package, suffix) answers; a package never named here answers ABORTED, a suffix
+  // never named nullptr.
   void AddCooked(std::string_view package, std::string_view suffix, std::string bytes);
   void set_memory_bytes_max(uint64_t bytes) { memory_bytes_max_ = bytes; }
   // What CheckUnchanged answers; OK unless set.
@@ -61,7 +62,9 @@ class FakeCookContext : public CookContext {
   const std::string& output(const std::string& suffix) const;
   const std::vector<record::Reference>& references() const { return references_; }
   const std::map<std::string, GeneratedPackage>& generated() const { return generated_; }
-  const std::map<std::string, std::variant<std::string, double, bool>>& tags() const { return tags_; }
+  const std::map<std::string, std::variant<std::string, double, bool>>& tags() const {
+    return tags_;
+  }
   const std::vector<std::string>& warnings() const { return warnings_; }
   const std::string& log() const { return log_; }
 
@@ -73,7 +76,8 @@ class FakeCookContext : public CookContext {
   absl::StatusOr<Kind> Exists(std::string_view path) override;
   absl::StatusOr<std::optional<std::vector<std::string>>> List(std::string_view folder) override;
   // Understands `*` and `?` within a segment and `**` across segments.
-  absl::StatusOr<std::vector<std::string>> Glob(std::string_view root, std::string_view pattern) override;
+  absl::StatusOr<std::vector<std::string>> Glob(std::string_view root,
+                                                std::string_view pattern) override;
   absl::StatusOr<Blob> Cooked(std::string_view package, std::string_view suffix) override;
   absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) override;
   // What AddTool named; otherwise an absolute path is the host's own.

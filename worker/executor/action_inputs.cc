@@ -27,17 +27,24 @@ std::string TemporaryParent() {
 
 }  // namespace
 
-ActionInputs::ActionInputs(std::string root, record::Recipe recipe, std::vector<record::Observed> observed)
-    : root_(std::move(root)), recipe_(std::move(recipe)), observed_(std::move(observed)), scratch_(TemporaryParent()) {}
+ActionInputs::ActionInputs(std::string root, record::Recipe recipe,
+                           std::vector<record::Observed> observed)
+    : root_(std::move(root)),
+      recipe_(std::move(recipe)),
+      observed_(std::move(observed)),
+      scratch_(TemporaryParent()) {}
 
 absl::StatusOr<std::unique_ptr<ActionInputs>> ActionInputs::Open(const std::string& root) {
-  ASSIGN_OR_RETURN(const std::string recipe_bytes, ReadFile(JoinPath(root, "recipe"), kRecipeBytesMax));
+  ASSIGN_OR_RETURN(const std::string recipe_bytes,
+                   ReadFile(JoinPath(root, "recipe"), kRecipeBytesMax));
   absl::StatusOr<record::Recipe> recipe = record::DecodeRecipe(recipe_bytes);
   if (!recipe.ok()) return Annotate(recipe.status(), JoinPath(root, "recipe"));
-  ASSIGN_OR_RETURN(const std::string observed_bytes, ReadFile(JoinPath(root, "observations"), kInputBytesMax));
+  ASSIGN_OR_RETURN(const std::string observed_bytes,
+                   ReadFile(JoinPath(root, "observations"), kInputBytesMax));
   auto observed = record::DecodeObserved(observed_bytes);
   if (!observed.ok()) return Annotate(observed.status(), JoinPath(root, "observations"));
-  return std::unique_ptr<ActionInputs>(new ActionInputs(root, *std::move(recipe), *std::move(observed)));
+  return std::unique_ptr<ActionInputs>(
+      new ActionInputs(root, *std::move(recipe), *std::move(observed)));
 }
 
 absl::StatusOr<SourceContent> ActionInputs::Source() {
@@ -47,28 +54,35 @@ absl::StatusOr<SourceContent> ActionInputs::Source() {
   return SourceContent{.bytes = MakeBlob(std::move(bytes)), .digest = digest};
 }
 
-absl::StatusOr<Blob> ActionInputs::ReadVerified(const std::string& host_path, std::string_view value) {
+absl::StatusOr<Blob> ActionInputs::ReadVerified(const std::string& host_path,
+                                                std::string_view value) {
   ASSIGN_OR_RETURN(std::string bytes, ReadFile(host_path, kInputBytesMax));
   bytes_read_ += bytes.size();
   if (const Digest digest = Digest::Of(bytes); digest.ToString() != value) {
-    return absl::FailedPreconditionError(fmt::format("{} is {}, observed was {}", host_path, digest.ToString(), value));
+    return absl::FailedPreconditionError(
+        fmt::format("{} is {}, observed was {}", host_path, digest.ToString(), value));
   }
   return MakeBlob(std::move(bytes));
 }
 
 absl::StatusOr<Look> ActionInputs::Observe(uint32_t, const record::Observation& what, Want want) {
-  const auto at = std::lower_bound(observed_.begin(), observed_.end(), what,
-                                   [](const record::Observed& one, const record::Observation& other) { return one.what < other; });
+  const auto at =
+      std::lower_bound(observed_.begin(), observed_.end(), what,
+                       [](const record::Observed& one, const record::Observation& other) {
+                         return one.what < other;
+                       });
   if (at == observed_.end() || at->what != what) {
     return absl::FailedPreconditionError(fmt::format("not observed: {}", what.ToString()));
   }
   const size_t index = static_cast<size_t>(at - observed_.begin());
   Look look{.value = at->value, .bytes = nullptr, .host_path = ""};
   if (what.kind == ObservationKind::kTool) return Tool(*at, index);
-  const bool has_bytes = (what.kind == ObservationKind::kFile || what.kind == ObservationKind::kCooked) &&
-                         at->value != record::kAbsent && at->value != record::kFolder;
+  const bool has_bytes =
+      (what.kind == ObservationKind::kFile || what.kind == ObservationKind::kCooked) &&
+      at->value != record::kAbsent && at->value != record::kFolder;
   if (has_bytes && want == Want::kBytes) {
-    ASSIGN_OR_RETURN(look.bytes, ReadVerified(JoinPath(root_, record::InputPath(what, index)), at->value));
+    ASSIGN_OR_RETURN(look.bytes,
+                     ReadVerified(JoinPath(root_, record::InputPath(what, index)), at->value));
   }
   return look;
 }
@@ -77,7 +91,9 @@ absl::StatusOr<Look> ActionInputs::Tool(const record::Observed& tool, size_t ind
   Look look{.value = tool.value, .bytes = nullptr, .host_path = ""};
   if (tool.value == record::kAbsent) return look;
   const std::string& path = tool.what.subject;
-  look.host_path = path.starts_with('/') ? path : AbsolutePath(record::InputPath(tool.what, index), AbsolutePath(root_));
+  look.host_path = path.starts_with('/')
+                       ? path
+                       : AbsolutePath(record::InputPath(tool.what, index), AbsolutePath(root_));
   RETURN_IF_ERROR(ReadVerified(look.host_path, tool.value).status());
   return look;
 }
@@ -87,9 +103,13 @@ absl::Status ActionInputs::ShowMounts(const std::string& directory) {
   ASSIGN_OR_RETURN(const Look package, Observe(0, name, Want::kValue));
   for (size_t i = 0; i < observed_.size(); ++i) {
     const record::Observed& one = observed_[i];
-    if (one.what.kind != ObservationKind::kFile || one.value == record::kAbsent || one.value == record::kFolder) continue;
-    ASSIGN_OR_RETURN(const std::string path, content::ResolveAsked(package.value, one.what.subject));
-    ASSIGN_OR_RETURN(const Blob bytes, ReadVerified(JoinPath(root_, record::InputPath(one.what, i)), one.value));
+    if (one.what.kind != ObservationKind::kFile || one.value == record::kAbsent ||
+        one.value == record::kFolder)
+      continue;
+    ASSIGN_OR_RETURN(const std::string path,
+                     content::ResolveAsked(package.value, one.what.subject));
+    ASSIGN_OR_RETURN(const Blob bytes,
+                     ReadVerified(JoinPath(root_, record::InputPath(one.what, i)), one.value));
     RETURN_IF_ERROR(MountView::PutFile(directory, path, *bytes));
   }
   ASSIGN_OR_RETURN(const SourceContent source, Source());

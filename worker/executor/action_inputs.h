@@ -1,6 +1,6 @@
-// ActionInputs: what a job may see when it runs as an Action: the input root and the values in its file `observations`, nothing else.
-// A look that was not observed is FAILED_PRECONDITION ("not observed: file(../a.glsl)").
-// Threads: one owner.
+// ActionInputs: what a job may see when it runs as an Action: the input root and the values in its
+// file `observations`, nothing else. A look that was not observed is FAILED_PRECONDITION ("not
+// observed: file(../a.glsl)"). Threads: one owner.
 #pragma once
 
 #include <map>
@@ -16,17 +16,21 @@ namespace galley::worker {
 
 class ActionInputs final : public InputProvider {
  public:
-  // `root`: a folder laid out as record/action.h says. INVALID_ARGUMENT: recipe or observations are malformed; NOT_FOUND: absent.
+  // `root`: a folder laid out as record/action.h says. INVALID_ARGUMENT: recipe or observations are
+  // malformed; NOT_FOUND: absent.
   static absl::StatusOr<std::unique_ptr<ActionInputs>> Open(const std::string& root);
 
   const record::Recipe& recipe() const { return recipe_; }
   const std::vector<record::Observed>& observed() const { return observed_; }
 
   absl::StatusOr<SourceContent> Source() override;
-  absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) override;
+  absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
+                               Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;
   // An input root is made for one run, and nobody else writes to it.
-  absl::Status CheckUnchanged(const std::map<record::Observation, std::string>&) override { return absl::OkStatus(); }
+  absl::Status CheckUnchanged(const std::map<record::Observation, std::string>&) override {
+    return absl::OkStatus();
+  }
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
   uint64_t bytes_read() const override { return bytes_read_; }
 

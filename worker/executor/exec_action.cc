@@ -37,21 +37,25 @@ absl::Status HashEntry(const fs::directory_entry& entry, int depth, tree::Direct
     directory.directories.push_back({.name = name, .digest = digest});
     return absl::OkStatus();
   }
-  if (!S_ISREG(stat.mode)) return absl::InvalidArgumentError(fmt::format("{} is neither a file nor a folder", path));
+  if (!S_ISREG(stat.mode))
+    return absl::InvalidArgumentError(fmt::format("{} is neither a file nor a folder", path));
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kFileBytesMax));
-  directory.files.push_back({.name = name, .digest = Digest::Of(bytes), .is_executable = (stat.mode & S_IXUSR) != 0});
+  directory.files.push_back(
+      {.name = name, .digest = Digest::Of(bytes), .is_executable = (stat.mode & S_IXUSR) != 0});
   return absl::OkStatus();
 }
 
 absl::StatusOr<Digest> HashFolder(const std::string& path, int depth) {
-  if (depth > kDepthMax) return absl::InvalidArgumentError(fmt::format("{} is nested too deep", path));
+  if (depth > kDepthMax)
+    return absl::InvalidArgumentError(fmt::format("{} is nested too deep", path));
   tree::Directory directory;
   std::error_code error;
   for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
     RETURN_IF_ERROR(HashEntry(*at, depth, directory));
   }
   if (error) return ErrnoStatus(error.value(), "list", path);
-  std::sort(directory.files.begin(), directory.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(directory.files.begin(), directory.files.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   std::sort(directory.directories.begin(), directory.directories.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   return Digest::Of(tree::EncodeDirectory(directory));
@@ -84,17 +88,21 @@ absl::StatusOr<ActionMessage> DecodeAction(std::string_view bytes) {
   WireReader reader(bytes);
   while (!reader.AtEnd()) {
     ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
-    if (field.type != WireReader::Type::kBytes || (field.number != 1 && field.number != 2 && field.number != 9)) {
-      return absl::InvalidArgumentError(fmt::format("field {} is not expected in a Galley Action", field.number));
+    if (field.type != WireReader::Type::kBytes ||
+        (field.number != 1 && field.number != 2 && field.number != 9)) {
+      return absl::InvalidArgumentError(
+          fmt::format("field {} is not expected in a Galley Action", field.number));
     }
     if (field.number == 9) {
       action.salt = field.bytes;
       continue;
     }
-    ASSIGN_OR_RETURN((field.number == 1 ? action.command : action.input_root), DecodeDigest(field.bytes));
+    ASSIGN_OR_RETURN((field.number == 1 ? action.command : action.input_root),
+                     DecodeDigest(field.bytes));
     (field.number == 1 ? has_command : has_input_root) = true;
   }
-  if (!has_command || !has_input_root) return absl::InvalidArgumentError("expected a command digest and an input root digest");
+  if (!has_command || !has_input_root)
+    return absl::InvalidArgumentError("expected a command digest and an input root digest");
   return action;
 }
 
@@ -103,14 +111,17 @@ absl::StatusOr<std::string> FileDigestText(const std::string& path) {
   return Digest::Of(bytes).ToString();
 }
 
-// The first file of the input root that is not what recipe and observations say; empty when none is named by them.
-absl::StatusOr<std::string> FirstDifference(const std::string& root, std::string_view trust_domain) {
+// The first file of the input root that is not what recipe and observations say; empty when none is
+// named by them.
+absl::StatusOr<std::string> FirstDifference(const std::string& root,
+                                            std::string_view trust_domain) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ActionInputs> inputs, ActionInputs::Open(root));
   ASSIGN_OR_RETURN(const SourceContent source, inputs->Source());
-  ASSIGN_OR_RETURN(const record::Action action, record::BuildAction({.recipe = inputs->recipe(),
-                                                                     .source = source.digest,
-                                                                     .observed = inputs->observed(),
-                                                                     .trust_domain = std::string(trust_domain)}));
+  ASSIGN_OR_RETURN(const record::Action action,
+                   record::BuildAction({.recipe = inputs->recipe(),
+                                        .source = source.digest,
+                                        .observed = inputs->observed(),
+                                        .trust_domain = std::string(trust_domain)}));
   for (const record::InputFile& file : action.files) {
     const absl::StatusOr<std::string> found = FileDigestText(JoinPath(root, file.path));
     if (!found.ok()) return fmt::format("{} ({})", file.path, MessageOf(found.status()));
@@ -125,11 +136,13 @@ absl::Status VerifyInputRoot(const std::string& root, const ActionMessage& actio
   ASSIGN_OR_RETURN(const Digest found, HashInputRoot(root));
   if (found == action.input_root) return absl::OkStatus();
   const absl::StatusOr<std::string> difference = FirstDifference(root, action.salt);
-  const std::string detail = !difference.ok()        ? MessageOf(difference.status())
-                             : difference->empty() ? "its source, recipe, an executable bit or a superfluous file differs"
-                                                   : *difference;
-  return absl::FailedPreconditionError(fmt::format("{} is not the Action's input root: found {}, expected {}: {}", root,
-                                                   found.ToString(), action.input_root.ToString(), detail));
+  const std::string detail =
+      !difference.ok()      ? MessageOf(difference.status())
+      : difference->empty() ? "its source, recipe, an executable bit or a superfluous file differs"
+                            : *difference;
+  return absl::FailedPreconditionError(
+      fmt::format("{} is not the Action's input root: found {}, expected {}: {}", root,
+                  found.ToString(), action.input_root.ToString(), detail));
 }
 
 class Collected final : public JobSink {
@@ -145,58 +158,75 @@ class Collected final : public JobSink {
 absl::Status StatusOf(const JobEnd& end) {
   if (std::holds_alternative<JobDone>(end)) return absl::OkStatus();
   if (const auto* needs = std::get_if<JobNeeds>(&end)) {
-    return absl::FailedPreconditionError(fmt::format("needs the cooked output of {}", needs->package));
+    return absl::FailedPreconditionError(
+        fmt::format("needs the cooked output of {}", needs->package));
   }
   if (const auto* stale = std::get_if<JobStale>(&end)) {
     return absl::FailedPreconditionError(fmt::format("{} changed", stale->path));
   }
   const Trouble& trouble = std::get<Trouble>(end);
   switch (trouble.cause) {
-    case TroubleCause::kUnknown: return absl::FailedPreconditionError(trouble.error);
-    case TroubleCause::kMemory: return absl::ResourceExhaustedError(trouble.error);
-    case TroubleCause::kTimeout: return absl::DeadlineExceededError(trouble.error);
-    case TroubleCause::kInfrastructure: return absl::UnavailableError(trouble.error);
+    case TroubleCause::kUnknown:
+      return absl::FailedPreconditionError(trouble.error);
+    case TroubleCause::kMemory:
+      return absl::ResourceExhaustedError(trouble.error);
+    case TroubleCause::kTimeout:
+      return absl::DeadlineExceededError(trouble.error);
+    case TroubleCause::kInfrastructure:
+      return absl::UnavailableError(trouble.error);
   }
   return absl::UnknownError(trouble.error);
 }
 
-absl::Status WriteOutput(const std::string& base, const std::string& path, std::string_view bytes, bool is_executable,
-                         ActionOutcome& outcome) {
+absl::Status WriteOutput(const std::string& base, const std::string& path, std::string_view bytes,
+                         bool is_executable, ActionOutcome& outcome) {
   const std::string host_path = JoinPath(base, path);
   RETURN_IF_ERROR(CreateDirectories(fs::path(host_path).parent_path().string()));
   RETURN_IF_ERROR(WriteFileAtomic(host_path, bytes));
-  if (::chmod(host_path.c_str(), is_executable ? 0755 : 0644) != 0) return ErrnoStatus(errno, "chmod", host_path);
+  if (::chmod(host_path.c_str(), is_executable ? 0755 : 0644) != 0)
+    return ErrnoStatus(errno, "chmod", host_path);
   outcome.files.push_back({.path = path, .digest = Digest::Of(bytes)});
   return absl::OkStatus();
 }
 
-absl::StatusOr<ActionOutcome> Run(const std::string& root, const std::string& base, ActionInputs& inputs,
-                                  const Cookers& cookers) {
+absl::StatusOr<ActionOutcome> Run(const std::string& root, const std::string& base,
+                                  ActionInputs& inputs, const Cookers& cookers) {
   SystemClock clock;
   Collected sink;
-  const JobSpec spec{.targets = {{.platform = 0, .recipe = inputs.recipe()}}, .deadline = absl::InfiniteFuture(),
+  const JobSpec spec{.targets = {{.platform = 0, .recipe = inputs.recipe()}},
+                     .deadline = absl::InfiniteFuture(),
                      .memory_bytes_max = kFileBytesMax};
   RETURN_IF_ERROR(Annotate(StatusOf(RunJob(spec, inputs, cookers, clock, sink)), root));
   RETURN_IF_ERROR(RemoveAll(JoinPath(base, "out")));
-  ActionOutcome outcome{.files = {}, .is_verdict = sink.saved.is_verdict, .error = sink.saved.error, .log = sink.saved.log};
+  ActionOutcome outcome{.files = {},
+                        .is_verdict = sink.saved.is_verdict,
+                        .error = sink.saved.error,
+                        .log = sink.saved.log};
   for (const CookedFile& file : sink.saved.outputs) {
-    RETURN_IF_ERROR(WriteOutput(base, std::string(record::kOutputStem) + file.suffix, *file.bytes, file.is_executable, outcome));
+    RETURN_IF_ERROR(WriteOutput(base, std::string(record::kOutputStem) + file.suffix, *file.bytes,
+                                file.is_executable, outcome));
   }
-  RETURN_IF_ERROR(WriteOutput(base, std::string(record::kDetailsPath), record::EncodeDetails(sink.saved.details), false, outcome));
+  RETURN_IF_ERROR(WriteOutput(base, std::string(record::kDetailsPath),
+                              record::EncodeDetails(sink.saved.details), false, outcome));
   return outcome;
 }
 
 }  // namespace
 
-absl::StatusOr<Digest> HashInputRoot(const std::string& directory) { return HashFolder(directory, 0); }
+absl::StatusOr<Digest> HashInputRoot(const std::string& directory) {
+  return HashFolder(directory, 0);
+}
 
 absl::StatusOr<ActionOutcome> ExecAction(const std::string& directory, const Cookers& cookers) {
-  ASSIGN_OR_RETURN(const std::string action_bytes, ReadFile(JoinPath(directory, "action"), kMessageBytesMax));
-  ASSIGN_OR_RETURN(const std::string command_bytes, ReadFile(JoinPath(directory, "command"), kMessageBytesMax));
+  ASSIGN_OR_RETURN(const std::string action_bytes,
+                   ReadFile(JoinPath(directory, "action"), kMessageBytesMax));
+  ASSIGN_OR_RETURN(const std::string command_bytes,
+                   ReadFile(JoinPath(directory, "command"), kMessageBytesMax));
   const absl::StatusOr<ActionMessage> action = DecodeAction(action_bytes);
   if (!action.ok()) return Annotate(action.status(), JoinPath(directory, "action"));
   if (Digest::Of(command_bytes) != action->command) {
-    return absl::FailedPreconditionError(fmt::format("{} is not the Action's command", JoinPath(directory, "command")));
+    return absl::FailedPreconditionError(
+        fmt::format("{} is not the Action's command", JoinPath(directory, "command")));
   }
   const std::string root = JoinPath(directory, "input");
   RETURN_IF_ERROR(VerifyInputRoot(root, *action));
@@ -204,10 +234,12 @@ absl::StatusOr<ActionOutcome> ExecAction(const std::string& directory, const Coo
   return Run(root, directory, *inputs, cookers);
 }
 
-absl::StatusOr<ActionOutcome> CookInRoot(const std::string& root, std::string_view cooker, const Cookers& cookers) {
+absl::StatusOr<ActionOutcome> CookInRoot(const std::string& root, std::string_view cooker,
+                                         const Cookers& cookers) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ActionInputs> inputs, ActionInputs::Open(root));
   if (inputs->recipe().cooker != cooker) {
-    return absl::FailedPreconditionError(fmt::format("the recipe is for cooker `{}`, not `{}`", inputs->recipe().cooker, cooker));
+    return absl::FailedPreconditionError(
+        fmt::format("the recipe is for cooker `{}`, not `{}`", inputs->recipe().cooker, cooker));
   }
   return Run(root, root, *inputs, cookers);
 }

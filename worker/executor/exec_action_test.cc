@@ -23,14 +23,16 @@ class ExecActionTest : public ExecutorTestWorld {
 
 TEST_F(ExecActionTest, OutputsAndDetailsAreThoseOfTheLiveCookByteForByte) {
   const std::string directory = CookAndLayOut(
-      "reference b.png\n--\nread ../inc/a.txt\nread /Game/inc/a.txt\nread gone\nexists ../inc\nlist ../inc\nplatform texture\n"
+      "reference b.png\n--\nread ../inc/a.txt\nread /Game/inc/a.txt\nread gone\nexists "
+      "../inc\nlist ../inc\nplatform texture\n"
       "name\nwarn hm\nout .txt\nout .d/more.txt\n");
   const auto outcome = ExecAction(directory, cookers_);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_FALSE(outcome->is_verdict);
   const SaveReport& live = kept_.saves[0];
   ASSERT_EQ(live.outputs.size(), 2u);
-  for (const CookedFile& file : live.outputs) EXPECT_EQ(*ReadFile(directory + "/out/output" + file.suffix), *file.bytes);
+  for (const CookedFile& file : live.outputs)
+    EXPECT_EQ(*ReadFile(directory + "/out/output" + file.suffix), *file.bytes);
   EXPECT_EQ(*ReadFile(directory + "/out/details"), record::EncodeDetails(live.details));
 }
 
@@ -63,7 +65,8 @@ TEST_F(ExecActionTest, AMalformedActionIsRefused) {
 
 TEST_F(ExecActionTest, AnotherCookerThanTheRecipesIsRefused) {
   const std::string directory = CookAndLayOut("out .t\n");
-  EXPECT_EQ(CookInRoot(directory + "/input", "texture", cookers_).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(CookInRoot(directory + "/input", "texture", cookers_).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(CookInRoot(directory + "/input", "script", cookers_).ok());
   EXPECT_TRUE(FileExists(directory + "/input/out/output.t"));
 }
@@ -72,7 +75,8 @@ TEST_F(ExecActionTest, ALookThatWasNotObservedIsAnError) {
   const std::string directory = CookAndLayOut("read ../inc/a.txt\nout .t\n");
   const auto inputs = ActionInputs::Open(directory + "/input");
   ASSERT_TRUE(inputs.ok());
-  const auto look = (*inputs)->Observe(0, {.kind = record::ObservationKind::kExists, .subject = "b", .detail = ""}, Want::kValue);
+  const auto look = (*inputs)->Observe(
+      0, {.kind = record::ObservationKind::kExists, .subject = "b", .detail = ""}, Want::kValue);
   EXPECT_EQ(look.status().message(), "not observed: exists(b)");
 }
 

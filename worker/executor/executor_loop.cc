@@ -33,13 +33,15 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-// So that one huge allocation fails in the cooker instead of taking the machine down; the session polls for the limit itself.
+// So that one huge allocation fails in the cooker instead of taking the machine down; the session
+// polls for the limit itself.
 void LimitMemory(uint64_t memory_bytes_max) {
   if (kIsSanitized || memory_bytes_max == 0) return;
   rlimit limit{};
   if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  const rlim_t wanted = memory_bytes_max > (RLIM_INFINITY - kMemorySlackBytes) / 2 ? RLIM_INFINITY
-                                                                                    : 2 * memory_bytes_max + kMemorySlackBytes;
+  const rlim_t wanted = memory_bytes_max > (RLIM_INFINITY - kMemorySlackBytes) / 2
+                            ? RLIM_INFINITY
+                            : 2 * memory_bytes_max + kMemorySlackBytes;
   limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
   ::setrlimit(RLIMIT_DATA, &limit);
 }
@@ -57,7 +59,8 @@ class SocketSink final : public JobSink {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     std::vector<Blob> blobs;
-    const v1::FromExecutor message = SavedMessage(report, static_cast<uint64_t>(usage.ru_maxrss) * 1024, blobs);
+    const v1::FromExecutor message =
+        SavedMessage(report, static_cast<uint64_t>(usage.ru_maxrss) * 1024, blobs);
     return Send(message, blobs);
   }
 
@@ -72,7 +75,8 @@ class SocketSink final : public JobSink {
 
 class Executor {
  public:
-  Executor(int socket, const Cookers& cookers) : socket_(socket), cookers_(cookers), sink_(socket) {}
+  Executor(int socket, const Cookers& cookers)
+      : socket_(socket), cookers_(cookers), sink_(socket) {}
 
   absl::Status Run() {
     FrameReader reader;
@@ -84,12 +88,15 @@ class Executor {
         return absl::InvalidArgumentError("the session sent what is no message");
       }
       switch (message.what_case()) {
-        case v1::ToExecutor::kSetup: SetUp(message.setup()); break;
+        case v1::ToExecutor::kSetup:
+          SetUp(message.setup());
+          break;
         case v1::ToExecutor::kJob:
           RETURN_IF_ERROR(sink_.Send(EndMessage(RunOne(message.job())), {}));
           if (ResidentBytes(::getpid()) > kTrimAboveBytes) ::malloc_trim(0);
           break;
-        case v1::ToExecutor::WHAT_NOT_SET: return absl::InvalidArgumentError("the session sent an empty message");
+        case v1::ToExecutor::WHAT_NOT_SET:
+          return absl::InvalidArgumentError("the session sent an empty message");
       }
     }
   }
@@ -107,7 +114,9 @@ class Executor {
     environment_ = {setup.environment().begin(), setup.environment().end()};
     platforms_.clear();
     for (const v1::Platform& platform : setup.platforms()) {
-      platforms_.push_back({.name = platform.name(), .parameters = {platform.parameters().begin(), platform.parameters().end()}});
+      platforms_.push_back(
+          {.name = platform.name(),
+           .parameters = {platform.parameters().begin(), platform.parameters().end()}});
     }
   }
 
@@ -115,7 +124,8 @@ class Executor {
     for (Opened& opened : snapshots_) {
       if (opened.file == file) return &opened;
     }
-    ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, content::Snapshot::ReadTable(file));
+    ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot,
+                     content::Snapshot::ReadTable(file));
     auto view = std::make_unique<MountView>(snapshot.get(), setup_.scratch_directory());
     if (snapshots_.size() >= kSnapshotsKept) snapshots_.pop_front();
     snapshots_.push_back({.file = file, .snapshot = std::move(snapshot), .view = std::move(view)});
@@ -126,13 +136,16 @@ class Executor {
     const absl::StatusOr<Opened*> opened = OpenSnapshot(message.snapshot_file());
     if (!opened.ok()) {
       return Trouble{.cause = TroubleCause::kInfrastructure,
-                     .error = fmt::format("the snapshot's table cannot be read: {}", MessageOf(opened.status())),
+                     .error = fmt::format("the snapshot's table cannot be read: {}",
+                                          MessageOf(opened.status())),
                      .log = ""};
     }
     absl::StatusOr<JobSpec> spec = SpecOf(message.job(), clock_.Monotonic());
     absl::StatusOr<SnapshotInputsOptions> options = InputsOf(message.job());
     for (const absl::Status& status : {spec.status(), options.status()}) {
-      if (!status.ok()) return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status), .log = ""};
+      if (!status.ok())
+        return Trouble{
+            .cause = TroubleCause::kInfrastructure, .error = MessageOf(status), .log = ""};
     }
     options->snapshot = (*opened)->snapshot.get();
     options->view = (*opened)->view.get();

@@ -1,4 +1,5 @@
-// The executor process: takes jobs from the session over a socket, one at a time, and reports. proto/galley/v1/executor.proto.
+// The executor process: takes jobs from the session over a socket, one at a time, and reports.
+// proto/galley/v1/executor.proto.
 #pragma once
 
 #include "absl/status/status.h"

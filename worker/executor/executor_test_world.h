@@ -1,4 +1,5 @@
-// A small project on disk, cooked by the ScriptCooker over a real snapshot; what it gave can be laid out as an Action.
+// A small project on disk, cooked by the ScriptCooker over a real snapshot; what it gave can be
+// laid out as an Action.
 #pragma once
 
 #include <map>
@@ -59,7 +60,10 @@ class ExecutorTestWorld : public ::testing::Test {
   }
 
   static record::Recipe RecipeOf(std::string settings = "{}") {
-    return {.cooker = "script", .identity = "1", .extension = "script", .settings = std::move(settings)};
+    return {.cooker = "script",
+            .identity = "1",
+            .extension = "script",
+            .settings = std::move(settings)};
   }
 
   SnapshotInputsOptions Inputs(const std::string& package) {
@@ -76,7 +80,8 @@ class ExecutorTestWorld : public ::testing::Test {
 
   JobEnd Cook(const std::string& package, const std::vector<uint32_t>& platforms) {
     JobSpec spec;
-    for (const uint32_t platform : platforms) spec.targets.push_back({.platform = platform, .recipe = RecipeOf()});
+    for (const uint32_t platform : platforms)
+      spec.targets.push_back({.platform = platform, .recipe = RecipeOf()});
     SnapshotInputs inputs(Inputs(package));
     return RunJob(spec, inputs, cookers_, clock_, kept_);
   }
@@ -84,14 +89,18 @@ class ExecutorTestWorld : public ::testing::Test {
   // Writes what the first save saw as a folder for exec-action.
   std::string LayOutAction() {
     const SaveReport& save = kept_.saves.at(0);
-    const auto action = record::BuildAction(
-        {.recipe = RecipeOf(), .source = save.source, .observed = save.observed, .trust_domain = "main"});
+    const auto action = record::BuildAction({.recipe = RecipeOf(),
+                                             .source = save.source,
+                                             .observed = save.observed,
+                                             .trust_domain = "main"});
     EXPECT_TRUE(action.ok()) << action.status();
     const std::string directory = root_ + "/action";
     for (const record::InputFile& file : action->files) {
       const std::string path = directory + "/input/" + file.path;
       EXPECT_TRUE(CreateDirectories(path.substr(0, path.rfind('/'))).ok());
-      EXPECT_TRUE(WriteFileAtomic(path, file.bytes.has_value() ? *file.bytes : contents_.at(file.digest)).ok());
+      EXPECT_TRUE(
+          WriteFileAtomic(path, file.bytes.has_value() ? *file.bytes : contents_.at(file.digest))
+              .ok());
     }
     EXPECT_TRUE(WriteFileAtomic(directory + "/action", action->action).ok());
     EXPECT_TRUE(WriteFileAtomic(directory + "/command", action->command).ok());

@@ -52,13 +52,16 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
   if (available < kHeaderSize) return std::optional<Frame>();
   const auto kind = static_cast<uint8_t>(buffer_[begin_]);
   const uint64_t length = ReadLittleEndian(buffer_.data() + begin_ + 1);
-  if (kind != static_cast<uint8_t>(FrameKind::kMessage) && kind != static_cast<uint8_t>(FrameKind::kBlob)) {
+  if (kind != static_cast<uint8_t>(FrameKind::kMessage) &&
+      kind != static_cast<uint8_t>(FrameKind::kBlob)) {
     return absl::InvalidArgumentError(fmt::format("frame of unknown kind {}", kind));
   }
   const auto frame_kind = static_cast<FrameKind>(kind);
-  const uint64_t length_max = frame_kind == FrameKind::kBlob ? kBlobFrameBytesMax : kMessageFrameBytesMax;
+  const uint64_t length_max =
+      frame_kind == FrameKind::kBlob ? kBlobFrameBytesMax : kMessageFrameBytesMax;
   if (length > length_max) {
-    return absl::InvalidArgumentError(fmt::format("frame of {} bytes, at most {} are taken", length, length_max));
+    return absl::InvalidArgumentError(
+        fmt::format("frame of {} bytes, at most {} are taken", length, length_max));
   }
   if (available - kHeaderSize < length) return std::optional<Frame>();
   Frame frame{.kind = frame_kind, .bytes = {}};
@@ -77,7 +80,8 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
 absl::Status SendFrame(int fd, FrameKind kind, std::string_view bytes) {
   char header[kHeaderSize];
   header[0] = static_cast<char>(kind);
-  for (size_t i = 0; i < 8; ++i) header[1 + i] = static_cast<char>(static_cast<uint64_t>(bytes.size()) >> (8 * i));
+  for (size_t i = 0; i < 8; ++i)
+    header[1 + i] = static_cast<char>(static_cast<uint64_t>(bytes.size()) >> (8 * i));
   RETURN_IF_ERROR(SendAll(fd, {header, kHeaderSize}));
   return SendAll(fd, bytes);
 }
@@ -89,7 +93,8 @@ absl::StatusOr<std::optional<Frame>> ReceiveFrame(int fd, FrameReader& reader) {
     if (!frame.ok() || frame->has_value()) return frame;
     const ssize_t count = ::recv(fd, piece, sizeof(piece), 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return absl::UnavailableError(fmt::format("receive a frame: {}", std::strerror(errno)));
+    if (count < 0)
+      return absl::UnavailableError(fmt::format("receive a frame: {}", std::strerror(errno)));
     if (count == 0 && reader.IsEmpty()) return std::optional<Frame>();
     if (count == 0) return absl::UnavailableError("the other side closed within a frame");
     reader.Add({piece, static_cast<size_t>(count)});

@@ -1,7 +1,8 @@
-// Frames between a session and its executors: one byte kind, eight bytes length (little endian), then so many bytes.
+// Frames between a session and its executors: one byte kind, eight bytes length (little endian),
+// then so many bytes.
 //
-// A reader takes bytes as they come and never holds more than one frame plus one piece; a length above the kind's limit is
-// INVALID_ARGUMENT before anything is reserved for it.
+// A reader takes bytes as they come and never holds more than one frame plus one piece; a length
+// above the kind's limit is INVALID_ARGUMENT before anything is reserved for it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class FrameReader {
  public:
   // Appends what was read.
   void Add(std::string_view bytes);
-  // The next whole frame; nullopt: more bytes are wanted. INVALID_ARGUMENT: an unknown kind or too long; the stream is of no use then.
+  // The next whole frame; nullopt: more bytes are wanted. INVALID_ARGUMENT: an unknown kind or too
+  // long; the stream is of no use then.
   absl::StatusOr<std::optional<Frame>> Next();
   bool IsEmpty() const { return buffer_.size() == begin_; }
 
@@ -36,7 +38,8 @@ class FrameReader {
   size_t begin_ = 0;  // of what was not given out yet
 };
 
-// Writes to a blocking socket. UNAVAILABLE: the other side is gone, or takes nothing for the socket's send time-out.
+// Writes to a blocking socket. UNAVAILABLE: the other side is gone, or takes nothing for the
+// socket's send time-out.
 absl::Status SendFrame(int fd, FrameKind kind, std::string_view bytes);
 // Blocks for a frame. nullopt: the other side closed between frames.
 absl::StatusOr<std::optional<Frame>> ReceiveFrame(int fd, FrameReader& reader);

@@ -13,12 +13,14 @@ constexpr char kStaleUrl[] = "galley.v1/stale";
 
 absl::Status InterruptedBy(const Interruption& interruption) {
   if (const auto* needs = std::get_if<NeedsPackage>(&interruption)) {
-    absl::Status status = absl::AbortedError(fmt::format("needs the cooked output of {} first", needs->package));
+    absl::Status status =
+        absl::AbortedError(fmt::format("needs the cooked output of {} first", needs->package));
     status.SetPayload(kNeedsUrl, absl::Cord(needs->package));
     return status;
   }
   const std::string& path = std::get<StaleFile>(interruption).path;
-  absl::Status status = absl::AbortedError(fmt::format("{} is no longer what the snapshot says", path));
+  absl::Status status =
+      absl::AbortedError(fmt::format("{} is no longer what the snapshot says", path));
   status.SetPayload(kStaleUrl, absl::Cord(path));
   return status;
 }

@@ -1,10 +1,11 @@
-// InputProvider: the world as a job may see it. Two of them stand behind the same executor code: SnapshotInputs (live, over the director's
-// snapshot) and ActionInputs (an Action's input root: only what was observed).
+// InputProvider: the world as a job may see it. Two of them stand behind the same executor code:
+// SnapshotInputs (live, over the director's snapshot) and ActionInputs (an Action's input root:
+// only what was observed).
 //
-// A look is asked for as a record::Observation whose path is in normal form, and answered with its canonical value.
-// Errors of Observe: ABORTED with an Interruption in it (InterruptionOf) ends the attempt; INVALID_ARGUMENT: the question itself is wrong;
-// OUT_OF_RANGE: a file is larger than the job's memory; every other code is trouble of the machine.
-// Threads: one owner.
+// A look is asked for as a record::Observation whose path is in normal form, and answered with its
+// canonical value. Errors of Observe: ABORTED with an Interruption in it (InterruptionOf) ends the
+// attempt; INVALID_ARGUMENT: the question itself is wrong; OUT_OF_RANGE: a file is larger than the
+// job's memory; every other code is trouble of the machine. Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -52,11 +53,13 @@ class InputProvider {
  public:
   virtual ~InputProvider() = default;
   virtual absl::StatusOr<SourceContent> Source() = 0;
-  virtual absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) = 0;
+  virtual absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
+                                       Want want) = 0;
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
-  // Whether the source and the tools among `observed` are still what they were: StaleFile for the source, UNAVAILABLE for a tool. Cost: a
-  // stat for each; what changed lately is read again.
-  virtual absl::Status CheckUnchanged(const std::map<record::Observation, std::string>& observed) = 0;
+  // Whether the source and the tools among `observed` are still what they were: StaleFile for the
+  // source, UNAVAILABLE for a tool. Cost: a stat for each; what changed lately is read again.
+  virtual absl::Status CheckUnchanged(
+      const std::map<record::Observation, std::string>& observed) = 0;
   // An empty folder, removed with the provider.
   virtual absl::StatusOr<std::string> ScratchDirectory() = 0;
   virtual uint64_t bytes_read() const = 0;

@@ -17,10 +17,14 @@ uint64_t Put(const Blob& blob, std::vector<Blob>& blobs) {
 
 v1::Failed::Cause CauseOf(TroubleCause cause) {
   switch (cause) {
-    case TroubleCause::kUnknown: return v1::Failed::CAUSE_UNKNOWN;
-    case TroubleCause::kMemory: return v1::Failed::MEMORY;
-    case TroubleCause::kTimeout: return v1::Failed::TIMEOUT;
-    case TroubleCause::kInfrastructure: return v1::Failed::INFRASTRUCTURE;
+    case TroubleCause::kUnknown:
+      return v1::Failed::CAUSE_UNKNOWN;
+    case TroubleCause::kMemory:
+      return v1::Failed::MEMORY;
+    case TroubleCause::kTimeout:
+      return v1::Failed::TIMEOUT;
+    case TroubleCause::kInfrastructure:
+      return v1::Failed::INFRASTRUCTURE;
   }
   return v1::Failed::CAUSE_UNKNOWN;
 }
@@ -34,7 +38,8 @@ absl::StatusOr<JobSpec> SpecOf(const v1::Job& job, absl::Time now) {
     if (!recipe.ok()) return Annotate(recipe.status(), "recipe of the job");
     spec.targets.push_back({.platform = target.platform(), .recipe = *std::move(recipe)});
   }
-  spec.deadline = job.timeout_us() > 0 ? now + absl::Microseconds(job.timeout_us()) : absl::InfiniteFuture();
+  spec.deadline =
+      job.timeout_us() > 0 ? now + absl::Microseconds(job.timeout_us()) : absl::InfiniteFuture();
   spec.memory_bytes_max = job.memory_bytes();
   return spec;
 }
@@ -72,7 +77,8 @@ v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<Blob>& blob
   return message;
 }
 
-v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_bytes, std::vector<Blob>& blobs) {
+v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_bytes,
+                              std::vector<Blob>& blobs) {
   v1::FromExecutor message;
   v1::ExecutorSaved& saved = *message.mutable_saved();
   for (const uint32_t platform : report.platforms) saved.add_platforms(platform);

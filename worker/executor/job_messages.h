@@ -21,7 +21,8 @@ absl::StatusOr<SnapshotInputsOptions> InputsOf(const v1::Job& job);
 
 // The blobs that the message names by place are appended to `blobs`; they go first.
 v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<Blob>& blobs);
-v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_bytes, std::vector<Blob>& blobs);
+v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_bytes,
+                              std::vector<Blob>& blobs);
 v1::FromExecutor EndMessage(const JobEnd& end);
 
 }  // namespace galley::worker

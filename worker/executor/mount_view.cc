@@ -43,7 +43,8 @@ bool IsAlone(const std::vector<content::Mount>& mounts, const content::Mount& mo
   });
 }
 
-// Makes `path` a real folder: a link to a folder becomes a folder of links to its entries, a file or a link to one an empty folder.
+// Makes `path` a real folder: a link to a folder becomes a folder of links to its entries, a file
+// or a link to one an empty folder.
 absl::Status MakeReal(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
@@ -60,7 +61,8 @@ absl::Status MakeReal(const std::string& path) {
   }
   if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);
   RETURN_IF_ERROR(CreateDirectories(path));
-  for (const std::string& name : names) RETURN_IF_ERROR(Link(JoinPath(target, name), JoinPath(path, name)));
+  for (const std::string& name : names)
+    RETURN_IF_ERROR(Link(JoinPath(target, name), JoinPath(path, name)));
   return absl::OkStatus();
 }
 
@@ -68,7 +70,8 @@ absl::Status MakeReal(const std::string& path) {
 
 MountView::~MountView() {
   if (root_.empty()) return;
-  if (const absl::Status status = RemoveAll(root_); !status.ok()) LogWarning("mount view {}", MessageOf(status));
+  if (const absl::Status status = RemoveAll(root_); !status.ok())
+    LogWarning("mount view {}", MessageOf(status));
 }
 
 absl::Status MountView::Build() {
@@ -104,11 +107,13 @@ absl::Status MountView::ShowUnder(const std::string& directory) {
   }
   RETURN_IF_ERROR(CreateDirectories(directory));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(root_));
-  for (const std::string& name : names) RETURN_IF_ERROR(Link(JoinPath(root_, name), JoinPath(directory, name)));
+  for (const std::string& name : names)
+    RETURN_IF_ERROR(Link(JoinPath(root_, name), JoinPath(directory, name)));
   return absl::OkStatus();
 }
 
-absl::Status MountView::PutFile(const std::string& directory, std::string_view virtual_path, std::string_view bytes) {
+absl::Status MountView::PutFile(const std::string& directory, std::string_view virtual_path,
+                                std::string_view bytes) {
   RETURN_IF_ERROR(content::ValidateVirtualPath(virtual_path));
   std::string path = directory;
   std::string_view rest = virtual_path.substr(1);

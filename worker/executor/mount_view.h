@@ -1,8 +1,9 @@
-// MountView: the mounts of one snapshot as a folder that external programs can read, at their virtual paths without the leading slash.
+// MountView: the mounts of one snapshot as a folder that external programs can read, at their
+// virtual paths without the leading slash.
 //
-// Made once for a snapshot, when first asked for. A mount with no other mount at, above or under its path is one link to its folder; the
-// rest is a tree of links to single files, overlays merged. A job's folder holds links to the view's top entries.
-// Threads: one owner.
+// Made once for a snapshot, when first asked for. A mount with no other mount at, above or under
+// its path is one link to its folder; the rest is a tree of links to single files, overlays merged.
+// A job's folder holds links to the view's top entries. Threads: one owner.
 #pragma once
 
 #include <string>
@@ -16,7 +17,8 @@ namespace galley::worker {
 class MountView {
  public:
   // `parent`: where the view's folder is made. The snapshot outlives the view.
-  MountView(const content::Snapshot* snapshot, std::string parent) : snapshot_(snapshot), parent_(std::move(parent)) {}
+  MountView(const content::Snapshot* snapshot, std::string parent)
+      : snapshot_(snapshot), parent_(std::move(parent)) {}
   ~MountView();
   MountView(const MountView&) = delete;
   MountView& operator=(const MountView&) = delete;
@@ -24,9 +26,11 @@ class MountView {
   // Makes the view show in `directory`, which holds none of the names of the mounts yet.
   absl::Status ShowUnder(const std::string& directory);
 
-  // Puts a real file at `virtual_path` under `directory`. Links on the way are replaced by folders of links to what they held, so that
-  // nothing is written through them; a file on the way (a generator's source) gives way to the folder.
-  static absl::Status PutFile(const std::string& directory, std::string_view virtual_path, std::string_view bytes);
+  // Puts a real file at `virtual_path` under `directory`. Links on the way are replaced by folders
+  // of links to what they held, so that nothing is written through them; a file on the way (a
+  // generator's source) gives way to the folder.
+  static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
+                              std::string_view bytes);
 
  private:
   absl::Status Build();

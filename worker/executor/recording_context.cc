@@ -14,7 +14,8 @@ namespace {
 using record::Observation;
 using record::ObservationKind;
 
-constexpr size_t kKeptContentBytesMax = 1 << 20;  // contents up to this size are kept for a second look
+constexpr size_t kKeptContentBytesMax =
+    1 << 20;  // contents up to this size are kept for a second look
 
 std::vector<std::string> SplitLines(std::string_view text) {
   std::vector<std::string> lines;
@@ -37,9 +38,11 @@ std::optional<std::string> Unwrap(const std::string& value) {
 
 absl::Status ValidateGeneratedName(std::string_view name) {
   if (!name.starts_with("_gen/")) {
-    return absl::InvalidArgumentError(fmt::format("generated package `{}`: its name must begin with `_gen/`", name));
+    return absl::InvalidArgumentError(
+        fmt::format("generated package `{}`: its name must begin with `_gen/`", name));
   }
-  return Annotate(content::ValidateVirtualPath("/" + std::string(name)), fmt::format("generated package `{}`", name));
+  return Annotate(content::ValidateVirtualPath("/" + std::string(name)),
+                  fmt::format("generated package `{}`", name));
 }
 
 }  // namespace
@@ -64,7 +67,8 @@ RecordingContext::RecordingContext(const ContextOptions& options, Gathered befor
     : options_(options), gathered_(std::move(before)) {}
 
 absl::Status RecordingContext::Remember(absl::Status status) {
-  if (!status.ok() && trouble_.ok() && status.code() != absl::StatusCode::kInvalidArgument) trouble_ = status;
+  if (!status.ok() && trouble_.ok() && status.code() != absl::StatusCode::kInvalidArgument)
+    trouble_ = status;
   return status;
 }
 
@@ -73,13 +77,15 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
     if (want == Want::kValue || known->second.bytes != nullptr) return known->second;
   }
   if (gathered_.observed.size() >= record::kObservationsMax) {
-    return absl::InvalidArgumentError(fmt::format("looks at more than {} things", record::kObservationsMax));
+    return absl::InvalidArgumentError(
+        fmt::format("looks at more than {} things", record::kObservationsMax));
   }
   absl::StatusOr<Look> look = options_.provider->Observe(options_.platform, what, want);
   if (!look.ok()) return Remember(look.status());
   const auto [at, is_new] = gathered_.observed.try_emplace(what, look->value);
   if (!is_new && at->second != look->value) {
-    return Remember(absl::UnavailableError(fmt::format("{} changed while the job ran", what.ToString())));  // tried again
+    return Remember(absl::UnavailableError(
+        fmt::format("{} changed while the job ran", what.ToString())));  // tried again
   }
   if (look->bytes == nullptr || look->bytes->size() <= kKeptContentBytesMax) {
     looks_[std::move(what)] = *look;
@@ -89,8 +95,10 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
 
 absl::StatusOr<FileContent> RecordingContext::ReadFile(std::string_view path) {
   ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(path));
-  ASSIGN_OR_RETURN(const Look look, Observe({.kind = ObservationKind::kFile, .subject = std::move(asked), .detail = ""},
-                                            Want::kBytes));
+  ASSIGN_OR_RETURN(
+      const Look look,
+      Observe({.kind = ObservationKind::kFile, .subject = std::move(asked), .detail = ""},
+              Want::kBytes));
   if (look.value == record::kAbsent) return FileContent{.kind = Kind::kAbsent, .bytes = nullptr};
   if (look.value == record::kFolder) return FileContent{.kind = Kind::kFolder, .bytes = nullptr};
   return FileContent{.kind = Kind::kFile, .bytes = look.bytes};
@@ -98,42 +106,51 @@ absl::StatusOr<FileContent> RecordingContext::ReadFile(std::string_view path) {
 
 absl::StatusOr<Kind> RecordingContext::Exists(std::string_view path) {
   ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(path));
-  ASSIGN_OR_RETURN(const Look look, Observe({.kind = ObservationKind::kExists, .subject = std::move(asked), .detail = ""},
-                                            Want::kValue));
+  ASSIGN_OR_RETURN(
+      const Look look,
+      Observe({.kind = ObservationKind::kExists, .subject = std::move(asked), .detail = ""},
+              Want::kValue));
   if (look.value == record::kIsFile) return Kind::kFile;
   return look.value == record::kFolder ? Kind::kFolder : Kind::kAbsent;
 }
 
-absl::StatusOr<std::optional<std::vector<std::string>>> RecordingContext::List(std::string_view folder) {
+absl::StatusOr<std::optional<std::vector<std::string>>> RecordingContext::List(
+    std::string_view folder) {
   ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(folder));
-  ASSIGN_OR_RETURN(const Look look, Observe({.kind = ObservationKind::kList, .subject = std::move(asked), .detail = ""},
-                                            Want::kValue));
+  ASSIGN_OR_RETURN(
+      const Look look,
+      Observe({.kind = ObservationKind::kList, .subject = std::move(asked), .detail = ""},
+              Want::kValue));
   if (look.value == record::kAbsent) return std::optional<std::vector<std::string>>();
   return std::optional<std::vector<std::string>>(SplitLines(look.value));
 }
 
-absl::StatusOr<std::vector<std::string>> RecordingContext::Glob(std::string_view root, std::string_view pattern) {
+absl::StatusOr<std::vector<std::string>> RecordingContext::Glob(std::string_view root,
+                                                                std::string_view pattern) {
   ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(root));
   RETURN_IF_ERROR(content::Glob::Parse(pattern).status());
-  ASSIGN_OR_RETURN(const Look look,
-                   Observe({.kind = ObservationKind::kGlob, .subject = std::move(asked), .detail = std::string(pattern)},
-                           Want::kValue));
+  ASSIGN_OR_RETURN(const Look look, Observe({.kind = ObservationKind::kGlob,
+                                             .subject = std::move(asked),
+                                             .detail = std::string(pattern)},
+                                            Want::kValue));
   return SplitLines(look.value);
 }
 
 absl::StatusOr<Blob> RecordingContext::Cooked(std::string_view package, std::string_view suffix) {
   ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(package));
   RETURN_IF_ERROR(record::ValidateSuffix(suffix));
-  ASSIGN_OR_RETURN(const Look look,
-                   Observe({.kind = ObservationKind::kCooked, .subject = std::move(asked), .detail = std::string(suffix)},
-                           Want::kBytes));
+  ASSIGN_OR_RETURN(const Look look, Observe({.kind = ObservationKind::kCooked,
+                                             .subject = std::move(asked),
+                                             .detail = std::string(suffix)},
+                                            Want::kBytes));
   return look.bytes;
 }
 
 absl::StatusOr<std::optional<std::string>> RecordingContext::Platform(std::string_view parameter) {
-  ASSIGN_OR_RETURN(const Look look,
-                   Observe({.kind = ObservationKind::kPlatform, .subject = std::string(parameter), .detail = ""},
-                           Want::kValue));
+  ASSIGN_OR_RETURN(
+      const Look look,
+      Observe({.kind = ObservationKind::kPlatform, .subject = std::string(parameter), .detail = ""},
+              Want::kValue));
   return Unwrap(look.value);
 }
 
@@ -145,23 +162,32 @@ absl::StatusOr<std::string> RecordingContext::Tool(std::string_view path) {
   if (asked.starts_with("..")) {
     return absl::InvalidArgumentError(fmt::format("tool `{}` lies outside the project", path));
   }
-  ASSIGN_OR_RETURN(const Look look, Observe({.kind = ObservationKind::kTool, .subject = std::move(asked), .detail = ""},
-                                            Want::kValue));
-  if (look.value == record::kAbsent) return absl::NotFoundError(fmt::format("tool `{}` is absent", path));
+  ASSIGN_OR_RETURN(
+      const Look look,
+      Observe({.kind = ObservationKind::kTool, .subject = std::move(asked), .detail = ""},
+              Want::kValue));
+  if (look.value == record::kAbsent)
+    return absl::NotFoundError(fmt::format("tool `{}` is absent", path));
   return look.host_path;
 }
 
 absl::StatusOr<std::optional<std::string>> RecordingContext::Environment(std::string_view name) {
-  if (name.empty() || name.find('=') != std::string_view::npos || name.find('\0') != std::string_view::npos) {
-    return absl::InvalidArgumentError(fmt::format("`{}` is no name of an environment variable", name));
+  if (name.empty() || name.find('=') != std::string_view::npos ||
+      name.find('\0') != std::string_view::npos) {
+    return absl::InvalidArgumentError(
+        fmt::format("`{}` is no name of an environment variable", name));
   }
-  ASSIGN_OR_RETURN(const Look look,
-                   Observe({.kind = ObservationKind::kEnv, .subject = std::string(name), .detail = ""}, Want::kValue));
+  ASSIGN_OR_RETURN(
+      const Look look,
+      Observe({.kind = ObservationKind::kEnv, .subject = std::string(name), .detail = ""},
+              Want::kValue));
   return Unwrap(look.value);
 }
 
 absl::StatusOr<std::string> RecordingContext::Name() {
-  ASSIGN_OR_RETURN(const Look look, Observe({.kind = ObservationKind::kName, .subject = "", .detail = ""}, Want::kValue));
+  ASSIGN_OR_RETURN(
+      const Look look,
+      Observe({.kind = ObservationKind::kName, .subject = "", .detail = ""}, Want::kValue));
   return look.value;
 }
 
@@ -169,13 +195,18 @@ void RecordingContext::AddReference(record::ReferenceKind kind, std::string_view
   gathered_.references.insert({.path = std::string(path_as_written), .kind = kind});
 }
 
-absl::Status RecordingContext::AddGenerated(std::string_view name, std::string bytes, std::string_view cooker,
+absl::Status RecordingContext::AddGenerated(std::string_view name, std::string bytes,
+                                            std::string_view cooker,
                                             std::string_view settings_json) {
   RETURN_IF_ERROR(ValidateGeneratedName(name));
   if (gathered_.generated.size() >= kGeneratedMax) {
-    return absl::InvalidArgumentError(fmt::format("more than {} generated packages", kGeneratedMax));
+    return absl::InvalidArgumentError(
+        fmt::format("more than {} generated packages", kGeneratedMax));
   }
-  record::Generated one{.name = std::string(name), .source = Digest::Of(bytes), .cooker = std::string(cooker), .settings = ""};
+  record::Generated one{.name = std::string(name),
+                        .source = Digest::Of(bytes),
+                        .cooker = std::string(cooker),
+                        .settings = ""};
   if (!settings_json.empty()) {
     ASSIGN_OR_RETURN(one.settings, record::CanonicalJson(settings_json));
   }
@@ -186,7 +217,8 @@ absl::Status RecordingContext::AddGenerated(std::string_view name, std::string b
   return absl::OkStatus();
 }
 
-void RecordingContext::AddTag(std::string_view name, std::variant<std::string, double, bool> value) {
+void RecordingContext::AddTag(std::string_view name,
+                              std::variant<std::string, double, bool> value) {
   gathered_.tags.insert_or_assign(std::string(name), std::move(value));
 }
 
@@ -199,14 +231,17 @@ void RecordingContext::AddWarning(std::string_view text) {
   gathered_.warnings.emplace_back(text.substr(0, kTextBytesMax));
 }
 
-absl::Status RecordingContext::AddOutput(std::string_view suffix, std::string bytes, bool is_executable) {
-  if (options_.is_load) return absl::InvalidArgumentError(fmt::format("output `{}` is given by a load", suffix));
+absl::Status RecordingContext::AddOutput(std::string_view suffix, std::string bytes,
+                                         bool is_executable) {
+  if (options_.is_load)
+    return absl::InvalidArgumentError(fmt::format("output `{}` is given by a load", suffix));
   RETURN_IF_ERROR(record::ValidateSuffix(suffix));
   if (gathered_.outputs.size() >= kOutputsMax) {
     return absl::InvalidArgumentError(fmt::format("more than {} outputs", kOutputsMax));
   }
   const auto [at, is_new] = gathered_.outputs.try_emplace(
-      std::string(suffix), CookedFile{.suffix = std::string(suffix), .bytes = nullptr, .is_executable = is_executable});
+      std::string(suffix),
+      CookedFile{.suffix = std::string(suffix), .bytes = nullptr, .is_executable = is_executable});
   if (!is_new) return absl::InvalidArgumentError(fmt::format("output `{}` is given twice", suffix));
   at->second.bytes = MakeBlob(std::move(bytes));
   return absl::OkStatus();
@@ -229,6 +264,8 @@ absl::Status RecordingContext::ShowMounts(const std::string& directory) {
   return Remember(options_.provider->ShowMounts(directory));
 }
 
-absl::Status RecordingContext::CheckUnchanged() { return Remember(options_.provider->CheckUnchanged(gathered_.observed)); }
+absl::Status RecordingContext::CheckUnchanged() {
+  return Remember(options_.provider->CheckUnchanged(gathered_.observed));
+}
 
 }  // namespace galley::worker

@@ -1,9 +1,10 @@
-// RecordingContext: the CookContext of one Load or one Cook. It normalises what a cooker asks, hands the question to the InputProvider,
-// records it with its value, and gathers what the cooker gives.
+// RecordingContext: the CookContext of one Load or one Cook. It normalises what a cooker asks,
+// hands the question to the InputProvider, records it with its value, and gathers what the cooker
+// gives.
 //
-// A question asked twice is answered the same. Trouble is sticky: once a look was interrupted or failed by the machine, the outcome of the
-// cooker no longer counts (a cooker cannot turn an I/O error into a verdict by mistake).
-// Threads: one owner.
+// A question asked twice is answered the same. Trouble is sticky: once a look was interrupted or
+// failed by the machine, the outcome of the cooker no longer counts (a cooker cannot turn an I/O
+// error into a verdict by mistake). Threads: one owner.
 #pragma once
 
 #include <map>
@@ -71,7 +72,8 @@ class RecordingContext final : public CookContext {
   absl::StatusOr<FileContent> ReadFile(std::string_view path) override;
   absl::StatusOr<Kind> Exists(std::string_view path) override;
   absl::StatusOr<std::optional<std::vector<std::string>>> List(std::string_view folder) override;
-  absl::StatusOr<std::vector<std::string>> Glob(std::string_view root, std::string_view pattern) override;
+  absl::StatusOr<std::vector<std::string>> Glob(std::string_view root,
+                                                std::string_view pattern) override;
   absl::StatusOr<Blob> Cooked(std::string_view package, std::string_view suffix) override;
   absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) override;
   absl::StatusOr<std::string> Tool(std::string_view path) override;
@@ -89,7 +91,9 @@ class RecordingContext final : public CookContext {
   absl::StatusOr<std::string> ScratchDirectory() override;
   absl::Status ShowMounts(const std::string& directory) override;
   absl::Status CheckUnchanged() override;
-  absl::Duration TimeLeft() const override { return options_.deadline - options_.clock->Monotonic(); }
+  absl::Duration TimeLeft() const override {
+    return options_.deadline - options_.clock->Monotonic();
+  }
   uint64_t MemoryBytesMax() const override { return options_.memory_bytes_max; }
 
   // The first look that failed by no fault of the cooker; OK when none did.

@@ -25,12 +25,17 @@ TroubleCause CauseOf(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDataLoss: return TroubleCause::kInfrastructure;
-    // A limit of the job: few attempts, then it is named. A full disk shows in the store, which stops the cook.
+    case absl::StatusCode::kDataLoss:
+      return TroubleCause::kInfrastructure;
+    // A limit of the job: few attempts, then it is named. A full disk shows in the store, which
+    // stops the cook.
     case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kOutOfRange: return TroubleCause::kMemory;
-    case absl::StatusCode::kDeadlineExceeded: return TroubleCause::kTimeout;
-    default: return TroubleCause::kUnknown;
+    case absl::StatusCode::kOutOfRange:
+      return TroubleCause::kMemory;
+    case absl::StatusCode::kDeadlineExceeded:
+      return TroubleCause::kTimeout;
+    default:
+      return TroubleCause::kUnknown;
   }
 }
 
@@ -40,7 +45,8 @@ Trouble TroubleOf(const absl::Status& status) {
 
 class Job {
  public:
-  Job(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock, JobSink& sink)
+  Job(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock,
+      JobSink& sink)
       : spec_(spec), provider_(provider), cookers_(cookers), clock_(clock), sink_(sink) {}
 
   JobEnd Run() {
@@ -65,9 +71,11 @@ class Job {
     Cooker* cooker = FindCooker(cookers_, target.recipe.cooker);
     if (cooker == nullptr) {
       return Trouble{.cause = TroubleCause::kUnknown,
-                     .error = fmt::format("this worker has no cooker `{}`", target.recipe.cooker), .log = ""};
+                     .error = fmt::format("this worker has no cooker `{}`", target.recipe.cooker),
+                     .log = ""};
     }
-    if (const absl::Status status = CheckIdentity(*cooker, target.recipe); !status.ok()) return TroubleOf(status);
+    if (const absl::Status status = CheckIdentity(*cooker, target.recipe); !status.ok())
+      return TroubleOf(status);
     if (!IsWarmFor(target)) {
       if (std::optional<JobEnd> end = Load(*cooker, target)) return end;
       if (warm_.loaded == nullptr) return std::nullopt;  // a verdict, reported
@@ -109,16 +117,29 @@ class Job {
   }
 
   ContextOptions Options(const JobTarget& target, bool is_load) {
-    return {.provider = &provider_, .platform = target.platform, .settings = &warm_.settings,
-            .extension = &target.recipe.extension, .source = &source_.bytes, .clock = &clock_, .deadline = spec_.deadline,
-            .memory_bytes_max = spec_.memory_bytes_max, .is_load = is_load};
+    return {.provider = &provider_,
+            .platform = target.platform,
+            .settings = &warm_.settings,
+            .extension = &target.recipe.extension,
+            .source = &source_.bytes,
+            .clock = &clock_,
+            .deadline = spec_.deadline,
+            .memory_bytes_max = spec_.memory_bytes_max,
+            .is_load = is_load};
   }
 
   std::optional<JobEnd> Load(Cooker& cooker, const JobTarget& target) {
-    warm_ = Warm{.recipe = target.recipe, .settings = {}, .loaded = nullptr, .gathered = {}, .load_time = {}};
-    warm_.settings = nlohmann::json::parse(target.recipe.settings, nullptr, /*allow_exceptions=*/false);
+    warm_ = Warm{.recipe = target.recipe,
+                 .settings = {},
+                 .loaded = nullptr,
+                 .gathered = {},
+                 .load_time = {}};
+    warm_.settings =
+        nlohmann::json::parse(target.recipe.settings, nullptr, /*allow_exceptions=*/false);
     if (!warm_.settings.is_object()) {
-      return Trouble{.cause = TroubleCause::kUnknown, .error = "the recipe's settings are no JSON object", .log = ""};
+      return Trouble{.cause = TroubleCause::kUnknown,
+                     .error = "the recipe's settings are no JSON object",
+                     .log = ""};
     }
     RecordingContext context(Options(target, true), {});
     const absl::Time wall = clock_.Now();
@@ -132,7 +153,9 @@ class Job {
     warm_.load_time = clock_.Monotonic() - start;
     if (std::optional<JobEnd> end = JudgedEnd(context, status)) return end;
     if (!status.ok()) return Save(target, context, status, wall, absl::ZeroDuration());
-    if (loaded == nullptr) return Trouble{.cause = TroubleCause::kUnknown, .error = "the cooker's load gave nothing", .log = ""};
+    if (loaded == nullptr)
+      return Trouble{
+          .cause = TroubleCause::kUnknown, .error = "the cooker's load gave nothing", .log = ""};
     warm_.loaded = std::move(loaded);
     warm_.gathered = context.Take();
     return Sent(sink_.Loaded({.platforms = PlatformsServed(target, warm_.gathered),
@@ -154,7 +177,8 @@ class Job {
   }
 
   // Reports a result or a verdict and strikes the platforms that it serves.
-  std::optional<JobEnd> Save(const JobTarget& target, RecordingContext& context, const absl::Status& status, absl::Time wall,
+  std::optional<JobEnd> Save(const JobTarget& target, RecordingContext& context,
+                             const absl::Status& status, absl::Time wall,
                              absl::Duration save_time) {
     Gathered gathered = context.Take();
     SaveReport report{.platforms = PlatformsServed(target, gathered),
@@ -174,7 +198,8 @@ class Job {
       for (auto& [suffix, file] : gathered.outputs) report.outputs.push_back(std::move(file));
     }
     std::erase_if(left_, [&](const JobTarget& other) {
-      return std::find(report.platforms.begin(), report.platforms.end(), other.platform) != report.platforms.end();
+      return std::find(report.platforms.begin(), report.platforms.end(), other.platform) !=
+             report.platforms.end();
     });
     return Sent(sink_.Saved(report));
   }
@@ -203,8 +228,10 @@ class Job {
   // An end unless `status` is a success or the cooker's own verdict.
   std::optional<JobEnd> JudgedEnd(const RecordingContext& context, const absl::Status& status) {
     const std::string& log = context.gathered().log;
-    if (out_of_memory_) return Trouble{.cause = TroubleCause::kMemory, .error = MessageOf(status), .log = log};
-    if (context.trouble().ok() && (status.ok() || absl::IsInvalidArgument(status))) return std::nullopt;
+    if (out_of_memory_)
+      return Trouble{.cause = TroubleCause::kMemory, .error = MessageOf(status), .log = log};
+    if (context.trouble().ok() && (status.ok() || absl::IsInvalidArgument(status)))
+      return std::nullopt;
     JobEnd end = EndOf(context.trouble().ok() ? status : context.trouble());
     if (auto* trouble = std::get_if<Trouble>(&end)) trouble->log = log;
     return end;
@@ -256,13 +283,15 @@ const std::string& BinaryIdentity() {
 
 absl::Status CheckIdentity(const Cooker& cooker, const record::Recipe& recipe) {
   // [cook] identity = "binary": every cooker's identity is the digest of the program that holds it.
-  const std::string ours = recipe.identity.starts_with("binary=") ? BinaryIdentity() : cooker.description().identity;
+  const std::string ours =
+      recipe.identity.starts_with("binary=") ? BinaryIdentity() : cooker.description().identity;
   if (ours == recipe.identity) return absl::OkStatus();
-  return absl::FailedPreconditionError(fmt::format("cooker `{}` here is `{}`, the recipe wants `{}`", recipe.cooker, ours,
-                                                   recipe.identity));
+  return absl::FailedPreconditionError(fmt::format(
+      "cooker `{}` here is `{}`, the recipe wants `{}`", recipe.cooker, ours, recipe.identity));
 }
 
-JobEnd RunJob(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock, JobSink& sink) {
+JobEnd RunJob(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock,
+              JobSink& sink) {
   return Job(spec, provider, cookers, clock, sink).Run();
 }
 

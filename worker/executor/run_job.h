@@ -1,9 +1,11 @@
-// RunJob: one attempt at a package: Load, then Cook for each platform. The same code runs live jobs, exec-action and galley-cook.
+// RunJob: one attempt at a package: Load, then Cook for each platform. The same code runs live
+// jobs, exec-action and galley-cook.
 //
-// Sharing: when a platform is done, every platform left with an equal recipe for which all recorded values are the same (only
-// platform(...) and cooked(...) can differ) is served by that run. A cooker's verdict is a result like any other: it carries its
-// observations and serves equal platforms too. Exceptions out of a cooker are verdicts, but for a lack of memory.
-// Nothing here depends on time but the time stamps in the reports.
+// Sharing: when a platform is done, every platform left with an equal recipe for which all recorded
+// values are the same (only platform(...) and cooked(...) can differ) is served by that run. A
+// cooker's verdict is a result like any other: it carries its observations and serves equal
+// platforms too. Exceptions out of a cooker are verdicts, but for a lack of memory. Nothing here
+// depends on time but the time stamps in the reports.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,7 @@ struct JobSpec {
 struct LoadReport {
   std::vector<uint32_t> platforms;  // for which this load holds
   record::Details details;
-  std::vector<Blob> generated;      // sources, in the order of details.generated
+  std::vector<Blob> generated;  // sources, in the order of details.generated
   absl::Time started;
   absl::Duration load_time;
   uint64_t bytes_read = 0;
@@ -47,9 +49,9 @@ struct SaveReport {
   std::vector<record::Observed> observed;  // canonical
   record::Details details;
   std::vector<Blob> generated;
-  std::vector<CookedFile> outputs;         // sorted by suffix; none for a verdict
+  std::vector<CookedFile> outputs;  // sorted by suffix; none for a verdict
   bool is_verdict = false;
-  std::string error;                       // of a verdict
+  std::string error;  // of a verdict
   std::string log;
   std::string identity;
   absl::Time started;
@@ -88,6 +90,7 @@ Cooker* FindCooker(const Cookers& cookers, std::string_view name);
 // FAILED_PRECONDITION unless this program's cooker has the recipe's identity.
 absl::Status CheckIdentity(const Cooker& cooker, const record::Recipe& recipe);
 
-JobEnd RunJob(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock, JobSink& sink);
+JobEnd RunJob(const JobSpec& spec, InputProvider& provider, const Cookers& cookers, Clock& clock,
+              JobSink& sink);
 
 }  // namespace galley::worker

@@ -22,12 +22,14 @@ std::vector<std::string> Texts(const SaveReport& save) {
 
 TEST_F(RunJobTest, EveryLookIsObservedWithItsPathAsAsked) {
   Write("/Game/inc/a.txt", "A");
-  Write("/Game/x/p.script", "read ../inc/a.txt\nread /Game/none\nexists ../inc\nlist ../inc\nname\nout .txt\n");
+  Write("/Game/x/p.script",
+        "read ../inc/a.txt\nread /Game/none\nexists ../inc\nlist ../inc\nname\nout .txt\n");
   Scan();
   ASSERT_TRUE(std::holds_alternative<JobDone>(Cook("/Game/x/p.script", {0})));
   ASSERT_EQ(kept_.saves.size(), 1u);
   EXPECT_EQ(*kept_.saves[0].outputs.at(0).bytes, "A<absent><folder>a.txt,/Game/x/p.script");
-  EXPECT_THAT(Texts(kept_.saves[0]), ElementsAre("file(../inc/a.txt)", "file(/Game/none)", "exists(../inc)", "list(../inc)", "name()"));
+  EXPECT_THAT(Texts(kept_.saves[0]), ElementsAre("file(../inc/a.txt)", "file(/Game/none)",
+                                                 "exists(../inc)", "list(../inc)", "name()"));
   EXPECT_EQ(kept_.saves[0].observed[0].value, Digest::Of("A").ToString());
 }
 
@@ -53,7 +55,8 @@ TEST_F(RunJobTest, OtherSettingsAreAnotherRun) {
   Write("/Game/p.script", "out .t\n");
   Scan();
   SnapshotInputs inputs(Inputs("/Game/p.script"));
-  const JobSpec spec{.targets = {{.platform = 0, .recipe = RecipeOf()}, {.platform = 1, .recipe = RecipeOf(R"({"a":1})")}}};
+  const JobSpec spec{.targets = {{.platform = 0, .recipe = RecipeOf()},
+                                 {.platform = 1, .recipe = RecipeOf(R"({"a":1})")}}};
   RunJob(spec, inputs, cookers_, clock_, kept_);
   EXPECT_EQ(kept_.saves.size(), 2u);
 }
@@ -68,7 +71,9 @@ TEST_F(RunJobTest, ALoadThatLooksAtThePlatformRunsAgainForAnotherValue) {
 }
 
 TEST_F(RunJobTest, ALoadSaysItsReferencesAndGeneratedPackages) {
-  Write("/Game/p.script", "reference ../b.png\nreference ../a.png\ngenerate _gen/c.script\nwarn careful\n--\nout .t\n");
+  Write(
+      "/Game/p.script",
+      "reference ../b.png\nreference ../a.png\ngenerate _gen/c.script\nwarn careful\n--\nout .t\n");
   Scan();
   Cook("/Game/p.script", {0});
   ASSERT_EQ(kept_.loads.size(), 1u);
@@ -170,7 +175,8 @@ TEST_F(RunJobTest, TheLogOfAJobInTroubleIsHandedOnToTheDirector) {
 
 TEST_F(RunJobTest, OfALongLogTheEndIsHandedOn) {
   const std::string log = std::string(100'000, 'a') + "the end";
-  const v1::FromExecutor message = EndMessage(Trouble{.cause = TroubleCause::kUnknown, .error = "e", .log = log});
+  const v1::FromExecutor message =
+      EndMessage(Trouble{.cause = TroubleCause::kUnknown, .error = "e", .log = log});
   EXPECT_EQ(message.failed().log_tail().size(), kLogTailBytesMax);
   EXPECT_TRUE(message.failed().log_tail().ends_with("the end"));
 }
@@ -188,7 +194,8 @@ TEST_F(RunJobTest, ASourceThatChangesWhileAProgramReadsItEndsWithStale) {
 TEST_F(RunJobTest, AToolThatChangesWhileItRunsOrBetweenLoadAndCookIsTriedAgain) {
   for (const char* after : {"unchanged", "tool ./tool"}) {
     ASSERT_TRUE(WriteFileAtomic(root_ + "/tool", "one").ok());
-    Write("/Game/p.script", "tool ./tool\n--\nappend " + root_ + "/tool two\n" + after + "\nout .t\n");
+    Write("/Game/p.script",
+          "tool ./tool\n--\nappend " + root_ + "/tool two\n" + after + "\nout .t\n");
     Scan();
     const JobEnd end = Cook("/Game/p.script", {0});
     ASSERT_TRUE(std::holds_alternative<Trouble>(end)) << after;
@@ -218,7 +225,8 @@ TEST_F(RunJobTest, AnotherIdentityIsRefused) {
   SnapshotInputs inputs(Inputs("/Game/p.script"));
   record::Recipe recipe = RecipeOf();
   recipe.identity = "2";
-  const JobEnd end = RunJob({.targets = {{.platform = 0, .recipe = recipe}}}, inputs, cookers_, clock_, kept_);
+  const JobEnd end =
+      RunJob({.targets = {{.platform = 0, .recipe = recipe}}}, inputs, cookers_, clock_, kept_);
   ASSERT_TRUE(std::holds_alternative<Trouble>(end));
   EXPECT_THAT(std::get<Trouble>(end).error, HasSubstr("`2`"));
 }
@@ -242,7 +250,8 @@ TEST_F(RunJobTest, OverlaidMountsShowMergedAsLinksAndAGeneratedSourceReplacesIts
   ASSERT_TRUE(MountView::PutFile(root_ + "/show", "/Game/b/c.level/_gen/d", "made").ok());
   EXPECT_EQ(*ReadFile(root_ + "/show/Game/b/c.level/_gen/d"), "made");
   EXPECT_EQ(*ReadFile(root_ + "/show/Game/a.txt"), "mod a");
-  EXPECT_EQ(*ReadFile(root_ + "/mounts/Game/b/c.level"), "level");  // nothing was written through a link
+  EXPECT_EQ(*ReadFile(root_ + "/mounts/Game/b/c.level"),
+            "level");  // nothing was written through a link
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace galley::worker {
 
 Scratch::~Scratch() {
   if (directory_.empty()) return;
-  if (const absl::Status status = RemoveAll(directory_); !status.ok()) LogWarning("scratch {}", MessageOf(status));
+  if (const absl::Status status = RemoveAll(directory_); !status.ok())
+    LogWarning("scratch {}", MessageOf(status));
 }
 
 absl::StatusOr<std::string> Scratch::Directory() {

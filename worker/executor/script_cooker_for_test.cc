@@ -27,7 +27,8 @@ class ScriptCooker final : public Cooker {
     auto loaded = std::make_unique<ScriptLoaded>();
     const std::string& script = *context.source();
     const size_t split = script.find("--\n");
-    if (split != std::string::npos) RETURN_IF_ERROR(Play(context, script.substr(0, split), loaded->text));
+    if (split != std::string::npos)
+      RETURN_IF_ERROR(Play(context, script.substr(0, split), loaded->text));
     return loaded;
   }
 
@@ -51,7 +52,9 @@ class ScriptCooker final : public Cooker {
     words >> verb >> first >> second;
     if (verb == "read") {
       ASSIGN_OR_RETURN(const FileContent content, context.ReadFile(first));
-      text += content.kind == Kind::kFile ? *content.bytes : content.kind == Kind::kFolder ? "<folder>" : "<absent>";
+      text += content.kind == Kind::kFile     ? *content.bytes
+              : content.kind == Kind::kFolder ? "<folder>"
+                                              : "<absent>";
     } else if (verb == "exists") {
       ASSIGN_OR_RETURN(const Kind kind, context.Exists(first));
       text += kind == Kind::kFile ? "<file>" : kind == Kind::kFolder ? "<folder>" : "<absent>";
@@ -71,7 +74,8 @@ class ScriptCooker final : public Cooker {
     } else if (verb == "tool") {
       ASSIGN_OR_RETURN(const std::string tool, context.Tool(first));
       text += "<tool>";
-    } else if (verb == "append") {  // as a program does that reads files at their places: "append HOST_PATH TEXT"
+    } else if (verb == "append") {  // as a program does that reads files at their places: "append
+                                    // HOST_PATH TEXT"
       std::ofstream(first, std::ios::app) << second;
     } else if (verb == "unchanged") {
       return context.CheckUnchanged();
@@ -86,7 +90,8 @@ class ScriptCooker final : public Cooker {
     return absl::OkStatus();
   }
 
-  static absl::Status Give(CookContext& context, const std::string& verb, const std::string& first) {
+  static absl::Status Give(CookContext& context, const std::string& verb,
+                           const std::string& first) {
     if (verb == "reference") context.AddReference(record::ReferenceKind::kHard, first);
     if (verb == "generate") return context.AddGenerated(first, "generated", "", "");
     if (verb == "warn") context.AddWarning(first);

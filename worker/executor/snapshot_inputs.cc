@@ -17,13 +17,18 @@ using record::ObservationKind;
 
 constexpr int64_t kRacyNanoseconds = 2'000'000'000;  // as ToolDigests
 
-Look ValueOnly(std::string_view value) { return {.value = std::string(value), .bytes = nullptr, .host_path = ""}; }
+Look ValueOnly(std::string_view value) {
+  return {.value = std::string(value), .bytes = nullptr, .host_path = ""};
+}
 
 std::string_view KindValue(content::EntryKind kind) {
   switch (kind) {
-    case content::EntryKind::kAbsent: return record::kAbsent;
-    case content::EntryKind::kFile: return record::kIsFile;
-    case content::EntryKind::kFolder: return record::kFolder;
+    case content::EntryKind::kAbsent:
+      return record::kAbsent;
+    case content::EntryKind::kFile:
+      return record::kIsFile;
+    case content::EntryKind::kFolder:
+      return record::kFolder;
   }
   return record::kAbsent;
 }
@@ -33,7 +38,8 @@ std::string_view KindValue(content::EntryKind kind) {
 SnapshotInputs::SnapshotInputs(SnapshotInputsOptions options)
     : options_(std::move(options)), scratch_(options_.scratch_directory) {}
 
-absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status, const std::string& path) const {
+absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status,
+                                          const std::string& path) const {
   if (status.code() == absl::StatusCode::kAborted) return InterruptedBy(StaleFile{path});
   return status;
 }
@@ -41,9 +47,11 @@ absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status, const std:
 // A file that cannot fit is told apart from a machine that has no room: OUT_OF_RANGE.
 absl::Status SnapshotInputs::CheckSize(const std::string& path) const {
   const content::FileEntry* entry = options_.snapshot->Find(path);
-  if (entry == nullptr || entry->stat.size_bytes <= options_.read_bytes_max) return absl::OkStatus();
-  return absl::OutOfRangeError(fmt::format("{} has {} bytes, more than the job's memory limit of {}", path,
-                                           entry->stat.size_bytes, options_.read_bytes_max));
+  if (entry == nullptr || entry->stat.size_bytes <= options_.read_bytes_max)
+    return absl::OkStatus();
+  return absl::OutOfRangeError(
+      fmt::format("{} has {} bytes, more than the job's memory limit of {}", path,
+                  entry->stat.size_bytes, options_.read_bytes_max));
 }
 
 absl::StatusOr<SourceContent> SnapshotInputs::Source() {
@@ -53,24 +61,28 @@ absl::StatusOr<SourceContent> SnapshotInputs::Source() {
   }
   RETURN_IF_ERROR(CheckSize(options_.package));
   auto content = options_.snapshot->Read(options_.package, options_.read_bytes_max);
-  if (content.status().code() == absl::StatusCode::kNotFound) return InterruptedBy(StaleFile{options_.package});
+  if (content.status().code() == absl::StatusCode::kNotFound)
+    return InterruptedBy(StaleFile{options_.package});
   if (!content.ok()) return FromSnapshot(content.status(), options_.package);
   bytes_read_ += content->bytes->size();
   source_ = content->digest;
   return SourceContent{.bytes = std::move(content->bytes), .digest = content->digest};
 }
 
-absl::Status SnapshotInputs::CheckUnchanged(const std::map<record::Observation, std::string>& observed) {
+absl::Status SnapshotInputs::CheckUnchanged(
+    const std::map<record::Observation, std::string>& observed) {
   RETURN_IF_ERROR(CheckSource());
   for (const auto& [what, value] : observed) {
     if (what.kind != ObservationKind::kTool) continue;
     ASSIGN_OR_RETURN(const Look look, Tool(what.subject));
-    if (look.value != value) return absl::UnavailableError(fmt::format("{} changed while the job ran", what.ToString()));
+    if (look.value != value)
+      return absl::UnavailableError(fmt::format("{} changed while the job ran", what.ToString()));
   }
   return absl::OkStatus();
 }
 
-// Programs read the source at its place, through the mounts; a generated one is a copy in the job's own folder.
+// Programs read the source at its place, through the mounts; a generated one is a copy in the job's
+// own folder.
 absl::Status SnapshotInputs::CheckSource() {
   if (options_.generated_source.has_value()) return absl::OkStatus();
   const content::FileEntry* entry = options_.snapshot->Find(options_.package);
@@ -80,42 +92,59 @@ absl::Status SnapshotInputs::CheckSource() {
   if (absl::IsNotFound(now.status())) return stale;
   if (!now.ok()) return now.status();
   if (*now != entry->stat) return stale;
-  // So young a file may have changed again within the same tick of its times: its bytes are compared.
-  if (absl::GetCurrentTimeNanos() - std::max(now->mtime_ns, now->ctime_ns) > kRacyNanoseconds) return absl::OkStatus();
+  // So young a file may have changed again within the same tick of its times: its bytes are
+  // compared.
+  if (absl::GetCurrentTimeNanos() - std::max(now->mtime_ns, now->ctime_ns) > kRacyNanoseconds)
+    return absl::OkStatus();
   const auto content = options_.snapshot->Read(options_.package, options_.read_bytes_max);
   if (!content.ok()) return FromSnapshot(content.status(), options_.package);
   return content->digest == source_ ? absl::OkStatus() : stale;
 }
 
-absl::StatusOr<Look> SnapshotInputs::Observe(uint32_t platform, const record::Observation& what, Want want) {
+absl::StatusOr<Look> SnapshotInputs::Observe(uint32_t platform, const record::Observation& what,
+                                             Want want) {
   switch (what.kind) {
-    case ObservationKind::kPlatform: return Platform(platform, what.subject);
-    case ObservationKind::kTool: return Tool(what.subject);
-    case ObservationKind::kName: return ValueOnly(options_.package);
+    case ObservationKind::kPlatform:
+      return Platform(platform, what.subject);
+    case ObservationKind::kTool:
+      return Tool(what.subject);
+    case ObservationKind::kName:
+      return ValueOnly(options_.package);
     case ObservationKind::kEnv: {
       if (options_.environment == nullptr) return ValueOnly(record::kUnset);
       const auto found = options_.environment->find(what.subject);
-      return ValueOnly(found == options_.environment->end() ? std::string(record::kUnset) : record::SetValue(found->second));
+      return ValueOnly(found == options_.environment->end() ? std::string(record::kUnset)
+                                                            : record::SetValue(found->second));
     }
     case ObservationKind::kFile:
     case ObservationKind::kExists:
     case ObservationKind::kList:
     case ObservationKind::kGlob:
-    case ObservationKind::kCooked: break;
+    case ObservationKind::kCooked:
+      break;
   }
-  if (what.kind == ObservationKind::kCooked && what.subject.starts_with("_gen/")) {  // one that this package generated
+  if (what.kind == ObservationKind::kCooked &&
+      what.subject.starts_with("_gen/")) {  // one that this package generated
     return Cooked(options_.package + "/" + what.subject, what.detail, platform, want);
   }
-  const absl::StatusOr<std::string> resolved = content::ResolveAsked(options_.package, what.subject);
-  // A relative path that climbs above "/" shows nothing. No error: it depends on where the package lies, which is not in the key.
-  if (!resolved.ok()) return ValueOnly(what.kind == ObservationKind::kGlob ? std::string_view() : record::kAbsent);
+  const absl::StatusOr<std::string> resolved =
+      content::ResolveAsked(options_.package, what.subject);
+  // A relative path that climbs above "/" shows nothing. No error: it depends on where the package
+  // lies, which is not in the key.
+  if (!resolved.ok())
+    return ValueOnly(what.kind == ObservationKind::kGlob ? std::string_view() : record::kAbsent);
   const std::string& path = *resolved;
   switch (what.kind) {
-    case ObservationKind::kFile: return File(path, want);
-    case ObservationKind::kExists: return ValueOnly(KindValue(options_.snapshot->Kind(path)));
-    case ObservationKind::kList: return List(path);
-    case ObservationKind::kGlob: return Glob(path, what.detail);
-    default: return Cooked(path, what.detail, platform, want);
+    case ObservationKind::kFile:
+      return File(path, want);
+    case ObservationKind::kExists:
+      return ValueOnly(KindValue(options_.snapshot->Kind(path)));
+    case ObservationKind::kList:
+      return List(path);
+    case ObservationKind::kGlob:
+      return Glob(path, what.detail);
+    default:
+      return Cooked(path, what.detail, platform, want);
   }
 }
 
@@ -132,7 +161,8 @@ absl::StatusOr<Look> SnapshotInputs::File(const std::string& path, Want want) {
   auto content = options_.snapshot->Read(path, options_.read_bytes_max);
   if (!content.ok()) return FromSnapshot(content.status(), path);
   bytes_read_ += content->bytes->size();
-  return Look{.value = content->digest.ToString(), .bytes = std::move(content->bytes), .host_path = ""};
+  return Look{
+      .value = content->digest.ToString(), .bytes = std::move(content->bytes), .host_path = ""};
 }
 
 absl::StatusOr<Look> SnapshotInputs::List(const std::string& folder) const {
@@ -140,13 +170,14 @@ absl::StatusOr<Look> SnapshotInputs::List(const std::string& folder) const {
   return ValueOnly(names.has_value() ? record::LinesValue(*names) : std::string(record::kAbsent));
 }
 
-absl::StatusOr<Look> SnapshotInputs::Glob(const std::string& root, const std::string& pattern) const {
+absl::StatusOr<Look> SnapshotInputs::Glob(const std::string& root,
+                                          const std::string& pattern) const {
   ASSIGN_OR_RETURN(const content::Glob glob, content::Glob::Parse(pattern));
   return ValueOnly(record::LinesValue(options_.snapshot->Matches(root, glob)));
 }
 
-absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const std::string& suffix, uint32_t platform,
-                                            Want want) {
+absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const std::string& suffix,
+                                            uint32_t platform, Want want) {
   const auto given = options_.cooked.find({package, platform});
   if (given == options_.cooked.end()) return InterruptedBy(NeedsPackage{package});
   const auto output = given->second.find(suffix);
@@ -158,18 +189,21 @@ absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const st
   return look;
 }
 
-absl::StatusOr<Look> SnapshotInputs::Platform(uint32_t platform, const std::string& parameter) const {
+absl::StatusOr<Look> SnapshotInputs::Platform(uint32_t platform,
+                                              const std::string& parameter) const {
   if (platform >= options_.platforms->size()) {
     return absl::InternalError(fmt::format("the director named no platform {}", platform));
   }
   const PlatformInfo& info = (*options_.platforms)[platform];
   if (parameter == "name") return ValueOnly(record::SetValue(info.name));
   const auto value = info.parameters.find(parameter);
-  return ValueOnly(value == info.parameters.end() ? std::string(record::kUnset) : record::SetValue(value->second));
+  return ValueOnly(value == info.parameters.end() ? std::string(record::kUnset)
+                                                  : record::SetValue(value->second));
 }
 
 absl::StatusOr<Look> SnapshotInputs::Tool(const std::string& path) {
-  const std::string host_path = path.starts_with('/') ? path : JoinPath(options_.project_root, path);
+  const std::string host_path =
+      path.starts_with('/') ? path : JoinPath(options_.project_root, path);
   const absl::StatusOr<Digest> digest = options_.tools->DigestOf(host_path);
   if (digest.status().code() == absl::StatusCode::kNotFound) return ValueOnly(record::kAbsent);
   if (!digest.ok()) return digest.status();
@@ -180,11 +214,14 @@ absl::StatusOr<Blob> SnapshotInputs::ReadBlob(const Digest& digest) {
   if (digest.size_bytes() == 0) return MakeBlob("");
   const auto location = options_.blobs.find(digest);
   if (location == options_.blobs.end()) {
-    return absl::UnavailableError(fmt::format("the director did not say where blob {} lies", digest.ToString()));
+    return absl::UnavailableError(
+        fmt::format("the director did not say where blob {} lies", digest.ToString()));
   }
-  absl::StatusOr<Blob> bytes = store::ReadBlobAt(options_.store_directory, digest, location->second);
+  absl::StatusOr<Blob> bytes =
+      store::ReadBlobAt(options_.store_directory, digest, location->second);
   if (!bytes.ok()) {
-    return absl::UnavailableError(fmt::format("blob {} cannot be read: {}", digest.ToString(), MessageOf(bytes.status())));
+    return absl::UnavailableError(
+        fmt::format("blob {} cannot be read: {}", digest.ToString(), MessageOf(bytes.status())));
   }
   bytes_read_ += (*bytes)->size();
   return bytes;

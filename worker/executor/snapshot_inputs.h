@@ -1,9 +1,9 @@
-// SnapshotInputs: what a live job may see: the director's snapshot, the cooked inputs that the director gave with the job, the platforms'
-// parameters, tools and environment of this machine.
+// SnapshotInputs: what a live job may see: the director's snapshot, the cooked inputs that the
+// director gave with the job, the platforms' parameters, tools and environment of this machine.
 //
-// Values are those that the director computes for a look-up, to the byte. A cooked input that was not given with the job interrupts
-// (NeedsPackage); a file that is no longer what the snapshot says interrupts (StaleFile).
-// Threads: one owner. The snapshot and the caches outlive it.
+// Values are those that the director computes for a look-up, to the byte. A cooked input that was
+// not given with the job interrupts (NeedsPackage); a file that is no longer what the snapshot says
+// interrupts (StaleFile). Threads: one owner. The snapshot and the caches outlive it.
 #pragma once
 
 #include <map>
@@ -30,15 +30,17 @@ struct SnapshotInputsOptions {
   content::Snapshot* snapshot = nullptr;
   std::string package;
   std::optional<Digest> generated_source;
-  std::map<std::pair<std::string, uint32_t>, std::map<std::string, Digest>> cooked;  // (package, platform) -> suffix -> digest
+  std::map<std::pair<std::string, uint32_t>, std::map<std::string, Digest>>
+      cooked;  // (package, platform) -> suffix -> digest
   std::map<Digest, store::BlobLocation> blobs;
   std::string store_directory;
   const std::vector<PlatformInfo>* platforms = nullptr;
-  const std::map<std::string, std::string>* environment = nullptr;  // the director's, not this process's own; none: all unset
+  const std::map<std::string, std::string>* environment =
+      nullptr;  // the director's, not this process's own; none: all unset
   std::string project_root;
   std::string scratch_directory;
   ToolDigests* tools = nullptr;
-  MountView* view = nullptr;     // of this snapshot
+  MountView* view = nullptr;  // of this snapshot
   uint64_t read_bytes_max = UINT64_MAX;
 };
 
@@ -47,7 +49,8 @@ class SnapshotInputs final : public InputProvider {
   explicit SnapshotInputs(SnapshotInputsOptions options);
 
   absl::StatusOr<SourceContent> Source() override;
-  absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what, Want want) override;
+  absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
+                               Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;
   absl::Status CheckUnchanged(const std::map<record::Observation, std::string>& observed) override;
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
@@ -57,7 +60,8 @@ class SnapshotInputs final : public InputProvider {
   absl::StatusOr<Look> File(const std::string& path, Want want);
   absl::StatusOr<Look> List(const std::string& folder) const;
   absl::StatusOr<Look> Glob(const std::string& root, const std::string& pattern) const;
-  absl::StatusOr<Look> Cooked(const std::string& package, const std::string& suffix, uint32_t platform, Want want);
+  absl::StatusOr<Look> Cooked(const std::string& package, const std::string& suffix,
+                              uint32_t platform, Want want);
   absl::StatusOr<Look> Platform(uint32_t platform, const std::string& parameter) const;
   absl::StatusOr<Look> Tool(const std::string& path);
   absl::StatusOr<Blob> ReadBlob(const Digest& digest);

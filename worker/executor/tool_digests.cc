@@ -18,14 +18,17 @@ constexpr uint64_t kToolBytesMax = 4ull << 30;
 
 absl::StatusOr<Digest> ToolDigests::DigestOf(const std::string& host_path) {
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(host_path));
-  if (!S_ISREG(stat.mode)) return absl::NotFoundError(fmt::format("{} is no regular file", host_path));
-  if (const auto known = known_.find(host_path); known != known_.end() && known->second.stat == stat) {
+  if (!S_ISREG(stat.mode))
+    return absl::NotFoundError(fmt::format("{} is no regular file", host_path));
+  if (const auto known = known_.find(host_path);
+      known != known_.end() && known->second.stat == stat) {
     return known->second.digest;
   }
   const int64_t now = absl::GetCurrentTimeNanos();
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(host_path, kToolBytesMax));
   const Digest digest = Digest::Of(bytes);
-  if (now - std::max(stat.mtime_ns, stat.ctime_ns) > kRacyNanoseconds) known_[host_path] = {.stat = stat, .digest = digest};
+  if (now - std::max(stat.mtime_ns, stat.ctime_ns) > kRacyNanoseconds)
+    known_[host_path] = {.stat = stat, .digest = digest};
   return digest;
 }
 

@@ -20,7 +20,8 @@ int Describe();
 int ExecActionIn(const std::string& directory);
 int CookHere(const std::string& cooker);
 int RunExecutorHere();
-// The token is read from the descriptor that GALLEY_TOKEN_FD names, or from the file that GALLEY_TOKEN_FILE names.
+// The token is read from the descriptor that GALLEY_TOKEN_FD names, or from the file that
+// GALLEY_TOKEN_FILE names.
 int RunSessionWith(const SessionFlags& flags);
 
 }  // namespace galley::worker

@@ -1,4 +1,5 @@
-// galley-worker: describe, exec-action, session, executor; and galley-cook, by the name that it is started with.
+// galley-worker: describe, exec-action, session, executor; and galley-cook, by the name that it is
+// started with.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -27,15 +28,20 @@ int RunCook(int argc, char** argv) {
 int RunWorker(int argc, char** argv) {
   CLI::App app("The worker of Galley", "galley-worker");
   app.require_subcommand(1);
-  CLI::App* describe = app.add_subcommand("describe", "prints the cookers, their settings and identities as JSON");
-  CLI::App* exec_action = app.add_subcommand("exec-action", "runs the Action in DIR with no director and no network");
+  CLI::App* describe =
+      app.add_subcommand("describe", "prints the cookers, their settings and identities as JSON");
+  CLI::App* exec_action =
+      app.add_subcommand("exec-action", "runs the Action in DIR with no director and no network");
   std::string directory;
-  exec_action->add_option("DIR", directory, "holds action, command and input/; gets out/")->required();
+  exec_action->add_option("DIR", directory, "holds action, command and input/; gets out/")
+      ->required();
   CLI::App* session = app.add_subcommand("session", "works for a director until it says otherwise");
   SessionFlags flags;
   session->add_option("--director", flags.director, "unix:/path or host:port")->required();
   session->add_option("--id", flags.worker_id, "name of this worker")->required();
-  session->add_option("--slots", flags.slots, "executors")->default_val(1)->check(CLI::Range(1, 1024));
+  session->add_option("--slots", flags.slots, "executors")
+      ->default_val(1)
+      ->check(CLI::Range(1, 1024));
   CLI::App* executor = app.add_subcommand("executor", "internal: one executor of a session");
   executor->group("");
   try {

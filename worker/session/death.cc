@@ -9,18 +9,24 @@ namespace galley::worker {
 DeathVerdict Judge(const Death& death) {
   switch (death.killed_for) {
     case KilledFor::kMemory:
-      return {v1::Failed::MEMORY, fmt::format("outgrew its memory limit of {} bytes", death.memory_bytes_max)};
+      return {v1::Failed::MEMORY,
+              fmt::format("outgrew its memory limit of {} bytes", death.memory_bytes_max)};
     case KilledFor::kTimeout:
-      return {v1::Failed::TIMEOUT, fmt::format("did not end within {} ms", absl::ToInt64Milliseconds(death.timeout))};
-    case KilledFor::kCancel: return {v1::Failed::CAUSE_UNKNOWN, "cancelled"};
+      return {v1::Failed::TIMEOUT,
+              fmt::format("did not end within {} ms", absl::ToInt64Milliseconds(death.timeout))};
+    case KilledFor::kCancel:
+      return {v1::Failed::CAUSE_UNKNOWN, "cancelled"};
     case KilledFor::kProtocol:
       return {v1::Failed::CRASHED, fmt::format("its executor spoke nonsense: {}", death.detail)};
     case KilledFor::kStore:
-      return {v1::Failed::INFRASTRUCTURE, fmt::format("its output could not be stored: {}", death.detail)};
-    case KilledFor::kNothing: break;
+      return {v1::Failed::INFRASTRUCTURE,
+              fmt::format("its output could not be stored: {}", death.detail)};
+    case KilledFor::kNothing:
+      break;
   }
   if (death.exit.signal == SIGKILL) {
-    return {v1::Failed::INFRASTRUCTURE, "its executor was killed by signal 9 (Killed), which Galley did not send"};
+    return {v1::Failed::INFRASTRUCTURE,
+            "its executor was killed by signal 9 (Killed), which Galley did not send"};
   }
   return {v1::Failed::CRASHED, fmt::format("its executor ended with {}", death.exit.ToString())};
 }

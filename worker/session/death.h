@@ -24,7 +24,8 @@ struct DeathVerdict {
   std::string error;
 };
 
-// A SIGKILL that the session did not send is INFRASTRUCTURE (the machine's own reaper, an operator); any other end is the cooker's crash.
+// A SIGKILL that the session did not send is INFRASTRUCTURE (the machine's own reaper, an
+// operator); any other end is the cooker's crash.
 DeathVerdict Judge(const Death& death);
 
 }  // namespace galley::worker

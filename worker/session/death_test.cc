@@ -25,15 +25,16 @@ TEST(DeathTest, AKillThatWasNotOursIsTheMachines) {
 }
 
 TEST(DeathTest, AKillForMemoryNamesTheLimit) {
-  const DeathVerdict verdict =
-      Judge({.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kMemory, .memory_bytes_max = 12345});
+  const DeathVerdict verdict = Judge(
+      {.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kMemory, .memory_bytes_max = 12345});
   EXPECT_EQ(verdict.cause, v1::Failed::MEMORY);
   EXPECT_THAT(verdict.error, HasSubstr("12345"));
 }
 
 TEST(DeathTest, AKillForTimeIsATimeout) {
-  const DeathVerdict verdict =
-      Judge({.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kTimeout, .timeout = absl::Seconds(2)});
+  const DeathVerdict verdict = Judge({.exit = {.signal = SIGKILL},
+                                      .killed_for = KilledFor::kTimeout,
+                                      .timeout = absl::Seconds(2)});
   EXPECT_EQ(verdict.cause, v1::Failed::TIMEOUT);
   EXPECT_THAT(verdict.error, HasSubstr("2000 ms"));
 }

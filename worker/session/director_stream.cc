@@ -76,7 +76,9 @@ struct DirectorStream::Impl {
       events->Push({.event = Refused{status.error_message()}, .stream = number});
     } else {
       events->Push({.event = Disconnected{}, .stream = number});
-      if (has_read) LogInfo("director stream ended code={} {}", static_cast<int>(status.error_code()), status.error_message());
+      if (has_read)
+        LogInfo("director stream ended code={} {}", static_cast<int>(status.error_code()),
+                status.error_message());
     }
     return has_read;
   }
@@ -98,7 +100,8 @@ struct DirectorStream::Impl {
   }
 };
 
-DirectorStream::DirectorStream(const std::string& address, EventQueue* events) : impl_(std::make_unique<Impl>()) {
+DirectorStream::DirectorStream(const std::string& address, EventQueue* events)
+    : impl_(std::make_unique<Impl>()) {
   impl_->events = events;
   impl_->stub = v1::Director::NewStub(wire::OpenChannel(address));
   impl_->thread = std::thread([impl = impl_.get()] { impl->Run(); });

@@ -1,5 +1,5 @@
-// EventQueue: from the session's threads to the one that steps the core. Full: Push waits. Closed: what is pushed is dropped.
-// Threads: any may push, one takes.
+// EventQueue: from the session's threads to the one that steps the core. Full: Push waits. Closed:
+// what is pushed is dropped. Threads: any may push, one takes.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,8 @@ class EventQueue {
       const auto left = deadline - std::chrono::steady_clock::now();
       if (left <= left.zero() || !changed_.WaitFor(mutex_, left)) break;
     }
-    std::vector<Entry> taken(std::make_move_iterator(entries_.begin()), std::make_move_iterator(entries_.end()));
+    std::vector<Entry> taken(std::make_move_iterator(entries_.begin()),
+                             std::make_move_iterator(entries_.end()));
     entries_.clear();
     changed_.NotifyAll();
     return taken;

@@ -21,7 +21,7 @@
 namespace galley::worker {
 namespace {
 
-constexpr absl::Duration kExitWait = absl::Seconds(2);   // for a process whose socket closed
+constexpr absl::Duration kExitWait = absl::Seconds(2);  // for a process whose socket closed
 constexpr int kSendTimeoutSeconds = 10;
 constexpr size_t kLogLineBytesMax = 4'096;
 
@@ -33,7 +33,9 @@ std::string TailOfLog(std::string log) {
 }  // namespace
 
 ExecutorSlot::ExecutorSlot(Options options)
-    : options_(std::move(options)), wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), thread_([this] { Run(); }) {}
+    : options_(std::move(options)),
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_([this] { Run(); }) {}
 
 ExecutorSlot::~ExecutorSlot() {
   {
@@ -58,7 +60,9 @@ void ExecutorSlot::Configure(v1::ExecutorSetup setup) { Push(std::move(setup)); 
 void ExecutorSlot::Start(v1::ExecutorJob job) { Push(std::move(job)); }
 void ExecutorSlot::Stop(uint64_t attempt) { Push(StopOrder{attempt}); }
 
-void ExecutorSlot::Emit(SessionEvent event) { options_.events->Push({.event = std::move(event), .stream = 0}); }
+void ExecutorSlot::Emit(SessionEvent event) {
+  options_.events->Push({.event = std::move(event), .stream = 0});
+}
 
 void ExecutorSlot::Say(int level, std::string text) {
   v1::LogLine line;
@@ -94,7 +98,8 @@ void ExecutorSlot::Apply(v1::ExecutorSetup setup) {
   setup_ = std::move(setup);
   is_set_up_ = false;
   if (running_.has_value()) return;  // the present job goes on with what it has
-  if (const absl::Status status = EnsureExecutor(); !status.ok()) LogWarning("executor: {}", MessageOf(status));
+  if (const absl::Status status = EnsureExecutor(); !status.ok())
+    LogWarning("executor: {}", MessageOf(status));
 }
 
 void ExecutorSlot::Apply(v1::ExecutorJob job) {
@@ -120,8 +125,11 @@ void ExecutorSlot::Apply(v1::ExecutorJob job) {
   const uint64_t lost = attempt();
   Discard();
   running_.reset();
-  Emit(SlotLost{.slot = options_.teller.slot, .attempt = lost, .cause = v1::Failed::INFRASTRUCTURE,
-                .error = fmt::format("no executor could be started: {}", MessageOf(status)), .log_tail = ""});
+  Emit(SlotLost{.slot = options_.teller.slot,
+                .attempt = lost,
+                .cause = v1::Failed::INFRASTRUCTURE,
+                .error = fmt::format("no executor could be started: {}", MessageOf(status)),
+                .log_tail = ""});
 }
 
 void ExecutorSlot::Apply(const StopOrder& stop) {
@@ -130,7 +138,8 @@ void ExecutorSlot::Apply(const StopOrder& stop) {
 
 absl::Status ExecutorSlot::StartExecutor() {
   int sockets[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return ErrnoStatus(errno, "socket for", options_.program);
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return ErrnoStatus(errno, "socket for", options_.program);
   socket_ = FileDescriptor(sockets[0]);
   const FileDescriptor theirs(sockets[1]);
   int log[2];
@@ -142,9 +151,10 @@ absl::Status ExecutorSlot::StartExecutor() {
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout));
   RETURN_IF_ERROR(RemoveAll(setup_->scratch_directory()));  // what a killed one left
   RETURN_IF_ERROR(CreateDirectories(setup_->scratch_directory()));
-  ASSIGN_OR_RETURN(child_, ChildProcess::Start({.argv = {options_.program, "executor"},
-                                                .inherit_environment = true,
-                                                .inherit = {{theirs.get(), kExecutorSocket}, {log_end.get(), 2}}}));
+  ASSIGN_OR_RETURN(child_, ChildProcess::Start(
+                               {.argv = {options_.program, "executor"},
+                                .inherit_environment = true,
+                                .inherit = {{theirs.get(), kExecutorSocket}, {log_end.get(), 2}}}));
   frames_ = FrameReader();
   blobs_.clear();
   is_set_up_ = false;
@@ -172,8 +182,10 @@ absl::Status ExecutorSlot::SendToExecutor(const v1::ToExecutor& message) {
 }
 
 void ExecutorSlot::Turn() {
-  pollfd events[3] = {{wakeup_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {log_.get(), POLLIN, 0}};
-  const int timeout = child_.running() ? static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod)) : -1;
+  pollfd events[3] = {
+      {wakeup_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {log_.get(), POLLIN, 0}};
+  const int timeout =
+      child_.running() ? static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod)) : -1;
   ::poll(events, 3, running_.has_value() ? timeout : -1);
   if (events[2].revents != 0) ReadLog();
   if (events[1].revents != 0) ReadSocket();
@@ -202,7 +214,8 @@ void ExecutorSlot::TakeLog(std::string_view bytes) {
       log_line_ += c;
       continue;
     }
-    if (!log_line_.empty() && (!running_.has_value() || running_->lines_sent++ < kLogLinesMax)) Say(2, log_line_);
+    if (!log_line_.empty() && (!running_.has_value() || running_->lines_sent++ < kLogLinesMax))
+      Say(2, log_line_);
     log_line_.clear();
     if (c != '\n') log_line_ += c;
   }
@@ -233,13 +246,15 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (frame.kind == FrameKind::kBlob) {
     const absl::Time before = clock_.Monotonic();
     absl::StatusOr<wire::BlobAt> blob = options_.segments->Append(frame.bytes);
-    running_->deadline += clock_.Monotonic() - before;  // waiting for a segment is not the job's time
+    running_->deadline +=
+        clock_.Monotonic() - before;  // waiting for a segment is not the job's time
     if (!blob.ok()) return Lose(KilledFor::kStore, MessageOf(blob.status()));
     blobs_.push_back(*std::move(blob));
     return;
   }
   v1::FromExecutor message;
-  if (!message.ParseFromString(frame.bytes)) return Lose(KilledFor::kProtocol, "a message does not parse");
+  if (!message.ParseFromString(frame.bytes))
+    return Lose(KilledFor::kProtocol, "a message does not parse");
   absl::StatusOr<std::vector<v1::Report>> reports = ReportsOf(message, blobs_, options_.teller);
   if (!reports.ok()) return Lose(KilledFor::kProtocol, MessageOf(reports.status()));
   blobs_.clear();
@@ -249,11 +264,13 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (is_end && message.has_failed()) {  // what the cooker logged, then what the process printed
     v1::Failed& failed = *reports->front().mutable_failed();
     failed.set_log_tail(TailOfLog(failed.log_tail() + log_tail_));
-    Say(2, fmt::format("slot={} package={} attempt failed: {}", options_.teller.slot, running_->job.job().package(), failed.error()));
+    Say(2, fmt::format("slot={} package={} attempt failed: {}", options_.teller.slot,
+                       running_->job.job().package(), failed.error()));
   }
   if (is_end && message.has_stale()) {
-    Say(2, fmt::format("slot={} package={} attempt given up: {} is no longer what the snapshot says", options_.teller.slot,
-                       running_->job.job().package(), message.stale().path()));
+    Say(2,
+        fmt::format("slot={} package={} attempt given up: {} is no longer what the snapshot says",
+                    options_.teller.slot, running_->job.job().package(), message.stale().path()));
   }
   if (is_end) running_.reset();
   for (v1::Report& report : *reports) {
@@ -278,7 +295,11 @@ void ExecutorSlot::CheckLimits() {
 
 // Ends the executor if it has not ended, and says so when it ran a job.
 void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
-  Death death{.exit = {}, .killed_for = killed_for, .memory_bytes_max = 0, .timeout = {}, .detail = std::move(detail)};
+  Death death{.exit = {},
+              .killed_for = killed_for,
+              .memory_bytes_max = 0,
+              .timeout = {},
+              .detail = std::move(detail)};
   if (killed_for == KilledFor::kNothing) {
     if (const std::optional<ExitStatus> exit = child_.WaitFor(kExitWait)) {
       death.exit = *exit;
@@ -300,21 +321,27 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   death.timeout = absl::Microseconds(running_->job.job().timeout_us());
   const DeathVerdict verdict = Judge(death);
   const uint64_t lost = attempt();
-  log_tail_ = TailOfLog(std::move(log_tail_) + verdict.error + "\n");  // a failure has a log even if nothing was printed
+  log_tail_ = TailOfLog(std::move(log_tail_) + verdict.error +
+                        "\n");  // a failure has a log even if nothing was printed
   if (killed_for != KilledFor::kCancel) {
-    Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot, running_->job.job().package(), verdict.error));
+    Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot,
+                       running_->job.job().package(), verdict.error));
   }
   running_.reset();
   Discard();
   // The next executor starts at once, so that the next job finds it warm.
-  if (const absl::Status status = EnsureExecutor(); !status.ok()) LogWarning("executor: {}", MessageOf(status));
-  Emit(SlotLost{.slot = options_.teller.slot, .attempt = lost, .cause = verdict.cause, .error = verdict.error,
+  if (const absl::Status status = EnsureExecutor(); !status.ok())
+    LogWarning("executor: {}", MessageOf(status));
+  Emit(SlotLost{.slot = options_.teller.slot,
+                .attempt = lost,
+                .cause = verdict.cause,
+                .error = verdict.error,
                 .log_tail = std::exchange(log_tail_, {})});
 }
 
 void ExecutorSlot::Discard() {
   child_ = ChildProcess();  // kills and reaps
-  KillOrphans();            // the program that it ran dies with it; what the program started falls to us
+  KillOrphans();  // the program that it ran dies with it; what the program started falls to us
   socket_.Reset();
   log_.Reset();
   frames_ = FrameReader();

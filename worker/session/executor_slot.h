@@ -1,9 +1,11 @@
-// ExecutorSlot: one executor process, kept alive by a thread of its own; jobs go in, events come out.
+// ExecutorSlot: one executor process, kept alive by a thread of its own; jobs go in, events come
+// out.
 //
-// The executor that crashes, hangs past its job's time, outgrows its job's memory, or speaks nonsense is killed and replaced; the event
-// SlotLost says why and brings the tail of its standard error. The thread lives as long as the slot, because the child's death signal is
-// tied to it: when the session dies, so do its executors.
-// Threads: methods may be called from any thread and never block for long.
+// The executor that crashes, hangs past its job's time, outgrows its job's memory, or speaks
+// nonsense is killed and replaced; the event SlotLost says why and brings the tail of its standard
+// error. The thread lives as long as the slot, because the child's death signal is tied to it: when
+// the session dies, so do its executors. Threads: methods may be called from any thread and never
+// block for long.
 #pragma once
 
 #include <atomic>
@@ -34,8 +36,10 @@ class ExecutorSlot {
  public:
   static constexpr size_t kLogLinesMax = 100;  // sent for one job
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(20);
-  static constexpr absl::Duration kProgramsPeriod = absl::Milliseconds(50);  // of looks at the memory of the executor's programs
-  static constexpr absl::Duration kEndGrace = absl::Milliseconds(250);  // past the time limit, to end in order
+  static constexpr absl::Duration kProgramsPeriod =
+      absl::Milliseconds(50);  // of looks at the memory of the executor's programs
+  static constexpr absl::Duration kEndGrace =
+      absl::Milliseconds(250);  // past the time limit, to end in order
 
   struct Options {
     Teller teller;

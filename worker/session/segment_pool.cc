@@ -52,7 +52,8 @@ absl::Status SegmentPool::OpenNext() {
 
 absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
   base::MutexLock lock(mutex_);
-  if (writer_ != nullptr && writer_->size_bytes() > store::SegmentWriter::kSegmentBytesMax) writer_.reset();
+  if (writer_ != nullptr && writer_->size_bytes() > store::SegmentWriter::kSegmentBytesMax)
+    writer_.reset();
   const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_max_);
   bool has_told = false;
   while (writer_ == nullptr && !is_closed_) {
@@ -62,7 +63,8 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
     if (!std::exchange(has_told, true) && starved_ != nullptr) starved_();
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left <= left.zero()) {
-      return absl::UnavailableError(fmt::format("the director gave no segment within {} s", absl::ToInt64Seconds(wait_max_)));
+      return absl::UnavailableError(
+          fmt::format("the director gave no segment within {} s", absl::ToInt64Seconds(wait_max_)));
     }
     changed_.WaitFor(mutex_, left);
   }

@@ -1,6 +1,8 @@
-// SegmentPool: where a session's executors put their output bytes: one segment at a time, of those that the director gave.
+// SegmentPool: where a session's executors put their output bytes: one segment at a time, of those
+// that the director gave.
 //
-// Threads: all methods may be called from many threads. Append waits for a segment while there is none, for a limited time.
+// Threads: all methods may be called from many threads. Append waits for a segment while there is
+// none, for a limited time.
 #pragma once
 
 #include <deque>

@@ -14,11 +14,14 @@ bool EndsJob(const v1::Report& report) {
   switch (report.what_case()) {
     case v1::Report::kNeeds:
     case v1::Report::kStale:
-    case v1::Report::kEnded: return true;
-    case v1::Report::kFailed: return report.failed().cause() != v1::Failed::VERDICT;
+    case v1::Report::kEnded:
+      return true;
+    case v1::Report::kFailed:
+      return report.failed().cause() != v1::Failed::VERDICT;
     case v1::Report::kLoaded:
     case v1::Report::kSaved:
-    case v1::Report::WHAT_NOT_SET: return false;
+    case v1::Report::WHAT_NOT_SET:
+      return false;
   }
   return false;
 }
@@ -32,9 +35,11 @@ v1::Failed FailedWith(v1::Failed::Cause cause, std::string error) {
 
 }  // namespace
 
-SessionCore::SessionCore(SessionOptions options) : options_(std::move(options)), slots_(options_.slots) {}
+SessionCore::SessionCore(SessionOptions options)
+    : options_(std::move(options)), slots_(options_.slots) {}
 
-void SessionCore::Step(absl::Time now, const SessionEvent& event, std::vector<SessionEffect>& effects) {
+void SessionCore::Step(absl::Time now, const SessionEvent& event,
+                       std::vector<SessionEffect>& effects) {
   now_ = now;
   if (has_ended_) return;
   if (!is_connected_ && !alone_since_.has_value()) alone_since_ = now;
@@ -61,7 +66,8 @@ void SessionCore::Apply(const Disconnected&, std::vector<SessionEffect>&) {
 void SessionCore::Apply(const Refused& event, std::vector<SessionEffect>& effects) {
   is_connected_ = false;
   has_ended_ = true;
-  effects.emplace_back(ExitSession{.code = 3, .reason = fmt::format("the director refused this worker: {}", event.reason)});
+  effects.emplace_back(ExitSession{
+      .code = 3, .reason = fmt::format("the director refused this worker: {}", event.reason)});
 }
 
 void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effects) {
@@ -80,7 +86,8 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   if (message.segments_size() > 0) {
     effects.emplace_back(GiveSegments{{message.segments().begin(), message.segments().end()}});
   }
-  if (message.has_snapshot()) snapshots_[message.snapshot().number()] = message.snapshot().table_file();
+  if (message.has_snapshot())
+    snapshots_[message.snapshot().number()] = message.snapshot().table_file();
   for (const uint64_t report : message.persisted()) {
     const auto at = reports_.find(report);
     if (at == reports_.end()) continue;
@@ -104,7 +111,8 @@ void SessionCore::TakeJob(const v1::Job& job) {
   taken.job = job;
   for (const v1::Target& target : job.targets()) taken.platforms_left.insert(target.platform());
   if (attempts_.size() > kJobsMax) {
-    ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE, fmt::format("more than {} jobs in hand", kJobsMax)));
+    ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE,
+                                     fmt::format("more than {} jobs in hand", kJobsMax)));
     End(attempt);
     return;
   }
@@ -131,7 +139,8 @@ void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) 
   if (report.has_saved()) attempt.platforms_left.erase(report.saved().platform());
   if (!EndsJob(report)) {
     if (report.has_failed()) {
-      for (const uint32_t platform : report.failed().platforms()) attempt.platforms_left.erase(platform);
+      for (const uint32_t platform : report.failed().platforms())
+        attempt.platforms_left.erase(platform);
     }
     AddReport(event.attempt, report);
     return;
@@ -142,7 +151,8 @@ void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) 
   } else if (!report.has_ended()) {
     AddReport(event.attempt, report);
   } else if (!attempt.platforms_left.empty() && !attempt.is_cancelled) {
-    ReportFailed(event.attempt, FailedWith(v1::Failed::CAUSE_UNKNOWN, "the executor ended the job before all was done"));
+    ReportFailed(event.attempt, FailedWith(v1::Failed::CAUSE_UNKNOWN,
+                                           "the executor ended the job before all was done"));
   }
   End(event.attempt);
 }
@@ -179,7 +189,9 @@ void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) 
   if (!is_connected_ && now_ - *alone_since_ > options_.reconnect_max) {
     has_ended_ = true;
     effects.emplace_back(ExitSession{
-        .code = 3, .reason = fmt::format("no director for {} s", absl::ToInt64Seconds(options_.reconnect_max))});
+        .code = 3,
+        .reason =
+            fmt::format("no director for {} s", absl::ToInt64Seconds(options_.reconnect_max))});
   }
 }
 
@@ -205,7 +217,8 @@ bool SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
   const auto snapshot = snapshots_.find(begun.job.snapshot());
   if (snapshot == snapshots_.end()) {
     ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE,
-                                     fmt::format("the director did not send snapshot {}", begun.job.snapshot())));
+                                     fmt::format("the director did not send snapshot {}",
+                                                 begun.job.snapshot())));
     End(attempt);
     return false;
   }
@@ -284,7 +297,8 @@ v1::FromWorker SessionCore::NextMessage() {
   for (auto at = reports_.upper_bound(sent_report_); at != reports_.end(); ++at) {
     const size_t size = at->second.ByteSizeLong();
     if (message.reports_size() > 0 &&
-        (bytes + size > kReportBytesInMessageMax || static_cast<size_t>(message.reports_size()) >= kReportsInMessageMax)) {
+        (bytes + size > kReportBytesInMessageMax ||
+         static_cast<size_t>(message.reports_size()) >= kReportsInMessageMax)) {
       break;
     }
     bytes += size;

@@ -1,12 +1,14 @@
-// SessionCore: what a worker session knows and decides: which job goes to which executor, what is reported, when the session ends.
+// SessionCore: what a worker session knows and decides: which job goes to which executor, what is
+// reported, when the session ends.
 //
-// Pure: no thread, socket, file or clock; equal events give equal effects. The shell (session_shell.h) turns the stream, the executor slots
-// and signals into Events and carries the Effects out in order; after each batch of events it calls Flush for the messages to send.
+// Pure: no thread, socket, file or clock; equal events give equal effects. The shell
+// (session_shell.h) turns the stream, the executor slots and signals into Events and carries the
+// Effects out in order; after each batch of events it calls Flush for the messages to send.
 //
-// Jobs start in the order in which they came, on the lowest free slot. Reports are numbered from 1 without holes over the session's life and
-// kept until the director persisted them; after a new Attach all that are kept are sent again. Every attempt that came into the worker's
-// hands leaves them with one Ended, whatever was reported before.
-// Threads: one owner.
+// Jobs start in the order in which they came, on the lowest free slot. Reports are numbered from 1
+// without holes over the session's life and kept until the director persisted them; after a new
+// Attach all that are kept are sent again. Every attempt that came into the worker's hands leaves
+// them with one Ended, whatever was reported before. Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +33,14 @@ struct SessionOptions {
   std::string cookers_json;
   uint32_t slots = 1;
   int64_t pid = 0;
-  absl::Duration reconnect_max = absl::Seconds(60);  // without a stream for longer: the session ends
+  absl::Duration reconnect_max =
+      absl::Seconds(60);  // without a stream for longer: the session ends
 };
 
 inline constexpr uint32_t kSlotsMax = 1'024;
-inline constexpr size_t kJobsMax = 4'096;              // in hand; more are failed at once
-inline constexpr size_t kReportsKeptMax = 16'384;      // above, no job is started until the director caught up
+inline constexpr size_t kJobsMax = 4'096;  // in hand; more are failed at once
+inline constexpr size_t kReportsKeptMax =
+    16'384;  // above, no job is started until the director caught up
 inline constexpr size_t kReportsInMessageMax = 256;
 inline constexpr size_t kReportBytesInMessageMax = 1 << 20;
 inline constexpr size_t kLogLinesKeptMax = 1'000;
@@ -44,15 +48,16 @@ inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
 inline constexpr absl::Duration kTimeoutDefault = absl::Minutes(10);
 
 // --- Events.
-struct Connected {};     // a new stream: nothing was sent on it yet
+struct Connected {};  // a new stream: nothing was sent on it yet
 struct Disconnected {};
-struct Refused {         // the director does not want this worker
+struct Refused {  // the director does not want this worker
   std::string reason;
 };
 struct Received {
   v1::ToWorker message;
 };
-// From the slot's executor about the attempt that it runs. failed, needs, stale and ended end the job there; no number yet.
+// From the slot's executor about the attempt that it runs. failed, needs, stale and ended end the
+// job there; no number yet.
 struct SlotReported {
   uint32_t slot = 0;
   uint64_t attempt = 0;
@@ -73,8 +78,8 @@ struct TerminateAsked {};  // SIGTERM
 struct Tick {
   uint64_t memory_bytes = 0;  // resident, session and executors
 };
-using SessionEvent =
-    std::variant<Connected, Disconnected, Refused, Received, SlotReported, SlotLost, Logged, TerminateAsked, Tick>;
+using SessionEvent = std::variant<Connected, Disconnected, Refused, Received, SlotReported,
+                                  SlotLost, Logged, TerminateAsked, Tick>;
 
 // --- Effects.
 struct ConfigureSlots {
@@ -84,7 +89,8 @@ struct StartJob {
   uint32_t slot = 0;
   v1::ExecutorJob job;
 };
-struct StopJob {  // kill the executor if it still runs this attempt; answered by SlotLost or the job's own end
+struct StopJob {  // kill the executor if it still runs this attempt; answered by SlotLost or the
+                  // job's own end
   uint32_t slot = 0;
   uint64_t attempt = 0;
 };
@@ -98,7 +104,8 @@ struct ExitSession {
   int code = 0;
   std::string reason;
 };
-using SessionEffect = std::variant<ConfigureSlots, StartJob, StopJob, GiveSegments, SendMessage, ExitSession>;
+using SessionEffect =
+    std::variant<ConfigureSlots, StartJob, StopJob, GiveSegments, SendMessage, ExitSession>;
 
 class SessionCore {
  public:
@@ -115,7 +122,7 @@ class SessionCore {
  private:
   struct Attempt {
     v1::Job job;
-    std::optional<uint32_t> slot;     // where it runs
+    std::optional<uint32_t> slot;  // where it runs
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
   };
@@ -148,7 +155,7 @@ class SessionCore {
 
   bool is_connected_ = false;
   bool is_draining_ = false;
-  bool is_ending_ = false;   // goodbye with the next flush
+  bool is_ending_ = false;  // goodbye with the next flush
   bool has_ended_ = false;
   std::string end_reason_;
   std::optional<v1::Welcome> welcome_;
@@ -156,8 +163,8 @@ class SessionCore {
   std::map<uint64_t, Attempt> attempts_;       // all in hand
   std::deque<uint64_t> queue_;                 // not begun
   std::vector<std::optional<uint64_t>> slots_;
-  std::map<uint64_t, v1::Report> reports_;     // not persisted
-  std::set<uint64_t> ended_;                   // attempts whose Ended is among reports_
+  std::map<uint64_t, v1::Report> reports_;  // not persisted
+  std::set<uint64_t> ended_;                // attempts whose Ended is among reports_
   uint64_t next_report_ = 1;
   std::deque<v1::LogLine> log_;
   uint64_t log_dropped_ = 0;

@@ -16,7 +16,12 @@ using ::testing::IsEmpty;
 // A session and a director with a memory: what was started, stopped, sent.
 class SessionCoreTest : public ::testing::Test {
  protected:
-  SessionCoreTest() : core_({.worker_id = "local-1", .token = "secret", .machine = "m", .cookers_json = "{}", .slots = 2}) {}
+  SessionCoreTest()
+      : core_({.worker_id = "local-1",
+               .token = "secret",
+               .machine = "m",
+               .cookers_json = "{}",
+               .slots = 2}) {}
 
   void Step(const SessionEvent& event) {
     std::vector<SessionEffect> effects;
@@ -26,9 +31,11 @@ class SessionCoreTest : public ::testing::Test {
   }
 
   void Take(SessionEffect& effect) {
-    if (auto* start = std::get_if<StartJob>(&effect)) started_.emplace_back(start->slot, start->job.job().attempt());
+    if (auto* start = std::get_if<StartJob>(&effect))
+      started_.emplace_back(start->slot, start->job.job().attempt());
     if (auto* start = std::get_if<StartJob>(&effect)) last_job_ = start->job;
-    if (auto* stop = std::get_if<StopJob>(&effect)) stopped_.emplace_back(stop->slot, stop->attempt);
+    if (auto* stop = std::get_if<StopJob>(&effect))
+      stopped_.emplace_back(stop->slot, stop->attempt);
     if (auto* sent = std::get_if<SendMessage>(&effect)) sent_.push_back(sent->message);
     if (auto* exit = std::get_if<ExitSession>(&effect)) exit_ = *exit;
   }
@@ -99,7 +106,8 @@ class SessionCoreTest : public ::testing::Test {
                            : report.has_needs()  ? "needs"
                            : report.has_stale()  ? "stale"
                                                  : "ended";
-        texts.push_back(std::to_string(report.report()) + ":" + what + "@" + std::to_string(report.attempt()));
+        texts.push_back(std::to_string(report.report()) + ":" + what + "@" +
+                        std::to_string(report.attempt()));
         if (report.has_failed()) last_failed_ = report.failed();
       }
     }
@@ -178,7 +186,8 @@ TEST_F(SessionCoreTest, ReportsAreNumberedWithoutHoles) {
   Saved(0, 7, 1);
   Done(1, 8);
   Done(0, 7);
-  EXPECT_THAT(TakeReports(), ElementsAre("1:saved@7", "2:saved@8", "3:saved@7", "4:ended@8", "5:ended@7"));
+  EXPECT_THAT(TakeReports(),
+              ElementsAre("1:saved@7", "2:saved@8", "3:saved@7", "4:ended@8", "5:ended@7"));
 }
 
 TEST_F(SessionCoreTest, WhatIsNotPersistedIsSentAgainAfterReconnect) {
@@ -238,7 +247,11 @@ TEST_F(SessionCoreTest, ACancelledJobThatRunsIsStoppedAndEndsWithoutAFailure) {
   Cancel(1);
   EXPECT_THAT(stopped_, ElementsAre(std::pair(0u, 1ul)));
   EXPECT_THAT(TakeReports(), IsEmpty());
-  Step(SlotLost{.slot = 0, .attempt = 1, .cause = v1::Failed::CAUSE_UNKNOWN, .error = "cancelled", .log_tail = ""});
+  Step(SlotLost{.slot = 0,
+                .attempt = 1,
+                .cause = v1::Failed::CAUSE_UNKNOWN,
+                .error = "cancelled",
+                .log_tail = ""});
   EXPECT_THAT(TakeReports(), ElementsAre("1:ended@1"));
 }
 
@@ -246,7 +259,11 @@ TEST_F(SessionCoreTest, ALostExecutorFailsThePlatformsThatWereLeft) {
   Attach();
   Give({JobOf(1, {0, 1, 2})});
   Saved(0, 1, 1);
-  Step(SlotLost{.slot = 0, .attempt = 1, .cause = v1::Failed::CRASHED, .error = "signal 11", .log_tail = "the tail"});
+  Step(SlotLost{.slot = 0,
+                .attempt = 1,
+                .cause = v1::Failed::CRASHED,
+                .error = "signal 11",
+                .log_tail = "the tail"});
   EXPECT_THAT(TakeReports(), ElementsAre("1:saved@1", "2:failed@1", "3:ended@1"));
   EXPECT_THAT(last_failed_.platforms(), ElementsAre(0, 2));
   EXPECT_EQ(last_failed_.cause(), v1::Failed::CRASHED);
@@ -256,7 +273,8 @@ TEST_F(SessionCoreTest, ALostExecutorFailsThePlatformsThatWereLeft) {
 TEST_F(SessionCoreTest, TheSlotOfALostExecutorTakesTheNextJob) {
   Attach();
   Give({JobOf(1), JobOf(2), JobOf(3)});
-  Step(SlotLost{.slot = 1, .attempt = 2, .cause = v1::Failed::CRASHED, .error = "", .log_tail = ""});
+  Step(
+      SlotLost{.slot = 1, .attempt = 2, .cause = v1::Failed::CRASHED, .error = "", .log_tail = ""});
   EXPECT_EQ(started_.back(), (std::pair(1u, 3ul)));
 }
 
@@ -394,7 +412,8 @@ TEST_F(SessionCoreTest, ManyReportsGoInSeveralMessages) {
   v1::ToWorker message = Message();
   message.mutable_welcome();
   std::vector<uint64_t> attempts;
-  for (uint64_t attempt = 1; attempt <= kReportsInMessageMax; ++attempt) *message.add_start() = JobOf(attempt);
+  for (uint64_t attempt = 1; attempt <= kReportsInMessageMax; ++attempt)
+    *message.add_start() = JobOf(attempt);
   sent_.clear();
   Step(Received{message});  // no snapshot: each fails and ends
   EXPECT_EQ(sent_.size(), 2u);

@@ -91,8 +91,9 @@ class FakeDirector final : public v1::Director::Service {
 
   bool WaitForLoaded(uint64_t attempt) {
     return Wait([&] {
-      return std::any_of(reports_.begin(), reports_.end(),
-                         [&](const v1::Report& report) { return report.attempt() == attempt && report.has_loaded(); });
+      return std::any_of(reports_.begin(), reports_.end(), [&](const v1::Report& report) {
+        return report.attempt() == attempt && report.has_loaded();
+      });
     });
   }
 
@@ -137,7 +138,8 @@ class SessionProcessTest : public ::testing::Test {
     ASSERT_TRUE(WriteFileAtomic(root_ + "/game/readme.txt", "hello").ok());
     ASSERT_TRUE(WriteFileAtomic(root_ + "/game/large.bin", std::string(600'000, 'x')).ok());
     ASSERT_TRUE(WriteFileAtomic(root_ + "/token", "secret\n").ok());
-    auto snapshot = content::Snapshot::Scan({.mounts = {{.path = "/Game", .directory = root_ + "/game"}}, .threads = 1});
+    auto snapshot = content::Snapshot::Scan(
+        {.mounts = {{.path = "/Game", .directory = root_ + "/game"}}, .threads = 1});
     ASSERT_TRUE(snapshot.ok());
     ASSERT_TRUE((*snapshot)->WriteTable(root_ + "/table").ok());
     auto store = store::OpenLocalStore(root_ + "/store");
@@ -161,10 +163,11 @@ class SessionProcessTest : public ::testing::Test {
   }
 
   void StartSession(bool give_segment = true) {
-    auto child = ChildProcess::Start({.argv = {std::string(GALLEY_BIN_DIR) + "/galley-worker", "session", "--director",
-                                               "unix:" + root_ + "/s", "--id", "local-1", "--slots", "1"},
-                                      .environment = {"GALLEY_TOKEN_FILE=" + root_ + "/token"},
-                                      .inherit_environment = true});
+    auto child = ChildProcess::Start(
+        {.argv = {std::string(GALLEY_BIN_DIR) + "/galley-worker", "session", "--director",
+                  "unix:" + root_ + "/s", "--id", "local-1", "--slots", "1"},
+         .environment = {"GALLEY_TOKEN_FILE=" + root_ + "/token"},
+         .inherit_environment = true});
     ASSERT_TRUE(child.ok()) << child.status();
     session_ = *std::move(child);
     ASSERT_TRUE(director_.WaitForAttach(1));
@@ -195,7 +198,8 @@ class SessionProcessTest : public ::testing::Test {
     for (const uint32_t platform : {0u, 1u}) {
       v1::Target& target = *job.add_targets();
       target.set_platform(platform);
-      target.set_recipe(record::EncodeRecipe({.cooker = "copy", .identity = "1", .extension = "txt", .settings = "{}"}));
+      target.set_recipe(record::EncodeRecipe(
+          {.cooker = "copy", .identity = "1", .extension = "txt", .settings = "{}"}));
     }
     return job;
   }
@@ -204,9 +208,10 @@ class SessionProcessTest : public ::testing::Test {
   static v1::Job CommandOf(uint64_t attempt, const std::string& script) {
     v1::Job job = JobOf(attempt, "/Game/readme.txt");
     job.mutable_targets()->RemoveLast();
-    const std::string settings = R"({"argv":["sh","-c",")" + script + R"("],"cooked_inputs":[],"depfile":"","env":{},"outputs":[".o"]})";
-    job.mutable_targets(0)->set_recipe(
-        record::EncodeRecipe({.cooker = "command", .identity = "1", .extension = "txt", .settings = settings}));
+    const std::string settings = R"({"argv":["sh","-c",")" + script +
+                                 R"("],"cooked_inputs":[],"depfile":"","env":{},"outputs":[".o"]})";
+    job.mutable_targets(0)->set_recipe(record::EncodeRecipe(
+        {.cooker = "command", .identity = "1", .extension = "txt", .settings = settings}));
     return job;
   }
 
@@ -235,18 +240,20 @@ class SessionProcessTest : public ::testing::Test {
   // The only executor. A job must have ended, so that there is one.
   pid_t ExecutorPid() const {
     for (const std::string& task : Tasks()) {
-      const auto text = ReadFile("/proc/" + std::to_string(session_.pid()) + "/task/" + task + "/children");
+      const auto text =
+          ReadFile("/proc/" + std::to_string(session_.pid()) + "/task/" + task + "/children");
       if (text.ok() && !text->empty()) return static_cast<pid_t>(std::stol(*text));
     }
     return -1;
   }
 
-  // Without a segment the session waits with the first output in hand, and the executor with the second, which fills the socket.
+  // Without a segment the session waits with the first output in hand, and the executor with the
+  // second, which fills the socket.
   void KillWithinAJob(int signal, v1::Failed::Cause cause) {
     StartSession(/*give_segment=*/false);
     v1::Job job = JobOf(1, "/Game/large.bin");
-    job.mutable_targets(1)->set_recipe(
-        record::EncodeRecipe({.cooker = "copy", .identity = "1", .extension = "txt", .settings = R"({"other":1})"}));
+    job.mutable_targets(1)->set_recipe(record::EncodeRecipe(
+        {.cooker = "copy", .identity = "1", .extension = "txt", .settings = R"({"other":1})"}));
     Give(job);
     ASSERT_TRUE(director_.WaitForLoaded(1));
     const pid_t executor = ExecutorPid();
@@ -265,7 +272,8 @@ class SessionProcessTest : public ::testing::Test {
 
   std::vector<std::string> Tasks() const {
     std::vector<std::string> tasks;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(session_.pid()) + "/task")) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(session_.pid()) + "/task")) {
       tasks.push_back(entry.path().filename().string());
     }
     return tasks;
@@ -288,7 +296,8 @@ class SessionProcessTest : public ::testing::Test {
 
 TEST_F(SessionProcessTest, APackageIsCookedOnceForTwoEqualPlatformsAndItsBytesLieInTheStore) {
   StartSession();
-  for (const auto& [attempt, package, size] : {std::tuple(5u, "/Game/readme.txt", 5u), std::tuple(6u, "/Game/large.bin", 600'000u)}) {
+  for (const auto& [attempt, package, size] :
+       {std::tuple(5u, "/Game/readme.txt", 5u), std::tuple(6u, "/Game/large.bin", 600'000u)}) {
     const std::vector<v1::Report> reports = Run(JobOf(attempt, package));
     ASSERT_EQ(reports.size(), 4u);
     EXPECT_TRUE(reports[0].has_loaded());
@@ -327,9 +336,13 @@ TEST_F(SessionProcessTest, AHangingExecutorIsKilledReplacedAndItsJobNamed) {
   EXPECT_NE(ExecutorPid(), executor);
 }
 
-TEST_F(SessionProcessTest, ASegmentationFaultInAJobIsACrash) { KillWithinAJob(SIGSEGV, v1::Failed::CRASHED); }
+TEST_F(SessionProcessTest, ASegmentationFaultInAJobIsACrash) {
+  KillWithinAJob(SIGSEGV, v1::Failed::CRASHED);
+}
 
-TEST_F(SessionProcessTest, AKillThatNobodyOfUsSentIsTheMachines) { KillWithinAJob(SIGKILL, v1::Failed::INFRASTRUCTURE); }
+TEST_F(SessionProcessTest, AKillThatNobodyOfUsSentIsTheMachines) {
+  KillWithinAJob(SIGKILL, v1::Failed::INFRASTRUCTURE);
+}
 
 TEST_F(SessionProcessTest, AFileLargerThanTheMemoryLimitIsAFailureForMemory) {
   StartSession();
@@ -352,7 +365,9 @@ TEST_F(SessionProcessTest, AFailingProgramIsNoVerdictAndItsWordsAreTheLog) {
 TEST_F(SessionProcessTest, AProgramThatEatsMemoryBesideItsExecutorIsEnded) {
   StartSession();
   // Many small ones: none of them outgrows the limit that each has.
-  v1::Job job = CommandOf(1, "for i in 1 2 3 4 5 6 7 8; do sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
+  v1::Job job = CommandOf(
+      1,
+      "for i in 1 2 3 4 5 6 7 8; do sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
   job.set_memory_bytes(150'000'000);
   const v1::Failed failed = *FailureIn(Run(job));
   EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
@@ -363,7 +378,9 @@ TEST_F(SessionProcessTest, WhatAProgramStartedDiesWithItAndWithItsExecutor) {
   StartSession();
   // In a session of its own, so that no signal to a group reaches it.
   const std::string daemon = "setsid sh -c 'echo $$ > " + root_ + "/NAME; exec sleep 1000' & ";
-  const auto with_name = [&](const std::string& name) { return std::string(daemon).replace(daemon.find("NAME"), 4, name); };
+  const auto with_name = [&](const std::string& name) {
+    return std::string(daemon).replace(daemon.find("NAME"), 4, name);
+  };
   Run(CommandOf(1, with_name("first") + "while ! [ -s " + root_ + "/first ]; do :; done; exit 3"));
   const pid_t first = PidIn("first");
   ASSERT_GT(first, 0);
@@ -400,10 +417,11 @@ TEST_F(SessionProcessTest, ASessionThatIsAskedToTerminateSaysGoodbye) {
 
 TEST_F(SessionProcessTest, AWrongTokenEndsTheSession) {
   ASSERT_TRUE(WriteFileAtomic(root_ + "/token", "guess").ok());
-  auto child = ChildProcess::Start({.argv = {std::string(GALLEY_BIN_DIR) + "/galley-worker", "session", "--director",
-                                             "unix:" + root_ + "/s", "--id", "local-1"},
-                                    .environment = {"GALLEY_TOKEN_FILE=" + root_ + "/token"},
-                                    .inherit_environment = true});
+  auto child =
+      ChildProcess::Start({.argv = {std::string(GALLEY_BIN_DIR) + "/galley-worker", "session",
+                                    "--director", "unix:" + root_ + "/s", "--id", "local-1"},
+                           .environment = {"GALLEY_TOKEN_FILE=" + root_ + "/token"},
+                           .inherit_environment = true});
   ASSERT_TRUE(child.ok());
   const auto exit = child->WaitFor(absl::Seconds(60));
   ASSERT_TRUE(exit.has_value());

@@ -37,7 +37,8 @@ std::string HostName() {
 std::string FolderName(std::string_view worker_id) {
   std::string name;
   for (const char c : worker_id) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '-' || c == '_';
     name += is_plain ? c : '_';
   }
   return name;
@@ -50,7 +51,7 @@ class TerminationWatch {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-    ::signal(SIGINT, SIG_IGN);   // the director decides
+    ::signal(SIGINT, SIG_IGN);  // the director decides
     ::signal(SIGPIPE, SIG_IGN);
     thread_ = std::thread([this, events] {
       int signal = 0;
@@ -59,7 +60,8 @@ class TerminationWatch {
     });
   }
   ~TerminationWatch() {
-    ::pthread_kill(thread_.native_handle(), SIGTERM);  // only to wake it; dropped by the closed queue
+    ::pthread_kill(thread_.native_handle(),
+                   SIGTERM);  // only to wake it; dropped by the closed queue
     thread_.join();
   }
 
@@ -73,23 +75,32 @@ class Shell {
   explicit Shell(const SessionConfig& config)
       : config_(config),
         machine_(HostName()),
-        core_({.worker_id = config.worker_id, .token = config.token, .machine = machine_, .cookers_json = config.cookers_json,
-               .slots = config.slots, .pid = ::getpid(), .reconnect_max = config.reconnect_max}),
-        segments_(kSegmentWaitMax, [this] { Say("no segment is left to write to: waiting for the director"); }) {}
+        core_({.worker_id = config.worker_id,
+               .token = config.token,
+               .machine = machine_,
+               .cookers_json = config.cookers_json,
+               .slots = config.slots,
+               .pid = ::getpid(),
+               .reconnect_max = config.reconnect_max}),
+        segments_(kSegmentWaitMax,
+                  [this] { Say("no segment is left to write to: waiting for the director"); }) {}
 
   int Run() {
     const TerminationWatch watch(&events_);  // first: the threads that follow block SIGTERM too
     for (uint32_t slot = 0; slot < config_.slots; ++slot) {
       slots_.push_back(std::make_unique<ExecutorSlot>(ExecutorSlot::Options{
           .teller = {.slot = slot, .worker_id = config_.worker_id, .machine = machine_},
-          .program = config_.program, .segments = &segments_, .events = &events_}));
+          .program = config_.program,
+          .segments = &segments_,
+          .events = &events_}));
     }
     stream_ = std::make_unique<DirectorStream>(config_.director, &events_);
     absl::Time next_tick = clock_.Monotonic();
     while (!exit_.has_value()) {
       std::vector<SessionEffect> effects;
       const absl::Duration wait = std::max(next_tick - clock_.Monotonic(), absl::ZeroDuration());
-      for (const EventQueue::Entry& entry : events_.TakeAll(absl::ToChronoMilliseconds(wait + absl::Milliseconds(1)))) {
+      for (const EventQueue::Entry& entry :
+           events_.TakeAll(absl::ToChronoMilliseconds(wait + absl::Milliseconds(1)))) {
         Step(entry, effects);
       }
       if (clock_.Monotonic() >= next_tick) {
@@ -110,7 +121,8 @@ class Shell {
   }
 
  private:
-  // A stream's effects must go out before the next stream's events are applied; both carry its number.
+  // A stream's effects must go out before the next stream's events are applied; both carry its
+  // number.
   void Step(const EventQueue::Entry& entry, std::vector<SessionEffect>& effects) {
     if (std::holds_alternative<Connected>(entry.event)) {
       for (SessionEffect& effect : effects) std::visit([this](auto& what) { Do(what); }, effect);

@@ -1,4 +1,5 @@
-// The session's shell: the stream to the director, executor slots, segments, signals; all decisions are SessionCore's.
+// The session's shell: the stream to the director, executor slots, segments, signals; all decisions
+// are SessionCore's.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,18 @@
 namespace galley::worker {
 
 struct SessionConfig {
-  std::string director;   // "unix:/path" or "host:port"
+  std::string director;  // "unix:/path" or "host:port"
   std::string worker_id;
   std::string token;
   uint32_t slots = 1;
-  std::string program;    // path of galley-worker, for the executors
+  std::string program;  // path of galley-worker, for the executors
   std::string cookers_json;
   absl::Duration reconnect_max = absl::Seconds(60);
 };
 
-// Works until the director, a signal or a lost director ends it. 0: in order; 3: refused, or without a director for too long.
-// Blocks SIGTERM in the calling thread (it ends the session in order) and ignores SIGINT. Once in a process.
+// Works until the director, a signal or a lost director ends it. 0: in order; 3: refused, or
+// without a director for too long. Blocks SIGTERM in the calling thread (it ends the session in
+// order) and ignores SIGINT. Once in a process.
 int RunSession(const SessionConfig& config);
 
 }  // namespace galley::worker

@@ -12,23 +12,27 @@ namespace {
 
 absl::StatusOr<wire::BlobAt> BlobAtPlace(std::span<const wire::BlobAt> blobs, uint64_t place) {
   if (place >= blobs.size()) {
-    return absl::InvalidArgumentError(fmt::format("blob {} is named, {} were sent", place, blobs.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("blob {} is named, {} were sent", place, blobs.size()));
   }
   return blobs[static_cast<size_t>(place)];
 }
 
 template <typename Message>
 void AddBlobs(std::span<const wire::BlobAt> blobs, Message& message) {
-  for (const wire::BlobAt& blob : blobs) wire::ToProto(blob.digest, blob.location, message.add_blobs());
+  for (const wire::BlobAt& blob : blobs)
+    wire::ToProto(blob.digest, blob.location, message.add_blobs());
 }
 
-absl::StatusOr<record::Result> ResultOf(const v1::ExecutorSaved& saved, std::span<const wire::BlobAt> blobs,
-                                        const Teller& teller) {
+absl::StatusOr<record::Result> ResultOf(const v1::ExecutorSaved& saved,
+                                        std::span<const wire::BlobAt> blobs, const Teller& teller) {
   record::Result result;
   for (const v1::ExecutorOutput& output : saved.outputs()) {
     RETURN_IF_ERROR(record::ValidateSuffix(output.suffix()));
     ASSIGN_OR_RETURN(const wire::BlobAt blob, BlobAtPlace(blobs, output.blob()));
-    result.outputs.push_back({.suffix = output.suffix(), .digest = blob.digest, .is_executable = output.is_executable()});
+    result.outputs.push_back({.suffix = output.suffix(),
+                              .digest = blob.digest,
+                              .is_executable = output.is_executable()});
   }
   std::sort(result.outputs.begin(), result.outputs.end());
   ASSIGN_OR_RETURN(result.details, record::DecodeDetails(saved.details()));
@@ -48,7 +52,8 @@ absl::StatusOr<record::Result> ResultOf(const v1::ExecutorSaved& saved, std::spa
   return result;
 }
 
-absl::StatusOr<std::vector<v1::Report>> SavedReports(const v1::ExecutorSaved& saved, std::span<const wire::BlobAt> blobs,
+absl::StatusOr<std::vector<v1::Report>> SavedReports(const v1::ExecutorSaved& saved,
+                                                     std::span<const wire::BlobAt> blobs,
                                                      const Teller& teller) {
   if (saved.platforms_size() == 0) return absl::InvalidArgumentError("a result for no platform");
   RETURN_IF_ERROR(wire::FromProto(saved.source()).status());
@@ -80,7 +85,8 @@ absl::StatusOr<std::vector<v1::Report>> SavedReports(const v1::ExecutorSaved& sa
   return reports;
 }
 
-v1::Report LoadedReport(const v1::ExecutorLoaded& loaded, std::span<const wire::BlobAt> blobs, const Teller& teller) {
+v1::Report LoadedReport(const v1::ExecutorLoaded& loaded, std::span<const wire::BlobAt> blobs,
+                        const Teller& teller) {
   v1::Report report;
   v1::Loaded& one = *report.mutable_loaded();
   *one.mutable_platforms() = loaded.platforms();
@@ -95,7 +101,8 @@ v1::Report LoadedReport(const v1::ExecutorLoaded& loaded, std::span<const wire::
 
 }  // namespace
 
-absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message, std::span<const wire::BlobAt> blobs,
+absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message,
+                                                  std::span<const wire::BlobAt> blobs,
                                                   const Teller& teller) {
   std::vector<v1::Report> reports(1);
   switch (message.what_case()) {
@@ -103,12 +110,22 @@ absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& messag
       RETURN_IF_ERROR(record::DecodeDetails(message.loaded().details()).status());
       reports[0] = LoadedReport(message.loaded(), blobs, teller);
       return reports;
-    case v1::FromExecutor::kSaved: return SavedReports(message.saved(), blobs, teller);
-    case v1::FromExecutor::kFailed: *reports[0].mutable_failed() = message.failed(); return reports;
-    case v1::FromExecutor::kNeeds: *reports[0].mutable_needs() = message.needs(); return reports;
-    case v1::FromExecutor::kStale: *reports[0].mutable_stale() = message.stale(); return reports;
-    case v1::FromExecutor::kDone: reports[0].mutable_ended(); return reports;
-    case v1::FromExecutor::WHAT_NOT_SET: break;
+    case v1::FromExecutor::kSaved:
+      return SavedReports(message.saved(), blobs, teller);
+    case v1::FromExecutor::kFailed:
+      *reports[0].mutable_failed() = message.failed();
+      return reports;
+    case v1::FromExecutor::kNeeds:
+      *reports[0].mutable_needs() = message.needs();
+      return reports;
+    case v1::FromExecutor::kStale:
+      *reports[0].mutable_stale() = message.stale();
+      return reports;
+    case v1::FromExecutor::kDone:
+      reports[0].mutable_ended();
+      return reports;
+    case v1::FromExecutor::WHAT_NOT_SET:
+      break;
   }
   return absl::InvalidArgumentError("an empty message");
 }

@@ -1,4 +1,5 @@
-// What an executor says -> reports for the director. The executor parsed foreign bytes, so all of it is checked here.
+// What an executor says -> reports for the director. The executor parsed foreign bytes, so all of
+// it is checked here.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,11 @@ struct Teller {
   std::string machine;
 };
 
-// Reports without number and attempt. `blobs`: what the executor sent since its last Loaded or Saved, as it was stored, in order.
-// INVALID_ARGUMENT: a place without a blob, malformed details, observations or suffixes; the executor is not to be trusted any more.
-absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message, std::span<const wire::BlobAt> blobs,
+// Reports without number and attempt. `blobs`: what the executor sent since its last Loaded or
+// Saved, as it was stored, in order. INVALID_ARGUMENT: a place without a blob, malformed details,
+// observations or suffixes; the executor is not to be trusted any more.
+absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message,
+                                                  std::span<const wire::BlobAt> blobs,
                                                   const Teller& teller);
 
 }  // namespace galley::worker

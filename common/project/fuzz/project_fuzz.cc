@@ -11,13 +11,18 @@
 #include "fmt/format.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // One folder for each process, so that several run beside each other. /dev/shm: the file is written again for each input.
-  static const std::string& folder = *new std::string(galley::MakeTemporaryDirectory("/dev/shm", "galley-fuzz-").value());
+  // One folder for each process, so that several run beside each other. /dev/shm: the file is
+  // written again for each input.
+  static const std::string& folder =
+      *new std::string(galley::MakeTemporaryDirectory("/dev/shm", "galley-fuzz-").value());
   static const bool is_registered = std::atexit([] { (void)galley::RemoveAll(folder); }) == 0;
   GALLEY_CHECK(is_registered);
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  GALLEY_CHECK(galley::WriteFileAtomic(galley::JoinPath(folder, galley::project::kProjectFile), bytes).ok());
+  GALLEY_CHECK(
+      galley::WriteFileAtomic(galley::JoinPath(folder, galley::project::kProjectFile), bytes).ok());
   const auto project = galley::project::LoadProject({.directory = folder});
-  if (project.ok()) GALLEY_CHECK(!project->platforms.empty() && project->platforms.size() <= galley::project::kPlatformsMax);
+  if (project.ok())
+    GALLEY_CHECK(!project->platforms.empty() &&
+                 project->platforms.size() <= galley::project::kPlatformsMax);
   return 0;
 }

@@ -1,4 +1,5 @@
-// Which blobs have to be present for a result to be used: its outputs and the sources of what it generated. A lost log loses nothing.
+// Which blobs have to be present for a result to be used: its outputs and the sources of what it
+// generated. A lost log loses nothing.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,8 @@ namespace galley::store {
 
 inline void AppendNamedBlobs(const record::Result& result, std::vector<Digest>& blobs) {
   for (const record::Output& output : result.outputs) blobs.push_back(output.digest);
-  for (const record::Generated& generated : result.details.generated) blobs.push_back(generated.source);
+  for (const record::Generated& generated : result.details.generated)
+    blobs.push_back(generated.source);
 }
 
 }  // namespace galley::store

@@ -46,8 +46,12 @@ inline PutResult SampleVerdict(std::string_view action) {
 }
 
 inline PublishedRoot SampleRoot(std::string_view platform, const Digest& root) {
-  return PublishedRoot{.project_id = "project", .platform = std::string(platform), .root = root, .by_the_book = true,
-                       .time = absl::FromUnixSeconds(1'700'000'000), .snapshot = Digest::Of("snapshot")};
+  return PublishedRoot{.project_id = "project",
+                       .platform = std::string(platform),
+                       .root = root,
+                       .by_the_book = true,
+                       .time = absl::FromUnixSeconds(1'700'000'000),
+                       .snapshot = Digest::Of("snapshot")};
 }
 
 inline Digest PutBytes(Store& store, std::string_view bytes) {

@@ -1,9 +1,10 @@
-// The store's faces. BlobStore and ActionCache are the two small interfaces that local, remote and the layers share; Store is what the
-// director needs beside them: segments for local workers, group commit, published roots.
+// The store's faces. BlobStore and ActionCache are the two small interfaces that local, remote and
+// the layers share; Store is what the director needs beside them: segments for local workers, group
+// commit, published roots.
 //
-// Errors: NOT_FOUND absent; DATA_LOSS stored bytes are wrong (they are quarantined, the loss epoch rises); RESOURCE_EXHAUSTED no space;
-// PERMISSION_DENIED not writable; UNAVAILABLE the owner is not reachable.
-// Threads: all methods may be called from many threads.
+// Errors: NOT_FOUND absent; DATA_LOSS stored bytes are wrong (they are quarantined, the loss epoch
+// rises); RESOURCE_EXHAUSTED no space; PERMISSION_DENIED not writable; UNAVAILABLE the owner is not
+// reachable. Threads: all methods may be called from many threads.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +39,16 @@ class ActionCache {
   virtual ~ActionCache() = default;
   // Encoded observation sets seen for each weak key, newest first, at most kSetsMax each.
   static constexpr size_t kSetsMax = 16;
-  virtual absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) = 0;
-  // Encoded results (record::EncodeResult) for each action key; nullopt: none. The outputs are present.
-  virtual absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) = 0;
+  virtual absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> weak_keys) = 0;
+  // Encoded results (record::EncodeResult) for each action key; nullopt: none. The outputs are
+  // present.
+  virtual absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> action_keys) = 0;
 };
 
-// Where a local worker put a blob. A segment has no name beyond its number; a large blob is a file named by its digest (segment 0).
+// Where a local worker put a blob. A segment has no name beyond its number; a large blob is a file
+// named by its digest (segment 0).
 struct BlobLocation {
   uint64_t segment = 0;  // 0: a file of its own
   uint64_t offset = 0;   // of the record's header in the segment
@@ -54,7 +59,7 @@ struct PutResult {
   Digest weak_key;
   std::string observation_set;  // encoded
   Digest action_key;
-  std::string result;           // encoded
+  std::string result;  // encoded
 };
 
 struct CommitBatch {
@@ -65,7 +70,7 @@ struct CommitBatch {
 struct PublishedRoot {
   std::string project_id;
   std::string platform;
-  uint64_t sequence = 0;    // given by Publish, from 1 for each (project, platform)
+  uint64_t sequence = 0;  // given by Publish, from 1 for each (project, platform)
   Digest root;
   bool by_the_book = false;
   absl::Time time;
@@ -76,8 +81,9 @@ struct StoreInfo {
   std::string directory;
   std::string store_id;     // random, made once
   uint64_t loss_epoch = 0;  // rises whenever anything is dropped or quarantined
-  // Rises with everything that Commit, Publish and Forget write, and is as durable as that: a store with a lower number than it had is an
-  // older one, restored. The distance between two numbers means nothing.
+  // Rises with everything that Commit, Publish and Forget write, and is as durable as that: a store
+  // with a lower number than it had is an older one, restored. The distance between two numbers
+  // means nothing.
   uint64_t commits = 0;
 };
 
@@ -107,11 +113,15 @@ class Store : public BlobStore, public ActionCache {
   // A new segment that one local writer appends to (local/segment_writer.h). Its number.
   virtual absl::StatusOr<uint64_t> AllocateSegment() = 0;
   // For a local reader; nullopt: absent.
-  virtual absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) = 0;
+  virtual absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
+      std::span<const Digest> digests) = 0;
 
-  // One group: (1) syncs the data that is named, blobs Put before included, (2) appends the results and syncs, (3) indexes. When it returns
-  // OK all of it survives a power cut. A result whose key is there with another outcome is not replaced: ALREADY_EXISTS names the key in
-  // the message, the rest is committed. But a success replaces a verdict: the judgement was wrong, or not the cooker's alone. INVALID_ARGUMENT: a location that does not hold what is claimed (nothing of it is committed).
+  // One group: (1) syncs the data that is named, blobs Put before included, (2) appends the results
+  // and syncs, (3) indexes. When it returns OK all of it survives a power cut. A result whose key
+  // is there with another outcome is not replaced: ALREADY_EXISTS names the key in the message, the
+  // rest is committed. But a success replaces a verdict: the judgement was wrong, or not the
+  // cooker's alone. INVALID_ARGUMENT: a location that does not hold what is claimed (nothing of it
+  // is committed).
   virtual absl::Status Commit(const CommitBatch& batch) = 0;
 
   // After the root's Directories were Put: one synced record. Returns the sequence.
@@ -122,7 +132,8 @@ class Store : public BlobStore, public ActionCache {
   // Forgets results, so that they are cooked again (`galley clean`).
   virtual absl::Status Forget(std::span<const Digest> action_keys) = 0;
   virtual absl::StatusOr<StoreStats> Stats() = 0;
-  // Reads everything. Corrupt bytes are quarantined, so that the next Verify is clean of them; the loss epoch rises.
+  // Reads everything. Corrupt bytes are quarantined, so that the next Verify is clean of them; the
+  // loss epoch rises.
   virtual absl::StatusOr<VerifyReport> Verify() = 0;
 };
 

@@ -9,11 +9,14 @@ namespace galley::store {
 
 MemoryStore::MemoryStore(std::string store_id) : store_id_(std::move(store_id)) {}
 
-absl::StatusOr<std::pair<Digest, BlobLocation>> MemoryStore::WriteAsWorker(uint64_t segment, std::string_view bytes) {
+absl::StatusOr<std::pair<Digest, BlobLocation>> MemoryStore::WriteAsWorker(uint64_t segment,
+                                                                           std::string_view bytes) {
   const base::MutexLock lock(mutex_);
   const auto at = segments_.find(segment);
-  if (at == segments_.end()) return absl::NotFoundError(fmt::format("segment {:016x} was not allocated", segment));
-  const std::pair<Digest, BlobLocation> written(Digest::Of(bytes), BlobLocation{.segment = segment, .offset = at->second.size()});
+  if (at == segments_.end())
+    return absl::NotFoundError(fmt::format("segment {:016x} was not allocated", segment));
+  const std::pair<Digest, BlobLocation> written(
+      Digest::Of(bytes), BlobLocation{.segment = segment, .offset = at->second.size()});
   at->second += bytes;
   at->second += '\n';  // so that no two blobs begin at one offset
   written_[written] = MakeBlob(std::string(bytes));
@@ -39,7 +42,9 @@ void MemoryStore::LoseLocked(const Digest& digest) {
   ++loss_epoch_;
 }
 
-bool MemoryStore::HasLocked(const Digest& digest) const { return digest == Digest() || blobs_.contains(digest); }
+bool MemoryStore::HasLocked(const Digest& digest) const {
+  return digest == Digest() || blobs_.contains(digest);
+}
 
 absl::StatusOr<std::vector<Digest>> MemoryStore::FindMissing(std::span<const Digest> digests) {
   const base::MutexLock lock(mutex_);
@@ -54,23 +59,29 @@ absl::StatusOr<Blob> MemoryStore::Get(const Digest& digest) {
   if (digest == Digest()) return MakeBlob("");
   const base::MutexLock lock(mutex_);
   const auto at = blobs_.find(digest);
-  if (at == blobs_.end()) return absl::NotFoundError(fmt::format("blob {} is not in the store", digest.ToString()));
+  if (at == blobs_.end())
+    return absl::NotFoundError(fmt::format("blob {} is not in the store", digest.ToString()));
   const Blob bytes = at->second.bytes;
   if (Digest::Of(*bytes) == digest) return bytes;
   LoseLocked(digest);
-  return absl::DataLossError(fmt::format("blob {}: its bytes were wrong; it is quarantined", digest.ToString()));
+  return absl::DataLossError(
+      fmt::format("blob {}: its bytes were wrong; it is quarantined", digest.ToString()));
 }
 
 absl::Status MemoryStore::Put(const Digest& digest, std::string_view bytes) {
   if (Digest::Of(bytes) != digest) {
-    return absl::InvalidArgumentError(fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(), bytes.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(),
+                    bytes.size()));
   }
   const base::MutexLock lock(mutex_);
-  if (!HasLocked(digest)) blobs_[digest] = Stored{.bytes = MakeBlob(std::string(bytes)), .location = {}};
+  if (!HasLocked(digest))
+    blobs_[digest] = Stored{.bytes = MakeBlob(std::string(bytes)), .location = {}};
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::vector<std::string>>> MemoryStore::ObservationSets(std::span<const Digest> weak_keys) {
+absl::StatusOr<std::vector<std::vector<std::string>>> MemoryStore::ObservationSets(
+    std::span<const Digest> weak_keys) {
   const base::MutexLock lock(mutex_);
   std::vector<std::vector<std::string>> answer;
   for (const Digest& key : weak_keys) {
@@ -91,19 +102,23 @@ bool MemoryStore::IsCompleteLocked(const std::string& result) const {
   return true;
 }
 
-absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::Results(std::span<const Digest> action_keys) {
+absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::Results(
+    std::span<const Digest> action_keys) {
   const base::MutexLock lock(mutex_);
   std::vector<std::optional<std::string>> answer;
   for (const Digest& key : action_keys) {
     const auto at = results_.find(key);
-    answer.push_back(at != results_.end() && IsCompleteLocked(at->second) ? std::optional(at->second) : std::nullopt);
+    answer.push_back(at != results_.end() && IsCompleteLocked(at->second)
+                         ? std::optional(at->second)
+                         : std::nullopt);
   }
   return answer;
 }
 
 absl::StatusOr<StoreInfo> MemoryStore::Info() {
   const base::MutexLock lock(mutex_);
-  return StoreInfo{.directory = "", .store_id = store_id_, .loss_epoch = loss_epoch_, .commits = commits_};
+  return StoreInfo{
+      .directory = "", .store_id = store_id_, .loss_epoch = loss_epoch_, .commits = commits_};
 }
 
 absl::StatusOr<uint64_t> MemoryStore::AllocateSegment() {
@@ -113,12 +128,15 @@ absl::StatusOr<uint64_t> MemoryStore::AllocateSegment() {
   return number;
 }
 
-absl::StatusOr<std::vector<std::optional<BlobLocation>>> MemoryStore::Locate(std::span<const Digest> digests) {
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> MemoryStore::Locate(
+    std::span<const Digest> digests) {
   const base::MutexLock lock(mutex_);
   std::vector<std::optional<BlobLocation>> answer;
   for (const Digest& digest : digests) {
     const auto at = blobs_.find(digest);
-    answer.push_back(at != blobs_.end() ? std::optional(at->second.location) : digest == Digest() ? std::optional(BlobLocation{}) : std::nullopt);
+    answer.push_back(at != blobs_.end()   ? std::optional(at->second.location)
+                     : digest == Digest() ? std::optional(BlobLocation{})
+                                          : std::nullopt);
   }
   return answer;
 }
@@ -134,15 +152,19 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
   const base::MutexLock lock(mutex_);
   for (const auto& [digest, location] : batch.blobs) {
     const auto known = blobs_.find(digest);
-    const bool is_known = digest == Digest() || (known != blobs_.end() && known->second.location == location);
+    const bool is_known =
+        digest == Digest() || (known != blobs_.end() && known->second.location == location);
     if (!is_known && !written_.contains({digest, location})) {
-      return absl::InvalidArgumentError(
-          fmt::format("blob {} is not at segment {:016x} offset {}", digest.ToString(), location.segment, location.offset));
+      return absl::InvalidArgumentError(fmt::format("blob {} is not at segment {:016x} offset {}",
+                                                    digest.ToString(), location.segment,
+                                                    location.offset));
     }
   }
   for (const PutResult& put : batch.results) {
     const absl::Status status = record::DecodeResult(put.result).status();
-    if (!status.ok()) return absl::InvalidArgumentError(fmt::format("result of action key {}: {}", put.action_key.ToString(), MessageOf(status)));
+    if (!status.ok())
+      return absl::InvalidArgumentError(
+          fmt::format("result of action key {}: {}", put.action_key.ToString(), MessageOf(status)));
   }
   std::map<Digest, std::string> kept;  // results that stand against those of this batch
   for (const PutResult& put : batch.results) {
@@ -150,14 +172,16 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
     if (at != results_.end() && IsCompleteLocked(at->second)) kept.insert(*at);
   }
   for (const auto& blob : batch.blobs) {
-    if (!HasLocked(blob.first)) blobs_[blob.first] = Stored{.bytes = written_.at(blob), .location = blob.second};
+    if (!HasLocked(blob.first))
+      blobs_[blob.first] = Stored{.bytes = written_.at(blob), .location = blob.second};
   }
   ++commits_;
   std::string conflicts;
   for (const PutResult& put : batch.results) {
     AddSetLocked(put);
     const auto [at, is_new] = kept.emplace(put.action_key, put.result);
-    const record::Result stored = *record::DecodeResult(at->second), given = *record::DecodeResult(put.result);
+    const record::Result stored = *record::DecodeResult(at->second),
+                         given = *record::DecodeResult(put.result);
     if (is_new || (stored.is_verdict && !given.is_verdict)) {
       results_[put.action_key] = at->second = put.result;
     } else if (!record::SameOutcome(stored, given)) {
@@ -171,12 +195,15 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
 absl::StatusOr<uint64_t> MemoryStore::Publish(const PublishedRoot& root) {
   const base::MutexLock lock(mutex_);
   if (!HasLocked(root.root)) {
-    return absl::FailedPreconditionError(fmt::format("root {} is not in the store: put its Directories before it is published", root.root.ToString()));
+    return absl::FailedPreconditionError(
+        fmt::format("root {} is not in the store: put its Directories before it is published",
+                    root.root.ToString()));
   }
   PublishedRoot published = root;
   published.sequence = 1;
   for (const PublishedRoot& other : roots_) {
-    if (other.project_id == root.project_id && other.platform == root.platform) ++published.sequence;
+    if (other.project_id == root.project_id && other.platform == root.platform)
+      ++published.sequence;
   }
   roots_.push_back(published);
   ++commits_;
@@ -203,7 +230,11 @@ absl::Status MemoryStore::Forget(std::span<const Digest> action_keys) {
 
 absl::StatusOr<StoreStats> MemoryStore::Stats() {
   const base::MutexLock lock(mutex_);
-  StoreStats stats{.blobs = blobs_.size(), .results = results_.size(), .segments = segments_.size(), .roots = roots_.size(), .quarantined = quarantined_};
+  StoreStats stats{.blobs = blobs_.size(),
+                   .results = results_.size(),
+                   .segments = segments_.size(),
+                   .roots = roots_.size(),
+                   .quarantined = quarantined_};
   for (const auto& [digest, stored] : blobs_) stats.blob_bytes += digest.size_bytes();
   for (const auto& [key, sets] : sets_) stats.observation_sets += sets.size();
   for (const auto& [number, bytes] : segments_) stats.segment_bytes += bytes.size();
@@ -221,7 +252,8 @@ absl::StatusOr<VerifyReport> MemoryStore::Verify() {
   }
   for (const Digest& digest : wrong) {
     LoseLocked(digest);
-    report.problems.push_back(fmt::format("blob {}: its bytes were wrong; quarantined, cook again what needs it", digest.ToString()));
+    report.problems.push_back(fmt::format(
+        "blob {}: its bytes were wrong; quarantined, cook again what needs it", digest.ToString()));
   }
   return report;
 }

@@ -1,5 +1,5 @@
-// MemoryStore: a Store with a memory and no disk, for tests and simulations. It keeps the same promises as the local one; what it holds is
-// gone with it.
+// MemoryStore: a Store with a memory and no disk, for tests and simulations. It keeps the same
+// promises as the local one; what it holds is gone with it.
 //
 // Threads: any.
 #pragma once
@@ -20,10 +20,12 @@ class MemoryStore final : public Store {
  public:
   explicit MemoryStore(std::string store_id = std::string(32, '0'));
 
-  // What a local worker does with a SegmentWriter: the bytes lie in `segment`, and are the store's when a Commit names them.
-  // NOT_FOUND: no such segment.
-  absl::StatusOr<std::pair<Digest, BlobLocation>> WriteAsWorker(uint64_t segment, std::string_view bytes);
-  // What a fault does: the next Get finds wrong bytes, answers DATA_LOSS, drops the blob, and the loss epoch rises. False: it is absent.
+  // What a local worker does with a SegmentWriter: the bytes lie in `segment`, and are the store's
+  // when a Commit names them. NOT_FOUND: no such segment.
+  absl::StatusOr<std::pair<Digest, BlobLocation>> WriteAsWorker(uint64_t segment,
+                                                                std::string_view bytes);
+  // What a fault does: the next Get finds wrong bytes, answers DATA_LOSS, drops the blob, and the
+  // loss epoch rises. False: it is absent.
   bool Corrupt(const Digest& digest);
   // Drops a blob, as an eviction does; the loss epoch rises.
   void Drop(const Digest& digest);
@@ -31,11 +33,14 @@ class MemoryStore final : public Store {
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
-  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) override;
-  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) override;
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> weak_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> action_keys) override;
   absl::StatusOr<StoreInfo> Info() override;
   absl::StatusOr<uint64_t> AllocateSegment() override;
-  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) override;
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
+      std::span<const Digest> digests) override;
   absl::Status Commit(const CommitBatch& batch) override;
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
@@ -59,7 +64,8 @@ class MemoryStore final : public Store {
   uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t quarantined_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<Digest, Stored> blobs_ GALLEY_GUARDED_BY(mutex_);
-  std::map<uint64_t, std::string> segments_ GALLEY_GUARDED_BY(mutex_);  // what was written to them, one blob behind another
+  std::map<uint64_t, std::string> segments_
+      GALLEY_GUARDED_BY(mutex_);  // what was written to them, one blob behind another
   std::map<std::pair<Digest, BlobLocation>, Blob> written_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, std::vector<std::string>> sets_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, std::string> results_ GALLEY_GUARDED_BY(mutex_);

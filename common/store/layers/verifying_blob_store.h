@@ -1,4 +1,5 @@
-// VerifyingBlobStore: a BlobStore in front of one that is not trusted. What comes out hashes to its digest, what goes in does too.
+// VerifyingBlobStore: a BlobStore in front of one that is not trusted. What comes out hashes to its
+// digest, what goes in does too.
 //
 // Threads: as the store behind it. Cost: one SHA-256 of each blob that passes.
 #pragma once

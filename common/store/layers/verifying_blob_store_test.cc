@@ -10,7 +10,9 @@ namespace {
 // Answers other bytes than it was given, and names what nobody asked for.
 class LyingStore final : public BlobStore {
  public:
-  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest>) override { return std::vector<Digest>{Digest::Of("unasked")}; }
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest>) override {
+    return std::vector<Digest>{Digest::Of("unasked")};
+  }
   absl::StatusOr<Blob> Get(const Digest&) override { return MakeBlob("a lie"); }
   absl::Status Put(const Digest&, std::string_view) override {
     ++puts;
@@ -25,7 +27,8 @@ TEST(VerifyingBlobStoreTest, PassesOnWhatIsRight) {
   const Digest digest = Digest::Of("right"), absent = Digest::Of("absent");
   EXPECT_TRUE(store.Put(digest, "right").ok());
   EXPECT_EQ(GetBytes(store, digest), "right");
-  EXPECT_THAT(*store.FindMissing(std::vector<Digest>{digest, absent}), testing::ElementsAre(absent));
+  EXPECT_THAT(*store.FindMissing(std::vector<Digest>{digest, absent}),
+              testing::ElementsAre(absent));
   EXPECT_EQ(store.Get(absent).status().code(), absl::StatusCode::kNotFound);
 }
 

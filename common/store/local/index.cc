@@ -20,7 +20,8 @@
 namespace galley::store {
 namespace {
 
-// Keys begin with one letter: b blob, r result, o observation sets, p published root, s segment, d known damage, m about the index.
+// Keys begin with one letter: b blob, r result, o observation sets, p published root, s segment, d
+// known damage, m about the index.
 constexpr std::string_view kMetaStore = "mstore";        // "<index version> <store id>"
 constexpr std::string_view kMetaEpoch = "mepoch";        // fixed64
 constexpr std::string_view kMetaCounters = "mcounters";  // 7 * fixed64
@@ -39,7 +40,8 @@ absl::Status FromRocks(const rocksdb::Status& status) {
 
 // Big-endian, so that keys sort by number.
 void PutBig(std::string& bytes, uint64_t value, int size) {
-  for (int shift = 8 * (size - 1); shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
+  for (int shift = 8 * (size - 1); shift >= 0; shift -= 8)
+    bytes.push_back(static_cast<char>(value >> shift & 0xff));
 }
 uint64_t GetBig(std::string_view bytes) {
   uint64_t value = 0;
@@ -83,7 +85,9 @@ std::string EncodePlace(uint64_t segment, uint64_t offset) {
   PutFixed64(bytes, offset);
   return bytes;
 }
-absl::Status WrongValue(std::string_view what) { return absl::DataLossError(fmt::format("index: a {} has the wrong size", what)); }
+absl::Status WrongValue(std::string_view what) {
+  return absl::DataLossError(fmt::format("index: a {} has the wrong size", what));
+}
 absl::StatusOr<RecordPlace> DecodePlace(std::string_view bytes) {
   if (bytes.size() < 16) return WrongValue("place");
   return RecordPlace{.segment = GetFixed64(bytes, 0), .offset = GetFixed64(bytes, 8)};
@@ -100,7 +104,9 @@ absl::StatusOr<std::vector<SetPlace>> DecodeSets(std::string_view bytes) {
   if (bytes.size() % 24 != 0) return WrongValue("list of observation sets");
   std::vector<SetPlace> sets;
   for (size_t at = 0; at < bytes.size(); at += 24) {
-    sets.push_back({.place = {.segment = GetFixed64(bytes, at), .offset = GetFixed64(bytes, at + 8)}, .checksum = GetFixed64(bytes, at + 16)});
+    sets.push_back(
+        {.place = {.segment = GetFixed64(bytes, at), .offset = GetFixed64(bytes, at + 8)},
+         .checksum = GetFixed64(bytes, at + 16)});
   }
   return sets;
 }
@@ -118,13 +124,20 @@ absl::StatusOr<SegmentState> DecodeSegmentState(std::string_view bytes) {
 }
 std::string EncodeCounters(const IndexCounters& c) {
   std::string bytes;
-  for (const uint64_t value : {c.blobs, c.blob_bytes, c.files, c.file_bytes, c.results, c.observation_sets, c.roots}) PutFixed64(bytes, value);
+  for (const uint64_t value :
+       {c.blobs, c.blob_bytes, c.files, c.file_bytes, c.results, c.observation_sets, c.roots})
+    PutFixed64(bytes, value);
   return bytes;
 }
 absl::StatusOr<IndexCounters> DecodeCounters(std::string_view bytes) {
   if (bytes.size() != 56) return WrongValue("set of counters");
-  return IndexCounters{.blobs = GetFixed64(bytes, 0), .blob_bytes = GetFixed64(bytes, 8), .files = GetFixed64(bytes, 16), .file_bytes = GetFixed64(bytes, 24),
-                       .results = GetFixed64(bytes, 32), .observation_sets = GetFixed64(bytes, 40), .roots = GetFixed64(bytes, 48)};
+  return IndexCounters{.blobs = GetFixed64(bytes, 0),
+                       .blob_bytes = GetFixed64(bytes, 8),
+                       .files = GetFixed64(bytes, 16),
+                       .file_bytes = GetFixed64(bytes, 24),
+                       .results = GetFixed64(bytes, 32),
+                       .observation_sets = GetFixed64(bytes, 40),
+                       .roots = GetFixed64(bytes, 48)};
 }
 
 rocksdb::Options IndexOptions() {
@@ -148,7 +161,8 @@ rocksdb::Options IndexOptions() {
 
 class RocksBatch final : public IndexBatch {
  public:
-  RocksBatch(rocksdb::DB& db, IndexCounters counters, uint64_t epoch) : db_(db), counters_(counters), epoch_(epoch) {}
+  RocksBatch(rocksdb::DB& db, IndexCounters counters, uint64_t epoch)
+      : db_(db), counters_(counters), epoch_(epoch) {}
 
   absl::Status SetBlob(const Digest& digest, const BlobLocation& location) override {
     RETURN_IF_ERROR(RemoveBlob(digest));
@@ -186,8 +200,10 @@ class RocksBatch final : public IndexBatch {
   }
   absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) override {
     ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
-    counters_.observation_sets -= std::erase_if(sets, [&](const SetPlace& other) { return other.place == place; });
-    return sets.empty() ? Remove(DigestKey('o', weak_key)) : Set(DigestKey('o', weak_key), EncodeSets(sets));
+    counters_.observation_sets -=
+        std::erase_if(sets, [&](const SetPlace& other) { return other.place == place; });
+    return sets.empty() ? Remove(DigestKey('o', weak_key))
+                        : Set(DigestKey('o', weak_key), EncodeSets(sets));
   }
   absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) override {
     const std::string key = RootKey(root);
@@ -235,7 +251,8 @@ class RocksBatch final : public IndexBatch {
   }
   absl::StatusOr<std::optional<std::string>> Get(std::string_view key) {
     std::string value;
-    const rocksdb::Status status = batch_.GetFromBatchAndDB(&db_, rocksdb::ReadOptions(), SliceOf(key), &value);
+    const rocksdb::Status status =
+        batch_.GetFromBatchAndDB(&db_, rocksdb::ReadOptions(), SliceOf(key), &value);
     if (status.IsNotFound()) return std::optional<std::string>();
     RETURN_IF_ERROR(FromRocks(status));
     return std::optional<std::string>(std::move(value));
@@ -267,7 +284,8 @@ class RocksIndex final : public Index {
       const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), SliceOf(key), &value);
       if (status.IsNotFound()) return absl::NotFoundError("index: it was never finished");
       RETURN_IF_ERROR(FromRocks(status));
-      if (key == kMetaStore && value != MetaStore(store_id)) return absl::NotFoundError("index: of another store or version");
+      if (key == kMetaStore && value != MetaStore(store_id))
+        return absl::NotFoundError("index: of another store or version");
       if (key == kMetaEpoch && value.size() != 8) return WrongValue("loss epoch");
       if (key == kMetaEpoch) epoch_ = GetFixed64(value, 0);
       if (key == kMetaCounters) {
@@ -285,7 +303,9 @@ class RocksIndex final : public Index {
     return Write(std::move(batch));
   }
 
-  std::unique_ptr<IndexBatch> NewBatch() override { return std::make_unique<RocksBatch>(*db_, counters(), epoch_); }
+  std::unique_ptr<IndexBatch> NewBatch() override {
+    return std::make_unique<RocksBatch>(*db_, counters(), epoch_);
+  }
 
   absl::Status Write(std::unique_ptr<IndexBatch> batch) override {
     auto& rocks = static_cast<RocksBatch&>(*batch);
@@ -302,50 +322,58 @@ class RocksIndex final : public Index {
     return FromRocks(db_->Flush(options));
   }
 
-  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Blobs(std::span<const Digest> digests) override {
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Blobs(
+      std::span<const Digest> digests) override {
     std::vector<std::optional<BlobLocation>> found;
     found.reserve(digests.size());
-    const absl::Status status = GetEach('b', digests, [&](std::optional<std::string_view> value) -> absl::Status {
-      found.emplace_back();
-      if (!value.has_value()) return absl::OkStatus();
-      ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(*value));
-      found.back() = BlobLocation{.segment = place.segment, .offset = place.offset};
-      return absl::OkStatus();
-    });
+    const absl::Status status =
+        GetEach('b', digests, [&](std::optional<std::string_view> value) -> absl::Status {
+          found.emplace_back();
+          if (!value.has_value()) return absl::OkStatus();
+          ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(*value));
+          found.back() = BlobLocation{.segment = place.segment, .offset = place.offset};
+          return absl::OkStatus();
+        });
     RETURN_IF_ERROR(status);
     return found;
   }
-  absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(std::span<const Digest> action_keys) override {
+  absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(
+      std::span<const Digest> action_keys) override {
     std::vector<std::optional<RecordPlace>> found;
     found.reserve(action_keys.size());
-    const absl::Status status = GetEach('r', action_keys, [&](std::optional<std::string_view> value) -> absl::Status {
-      found.emplace_back();
-      if (!value.has_value()) return absl::OkStatus();
-      ASSIGN_OR_RETURN(found.back(), DecodePlace(*value));
-      return absl::OkStatus();
-    });
+    const absl::Status status =
+        GetEach('r', action_keys, [&](std::optional<std::string_view> value) -> absl::Status {
+          found.emplace_back();
+          if (!value.has_value()) return absl::OkStatus();
+          ASSIGN_OR_RETURN(found.back(), DecodePlace(*value));
+          return absl::OkStatus();
+        });
     RETURN_IF_ERROR(status);
     return found;
   }
-  absl::StatusOr<std::vector<std::vector<SetPlace>>> ObservationSets(std::span<const Digest> weak_keys) override {
+  absl::StatusOr<std::vector<std::vector<SetPlace>>> ObservationSets(
+      std::span<const Digest> weak_keys) override {
     std::vector<std::vector<SetPlace>> found;
     found.reserve(weak_keys.size());
-    const absl::Status status = GetEach('o', weak_keys, [&](std::optional<std::string_view> value) -> absl::Status {
-      ASSIGN_OR_RETURN(std::vector<SetPlace> sets, DecodeSets(value.value_or("")));
-      found.push_back(std::move(sets));
-      return absl::OkStatus();
-    });
+    const absl::Status status =
+        GetEach('o', weak_keys, [&](std::optional<std::string_view> value) -> absl::Status {
+          ASSIGN_OR_RETURN(std::vector<SetPlace> sets, DecodeSets(value.value_or("")));
+          found.push_back(std::move(sets));
+          return absl::OkStatus();
+        });
     RETURN_IF_ERROR(status);
     return found;
   }
   absl::StatusOr<std::vector<IndexedRoot>> Roots(std::string_view project_id) override {
     std::vector<IndexedRoot> roots;
-    RETURN_IF_ERROR(ForEach(RootsPrefix(project_id), [&](std::string_view, std::string_view value) -> absl::Status {
-      ASSIGN_OR_RETURN(IndexedRoot root, DecodeRoot(value));
-      roots.push_back(std::move(root));
-      return absl::OkStatus();
-    }));
-    std::sort(roots.begin(), roots.end(), [](const IndexedRoot& a, const IndexedRoot& b) { return a.place > b.place; });
+    RETURN_IF_ERROR(ForEach(RootsPrefix(project_id),
+                            [&](std::string_view, std::string_view value) -> absl::Status {
+                              ASSIGN_OR_RETURN(IndexedRoot root, DecodeRoot(value));
+                              roots.push_back(std::move(root));
+                              return absl::OkStatus();
+                            }));
+    std::sort(roots.begin(), roots.end(),
+              [](const IndexedRoot& a, const IndexedRoot& b) { return a.place > b.place; });
     return roots;
   }
   absl::StatusOr<std::map<uint64_t, SegmentState>> Segments() override {
@@ -388,14 +416,16 @@ class RocksIndex final : public Index {
       return visit({digest, BlobLocation{.segment = place.segment, .offset = place.offset}});
     });
   }
-  absl::Status ForEachResult(const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) override {
+  absl::Status ForEachResult(
+      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) override {
     return ForEach("r", [&](std::string_view key, std::string_view value) -> absl::Status {
       ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
       ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
       return visit(digest, place);
     });
   }
-  absl::Status ForEachObservationSet(const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) override {
+  absl::Status ForEachObservationSet(
+      const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) override {
     return ForEach("o", [&](std::string_view key, std::string_view value) -> absl::Status {
       ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
       ASSIGN_OR_RETURN(const std::vector<SetPlace> sets, DecodeSets(value));
@@ -411,7 +441,9 @@ class RocksIndex final : public Index {
   }
 
  private:
-  static std::string MetaStore(std::string_view store_id) { return fmt::format("{} {}", kIndexVersion, store_id); }
+  static std::string MetaStore(std::string_view store_id) {
+    return fmt::format("{} {}", kIndexVersion, store_id);
+  }
   static absl::StatusOr<Digest> KeyDigest(std::string_view key) {
     if (key.size() != 1 + kDigestBytes) return WrongValue("key");
     return GetDigest(key, 1);
@@ -424,11 +456,13 @@ class RocksIndex final : public Index {
     for (size_t begin = 0; begin < digests.size(); begin += kAtOnce) {
       const size_t count = std::min(kAtOnce, digests.size() - begin);
       std::vector<std::string> keys;
-      for (const Digest& digest : digests.subspan(begin, count)) keys.push_back(DigestKey(kind, digest));
+      for (const Digest& digest : digests.subspan(begin, count))
+        keys.push_back(DigestKey(kind, digest));
       const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
       std::vector<rocksdb::PinnableSlice> values(count);
       std::vector<rocksdb::Status> statuses(count);
-      db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), count, slices.data(), values.data(), statuses.data());
+      db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), count, slices.data(),
+                    values.data(), statuses.data());
       for (size_t i = 0; i < count; ++i) {
         const bool absent = statuses[i].IsNotFound();
         if (!absent) RETURN_IF_ERROR(FromRocks(statuses[i]));
@@ -438,11 +472,14 @@ class RocksIndex final : public Index {
     return absl::OkStatus();
   }
 
-  absl::Status ForEach(std::string_view prefix, const std::function<absl::Status(std::string_view, std::string_view)>& visit) {
+  absl::Status ForEach(
+      std::string_view prefix,
+      const std::function<absl::Status(std::string_view, std::string_view)>& visit) {
     rocksdb::ReadOptions options;
     options.fill_cache = false;
     const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
-    for (at->Seek(SliceOf(prefix)); at->Valid() && at->key().starts_with(SliceOf(prefix)); at->Next()) {
+    for (at->Seek(SliceOf(prefix)); at->Valid() && at->key().starts_with(SliceOf(prefix));
+         at->Next()) {
       RETURN_IF_ERROR(visit(ViewOf(at->key()), ViewOf(at->value())));
     }
     return FromRocks(at->status());
@@ -462,14 +499,16 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& pat
   const rocksdb::Status status = rocksdb::DB::Open(options, path, &db);
   if (status.ok()) return std::unique_ptr<rocksdb::DB>(db);
   // What is missing or wrong is made again; what the machine refuses is reported.
-  const bool machine = status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain();
+  const bool machine =
+      status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain();
   if (!create && !machine) return absl::NotFoundError("index: " + status.ToString());
   return FromRocks(status);
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Index>> Index::Open(const std::string& path, std::string_view store_id) {
+absl::StatusOr<std::unique_ptr<Index>> Index::Open(const std::string& path,
+                                                   std::string_view store_id) {
   ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> db, OpenDatabase(path, /*create=*/false));
   auto index = std::make_unique<RocksIndex>(std::move(db));
   const absl::Status status = index->Load(store_id);
@@ -478,7 +517,8 @@ absl::StatusOr<std::unique_ptr<Index>> Index::Open(const std::string& path, std:
   return std::unique_ptr<Index>(std::move(index));
 }
 
-absl::StatusOr<std::unique_ptr<Index>> Index::Create(const std::string& path, std::string_view store_id) {
+absl::StatusOr<std::unique_ptr<Index>> Index::Create(const std::string& path,
+                                                     std::string_view store_id) {
   RETURN_IF_ERROR(RemoveAll(path));
   ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> db, OpenDatabase(path, /*create=*/true));
   auto index = std::make_unique<RocksIndex>(std::move(db));

@@ -1,8 +1,10 @@
-// Index: where everything in a store lies, in RocksDB. It holds nothing that segments and files do not say, so it may be deleted.
+// Index: where everything in a store lies, in RocksDB. It holds nothing that segments and files do
+// not say, so it may be deleted.
 //
-// Writes go to memory and reach the disk in order, as wholes, when RocksDB flushes them; there is no log, since the segments are one:
-// each batch also says up to where it indexed which segment, and an opener goes on from there.
-// Threads: reads from any; batches are made and written by one thread at a time (LocalStore's commit lock).
+// Writes go to memory and reach the disk in order, as wholes, when RocksDB flushes them; there is
+// no log, since the segments are one: each batch also says up to where it indexed which segment,
+// and an opener goes on from there. Threads: reads from any; batches are made and written by one
+// thread at a time (LocalStore's commit lock).
 #pragma once
 
 #include <cstdint>
@@ -38,8 +40,9 @@ struct SetPlace {
 
 struct SegmentState {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
-  bool is_abandoned = false;   // a sync failed: nothing is appended or adopted any more
-  uint64_t indexed_bytes = 0;  // owner: all before this is in the index. Worker: the end of what was adopted
+  bool is_abandoned = false;  // a sync failed: nothing is appended or adopted any more
+  uint64_t indexed_bytes =
+      0;  // owner: all before this is in the index. Worker: the end of what was adopted
   bool operator==(const SegmentState&) const = default;
 };
 
@@ -49,7 +52,8 @@ struct IndexedRoot {
 };
 
 struct IndexCounters {
-  uint64_t blobs = 0, blob_bytes = 0, files = 0, file_bytes = 0, results = 0, observation_sets = 0, roots = 0;
+  uint64_t blobs = 0, blob_bytes = 0, files = 0, file_bytes = 0, results = 0, observation_sets = 0,
+           roots = 0;
 };
 
 // Changes that are written together. Each function sees those before it.
@@ -60,23 +64,28 @@ class IndexBatch {
   virtual absl::Status RemoveBlob(const Digest& digest) = 0;
   virtual absl::Status SetResult(const Digest& action_key, const RecordPlace& place) = 0;
   virtual absl::Status RemoveResult(const Digest& action_key) = 0;
-  // Puts the set first; one with the same checksum is replaced, the oldest above ActionCache::kSetsMax goes.
+  // Puts the set first; one with the same checksum is replaced, the oldest above
+  // ActionCache::kSetsMax goes.
   virtual absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) = 0;
   virtual absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) = 0;
   virtual absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) = 0;
   virtual absl::Status SetSegment(uint64_t number, const SegmentState& state) = 0;
   virtual absl::Status RemoveSegment(uint64_t number) = 0;
   virtual absl::Status SetEpoch(uint64_t epoch) = 0;
-  virtual absl::Status NoteDamage(const RecordPlace& place) = 0;  // known damage of a segment: reported once
-  virtual size_t size() const = 0;                                // changes so far
+  virtual absl::Status NoteDamage(
+      const RecordPlace& place) = 0;  // known damage of a segment: reported once
+  virtual size_t size() const = 0;    // changes so far
 };
 
 class Index {
  public:
-  // NOT_FOUND: there is none, or not this store's, or it is not whole: delete it and Create. Other errors are the machine's.
-  static absl::StatusOr<std::unique_ptr<Index>> Open(const std::string& path, std::string_view store_id);
+  // NOT_FOUND: there is none, or not this store's, or it is not whole: delete it and Create. Other
+  // errors are the machine's.
+  static absl::StatusOr<std::unique_ptr<Index>> Open(const std::string& path,
+                                                     std::string_view store_id);
   // An empty one in place of whatever is there.
-  static absl::StatusOr<std::unique_ptr<Index>> Create(const std::string& path, std::string_view store_id);
+  static absl::StatusOr<std::unique_ptr<Index>> Create(const std::string& path,
+                                                       std::string_view store_id);
   virtual ~Index() = default;
 
   virtual std::unique_ptr<IndexBatch> NewBatch() = 0;
@@ -84,9 +93,12 @@ class Index {
   // Everything written so far reaches the disk.
   virtual absl::Status Flush(bool wait) = 0;
 
-  virtual absl::StatusOr<std::vector<std::optional<BlobLocation>>> Blobs(std::span<const Digest> digests) = 0;
-  virtual absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(std::span<const Digest> action_keys) = 0;
-  virtual absl::StatusOr<std::vector<std::vector<SetPlace>>> ObservationSets(std::span<const Digest> weak_keys) = 0;
+  virtual absl::StatusOr<std::vector<std::optional<BlobLocation>>> Blobs(
+      std::span<const Digest> digests) = 0;
+  virtual absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(
+      std::span<const Digest> action_keys) = 0;
+  virtual absl::StatusOr<std::vector<std::vector<SetPlace>>> ObservationSets(
+      std::span<const Digest> weak_keys) = 0;
   // Newest first.
   virtual absl::StatusOr<std::vector<IndexedRoot>> Roots(std::string_view project_id) = 0;
   virtual absl::StatusOr<std::map<uint64_t, SegmentState>> Segments() = 0;
@@ -96,10 +108,14 @@ class Index {
   virtual IndexCounters counters() const = 0;
 
   // As they were when the call began, by key. An error of `visit` ends it.
-  virtual absl::Status ForEachBlob(const std::function<absl::Status(const LocatedBlob&)>& visit) = 0;
-  virtual absl::Status ForEachResult(const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) = 0;
-  virtual absl::Status ForEachObservationSet(const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) = 0;
-  virtual absl::Status ForEachRoot(const std::function<absl::Status(const IndexedRoot&)>& visit) = 0;
+  virtual absl::Status ForEachBlob(
+      const std::function<absl::Status(const LocatedBlob&)>& visit) = 0;
+  virtual absl::Status ForEachResult(
+      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) = 0;
+  virtual absl::Status ForEachObservationSet(
+      const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) = 0;
+  virtual absl::Status ForEachRoot(
+      const std::function<absl::Status(const IndexedRoot&)>& visit) = 0;
 };
 
 }  // namespace galley::store

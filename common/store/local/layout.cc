@@ -47,29 +47,37 @@ std::string_view TrimLine(std::string_view text) {
 }
 
 absl::Status ExplainUnwritable(const absl::Status& status, const std::string& directory) {
-  if (status.code() != absl::StatusCode::kPermissionDenied) return Annotate(status, "opening store " + directory);
+  if (status.code() != absl::StatusCode::kPermissionDenied)
+    return Annotate(status, "opening store " + directory);
   return absl::PermissionDeniedError(
-      fmt::format("the store directory {} is not writable: {}; give this user write permission to it and all it holds, or choose another "
+      fmt::format("the store directory {} is not writable: {}; give this user write permission to "
+                  "it and all it holds, or choose another "
                   "directory with --store or [store] dir",
                   directory, MessageOf(status)));
 }
 
-// A folder without `format` is taken only when it holds nothing but what an interrupted first opening leaves.
+// A folder without `format` is taken only when it holds nothing but what an interrupted first
+// opening leaves.
 absl::Status CheckFormat(const std::string& directory) {
   const std::string path = JoinPath(directory, "format");
   absl::StatusOr<std::string> text = ReadFile(path, 4096);
   if (text.ok()) {
     if (TrimLine(*text) == kStoreFormat) return absl::OkStatus();
     return absl::FailedPreconditionError(
-        fmt::format("{} says \"{}\", this program reads \"{}\": use the Galley that made this store, or delete the store (results are cooked again)",
+        fmt::format("{} says \"{}\", this program reads \"{}\": use the Galley that made this "
+                    "store, or delete the store (results are cooked again)",
                     path, TrimLine(*text).substr(0, 80), kStoreFormat));
   }
   if (text.status().code() != absl::StatusCode::kNotFound) return text.status();
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(directory));
   for (const std::string& name : names) {
-    if (name == "lock" || name.starts_with("format.") || name == "store.sock" || name == "store.sock.path") continue;
-    return absl::FailedPreconditionError(fmt::format(
-        "{} is not a store (it holds \"{}\" and no file `format`): choose an empty or new directory for the store", directory, name));
+    if (name == "lock" || name.starts_with("format.") || name == "store.sock" ||
+        name == "store.sock.path")
+      continue;
+    return absl::FailedPreconditionError(
+        fmt::format("{} is not a store (it holds \"{}\" and no file `format`): choose an empty or "
+                    "new directory for the store",
+                    directory, name));
   }
   return WriteFileAtomic(path, std::string(kStoreFormat) + "\n", /*sync=*/true);
 }
@@ -81,11 +89,14 @@ absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory) {
     const std::string id(TrimLine(*text));
     if (id.size() == 2 * kStoreIdBytes && HexDecode(id).has_value()) return id;
     return absl::FailedPreconditionError(
-        fmt::format("{} should hold {} hex digits: restore it from a backup, or delete the store (results are cooked again)", path, 2 * kStoreIdBytes));
+        fmt::format("{} should hold {} hex digits: restore it from a backup, or delete the store "
+                    "(results are cooked again)",
+                    path, 2 * kStoreIdBytes));
   }
   if (text.status().code() != absl::StatusCode::kNotFound) return text.status();
   std::string random(kStoreIdBytes, '\0');
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return ErrnoStatus(errno, "read random bytes for", path);
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    return ErrnoStatus(errno, "read random bytes for", path);
   const std::string id = HexEncode(random);
   RETURN_IF_ERROR(WriteFileAtomic(path, id + "\n", /*sync=*/true));
   return id;
@@ -99,7 +110,8 @@ absl::StatusOr<uint64_t> ReadEpoch(const std::string& directory) {
   uint64_t epoch = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), epoch);
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    return absl::FailedPreconditionError(fmt::format("{}/epoch should hold a decimal number", directory));
+    return absl::FailedPreconditionError(
+        fmt::format("{}/epoch should hold a decimal number", directory));
   }
   return epoch;
 }
@@ -110,7 +122,8 @@ absl::StatusOr<FileDescriptor> TakeLock(const std::string& directory) {
   if (!lock.valid()) return ErrnoStatus(errno, "open", path);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock", path);
-    return absl::AlreadyExistsError(fmt::format("the store {} is owned by another process: reach it through its socket", directory));
+    return absl::AlreadyExistsError(fmt::format(
+        "the store {} is owned by another process: reach it through its socket", directory));
   }
   return lock;
 }
@@ -122,7 +135,8 @@ absl::Status SweepTemporary(const std::string& directory) {
   for (const std::string& name : names) {
     int pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error != std::errc() || pid <= 0 || end == name.data() + name.size() || *end != '.') continue;
+    if (error != std::errc() || pid <= 0 || end == name.data() + name.size() || *end != '.')
+      continue;
     if (pid != ::getpid() && (::kill(pid, 0) == 0 || errno != ESRCH)) continue;
     RETURN_IF_ERROR(RemoveAll(JoinPath(folder, name)));
   }
@@ -130,7 +144,8 @@ absl::Status SweepTemporary(const std::string& directory) {
 }
 
 absl::Status MakeFolders(const std::string& directory) {
-  for (const char* name : {"segments", "files", "quarantine", "tmp"}) RETURN_IF_ERROR(CreateDirectories(JoinPath(directory, name)));
+  for (const char* name : {"segments", "files", "quarantine", "tmp"})
+    RETURN_IF_ERROR(CreateDirectories(JoinPath(directory, name)));
   return absl::OkStatus();
 }
 
@@ -154,13 +169,17 @@ bool HoldsExactly(const std::string& path, std::string_view bytes) {
   return present.ok() && *present == bytes;
 }
 
-absl::Status WriteAndRename(const std::string& directory, const std::string& path, std::string_view bytes) {
-  std::string temporary = JoinPath(TemporaryDirectory(directory), fmt::format("{}.XXXXXX", ::getpid()));
+absl::Status WriteAndRename(const std::string& directory, const std::string& path,
+                            std::string_view bytes) {
+  std::string temporary =
+      JoinPath(TemporaryDirectory(directory), fmt::format("{}.XXXXXX", ::getpid()));
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid()) return ErrnoStatus(errno, "create", temporary);
   absl::Status status = WriteAll(file.get(), bytes, temporary);
-  if (status.ok() && ::fchmod(file.get(), 0644) != 0) status = ErrnoStatus(errno, "chmod", temporary);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) status = ErrnoStatus(errno, "rename", path);
+  if (status.ok() && ::fchmod(file.get(), 0644) != 0)
+    status = ErrnoStatus(errno, "chmod", temporary);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = ErrnoStatus(errno, "rename", path);
   if (!status.ok()) ::unlink(temporary.c_str());
   return status;
 }
@@ -173,14 +192,20 @@ std::string SegmentPath(std::string_view store_directory, uint64_t segment) {
 
 std::string BlobFilePath(std::string_view store_directory, const Digest& digest) {
   const std::string hex = digest.hex();
-  return fmt::format("{}/files/{}/{}-{}", store_directory, hex.substr(0, 2), hex, digest.size_bytes());
+  return fmt::format("{}/files/{}/{}-{}", store_directory, hex.substr(0, 2), hex,
+                     digest.size_bytes());
 }
 
-std::string QuarantineDirectory(std::string_view store_directory) { return JoinPath(store_directory, "quarantine"); }
-std::string TemporaryDirectory(std::string_view store_directory) { return JoinPath(store_directory, "tmp"); }
+std::string QuarantineDirectory(std::string_view store_directory) {
+  return JoinPath(store_directory, "quarantine");
+}
+std::string TemporaryDirectory(std::string_view store_directory) {
+  return JoinPath(store_directory, "tmp");
+}
 
 std::optional<uint64_t> ParseSegmentName(std::string_view name) {
-  if (name.size() != 16 + kSegmentSuffix.size() || !name.ends_with(kSegmentSuffix)) return std::nullopt;
+  if (name.size() != 16 + kSegmentSuffix.size() || !name.ends_with(kSegmentSuffix))
+    return std::nullopt;
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + 16, number, 16);
   if (error != std::errc() || end != name.data() + 16 || number == 0) return std::nullopt;
@@ -233,20 +258,26 @@ absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory) {
 }
 
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch) {
-  return WriteFileAtomic(JoinPath(store_directory, "epoch"), fmt::format("{}\n", epoch), /*sync=*/true);
+  return WriteFileAtomic(JoinPath(store_directory, "epoch"), fmt::format("{}\n", epoch),
+                         /*sync=*/true);
 }
 
-absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted, uint64_t margin_bytes) {
+absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted,
+                            uint64_t margin_bytes) {
   struct statvfs fs {};
-  if (::statvfs(store_directory.c_str(), &fs) != 0) return ErrnoStatus(errno, "statvfs", store_directory);
+  if (::statvfs(store_directory.c_str(), &fs) != 0)
+    return ErrnoStatus(errno, "statvfs", store_directory);
   const uint64_t free_bytes = uint64_t{fs.f_bavail} * uint64_t{fs.f_frsize};
-  if (free_bytes >= margin_bytes && free_bytes - margin_bytes >= bytes_wanted) return absl::OkStatus();
+  if (free_bytes >= margin_bytes && free_bytes - margin_bytes >= bytes_wanted)
+    return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      fmt::format("no space for {} bytes in store {}: {} bytes are free and {} are kept in reserve; free space there, or move the store",
+      fmt::format("no space for {} bytes in store {}: {} bytes are free and {} are kept in "
+                  "reserve; free space there, or move the store",
                   bytes_wanted, store_directory, free_bytes, margin_bytes));
 }
 
-absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest, std::string_view bytes) {
+absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest,
+                           std::string_view bytes) {
   const std::string path = BlobFilePath(store_directory, digest);
   // A file that is there may be what a power cut left of one: it is kept only when it is right.
   if (HoldsExactly(path, bytes)) return absl::OkStatus();

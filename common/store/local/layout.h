@@ -1,8 +1,10 @@
-// The names in a store directory, and the marks that say it is one. docs/store-format.md has the whole layout.
+// The names in a store directory, and the marks that say it is one. docs/store-format.md has the
+// whole layout.
 //
-//   format   "galley-store 1"           segments/<16 hex digits>.seg    index/       RocksDB, made again from the rest
-//   lock     flock of the owner         files/<2 hex>/<hex>-<size>      quarantine/  wrong bytes, kept for a look
-//   id       32 hex digits, random      tmp/<pid>.*                     epoch        loss epoch, decimal
+//   format   "galley-store 1"           segments/<16 hex digits>.seg    index/       RocksDB, made
+//   again from the rest lock     flock of the owner         files/<2 hex>/<hex>-<size> quarantine/
+//   wrong bytes, kept for a look id       32 hex digits, random      tmp/<pid>.* epoch        loss
+//   epoch, decimal
 #pragma once
 
 #include <cstdint>
@@ -48,14 +50,18 @@ struct OpenedLayout {
   std::string store_id;     // 32 hex digits
   uint64_t loss_epoch = 0;  // as the file `epoch` says; 0 when there is none
 };
-// Makes or opens the layout and takes the lock. ALREADY_EXISTS: owned by another; FAILED_PRECONDITION: another format, or a folder that
-// is no store; PERMISSION_DENIED: not writable, with what to do.
+// Makes or opens the layout and takes the lock. ALREADY_EXISTS: owned by another;
+// FAILED_PRECONDITION: another format, or a folder that is no store; PERMISSION_DENIED: not
+// writable, with what to do.
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch);
 // RESOURCE_EXHAUSTED when fewer than `bytes_wanted` + `margin_bytes` are free.
-absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted, uint64_t margin_bytes);
+absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted,
+                            uint64_t margin_bytes);
 
-// Writes a large blob under a temporary name and puts it in its place, unless equal bytes are there already. Not synced.
-absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest, std::string_view bytes);
+// Writes a large blob under a temporary name and puts it in its place, unless equal bytes are there
+// already. Not synced.
+absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest,
+                           std::string_view bytes);
 
 }  // namespace galley::store

@@ -1,4 +1,5 @@
-// What LocalStore writes for good: commits, roots, forgetting. The order in CommitLocked is the promise of the whole store.
+// What LocalStore writes for good: commits, roots, forgetting. The order in CommitLocked is the
+// promise of the whole store.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ absl::Status LocalStore::Commit(const CommitBatch& batch) {
 absl::Status LocalStore::CommitLocked(const CommitBatch& batch, const PublishedRoot* root) {
   RETURN_IF_ERROR(broken_);
   ASSIGN_OR_RETURN(const Plan plan, MakePlan(batch));
-  const bool is_empty = plan.adopted.empty() && plan.pending.empty() && plan.sets.empty() && plan.sets_known.empty() && plan.results.empty();
+  const bool is_empty = plan.adopted.empty() && plan.pending.empty() && plan.sets.empty() &&
+                        plan.sets_known.empty() && plan.results.empty();
   if (!is_empty || root != nullptr) {
     RETURN_IF_ERROR(CheckFreeSpace(directory_, plan.bytes, options_.free_bytes_margin));
     RETURN_IF_ERROR(SyncNamed(plan));
@@ -53,19 +55,26 @@ absl::StatusOr<LocalStore::Plan> LocalStore::MakePlan(const CommitBatch& batch) 
 
 absl::Status LocalStore::CheckLocation(const Digest& digest, const BlobLocation& location) {
   const auto refuse = [&](std::string_view why) {
-    return absl::InvalidArgumentError(
-        fmt::format("blob {} is not at segment {:016x} offset {}: {}", digest.ToString(), location.segment, location.offset, why));
+    return absl::InvalidArgumentError(fmt::format("blob {} is not at segment {:016x} offset {}: {}",
+                                                  digest.ToString(), location.segment,
+                                                  location.offset, why));
   };
   if (location.segment == 0) {
     const absl::StatusOr<FileStat> stat = StatFile(BlobFilePath(directory_, digest));
-    if (!stat.ok()) return stat.status().code() == absl::StatusCode::kNotFound ? refuse(MessageOf(stat.status())) : stat.status();
-    return stat->size_bytes == digest.size_bytes() ? absl::OkStatus() : refuse("the file has another size");
+    if (!stat.ok())
+      return stat.status().code() == absl::StatusCode::kNotFound ? refuse(MessageOf(stat.status()))
+                                                                 : stat.status();
+    return stat->size_bytes == digest.size_bytes() ? absl::OkStatus()
+                                                   : refuse("the file has another size");
   }
-  const absl::StatusOr<RecordHeader> header = ReadRecordHeader(directory_, location.segment, location.offset);
+  const absl::StatusOr<RecordHeader> header =
+      ReadRecordHeader(directory_, location.segment, location.offset);
   const absl::StatusCode code = header.status().code();
-  if (code == absl::StatusCode::kNotFound || code == absl::StatusCode::kDataLoss) return refuse(MessageOf(header.status()));
+  if (code == absl::StatusCode::kNotFound || code == absl::StatusCode::kDataLoss)
+    return refuse(MessageOf(header.status()));
   RETURN_IF_ERROR(header.status());
-  if (header->kind != RecordKind::kBlob || header->key != digest || header->payload_bytes != digest.size_bytes()) {
+  if (header->kind != RecordKind::kBlob || header->key != digest ||
+      header->payload_bytes != digest.size_bytes()) {
     return refuse("another record lies there");
   }
   return absl::OkStatus();
@@ -88,7 +97,8 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
     if ((*known)[i].has_value() || !seen.insert(digest).second) continue;
     if (abandoned_.contains(location.segment)) {
       return absl::FailedPreconditionError(
-          fmt::format("segment {:016x} is abandoned after a failed sync: write blob {} to another", location.segment, digest.ToString()));
+          fmt::format("segment {:016x} is abandoned after a failed sync: write blob {} to another",
+                      location.segment, digest.ToString()));
     }
     plan.adopted.emplace_back(digest, location);
   }
@@ -106,7 +116,8 @@ absl::Status LocalStore::PlanSets(const CommitBatch& batch, Plan& plan) {
     const uint64_t checksum = Checksum(put.observation_set);
     if (!seen.emplace(put.weak_key, checksum).second) continue;
     const auto& sets = (*known)[i];
-    const auto same = std::find_if(sets.begin(), sets.end(), [&](const SetPlace& set) { return set.checksum == checksum; });
+    const auto same = std::find_if(sets.begin(), sets.end(),
+                                   [&](const SetPlace& set) { return set.checksum == checksum; });
     if (same == sets.end()) {
       plan.sets.push_back(&put);
     } else if (same != sets.begin()) {
@@ -126,7 +137,8 @@ absl::Status LocalStore::PlanResults(const CommitBatch& batch, Plan& plan) {
     const PutResult& put = batch.results[i];
     absl::StatusOr<record::Result> result = record::DecodeResult(put.result);
     if (!result.ok()) {
-      return absl::InvalidArgumentError(fmt::format("result of action key {}: {}", put.action_key.ToString(), MessageOf(result.status())));
+      return absl::InvalidArgumentError(fmt::format(
+          "result of action key {}: {}", put.action_key.ToString(), MessageOf(result.status())));
     }
     auto at = outcomes.find(put.action_key);
     if (at == outcomes.end() && stored[i].has_value()) {
@@ -156,9 +168,11 @@ absl::Status LocalStore::SyncPath(const std::string& path) {
 void LocalStore::Abandon(uint64_t segment) {
   abandoned_.insert(segment);
   auto index = index_->NewBatch();
-  absl::Status status = index->SetSegment(segment, {.writer = SegmentWriterKind::kWorker, .is_abandoned = true, .indexed_bytes = 0});
+  absl::Status status = index->SetSegment(
+      segment, {.writer = SegmentWriterKind::kWorker, .is_abandoned = true, .indexed_bytes = 0});
   if (status.ok()) status = index_->Write(std::move(index));
-  if (!status.ok()) LogWarning("store={} segment={:016x} {}", directory_, segment, MessageOf(status));
+  if (!status.ok())
+    LogWarning("store={} segment={:016x} {}", directory_, segment, MessageOf(status));
 }
 
 // Step 1: the data that the commit names, of workers and of Put.
@@ -210,8 +224,8 @@ absl::Status LocalStore::SyncDirectories() {
   return status;
 }
 
-// Syncs the owner's segments that hold what is not synced. A failure is final: what was pending in them is gone, the next append begins
-// another segment.
+// Syncs the owner's segments that hold what is not synced. A failure is final: what was pending in
+// them is gone, the next append begins another segment.
 absl::Status LocalStore::SyncOwn() {
   std::vector<std::shared_ptr<SegmentFile>> files;
   {
@@ -241,7 +255,8 @@ void LocalStore::GiveUpOwn(SegmentFile& file) {
   abandoned_.insert(file.number());
   if (own_.get() == &file) own_ = nullptr;
   std::erase_if(pending_, [&](const auto& blob) {
-    const bool is_gone = blob.second.segment == file.number() && blob.second.offset >= file.synced_bytes();
+    const bool is_gone =
+        blob.second.segment == file.number() && blob.second.offset >= file.synced_bytes();
     if (is_gone) pending_bytes_ -= blob.first.size_bytes();
     return is_gone;
   });
@@ -252,26 +267,33 @@ absl::Status LocalStore::AppendAdopted(std::span<const LocatedBlob> blobs) {
   const base::MutexLock lock(mutex_);
   for (size_t begin = 0; begin < blobs.size(); begin += kAdoptedMax) {
     RecordPlace place;
-    RETURN_IF_ERROR(Append(RecordKind::kAdopted, Digest(), EncodeAdopted(blobs.subspan(begin, std::min(kAdoptedMax, blobs.size() - begin))), place));
+    RETURN_IF_ERROR(Append(
+        RecordKind::kAdopted, Digest(),
+        EncodeAdopted(blobs.subspan(begin, std::min(kAdoptedMax, blobs.size() - begin))), place));
   }
   return absl::OkStatus();
 }
 
 // Step 2: what the owner's segment says of it. Blobs come before the results that name them.
-absl::Status LocalStore::AppendPlan(const Plan& plan, const PublishedRoot* root, IndexBatch& index) {
+absl::Status LocalStore::AppendPlan(const Plan& plan, const PublishedRoot* root,
+                                    IndexBatch& index) {
   std::vector<LocatedBlob> adopted = plan.adopted;
   for (const LocatedBlob& blob : plan.pending) {
     if (blob.second.segment == 0) adopted.push_back(blob);
     RETURN_IF_ERROR(index.SetBlob(blob.first, blob.second));
   }
-  for (const auto& [digest, location] : plan.adopted) RETURN_IF_ERROR(index.SetBlob(digest, location));
+  for (const auto& [digest, location] : plan.adopted)
+    RETURN_IF_ERROR(index.SetBlob(digest, location));
   RETURN_IF_ERROR(AppendAdopted(adopted));
   const base::MutexLock lock(mutex_);
   RecordPlace place;
-  for (const auto& [weak_key, set] : plan.sets_known) RETURN_IF_ERROR(index.AddObservationSet(weak_key, set));
+  for (const auto& [weak_key, set] : plan.sets_known)
+    RETURN_IF_ERROR(index.AddObservationSet(weak_key, set));
   for (const PutResult* put : plan.sets) {
-    RETURN_IF_ERROR(Append(RecordKind::kObservationSet, put->weak_key, put->observation_set, place));
-    RETURN_IF_ERROR(index.AddObservationSet(put->weak_key, {.place = place, .checksum = Checksum(put->observation_set)}));
+    RETURN_IF_ERROR(
+        Append(RecordKind::kObservationSet, put->weak_key, put->observation_set, place));
+    RETURN_IF_ERROR(index.AddObservationSet(
+        put->weak_key, {.place = place, .checksum = Checksum(put->observation_set)}));
   }
   for (const PutResult* put : plan.results) {
     RETURN_IF_ERROR(Append(RecordKind::kResult, put->action_key, put->result, place));
@@ -290,21 +312,30 @@ absl::Status LocalStore::NoteSegments(const Plan& plan, IndexBatch& index) {
     if (at == changed.end()) {
       // Those that are named only: a commit costs the same however many segments there are.
       ASSIGN_OR_RETURN(const std::optional<SegmentState> known, index_->Segment(location.segment));
-      at = changed.emplace(location.segment, known.value_or(SegmentState{.writer = SegmentWriterKind::kWorker})).first;
+      at = changed
+               .emplace(location.segment,
+                        known.value_or(SegmentState{.writer = SegmentWriterKind::kWorker}))
+               .first;
     }
     if (at->second.writer != SegmentWriterKind::kWorker) continue;
     // Without the padding, which a worker that died may not have written.
-    at->second.indexed_bytes = std::max(at->second.indexed_bytes, location.offset + kRecordHeaderBytes + digest.size_bytes());
+    at->second.indexed_bytes = std::max(at->second.indexed_bytes,
+                                        location.offset + kRecordHeaderBytes + digest.size_bytes());
   }
   const std::set<LocatedBlob> indexed(plan.pending.begin(), plan.pending.end());
   const base::MutexLock lock(mutex_);
-  for (const auto& [number, end] : synced_ends_) changed[number] = {.writer = SegmentWriterKind::kOwner, .indexed_bytes = end};
-  // What was Put meanwhile is synced but not in this batch: an opener after a crash has to begin before it.
+  for (const auto& [number, end] : synced_ends_)
+    changed[number] = {.writer = SegmentWriterKind::kOwner, .indexed_bytes = end};
+  // What was Put meanwhile is synced but not in this batch: an opener after a crash has to begin
+  // before it.
   for (const LocatedBlob blob : pending_) {
     const auto at = changed.find(blob.second.segment);
-    if (at != changed.end() && !indexed.contains(blob)) at->second.indexed_bytes = std::min(at->second.indexed_bytes, blob.second.offset);
+    if (at != changed.end() && !indexed.contains(blob))
+      at->second.indexed_bytes = std::min(at->second.indexed_bytes, blob.second.offset);
   }
-  std::erase_if(synced_ends_, [&](const auto& segment) { return changed[segment.first].indexed_bytes == segment.second; });
+  std::erase_if(synced_ends_, [&](const auto& segment) {
+    return changed[segment.first].indexed_bytes == segment.second;
+  });
   for (const auto& [number, state] : changed) RETURN_IF_ERROR(index.SetSegment(number, state));
   return absl::OkStatus();
 }
@@ -332,14 +363,17 @@ absl::StatusOr<uint64_t> LocalStore::Publish(const PublishedRoot& root) {
   const base::MutexLock lock(commit_mutex_);
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&root.root, 1)));
   if (!found[0].has_value()) {
-    return absl::FailedPreconditionError(fmt::format("root {} is not in the store: put its Directories before it is published", root.root.ToString()));
+    return absl::FailedPreconditionError(
+        fmt::format("root {} is not in the store: put its Directories before it is published",
+                    root.root.ToString()));
   }
   const auto roots = index_->Roots(root.project_id);
   if (!roots.ok()) return NoteIndex(roots.status());
   PublishedRoot published = root;
   published.sequence = 1;
   for (const IndexedRoot& other : *roots) {
-    if (other.root.platform == root.platform) published.sequence = std::max(published.sequence, other.root.sequence + 1);
+    if (other.root.platform == root.platform)
+      published.sequence = std::max(published.sequence, other.root.sequence + 1);
   }
   RETURN_IF_ERROR(CommitLocked({}, &published));
   return published.sequence;
@@ -358,7 +392,8 @@ absl::Status LocalStore::Forget(std::span<const Digest> action_keys) {
     RETURN_IF_ERROR(index->RemoveResult(action_keys[i]));
   }
   if (known.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckFreeSpace(directory_, RecordSpan(known.size() * 64), options_.free_bytes_margin));
+  RETURN_IF_ERROR(
+      CheckFreeSpace(directory_, RecordSpan(known.size() * 64), options_.free_bytes_margin));
   // The epoch first: whoever relies on what was there must not miss that it is gone.
   const uint64_t epoch = index_->epoch() + 1;
   RETURN_IF_ERROR(WriteEpoch(directory_, epoch));

@@ -15,7 +15,8 @@
 
 namespace galley::store {
 
-LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered recovered, LocalStoreOptions options)
+LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered recovered,
+                       LocalStoreOptions options)
     : directory_(std::move(directory)),
       options_(std::move(options)),
       store_id_(std::move(layout.store_id)),
@@ -32,10 +33,12 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
 LocalStore::~LocalStore() {
   const base::MutexLock lock(commit_mutex_);
   if (broken_.ok()) {
-    if (const absl::Status status = CommitLocked({}, nullptr); !status.ok()) LogWarning("store={} closing: {}", directory_, MessageOf(status));
+    if (const absl::Status status = CommitLocked({}, nullptr); !status.ok())
+      LogWarning("store={} closing: {}", directory_, MessageOf(status));
   }
   // Without it the next opening reads the tail again.
-  if (const absl::Status status = index_->Flush(/*wait=*/true); !status.ok()) LogWarning("store={} closing: {}", directory_, MessageOf(status));
+  if (const absl::Status status = index_->Flush(/*wait=*/true); !status.ok())
+    LogWarning("store={} closing: {}", directory_, MessageOf(status));
 }
 
 absl::Status LocalStore::RollSegment() {
@@ -45,20 +48,23 @@ absl::Status LocalStore::RollSegment() {
     const uint64_t number = *std::exchange(segment_to_fill_, std::nullopt);
     absl::StatusOr<std::unique_ptr<SegmentFile>> last = absl::ResourceExhaustedError("full");
     const absl::StatusOr<FileStat> stat = StatFile(SegmentPath(directory_, number));
-    if (stat.ok() && stat->size_bytes <= options_.segment_bytes_max) last = SegmentFile::Open(directory_, number);
+    if (stat.ok() && stat->size_bytes <= options_.segment_bytes_max)
+      last = SegmentFile::Open(directory_, number);
     if (last.ok() && (*last)->size_bytes() == stat->size_bytes) {
       own_ = *std::move(last);
       return absl::OkStatus();
     }
   }
-  const SegmentHeader header{.writer = SegmentWriterKind::kOwner, .number = segment_next_, .store_id = store_id_};
+  const SegmentHeader header{
+      .writer = SegmentWriterKind::kOwner, .number = segment_next_, .store_id = store_id_};
   ASSIGN_OR_RETURN(own_, SegmentFile::Create(directory_, header));
   ++segment_next_;
   segments_folder_changed_ = true;
   return absl::OkStatus();
 }
 
-absl::Status LocalStore::Append(RecordKind kind, const Digest& key, std::string_view payload, RecordPlace& place) {
+absl::Status LocalStore::Append(RecordKind kind, const Digest& key, std::string_view payload,
+                                RecordPlace& place) {
   RETURN_IF_ERROR(RollSegment());
   ASSIGN_OR_RETURN(place.offset, own_->Append(kind, key, payload));
   place.segment = own_->number();
@@ -70,10 +76,13 @@ absl::Status LocalStore::NoteIndex(const absl::Status& status) {
   if (status.code() != absl::StatusCode::kDataLoss) return status;
   const absl::Status marked = WriteFileAtomic(RebuildMarkerPath(directory_), "");
   if (!marked.ok()) LogWarning("store={} {}", directory_, MessageOf(marked));
-  return absl::DataLossError(fmt::format("store {}: {}; the index is made again when the store is opened the next time", directory_, MessageOf(status)));
+  return absl::DataLossError(
+      fmt::format("store {}: {}; the index is made again when the store is opened the next time",
+                  directory_, MessageOf(status)));
 }
 
-absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::Locate(std::span<const Digest> digests) {
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::Locate(
+    std::span<const Digest> digests) {
   // Pending first: a commit that runs meanwhile moves blobs from there to the index, never back.
   std::vector<std::optional<BlobLocation>> pending(digests.size());
   {
@@ -104,18 +113,24 @@ absl::StatusOr<std::vector<Digest>> LocalStore::FindMissing(std::span<const Dige
 absl::StatusOr<Blob> LocalStore::Get(const Digest& digest) {
   if (digest == Digest()) return MakeBlob("");
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
-  if (!found[0].has_value()) return absl::NotFoundError(fmt::format("blob {} is not in store {}", digest.ToString(), directory_));
+  if (!found[0].has_value())
+    return absl::NotFoundError(
+        fmt::format("blob {} is not in store {}", digest.ToString(), directory_));
   absl::StatusOr<Blob> blob = ReadBlobAt(directory_, digest, *found[0]);
   if (blob.status().code() != absl::StatusCode::kDataLoss) return blob;
   bool was_wrong = false;
   RETURN_IF_ERROR(Annotate(QuarantineIfWrong(digest, was_wrong), MessageOf(blob.status())));
-  if (was_wrong) return absl::DataLossError(MessageOf(blob.status()) + "; it is quarantined: cook again what needs it");
+  if (was_wrong)
+    return absl::DataLossError(MessageOf(blob.status()) +
+                               "; it is quarantined: cook again what needs it");
   return Get(digest);  // somebody else quarantined or replaced it meanwhile
 }
 
 absl::Status LocalStore::Put(const Digest& digest, std::string_view bytes) {
   if (Digest::Of(bytes) != digest) {
-    return absl::InvalidArgumentError(fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(), bytes.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(),
+                    bytes.size()));
   }
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
   if (found[0].has_value()) return absl::OkStatus();
@@ -136,34 +151,43 @@ absl::Status LocalStore::Put(const Digest& digest, std::string_view bytes) {
 absl::Status LocalStore::FlushPendingIfMany() {
   {
     const base::MutexLock lock(mutex_);
-    if (pending_.size() <= options_.pending_blobs_max && pending_bytes_ <= options_.pending_bytes_max) return absl::OkStatus();
+    if (pending_.size() <= options_.pending_blobs_max &&
+        pending_bytes_ <= options_.pending_bytes_max)
+      return absl::OkStatus();
   }
   return Commit({});
 }
 
 // The payload of a record of ours. DATA_LOSS when another lies there, or wrong bytes.
-absl::StatusOr<std::string> LocalStore::ReadLogged(RecordKind kind, const Digest& key, const RecordPlace& place) {
+absl::StatusOr<std::string> LocalStore::ReadLogged(RecordKind kind, const Digest& key,
+                                                   const RecordPlace& place) {
   absl::StatusOr<Record> record = ReadRecord(directory_, place.segment, place.offset);
-  if (record.status().code() == absl::StatusCode::kNotFound) return absl::DataLossError(record.status().message());
+  if (record.status().code() == absl::StatusCode::kNotFound)
+    return absl::DataLossError(record.status().message());
   RETURN_IF_ERROR(record.status());
   if (record->header.kind != kind || record->header.key != key) {
-    return absl::DataLossError(fmt::format("segment {:016x} offset {}: another record lies there than the index says", place.segment, place.offset));
+    return absl::DataLossError(
+        fmt::format("segment {:016x} offset {}: another record lies there than the index says",
+                    place.segment, place.offset));
   }
   return std::move(record->payload);
 }
 
-absl::StatusOr<std::vector<std::vector<std::string>>> LocalStore::ObservationSets(std::span<const Digest> weak_keys) {
+absl::StatusOr<std::vector<std::vector<std::string>>> LocalStore::ObservationSets(
+    std::span<const Digest> weak_keys) {
   const auto places = index_->ObservationSets(weak_keys);
   if (!places.ok()) return NoteIndex(places.status());
   std::vector<std::vector<std::string>> answer(weak_keys.size());
   for (size_t i = 0; i < weak_keys.size(); ++i) {
     for (const SetPlace& set : (*places)[i]) {
-      absl::StatusOr<std::string> bytes = ReadLogged(RecordKind::kObservationSet, weak_keys[i], set.place);
+      absl::StatusOr<std::string> bytes =
+          ReadLogged(RecordKind::kObservationSet, weak_keys[i], set.place);
       if (bytes.ok()) {
         answer[i].push_back(*std::move(bytes));
       } else if (bytes.status().code() == absl::StatusCode::kDataLoss) {
         // A lost set costs a load, never a wrong answer; Verify takes it out.
-        LogWarning("store={} weak_key={} {}", directory_, weak_keys[i].hex(), MessageOf(bytes.status()));
+        LogWarning("store={} weak_key={} {}", directory_, weak_keys[i].hex(),
+                   MessageOf(bytes.status()));
       } else {
         return bytes.status();
       }
@@ -173,7 +197,8 @@ absl::StatusOr<std::vector<std::vector<std::string>>> LocalStore::ObservationSet
 }
 
 // Which of `results` name only blobs that are here.
-absl::StatusOr<std::vector<bool>> LocalStore::AreComplete(const std::vector<std::optional<std::string>>& results) {
+absl::StatusOr<std::vector<bool>> LocalStore::AreComplete(
+    const std::vector<std::optional<std::string>>& results) {
   std::vector<Digest> named;
   std::vector<size_t> ends;
   std::vector<bool> complete(results.size(), false);
@@ -188,24 +213,29 @@ absl::StatusOr<std::vector<bool>> LocalStore::AreComplete(const std::vector<std:
   ASSIGN_OR_RETURN(const auto found, Locate(named));
   for (size_t i = 0, begin = 0; i < results.size(); begin = ends[i++]) {
     const auto all_of = [&](size_t from, size_t to) {
-      return std::all_of(found.begin() + static_cast<ptrdiff_t>(from), found.begin() + static_cast<ptrdiff_t>(to), [](const auto& at) { return at.has_value(); });
+      return std::all_of(found.begin() + static_cast<ptrdiff_t>(from),
+                         found.begin() + static_cast<ptrdiff_t>(to),
+                         [](const auto& at) { return at.has_value(); });
     };
     complete[i] = complete[i] && all_of(begin, ends[i]);
   }
   return complete;
 }
 
-absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(std::span<const Digest> action_keys) {
+absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(
+    std::span<const Digest> action_keys) {
   const auto places = index_->Results(action_keys);
   if (!places.ok()) return NoteIndex(places.status());
   std::vector<std::optional<std::string>> answer(action_keys.size());
   for (size_t i = 0; i < action_keys.size(); ++i) {
     if (!(*places)[i].has_value()) continue;
-    absl::StatusOr<std::string> bytes = ReadLogged(RecordKind::kResult, action_keys[i], *(*places)[i]);
+    absl::StatusOr<std::string> bytes =
+        ReadLogged(RecordKind::kResult, action_keys[i], *(*places)[i]);
     if (bytes.ok()) {
       answer[i] = *std::move(bytes);
     } else if (bytes.status().code() == absl::StatusCode::kDataLoss) {
-      LogWarning("store={} action_key={} {}", directory_, action_keys[i].hex(), MessageOf(bytes.status()));
+      LogWarning("store={} action_key={} {}", directory_, action_keys[i].hex(),
+                 MessageOf(bytes.status()));
     } else {
       return bytes.status();
     }
@@ -218,13 +248,17 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(std:
 }
 
 absl::StatusOr<StoreInfo> LocalStore::Info() {
-  return StoreInfo{.directory = directory_, .store_id = store_id_, .loss_epoch = index_->epoch(), .commits = log_bytes_};
+  return StoreInfo{.directory = directory_,
+                   .store_id = store_id_,
+                   .loss_epoch = index_->epoch(),
+                   .commits = log_bytes_};
 }
 
 absl::StatusOr<uint64_t> LocalStore::AllocateSegment() {
   RETURN_IF_ERROR(CheckFreeSpace(directory_, kSegmentHeaderBytes, options_.free_bytes_margin));
   const base::MutexLock lock(mutex_);
-  const SegmentHeader header{.writer = SegmentWriterKind::kWorker, .number = segment_next_, .store_id = store_id_};
+  const SegmentHeader header{
+      .writer = SegmentWriterKind::kWorker, .number = segment_next_, .store_id = store_id_};
   RETURN_IF_ERROR(SegmentFile::Create(directory_, header).status());
   segments_folder_changed_ = true;
   return segment_next_++;
@@ -238,9 +272,12 @@ absl::StatusOr<std::vector<PublishedRoot>> LocalStore::Roots(std::string_view pr
   return roots;
 }
 
-absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory) { return OpenLocalStore(directory, LocalStoreOptions()); }
+absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory) {
+  return OpenLocalStore(directory, LocalStoreOptions());
+}
 
-absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory, const LocalStoreOptions& options) {
+absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory,
+                                                      const LocalStoreOptions& options) {
   const std::string absolute = AbsolutePath(directory);
   ASSIGN_OR_RETURN(OpenedLayout layout, OpenLayout(absolute));
   RETURN_IF_ERROR(CheckFreeSpace(absolute, 0, options.free_bytes_margin));
@@ -248,7 +285,8 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directo
   RETURN_IF_ERROR(Annotate(recovered.status(), "opening store " + absolute));
   LocalStoreOptions complete = options;
   if (!complete.sync) complete.sync = [](int fd) { return ::fdatasync(fd); };
-  return std::unique_ptr<Store>(new LocalStore(absolute, std::move(layout), *std::move(recovered), std::move(complete)));
+  return std::unique_ptr<Store>(
+      new LocalStore(absolute, std::move(layout), *std::move(recovered), std::move(complete)));
 }
 
 }  // namespace galley::store

@@ -1,11 +1,12 @@
 // LocalStore: the owner of a store directory.
 //
-// Small blobs that are Put go to the owner's segment, large ones to files; they are *pending* (readable, not durable) until the next
-// Commit, which syncs what is named, appends what it learnt to the owner's segment, syncs that, and only then indexes. So the index never
-// knows what the disk may not have, and the owner's segments alone tell the whole story again.
+// Small blobs that are Put go to the owner's segment, large ones to files; they are *pending*
+// (readable, not durable) until the next Commit, which syncs what is named, appends what it learnt
+// to the owner's segment, syncs that, and only then indexes. So the index never knows what the disk
+// may not have, and the owner's segments alone tell the whole story again.
 //
-// Threads: any. `commit_mutex_` serialises what writes the index; `mutex_` guards the segment being filled and what is pending, and is
-// never held during a sync. Order: commit_mutex_, then mutex_.
+// Threads: any. `commit_mutex_` serialises what writes the index; `mutex_` guards the segment being
+// filled and what is pending, and is never held during a sync. Order: commit_mutex_, then mutex_.
 #pragma once
 
 #include <atomic>
@@ -28,17 +29,21 @@ namespace galley::store {
 
 class LocalStore final : public Store {
  public:
-  LocalStore(std::string directory, OpenedLayout layout, Recovered recovered, LocalStoreOptions options);
+  LocalStore(std::string directory, OpenedLayout layout, Recovered recovered,
+             LocalStoreOptions options);
   ~LocalStore() override;
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
-  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) override;
-  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) override;
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> weak_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> action_keys) override;
   absl::StatusOr<StoreInfo> Info() override;
   absl::StatusOr<uint64_t> AllocateSegment() override;
-  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) override;
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
+      std::span<const Digest> digests) override;
   absl::Status Commit(const CommitBatch& batch) override;
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
@@ -49,8 +54,8 @@ class LocalStore final : public Store {
  private:
   // What one commit is going to write, made before anything is written.
   struct Plan {
-    std::vector<LocatedBlob> adopted;         // not known yet: to be synced and recorded
-    std::vector<LocatedBlob> pending;         // Put before; those that are files are recorded
+    std::vector<LocatedBlob> adopted;  // not known yet: to be synced and recorded
+    std::vector<LocatedBlob> pending;  // Put before; those that are files are recorded
     std::vector<std::pair<Digest, SetPlace>> sets_known;  // are there already: moved to the front
     std::vector<const PutResult*> sets;
     std::vector<const PutResult*> results;
@@ -59,15 +64,19 @@ class LocalStore final : public Store {
   };
 
   // local_store.cc
-  absl::Status Append(RecordKind kind, const Digest& key, std::string_view payload, RecordPlace& place) GALLEY_REQUIRES(mutex_);
+  absl::Status Append(RecordKind kind, const Digest& key, std::string_view payload,
+                      RecordPlace& place) GALLEY_REQUIRES(mutex_);
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);
   absl::Status FlushPendingIfMany();
   absl::Status NoteIndex(const absl::Status& status);
-  absl::StatusOr<std::string> ReadLogged(RecordKind kind, const Digest& key, const RecordPlace& place);
-  absl::StatusOr<std::vector<bool>> AreComplete(const std::vector<std::optional<std::string>>& results);
+  absl::StatusOr<std::string> ReadLogged(RecordKind kind, const Digest& key,
+                                         const RecordPlace& place);
+  absl::StatusOr<std::vector<bool>> AreComplete(
+      const std::vector<std::optional<std::string>>& results);
 
   // local_commit.cc
-  absl::Status CommitLocked(const CommitBatch& batch, const PublishedRoot* root) GALLEY_REQUIRES(commit_mutex_);
+  absl::Status CommitLocked(const CommitBatch& batch, const PublishedRoot* root)
+      GALLEY_REQUIRES(commit_mutex_);
   absl::StatusOr<Plan> MakePlan(const CommitBatch& batch) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanBlobs(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanSets(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
@@ -101,20 +110,25 @@ class LocalStore final : public Store {
   const std::unique_ptr<Index> index_;
 
   base::Mutex commit_mutex_;
-  absl::Status broken_ GALLEY_GUARDED_BY(commit_mutex_);  // the index is behind the segments: only a new owner may write
+  absl::Status broken_ GALLEY_GUARDED_BY(
+      commit_mutex_);  // the index is behind the segments: only a new owner may write
   std::set<uint64_t> abandoned_ GALLEY_GUARDED_BY(commit_mutex_);  // segments whose sync failed
   // Ends of the owner's segments up to which they are synced and the index does not say so yet.
   std::map<uint64_t, uint64_t> synced_ends_ GALLEY_GUARDED_BY(commit_mutex_);
-  uint64_t checkpoint_bytes_ GALLEY_GUARDED_BY(commit_mutex_) = 0;  // appended since the index was last flushed
+  uint64_t checkpoint_bytes_ GALLEY_GUARDED_BY(commit_mutex_) =
+      0;  // appended since the index was last flushed
 
   mutable base::Mutex mutex_;
   std::map<Digest, BlobLocation> pending_ GALLEY_GUARDED_BY(mutex_);
   uint64_t pending_bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
-  std::shared_ptr<SegmentFile> own_ GALLEY_GUARDED_BY(mutex_);              // being filled; null until the first append
-  std::vector<std::shared_ptr<SegmentFile>> full_ GALLEY_GUARDED_BY(mutex_);  // filled since the last sync
+  std::shared_ptr<SegmentFile> own_
+      GALLEY_GUARDED_BY(mutex_);  // being filled; null until the first append
+  std::vector<std::shared_ptr<SegmentFile>> full_
+      GALLEY_GUARDED_BY(mutex_);  // filled since the last sync
   std::optional<uint64_t> segment_to_fill_ GALLEY_GUARDED_BY(mutex_);
   uint64_t segment_next_ GALLEY_GUARDED_BY(mutex_) = 1;
-  std::atomic<uint64_t> log_bytes_;  // StoreInfo::commits: the owner's segments, all of them, as far as they are synced
+  std::atomic<uint64_t> log_bytes_;  // StoreInfo::commits: the owner's segments, all of them, as
+                                     // far as they are synced
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
 };
 

@@ -1,4 +1,5 @@
-// What is particular to the store on the disk: who may open it, what it does about wrong bytes and about a full disk.
+// What is particular to the store on the disk: who may open it, what it does about wrong bytes and
+// about a full disk.
 #include <unistd.h>
 
 #include <filesystem>
@@ -30,7 +31,8 @@ class LocalStoreTest : public testing::Test {
     const size_t at = bytes.find(wanted);
     ASSERT_NE(at, std::string::npos);
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
-    std::ofstream(path, std::ios::binary | std::ios::in).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(path, std::ios::binary | std::ios::in)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
   const TemporaryFolder folder_;
@@ -63,7 +65,8 @@ TEST_F(LocalStoreTest, RefusesAFolderThatIsNoStore) {
 
 TEST_F(LocalStoreTest, SaysWhatToDoAboutADirectoryThatIsNotWritable) {
   ASSERT_TRUE(CreateDirectories(directory_).ok());
-  fs::permissions(directory_, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  fs::permissions(directory_, fs::perms::owner_read | fs::perms::owner_exec |
+                                  fs::perms::others_read | fs::perms::others_exec);
   fs::permissions(folder_.path(), fs::perms::all);
   const bool is_root = ::geteuid() == 0;
   if (is_root) {
@@ -83,7 +86,8 @@ TEST_F(LocalStoreTest, AnswersAFullDiskAndGoesOnWhenThereIsSpace) {
   LocalStoreOptions options = Quick();
   ASSERT_TRUE(OpenLocalStore(directory_, options).ok());
   options.free_bytes_margin = UINT64_MAX / 2;
-  EXPECT_EQ(OpenLocalStore(directory_, options).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(OpenLocalStore(directory_, options).status().code(),
+            absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
 }
 
@@ -142,7 +146,8 @@ TEST_F(LocalStoreTest, BeginsAnotherSegmentWhenItsOwnIsFull) {
   options.segment_bytes_max = 1000;
   auto store = *OpenLocalStore(directory_, options);
   std::vector<Digest> digests;
-  for (int i = 0; i < 50; ++i) digests.push_back(PutBytes(*store, "blob number " + std::to_string(i)));
+  for (int i = 0; i < 50; ++i)
+    digests.push_back(PutBytes(*store, "blob number " + std::to_string(i)));
   ASSERT_TRUE(store->Commit({}).ok());
   EXPECT_GT(store->Stats()->segments, 4u);
   store.reset();
@@ -190,9 +195,11 @@ TEST_F(LocalStoreTest, ASegmentHasOneWriterAndTheOwnersIsNotForOthers) {
   const uint64_t segment = *store->AllocateSegment();
   const auto writer = SegmentWriter::Open(directory_, segment);
   ASSERT_TRUE(writer.ok()) << writer.status();
-  EXPECT_EQ(SegmentWriter::Open(directory_, segment).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(SegmentWriter::Open(directory_, segment).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   PutBytes(*store, "in the owner's segment");
-  EXPECT_EQ(SegmentWriter::Open(directory_, segment + 1).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(SegmentWriter::Open(directory_, segment + 1).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(SegmentWriter::Open(directory_, 99).status().code(), absl::StatusCode::kNotFound);
 }
 
@@ -204,7 +211,8 @@ TEST_F(LocalStoreTest, AWriterGoesOnAfterTheLastWholeRecord) {
   const auto second = *(*SegmentWriter::Open(directory_, segment))->Append("second");
   EXPECT_EQ(**ReadBlobAt(directory_, first.first, first.second), "first");
   EXPECT_EQ(**ReadBlobAt(directory_, second.first, second.second), "second");
-  EXPECT_EQ(ReadBlobAt(directory_, first.first, second.second).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ReadBlobAt(directory_, first.first, second.second).status().code(),
+            absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ constexpr size_t kAdoptedBytes = kDigestBytes + 16;
 
 absl::Status CheckMultiple(std::string_view bytes, size_t size, std::string_view what) {
   if (bytes.size() % size == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("{}: {} bytes are no multiple of {}", what, bytes.size(), size));
+  return absl::InvalidArgumentError(
+      fmt::format("{}: {} bytes are no multiple of {}", what, bytes.size(), size));
 }
 
 void PutWireDigest(WireWriter& writer, uint32_t field, const Digest& digest) {
@@ -21,7 +22,9 @@ void PutWireDigest(WireWriter& writer, uint32_t field, const Digest& digest) {
 }
 
 // A digest whose hash is absent was never written: it is refused.
-absl::StatusOr<Digest> WireDigest(std::string_view hash, uint64_t size) { return Digest::FromHash(hash, size); }
+absl::StatusOr<Digest> WireDigest(std::string_view hash, uint64_t size) {
+  return Digest::FromHash(hash, size);
+}
 
 }  // namespace
 
@@ -42,7 +45,8 @@ absl::StatusOr<std::vector<LocatedBlob>> DecodeAdopted(std::string_view bytes) {
   blobs.reserve(bytes.size() / kAdoptedBytes);
   for (size_t at = 0; at < bytes.size(); at += kAdoptedBytes) {
     ASSIGN_OR_RETURN(const Digest digest, GetDigest(bytes, at));
-    const BlobLocation location{.segment = GetFixed64(bytes, at + kDigestBytes), .offset = GetFixed64(bytes, at + kDigestBytes + 8)};
+    const BlobLocation location{.segment = GetFixed64(bytes, at + kDigestBytes),
+                                .offset = GetFixed64(bytes, at + kDigestBytes + 8)};
     blobs.emplace_back(digest, location);
   }
   return blobs;
@@ -100,16 +104,35 @@ absl::StatusOr<PublishedRoot> DecodePublished(std::string_view bytes) {
   while (!reader.AtEnd()) {
     ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
     switch (field.number) {
-      case 1: root.project_id = field.bytes; break;
-      case 2: root.platform = field.bytes; break;
-      case 3: root.sequence = field.value; break;
-      case 4: root_hash = field.bytes; break;
-      case 5: root_size = field.value; break;
-      case 6: root.by_the_book = field.value != 0; break;
-      case 7: time_us = field.value; break;
-      case 8: snapshot_hash = field.bytes; break;
-      case 9: snapshot_size = field.value; break;
-      default: break;  // a later version's
+      case 1:
+        root.project_id = field.bytes;
+        break;
+      case 2:
+        root.platform = field.bytes;
+        break;
+      case 3:
+        root.sequence = field.value;
+        break;
+      case 4:
+        root_hash = field.bytes;
+        break;
+      case 5:
+        root_size = field.value;
+        break;
+      case 6:
+        root.by_the_book = field.value != 0;
+        break;
+      case 7:
+        time_us = field.value;
+        break;
+      case 8:
+        snapshot_hash = field.bytes;
+        break;
+      case 9:
+        snapshot_size = field.value;
+        break;
+      default:
+        break;  // a later version's
     }
   }
   root.time = absl::FromUnixMicros(static_cast<int64_t>(time_us));

@@ -32,8 +32,8 @@ struct Loss {
 std::string EncodeLoss(const Loss& loss);
 absl::StatusOr<Loss> DecodeLoss(std::string_view bytes);
 
-// protobuf wire format: project_id = 1, platform = 2, sequence = 3, root hash = 4, root size = 5, by_the_book = 6, time_us = 7,
-// snapshot hash = 8, snapshot size = 9.
+// protobuf wire format: project_id = 1, platform = 2, sequence = 3, root hash = 4, root size = 5,
+// by_the_book = 6, time_us = 7, snapshot hash = 8, snapshot size = 9.
 std::string EncodePublished(const PublishedRoot& root);
 absl::StatusOr<PublishedRoot> DecodePublished(std::string_view bytes);
 

@@ -1,5 +1,5 @@
-// OpenStore: the one way to a store directory. One process owns it; everyone else reaches it through its Unix socket; when there is no
-// owner, the caller becomes it.
+// OpenStore: the one way to a store directory. One process owns it; everyone else reaches it
+// through its Unix socket; when there is no owner, the caller becomes it.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,27 @@ namespace galley::store {
 inline constexpr uint64_t kSmallBlobBytesMax = 64 << 10;
 
 struct LocalStoreOptions {
-  // Kept free beside what is written, so that RocksDB never meets a full disk: below it writes are RESOURCE_EXHAUSTED.
+  // Kept free beside what is written, so that RocksDB never meets a full disk: below it writes are
+  // RESOURCE_EXHAUSTED.
   uint64_t free_bytes_margin = 64ull << 20;
   // The owner begins another segment when its own is larger than this.
   uint64_t segment_bytes_max = 256ull << 20;
-  // Blobs put and not yet committed; above either number they are synced and indexed without waiting for a Commit.
+  // Blobs put and not yet committed; above either number they are synced and indexed without
+  // waiting for a Commit.
   uint64_t pending_blobs_max = 16'384;
   uint64_t pending_bytes_max = 256ull << 20;
-  // The index is flushed after so many bytes of the owner's segments, which bounds what an opener reads after a crash.
+  // The index is flushed after so many bytes of the owner's segments, which bounds what an opener
+  // reads after a crash.
   uint64_t checkpoint_bytes = 64ull << 20;
   // fdatasync(2) by default; tests let it fail. Returns 0, or -1 with errno.
   std::function<int(int)> sync;
 };
 
 // Owner: opens (or makes) the layout in `directory` and holds its lock until it is destroyed.
-// ALREADY_EXISTS: another process owns it (try ConnectStore). PERMISSION_DENIED: not writable; says what to do.
-// FAILED_PRECONDITION: another format version, or a folder that is no store.
+// ALREADY_EXISTS: another process owns it (try ConnectStore). PERMISSION_DENIED: not writable; says
+// what to do. FAILED_PRECONDITION: another format version, or a folder that is no store.
 absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory);
-absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory, const LocalStoreOptions& options);
+absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directory,
+                                                      const LocalStoreOptions& options);
 
 }  // namespace galley::store

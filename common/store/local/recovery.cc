@@ -33,8 +33,12 @@ absl::Status SyncSegment(const std::string& directory, uint64_t segment) {
 
 class Recovery {
  public:
-  Recovery(const std::string& directory, const OpenedLayout& layout, std::vector<SegmentListing> segments)
-      : directory_(directory), layout_(layout), segments_(std::move(segments)), replay_(directory, segments_) {}
+  Recovery(const std::string& directory, const OpenedLayout& layout,
+           std::vector<SegmentListing> segments)
+      : directory_(directory),
+        layout_(layout),
+        segments_(std::move(segments)),
+        replay_(directory, segments_) {}
 
   absl::StatusOr<Recovered> Run() {
     RETURN_IF_ERROR(OpenIndex());
@@ -49,7 +53,8 @@ class Recovery {
     ASSIGN_OR_RETURN(recovered.segments, index_->Segments());
     for (const SegmentListing& segment : segments_) {
       const auto state = recovered.segments.find(segment.number);
-      if (state != recovered.segments.end() && state->second.writer == SegmentWriterKind::kOwner) recovered.log_bytes += segment.size_bytes;
+      if (state != recovered.segments.end() && state->second.writer == SegmentWriterKind::kOwner)
+        recovered.log_bytes += segment.size_bytes;
     }
     recovered.loss_epoch = index_->epoch();
     recovered.segment_next = segments_.empty() ? 1 : segments_.back().number + 1;
@@ -60,7 +65,8 @@ class Recovery {
  private:
   absl::Status OpenIndex() {
     absl::StatusOr<std::unique_ptr<Index>> opened = absl::NotFoundError("index: marked as damaged");
-    if (!FileExists(RebuildMarkerPath(directory_))) opened = Index::Open(IndexPath(directory_), layout_.store_id);
+    if (!FileExists(RebuildMarkerPath(directory_)))
+      opened = Index::Open(IndexPath(directory_), layout_.store_id);
     if (opened.ok()) {
       index_ = *std::move(opened);
       ASSIGN_OR_RETURN(const bool is_whole, SegmentsAreWhole());
@@ -71,7 +77,8 @@ class Recovery {
     } else if (!segments_.empty()) {
       LogWarning("store={} index is made again: {}", directory_, MessageOf(opened.status()));
     }
-    // Indexed bytes that are gone, or an index that is: what was there before cannot be told from the segments alone.
+    // Indexed bytes that are gone, or an index that is: what was there before cannot be told from
+    // the segments alone.
     loss_ = !segments_.empty() || layout_.loss_epoch != 0;
     rebuilt_ = true;
     ASSIGN_OR_RETURN(index_, Index::Create(IndexPath(directory_), layout_.store_id));
@@ -82,12 +89,15 @@ class Recovery {
   absl::StatusOr<bool> SegmentsAreWhole() {
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
     for (const auto& [number, state] : states) {
-      const auto at = std::lower_bound(segments_.begin(), segments_.end(), number,
-                                       [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
+      const auto at = std::lower_bound(
+          segments_.begin(), segments_.end(), number,
+          [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
       const bool is_there = at != segments_.end() && at->number == number;
       if (is_there && at->size_bytes >= state.indexed_bytes) continue;
-      if (!is_there && IsUnused(state)) continue;  // removed by RemoveUnused, which the index did not live to note
-      LogWarning("store={} segment={:016x} {}: the index is made again", directory_, number, is_there ? "is shorter than it was" : "is gone");
+      if (!is_there && IsUnused(state))
+        continue;  // removed by RemoveUnused, which the index did not live to note
+      LogWarning("store={} segment={:016x} {}: the index is made again", directory_, number,
+                 is_there ? "is shorter than it was" : "is gone");
       return false;
     }
     return true;
@@ -101,13 +111,16 @@ class Recovery {
       if (known != states.end()) {
         state = known->second;
       } else {
-        const absl::StatusOr<SegmentHeader> header = ReadSegmentHeader(directory_, segment.number, layout_.store_id);
+        const absl::StatusOr<SegmentHeader> header =
+            ReadSegmentHeader(directory_, segment.number, layout_.store_id);
         if (header.status().code() == absl::StatusCode::kFailedPrecondition) return header.status();
         if (!header.ok()) {
           NoteBadHeader(segment, header.status());
           continue;
         }
-        state = {.writer = header->writer, .indexed_bytes = header->writer == SegmentWriterKind::kOwner ? kSegmentHeaderBytes : 0};
+        state = {
+            .writer = header->writer,
+            .indexed_bytes = header->writer == SegmentWriterKind::kOwner ? kSegmentHeaderBytes : 0};
       }
       if (state.writer == SegmentWriterKind::kOwner && segment.size_bytes > state.indexed_bytes) {
         RETURN_IF_ERROR(Replay(segment, state));
@@ -118,7 +131,8 @@ class Recovery {
     return absl::OkStatus();
   }
 
-  // A segment without a whole header was being made when a crash came, unless it holds more than that.
+  // A segment without a whole header was being made when a crash came, unless it holds more than
+  // that.
   void NoteBadHeader(const SegmentListing& segment, const absl::Status& status) {
     if (segment.size_bytes <= kSegmentHeaderBytes) return;
     LogWarning("store={} {}", directory_, MessageOf(status));
@@ -135,7 +149,8 @@ class Recovery {
     // What the page cache shows may not be on the disk yet; once it is indexed it has to be.
     RETURN_IF_ERROR(SyncSegment(directory_, segment.number));
     auto batch = index_->NewBatch();
-    const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header, std::string_view payload) -> absl::Status {
+    const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
+                                    std::string_view payload) -> absl::Status {
       if (batch->size() >= kBatchChangesMax) {
         state.indexed_bytes = offset;
         RETURN_IF_ERROR(batch->SetSegment(segment.number, state));
@@ -144,10 +159,12 @@ class Recovery {
       }
       return replay_.Apply({segment.number, offset}, header, payload, *batch);
     };
-    ASSIGN_OR_RETURN(const ScanReport report, ScanSegment(directory_, segment.number, state.indexed_bytes, visit));
+    ASSIGN_OR_RETURN(const ScanReport report,
+                     ScanSegment(directory_, segment.number, state.indexed_bytes, visit));
     for (const DamagedRange& range : report.damaged) {
       lost_records_ = true;
-      LogWarning("store={} segment={:016x} offset={} damaged_bytes={}", directory_, segment.number, range.offset, range.size_bytes);
+      LogWarning("store={} segment={:016x} offset={} damaged_bytes={}", directory_, segment.number,
+                 range.offset, range.size_bytes);
       RETURN_IF_ERROR(batch->NoteDamage({segment.number, range.offset}));
     }
     // A torn tail is behind us for good: nobody appends to this segment again (SegmentToFill).
@@ -162,11 +179,13 @@ class Recovery {
     return absl::OkStatus();
   }
 
-  // Records are lost, so blobs may lie where nothing says so: whatever is whole is taken in. Bytes are verified when they are read.
+  // Records are lost, so blobs may lie where nothing says so: whatever is whole is taken in. Bytes
+  // are verified when they are read.
   absl::Status TakeInEverything() {
     for (const SegmentListing& segment : segments_) {
       auto batch = index_->NewBatch();
-      const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header, std::string_view) -> absl::Status {
+      const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
+                                      std::string_view) -> absl::Status {
         if (header.kind != RecordKind::kBlob) return absl::OkStatus();
         if (batch->size() >= kBatchChangesMax) {
           RETURN_IF_ERROR(index_->Write(std::move(batch)));
@@ -181,7 +200,8 @@ class Recovery {
     ASSIGN_OR_RETURN(const std::vector<BlobFileListing> files, ListBlobFiles(directory_));
     auto batch = index_->NewBatch();
     for (const BlobFileListing& file : files) {
-      if (file.size_bytes == file.digest.size_bytes()) RETURN_IF_ERROR(TakeIn(file.digest, {}, *batch));
+      if (file.size_bytes == file.digest.size_bytes())
+        RETURN_IF_ERROR(TakeIn(file.digest, {}, *batch));
     }
     return index_->Write(std::move(batch));
   }
@@ -193,20 +213,24 @@ class Recovery {
 
   // Of a worker, and nothing in it was ever adopted (an abandoned one forgot what was).
   static bool IsUnused(const SegmentState& state) {
-    return state.writer == SegmentWriterKind::kWorker && !state.is_abandoned && state.indexed_bytes == 0;
+    return state.writer == SegmentWriterKind::kWorker && !state.is_abandoned &&
+           state.indexed_bytes == 0;
   }
 
-  // Segments that were given to workers which wrote nothing. Those that a worker has open stay, and young ones, which one may be about to
-  // open: it outlives the owner when another process takes the store over.
+  // Segments that were given to workers which wrote nothing. Those that a worker has open stay, and
+  // young ones, which one may be about to open: it outlives the owner when another process takes
+  // the store over.
   absl::Status RemoveUnused() {
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
     auto batch = index_->NewBatch();
     for (const auto& [number, state] : states) {
       if (!IsUnused(state)) continue;
-      const auto listed = std::lower_bound(segments_.begin(), segments_.end(), number,
-                                           [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
+      const auto listed = std::lower_bound(
+          segments_.begin(), segments_.end(), number,
+          [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
       const bool is_there = listed != segments_.end() && listed->number == number;
-      if (is_there && (listed->size_bytes != kSegmentHeaderBytes || !RemoveIfIdle(number))) continue;
+      if (is_there && (listed->size_bytes != kSegmentHeaderBytes || !RemoveIfIdle(number)))
+        continue;
       RETURN_IF_ERROR(batch->RemoveSegment(number));
     }
     return batch->size() == 0 ? absl::OkStatus() : index_->Write(std::move(batch));
@@ -217,8 +241,11 @@ class Recovery {
     const std::string path = SegmentPath(directory_, number);
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat s {};
-    if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(file.get(), &s) != 0) return false;
-    const bool is_idle = static_cast<uint64_t>(s.st_size) == kSegmentHeaderBytes && ::time(nullptr) - s.st_mtime > kUnusedSecondsMin;
+    if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 ||
+        ::fstat(file.get(), &s) != 0)
+      return false;
+    const bool is_idle = static_cast<uint64_t>(s.st_size) == kSegmentHeaderBytes &&
+                         ::time(nullptr) - s.st_mtime > kUnusedSecondsMin;
     return is_idle && ::unlink(path.c_str()) == 0;
   }
 
@@ -234,14 +261,18 @@ class Recovery {
     return index_->Write(std::move(batch));
   }
 
-  // After an unclean stop a new segment is begun: the old one's pages may have met a failed sync that nobody saw.
+  // After an unclean stop a new segment is begun: the old one's pages may have met a failed sync
+  // that nobody saw.
   absl::StatusOr<std::optional<uint64_t>> SegmentToFill() {
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
     for (auto at = segments_.rbegin(); at != segments_.rend(); ++at) {
       const auto known = states.find(at->number);
       if (known == states.end() || known->second.writer != SegmentWriterKind::kOwner) continue;
-      const bool was_replayed = std::find(replayed_.begin(), replayed_.end(), at->number) != replayed_.end();
-      if (was_replayed || known->second.is_abandoned || known->second.indexed_bytes != at->size_bytes) return std::optional<uint64_t>();
+      const bool was_replayed =
+          std::find(replayed_.begin(), replayed_.end(), at->number) != replayed_.end();
+      if (was_replayed || known->second.is_abandoned ||
+          known->second.indexed_bytes != at->size_bytes)
+        return std::optional<uint64_t>();
       return std::optional(at->number);
     }
     return std::optional<uint64_t>();
@@ -260,15 +291,20 @@ class Recovery {
 
 }  // namespace
 
-std::string RebuildMarkerPath(const std::string& store_directory) { return JoinPath(TemporaryDirectory(store_directory), "rebuild-index"); }
+std::string RebuildMarkerPath(const std::string& store_directory) {
+  return JoinPath(TemporaryDirectory(store_directory), "rebuild-index");
+}
 
 absl::StatusOr<Recovered> Recover(const std::string& store_directory, const OpenedLayout& layout) {
   ASSIGN_OR_RETURN(std::vector<SegmentListing> segments, ListSegments(store_directory));
   return Recovery(store_directory, layout, std::move(segments)).Run();
 }
 
-RecordReplay::RecordReplay(const std::string& store_directory, const std::vector<SegmentListing>& segments) : directory_(store_directory) {
-  for (const SegmentListing& segment : segments) segment_bytes_[segment.number] = segment.size_bytes;
+RecordReplay::RecordReplay(const std::string& store_directory,
+                           const std::vector<SegmentListing>& segments)
+    : directory_(store_directory) {
+  for (const SegmentListing& segment : segments)
+    segment_bytes_[segment.number] = segment.size_bytes;
 }
 
 bool RecordReplay::CanHold(const Digest& digest, const BlobLocation& location) const {
@@ -277,10 +313,12 @@ bool RecordReplay::CanHold(const Digest& digest, const BlobLocation& location) c
     return stat.ok() && stat->size_bytes == digest.size_bytes();
   }
   const auto at = segment_bytes_.find(location.segment);
-  return at != segment_bytes_.end() && location.offset < at->second && digest.size_bytes() <= at->second - location.offset;
+  return at != segment_bytes_.end() && location.offset < at->second &&
+         digest.size_bytes() <= at->second - location.offset;
 }
 
-absl::Status RecordReplay::Apply(const RecordPlace& place, const RecordHeader& header, std::string_view payload, IndexBatch& batch) {
+absl::Status RecordReplay::Apply(const RecordPlace& place, const RecordHeader& header,
+                                 std::string_view payload, IndexBatch& batch) {
   switch (header.kind) {
     case RecordKind::kBlob:
       return batch.SetBlob(header.key, {place.segment, place.offset});
@@ -296,7 +334,8 @@ absl::Status RecordReplay::Apply(const RecordPlace& place, const RecordHeader& h
       return absl::OkStatus();
     }
     case RecordKind::kObservationSet:
-      return batch.AddObservationSet(header.key, {.place = place, .checksum = header.payload_checksum});
+      return batch.AddObservationSet(header.key,
+                                     {.place = place, .checksum = header.payload_checksum});
     case RecordKind::kResult:
       return batch.SetResult(header.key, place);
     case RecordKind::kPublished: {

@@ -1,8 +1,10 @@
 // Recovery: opens the index of a store and brings it up to what segments and files say.
 //
-// With an index that is whole, only the owner's segments are read, each from where it was indexed to. Without one, all of the owner's are.
-// Workers' segments are not read: what they hold counts only when the owner adopted it, which its own segments say. Only when one of
-// those has lost records (damage, not a torn tail) is every blob that can be found anywhere taken in, and the loss epoch rises.
+// With an index that is whole, only the owner's segments are read, each from where it was indexed
+// to. Without one, all of the owner's are. Workers' segments are not read: what they hold counts
+// only when the owner adopted it, which its own segments say. Only when one of those has lost
+// records (damage, not a torn tail) is every blob that can be found anywhere taken in, and the loss
+// epoch rises.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +24,10 @@ namespace galley::store {
 struct Recovered {
   std::unique_ptr<Index> index;
   uint64_t loss_epoch = 0;
-  uint64_t segment_next = 1;               // no segment has this number or a higher one
+  uint64_t segment_next = 1;                // no segment has this number or a higher one
   std::optional<uint64_t> segment_to_fill;  // the owner's last, when it ends where the index says
   std::map<uint64_t, SegmentState> segments;
-  uint64_t log_bytes = 0;                   // of the owner's segments together
+  uint64_t log_bytes = 0;  // of the owner's segments together
 };
 
 // REQUIRES: the caller holds the store's lock.
@@ -34,11 +36,13 @@ absl::StatusOr<Recovered> Recover(const std::string& store_directory, const Open
 // Made by the owner when it finds the index damaged: the next opening makes a new one.
 std::string RebuildMarkerPath(const std::string& store_directory);
 
-// Indexes one record of an owner's segment. Locations of adopted blobs that cannot be right (no such segment or file) are left out.
+// Indexes one record of an owner's segment. Locations of adopted blobs that cannot be right (no
+// such segment or file) are left out.
 class RecordReplay {
  public:
   RecordReplay(const std::string& store_directory, const std::vector<SegmentListing>& segments);
-  absl::Status Apply(const RecordPlace& place, const RecordHeader& header, std::string_view payload, IndexBatch& batch);
+  absl::Status Apply(const RecordPlace& place, const RecordHeader& header, std::string_view payload,
+                     IndexBatch& batch);
   uint64_t epoch_max() const { return epoch_max_; }
   uint64_t adopted_missing() const { return adopted_missing_; }
 

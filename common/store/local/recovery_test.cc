@@ -1,4 +1,5 @@
-// What a store is after a crash, a cut or a loss: the directory is copied or cut at a point and opened again.
+// What a store is after a crash, a cut or a loss: the directory is copied or cut at a point and
+// opened again.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -27,7 +28,8 @@ using testing::SizeIs;
 class RecoveryTest : public testing::Test {
  protected:
   static std::unique_ptr<Store> Open(const std::string& directory) {
-    absl::StatusOr<std::unique_ptr<Store>> store = OpenLocalStore(directory, {.sync = [](int) { return 0; }});
+    absl::StatusOr<std::unique_ptr<Store>> store =
+        OpenLocalStore(directory, {.sync = [](int) { return 0; }});
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
   }
@@ -36,7 +38,8 @@ class RecoveryTest : public testing::Test {
     fs::copy(live_, folder_.In(name), fs::copy_options::recursive);
     return folder_.In(name);
   }
-  static std::pair<Digest, BlobLocation> Write(Store& store, const std::string& directory, std::string_view bytes) {
+  static std::pair<Digest, BlobLocation> Write(Store& store, const std::string& directory,
+                                               std::string_view bytes) {
     return *(*SegmentWriter::Open(directory, *store.AllocateSegment()))->Append(bytes);
   }
   static void Overwrite(const std::string& path, uint64_t offset) {
@@ -61,12 +64,14 @@ struct Story {
     small = PutBytes(store, "small");
     large = PutBytes(store, LargeBytes('L'));
     auto writer = *SegmentWriter::Open(directory, *store.AllocateSegment());
-    const auto written = *writer->Append(worker_bytes), written_large = *writer->Append(LargeBytes('W'));
+    const auto written = *writer->Append(worker_bytes),
+               written_large = *writer->Append(LargeBytes('W'));
     by_worker = written.first;
     by_worker_large = written_large.first;
     result = SampleResult("kept", by_worker);
     forgotten = SampleResult("forgotten", small);
-    EXPECT_TRUE(store.Commit({.blobs = {written, written_large}, .results = {result, forgotten}}).ok());
+    EXPECT_TRUE(
+        store.Commit({.blobs = {written, written_large}, .results = {result, forgotten}}).ok());
     EXPECT_TRUE(store.Forget(std::span(&forgotten.action_key, 1)).ok());
     EXPECT_EQ(*store.Publish(SampleRoot("windows", small)), 1u);
   }
@@ -77,7 +82,8 @@ struct Story {
     EXPECT_EQ(GetBytes(store, by_worker_large), LargeBytes('W'));
     EXPECT_THAT(ResultOf(store, result.action_key), Optional(result.result));
     EXPECT_EQ(ResultOf(store, forgotten.action_key), std::nullopt);
-    EXPECT_THAT(store.ObservationSets(std::span(&result.weak_key, 1))->front(), ElementsAre("set of kept"));
+    EXPECT_THAT(store.ObservationSets(std::span(&result.weak_key, 1))->front(),
+                ElementsAre("set of kept"));
     ASSERT_THAT(*store.Roots("project"), SizeIs(1));
     EXPECT_EQ(store.Roots("project")->front().root, small);
     EXPECT_THAT(store.Verify()->problems, IsEmpty());
@@ -170,11 +176,14 @@ TEST_F(RecoveryTest, ATailTornAtAnyByteLosesOnlyItsLastRecord) {
     fs::remove_all(cut);
     fs::copy(folder_.In("crashed"), cut, fs::copy_options::recursive);
     fs::resize_file(SegmentPath(cut, 1), size);
-    const auto report = ScanSegment(cut, 1, kSegmentHeaderBytes, [](uint64_t, const RecordHeader&, std::string_view) { return absl::OkStatus(); });
+    const auto report = ScanSegment(
+        cut, 1, kSegmentHeaderBytes,
+        [](uint64_t, const RecordHeader&, std::string_view) { return absl::OkStatus(); });
     const bool is_whole = size >= first_end + kRecordHeaderBytes + last.size_bytes();
     ASSERT_EQ(report->whole_end, is_whole ? size : first_end) << size;
     EXPECT_THAT(report->damaged, IsEmpty());
-    if (size % 16 != 0 && size != end) continue;  // an index is made for some only: it takes a while
+    if (size % 16 != 0 && size != end)
+      continue;  // an index is made for some only: it takes a while
     const auto store = Open(cut);
     EXPECT_EQ(GetBytes(*store, first), "the first");
     EXPECT_EQ(store->FindMissing(std::span(&last, 1))->empty(), is_whole) << size;
@@ -205,7 +214,8 @@ TEST_F(RecoveryTest, ALostSegmentTakesOnlyWhatItHeldAndTheEpochRises) {
     const auto store = Open(live_);
     kept = Write(*store, live_, "kept");
     lost = Write(*store, live_, "lost");
-    ASSERT_TRUE(store->Commit({.blobs = {kept, lost}, .results = {SampleResult("a", lost.first)}}).ok());
+    ASSERT_TRUE(
+        store->Commit({.blobs = {kept, lost}, .results = {SampleResult("a", lost.first)}}).ok());
   }
   fs::remove(SegmentPath(live_, lost.second.segment));
   const auto store = Open(live_);
@@ -225,7 +235,8 @@ TEST_F(RecoveryTest, LostAdoptedRecordsAreMadeUpForByReadingEverything) {
     ASSERT_TRUE(store->Commit({}).ok());
   }
   const uint64_t own = written.second.segment + 1;
-  Overwrite(SegmentPath(live_, own), kSegmentHeaderBytes + kRecordHeaderBytes + 1);  // the adopted record's payload
+  Overwrite(SegmentPath(live_, own),
+            kSegmentHeaderBytes + kRecordHeaderBytes + 1);  // the adopted record's payload
   fs::remove_all(JoinPath(live_, "index"));
   const auto store = Open(live_);
   EXPECT_EQ(GetBytes(*store, written.first), "adopted");
@@ -234,7 +245,8 @@ TEST_F(RecoveryTest, LostAdoptedRecordsAreMadeUpForByReadingEverything) {
 
 TEST_F(RecoveryTest, AFailedSyncIsFinalForItsFile) {
   bool fails = false;
-  const auto store = *OpenLocalStore(live_, {.sync = [&](int) { return fails ? (errno = EIO, -1) : 0; }});
+  const auto store =
+      *OpenLocalStore(live_, {.sync = [&](int) { return fails ? (errno = EIO, -1) : 0; }});
   const Digest before = PutBytes(*store, "before");
   ASSERT_TRUE(store->Commit({}).ok());
   fails = true;
@@ -250,7 +262,8 @@ TEST_F(RecoveryTest, AFailedSyncIsFinalForItsFile) {
 
 TEST_F(RecoveryTest, ASegmentWhoseSyncFailedIsNotAdopted) {
   bool fails = true;
-  const auto store = *OpenLocalStore(live_, {.sync = [&](int) { return fails ? (errno = EIO, -1) : 0; }});
+  const auto store =
+      *OpenLocalStore(live_, {.sync = [&](int) { return fails ? (errno = EIO, -1) : 0; }});
   const auto written = Write(*store, live_, "written");
   EXPECT_EQ(store->Commit({.blobs = {written}}).code(), absl::StatusCode::kInternal);
   fails = false;
@@ -270,7 +283,8 @@ TEST_F(RecoveryTest, SegmentsThatNobodyWroteToGoWhenTheStoreIsOpenedUnlessTheyAr
   }
   const auto writer = *SegmentWriter::Open(live_, in_use);
   for (const uint64_t segment : {unused, in_use, adopted.second.segment}) {
-    fs::last_write_time(SegmentPath(live_, segment), fs::file_time_type::clock::now() - std::chrono::hours(1));
+    fs::last_write_time(SegmentPath(live_, segment),
+                        fs::file_time_type::clock::now() - std::chrono::hours(1));
   }
   auto store = Open(live_);
   EXPECT_FALSE(FileExists(SegmentPath(live_, unused)));

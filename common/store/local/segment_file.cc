@@ -19,12 +19,14 @@ namespace {
 absl::Status LockForWriting(int fd, const std::string& path) {
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
   if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock", path);
-  return absl::FailedPreconditionError(fmt::format("{} has a writer already: each writer needs a segment of its own", path));
+  return absl::FailedPreconditionError(
+      fmt::format("{} has a writer already: each writer needs a segment of its own", path));
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Create(const std::string& store_directory, const SegmentHeader& header) {
+absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Create(const std::string& store_directory,
+                                                                 const SegmentHeader& header) {
   std::string path = SegmentPath(store_directory, header.number);
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file.valid()) return ErrnoStatus(errno, "create", path);
@@ -34,26 +36,34 @@ absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Create(const std::stri
     ::unlink(path.c_str());
     return status;
   }
-  return std::unique_ptr<SegmentFile>(new SegmentFile(std::move(file), std::move(path), header, kSegmentHeaderBytes, 0));
+  return std::unique_ptr<SegmentFile>(
+      new SegmentFile(std::move(file), std::move(path), header, kSegmentHeaderBytes, 0));
 }
 
-absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Open(const std::string& store_directory, uint64_t segment) {
+absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Open(const std::string& store_directory,
+                                                               uint64_t segment) {
   std::string path = SegmentPath(store_directory, segment);
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   RETURN_IF_ERROR(LockForWriting(file.get(), path));
   ASSIGN_OR_RETURN(const SegmentHeader header, ReadSegmentHeader(store_directory, segment));
-  const auto pass = [](uint64_t, const RecordHeader&, std::string_view) { return absl::OkStatus(); };
-  ASSIGN_OR_RETURN(const ScanReport report, ScanSegment(store_directory, segment, kSegmentHeaderBytes, pass));
-  if (report.whole_end != report.size_bytes && ::ftruncate(file.get(), static_cast<off_t>(report.whole_end)) != 0) {
+  const auto pass = [](uint64_t, const RecordHeader&, std::string_view) {
+    return absl::OkStatus();
+  };
+  ASSIGN_OR_RETURN(const ScanReport report,
+                   ScanSegment(store_directory, segment, kSegmentHeaderBytes, pass));
+  if (report.whole_end != report.size_bytes &&
+      ::ftruncate(file.get(), static_cast<off_t>(report.whole_end)) != 0) {
     return ErrnoStatus(errno, "cut the torn tail of", path);
   }
-  return std::unique_ptr<SegmentFile>(new SegmentFile(std::move(file), std::move(path), header, report.whole_end, report.whole_end));
+  return std::unique_ptr<SegmentFile>(new SegmentFile(std::move(file), std::move(path), header,
+                                                      report.whole_end, report.whole_end));
 }
 
 absl::Status SegmentFile::WriteAt(uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t count =
+        ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, "write", path_);
     bytes.remove_prefix(static_cast<size_t>(count));
@@ -62,13 +72,21 @@ absl::Status SegmentFile::WriteAt(uint64_t offset, std::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind, const Digest& key, std::string_view payload) {
-  if (broken_) return absl::InternalError(fmt::format("{} ends with a torn record that could not be cut off", path_));
-  if (payload.size() > kRecordPayloadBytesMax || size_ + RecordSpan(payload.size()) > kSegmentBytesEver) {
-    return absl::InvalidArgumentError(fmt::format("a record of {} bytes is too long for a segment", payload.size()));
+absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind, const Digest& key,
+                                             std::string_view payload) {
+  if (broken_)
+    return absl::InternalError(
+        fmt::format("{} ends with a torn record that could not be cut off", path_));
+  if (payload.size() > kRecordPayloadBytesMax ||
+      size_ + RecordSpan(payload.size()) > kSegmentBytesEver) {
+    return absl::InvalidArgumentError(
+        fmt::format("a record of {} bytes is too long for a segment", payload.size()));
   }
   const uint64_t offset = size_;
-  const RecordHeader header{.kind = kind, .payload_bytes = payload.size(), .key = key, .payload_checksum = Checksum(payload)};
+  const RecordHeader header{.kind = kind,
+                            .payload_bytes = payload.size(),
+                            .key = key,
+                            .payload_checksum = Checksum(payload)};
   std::string bytes = EncodeRecordHeader(header, number_, offset);
   bytes.reserve(RecordSpan(payload.size()));
   bytes += payload;
@@ -84,7 +102,8 @@ absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind, const Digest& key,
 void SegmentFile::CutToSynced() {
   broken_ = true;
   if (::ftruncate(file_.get(), static_cast<off_t>(synced_.load())) != 0) {
-    LogWarning("segment={} what was not synced could not be cut off: {}", path_, MessageOf(ErrnoStatus(errno, "truncate", path_)));
+    LogWarning("segment={} what was not synced could not be cut off: {}", path_,
+               MessageOf(ErrnoStatus(errno, "truncate", path_)));
   }
 }
 

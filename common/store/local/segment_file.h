@@ -1,4 +1,5 @@
-// SegmentFile: a segment that is being appended to, by the owner or by a worker. It holds the file's flock, so that nobody else does.
+// SegmentFile: a segment that is being appended to, by the owner or by a worker. It holds the
+// file's flock, so that nobody else does.
 //
 // Invariant: the file ends with a whole record, or this object is broken and refuses everything.
 // Threads: one at a time appends; the sizes may be read and set beside it.
@@ -20,16 +21,20 @@ namespace galley::store {
 class SegmentFile {
  public:
   // A new file with its header. ALREADY_EXISTS: the number is taken.
-  static absl::StatusOr<std::unique_ptr<SegmentFile>> Create(const std::string& store_directory, const SegmentHeader& header);
-  // Goes on after the last whole record and cuts what follows it. FAILED_PRECONDITION: another writer has it.
-  static absl::StatusOr<std::unique_ptr<SegmentFile>> Open(const std::string& store_directory, uint64_t segment);
+  static absl::StatusOr<std::unique_ptr<SegmentFile>> Create(const std::string& store_directory,
+                                                             const SegmentHeader& header);
+  // Goes on after the last whole record and cuts what follows it. FAILED_PRECONDITION: another
+  // writer has it.
+  static absl::StatusOr<std::unique_ptr<SegmentFile>> Open(const std::string& store_directory,
+                                                           uint64_t segment);
 
   uint64_t number() const { return number_; }
   uint64_t size_bytes() const { return size_; }
   // How much of it is known to be on the disk. The owner of this object syncs and says so.
   uint64_t synced_bytes() const { return synced_; }
   void set_synced_bytes(uint64_t bytes) { synced_ = bytes; }
-  // After a failed sync: cuts off what is not known to be on the disk, so that nobody mistakes it for something that is.
+  // After a failed sync: cuts off what is not known to be on the disk, so that nobody mistakes it
+  // for something that is.
   void CutToSynced();
   SegmentWriterKind writer() const { return writer_; }
 
@@ -39,8 +44,14 @@ class SegmentFile {
   const std::string& path() const { return path_; }
 
  private:
-  SegmentFile(FileDescriptor file, std::string path, const SegmentHeader& header, uint64_t size, uint64_t synced)
-      : file_(std::move(file)), path_(std::move(path)), number_(header.number), writer_(header.writer), size_(size), synced_(synced) {}
+  SegmentFile(FileDescriptor file, std::string path, const SegmentHeader& header, uint64_t size,
+              uint64_t synced)
+      : file_(std::move(file)),
+        path_(std::move(path)),
+        number_(header.number),
+        writer_(header.writer),
+        size_(size),
+        synced_(synced) {}
   absl::Status WriteAt(uint64_t offset, std::string_view bytes);
 
   const FileDescriptor file_;

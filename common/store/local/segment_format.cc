@@ -17,7 +17,9 @@ constexpr std::string_view kSegmentMagic = "GALLEYSG";
 constexpr std::string_view kRecordMagic = "GREC";
 constexpr size_t kStoreIdBytes = 16;
 
-uint64_t PlaceSeed(uint64_t segment, uint64_t offset) { return segment * kSegmentBytesEver + offset; }
+uint64_t PlaceSeed(uint64_t segment, uint64_t offset) {
+  return segment * kSegmentBytesEver + offset;
+}
 
 uint64_t HeaderChecksum(std::string_view bytes, uint64_t segment, uint64_t offset) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), PlaceSeed(segment, offset));
@@ -39,24 +41,32 @@ std::string EncodeSegmentHeader(const SegmentHeader& header) {
 }
 
 absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64_t number) {
-  if (bytes.size() < kSegmentHeaderBytes) return absl::DataLossError(fmt::format("segment {:016x}: the header is cut off", number));
+  if (bytes.size() < kSegmentHeaderBytes)
+    return absl::DataLossError(fmt::format("segment {:016x}: the header is cut off", number));
   bytes = bytes.substr(0, kSegmentHeaderBytes);
-  if (!bytes.starts_with(kSegmentMagic)) return absl::DataLossError(fmt::format("segment {:016x}: does not begin with {}", number, kSegmentMagic));
+  if (!bytes.starts_with(kSegmentMagic))
+    return absl::DataLossError(
+        fmt::format("segment {:016x}: does not begin with {}", number, kSegmentMagic));
   if (GetFixed64(bytes, 56) != Checksum(bytes.substr(0, 56))) {
-    return absl::DataLossError(fmt::format("segment {:016x}: the header's checksum is wrong", number));
+    return absl::DataLossError(
+        fmt::format("segment {:016x}: the header's checksum is wrong", number));
   }
   const uint32_t version = GetFixed32(bytes, 8);
   if (version != kSegmentVersion) {
-    return absl::FailedPreconditionError(fmt::format("segment {:016x}: version {}, this program reads {}", number, version, kSegmentVersion));
+    return absl::FailedPreconditionError(fmt::format(
+        "segment {:016x}: version {}, this program reads {}", number, version, kSegmentVersion));
   }
   SegmentHeader header;
   header.writer = static_cast<SegmentWriterKind>(GetFixed32(bytes, 12));
   header.number = GetFixed64(bytes, 16);
   header.store_id = HexEncode(bytes.substr(24, kStoreIdBytes));
   if (header.writer != SegmentWriterKind::kOwner && header.writer != SegmentWriterKind::kWorker) {
-    return absl::DataLossError(fmt::format("segment {:016x}: unknown writer {}", number, GetFixed32(bytes, 12)));
+    return absl::DataLossError(
+        fmt::format("segment {:016x}: unknown writer {}", number, GetFixed32(bytes, 12)));
   }
-  if (header.number != number) return absl::DataLossError(fmt::format("segment {:016x}: the header is that of {:016x}", number, header.number));
+  if (header.number != number)
+    return absl::DataLossError(
+        fmt::format("segment {:016x}: the header is that of {:016x}", number, header.number));
   return header;
 }
 
@@ -72,20 +82,23 @@ std::string EncodeRecordHeader(const RecordHeader& header, uint64_t segment, uin
   return bytes;
 }
 
-absl::StatusOr<RecordHeader> DecodeRecordHeader(std::string_view bytes, uint64_t segment, uint64_t offset) {
+absl::StatusOr<RecordHeader> DecodeRecordHeader(std::string_view bytes, uint64_t segment,
+                                                uint64_t offset) {
   const auto wrong = [&](std::string_view what) {
     return absl::DataLossError(fmt::format("segment {:016x} offset {}: {}", segment, offset, what));
   };
   if (bytes.size() < kRecordHeaderBytes) return wrong("the record's header is cut off");
   bytes = bytes.substr(0, kRecordHeaderBytes);
   if (!bytes.starts_with(kRecordMagic)) return wrong("no record begins here");
-  if (GetFixed64(bytes, 72) != HeaderChecksum(bytes.substr(0, 72), segment, offset)) return wrong("the checksum of the record's header is wrong");
+  if (GetFixed64(bytes, 72) != HeaderChecksum(bytes.substr(0, 72), segment, offset))
+    return wrong("the checksum of the record's header is wrong");
   if (bytes[5] != 0) return wrong("the payload's encoding is unknown");
   RecordHeader header;
   header.kind = static_cast<RecordKind>(bytes[4]);
   header.payload_bytes = GetFixed64(bytes, 8);
   header.payload_checksum = GetFixed64(bytes, 64);
-  if (header.payload_bytes > kRecordPayloadBytesMax) return wrong("the record is longer than any may be");
+  if (header.payload_bytes > kRecordPayloadBytesMax)
+    return wrong("the record is longer than any may be");
   absl::StatusOr<Digest> key = GetDigest(bytes, 24);
   if (!key.ok()) return wrong("the record's key is no digest");
   header.key = *std::move(key);

@@ -1,5 +1,6 @@
-// The bytes of a segment: one header, then records. docs/store-format.md specifies them with a worked example; this file is the only one
-// that encodes and decodes them. Integers are little-endian; checksums are XXH3 (64 bits), whose values are fixed since xxHash 0.8.0.
+// The bytes of a segment: one header, then records. docs/store-format.md specifies them with a
+// worked example; this file is the only one that encodes and decodes them. Integers are
+// little-endian; checksums are XXH3 (64 bits), whose values are fixed since xxHash 0.8.0.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ inline constexpr uint64_t kSegmentHeaderBytes = 64;
 inline constexpr uint64_t kRecordHeaderBytes = 80;
 inline constexpr uint64_t kRecordAlignment = 8;
 inline constexpr uint64_t kRecordPayloadBytesMax = 1ull << 30;
-// A segment never grows past this, so that (segment, offset) fits the seed of the record header's checksum.
+// A segment never grows past this, so that (segment, offset) fits the seed of the record header's
+// checksum.
 inline constexpr uint64_t kSegmentBytesEver = 1ull << 40;
 
 enum class SegmentWriterKind : uint32_t { kOwner = 1, kWorker = 2 };
@@ -28,10 +30,12 @@ struct SegmentHeader {
   bool operator==(const SegmentHeader&) const = default;
 };
 
-// Numbers are stored; never reused. 8 (release) and 9 (pin) are kept for releases and pins. A reader skips kinds that it does not know.
+// Numbers are stored; never reused. 8 (release) and 9 (pin) are kept for releases and pins. A
+// reader skips kinds that it does not know.
 enum class RecordKind : uint8_t {
-  kBlob = 1,            // key: the blob's digest; payload: its bytes
-  kAdopted = 2,         // payload: where blobs lie that workers wrote, or that are files; makes them the store's
+  kBlob = 1,  // key: the blob's digest; payload: its bytes
+  kAdopted =
+      2,  // payload: where blobs lie that workers wrote, or that are files; makes them the store's
   kObservationSet = 3,  // key: weak key; payload: the encoded set
   kResult = 4,          // key: action key; payload: the encoded result
   kPublished = 5,       // key: root; payload: EncodePublished
@@ -53,14 +57,18 @@ std::string EncodeSegmentHeader(const SegmentHeader& header);
 // DATA_LOSS unless 64 right bytes of segment `number`; FAILED_PRECONDITION: a newer version.
 absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64_t number);
 
-// The checksum of a record's header holds its place, so that a record is valid only where it was written.
+// The checksum of a record's header holds its place, so that a record is valid only where it was
+// written.
 std::string EncodeRecordHeader(const RecordHeader& header, uint64_t segment, uint64_t offset);
 // DATA_LOSS says what is wrong.
-absl::StatusOr<RecordHeader> DecodeRecordHeader(std::string_view bytes, uint64_t segment, uint64_t offset);
+absl::StatusOr<RecordHeader> DecodeRecordHeader(std::string_view bytes, uint64_t segment,
+                                                uint64_t offset);
 
-// Bytes that a record takes, with its header and the zeros up to the next multiple of kRecordAlignment.
+// Bytes that a record takes, with its header and the zeros up to the next multiple of
+// kRecordAlignment.
 constexpr uint64_t RecordSpan(uint64_t payload_bytes) {
-  return kRecordHeaderBytes + (payload_bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
+  return kRecordHeaderBytes +
+         (payload_bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
 }
 
 }  // namespace galley::store

@@ -7,16 +7,25 @@
 namespace galley::store {
 namespace {
 
-const SegmentHeader kHeader{.writer = SegmentWriterKind::kWorker, .number = 2, .store_id = "000102030405060708090a0b0c0d0e0f"};
+const SegmentHeader kHeader{.writer = SegmentWriterKind::kWorker,
+                            .number = 2,
+                            .store_id = "000102030405060708090a0b0c0d0e0f"};
 
 RecordHeader HelloHeader() {
-  return {.kind = RecordKind::kBlob, .payload_bytes = 5, .key = Digest::Of("hello"), .payload_checksum = Checksum("hello")};
+  return {.kind = RecordKind::kBlob,
+          .payload_bytes = 5,
+          .key = Digest::Of("hello"),
+          .payload_checksum = Checksum("hello")};
 }
 
 // The worked example of docs/store-format.md. These bytes never change.
 TEST(SegmentFormatTest, TheWorkedExampleIsWhatIsWritten) {
-  EXPECT_EQ(HexEncode(EncodeSegmentHeader(kHeader)), "47414c4c4559534701000000020000000200000000000000000102030405060708090a0b0c0d0e0f00000000000000000000000000000000e87c28031cc4dcf0");
-  EXPECT_EQ(HexEncode(EncodeRecordHeader(HelloHeader(), 2, 64)), "4752454301000000050000000000000000000000000000002cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b98240500000000000000fddc625c55e85595ce28aaa6cdef9682");
+  EXPECT_EQ(HexEncode(EncodeSegmentHeader(kHeader)),
+            "47414c4c4559534701000000020000000200000000000000000102030405060708090a0b0c0d0e0f000000"
+            "00000000000000000000000000e87c28031cc4dcf0");
+  EXPECT_EQ(HexEncode(EncodeRecordHeader(HelloHeader(), 2, 64)),
+            "4752454301000000050000000000000000000000000000002cf24dba5fb0a30e26e83b2ac5b9e29e1b161e"
+            "5c1fa7425e73043362938b98240500000000000000fddc625c55e85595ce28aaa6cdef9682");
 }
 
 TEST(SegmentFormatTest, ReadsWhatItWrote) {
@@ -25,7 +34,8 @@ TEST(SegmentFormatTest, ReadsWhatItWrote) {
 }
 
 TEST(SegmentFormatTest, RefusesEveryFlippedBit) {
-  const std::string segment = EncodeSegmentHeader(kHeader), record = EncodeRecordHeader(HelloHeader(), 2, 64);
+  const std::string segment = EncodeSegmentHeader(kHeader),
+                    record = EncodeRecordHeader(HelloHeader(), 2, 64);
   for (size_t bit = 0; bit < 8 * segment.size(); ++bit) {
     std::string wrong = segment;
     wrong[bit / 8] = static_cast<char>(wrong[bit / 8] ^ 1 << bit % 8);
@@ -46,13 +56,19 @@ TEST(SegmentFormatTest, ARecordIsValidOnlyWhereItWasWritten) {
 }
 
 TEST(LogRecordsTest, ReadWhatTheyWrote) {
-  const std::vector<LocatedBlob> blobs = {{Digest::Of("a"), {.segment = 1, .offset = 64}}, {Digest::Of("b"), {}}};
+  const std::vector<LocatedBlob> blobs = {{Digest::Of("a"), {.segment = 1, .offset = 64}},
+                                          {Digest::Of("b"), {}}};
   EXPECT_EQ(*DecodeAdopted(EncodeAdopted(blobs)), blobs);
   const Loss loss{.epoch = 7, .blobs = {Digest::Of("a")}};
   EXPECT_EQ(DecodeLoss(EncodeLoss(loss))->epoch, 7u);
   EXPECT_EQ(DecodeLoss(EncodeLoss(loss))->blobs, loss.blobs);
-  const PublishedRoot root{.project_id = "p", .platform = "windows", .sequence = 3, .root = Digest::Of("r"), .by_the_book = true,
-                           .time = absl::FromUnixSeconds(9), .snapshot = Digest::Of("s")};
+  const PublishedRoot root{.project_id = "p",
+                           .platform = "windows",
+                           .sequence = 3,
+                           .root = Digest::Of("r"),
+                           .by_the_book = true,
+                           .time = absl::FromUnixSeconds(9),
+                           .snapshot = Digest::Of("s")};
   const PublishedRoot read = *DecodePublished(EncodePublished(root));
   EXPECT_EQ(read.platform, "windows");
   EXPECT_EQ(read.sequence, 3u);

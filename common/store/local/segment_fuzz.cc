@@ -1,7 +1,9 @@
-// A segment of any bytes. Checksums would stop nearly every input at the door, so the input is a list of edits of a right segment, and
-// then bytes that follow it: "<edits> { <offset, 2 bytes> <byte> }... <tail>".
+// A segment of any bytes. Checksums would stop nearly every input at the door, so the input is a
+// list of edits of a right segment, and then bytes that follow it: "<edits> { <offset, 2 bytes>
+// <byte> }... <tail>".
 //
-// Each whole record is inside the file and read alike by its place; nothing is told twice, and the scan ends.
+// Each whole record is inside the file and read alike by its place; nothing is told twice, and the
+// scan ends.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,7 +22,9 @@ constexpr uint64_t kNumber = 7;
 
 std::string RightSegment() {
   std::string bytes = EncodeSegmentHeader({.number = kNumber, .store_id = std::string(32, 'a')});
-  for (const std::string_view payload : {std::string_view(""), std::string_view("a blob of some bytes"), std::string_view("12345678")}) {
+  for (const std::string_view payload :
+       {std::string_view(""), std::string_view("a blob of some bytes"),
+        std::string_view("12345678")}) {
     const RecordHeader header{.kind = RecordKind::kBlob,
                               .payload_bytes = payload.size(),
                               .key = galley::Digest::Of(payload),
@@ -36,9 +40,11 @@ std::string RightSegment() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const std::string& folder = *new std::string(galley::MakeTemporaryDirectory("/dev/shm", "galley-fuzz-").value());
-  static const bool is_made = galley::CreateDirectories(galley::JoinPath(folder, "segments")).ok() &&
-                              std::atexit([] { (void)galley::RemoveAll(folder); }) == 0;
+  static const std::string& folder =
+      *new std::string(galley::MakeTemporaryDirectory("/dev/shm", "galley-fuzz-").value());
+  static const bool is_made =
+      galley::CreateDirectories(galley::JoinPath(folder, "segments")).ok() &&
+      std::atexit([] { (void)galley::RemoveAll(folder); }) == 0;
   GALLEY_CHECK(is_made);
   std::string_view input(reinterpret_cast<const char*>(data), size);
   std::string bytes = RightSegment();
@@ -46,7 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     size_t edits = static_cast<uint8_t>(input[0]);
     input.remove_prefix(1);
     for (; edits > 0 && input.size() >= 3; --edits, input.remove_prefix(3)) {
-      const size_t offset = static_cast<uint8_t>(input[0]) | static_cast<size_t>(static_cast<uint8_t>(input[1])) << 8;
+      const size_t offset =
+          static_cast<uint8_t>(input[0]) | static_cast<size_t>(static_cast<uint8_t>(input[1])) << 8;
       if (offset < bytes.size()) bytes[offset] = input[2];
     }
     bytes += input;
@@ -54,18 +61,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   GALLEY_CHECK(galley::WriteFileAtomic(SegmentPath(folder, kNumber), bytes).ok());
   (void)ReadSegmentHeader(folder, kNumber);
   uint64_t end = kSegmentHeaderBytes;
-  const auto report = ScanSegment(folder, kNumber, kSegmentHeaderBytes,
-                                  [&](uint64_t offset, const RecordHeader& header, std::string_view payload) {
-                                    GALLEY_CHECK(offset >= end && payload.size() == header.payload_bytes);
-                                    end = offset + RecordSpan(payload.size());
-                                    GALLEY_CHECK(end <= bytes.size() + kRecordAlignment);
-                                    const auto record = ReadRecord(folder, kNumber, offset);
-                                    GALLEY_CHECK(record.ok() && record->payload == payload);
-                                    return absl::OkStatus();
-                                  });
+  const auto report =
+      ScanSegment(folder, kNumber, kSegmentHeaderBytes,
+                  [&](uint64_t offset, const RecordHeader& header, std::string_view payload) {
+                    GALLEY_CHECK(offset >= end && payload.size() == header.payload_bytes);
+                    end = offset + RecordSpan(payload.size());
+                    GALLEY_CHECK(end <= bytes.size() + kRecordAlignment);
+                    const auto record = ReadRecord(folder, kNumber, offset);
+                    GALLEY_CHECK(record.ok() && record->payload == payload);
+                    return absl::OkStatus();
+                  });
   if (report.ok()) {
     GALLEY_CHECK(report->whole_end <= report->size_bytes + kRecordAlignment);
-    for (const DamagedRange& range : report->damaged) GALLEY_CHECK(range.size_bytes > 0 && range.offset + range.size_bytes <= bytes.size());
+    for (const DamagedRange& range : report->damaged)
+      GALLEY_CHECK(range.size_bytes > 0 && range.offset + range.size_bytes <= bytes.size());
   }
   return 0;
 }

@@ -27,13 +27,17 @@ absl::StatusOr<FileDescriptor> OpenToRead(const std::string& path) {
 }
 
 // At most `size` bytes: fewer at the end of the file. An unreadable place is lost.
-absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, uint64_t size, const std::string& path) {
+absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, uint64_t size,
+                                   const std::string& path) {
   std::string bytes(size, '\0');
   size_t done = 0;
   while (done < size) {
-    const ssize_t count = ::pread(fd, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+    const ssize_t count =
+        ::pread(fd, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EIO) return absl::DataLossError(fmt::format("{} cannot be read at offset {}", path, offset + done));
+    if (count < 0 && errno == EIO)
+      return absl::DataLossError(
+          fmt::format("{} cannot be read at offset {}", path, offset + done));
     if (count < 0) return ErrnoStatus(errno, "read", path);
     if (count == 0) break;
     done += static_cast<size_t>(count);
@@ -42,7 +46,8 @@ absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, uint64_t size, const
   return bytes;
 }
 
-absl::StatusOr<RecordHeader> ReadHeaderFrom(int fd, uint64_t segment, uint64_t offset, const std::string& path) {
+absl::StatusOr<RecordHeader> ReadHeaderFrom(int fd, uint64_t segment, uint64_t offset,
+                                            const std::string& path) {
   if (offset < kSegmentHeaderBytes || offset >= kSegmentBytesEver) {
     return absl::DataLossError(fmt::format("{}: no record can begin at offset {}", path, offset));
   }
@@ -50,12 +55,16 @@ absl::StatusOr<RecordHeader> ReadHeaderFrom(int fd, uint64_t segment, uint64_t o
   return DecodeRecordHeader(bytes, segment, offset);
 }
 
-absl::StatusOr<Record> ReadRecordFrom(int fd, uint64_t segment, uint64_t offset, const std::string& path) {
+absl::StatusOr<Record> ReadRecordFrom(int fd, uint64_t segment, uint64_t offset,
+                                      const std::string& path) {
   Record record;
   ASSIGN_OR_RETURN(record.header, ReadHeaderFrom(fd, segment, offset, path));
-  ASSIGN_OR_RETURN(record.payload, ReadAt(fd, offset + kRecordHeaderBytes, record.header.payload_bytes, path));
-  if (record.payload.size() != record.header.payload_bytes || Checksum(record.payload) != record.header.payload_checksum) {
-    return absl::DataLossError(fmt::format("segment {:016x} offset {}: the record's bytes are wrong", segment, offset));
+  ASSIGN_OR_RETURN(record.payload,
+                   ReadAt(fd, offset + kRecordHeaderBytes, record.header.payload_bytes, path));
+  if (record.payload.size() != record.header.payload_bytes ||
+      Checksum(record.payload) != record.header.payload_checksum) {
+    return absl::DataLossError(
+        fmt::format("segment {:016x} offset {}: the record's bytes are wrong", segment, offset));
   }
   return record;
 }
@@ -65,10 +74,12 @@ class Window {
  public:
   Window(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
 
-  // `size` bytes at `offset`, fewer at the end of the file or where it cannot be read. Valid until the next call.
+  // `size` bytes at `offset`, fewer at the end of the file or where it cannot be read. Valid until
+  // the next call.
   absl::StatusOr<std::string_view> At(uint64_t offset, uint64_t size) {
     if (offset < begin_ || offset + size > begin_ + bytes_.size()) {
-      absl::StatusOr<std::string> bytes = ReadAt(fd_, offset, std::max<uint64_t>(size, kWindowBytes), path_);
+      absl::StatusOr<std::string> bytes =
+          ReadAt(fd_, offset, std::max<uint64_t>(size, kWindowBytes), path_);
       if (bytes.status().code() == absl::StatusCode::kDataLoss) bytes = std::string();
       RETURN_IF_ERROR(bytes.status());
       begin_ = offset;
@@ -86,7 +97,8 @@ class Window {
 
 class Scanner {
  public:
-  Scanner(int fd, uint64_t segment, uint64_t size, const std::string& path, const RecordVisitor& visit)
+  Scanner(int fd, uint64_t segment, uint64_t size, const std::string& path,
+          const RecordVisitor& visit)
       : window_(fd, path), segment_(segment), visit_(visit) {
     report_.size_bytes = size;
   }
@@ -107,12 +119,15 @@ class Scanner {
     ASSIGN_OR_RETURN(const std::string_view bytes, window_.At(offset, kRecordHeaderBytes));
     const absl::StatusOr<RecordHeader> header = DecodeRecordHeader(bytes, segment_, offset);
     if (!header.ok()) return NextHeader(offset + kRecordAlignment);
-    ASSIGN_OR_RETURN(const std::string_view payload, window_.At(offset + kRecordHeaderBytes, header->payload_bytes));
+    ASSIGN_OR_RETURN(const std::string_view payload,
+                     window_.At(offset + kRecordHeaderBytes, header->payload_bytes));
     const uint64_t end = offset + RecordSpan(header->payload_bytes);
     if (payload.size() != header->payload_bytes || Checksum(payload) != header->payload_checksum) {
       return NextHeader(offset + kRecordAlignment);
     }
-    if (offset != report_.whole_end) report_.damaged.push_back({.offset = report_.whole_end, .size_bytes = offset - report_.whole_end});
+    if (offset != report_.whole_end)
+      report_.damaged.push_back(
+          {.offset = report_.whole_end, .size_bytes = offset - report_.whole_end});
     report_.whole_end = std::min(end, report_.size_bytes);
     RETURN_IF_ERROR(visit_(offset, *header, payload));
     return end;
@@ -134,13 +149,15 @@ class Scanner {
 
 absl::StatusOr<Blob> CheckedBlob(const Digest& digest, std::string bytes, std::string_view where) {
   if (Digest::Of(bytes) != digest) {
-    return absl::DataLossError(fmt::format("blob {}: its bytes in {} are wrong", digest.ToString(), where));
+    return absl::DataLossError(
+        fmt::format("blob {}: its bytes in {} are wrong", digest.ToString(), where));
   }
   return MakeBlob(std::move(bytes));
 }
 
 absl::Status GoneIsLoss(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kNotFound ? absl::DataLossError(status.message()) : status;
+  return status.code() == absl::StatusCode::kNotFound ? absl::DataLossError(status.message())
+                                                      : status;
 }
 
 absl::StatusOr<Blob> ReadBlobFile(const std::string& store_directory, const Digest& digest) {
@@ -149,7 +166,8 @@ absl::StatusOr<Blob> ReadBlobFile(const std::string& store_directory, const Dige
   if (!file.ok()) return GoneIsLoss(file.status());
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file->get(), path));
   if (stat.size_bytes != digest.size_bytes()) {
-    return absl::DataLossError(fmt::format("blob {}: {} has {} bytes", digest.ToString(), path, stat.size_bytes));
+    return absl::DataLossError(
+        fmt::format("blob {}: {} has {} bytes", digest.ToString(), path, stat.size_bytes));
   }
   ASSIGN_OR_RETURN(std::string bytes, ReadAt(file->get(), 0, digest.size_bytes(), path));
   return CheckedBlob(digest, std::move(bytes), path);
@@ -157,50 +175,60 @@ absl::StatusOr<Blob> ReadBlobFile(const std::string& store_directory, const Dige
 
 }  // namespace
 
-absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directory, uint64_t segment, std::string_view store_id) {
+absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directory,
+                                                uint64_t segment, std::string_view store_id) {
   const std::string path = SegmentPath(store_directory, segment);
   ASSIGN_OR_RETURN(const FileDescriptor file, OpenToRead(path));
   ASSIGN_OR_RETURN(const std::string bytes, ReadAt(file.get(), 0, kSegmentHeaderBytes, path));
   ASSIGN_OR_RETURN(SegmentHeader header, DecodeSegmentHeader(bytes, segment));
   if (!store_id.empty() && header.store_id != store_id) {
-    return absl::DataLossError(fmt::format("{} belongs to store {}, not to {}", path, header.store_id, store_id));
+    return absl::DataLossError(
+        fmt::format("{} belongs to store {}, not to {}", path, header.store_id, store_id));
   }
   return header;
 }
 
-absl::StatusOr<RecordHeader> ReadRecordHeader(const std::string& store_directory, uint64_t segment, uint64_t offset) {
+absl::StatusOr<RecordHeader> ReadRecordHeader(const std::string& store_directory, uint64_t segment,
+                                              uint64_t offset) {
   const std::string path = SegmentPath(store_directory, segment);
   ASSIGN_OR_RETURN(const FileDescriptor file, OpenToRead(path));
   ASSIGN_OR_RETURN(RecordHeader header, ReadHeaderFrom(file.get(), segment, offset, path));
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
   if (stat.size_bytes < offset + kRecordHeaderBytes + header.payload_bytes) {
-    return absl::DataLossError(fmt::format("segment {:016x} offset {}: the record is cut off", segment, offset));
+    return absl::DataLossError(
+        fmt::format("segment {:016x} offset {}: the record is cut off", segment, offset));
   }
   return header;
 }
 
-absl::StatusOr<Record> ReadRecord(const std::string& store_directory, uint64_t segment, uint64_t offset) {
+absl::StatusOr<Record> ReadRecord(const std::string& store_directory, uint64_t segment,
+                                  uint64_t offset) {
   const std::string path = SegmentPath(store_directory, segment);
   ASSIGN_OR_RETURN(const FileDescriptor file, OpenToRead(path));
   return ReadRecordFrom(file.get(), segment, offset, path);
 }
 
-absl::StatusOr<ScanReport> ScanSegment(const std::string& store_directory, uint64_t segment, uint64_t from, const RecordVisitor& visit) {
+absl::StatusOr<ScanReport> ScanSegment(const std::string& store_directory, uint64_t segment,
+                                       uint64_t from, const RecordVisitor& visit) {
   const std::string path = SegmentPath(store_directory, segment);
   ASSIGN_OR_RETURN(const FileDescriptor file, OpenToRead(path));
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
-  return Scanner(file.get(), segment, stat.size_bytes, path, visit).Run(std::max(from, kSegmentHeaderBytes));
+  return Scanner(file.get(), segment, stat.size_bytes, path, visit)
+      .Run(std::max(from, kSegmentHeaderBytes));
 }
 
-absl::StatusOr<Blob> ReadBlobAt(const std::string& store_directory, const Digest& digest, const BlobLocation& location) {
+absl::StatusOr<Blob> ReadBlobAt(const std::string& store_directory, const Digest& digest,
+                                const BlobLocation& location) {
   if (digest.size_bytes() == 0) return CheckedBlob(digest, "", "the empty blob");
   if (location.segment == 0) return ReadBlobFile(store_directory, digest);
   const std::string path = SegmentPath(store_directory, location.segment);
   const absl::StatusOr<FileDescriptor> file = OpenToRead(path);
   if (!file.ok()) return GoneIsLoss(file.status());
-  ASSIGN_OR_RETURN(Record record, ReadRecordFrom(file->get(), location.segment, location.offset, path));
+  ASSIGN_OR_RETURN(Record record,
+                   ReadRecordFrom(file->get(), location.segment, location.offset, path));
   if (record.header.kind != RecordKind::kBlob || record.header.key != digest) {
-    return absl::DataLossError(fmt::format("blob {}: another record lies at offset {} of {}", digest.ToString(), location.offset, path));
+    return absl::DataLossError(fmt::format("blob {}: another record lies at offset {} of {}",
+                                           digest.ToString(), location.offset, path));
   }
   return CheckedBlob(digest, std::move(record.payload), path);
 }

@@ -17,12 +17,16 @@ struct Record {
   std::string payload;
 };
 
-// The segment's header, checked against its number and the store's id (unless empty). NOT_FOUND: no such segment.
-absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directory, uint64_t segment, std::string_view store_id = {});
+// The segment's header, checked against its number and the store's id (unless empty). NOT_FOUND: no
+// such segment.
+absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directory,
+                                                uint64_t segment, std::string_view store_id = {});
 // Header only; checks that the whole record lies within the file. DATA_LOSS: no such record there.
-absl::StatusOr<RecordHeader> ReadRecordHeader(const std::string& store_directory, uint64_t segment, uint64_t offset);
+absl::StatusOr<RecordHeader> ReadRecordHeader(const std::string& store_directory, uint64_t segment,
+                                              uint64_t offset);
 // The payload's checksum is verified.
-absl::StatusOr<Record> ReadRecord(const std::string& store_directory, uint64_t segment, uint64_t offset);
+absl::StatusOr<Record> ReadRecord(const std::string& store_directory, uint64_t segment,
+                                  uint64_t offset);
 
 struct DamagedRange {
   uint64_t offset = 0;
@@ -31,16 +35,19 @@ struct DamagedRange {
 };
 
 struct ScanReport {
-  uint64_t size_bytes = 0;            // of the file when it was scanned
-  uint64_t whole_end = 0;             // where the last whole record ends: what follows is a torn tail
-  std::vector<DamagedRange> damaged;  // wrong bytes that whole records follow; a torn tail is not among them
+  uint64_t size_bytes = 0;  // of the file when it was scanned
+  uint64_t whole_end = 0;   // where the last whole record ends: what follows is a torn tail
+  std::vector<DamagedRange>
+      damaged;  // wrong bytes that whole records follow; a torn tail is not among them
 };
 
 // Called for each whole record (both checksums right), in order. An error ends the scan.
-using RecordVisitor = std::function<absl::Status(uint64_t offset, const RecordHeader& header, std::string_view payload)>;
+using RecordVisitor = std::function<absl::Status(uint64_t offset, const RecordHeader& header,
+                                                 std::string_view payload)>;
 
-// Reads the records from `from` (at least kSegmentHeaderBytes, where a record begins) to the end. Bytes which are no record are stepped
-// over: the next valid header at a multiple of 8 goes on.
-absl::StatusOr<ScanReport> ScanSegment(const std::string& store_directory, uint64_t segment, uint64_t from, const RecordVisitor& visit);
+// Reads the records from `from` (at least kSegmentHeaderBytes, where a record begins) to the end.
+// Bytes which are no record are stepped over: the next valid header at a multiple of 8 goes on.
+absl::StatusOr<ScanReport> ScanSegment(const std::string& store_directory, uint64_t segment,
+                                       uint64_t from, const RecordVisitor& visit);
 
 }  // namespace galley::store

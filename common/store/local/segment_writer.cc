@@ -11,7 +11,8 @@ namespace {
 
 class FileSegmentWriter final : public SegmentWriter {
  public:
-  FileSegmentWriter(std::string directory, std::unique_ptr<SegmentFile> file) : directory_(std::move(directory)), file_(std::move(file)) {}
+  FileSegmentWriter(std::string directory, std::unique_ptr<SegmentFile> file)
+      : directory_(std::move(directory)), file_(std::move(file)) {}
 
   absl::StatusOr<std::pair<Digest, BlobLocation>> Append(std::string_view bytes) override {
     const Digest digest = Digest::Of(bytes);
@@ -32,10 +33,12 @@ class FileSegmentWriter final : public SegmentWriter {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SegmentWriter>> SegmentWriter::Open(const std::string& store_directory, uint64_t segment) {
+absl::StatusOr<std::unique_ptr<SegmentWriter>> SegmentWriter::Open(
+    const std::string& store_directory, uint64_t segment) {
   ASSIGN_OR_RETURN(std::unique_ptr<SegmentFile> file, SegmentFile::Open(store_directory, segment));
   if (file->writer() != SegmentWriterKind::kWorker) {
-    return absl::FailedPreconditionError(fmt::format("segment {:016x} is the owner's own: ask the owner to allocate one", segment));
+    return absl::FailedPreconditionError(
+        fmt::format("segment {:016x} is the owner's own: ask the owner to allocate one", segment));
   }
   return std::unique_ptr<SegmentWriter>(new FileSegmentWriter(store_directory, std::move(file)));
 }

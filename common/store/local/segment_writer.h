@@ -1,5 +1,6 @@
-// SegmentWriter: what a local worker writes blobs with. It appends small blobs to a segment of its own and writes large ones as files
-// (temporary name, then link), and says where they are; it never touches the index. Bytes are hashed here, once.
+// SegmentWriter: what a local worker writes blobs with. It appends small blobs to a segment of its
+// own and writes large ones as files (temporary name, then link), and says where they are; it never
+// touches the index. Bytes are hashed here, once.
 //
 // Threads: one owner. Crash at any point leaves a tail that readers refuse by its checksum.
 #pragma once
@@ -20,7 +21,8 @@ class SegmentWriter {
   // A segment is closed for writing (and another is to be allocated) when it is larger than this.
   static constexpr uint64_t kSegmentBytesMax = 256ull << 20;
 
-  static absl::StatusOr<std::unique_ptr<SegmentWriter>> Open(const std::string& store_directory, uint64_t segment);
+  static absl::StatusOr<std::unique_ptr<SegmentWriter>> Open(const std::string& store_directory,
+                                                             uint64_t segment);
   virtual ~SegmentWriter() = default;
 
   // RESOURCE_EXHAUSTED: no space; the segment is cut back to its last whole record.
@@ -28,7 +30,9 @@ class SegmentWriter {
   virtual uint64_t size_bytes() const = 0;
 };
 
-// Reads and verifies one blob straight from the store's files. DATA_LOSS when the bytes are wrong (tell the owner).
-absl::StatusOr<Blob> ReadBlobAt(const std::string& store_directory, const Digest& digest, const BlobLocation& location);
+// Reads and verifies one blob straight from the store's files. DATA_LOSS when the bytes are wrong
+// (tell the owner).
+absl::StatusOr<Blob> ReadBlobAt(const std::string& store_directory, const Digest& digest,
+                                const BlobLocation& location);
 
 }  // namespace galley::store

@@ -10,17 +10,21 @@
 namespace galley::store {
 
 struct ConnectOptions {
-  absl::Duration deadline = absl::Seconds(60);           // of one call, and a second more for each 4 MiB that it carries
+  absl::Duration deadline =
+      absl::Seconds(60);  // of one call, and a second more for each 4 MiB that it carries
   absl::Duration verify_deadline = absl::Hours(24);
-  absl::Duration reconnect_time = absl::Seconds(2);      // how long a call that may be sent again waits for an owner to come back
+  absl::Duration reconnect_time =
+      absl::Seconds(2);  // how long a call that may be sent again waits for an owner to come back
 };
 
-// UNAVAILABLE: nobody answers on the socket (try OpenLocalStore). Calls reconnect by themselves when the owner is replaced by another;
-// while there is none they answer UNAVAILABLE.
+// UNAVAILABLE: nobody answers on the socket (try OpenLocalStore). Calls reconnect by themselves
+// when the owner is replaced by another; while there is none they answer UNAVAILABLE.
 absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory);
-absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory, const ConnectOptions& options);
+absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory,
+                                                    const ConnectOptions& options);
 
-// Where the owner's socket is: <directory>/store.sock, or what <directory>/store.sock.path says when that is too long for a socket's name.
+// Where the owner's socket is: <directory>/store.sock, or what <directory>/store.sock.path says
+// when that is too long for a socket's name.
 std::string SocketPath(const std::string& directory);
 // The longest path that a Unix socket may have: sizeof(sockaddr_un::sun_path) - 1.
 inline constexpr size_t kSocketPathBytesMax = 107;

@@ -16,7 +16,8 @@ constexpr size_t kDigestsAtOnce = 16'384;
 
 class RemoteStore final : public Store {
  public:
-  RemoteStore(std::string directory, ConnectOptions options) : directory_(std::move(directory)), options_(options) {
+  RemoteStore(std::string directory, ConnectOptions options)
+      : directory_(std::move(directory)), options_(options) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(4 << 20);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
@@ -24,14 +25,17 @@ class RemoteStore final : public Store {
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    stub_ = v1::Store::NewStub(grpc::CreateCustomChannel(SocketTarget(SocketPath(directory_)), grpc::InsecureChannelCredentials(), arguments));
+    stub_ = v1::Store::NewStub(grpc::CreateCustomChannel(
+        SocketTarget(SocketPath(directory_)), grpc::InsecureChannelCredentials(), arguments));
   }
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
     std::vector<Digest> missing;
     for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
       const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::DigestList>(part, [&](auto& context) { return stub_->FindMissing(&context); })));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::DigestList>(part, [&](auto& context) {
+                         return stub_->FindMissing(&context);
+                       })));
       ASSIGN_OR_RETURN(const std::vector<Digest> of_part, FromWire(reply));
       missing.insert(missing.end(), of_part.begin(), of_part.end());
     }
@@ -42,8 +46,12 @@ class RemoteStore final : public Store {
     if (digest == Digest()) return MakeBlob("");
     v1::BlobDigest request;
     SetDigest(digest, request);
-    ASSIGN_OR_RETURN(std::string bytes, Receive(digest.size_bytes(), [&](auto& context) { return stub_->Get(&context, request); }));
-    if (Digest::Of(bytes) != digest) return absl::DataLossError(fmt::format("blob {}: its bytes changed on the store's socket", digest.ToString()));
+    ASSIGN_OR_RETURN(std::string bytes, Receive(digest.size_bytes(), [&](auto& context) {
+                       return stub_->Get(&context, request);
+                     }));
+    if (Digest::Of(bytes) != digest)
+      return absl::DataLossError(
+          fmt::format("blob {}: its bytes changed on the store's socket", digest.ToString()));
     return MakeBlob(std::move(bytes));
   }
 
@@ -65,32 +73,45 @@ class RemoteStore final : public Store {
     });
   }
 
-  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) override {
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> weak_keys) override {
     std::vector<std::vector<std::string>> answer;
     for (size_t begin = 0; begin < weak_keys.size(); begin += kKeysAtOnce) {
       const auto part = weak_keys.subspan(begin, std::min(kKeysAtOnce, weak_keys.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::SetsReply>(part, [&](auto& context) { return stub_->ObservationSets(&context); })));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::SetsReply>(part, [&](auto& context) {
+                         return stub_->ObservationSets(&context);
+                       })));
       RETURN_IF_ERROR(CheckCount(part.size(), reply.keys_size()));
-      for (const auto& list : reply.keys()) answer.emplace_back(list.sets().begin(), list.sets().end());
+      for (const auto& list : reply.keys())
+        answer.emplace_back(list.sets().begin(), list.sets().end());
     }
     return answer;
   }
 
-  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) override {
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> action_keys) override {
     std::vector<std::optional<std::string>> answer;
     for (size_t begin = 0; begin < action_keys.size(); begin += kKeysAtOnce) {
-      const auto part = action_keys.subspan(begin, std::min(kKeysAtOnce, action_keys.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::ResultsReply>(part, [&](auto& context) { return stub_->Results(&context); })));
+      const auto part =
+          action_keys.subspan(begin, std::min(kKeysAtOnce, action_keys.size() - begin));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::ResultsReply>(part, [&](auto& context) {
+                         return stub_->Results(&context);
+                       })));
       RETURN_IF_ERROR(CheckCount(part.size(), reply.keys_size()));
-      for (const auto& key : reply.keys()) answer.push_back(key.is_present() ? std::optional(key.result()) : std::nullopt);
+      for (const auto& key : reply.keys())
+        answer.push_back(key.is_present() ? std::optional(key.result()) : std::nullopt);
     }
     return answer;
   }
 
   absl::StatusOr<StoreInfo> Info() override {
     v1::InfoReply reply;
-    RETURN_IF_ERROR(Retried([&] { return Call(v1::InfoRequest(), reply, &v1::Store::Stub::Info); }));
-    return StoreInfo{.directory = reply.directory(), .store_id = reply.store_id(), .loss_epoch = reply.loss_epoch(), .commits = reply.commits()};
+    RETURN_IF_ERROR(
+        Retried([&] { return Call(v1::InfoRequest(), reply, &v1::Store::Stub::Info); }));
+    return StoreInfo{.directory = reply.directory(),
+                     .store_id = reply.store_id(),
+                     .loss_epoch = reply.loss_epoch(),
+                     .commits = reply.commits()};
   }
 
   absl::StatusOr<uint64_t> AllocateSegment() override {
@@ -99,21 +120,27 @@ class RemoteStore final : public Store {
     return reply.segment();
   }
 
-  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) override {
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
+      std::span<const Digest> digests) override {
     std::vector<std::optional<BlobLocation>> answer;
     for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
       const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::LocateReply>(part, [&](auto& context) { return stub_->Locate(&context); })));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::LocateReply>(part, [&](auto& context) {
+                         return stub_->Locate(&context);
+                       })));
       RETURN_IF_ERROR(CheckCount(part.size(), reply.digests_size()));
       for (const auto& at : reply.digests()) {
-        answer.push_back(at.is_present() ? std::optional(BlobLocation{.segment = at.segment(), .offset = at.offset()}) : std::nullopt);
+        answer.push_back(at.is_present() ? std::optional(BlobLocation{.segment = at.segment(),
+                                                                      .offset = at.offset()})
+                                         : std::nullopt);
       }
     }
     return answer;
   }
 
   absl::Status Commit(const CommitBatch& batch) override {
-    return Send(ToWire(batch).SerializeAsString(), [&](auto& context, auto& done) { return stub_->Commit(&context, &done); });
+    return Send(ToWire(batch).SerializeAsString(),
+                [&](auto& context, auto& done) { return stub_->Commit(&context, &done); });
   }
 
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override {
@@ -125,7 +152,9 @@ class RemoteStore final : public Store {
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override {
     v1::RootsRequest request;
     request.set_project_id(std::string(project_id));
-    ASSIGN_OR_RETURN(const std::string bytes, Receive(kChunkedMessageBytesMax, [&](auto& context) { return stub_->Roots(&context, request); }));
+    ASSIGN_OR_RETURN(const std::string bytes, Receive(kChunkedMessageBytesMax, [&](auto& context) {
+                       return stub_->Roots(&context, request);
+                     }));
     ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::RootsReply>(bytes));
     std::vector<PublishedRoot> roots;
     for (const v1::Root& wire : reply.roots()) {
@@ -136,46 +165,63 @@ class RemoteStore final : public Store {
   }
 
   absl::Status Forget(std::span<const Digest> action_keys) override {
-    return Send(ToWire(action_keys).SerializeAsString(), [&](auto& context, auto& done) { return stub_->Forget(&context, &done); });
+    return Send(ToWire(action_keys).SerializeAsString(),
+                [&](auto& context, auto& done) { return stub_->Forget(&context, &done); });
   }
 
   absl::StatusOr<StoreStats> Stats() override {
     v1::StatsReply reply;
-    RETURN_IF_ERROR(Retried([&] { return Call(v1::StatsRequest(), reply, &v1::Store::Stub::Stats); }));
-    return StoreStats{.blobs = reply.blobs(), .blob_bytes = reply.blob_bytes(), .results = reply.results(), .observation_sets = reply.observation_sets(),
-                      .segments = reply.segments(), .segment_bytes = reply.segment_bytes(), .files = reply.files(), .file_bytes = reply.file_bytes(),
-                      .roots = reply.roots(), .quarantined = reply.quarantined()};
+    RETURN_IF_ERROR(
+        Retried([&] { return Call(v1::StatsRequest(), reply, &v1::Store::Stub::Stats); }));
+    return StoreStats{.blobs = reply.blobs(),
+                      .blob_bytes = reply.blob_bytes(),
+                      .results = reply.results(),
+                      .observation_sets = reply.observation_sets(),
+                      .segments = reply.segments(),
+                      .segment_bytes = reply.segment_bytes(),
+                      .files = reply.files(),
+                      .file_bytes = reply.file_bytes(),
+                      .roots = reply.roots(),
+                      .quarantined = reply.quarantined()};
   }
 
   absl::StatusOr<VerifyReport> Verify() override {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoSeconds(options_.verify_deadline));
+    context.set_deadline(std::chrono::system_clock::now() +
+                         absl::ToChronoSeconds(options_.verify_deadline));
     auto reader = stub_->Verify(&context, v1::VerifyRequest());
     ASSIGN_OR_RETURN(const std::string bytes, Finished(context, *reader, kChunkedMessageBytesMax));
     ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::VerifyReply>(bytes));
-    return VerifyReport{.blobs = reply.blobs(), .bytes = reply.bytes(), .problems = {reply.problems().begin(), reply.problems().end()}};
+    return VerifyReport{.blobs = reply.blobs(),
+                        .bytes = reply.bytes(),
+                        .problems = {reply.problems().begin(), reply.problems().end()}};
   }
 
  private:
   static constexpr size_t kKeysAtOnce = 4096;
 
   void Prepare(grpc::ClientContext& context, uint64_t bytes) const {
-    const absl::Duration allowed = options_.deadline + absl::Seconds(static_cast<double>(bytes) / (4 << 20));
+    const absl::Duration allowed =
+        options_.deadline + absl::Seconds(static_cast<double>(bytes) / (4 << 20));
     context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoMicroseconds(allowed));
   }
 
   static absl::Status CheckCount(size_t asked, int answered) {
     if (asked == static_cast<size_t>(answered)) return absl::OkStatus();
-    return absl::InternalError(fmt::format("the store's owner answered {} of {} keys", answered, asked));
+    return absl::InternalError(
+        fmt::format("the store's owner answered {} of {} keys", answered, asked));
   }
 
   // Calls `once` again while the owner is away, for a while.
   template <typename Once>
   absl::Status Retried(const Once& once) {
-    const auto end = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(options_.reconnect_time);
+    const auto end =
+        std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(options_.reconnect_time);
     while (true) {
       const absl::Status status = once();
-      if (status.code() != absl::StatusCode::kUnavailable || std::chrono::steady_clock::now() >= end) return Annotated(status);
+      if (status.code() != absl::StatusCode::kUnavailable ||
+          std::chrono::steady_clock::now() >= end)
+        return Annotated(status);
       WaitForOwner(end);
     }
   }
@@ -183,8 +229,10 @@ class RemoteStore final : public Store {
   void WaitForOwner(std::chrono::steady_clock::time_point end) {
     grpc::ClientContext context;
     context.set_wait_for_ready(true);
-    const auto left = std::min<std::chrono::steady_clock::duration>(end - std::chrono::steady_clock::now(), std::chrono::milliseconds(200));
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
+    const auto left = std::min<std::chrono::steady_clock::duration>(
+        end - std::chrono::steady_clock::now(), std::chrono::milliseconds(200));
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
     v1::InfoReply reply;
     // Its outcome says nothing that the call itself, sent again, does not say.
     static_cast<void>(stub_->Info(&context, v1::InfoRequest(), &reply));
@@ -195,14 +243,17 @@ class RemoteStore final : public Store {
   }
 
   template <typename Request, typename Reply>
-  absl::Status Call(const Request& request, Reply& reply, grpc::Status (v1::Store::Stub::*method)(grpc::ClientContext*, const Request&, Reply*)) {
+  absl::Status Call(const Request& request, Reply& reply,
+                    grpc::Status (v1::Store::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                            Reply*)) {
     grpc::ClientContext context;
     Prepare(context, 0);
     return Annotated(FromGrpc(((*stub_).*method)(&context, request, &reply)));
   }
 
   template <typename Stream>
-  static absl::StatusOr<std::string> Finished(grpc::ClientContext& context, Stream& stream, size_t size_bytes_max) {
+  static absl::StatusOr<std::string> Finished(grpc::ClientContext& context, Stream& stream,
+                                              size_t size_bytes_max) {
     absl::StatusOr<std::string> bytes = ReadChunks(stream, size_bytes_max);
     if (!bytes.ok()) context.TryCancel();
     const absl::Status status = FromGrpc(stream.Finish());
@@ -261,18 +312,23 @@ class RemoteStore final : public Store {
 }  // namespace
 
 std::string SocketPath(const std::string& directory) {
-  const absl::StatusOr<std::string> elsewhere = ReadFile(JoinPath(directory, "store.sock.path"), 4096);
+  const absl::StatusOr<std::string> elsewhere =
+      ReadFile(JoinPath(directory, "store.sock.path"), 4096);
   if (elsewhere.ok()) return elsewhere->substr(0, elsewhere->find('\n'));
   return JoinPath(directory, "store.sock");
 }
 
-absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory) { return ConnectStore(directory, ConnectOptions()); }
+absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory) {
+  return ConnectStore(directory, ConnectOptions());
+}
 
-absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory, const ConnectOptions& options) {
+absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory,
+                                                    const ConnectOptions& options) {
   const std::string absolute = AbsolutePath(directory);
   const std::string path = SocketPath(absolute);
   if (path.empty() || path.size() > kSocketPathBytesMax || !FileExists(path)) {
-    return absl::UnavailableError(fmt::format("nobody serves the store {}: there is no socket {}", absolute, path));
+    return absl::UnavailableError(
+        fmt::format("nobody serves the store {}: there is no socket {}", absolute, path));
   }
   auto store = std::make_unique<RemoteStore>(absolute, options);
   RETURN_IF_ERROR(store->Info().status());

@@ -63,7 +63,8 @@ absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire) {
   CommitBatch batch;
   for (const v1::LocatedBlob& blob : wire.blobs()) {
     ASSIGN_OR_RETURN(const Digest digest, DigestOf(blob.digest()));
-    batch.blobs.emplace_back(digest, BlobLocation{.segment = blob.segment(), .offset = blob.offset()});
+    batch.blobs.emplace_back(digest,
+                             BlobLocation{.segment = blob.segment(), .offset = blob.offset()});
   }
   for (const v1::ResultToPut& result : wire.results()) {
     PutResult put;
@@ -79,7 +80,8 @@ absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire) {
 std::string SocketTarget(std::string_view path) {
   std::string target = "unix:";
   for (const char c : path) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '-' || c == '_' || c == '.';
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '/' || c == '-' || c == '_' || c == '.';
     target += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return target;

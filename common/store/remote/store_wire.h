@@ -1,5 +1,5 @@
-// The store's wire (proto/galley/v1/store.proto) as both ends use it: digests, statuses, messages in chunks. gRPC headers: serve/ and
-// remote/ only.
+// The store's wire (proto/galley/v1/store.proto) as both ends use it: digests, statuses, messages
+// in chunks. gRPC headers: serve/ and remote/ only.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,17 @@ inline absl::Status FromGrpc(const grpc::Status& status) {
 inline grpc::Status ToGrpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   // Messages travel as HTTP/2 headers, whose size is limited.
-  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), MessageOf(status).substr(0, 4096));
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()),
+                      MessageOf(status).substr(0, 4096));
 }
 
 inline void SetDigest(const Digest& digest, v1::BlobDigest& wire) {
   wire.set_hash(std::string(digest.hash()));
   wire.set_size_bytes(digest.size_bytes());
 }
-inline absl::StatusOr<Digest> DigestOf(const v1::BlobDigest& wire) { return Digest::FromHash(wire.hash(), wire.size_bytes()); }
+inline absl::StatusOr<Digest> DigestOf(const v1::BlobDigest& wire) {
+  return Digest::FromHash(wire.hash(), wire.size_bytes());
+}
 
 v1::DigestList ToWire(std::span<const Digest> digests);
 absl::StatusOr<std::vector<Digest>> FromWire(const v1::DigestList& list);
@@ -52,18 +55,21 @@ absl::Status WriteChunks(Writer& writer, std::string_view bytes) {
   v1::Chunk chunk;
   for (size_t begin = 0; begin < bytes.size(); begin += kChunkBytesMax) {
     chunk.set_data(std::string(bytes.substr(begin, kChunkBytesMax)));
-    if (!writer.Write(chunk)) return absl::UnavailableError("the other end of the store's socket went away");
+    if (!writer.Write(chunk))
+      return absl::UnavailableError("the other end of the store's socket went away");
   }
   return absl::OkStatus();
 }
 
 template <typename Reader>
-absl::StatusOr<std::string> ReadChunks(Reader& reader, size_t size_bytes_max = kChunkedMessageBytesMax) {
+absl::StatusOr<std::string> ReadChunks(Reader& reader,
+                                       size_t size_bytes_max = kChunkedMessageBytesMax) {
   std::string bytes;
   v1::Chunk chunk;
   while (reader.Read(&chunk)) {
     if (chunk.data().size() > size_bytes_max - bytes.size()) {
-      return absl::ResourceExhaustedError(fmt::format("a message of more than {} bytes", size_bytes_max));
+      return absl::ResourceExhaustedError(
+          fmt::format("a message of more than {} bytes", size_bytes_max));
     }
     bytes += chunk.data();
   }
@@ -73,7 +79,8 @@ absl::StatusOr<std::string> ReadChunks(Reader& reader, size_t size_bytes_max = k
 template <typename Message>
 absl::StatusOr<Message> ParseMessage(const std::string& bytes) {
   Message message;
-  if (!message.ParseFromString(bytes)) return absl::InvalidArgumentError("bytes that are no " + message.GetTypeName());
+  if (!message.ParseFromString(bytes))
+    return absl::InvalidArgumentError("bytes that are no " + message.GetTypeName());
   return message;
 }
 

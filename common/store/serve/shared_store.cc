@@ -28,19 +28,23 @@ const absl::Status& StatusOf(const absl::StatusOr<T>& answer) {
   return answer.status();
 }
 
-// What a call ends with when the owner goes away during it. CANCELLED: an owner that closes cuts off calls that take long.
+// What a call ends with when the owner goes away during it. CANCELLED: an owner that closes cuts
+// off calls that take long.
 bool IsGone(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kUnavailable || status.code() == absl::StatusCode::kCancelled;
+  return status.code() == absl::StatusCode::kUnavailable ||
+         status.code() == absl::StatusCode::kCancelled;
 }
 
 bool IsSameRoot(const PublishedRoot& a, const PublishedRoot& b) {
   // The record keeps microseconds.
-  return a.root == b.root && a.by_the_book == b.by_the_book && absl::ToUnixMicros(a.time) == absl::ToUnixMicros(b.time) && a.snapshot == b.snapshot;
+  return a.root == b.root && a.by_the_book == b.by_the_book &&
+         absl::ToUnixMicros(a.time) == absl::ToUnixMicros(b.time) && a.snapshot == b.snapshot;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const std::string& directory, absl::Duration timeout) {
+absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const std::string& directory,
+                                                               absl::Duration timeout) {
   std::unique_ptr<SharedStore> shared(new SharedStore(AbsolutePath(directory), timeout));
   ASSIGN_OR_RETURN(Access access, shared->OpenWithin(absl::Now() + timeout));
   const base::MutexLock lock(shared->mutex_);
@@ -59,7 +63,8 @@ absl::StatusOr<SharedStore::Access> SharedStore::OpenOnce() const {
     return Access{.store = std::shared_ptr<Store>(std::move(served), store), .is_owner = true};
   }
   if (own.status().code() != absl::StatusCode::kAlreadyExists) return own.status();
-  ASSIGN_OR_RETURN(std::shared_ptr<Store> theirs, ConnectStore(directory_, {.reconnect_time = absl::ZeroDuration()}));
+  ASSIGN_OR_RETURN(std::shared_ptr<Store> theirs,
+                   ConnectStore(directory_, {.reconnect_time = absl::ZeroDuration()}));
   return Access{.store = std::move(theirs)};
 }
 
@@ -99,7 +104,8 @@ absl::Status SharedStore::Replace(uint64_t generation, absl::Time end) {
     if (!put.ok() && IsGone(put) && absl::Now() < end) continue;  // that one is gone too
     RETURN_IF_ERROR(Annotate(put, "what was put before the store's owner went away"));
     next.generation = generation + 1;
-    LogInfo("store={} the owner is gone: {}", directory_, next.is_owner ? "owned by this process now" : "another process owns it now");
+    LogInfo("store={} the owner is gone: {}", directory_,
+            next.is_owner ? "owned by this process now" : "another process owns it now");
     const base::MutexLock lock(mutex_);
     access_ = std::move(next);
     return absl::OkStatus();
@@ -112,7 +118,8 @@ absl::Status SharedStore::PutUnsavedTo(Store& store) {
     const base::MutexLock lock(mutex_);
     for (const auto& [number, blob] : unsaved_) unsaved.push_back(blob);
   }
-  for (const std::shared_ptr<Unsaved>& blob : unsaved) RETURN_IF_ERROR(store.Put(Digest::Of(blob->bytes), blob->bytes));
+  for (const std::shared_ptr<Unsaved>& blob : unsaved)
+    RETURN_IF_ERROR(store.Put(Digest::Of(blob->bytes), blob->bytes));
   return absl::OkStatus();
 }
 
@@ -138,7 +145,9 @@ void SharedStore::NoteSaved(const std::set<uint64_t>& numbers) {
 absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
   if (Current().is_owner) return Current().store->Put(digest, bytes);  // it dies with us
   if (Digest::Of(bytes) != digest) {
-    return absl::InvalidArgumentError(fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(), bytes.size()));
+    return absl::InvalidArgumentError(
+        fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(),
+                    bytes.size()));
   }
   uint64_t number = 0;
   {
@@ -148,7 +157,8 @@ absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
     unsaved_[number] = std::make_shared<Unsaved>(Unsaved{.bytes = std::string(bytes)});
     unsaved_bytes_ += bytes.size();
   }
-  if (const absl::Status put = Retried([&](Store& store) { return store.Put(digest, bytes); }); !put.ok()) {
+  if (const absl::Status put = Retried([&](Store& store) { return store.Put(digest, bytes); });
+      !put.ok()) {
     NoteSaved({number});
     return put;
   }
@@ -195,11 +205,13 @@ absl::StatusOr<Blob> SharedStore::Get(const Digest& digest) {
   return Retried([&](Store& store) { return store.Get(digest); });
 }
 
-absl::StatusOr<std::vector<std::vector<std::string>>> SharedStore::ObservationSets(std::span<const Digest> weak_keys) {
+absl::StatusOr<std::vector<std::vector<std::string>>> SharedStore::ObservationSets(
+    std::span<const Digest> weak_keys) {
   return Retried([&](Store& store) { return store.ObservationSets(weak_keys); });
 }
 
-absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::Results(std::span<const Digest> action_keys) {
+absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::Results(
+    std::span<const Digest> action_keys) {
   return Retried([&](Store& store) { return store.Results(action_keys); });
 }
 
@@ -211,7 +223,8 @@ absl::StatusOr<uint64_t> SharedStore::AllocateSegment() {
   return Retried([](Store& store) { return store.AllocateSegment(); });
 }
 
-absl::StatusOr<std::vector<std::optional<BlobLocation>>> SharedStore::Locate(std::span<const Digest> digests) {
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> SharedStore::Locate(
+    std::span<const Digest> digests) {
   return Retried([&](Store& store) { return store.Locate(digests); });
 }
 
@@ -231,7 +244,8 @@ absl::StatusOr<VerifyReport> SharedStore::Verify() {
   return Retried([](Store& store) { return store.Verify(); });
 }
 
-absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode, absl::Duration timeout) {
+absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode,
+                                                     absl::Duration timeout) {
   if (mode == OpenMode::kMustExist && !FileExists(JoinPath(AbsolutePath(directory), "format"))) {
     return absl::NotFoundError(fmt::format("there is no store in {}", AbsolutePath(directory)));
   }

@@ -1,10 +1,12 @@
-// SharedStore: a store directory that several processes use and any of them may leave, orderly or killed. While another process owns it,
-// calls go to that one's socket; when the owner is gone, this process becomes the owner itself, or a client of whoever was quicker, and the
-// call is made again there.
+// SharedStore: a store directory that several processes use and any of them may leave, orderly or
+// killed. While another process owns it, calls go to that one's socket; when the owner is gone,
+// this process becomes the owner itself, or a client of whoever was quicker, and the call is made
+// again there.
 //
-// What was Put to an owner and not committed dies with it, so it is kept here and Put again: at most kUnsavedBytesMax, above which it is
-// committed. Segments of workers are files, which the next owner adopts from like the last. Not kept is what another client Put and
-// nobody committed: FindMissing may have said that it is there.
+// What was Put to an owner and not committed dies with it, so it is kept here and Put again: at
+// most kUnsavedBytesMax, above which it is committed. Segments of workers are files, which the next
+// owner adopts from like the last. Not kept is what another client Put and nobody committed:
+// FindMissing may have said that it is there.
 //
 // Threads: any.
 #pragma once
@@ -26,18 +28,23 @@ class SharedStore final : public Store {
  public:
   static constexpr uint64_t kUnsavedBytesMax = 64ull << 20;
 
-  // UNAVAILABLE: it is owned by a process that does not answer within `timeout`, which is also how long each call waits for an owner.
-  static absl::StatusOr<std::unique_ptr<SharedStore>> Open(const std::string& directory, absl::Duration timeout);
+  // UNAVAILABLE: it is owned by a process that does not answer within `timeout`, which is also how
+  // long each call waits for an owner.
+  static absl::StatusOr<std::unique_ptr<SharedStore>> Open(const std::string& directory,
+                                                           absl::Duration timeout);
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
-  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(std::span<const Digest> weak_keys) override;
-  absl::StatusOr<std::vector<std::optional<std::string>>> Results(std::span<const Digest> action_keys) override;
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> weak_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> action_keys) override;
   absl::StatusOr<StoreInfo> Info() override;
   // A number that got lost with an answer does no harm.
   absl::StatusOr<uint64_t> AllocateSegment() override;
-  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(std::span<const Digest> digests) override;
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
+      std::span<const Digest> digests) override;
   absl::Status Commit(const CommitBatch& batch) override;
   // Made again only when the newest record of the platform is not this one.
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
@@ -58,7 +65,8 @@ class SharedStore final : public Store {
     bool is_put = false;  // the owner said so
   };
 
-  SharedStore(std::string directory, absl::Duration timeout) : directory_(std::move(directory)), timeout_(timeout) {}
+  SharedStore(std::string directory, absl::Duration timeout)
+      : directory_(std::move(directory)), timeout_(timeout) {}
 
   absl::StatusOr<Access> OpenOnce() const;
   absl::StatusOr<Access> OpenWithin(absl::Time end) const;
@@ -77,7 +85,8 @@ class SharedStore final : public Store {
   base::Mutex replace_mutex_;  // one thread at a time looks for an owner; before mutex_
   mutable base::Mutex mutex_;
   Access access_ GALLEY_GUARDED_BY(mutex_);
-  std::map<uint64_t, std::shared_ptr<Unsaved>> unsaved_ GALLEY_GUARDED_BY(mutex_);  // in the order of Put
+  std::map<uint64_t, std::shared_ptr<Unsaved>> unsaved_
+      GALLEY_GUARDED_BY(mutex_);  // in the order of Put
   uint64_t unsaved_bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t unsaved_next_ GALLEY_GUARDED_BY(mutex_) = 0;
 };

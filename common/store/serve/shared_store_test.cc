@@ -23,7 +23,8 @@ using testing::SizeIs;
 class MortalOwner {
  public:
   explicit MortalOwner(const std::string& directory)
-      : store_(*OpenLocalStore(directory, {.sync = [this](int) { return is_dead_ ? (errno = EIO, -1) : 0; }})),
+      : store_(*OpenLocalStore(directory,
+                               {.sync = [this](int) { return is_dead_ ? (errno = EIO, -1) : 0; }})),
         server_(*StoreServer::Start(*store_, directory)) {}
   void Die() {
     server_.reset();
@@ -40,7 +41,9 @@ class MortalOwner {
 
 class SharedStoreTest : public testing::Test {
  protected:
-  std::unique_ptr<Store> Open(absl::Duration timeout = absl::Seconds(10)) { return *OpenOrConnect(folder_.path(), OpenMode::kMakeIfAbsent, timeout); }
+  std::unique_ptr<Store> Open(absl::Duration timeout = absl::Seconds(10)) {
+    return *OpenOrConnect(folder_.path(), OpenMode::kMakeIfAbsent, timeout);
+  }
 
   const TemporaryFolder folder_;
 };
@@ -117,7 +120,9 @@ TEST_F(SharedStoreTest, MoreThanTheLimitIsCommittedSoThatNothingIsLost) {
   MortalOwner owner(folder_.path());
   const auto client = Open();
   std::vector<Digest> digests;
-  for (int i = 0; i < 9; ++i) digests.push_back(PutBytes(*client, LargeBytes(static_cast<char>('a' + i), SharedStore::kUnsavedBytesMax / 8)));
+  for (int i = 0; i < 9; ++i)
+    digests.push_back(PutBytes(
+        *client, LargeBytes(static_cast<char>('a' + i), SharedStore::kUnsavedBytesMax / 8)));
   owner.Die();
   EXPECT_THAT(*client->FindMissing(digests), IsEmpty());
 }
@@ -131,7 +136,8 @@ TEST_F(SharedStoreTest, ManyThreadsGoOnAcrossATakeover) {
   for (size_t thread = 0; thread < digests.size(); ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < 40; ++i, ++done) {
-        digests[thread].push_back(PutBytes(*client, "thread " + std::to_string(thread) + " blob " + std::to_string(i)));
+        digests[thread].push_back(
+            PutBytes(*client, "thread " + std::to_string(thread) + " blob " + std::to_string(i)));
       }
     });
   }
@@ -149,7 +155,10 @@ TEST_F(SharedStoreTest, AnOwnerThatHangsIsUnavailableAfterTheTimeout) {
   const auto client = Open(absl::Milliseconds(50));
   server.reset();
   EXPECT_EQ(client->Info().status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(OpenOrConnect(folder_.path(), OpenMode::kMakeIfAbsent, absl::Milliseconds(50)).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(OpenOrConnect(folder_.path(), OpenMode::kMakeIfAbsent, absl::Milliseconds(50))
+                .status()
+                .code(),
+            absl::StatusCode::kUnavailable);
 }
 
 TEST_F(SharedStoreTest, AStoreThatMustExistIsNotMade) {
@@ -159,7 +168,8 @@ TEST_F(SharedStoreTest, AStoreThatMustExistIsNotMade) {
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr(absent));
   EXPECT_FALSE(FileExists(absent));
   ASSERT_TRUE(CreateDirectories(absent).ok());
-  EXPECT_EQ(OpenOrConnect(absent, OpenMode::kMustExist).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(OpenOrConnect(absent, OpenMode::kMustExist).status().code(),
+            absl::StatusCode::kNotFound);
   EXPECT_FALSE(FileExists(JoinPath(absent, "lock")));
   { const auto made = OpenOrConnect(absent); }
   EXPECT_TRUE(OpenOrConnect(absent, OpenMode::kMustExist).ok());

@@ -1,4 +1,5 @@
-// What every Store promises, whatever stands behind it: in memory, on the disk, and behind the socket.
+// What every Store promises, whatever stands behind it: in memory, on the disk, and behind the
+// socket.
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/layers/memory_store.h"
 #include "common/store/local/open.h"
@@ -28,7 +29,9 @@ class Subject {
 class MemorySubject final : public Subject {
  public:
   Store& store() override { return store_; }
-  absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) override { return store_.WriteAsWorker(segment, bytes); }
+  absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) override {
+    return store_.WriteAsWorker(segment, bytes);
+  }
 
  private:
   MemoryStore store_;
@@ -40,7 +43,8 @@ class LocalSubject : public Subject {
   LocalSubject() : store_(*OpenLocalStore(folder_.path(), {.sync = [](int) { return 0; }})) {}
   Store& store() override { return *store_; }
   absl::StatusOr<Written> WriteAsWorker(uint64_t segment, std::string_view bytes) override {
-    absl::StatusOr<std::unique_ptr<SegmentWriter>> writer = SegmentWriter::Open(folder_.path(), segment);
+    absl::StatusOr<std::unique_ptr<SegmentWriter>> writer =
+        SegmentWriter::Open(folder_.path(), segment);
     if (!writer.ok()) return writer.status();
     return (*writer)->Append(bytes);
   }
@@ -52,7 +56,9 @@ class LocalSubject : public Subject {
 
 class RemoteSubject final : public LocalSubject {
  public:
-  RemoteSubject() : server_(*StoreServer::Start(*store_, folder_.path())), client_(*ConnectStore(folder_.path())) {}
+  RemoteSubject()
+      : server_(*StoreServer::Start(*store_, folder_.path())),
+        client_(*ConnectStore(folder_.path())) {}
   Store& store() override { return *client_; }
 
  private:
@@ -75,7 +81,9 @@ class EveryStore : public testing::TestWithParam<Kind> {
     return *written;
   }
   bool Has(const Digest& digest) { return store().FindMissing(std::span(&digest, 1))->empty(); }
-  std::vector<std::string> SetsOf(const Digest& weak_key) { return store().ObservationSets(std::span(&weak_key, 1))->front(); }
+  std::vector<std::string> SetsOf(const Digest& weak_key) {
+    return store().ObservationSets(std::span(&weak_key, 1))->front();
+  }
   Store& store() { return subject_->store(); }
 
   const std::unique_ptr<Subject> subject_ = GetParam().make();
@@ -170,7 +178,8 @@ TEST_P(EveryStore, KeepsTheFirstOfTwoOutcomesAndNamesTheKey) {
 }
 
 TEST_P(EveryStore, ReplacesAVerdictByASuccessButNotASuccessByAVerdict) {
-  const PutResult verdict = SampleVerdict("a"), success = SampleResult("a", PutBytes(store(), "one"));
+  const PutResult verdict = SampleVerdict("a"),
+                  success = SampleResult("a", PutBytes(store(), "one"));
   ASSERT_TRUE(store().Commit({.results = {verdict}}).ok());
   EXPECT_THAT(ResultOf(store(), verdict.action_key), Optional(verdict.result));
   EXPECT_TRUE(store().Commit({.results = {success}}).ok());
@@ -180,7 +189,8 @@ TEST_P(EveryStore, ReplacesAVerdictByASuccessButNotASuccessByAVerdict) {
 }
 
 TEST_P(EveryStore, ReplacesAVerdictByASuccessOfTheSameCommit) {
-  const PutResult verdict = SampleVerdict("a"), success = SampleResult("a", PutBytes(store(), "one"));
+  const PutResult verdict = SampleVerdict("a"),
+                  success = SampleResult("a", PutBytes(store(), "one"));
   EXPECT_TRUE(store().Commit({.results = {verdict, success}}).ok());
   EXPECT_THAT(ResultOf(store(), verdict.action_key), Optional(success.result));
 }
@@ -245,7 +255,8 @@ TEST_P(EveryStore, NumbersRootsByProjectAndPlatform) {
 }
 
 TEST_P(EveryStore, PublishesNoRootThatIsAbsent) {
-  EXPECT_EQ(store().Publish(SampleRoot("windows", Digest::Of("absent"))).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(store().Publish(SampleRoot("windows", Digest::Of("absent"))).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(*store().Roots("project"), IsEmpty());
 }
 
@@ -278,18 +289,20 @@ TEST_P(EveryStore, FindsNothingWrongWithWhatWasJustWritten) {
   PutBytes(store(), "small");
   PutBytes(store(), LargeBytes('z'));
   const Written written = WriteAsWorker("by a worker");
-  ASSERT_TRUE(store().Commit({.blobs = {written}, .results = {SampleResult("a", written.first)}}).ok());
+  ASSERT_TRUE(
+      store().Commit({.blobs = {written}, .results = {SampleResult("a", written.first)}}).ok());
   const VerifyReport report = *store().Verify();
   EXPECT_EQ(report.blobs, 3u);
   EXPECT_THAT(report.problems, IsEmpty());
   EXPECT_EQ(EpochOf(store()), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, EveryStore,
-                         testing::Values(Kind{"Memory", [] { return std::unique_ptr<Subject>(new MemorySubject); }},
-                                         Kind{"Local", [] { return std::unique_ptr<Subject>(new LocalSubject); }},
-                                         Kind{"Remote", [] { return std::unique_ptr<Subject>(new RemoteSubject); }}),
-                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Stores, EveryStore,
+    testing::Values(Kind{"Memory", [] { return std::unique_ptr<Subject>(new MemorySubject); }},
+                    Kind{"Local", [] { return std::unique_ptr<Subject>(new LocalSubject); }},
+                    Kind{"Remote", [] { return std::unique_ptr<Subject>(new RemoteSubject); }}),
+    [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace galley::store

@@ -20,21 +20,26 @@
 namespace galley::store {
 namespace {
 
-// A socket is bound under a name of its own in a folder that only we may enter, and takes its place by a rename: so it never stands there
-// with another mode, and what was there before is replaced at once.
+// A socket is bound under a name of its own in a folder that only we may enter, and takes its place
+// by a rename: so it never stands there with another mode, and what was there before is replaced at
+// once.
 constexpr std::string_view kBindingName = "/b-XXXXXX/s";
 
-// A folder of ours for sockets whose path in the store would be too long. Its name is that of the store, so that a successor has the same.
+// A folder of ours for sockets whose path in the store would be too long. Its name is that of the
+// store, so that a successor has the same.
 absl::StatusOr<std::string> ShortFolder(const std::string& directory) {
-  const std::string name = fmt::format("galley-{}-{}", ::getuid(), Digest::Of(directory).hex().substr(0, 16));
+  const std::string name =
+      fmt::format("galley-{}-{}", ::getuid(), Digest::Of(directory).hex().substr(0, 16));
   const char* runtime = ::getenv("XDG_RUNTIME_DIR");
   std::string folder = JoinPath(runtime != nullptr && *runtime == '/' ? runtime : "/tmp", name);
   if (folder.size() + kBindingName.size() > kSocketPathBytesMax) folder = JoinPath("/tmp", name);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return ErrnoStatus(errno, "create folder", folder);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return ErrnoStatus(errno, "create folder", folder);
   struct stat s {};
   if (::lstat(folder.c_str(), &s) != 0) return ErrnoStatus(errno, "stat", folder);
   if (!S_ISDIR(s.st_mode) || s.st_uid != ::getuid() || (s.st_mode & 077) != 0) {
-    return absl::PermissionDeniedError(fmt::format("{} should be a folder of this user with mode 0700: remove it", folder));
+    return absl::PermissionDeniedError(
+        fmt::format("{} should be a folder of this user with mode 0700: remove it", folder));
   }
   return folder;
 }
@@ -47,12 +52,14 @@ class GrpcStoreServer final : public StoreServer {
     // The name goes first: who comes now finds no owner, not one that does not answer.
     if (!path_.empty()) ::unlink(path_.c_str());
     if (!path_file_.empty()) ::unlink(path_file_.c_str());
-    if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+    if (server_ != nullptr)
+      server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
   }
 
   absl::Status Start(const std::string& directory) {
     std::string folder = directory;
-    if (directory.size() + std::max(kBindingName.size(), std::string_view("/store.sock").size()) > kSocketPathBytesMax) {
+    if (directory.size() + std::max(kBindingName.size(), std::string_view("/store.sock").size()) >
+        kSocketPathBytesMax) {
       ASSIGN_OR_RETURN(folder, ShortFolder(directory));
       path_file_ = JoinPath(directory, "store.sock.path");
     }
@@ -77,7 +84,8 @@ class GrpcStoreServer final : public StoreServer {
     builder.RegisterService(&service_);
     builder.SetMaxReceiveMessageSize(4 << 20);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr) return absl::InternalError(fmt::format("the socket {} cannot be listened on", path));
+    if (server_ == nullptr)
+      return absl::InternalError(fmt::format("the socket {} cannot be listened on", path));
     if (::chmod(temporary.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", temporary);
     if (::rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename", path);
     return absl::OkStatus();
@@ -91,7 +99,8 @@ class GrpcStoreServer final : public StoreServer {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(Store& store, const std::string& directory) {
+absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(Store& store,
+                                                                const std::string& directory) {
   auto server = std::make_unique<GrpcStoreServer>(store);
   RETURN_IF_ERROR(server->Start(AbsolutePath(directory)));
   return std::unique_ptr<StoreServer>(std::move(server));

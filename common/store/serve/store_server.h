@@ -1,4 +1,5 @@
-// StoreServer: the owner's face on the store's Unix socket (mode 0600), and OpenOrConnect, which every command opens its store with.
+// StoreServer: the owner's face on the store's Unix socket (mode 0600), and OpenOrConnect, which
+// every command opens its store with.
 #pragma once
 
 #include <memory>
@@ -14,18 +15,22 @@ namespace galley::store {
 // Threads: its own; `store` is called from many.
 class StoreServer {
  public:
-  // REQUIRES: the caller owns the store in `directory` (a stale socket there is replaced); `store` outlives the server.
-  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(Store& store, const std::string& directory);
+  // REQUIRES: the caller owns the store in `directory` (a stale socket there is replaced); `store`
+  // outlives the server.
+  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(Store& store,
+                                                            const std::string& directory);
   virtual ~StoreServer() = default;
 };
 
 enum class OpenMode { kMakeIfAbsent, kMustExist };
 
-// The store in `directory`: owned and served by this process when nobody owns it, else reached through the owner's socket. When that owner
-// goes away while the store is in use, this process becomes the owner, or a client of the next one (shared_store.h).
-// UNAVAILABLE: it is owned by a process that does not answer within `timeout`. NOT_FOUND: kMustExist, and there is no store there; nothing
-// is made. Others as OpenLocalStore.
-absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode = OpenMode::kMakeIfAbsent,
+// The store in `directory`: owned and served by this process when nobody owns it, else reached
+// through the owner's socket. When that owner goes away while the store is in use, this process
+// becomes the owner, or a client of the next one (shared_store.h). UNAVAILABLE: it is owned by a
+// process that does not answer within `timeout`. NOT_FOUND: kMustExist, and there is no store
+// there; nothing is made. Others as OpenLocalStore.
+absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory,
+                                                     OpenMode mode = OpenMode::kMakeIfAbsent,
                                                      absl::Duration timeout = absl::Seconds(10));
 
 }  // namespace galley::store

@@ -46,7 +46,8 @@ TEST(StoreServerTest, AStaleSocketIsReplaced) {
     const auto owner = *OpenOrConnect(folder.path());
     fs::create_hard_link(folder.In("store.sock"), folder.In("kept.sock"));
   }
-  fs::rename(folder.In("kept.sock"), folder.In("store.sock"));  // as an owner that was killed leaves it
+  fs::rename(folder.In("kept.sock"),
+             folder.In("store.sock"));  // as an owner that was killed leaves it
   const auto owner = OpenOrConnect(folder.path());
   ASSERT_TRUE(owner.ok()) << owner.status();
   const auto client = ConnectStore(folder.path());
@@ -71,10 +72,12 @@ TEST(StoreServerTest, ErrorsKeepTheirCodeOnTheWay) {
   const auto owner = *OpenOrConnect(folder.path());
   const auto client = *ConnectStore(folder.path());
   EXPECT_EQ(client->Get(Digest::Of("absent")).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(client->Put(Digest::Of("a"), "longer than it should be").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(client->Put(Digest::Of("a"), "longer than it should be").code(),
+            absl::StatusCode::kInvalidArgument);
   const Digest large = PutBytes(*client, LargeBytes('r', 3 << 20));
   ASSERT_TRUE(client->Commit({}).ok());
-  const std::string path = folder.In("files/" + large.hex().substr(0, 2) + "/" + large.hex() + "-" + std::to_string(large.size_bytes()));
+  const std::string path = folder.In("files/" + large.hex().substr(0, 2) + "/" + large.hex() + "-" +
+                                     std::to_string(large.size_bytes()));
   fs::resize_file(path, 100);
   EXPECT_EQ(client->Get(large).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(EpochOf(*client), 1u);

@@ -20,7 +20,9 @@ absl::StatusOr<std::vector<Digest>> ReadDigests(Reader& reader) {
 // The digest of a Put: in its first chunk, and there only.
 absl::Status NoteDigest(const v1::PutChunk& chunk, std::optional<Digest>& digest) {
   if (digest.has_value() == chunk.has_digest()) {
-    return absl::InvalidArgumentError(digest.has_value() ? "a second digest in one Put" : "the first chunk of a Put names no digest");
+    return absl::InvalidArgumentError(digest.has_value()
+                                          ? "a second digest in one Put"
+                                          : "the first chunk of a Put names no digest");
   }
   if (digest.has_value()) return absl::OkStatus();
   ASSIGN_OR_RETURN(digest, DigestOf(chunk.digest()));
@@ -29,7 +31,8 @@ absl::Status NoteDigest(const v1::PutChunk& chunk, std::optional<Digest>& digest
 
 }  // namespace
 
-grpc::Status StoreService::Info(grpc::ServerContext*, const v1::InfoRequest*, v1::InfoReply* reply) {
+grpc::Status StoreService::Info(grpc::ServerContext*, const v1::InfoRequest*,
+                                v1::InfoReply* reply) {
   const absl::StatusOr<StoreInfo> info = store_.Info();
   if (!info.ok()) return ToGrpc(info.status());
   reply->set_directory(info->directory);
@@ -48,7 +51,8 @@ grpc::Status StoreService::FindMissing(grpc::ServerContext*, ChunkStream* stream
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::Get(grpc::ServerContext*, const v1::BlobDigest* request, ChunkWriter* writer) {
+grpc::Status StoreService::Get(grpc::ServerContext*, const v1::BlobDigest* request,
+                               ChunkWriter* writer) {
   const auto answer = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const Digest digest, DigestOf(*request));
     ASSIGN_OR_RETURN(const Blob blob, store_.Get(digest));
@@ -57,7 +61,8 @@ grpc::Status StoreService::Get(grpc::ServerContext*, const v1::BlobDigest* reque
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::Put(grpc::ServerContext*, grpc::ServerReader<v1::PutChunk>* reader, v1::Done*) {
+grpc::Status StoreService::Put(grpc::ServerContext*, grpc::ServerReader<v1::PutChunk>* reader,
+                               v1::Done*) {
   const auto answer = [&]() -> absl::Status {
     v1::PutChunk chunk;
     std::optional<Digest> digest;
@@ -65,7 +70,8 @@ grpc::Status StoreService::Put(grpc::ServerContext*, grpc::ServerReader<v1::PutC
     while (reader->Read(&chunk)) {
       RETURN_IF_ERROR(NoteDigest(chunk, digest));
       if (chunk.data().size() > digest->size_bytes() - bytes.size()) {
-        return absl::InvalidArgumentError(fmt::format("blob {}: more bytes than its digest says", digest->ToString()));
+        return absl::InvalidArgumentError(
+            fmt::format("blob {}: more bytes than its digest says", digest->ToString()));
       }
       bytes += chunk.data();
     }
@@ -104,7 +110,8 @@ grpc::Status StoreService::Results(grpc::ServerContext*, ChunkStream* stream) {
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::AllocateSegment(grpc::ServerContext*, const v1::AllocateSegmentRequest*, v1::AllocateSegmentReply* reply) {
+grpc::Status StoreService::AllocateSegment(grpc::ServerContext*, const v1::AllocateSegmentRequest*,
+                                           v1::AllocateSegmentReply* reply) {
   const absl::StatusOr<uint64_t> segment = store_.AllocateSegment();
   if (segment.ok()) reply->set_segment(*segment);
   return ToGrpc(segment.status());
@@ -136,7 +143,8 @@ grpc::Status StoreService::Commit(grpc::ServerContext*, ChunkReader* reader, v1:
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::Publish(grpc::ServerContext*, const v1::Root* request, v1::PublishReply* reply) {
+grpc::Status StoreService::Publish(grpc::ServerContext*, const v1::Root* request,
+                                   v1::PublishReply* reply) {
   const auto answer = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const PublishedRoot root, FromWire(*request));
     ASSIGN_OR_RETURN(const uint64_t sequence, store_.Publish(root));
@@ -146,7 +154,8 @@ grpc::Status StoreService::Publish(grpc::ServerContext*, const v1::Root* request
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::Roots(grpc::ServerContext*, const v1::RootsRequest* request, ChunkWriter* writer) {
+grpc::Status StoreService::Roots(grpc::ServerContext*, const v1::RootsRequest* request,
+                                 ChunkWriter* writer) {
   const auto answer = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.Roots(request->project_id()));
     v1::RootsReply reply;
@@ -164,7 +173,8 @@ grpc::Status StoreService::Forget(grpc::ServerContext*, ChunkReader* reader, v1:
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest*, v1::StatsReply* reply) {
+grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest*,
+                                 v1::StatsReply* reply) {
   const absl::StatusOr<StoreStats> stats = store_.Stats();
   if (!stats.ok()) return ToGrpc(stats.status());
   reply->set_blobs(stats->blobs);
@@ -180,7 +190,8 @@ grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest*, 
   return grpc::Status::OK;
 }
 
-grpc::Status StoreService::Verify(grpc::ServerContext*, const v1::VerifyRequest*, ChunkWriter* writer) {
+grpc::Status StoreService::Verify(grpc::ServerContext*, const v1::VerifyRequest*,
+                                  ChunkWriter* writer) {
   const auto answer = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const VerifyReport report, store_.Verify());
     v1::VerifyReply reply;

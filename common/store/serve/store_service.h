@@ -17,15 +17,20 @@ class StoreService final : public v1::Store::Service {
 
   grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest*, v1::InfoReply* reply) override;
   grpc::Status FindMissing(grpc::ServerContext*, ChunkStream* stream) override;
-  grpc::Status Get(grpc::ServerContext*, const v1::BlobDigest* request, ChunkWriter* writer) override;
-  grpc::Status Put(grpc::ServerContext*, grpc::ServerReader<v1::PutChunk>* reader, v1::Done*) override;
+  grpc::Status Get(grpc::ServerContext*, const v1::BlobDigest* request,
+                   ChunkWriter* writer) override;
+  grpc::Status Put(grpc::ServerContext*, grpc::ServerReader<v1::PutChunk>* reader,
+                   v1::Done*) override;
   grpc::Status ObservationSets(grpc::ServerContext*, ChunkStream* stream) override;
   grpc::Status Results(grpc::ServerContext*, ChunkStream* stream) override;
-  grpc::Status AllocateSegment(grpc::ServerContext*, const v1::AllocateSegmentRequest*, v1::AllocateSegmentReply* reply) override;
+  grpc::Status AllocateSegment(grpc::ServerContext*, const v1::AllocateSegmentRequest*,
+                               v1::AllocateSegmentReply* reply) override;
   grpc::Status Locate(grpc::ServerContext*, ChunkStream* stream) override;
   grpc::Status Commit(grpc::ServerContext*, ChunkReader* reader, v1::Done*) override;
-  grpc::Status Publish(grpc::ServerContext*, const v1::Root* request, v1::PublishReply* reply) override;
-  grpc::Status Roots(grpc::ServerContext*, const v1::RootsRequest* request, ChunkWriter* writer) override;
+  grpc::Status Publish(grpc::ServerContext*, const v1::Root* request,
+                       v1::PublishReply* reply) override;
+  grpc::Status Roots(grpc::ServerContext*, const v1::RootsRequest* request,
+                     ChunkWriter* writer) override;
   grpc::Status Forget(grpc::ServerContext*, ChunkReader* reader, v1::Done*) override;
   grpc::Status Stats(grpc::ServerContext*, const v1::StatsRequest*, v1::StatsReply* reply) override;
   grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest*, ChunkWriter* writer) override;

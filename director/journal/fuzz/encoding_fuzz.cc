@@ -1,5 +1,5 @@
-// The first byte picks a record of the journal, the rest is its stored form: damaged bytes are an error or a record, never a crash; what
-// decodes is written in a form that decodes to the same.
+// The first byte picks a record of the journal, the rest is its stored form: damaged bytes are an
+// error or a record, never a crash; what decodes is written in a form that decodes to the same.
 #include <cstdint>
 #include <string>
 #include <string_view>

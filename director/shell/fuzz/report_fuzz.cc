@@ -1,5 +1,5 @@
-// A FromWorker message of any bytes, as a worker that lies may send it: every report becomes an event that names only what was handed
-// over, never a crash.
+// A FromWorker message of any bytes, as a worker that lies may send it: every report becomes an
+// event that names only what was handed over, never a crash.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,16 +23,23 @@ struct Fixture {
     auto project = std::make_shared<project::Project>();
     project->root = folder;
     project->mounts = {{.path = "/Game", .directory = folder}};
-    project->platforms = {{.name = "windows", .parameters = {{"texture", "bc"}}}, {.name = "android"}, {.name = "linux"}};
-    project->rules.push_back({.match = *content::Glob::Parse("/Game/*.txt"), .body = {.cooker = "copy"}});
-    resolver = std::make_shared<project::RecipeResolver>(*project, std::vector<record::CookerDescription>{{.name = "copy", .identity = "1"}});
+    project->platforms = {{.name = "windows", .parameters = {{"texture", "bc"}}},
+                          {.name = "android"},
+                          {.name = "linux"}};
+    project->rules.push_back(
+        {.match = *content::Glob::Parse("/Game/*.txt"), .body = {.cooker = "copy"}});
+    resolver = std::make_shared<project::RecipeResolver>(
+        *project, std::vector<record::CookerDescription>{{.name = "copy", .identity = "1"}});
     auto made = std::make_shared<World>();
     made->project = project;
     made->snapshot = content::Snapshot::Scan({.mounts = project->mounts, .threads = 1}).value();
     made->table = ProjectCatalog::Build(made->snapshot, project, resolver, {.threads = 1}).value();
     world.Set(made);
-    info = std::make_shared<AttemptInfo>(AttemptInfo{
-        .package = PackageId(0), .name = "/Game/a.txt", .platforms = 3, .recipes = made->table->RecipesOf("/Game/a.txt")});
+    info = std::make_shared<AttemptInfo>(
+        AttemptInfo{.package = PackageId(0),
+                    .name = "/Game/a.txt",
+                    .platforms = 3,
+                    .recipes = made->table->RecipesOf("/Game/a.txt")});
     GALLEY_CHECK(info->recipes != nullptr);
   }
   std::string folder;
@@ -53,14 +60,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ToolDigests tools;
   ResultTable results;
   Trace trace;
-  ReportReader reader({.world = &fixture.world, .store = &store, .tools = &tools, .results = &results, .trace = &trace}, "main");
+  ReportReader reader({.world = &fixture.world,
+                       .store = &store,
+                       .tools = &tools,
+                       .results = &results,
+                       .trace = &trace},
+                      "main");
   reader.Register(1, fixture.info);
   for (v1::Report& wire : *message.mutable_reports()) {
     wire.set_attempt(1);
     const WorkerReport report = reader.Read("local-1", wire);
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&report.what)) {
       GALLEY_CHECK(saved->platform < 2);
-      for (const record::Output& output : saved->result->outputs) GALLEY_CHECK(record::ValidateSuffix(output.suffix).ok());
+      for (const record::Output& output : saved->result->outputs)
+        GALLEY_CHECK(record::ValidateSuffix(output.suffix).ok());
     } else if (const auto* loaded = std::get_if<WorkerReport::Loaded>(&report.what)) {
       GALLEY_CHECK((loaded->platforms & ~fixture.info->platforms) == 0);
     } else if (const auto* needs = std::get_if<WorkerReport::Needs>(&report.what)) {

@@ -29,7 +29,8 @@ constexpr uint64_t kOutputBytesMax = uint64_t{1} << 30;
 constexpr const char* kResultFile = ".galley/result.json";
 constexpr const char* kDepfile = ".galley/depfile";
 // Where {cooked:PACKAGE} without a suffix looks, in this order.
-constexpr std::array<std::string_view, 7> kUsualSuffixes = {".ktx2", ".spv", ".cbor", ".glb", ".opus", ".ogg", ""};
+constexpr std::array<std::string_view, 7> kUsualSuffixes = {".ktx2", ".spv", ".cbor", ".glb",
+                                                            ".opus", ".ogg", ""};
 
 struct CommandSettings {
   Strings argv;
@@ -63,25 +64,47 @@ CommandCooker::CommandCooker() {
   description_.identity = "1";
   description_.documentation = "Runs an external program.";
   description_.settings = {
-      {.name = "argv", .type = SettingType::kStringList, .default_json = "[]", .choices = {},
-       .documentation = "The program and its arguments, with placeholders.", .required = true},
-      {.name = "outputs", .type = SettingType::kStringList, .default_json = "[]", .choices = {},
-       .documentation = "Suffixes of the files that the program writes, each to {output:SUFFIX}.", .required = true},
-      {.name = "depfile", .type = SettingType::kString, .default_json = "\"\"", .choices = {},
-       .documentation = "File in Make syntax, in the folder in which the program runs, that names what it read."},
-      {.name = "cooked_inputs", .type = SettingType::kStringList, .default_json = "[]", .choices = {},
+      {.name = "argv",
+       .type = SettingType::kStringList,
+       .default_json = "[]",
+       .choices = {},
+       .documentation = "The program and its arguments, with placeholders.",
+       .required = true},
+      {.name = "outputs",
+       .type = SettingType::kStringList,
+       .default_json = "[]",
+       .choices = {},
+       .documentation = "Suffixes of the files that the program writes, each to {output:SUFFIX}.",
+       .required = true},
+      {.name = "depfile",
+       .type = SettingType::kString,
+       .default_json = "\"\"",
+       .choices = {},
+       .documentation = "File in Make syntax, in the folder in which the program runs, that names "
+                        "what it read."},
+      {.name = "cooked_inputs",
+       .type = SettingType::kStringList,
+       .default_json = "[]",
+       .choices = {},
        .documentation = "Packages whose outputs the program reads: PACKAGE or PACKAGE:SUFFIX."},
-      {.name = "env", .type = SettingType::kTable, .default_json = "{}", .choices = {},
-       .documentation = "The program's environment, on top of PATH, LANG, TZ and HOME; nothing else is passed."},
+      {.name = "env",
+       .type = SettingType::kTable,
+       .default_json = "{}",
+       .choices = {},
+       .documentation =
+           "The program's environment, on top of PATH, LANG, TZ and HOME; nothing else is passed."},
   };
 }
 
 absl::StatusOr<Strings> EnvironmentOf(const nlohmann::json& table) {
   Strings environment;
   for (const auto& [name, value] : table.items()) {
-    const bool is_name = !name.empty() && name.find('=') == std::string::npos && name.find('\0') == std::string::npos;
-    if (!is_name || !value.is_string() || value.get_ref<const std::string&>().find('\0') != std::string::npos) {
-      return absl::InvalidArgumentError(fmt::format("env: \"{}\": expected NAME = \"value\"", name));
+    const bool is_name = !name.empty() && name.find('=') == std::string::npos &&
+                         name.find('\0') == std::string::npos;
+    if (!is_name || !value.is_string() ||
+        value.get_ref<const std::string&>().find('\0') != std::string::npos) {
+      return absl::InvalidArgumentError(
+          fmt::format("env: \"{}\": expected NAME = \"value\"", name));
     }
     environment.push_back(name + "=" + value.get<std::string>());
   }
@@ -92,15 +115,20 @@ absl::StatusOr<Strings> EnvironmentOf(const nlohmann::json& table) {
 absl::Status NotePlaceholders(CommandSettings& settings) {
   bool wants_depfile = false;
   for (const std::string& argument : settings.argv) {
-    const auto expanded = Expand(argument, [&](const Placeholder& placeholder) -> absl::StatusOr<std::string> {
-      if (placeholder.name == "depfile") wants_depfile = true;
-      if (placeholder.name == "result") settings.has_result = true;
-      if (placeholder.name == "cooked") settings.cooked_inputs.insert(ParseCookedInput(*placeholder.argument));
-      if (placeholder.name == "output" && std::count(settings.outputs.begin(), settings.outputs.end(), *placeholder.argument) == 0) {
-        return absl::InvalidArgumentError(fmt::format("{{output:{}}}: `outputs` does not have this suffix", *placeholder.argument));
-      }
-      return std::string();
-    });
+    const auto expanded =
+        Expand(argument, [&](const Placeholder& placeholder) -> absl::StatusOr<std::string> {
+          if (placeholder.name == "depfile") wants_depfile = true;
+          if (placeholder.name == "result") settings.has_result = true;
+          if (placeholder.name == "cooked")
+            settings.cooked_inputs.insert(ParseCookedInput(*placeholder.argument));
+          if (placeholder.name == "output" &&
+              std::count(settings.outputs.begin(), settings.outputs.end(), *placeholder.argument) ==
+                  0) {
+            return absl::InvalidArgumentError(fmt::format(
+                "{{output:{}}}: `outputs` does not have this suffix", *placeholder.argument));
+          }
+          return std::string();
+        });
     if (!expanded.ok()) return Annotate(expanded.status(), "argv");
   }
   if (wants_depfile && settings.depfile.empty()) settings.depfile = kDepfile;
@@ -112,18 +140,23 @@ absl::StatusOr<CommandSettings> ParseSettings(const nlohmann::json& json) {
   settings.argv = json.at("argv").get<Strings>();
   settings.outputs = json.at("outputs").get<Strings>();
   settings.depfile = json.at("depfile").get<std::string>();
-  if (settings.argv.empty() || settings.argv[0].empty()) return absl::InvalidArgumentError("argv: expected a program and its arguments");
-  if (settings.outputs.empty()) return absl::InvalidArgumentError("outputs: expected at least one suffix");
+  if (settings.argv.empty() || settings.argv[0].empty())
+    return absl::InvalidArgumentError("argv: expected a program and its arguments");
+  if (settings.outputs.empty())
+    return absl::InvalidArgumentError("outputs: expected at least one suffix");
   for (const std::string& suffix : settings.outputs) {
-    if (const absl::Status valid = record::ValidateSuffix(suffix); !valid.ok()) return Annotate(valid, "outputs");
+    if (const absl::Status valid = record::ValidateSuffix(suffix); !valid.ok())
+      return Annotate(valid, "outputs");
     if (std::count(settings.outputs.begin(), settings.outputs.end(), suffix) > 1) {
       return absl::InvalidArgumentError(fmt::format("outputs: \"{}\" is given twice", suffix));
     }
   }
   for (const std::string& argument : settings.argv) {
-    if (argument.find('\0') != std::string::npos) return absl::InvalidArgumentError("argv: a NUL byte");
+    if (argument.find('\0') != std::string::npos)
+      return absl::InvalidArgumentError("argv: a NUL byte");
   }
-  for (const nlohmann::json& input : json.at("cooked_inputs")) settings.cooked_inputs.insert(ParseCookedInput(input.get<std::string>()));
+  for (const nlohmann::json& input : json.at("cooked_inputs"))
+    settings.cooked_inputs.insert(ParseCookedInput(input.get<std::string>()));
   ASSIGN_OR_RETURN(settings.environment, EnvironmentOf(json.at("env")));
   RETURN_IF_ERROR(NotePlaceholders(settings));
   return settings;
@@ -141,7 +174,8 @@ absl::StatusOr<CookedOutput> Ask(CookContext& context, const CookedInput& input)
   }
   for (const std::string_view suffix : kUsualSuffixes) {
     ASSIGN_OR_RETURN(Blob bytes, context.Cooked(input.package, suffix));
-    if (bytes != nullptr) return CookedOutput{.suffix = std::string(suffix), .bytes = std::move(bytes)};
+    if (bytes != nullptr)
+      return CookedOutput{.suffix = std::string(suffix), .bytes = std::move(bytes)};
   }
   return CookedOutput{};
 }
@@ -163,7 +197,8 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> CommandCooker::Load(CookContext&
 // One run of the program, for one platform.
 class Run {
  public:
-  Run(CookContext& context, const CommandSettings& settings, const std::string& name, Workspace workspace)
+  Run(CookContext& context, const CommandSettings& settings, const std::string& name,
+      Workspace workspace)
       : context_(context),
         settings_(settings),
         name_(name),
@@ -175,10 +210,13 @@ class Run {
     RETURN_IF_ERROR(FillIn());
     ASSIGN_OR_RETURN(const ProgramRun run, Execute());
     if (!run.output.empty()) context_.Log(run.output);
-    RETURN_IF_ERROR(context_.CheckUnchanged());  // the program read the source and its tools at their places, not through us
+    RETURN_IF_ERROR(context_.CheckUnchanged());  // the program read the source and its tools at
+                                                 // their places, not through us
     const absl::Status ended = Judge(run);
     if (!ended.ok()) {
-      context_.Log(fmt::format("{}: {}", settings_.argv[0], run.timed_out ? "killed, the job's time was up" : run.status.ToString()));
+      context_.Log(
+          fmt::format("{}: {}", settings_.argv[0],
+                      run.timed_out ? "killed, the job's time was up" : run.status.ToString()));
       // A file that changed while the program ran is a better reason: the attempt is made again.
       absl::Status said = TakeResult(true);
       if (said.ok()) said = TakeDepfile(true);
@@ -192,7 +230,8 @@ class Run {
   }
 
  private:
-  // See command_cooker.h: what a program says of its inputs may be wrong when it says something wrong.
+  // See command_cooker.h: what a program says of its inputs may be wrong when it says something
+  // wrong.
   absl::Status Verdict(const absl::Status& status) const {
     if (!absl::IsInvalidArgument(status) || settings_.inputs_known()) return status;
     return absl::FailedPreconditionError(status.message());
@@ -203,8 +242,10 @@ class Run {
       ASSIGN_OR_RETURN(const CookedOutput output, Ask(context_, input));
       if (output.bytes == nullptr) {
         return absl::InvalidArgumentError(
-            input.suffix.has_value() ? fmt::format("cooked input {} has no output \"{}\"", input.package, *input.suffix)
-                                     : fmt::format("cooked input {} has no usual output; name its suffix: {}:SUFFIX", input.package, input.package));
+            input.suffix.has_value()
+                ? fmt::format("cooked input {} has no output \"{}\"", input.package, *input.suffix)
+                : fmt::format("cooked input {} has no usual output; name its suffix: {}:SUFFIX",
+                              input.package, input.package));
       }
       auto normal = content::NormalizeAsked(input.package);
       if (!normal.ok()) return normal.status();
@@ -232,17 +273,22 @@ class Run {
     argv_ = {std::move(tool)};
     for (size_t i = 1; i < settings_.argv.size(); ++i) {
       ASSIGN_OR_RETURN(std::string argument,
-                       Expand(settings_.argv[i], [this](const Placeholder& placeholder) { return Value(placeholder); }));
+                       Expand(settings_.argv[i], [this](const Placeholder& placeholder) {
+                         return Value(placeholder);
+                       }));
       argv_.push_back(std::move(argument));
     }
-    for (const std::string& suffix : settings_.outputs) RETURN_IF_ERROR(workspace_.MakeFolderOf(out_stem_ + suffix));
+    for (const std::string& suffix : settings_.outputs)
+      RETURN_IF_ERROR(workspace_.MakeFolderOf(out_stem_ + suffix));
     return absl::OkStatus();
   }
 
   absl::StatusOr<ProgramRun> Execute() {
     ChildOptions options{.argv = argv_, .working_directory = workspace_.root()};
-    std::map<std::string, std::string> environment = {
-        {"PATH", std::string(kSearchPath)}, {"LANG", "C.UTF-8"}, {"TZ", "UTC"}, {"HOME", workspace_.root()}};
+    std::map<std::string, std::string> environment = {{"PATH", std::string(kSearchPath)},
+                                                      {"LANG", "C.UTF-8"},
+                                                      {"TZ", "UTC"},
+                                                      {"HOME", workspace_.root()}};
     for (const std::string& entry : settings_.environment) {
       const size_t equals = entry.find('=');
       environment[entry.substr(0, equals)] = entry.substr(equals + 1);
@@ -251,23 +297,30 @@ class Run {
     options.file_size_bytes_max = kOutputBytesMax;
     options.memory_bytes_max = context_.MemoryBytesMax();
     const absl::Duration left = context_.TimeLeft();
-    if (left <= absl::ZeroDuration()) return absl::DeadlineExceededError("no time is left to run the program");
+    if (left <= absl::ZeroDuration())
+      return absl::DeadlineExceededError("no time is left to run the program");
     auto run = RunProgram(std::move(options), left);
-    // What keeps a program that is there from starting is not in the key (its mode, this machine): no verdict.
-    if (absl::IsInvalidArgument(run.status())) return absl::FailedPreconditionError(run.status().message());
+    // What keeps a program that is there from starting is not in the key (its mode, this machine):
+    // no verdict.
+    if (absl::IsInvalidArgument(run.status()))
+      return absl::FailedPreconditionError(run.status().message());
     return run;
   }
 
   absl::Status Judge(const ProgramRun& run) const {
-    const std::string said = fmt::format("{}: {}{}", settings_.argv[0], run.status.ToString(), TailOf(run.output));
+    const std::string said =
+        fmt::format("{}: {}{}", settings_.argv[0], run.status.ToString(), TailOf(run.output));
     if (run.timed_out) {
       return absl::DeadlineExceededError(
-          fmt::format("{}: killed, the job's time was up (a rule's timeout_s sets it){}", settings_.argv[0], TailOf(run.output)));
+          fmt::format("{}: killed, the job's time was up (a rule's timeout_s sets it){}",
+                      settings_.argv[0], TailOf(run.output)));
     }
     if (run.status.ok()) return absl::OkStatus();
-    if (run.status.signal == SIGKILL || run.status.code == 128 + SIGKILL) return absl::UnavailableError(said);  // 137: a shell's child
+    if (run.status.signal == SIGKILL || run.status.code == 128 + SIGKILL)
+      return absl::UnavailableError(said);  // 137: a shell's child
     if (run.status.signal == SIGXFSZ) {
-      return absl::FailedPreconditionError(fmt::format("{}: wrote more than {} bytes into one file", settings_.argv[0], kOutputBytesMax));
+      return absl::FailedPreconditionError(fmt::format("{}: wrote more than {} bytes into one file",
+                                                       settings_.argv[0], kOutputBytesMax));
     }
     return absl::FailedPreconditionError(said);
   }
@@ -276,7 +329,8 @@ class Run {
     if (!settings_.has_result) return absl::OkStatus();
     const auto text = workspace_.Read(kResultFile, kResultBytesMax);
     if (absl::IsNotFound(text.status())) return absl::OkStatus();
-    const absl::Status status = text.ok() ? ApplyResult(context_, workspace_, *text, has_failed) : text.status();
+    const absl::Status status =
+        text.ok() ? ApplyResult(context_, workspace_, *text, has_failed) : text.status();
     return absl::IsAborted(status) ? status : Annotate(status, "{result}");
   }
 
@@ -285,7 +339,9 @@ class Run {
     ASSIGN_OR_RETURN(const std::string path, workspace_.Relative(settings_.depfile));
     const auto text = workspace_.Read(path, kDepfileBytesMax);
     if (absl::IsNotFound(text.status())) {
-      return has_failed ? absl::OkStatus() : absl::InvalidArgumentError(fmt::format("the program wrote no depfile {}", path));
+      return has_failed
+                 ? absl::OkStatus()
+                 : absl::InvalidArgumentError(fmt::format("the program wrote no depfile {}", path));
     }
     if (!text.ok()) return Annotate(text.status(), "depfile");
     const auto prerequisites = ParseDepfile(*text);
@@ -317,7 +373,8 @@ class Run {
     for (const std::string& suffix : settings_.outputs) {
       auto bytes = workspace_.Read(out_stem_ + suffix, kOutputBytesMax);
       if (absl::IsNotFound(bytes.status())) {
-        return absl::InvalidArgumentError(fmt::format("{} did not write {{output:{}}}", settings_.argv[0], suffix));
+        return absl::InvalidArgumentError(
+            fmt::format("{} did not write {{output:{}}}", settings_.argv[0], suffix));
       }
       if (!bytes.ok()) return bytes.status();
       RETURN_IF_ERROR(context_.AddOutput(suffix, *std::move(bytes)));

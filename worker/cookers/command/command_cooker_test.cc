@@ -18,7 +18,8 @@ class CommandCookerTest : public testing::Test {
   FakeCookContext& Make(const std::string& script, json more = json::object()) {
     json settings = {{"argv", {"sh", "-c", script}}, {"outputs", {".txt"}}};
     settings.update(more);
-    context_ = std::make_unique<FakeCookContext>(cooker_->description(), "/Game/x.obj", "source\n", settings);
+    context_ = std::make_unique<FakeCookContext>(cooker_->description(), "/Game/x.obj", "source\n",
+                                                 settings);
     return *context_;
   }
   absl::Status Cook() { return LoadAndCook(*cooker_, *context_); }
@@ -31,22 +32,30 @@ TEST_F(CommandCookerTest, ProgramReadsTheInputAndWritesTheOutput) {
   Make("cat {input} > {output:.txt}");
   ASSERT_TRUE(Cook().ok());
   EXPECT_EQ(context_->output(".txt"), "source\n");
-  EXPECT_THAT(context_->looks(), testing::AllOf(Contains("name()"), Contains("tool(/usr/local/bin/sh)"), Contains("tool(/usr/bin/sh)")));
+  EXPECT_THAT(context_->looks(),
+              testing::AllOf(Contains("name()"), Contains("tool(/usr/local/bin/sh)"),
+                             Contains("tool(/usr/bin/sh)")));
 }
 
 TEST_F(CommandCookerTest, EnvironmentIsOnlyWhatIsNamed) {
-  Make("env | grep -v -e ^PWD -e ^_ -e ^HOME -e ^OLDPWD -e ^SHLVL | sort > {output:.txt}", {{"env", {{"A", "b"}, {"TZ", "x"}}}});
+  Make("env | grep -v -e ^PWD -e ^_ -e ^HOME -e ^OLDPWD -e ^SHLVL | sort > {output:.txt}",
+       {{"env", {{"A", "b"}, {"TZ", "x"}}}});
   ASSERT_TRUE(Cook().ok());
-  EXPECT_EQ(context_->output(".txt"), "A=b\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nTZ=x\n");
+  EXPECT_EQ(context_->output(".txt"),
+            "A=b\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nTZ=x\n");
 }
 
 TEST_F(CommandCookerTest, DepfileIsObserved) {
-  Make("cat Game/inc/a.h > {output:.txt}; echo 'o: Game/x.obj Game/inc/a.h '$PWD'/Game/b.h /usr/bin/env' > {depfile}")
+  Make(
+      "cat Game/inc/a.h > {output:.txt}; echo 'o: Game/x.obj Game/inc/a.h '$PWD'/Game/b.h "
+      "/usr/bin/env' > {depfile}")
       .AddFile("/Game/inc/a.h", "a");
   const absl::Status status = Cook();
   ASSERT_TRUE(status.ok()) << status;
-  EXPECT_THAT(context_->looks(), testing::AllOf(Contains("file(/Game/inc/a.h)"), Contains("file(/Game/b.h)"), Contains("tool(/usr/bin/env)"),
-                                                testing::Not(Contains("file(/Game/x.obj)"))));
+  EXPECT_THAT(
+      context_->looks(),
+      testing::AllOf(Contains("file(/Game/inc/a.h)"), Contains("file(/Game/b.h)"),
+                     Contains("tool(/usr/bin/env)"), testing::Not(Contains("file(/Game/x.obj)"))));
 }
 
 TEST_F(CommandCookerTest, DepfileThatLeavesTheFolderIsAnError) {
@@ -62,8 +71,10 @@ TEST_F(CommandCookerTest, FailureIsNoVerdictAndHasStatusAndTail) {
   Make("echo cannot read it >&2; exit 3");
   const absl::Status status = Cook();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-  EXPECT_THAT(MessageOf(status), testing::AllOf(HasSubstr("exit code 3"), HasSubstr("cannot read it")));
-  EXPECT_THAT(context_->log(), testing::AllOf(HasSubstr("cannot read it"), HasSubstr("exit code 3")));
+  EXPECT_THAT(MessageOf(status),
+              testing::AllOf(HasSubstr("exit code 3"), HasSubstr("cannot read it")));
+  EXPECT_THAT(context_->log(),
+              testing::AllOf(HasSubstr("cannot read it"), HasSubstr("exit code 3")));
 }
 
 TEST_F(CommandCookerTest, FailuresWithoutAWordHaveALogToo) {
@@ -116,7 +127,8 @@ TEST_F(CommandCookerTest, ResultIsHandedOn) {
 END)");
   const absl::Status status = Cook();
   ASSERT_TRUE(status.ok()) << status;
-  EXPECT_THAT(context_->references(), testing::ElementsAre(record::Reference{"a.png", record::ReferenceKind::kSoft}));
+  EXPECT_THAT(context_->references(),
+              testing::ElementsAre(record::Reference{"a.png", record::ReferenceKind::kSoft}));
   EXPECT_EQ(context_->generated().at("_gen/a.level").bytes, "{}\n");
   EXPECT_EQ(std::get<double>(context_->tags().at("n")), 3);
   EXPECT_THAT(context_->warnings(), testing::ElementsAre("careful"));

@@ -9,7 +9,8 @@
 namespace galley::worker {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"input", "output", "depfile", "result", "platform", "cooked"};
+constexpr std::array<std::string_view, 6> kNames = {"input",  "output",   "depfile",
+                                                    "result", "platform", "cooked"};
 
 bool TakesArgument(std::string_view name) { return name == "output" || name == "cooked"; }
 
@@ -24,8 +25,9 @@ std::optional<Placeholder> Parse(std::string_view inside) {
 
 }  // namespace
 
-absl::StatusOr<std::string> Expand(std::string_view argument,
-                                   const std::function<absl::StatusOr<std::string>(const Placeholder&)>& value) {
+absl::StatusOr<std::string> Expand(
+    std::string_view argument,
+    const std::function<absl::StatusOr<std::string>(const Placeholder&)>& value) {
   std::string expanded;
   for (size_t at = 0; at < argument.size();) {
     const size_t close = argument[at] == '{' ? argument.find('}', at) : std::string_view::npos;
@@ -38,8 +40,9 @@ absl::StatusOr<std::string> Expand(std::string_view argument,
       continue;
     }
     if (TakesArgument(found->name) != found->argument.has_value()) {
-      return absl::InvalidArgumentError(fmt::format("{}: {{{}}} {}", argument, found->name,
-                                                    TakesArgument(found->name) ? "needs ':' and an argument" : "takes no argument"));
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: {{{}}} {}", argument, found->name,
+          TakesArgument(found->name) ? "needs ':' and an argument" : "takes no argument"));
     }
     ASSIGN_OR_RETURN(const std::string text, value(*found));
     expanded += text;
@@ -50,8 +53,10 @@ absl::StatusOr<std::string> Expand(std::string_view argument,
 
 CookedInput ParseCookedInput(std::string_view text) {
   const size_t colon = text.rfind(":.");
-  if (colon == std::string_view::npos) return {.package = std::string(text), .suffix = std::nullopt};
-  return {.package = std::string(text.substr(0, colon)), .suffix = std::string(text.substr(colon + 1))};
+  if (colon == std::string_view::npos)
+    return {.package = std::string(text), .suffix = std::nullopt};
+  return {.package = std::string(text.substr(0, colon)),
+          .suffix = std::string(text.substr(colon + 1))};
 }
 
 }  // namespace galley::worker

@@ -1,4 +1,5 @@
-// Placeholders in a command's arguments: {input} {output:SUFFIX} {depfile} {result} {platform} {cooked:PACKAGE} {cooked:PACKAGE:SUFFIX}.
+// Placeholders in a command's arguments: {input} {output:SUFFIX} {depfile} {result} {platform}
+// {cooked:PACKAGE} {cooked:PACKAGE:SUFFIX}.
 //
 // Any other brace is text, and so is a placeholder right after '$': "${input}" is the shell's.
 #pragma once
@@ -18,8 +19,9 @@ struct Placeholder {
 };
 
 // `argument` with every placeholder replaced by what `value` says; its first error.
-absl::StatusOr<std::string> Expand(std::string_view argument,
-                                   const std::function<absl::StatusOr<std::string>(const Placeholder&)>& value);
+absl::StatusOr<std::string> Expand(
+    std::string_view argument,
+    const std::function<absl::StatusOr<std::string>(const Placeholder&)>& value);
 
 // A cooked input as written: "/Game/a.png" or "/Game/a.png:.ktx2".
 struct CookedInput {

@@ -68,11 +68,13 @@ class Parser {
   absl::Status TakeName(std::string& name) {
     while (!AtLineEnd() && !IsBlank(text_[at_])) {
       const char c = text_[at_];
-      if (static_cast<unsigned char>(c) < ' ' || c == '\x7F') return Error("a control character; expected Make syntax");
+      if (static_cast<unsigned char>(c) < ' ' || c == '\x7F')
+        return Error("a control character; expected Make syntax");
       if (c == '\\') {
         if (Break(at_ + 1) > 0) return absl::OkStatus();
         TakeBackslashes(name);
-      } else if (c == ':' && (at_ + 1 == text_.size() || IsBlank(text_[at_ + 1]) || Break(at_ + 1) > 0)) {
+      } else if (c == ':' &&
+                 (at_ + 1 == text_.size() || IsBlank(text_[at_ + 1]) || Break(at_ + 1) > 0)) {
         return absl::OkStatus();
       } else {
         if (c == '$' && at_ + 1 < text_.size() && text_[at_ + 1] == '$') ++at_;
@@ -109,7 +111,8 @@ class Parser {
 
   absl::Status Add(std::string name) {
     if (!seen_.insert(name).second) return absl::OkStatus();
-    if (seen_.size() > kPrerequisitesMax) return Error(fmt::format("more than {} prerequisites", kPrerequisitesMax));
+    if (seen_.size() > kPrerequisitesMax)
+      return Error(fmt::format("more than {} prerequisites", kPrerequisitesMax));
     prerequisites_.push_back(std::move(name));
     return absl::OkStatus();
   }
@@ -125,7 +128,8 @@ class Parser {
 
 absl::StatusOr<std::vector<std::string>> ParseDepfile(std::string_view text) {
   if (text.size() > kDepfileBytesMax) {
-    return absl::InvalidArgumentError(fmt::format("{} bytes; a depfile may have at most {}", text.size(), kDepfileBytesMax));
+    return absl::InvalidArgumentError(
+        fmt::format("{} bytes; a depfile may have at most {}", text.size(), kDepfileBytesMax));
   }
   return Parser(text).Parse();
 }

@@ -24,23 +24,30 @@ std::string ErrorOf(std::string_view text) {
   return MessageOf(parsed.status());
 }
 
-TEST(DepfileTest, PrerequisitesComeInOrderEachOnce) { EXPECT_THAT(Parse("o: b a b\n"), ElementsAre("b", "a")); }
+TEST(DepfileTest, PrerequisitesComeInOrderEachOnce) {
+  EXPECT_THAT(Parse("o: b a b\n"), ElementsAre("b", "a"));
+}
 
 TEST(DepfileTest, LinesGoOnAfterABackslash) {
   EXPECT_THAT(Parse("o: a \\\n  b\\\n c \\\r\n d\r\n"), ElementsAre("a", "b", "c", "d"));
 }
 
 TEST(DepfileTest, EscapesAreUndone) {
-  EXPECT_THAT(Parse("o: my\\ file a\\#b c$$d e\\\\\\ f g\\h\n"), ElementsAre("my file", "a#b", "c$d", "e\\ f", "g\\h"));
+  EXPECT_THAT(Parse("o: my\\ file a\\#b c$$d e\\\\\\ f g\\h\n"),
+              ElementsAre("my file", "a#b", "c$d", "e\\ f", "g\\h"));
 }
 
 TEST(DepfileTest, SeveralTargetsAndRulesAreRead) {
   EXPECT_THAT(Parse("o p : a b\nq: c\na:\nb:\n"), ElementsAre("a", "b", "c"));
 }
 
-TEST(DepfileTest, ColonInsideANameStays) { EXPECT_THAT(Parse("c:/o: c:/a d:b"), ElementsAre("c:/a", "d:b")); }
+TEST(DepfileTest, ColonInsideANameStays) {
+  EXPECT_THAT(Parse("c:/o: c:/a d:b"), ElementsAre("c:/a", "d:b"));
+}
 
-TEST(DepfileTest, EmptyTextAndCommentsHoldNothing) { EXPECT_THAT(Parse("\n# a: b\n\n"), IsEmpty()); }
+TEST(DepfileTest, EmptyTextAndCommentsHoldNothing) {
+  EXPECT_THAT(Parse("\n# a: b\n\n"), IsEmpty());
+}
 
 TEST(DepfileTest, ErrorsNameTheLine) {
   EXPECT_THAT(ErrorOf("o: a\njunk here\n"), HasSubstr("line 2"));

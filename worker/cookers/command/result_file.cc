@@ -14,13 +14,17 @@ using Json = nlohmann::json;
 
 constexpr uint64_t kGeneratedBytesMax = uint64_t{256} << 20;
 
-absl::Status Bad(std::string_view expected) { return absl::InvalidArgumentError(fmt::format("expected {}", expected)); }
+absl::Status Bad(std::string_view expected) {
+  return absl::InvalidArgumentError(fmt::format("expected {}", expected));
+}
 
 // A member that is a string; `fallback` when it is absent (nullptr: it must be there).
-absl::StatusOr<std::string> Text(const Json& object, const char* name, const char* fallback = nullptr) {
+absl::StatusOr<std::string> Text(const Json& object, const char* name,
+                                 const char* fallback = nullptr) {
   const auto member = object.find(name);
   if (member == object.end() && fallback != nullptr) return std::string(fallback);
-  if (member == object.end() || !member->is_string()) return Bad(fmt::format("a string \"{}\"", name));
+  if (member == object.end() || !member->is_string())
+    return Bad(fmt::format("a string \"{}\"", name));
   return member->get<std::string>();
 }
 
@@ -28,7 +32,8 @@ absl::Status AddReference(CookContext& context, const Json& entry) {
   ASSIGN_OR_RETURN(const std::string path, Text(entry, "path"));
   ASSIGN_OR_RETURN(const std::string kind, Text(entry, "kind", "hard"));
   if (const auto normal = content::NormalizeAsked(path); !normal.ok()) return normal.status();
-  for (const auto each : {record::ReferenceKind::kHard, record::ReferenceKind::kSoft, record::ReferenceKind::kEditor}) {
+  for (const auto each : {record::ReferenceKind::kHard, record::ReferenceKind::kSoft,
+                          record::ReferenceKind::kEditor}) {
     if (kind != record::ReferenceKindName(each)) continue;
     context.AddReference(each, path);
     return absl::OkStatus();
@@ -45,7 +50,8 @@ absl::Status AddGenerated(CookContext& context, const Workspace& workspace, cons
   ASSIGN_OR_RETURN(const std::string relative, workspace.Relative(file));
   auto bytes = workspace.Read(relative, kGeneratedBytesMax);
   if (!bytes.ok()) return absl::InvalidArgumentError(MessageOf(bytes.status()));
-  return context.AddGenerated(name, *std::move(bytes), cooker, settings.empty() ? "" : settings.dump());
+  return context.AddGenerated(name, *std::move(bytes), cooker,
+                              settings.empty() ? "" : settings.dump());
 }
 
 absl::StatusOr<std::string> VirtualPath(const Workspace& workspace, const Json& entry) {
@@ -99,19 +105,23 @@ absl::Status ForEach(const Json& file, const char* list, Apply apply) {
   for (size_t i = 0; i < entries->size(); ++i) {
     const Json& entry = (*entries)[i];
     const absl::Status status = apply(entry);
-    if (!status.ok()) return absl::IsAborted(status) ? status : Annotate(status, fmt::format("{}[{}]", list, i));
+    if (!status.ok())
+      return absl::IsAborted(status) ? status : Annotate(status, fmt::format("{}[{}]", list, i));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status ApplyResult(CookContext& context, const Workspace& workspace, std::string_view json, bool only_observations) {
+absl::Status ApplyResult(CookContext& context, const Workspace& workspace, std::string_view json,
+                         bool only_observations) {
   const Json file = Json::parse(json, nullptr, false);
   if (!file.is_object()) return Bad("a JSON object");
   for (const auto& [name, value] : file.items()) {
-    if (name != "references" && name != "generated" && name != "tags" && name != "warnings" && name != "observations") {
-      return Bad(fmt::format("references, generated, tags, warnings or observations; not \"{}\"", name));
+    if (name != "references" && name != "generated" && name != "tags" && name != "warnings" &&
+        name != "observations") {
+      return Bad(
+          fmt::format("references, generated, tags, warnings or observations; not \"{}\"", name));
     }
   }
   RETURN_IF_ERROR(ForEach(file, "observations", [&](const Json& entry) -> absl::Status {

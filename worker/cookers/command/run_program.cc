@@ -66,18 +66,21 @@ bool Drain(int fd, Capture& capture) {
 // True when it has ended; it is not reaped, so that its process group keeps its number.
 bool HasEnded(pid_t pid) {
   siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid == pid;
 }
 
 }  // namespace
 
 absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_max) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return ErrnoStatus(errno, "pipe for", options.argv[0]);
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return ErrnoStatus(errno, "pipe for", options.argv[0]);
   FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
   // The program's end blocks, as programs expect.
-  if (::fcntl(write_end.get(), F_SETFL, 0) != 0) return ErrnoStatus(errno, "pipe for", options.argv[0]);
+  if (::fcntl(write_end.get(), F_SETFL, 0) != 0)
+    return ErrnoStatus(errno, "pipe for", options.argv[0]);
   options.inherit = {{write_end.get(), 1}, {write_end.get(), 2}};
   const absl::Time deadline = absl::Now() + time_max;
   ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(options));
@@ -93,7 +96,8 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_
       break;
     }
     pollfd entry{.fd = is_open ? read_end.get() : -1, .events = POLLIN, .revents = 0};
-    const auto wait_ms = static_cast<int>(absl::ToInt64Milliseconds(std::min(left, is_open ? kLookInterval : absl::Milliseconds(1))));
+    const auto wait_ms = static_cast<int>(
+        absl::ToInt64Milliseconds(std::min(left, is_open ? kLookInterval : absl::Milliseconds(1))));
     ::poll(&entry, 1, std::max(wait_ms, 1));
     if (is_open && entry.revents != 0) is_open = Drain(read_end.get(), capture);
   }
@@ -109,7 +113,8 @@ std::string TailOf(const std::string& output) {
   std::string_view text(output);
   if (text.size() > kErrorTailBytesMax) {
     text = text.substr(text.size() - kErrorTailBytesMax);
-    if (const size_t newline = text.find('\n'); newline != std::string_view::npos) text = text.substr(newline + 1);
+    if (const size_t newline = text.find('\n'); newline != std::string_view::npos)
+      text = text.substr(newline + 1);
   }
   std::string tail;
   while (!text.empty()) {

@@ -15,8 +15,9 @@ struct ProgramRun {
   std::string output;      // standard output and error; the middle is left out above 1 MiB
 };
 
-// Standard output and error are one pipe. When the program ends or the time is up its whole process group is killed, and in a
-// process that adopts orphans (executor, exec-action) whatever left the group.
+// Standard output and error are one pipe. When the program ends or the time is up its whole process
+// group is killed, and in a process that adopts orphans (executor, exec-action) whatever left the
+// group.
 absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_max);
 
 // The last lines of `output`, at most 2 KiB, control characters escaped.

@@ -20,7 +20,8 @@ std::vector<std::string> Candidates(const std::string& name) {
   if (name.find('/') != std::string::npos) return {name};
   std::vector<std::string> places;
   std::istringstream folders{std::string(kSearchPath)};
-  for (std::string folder; std::getline(folders, folder, ':');) places.push_back(folder + "/" + name);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    places.push_back(folder + "/" + name);
   return places;
 }
 
@@ -31,7 +32,8 @@ std::vector<std::string> InterpreterLine(const std::string& path) {
   const ssize_t count = file.valid() ? ::read(file.get(), buffer, sizeof(buffer)) : 0;
   const std::string_view head(buffer, count > 0 ? static_cast<size_t>(count) : 0);
   if (!head.starts_with("#!")) return {};
-  std::istringstream line(std::string(head.substr(2, head.find('\n') == std::string_view::npos ? head.npos : head.find('\n') - 2)));
+  std::istringstream line(std::string(
+      head.substr(2, head.find('\n') == std::string_view::npos ? head.npos : head.find('\n') - 2)));
   std::vector<std::string> words;
   for (std::string word; line >> word;) words.push_back(word);
   return words;
@@ -62,6 +64,8 @@ absl::StatusOr<std::string> Find(CookContext& context, const std::string& name, 
 
 }  // namespace
 
-absl::StatusOr<std::string> FindTool(CookContext& context, const std::string& name) { return Find(context, name, 0); }
+absl::StatusOr<std::string> FindTool(CookContext& context, const std::string& name) {
+  return Find(context, name, 0);
+}
 
 }  // namespace galley::worker

@@ -23,7 +23,8 @@ absl::StatusOr<Workspace> Workspace::Create(CookContext& context) {
   } while (FileExists(workspace.root_));
   RETURN_IF_ERROR(CreateDirectories(workspace.root_ + "/.galley/out"));
   RETURN_IF_ERROR(context.ShowMounts(workspace.root_));
-  const std::unique_ptr<char, decltype(&::free)> real(::realpath(workspace.root_.c_str(), nullptr), &::free);
+  const std::unique_ptr<char, decltype(&::free)> real(::realpath(workspace.root_.c_str(), nullptr),
+                                                      &::free);
   workspace.real_root_ = real ? real.get() : workspace.root_;
   return workspace;
 }
@@ -36,7 +37,8 @@ absl::StatusOr<std::string> Workspace::Relative(std::string_view path) const {
   const absl::StatusOr<std::string> normal = content::NormalizeAsked(inside);
   if (!normal.ok()) return normal.status();
   if (normal->starts_with('/') || *normal == ".." || normal->starts_with("../")) {
-    return absl::InvalidArgumentError(fmt::format("{} lies outside the folder in which the program ran", path));
+    return absl::InvalidArgumentError(
+        fmt::format("{} lies outside the folder in which the program ran", path));
   }
   return *normal;
 }
@@ -51,7 +53,8 @@ absl::Status Workspace::Write(const std::string& relative, std::string_view byte
   return WriteFileAtomic(JoinPath(root_, relative), bytes);
 }
 
-absl::StatusOr<std::string> Workspace::Read(const std::string& relative, uint64_t size_bytes_max) const {
+absl::StatusOr<std::string> Workspace::Read(const std::string& relative,
+                                            uint64_t size_bytes_max) const {
   for (size_t slash = relative.find('/');; slash = relative.find('/', slash + 1)) {
     const bool is_last = slash == std::string::npos;
     struct stat status {};
@@ -59,7 +62,8 @@ absl::StatusOr<std::string> Workspace::Read(const std::string& relative, uint64_
       return absl::NotFoundError(fmt::format("{}: there is no such file", relative));
     }
     if (is_last ? !S_ISREG(status.st_mode) : !S_ISDIR(status.st_mode)) {
-      return absl::InvalidArgumentError(fmt::format("{}: expected a regular file, not reached through links", relative));
+      return absl::InvalidArgumentError(
+          fmt::format("{}: expected a regular file, not reached through links", relative));
     }
     if (is_last) break;
   }

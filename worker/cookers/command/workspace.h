@@ -1,4 +1,5 @@
-// Workspace: the folder in which a program runs. The mounts show in it; what is Galley's own lies under ".galley":
+// Workspace: the folder in which a program runs. The mounts show in it; what is Galley's own lies
+// under ".galley":
 //
 //   Game/x.obj ...              the mounts, at their virtual paths without the leading slash
 //   .galley/out/x.obj<suffix>   where outputs are expected
@@ -22,13 +23,15 @@ class Workspace {
   static absl::StatusOr<Workspace> Create(CookContext& context);
 
   const std::string& root() const { return root_; }
-  // The path that a program named, in normal form relative to the workspace. INVALID_ARGUMENT: it lies outside.
+  // The path that a program named, in normal form relative to the workspace. INVALID_ARGUMENT: it
+  // lies outside.
   absl::StatusOr<std::string> Relative(std::string_view path) const;
   // Writes a file for the program to read.
   absl::Status Write(const std::string& relative, std::string_view bytes) const;
   absl::Status MakeFolderOf(const std::string& relative) const;
-  // Bytes of a file that the program wrote. NOT_FOUND: there is none; INVALID_ARGUMENT: not a regular file, or reached through a link;
-  // RESOURCE_EXHAUSTED above `size_bytes_max`. `relative` is in normal form.
+  // Bytes of a file that the program wrote. NOT_FOUND: there is none; INVALID_ARGUMENT: not a
+  // regular file, or reached through a link; RESOURCE_EXHAUSTED above `size_bytes_max`. `relative`
+  // is in normal form.
   absl::StatusOr<std::string> Read(const std::string& relative, uint64_t size_bytes_max) const;
 
  private:

@@ -16,7 +16,9 @@ class CopyCooker : public Cooker {
 
   const record::CookerDescription& description() const override { return description_; }
 
-  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override { return std::make_unique<Loaded>(); }
+  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
+    return std::make_unique<Loaded>();
+  }
 
   absl::Status Cook(CookContext& context, Loaded&) override {
     return context.AddOutput("", std::string(*context.source()));

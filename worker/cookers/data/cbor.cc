@@ -24,7 +24,8 @@ constexpr uint8_t kSingle = 0xFA;
 constexpr uint8_t kDouble = 0xFB;
 
 void PutBigEndian(std::string& out, uint64_t value, int bytes) {
-  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) out.push_back(static_cast<char>((value >> shift) & 0xFF));
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
+    out.push_back(static_cast<char>((value >> shift) & 0xFF));
 }
 
 void PutHead(std::string& out, uint8_t major, uint64_t argument) {

@@ -1,5 +1,6 @@
-// CBOR in core deterministic encoding (RFC 8949, 4.2.1): shortest heads, definite lengths, the shortest float that keeps the value, the keys of
-// a map in bytewise lexicographic order of their encodings (so a shorter key comes before a longer one). Equal values give equal bytes.
+// CBOR in core deterministic encoding (RFC 8949, 4.2.1): shortest heads, definite lengths, the
+// shortest float that keeps the value, the keys of a map in bytewise lexicographic order of their
+// encodings (so a shorter key comes before a longer one). Equal values give equal bytes.
 //
 //   {"b": 1, "aa": [true, 1.5]}  ->  A2 61 62 01  62 61 61 82 F5 F9 3E 00
 #pragma once

@@ -29,7 +29,8 @@ absl::StatusOr<int64_t> CellIndex(double coordinate, double cell_size, size_t it
   const double index = std::floor(coordinate / cell_size);
   if (!(std::fabs(index) < kIndexMax)) {
     return absl::InvalidArgumentError(
-        fmt::format("/items/{}/position: {} is more than 2^31 cells of {} from the origin", item, coordinate, cell_size));
+        fmt::format("/items/{}/position: {} is more than 2^31 cells of {} from the origin", item,
+                    coordinate, cell_size));
   }
   return static_cast<int64_t>(index);
 }
@@ -66,8 +67,8 @@ absl::StatusOr<Cells> TakeCells(Json& value, double cell_size) {
     Json& cell = cells.try_emplace({x, z}, Json::array()).first->second;
     cell.push_back(std::move(item));
     if (cells.size() > kCellsMax) {
-      return absl::InvalidArgumentError(
-          fmt::format("cell_size {} gives more than {} cells; choose a larger one", cell_size, kCellsMax));
+      return absl::InvalidArgumentError(fmt::format(
+          "cell_size {} gives more than {} cells; choose a larger one", cell_size, kCellsMax));
     }
   }
   *items = std::move(kept);

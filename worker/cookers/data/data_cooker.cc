@@ -48,27 +48,31 @@ DataCooker::DataCooker() {
        .type = record::SettingType::kNumber,
        .default_json = "0",
        .choices = {},
-       .documentation = "Edge of the square cells that the array `items` is cut into, each a generated package; 0: not cut."},
+       .documentation = "Edge of the square cells that the array `items` is cut into, each a "
+                        "generated package; 0: not cut."},
   };
 }
 
-// References are recorded as written; what is no path at all is an error now, whatever the director would make of it.
+// References are recorded as written; what is no path at all is an error now, whatever the director
+// would make of it.
 absl::Status RecordReferences(CookContext& context, Json& value) {
   size_t strays = 0;
   RETURN_IF_ERROR(VisitReferences(
       value, "",
       [&](const FoundReference& reference) -> absl::Status {
         if (const auto normal = content::NormalizeAsked(*reference.path); !normal.ok()) {
-          return Annotate(normal.status(), reference.pointer.empty() ? "the top-level reference" : reference.pointer);
+          return Annotate(normal.status(), reference.pointer.empty() ? "the top-level reference"
+                                                                     : reference.pointer);
         }
         context.AddReference(reference.kind, *reference.path);
         return absl::OkStatus();
       },
       [&](std::string_view pointer, std::string_view key) {
         if (++strays > kStrayWarningsMax) return;
-        context.AddWarning(fmt::format(
-            "{}: \"{}\" is taken as plain data; a reference is an object with this one key and a string",
-            pointer.empty() ? "the top-level object" : pointer, key));
+        context.AddWarning(
+            fmt::format("{}: \"{}\" is taken as plain data; a reference is an object with this one "
+                        "key and a string",
+                        pointer.empty() ? "the top-level object" : pointer, key));
       }));
   if (strays > kStrayWarningsMax) {
     context.AddWarning(fmt::format("{} more such places", strays - kStrayWarningsMax));
@@ -78,8 +82,9 @@ absl::Status RecordReferences(CookContext& context, Json& value) {
 
 absl::Status CutIntoCells(CookContext& context, Json& value, double cell_size) {
   if (value.is_object() && value.contains(kCellsKey)) {
-    return absl::InvalidArgumentError(
-        fmt::format("the key \"{}\" is written by the data cooker when cell_size is not 0; rename it", kCellsKey));
+    return absl::InvalidArgumentError(fmt::format(
+        "the key \"{}\" is written by the data cooker when cell_size is not 0; rename it",
+        kCellsKey));
   }
   ASSIGN_OR_RETURN(Cells cells, TakeCells(value, cell_size));
   if (cells.empty()) return absl::OkStatus();

@@ -1,6 +1,7 @@
 // Data: JSON to CBOR, with its references. docs/cookers.md describes the settings and the output.
 //
-// Everything is found out in Load (references, generated cells, tags); nothing but the source is looked at.
+// Everything is found out in Load (references, generated cells, tags); nothing but the source is
+// looked at.
 #pragma once
 
 #include <memory>

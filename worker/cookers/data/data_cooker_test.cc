@@ -36,14 +36,17 @@ TEST(JsonSourceTest, ErrorsNameLineAndColumn) {
 }
 
 TEST(JsonSourceTest, DuplicateKeyIsRefusedWhereItStands) {
-  EXPECT_THAT(ErrorOf("{\"a\": 1,\n \"a\": 2}"), HasSubstr("line 2, column 4: the object has the key \"a\" twice"));
+  EXPECT_THAT(ErrorOf("{\"a\": 1,\n \"a\": 2}"),
+              HasSubstr("line 2, column 4: the object has the key \"a\" twice"));
 }
 
 TEST(JsonSourceTest, SameKeyInDifferentObjectsIsFine) {
   EXPECT_TRUE(ParseJsonSource(R"({"a": {"a": 1}, "b": [{"a": 2}, {"a": 3}]})").ok());
 }
 
-TEST(JsonSourceTest, ByteOrderMarkIsNamed) { EXPECT_THAT(ErrorOf("\xEF\xBB\xBF{}"), HasSubstr("byte order mark")); }
+TEST(JsonSourceTest, ByteOrderMarkIsNamed) {
+  EXPECT_THAT(ErrorOf("\xEF\xBB\xBF{}"), HasSubstr("byte order mark"));
+}
 
 TEST(JsonSourceTest, EmptyFileIsNamed) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("the file is empty"));
@@ -52,7 +55,8 @@ TEST(JsonSourceTest, EmptyFileIsNamed) {
 
 TEST(JsonSourceTest, WhatFollowsTheValueIsRefused) {
   EXPECT_THAT(ErrorOf("{} {}"), HasSubstr("line 1, column 4"));
-  EXPECT_THAT(ErrorOf(std::string_view("{}\n\0junk", 8)), HasSubstr("line 2, column 1: a NUL byte"));
+  EXPECT_THAT(ErrorOf(std::string_view("{}\n\0junk", 8)),
+              HasSubstr("line 2, column 1: a NUL byte"));
 }
 
 TEST(JsonSourceTest, NanAndNumbersOutOfRangeAreRefused) {
@@ -60,25 +64,32 @@ TEST(JsonSourceTest, NanAndNumbersOutOfRangeAreRefused) {
   EXPECT_THAT(ErrorOf("[1e999]"), HasSubstr("the number 1e999 is too large"));
 }
 
-TEST(JsonSourceTest, TextThatIsNotUtf8IsRefused) { EXPECT_THAT(ErrorOf("[\"\xFF\"]"), HasSubstr("UTF-8")); }
+TEST(JsonSourceTest, TextThatIsNotUtf8IsRefused) {
+  EXPECT_THAT(ErrorOf("[\"\xFF\"]"), HasSubstr("UTF-8"));
+}
 
 TEST(JsonSourceTest, NestingHasALimit) {
   const std::string fits = std::string(kJsonDepthMax, '[') + std::string(kJsonDepthMax, ']');
   EXPECT_TRUE(ParseJsonSource(fits).ok());
-  EXPECT_THAT(ErrorOf(std::string(kJsonDepthMax + 1, '[')), HasSubstr("column 513: arrays and objects nest deeper"));
+  EXPECT_THAT(ErrorOf(std::string(kJsonDepthMax + 1, '[')),
+              HasSubstr("column 513: arrays and objects nest deeper"));
 }
 
 // Examples of RFC 8949, appendix A.
 TEST(CborTest, HeadsAreTheShortest) {
   EXPECT_EQ(Cbor("[0, 23, 24, 255, 256, 65536, 4294967296, 18446744073709551615]"),
             "880017181818ff1901001a000100001b00000001000000001bffffffffffffffff");
-  EXPECT_EQ(Cbor("[-1, -24, -25, -1000, -9223372036854775808]"), "8520373818" "3903e7" "3b7fffffffffffffff");
+  EXPECT_EQ(Cbor("[-1, -24, -25, -1000, -9223372036854775808]"),
+            "8520373818"
+            "3903e7"
+            "3b7fffffffffffffff");
   EXPECT_EQ(Cbor(R"(["", "IETF", null, true, false])"), "85606449455446f6f5f4");
 }
 
 TEST(CborTest, FloatsAreTheShortestThatKeepTheValue) {
   EXPECT_EQ(Cbor("[1.0, 1.5, 65504.0, -4.0]"), "84f93c00f93e00f97bfff9c400");
-  EXPECT_EQ(Cbor("[0.0, -0.0, 5.960464477539063e-8, 0.00006103515625]"), "84f90000f98000f90001f90400");
+  EXPECT_EQ(Cbor("[0.0, -0.0, 5.960464477539063e-8, 0.00006103515625]"),
+            "84f90000f98000f90001f90400");
   EXPECT_EQ(Cbor("[100000.0, 3.4028234663852886e+38]"), "82fa47c35000fa7f7fffff");
   EXPECT_EQ(Cbor("[1.1, 1.0e+300]"), "82fb3ff199999999999afb7e37e43c8800759c");
   // Subnormal half with one bit too many: a single.
@@ -86,14 +97,17 @@ TEST(CborTest, FloatsAreTheShortestThatKeepTheValue) {
 }
 
 TEST(CborTest, KeysComeInTheOrderOfTheirEncodings) {
-  EXPECT_EQ(Cbor(R"({"aa": 1, "b": 2, "a": 3})"), "a3616103616202626161" "01");
+  EXPECT_EQ(Cbor(R"({"aa": 1, "b": 2, "a": 3})"),
+            "a3616103616202626161"
+            "01");
 }
 
 class DataCookerTest : public testing::Test {
  protected:
   // Cooks; keeps the context for questions.
   absl::Status Cook(std::string source, const json& settings = json::object()) {
-    context_ = std::make_unique<FakeCookContext>(cooker_->description(), "/Game/maps/town.level", std::move(source), settings);
+    context_ = std::make_unique<FakeCookContext>(cooker_->description(), "/Game/maps/town.level",
+                                                 std::move(source), settings);
     return LoadAndCook(*cooker_, *context_);
   }
   json Output() const { return json::from_cbor(context_->output(".cbor")); }
@@ -103,14 +117,16 @@ class DataCookerTest : public testing::Test {
 };
 
 TEST_F(DataCookerTest, CborHoldsWhatTheJsonHeld) {
-  const std::string source = R"({"name": "Town", "light": [0.5, 1, -3], "on": true, "x": null, "ü": "é"})";
+  const std::string source =
+      R"({"name": "Town", "light": [0.5, 1, -3], "on": true, "x": null, "ü": "é"})";
   ASSERT_TRUE(Cook(source).ok());
   EXPECT_EQ(Output(), json::parse(source));
   EXPECT_THAT(context_->looks(), IsEmpty());
 }
 
 TEST_F(DataCookerTest, ReferencesAreRecordedAsWrittenAndKept) {
-  const std::string source = R"({"a": {"$ref": "/Game/x.png"}, "b": [{"$soft": "../y.png"}], "c": {"$editor": ".\\z.png"}})";
+  const std::string source =
+      R"({"a": {"$ref": "/Game/x.png"}, "b": [{"$soft": "../y.png"}], "c": {"$editor": ".\\z.png"}})";
   ASSERT_TRUE(Cook(source).ok());
   EXPECT_THAT(context_->references(),
               ElementsAre(record::Reference{"/Game/x.png", ReferenceKind::kHard},
@@ -122,7 +138,8 @@ TEST_F(DataCookerTest, ReferencesAreRecordedAsWrittenAndKept) {
 TEST_F(DataCookerTest, ReferenceKeyInAnotherFormIsDataAndAWarning) {
   ASSERT_TRUE(Cook(R"({"a": {"$ref": "x", "more": 1}, "b": [{"$soft": 3}]})").ok());
   EXPECT_THAT(context_->references(), IsEmpty());
-  EXPECT_THAT(context_->warnings(), ElementsAre(HasSubstr("/a: \"$ref\""), HasSubstr("/b/0: \"$soft\"")));
+  EXPECT_THAT(context_->warnings(),
+              ElementsAre(HasSubstr("/a: \"$ref\""), HasSubstr("/b/0: \"$soft\"")));
 }
 
 TEST_F(DataCookerTest, ReferenceThatIsNoPathIsAnErrorWithItsPlace) {
@@ -159,12 +176,14 @@ TEST_F(DataCookerTest, ItemsWithPositionGoToTheCellTheyStandIn) {
   ASSERT_EQ(items.size(), 2u);
   EXPECT_EQ(items[0]["id"], 1);
   EXPECT_EQ(items[1]["id"], 4);
-  EXPECT_EQ(json::parse(context_->generated().at("_gen/cell_-1_0.level").bytes)["items"][0]["id"], 3);
+  EXPECT_EQ(json::parse(context_->generated().at("_gen/cell_-1_0.level").bytes)["items"][0]["id"],
+            3);
 }
 
 TEST_F(DataCookerTest, ParentKeepsTheOthersAndAHardReferenceToEachCell) {
   ASSERT_TRUE(Cook(kLevel, {{"cell_size", 10}}).ok());
-  EXPECT_EQ(Output(), json::parse(R"({"name": "Town", "items": [{"id": 2}, {"id": 5, "position": "here"}],
+  EXPECT_EQ(Output(),
+            json::parse(R"({"name": "Town", "items": [{"id": 2}, {"id": 5, "position": "here"}],
     "$cells": [{"$ref": "_gen/cell_-1_0.level"}, {"$ref": "_gen/cell_0_1.level"}]})"));
   EXPECT_THAT(context_->references(),
               ElementsAre(record::Reference{"_gen/cell_-1_0.level", ReferenceKind::kHard},
@@ -181,7 +200,8 @@ TEST_F(DataCookerTest, ReferencesInMovedItemsStillPointAtTheSamePlace) {
 }
 
 TEST_F(DataCookerTest, CellsThatCannotBeNumberedAreAnError) {
-  EXPECT_TRUE(absl::IsInvalidArgument(Cook(R"({"items": [{"position": [1e300, 0, 0]}]})", {{"cell_size", 1}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Cook(R"({"items": [{"position": [1e300, 0, 0]}]})", {{"cell_size", 1}})));
   EXPECT_TRUE(absl::IsInvalidArgument(Cook("{}", {{"cell_size", -1}})));
   EXPECT_TRUE(absl::IsInvalidArgument(Cook(R"({"$cells": 1, "items": []})", {{"cell_size", 1}})));
 }

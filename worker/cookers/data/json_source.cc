@@ -24,7 +24,8 @@ std::string Place(std::string_view text, size_t offset) {
   return fmt::format("line {}, column {}", line, column);
 }
 
-// Hands out the bytes of a text and tells how many it gave: the parser says of a key neither line nor column.
+// Hands out the bytes of a text and tells how many it gave: the parser says of a key neither line
+// nor column.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -75,21 +76,25 @@ class Builder : public nlohmann::json_sax<Json> {
     Json& object = *open_.back();
     if (object.contains(name)) {
       // The parser has just read the closing quote.
-      return Fail(Offset(), fmt::format("the object has the key \"{}\" twice", EscapeControl(name)));
+      return Fail(Offset(),
+                  fmt::format("the object has the key \"{}\" twice", EscapeControl(name)));
     }
     member_ = &object[name];
     return true;
   }
 
-  bool parse_error(size_t, const std::string& last_token, const nlohmann::detail::exception& error) override {
+  bool parse_error(size_t, const std::string& last_token,
+                   const nlohmann::detail::exception& error) override {
     if (!error_.empty()) return false;
     std::string_view what = error.what();
     if (error.id == 406) {
       return Fail(Offset(), fmt::format("the number {} is too large", EscapeControl(last_token)));
     }
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": the place is given anew.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...":
+    // the place is given anew.
     if (const size_t place = what.find("column "); place != std::string_view::npos) {
-      if (const size_t colon = what.find(": ", place); colon != std::string_view::npos) what = what.substr(colon + 2);
+      if (const size_t colon = what.find(": ", place); colon != std::string_view::npos)
+        what = what.substr(colon + 2);
     }
     return Fail(Offset(), std::string(what));
   }
@@ -152,10 +157,13 @@ absl::Status Refuse(const std::string& reason) { return absl::InvalidArgumentErr
 absl::StatusOr<Json> ParseJsonSource(std::string_view text) {
   if (text.empty()) return Refuse("the file is empty; expected a JSON value");
   if (text.size() > kJsonBytesMax) {
-    return Refuse(fmt::format("the file has {} bytes; JSON may have at most {}", text.size(), kJsonBytesMax));
+    return Refuse(
+        fmt::format("the file has {} bytes; JSON may have at most {}", text.size(), kJsonBytesMax));
   }
   if (text.starts_with("\xEF\xBB\xBF")) {
-    return Refuse("line 1, column 1: the file begins with a byte order mark (EF BB BF); save it as UTF-8 without one");
+    return Refuse(
+        "line 1, column 1: the file begins with a byte order mark (EF BB BF); save it as UTF-8 "
+        "without one");
   }
   // The parser takes NUL for the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {

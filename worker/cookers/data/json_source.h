@@ -1,4 +1,5 @@
-// JSON as people write it, read strictly (RFC 8259): what most parsers let pass in silence is an error here that names line and column.
+// JSON as people write it, read strictly (RFC 8259): what most parsers let pass in silence is an
+// error here that names line and column.
 #pragma once
 
 #include <string_view>
@@ -12,9 +13,10 @@ namespace galley::worker {
 inline constexpr size_t kJsonDepthMax = 512;
 inline constexpr size_t kJsonBytesMax = size_t{256} << 20;
 
-// INVALID_ARGUMENT, "line 3, column 7: ...": no text at all, a byte order mark, NUL, anything after the value, a key that an object holds
-// twice, nesting above kJsonDepthMax, a number that no double holds, more than kJsonBytesMax bytes, text that is not UTF-8. Lines and
-// columns count from 1, columns in bytes. An integer that fits neither int64 nor uint64 is read as the nearest double.
+// INVALID_ARGUMENT, "line 3, column 7: ...": no text at all, a byte order mark, NUL, anything after
+// the value, a key that an object holds twice, nesting above kJsonDepthMax, a number that no double
+// holds, more than kJsonBytesMax bytes, text that is not UTF-8. Lines and columns count from 1,
+// columns in bytes. An integer that fits neither int64 nor uint64 is read as the nearest double.
 absl::StatusOr<nlohmann::json> ParseJsonSource(std::string_view text);
 
 }  // namespace galley::worker

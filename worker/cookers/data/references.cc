@@ -34,12 +34,14 @@ std::string Member(const std::string& pointer, std::string_view key) {
 
 }  // namespace
 
-absl::Status VisitReferences(nlohmann::json& value, const std::string& pointer,
-                             const std::function<absl::Status(const FoundReference&)>& on_reference,
-                             const std::function<void(std::string_view, std::string_view)>& on_stray) {
+absl::Status VisitReferences(
+    nlohmann::json& value, const std::string& pointer,
+    const std::function<absl::Status(const FoundReference&)>& on_reference,
+    const std::function<void(std::string_view, std::string_view)>& on_stray) {
   if (value.is_array()) {
     for (size_t i = 0; i < value.size(); ++i) {
-      RETURN_IF_ERROR(VisitReferences(value[i], pointer + "/" + std::to_string(i), on_reference, on_stray));
+      RETURN_IF_ERROR(
+          VisitReferences(value[i], pointer + "/" + std::to_string(i), on_reference, on_stray));
     }
     return absl::OkStatus();
   }
@@ -48,12 +50,14 @@ absl::Status VisitReferences(nlohmann::json& value, const std::string& pointer,
     const auto member = value.find(std::string(key));
     if (member == value.end()) continue;
     if (value.size() == 1 && member->is_string()) {
-      return on_reference({.kind = kind, .path = &member->get_ref<std::string&>(), .pointer = pointer});
+      return on_reference(
+          {.kind = kind, .path = &member->get_ref<std::string&>(), .pointer = pointer});
     }
     on_stray(pointer, key);
   }
   for (auto member = value.begin(); member != value.end(); ++member) {
-    RETURN_IF_ERROR(VisitReferences(member.value(), Member(pointer, member.key()), on_reference, on_stray));
+    RETURN_IF_ERROR(
+        VisitReferences(member.value(), Member(pointer, member.key()), on_reference, on_stray));
   }
   return absl::OkStatus();
 }

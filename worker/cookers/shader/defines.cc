@@ -13,33 +13,44 @@ namespace {
 
 using Table = std::map<std::string, std::string>;
 
-bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool IsAlphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 bool IsIdentifier(std::string_view name) {
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-         std::all_of(name.begin(), name.end(), [](char c) { return IsAlphanumeric(c) || c == '_'; });
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return IsAlphanumeric(c) || c == '_'; });
 }
 
 bool IsVariantName(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return IsAlphanumeric(c) || c == '_' || c == '-'; });
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return IsAlphanumeric(c) || c == '_' || c == '-';
+  });
 }
 
 absl::StatusOr<std::string> ValueOf(const nlohmann::json& value) {
   if (value.is_boolean()) return std::string(value.get<bool>() ? "1" : "0");
   if (value.is_number()) return value.dump();
-  if (!value.is_string()) return absl::InvalidArgumentError("expected a string, a number, or true or false");
+  if (!value.is_string())
+    return absl::InvalidArgumentError("expected a string, a number, or true or false");
   std::string text = value.get<std::string>();
-  if (std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }) || text.ends_with('\\')) {
-    return absl::InvalidArgumentError("a value is one line without control characters and without '\\' at its end");
+  if (std::any_of(text.begin(), text.end(),
+                  [](char c) { return (c >= 0 && c < ' ') || c == '\x7F'; }) ||
+      text.ends_with('\\')) {
+    return absl::InvalidArgumentError(
+        "a value is one line without control characters and without '\\' at its end");
   }
   return text;
 }
 
 absl::Status AddTo(Table& table, const nlohmann::json& given, std::string_view where) {
-  if (!given.is_object()) return absl::InvalidArgumentError(fmt::format("{}: expected a table of defines", where));
+  if (!given.is_object())
+    return absl::InvalidArgumentError(fmt::format("{}: expected a table of defines", where));
   for (const auto& [name, value] : given.items()) {
     if (!IsIdentifier(name)) {
-      return absl::InvalidArgumentError(fmt::format("{}: \"{}\" is no name for a define", where, EscapeControl(name)));
+      return absl::InvalidArgumentError(
+          fmt::format("{}: \"{}\" is no name for a define", where, EscapeControl(name)));
     }
     auto text = ValueOf(value);
     if (!text.ok()) return Annotate(text.status(), fmt::format("{}.{}", where, name));
@@ -56,18 +67,22 @@ std::string Lines(const Table& table) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Variant>> ParseVariants(const nlohmann::json& defines, const nlohmann::json& variants) {
+absl::StatusOr<std::vector<Variant>> ParseVariants(const nlohmann::json& defines,
+                                                   const nlohmann::json& variants) {
   Table base;
   RETURN_IF_ERROR(AddTo(base, defines, "defines"));
-  if (!variants.is_object()) return absl::InvalidArgumentError("variants: expected a table, name -> defines");
+  if (!variants.is_object())
+    return absl::InvalidArgumentError("variants: expected a table, name -> defines");
   if (variants.size() > kVariantsMax) {
-    return absl::InvalidArgumentError(fmt::format("variants: {} are given; at most {}", variants.size(), kVariantsMax));
+    return absl::InvalidArgumentError(
+        fmt::format("variants: {} are given; at most {}", variants.size(), kVariantsMax));
   }
   std::vector<Variant> all = {{.name = "", .preamble = Lines(base)}};
   for (const auto& [name, given] : variants.items()) {
     if (!IsVariantName(name)) {
-      return absl::InvalidArgumentError(
-          fmt::format("variants: \"{}\" is no name for a variant; expected letters, digits, '_' and '-'", EscapeControl(name)));
+      return absl::InvalidArgumentError(fmt::format(
+          "variants: \"{}\" is no name for a variant; expected letters, digits, '_' and '-'",
+          EscapeControl(name)));
     }
     Table table = base;
     RETURN_IF_ERROR(AddTo(table, given, "variants." + name));

@@ -17,8 +17,10 @@ struct Variant {
   std::string preamble;
 };
 
-// The shader itself first, then its variants by name; a variant's table stands over `defines`. Values: a string as it is, true 1, false 0, a
-// number. INVALID_ARGUMENT names what is no identifier, no value, or no name for a variant ([A-Za-z0-9_-]+).
-absl::StatusOr<std::vector<Variant>> ParseVariants(const nlohmann::json& defines, const nlohmann::json& variants);
+// The shader itself first, then its variants by name; a variant's table stands over `defines`.
+// Values: a string as it is, true 1, false 0, a number. INVALID_ARGUMENT names what is no
+// identifier, no value, or no name for a variant ([A-Za-z0-9_-]+).
+absl::StatusOr<std::vector<Variant>> ParseVariants(const nlohmann::json& defines,
+                                                   const nlohmann::json& variants);
 
 }  // namespace galley::worker

@@ -34,11 +34,15 @@ struct Kept {
 
 }  // namespace
 
-glslang::TShader::Includer::IncludeResult* Includes::includeLocal(const char* name, const char* includer, size_t depth) {
+glslang::TShader::Includer::IncludeResult* Includes::includeLocal(const char* name,
+                                                                  const char* includer,
+                                                                  size_t depth) {
   return Search(name, includer, depth, false);
 }
 
-glslang::TShader::Includer::IncludeResult* Includes::includeSystem(const char* name, const char* includer, size_t depth) {
+glslang::TShader::Includer::IncludeResult* Includes::includeSystem(const char* name,
+                                                                   const char* includer,
+                                                                   size_t depth) {
   return Search(name, includer, depth, true);
 }
 
@@ -56,10 +60,12 @@ absl::StatusOr<Blob> Includes::Read(const std::string& path) {
   return bytes;
 }
 
-glslang::TShader::Includer::IncludeResult* Includes::Search(std::string_view name, std::string_view includer, size_t depth,
+glslang::TShader::Includer::IncludeResult* Includes::Search(std::string_view name,
+                                                            std::string_view includer, size_t depth,
                                                             bool in_folders) {
   if (!status_.ok()) return Refuse("not read");
-  if (depth > kIncludeDepthMax) return Refuse(fmt::format("includes nest deeper than {} (a cycle?)", kIncludeDepthMax));
+  if (depth > kIncludeDepthMax)
+    return Refuse(fmt::format("includes nest deeper than {} (a cycle?)", kIncludeDepthMax));
   std::vector<std::string> places;
   const bool is_absolute = name.starts_with('/') || name.starts_with('\\');
   places.push_back(is_absolute ? std::string(name) : Join(FolderPrefix(includer), name));
@@ -84,7 +90,8 @@ glslang::TShader::Includer::IncludeResult* Includes::Search(std::string_view nam
   return Refuse(fmt::format("not found; looked at {}", looked));
 }
 
-glslang::TShader::Includer::IncludeResult* Includes::Accept(const std::string& path, const Blob& bytes) {
+glslang::TShader::Includer::IncludeResult* Includes::Accept(const std::string& path,
+                                                            const Blob& bytes) {
   const std::string_view text = WithoutByteOrderMark(*bytes);
   included_bytes_ += text.size();
   if (++includes_ > kIncludesMax) return Refuse(fmt::format("more than {} includes", kIncludesMax));

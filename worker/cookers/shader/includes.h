@@ -1,8 +1,9 @@
-// Includes of a shader: found through the cook's context, so that every look, also at places where nothing lies, is observed.
+// Includes of a shader: found through the cook's context, so that every look, also at places where
+// nothing lies, is observed.
 //
-// `#include "x"` and `#include <x>` search alike: the includer's own folder, then `include_dirs` in order; an absolute virtual path is taken
-// as it is. The names that the compiler knows files by are their paths as asked ("../inc/a.glsl", "/Game/inc/a.glsl"), and those stand in
-// its messages.
+// `#include "x"` and `#include <x>` search alike: the includer's own folder, then `include_dirs` in
+// order; an absolute virtual path is taken as it is. The names that the compiler knows files by are
+// their paths as asked ("../inc/a.glsl", "/Game/inc/a.glsl"), and those stand in its messages.
 #pragma once
 
 #include <map>
@@ -20,8 +21,9 @@
 namespace galley::worker {
 
 inline constexpr size_t kIncludeDepthMax = 64;
-inline constexpr size_t kIncludesMax = 10'000;                       // of one compilation, each time counted
-inline constexpr size_t kIncludedBytesMax = size_t{64} << 20;        // of one compilation, each time counted
+inline constexpr size_t kIncludesMax = 10'000;  // of one compilation, each time counted
+inline constexpr size_t kIncludedBytesMax = size_t{64}
+                                            << 20;  // of one compilation, each time counted
 // What messages call the shader itself: its place is not known to a cook.
 inline constexpr std::string_view kSourceName = "source";
 
@@ -29,19 +31,22 @@ inline constexpr std::string_view kSourceName = "source";
 class Includes : public glslang::TShader::Includer {
  public:
   // `folders`: normal asked paths. Both must outlive this object.
-  Includes(CookContext& context, const std::vector<std::string>& folders) : context_(context), folders_(folders) {}
+  Includes(CookContext& context, const std::vector<std::string>& folders)
+      : context_(context), folders_(folders) {}
 
   IncludeResult* includeLocal(const char* name, const char* includer, size_t depth) override;
   IncludeResult* includeSystem(const char* name, const char* includer, size_t depth) override;
   void releaseInclude(IncludeResult* result) override;
 
-  // What the context could not answer (stale source, I/O): the compilation's messages mean nothing then.
+  // What the context could not answer (stale source, I/O): the compilation's messages mean nothing
+  // then.
   const absl::Status& status() const { return status_; }
 
  private:
   // nullptr bytes: there is no such file.
   absl::StatusOr<Blob> Read(const std::string& path);
-  IncludeResult* Search(std::string_view name, std::string_view includer, size_t depth, bool in_folders);
+  IncludeResult* Search(std::string_view name, std::string_view includer, size_t depth,
+                        bool in_folders);
   IncludeResult* Accept(const std::string& path, const Blob& bytes);
   IncludeResult* Refuse(std::string reason);
 

@@ -22,7 +22,9 @@ class ShaderCooker : public Cooker {
  public:
   ShaderCooker();
   const record::CookerDescription& description() const override { return description_; }
-  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override { return std::make_unique<Loaded>(); }
+  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
+    return std::make_unique<Loaded>();
+  }
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
@@ -41,17 +43,20 @@ ShaderCooker::ShaderCooker() {
        .type = SettingType::kStringList,
        .default_json = "[]",
        .choices = {},
-       .documentation = "Virtual folders in which includes are searched, in order, after the includer's own folder."},
+       .documentation = "Virtual folders in which includes are searched, in order, after the "
+                        "includer's own folder."},
       {.name = "defines",
        .type = SettingType::kTable,
        .default_json = "{}",
        .choices = {},
-       .documentation = "Macros for all compilations: name -> string, number, or true (1) or false (0)."},
+       .documentation =
+           "Macros for all compilations: name -> string, number, or true (1) or false (0)."},
       {.name = "variants",
        .type = SettingType::kTable,
        .default_json = "{}",
        .choices = {},
-       .documentation = "Further compilations: name -> defines on top of `defines`; each is the output .d/<name>.spv."},
+       .documentation = "Further compilations: name -> defines on top of `defines`; each is the "
+                        "output .d/<name>.spv."},
       {.name = "optimize",
        .type = SettingType::kBool,
        .default_json = "true",
@@ -63,11 +68,14 @@ ShaderCooker::ShaderCooker() {
 absl::StatusOr<SpirvTarget> TargetOf(CookContext& context) {
   ASSIGN_OR_RETURN(const std::optional<std::string> name, context.Platform("shader"));
   if (!name.has_value()) {
-    return absl::InvalidArgumentError("the platform has no `shader`; expected spirv-1.0 to spirv-1.6");
+    return absl::InvalidArgumentError(
+        "the platform has no `shader`; expected spirv-1.0 to spirv-1.6");
   }
   if (const std::optional<SpirvTarget> target = ParseSpirvTarget(*name)) return *target;
-  return absl::InvalidArgumentError(fmt::format(
-      "the platform's shader target {} is not supported yet by the shader cooker; use spirv-1.x (1.0 to 1.6)", *name));
+  return absl::InvalidArgumentError(
+      fmt::format("the platform's shader target {} is not supported yet by the shader cooker; use "
+                  "spirv-1.x (1.0 to 1.6)",
+                  *name));
 }
 
 absl::StatusOr<std::vector<std::string>> IncludeFoldersOf(const nlohmann::json& settings) {
@@ -84,7 +92,8 @@ absl::StatusOr<std::string_view> TextOf(const Blob& source) {
   std::string_view text = *source;
   if (text.empty()) return absl::InvalidArgumentError("the file is empty; expected GLSL");
   if (text.size() > kSourceBytesMax) {
-    return absl::InvalidArgumentError(fmt::format("the file has {} bytes; a shader may have at most {}", text.size(), kSourceBytesMax));
+    return absl::InvalidArgumentError(fmt::format(
+        "the file has {} bytes; a shader may have at most {}", text.size(), kSourceBytesMax));
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
@@ -107,13 +116,15 @@ absl::Status ShaderCooker::Cook(CookContext& context, Loaded&) {
   const nlohmann::json& settings = context.settings();
   const std::optional<EShLanguage> stage = ParseStage(context.extension());
   if (!stage.has_value()) {
-    return absl::InvalidArgumentError(
-        fmt::format("extension \"{}\" names no stage; expected vert, frag, comp, geom, tesc or tese", context.extension()));
+    return absl::InvalidArgumentError(fmt::format(
+        "extension \"{}\" names no stage; expected vert, frag, comp, geom, tesc or tese",
+        context.extension()));
   }
   ASSIGN_OR_RETURN(const SpirvTarget target, TargetOf(context));
   ASSIGN_OR_RETURN(const std::string_view text, TextOf(context.source()));
   ASSIGN_OR_RETURN(const std::vector<std::string> folders, IncludeFoldersOf(settings));
-  ASSIGN_OR_RETURN(const std::vector<Variant> variants, ParseVariants(settings.at("defines"), settings.at("variants")));
+  ASSIGN_OR_RETURN(const std::vector<Variant> variants,
+                   ParseVariants(settings.at("defines"), settings.at("variants")));
 
   std::vector<std::string> warnings;
   for (const Variant& variant : variants) {
@@ -130,7 +141,8 @@ absl::Status ShaderCooker::Cook(CookContext& context, Loaded&) {
     }
     if (variant.name.empty()) context.AddTag("size", static_cast<double>(compiled->spirv.size()));
     warnings.insert(warnings.end(), compiled->warnings.begin(), compiled->warnings.end());
-    const std::string suffix = variant.name.empty() ? ".spv" : fmt::format(".d/{}.spv", variant.name);
+    const std::string suffix =
+        variant.name.empty() ? ".spv" : fmt::format(".d/{}.spv", variant.name);
     RETURN_IF_ERROR(context.AddOutput(suffix, std::move(compiled->spirv)));
   }
   context.AddTag("stage", context.extension());

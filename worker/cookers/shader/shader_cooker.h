@@ -1,6 +1,7 @@
 // Shader: GLSL to optimised, validated SPIR-V. docs/cookers.md describes the settings.
 //
-// Observes the platform's "shader" and every place where an include was looked for. Everything happens in Cook.
+// Observes the platform's "shader" and every place where an include was looked for. Everything
+// happens in Cook.
 #pragma once
 
 #include <memory>

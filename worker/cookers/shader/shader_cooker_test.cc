@@ -26,8 +26,10 @@ void main() { color = vec4(Light()); }
 
 class ShaderCookerTest : public testing::Test {
  protected:
-  FakeCookContext& Make(std::string source, const json& settings = json::object(), const char* package = "/Game/fx/a.frag") {
-    context_ = std::make_unique<FakeCookContext>(cooker_->description(), package, std::move(source), settings);
+  FakeCookContext& Make(std::string source, const json& settings = json::object(),
+                        const char* package = "/Game/fx/a.frag") {
+    context_ = std::make_unique<FakeCookContext>(cooker_->description(), package, std::move(source),
+                                                 settings);
     context_->SetPlatform("shader", "spirv-1.5");
     return *context_;
   }
@@ -50,7 +52,8 @@ class ShaderCookerTest : public testing::Test {
 };
 
 TEST_F(ShaderCookerTest, GlslBecomesSpirvOfThePlatformsVersion) {
-  for (const auto& [target, version] : {std::pair{"spirv-1.0", 0x10000u}, {"spirv-1.3", 0x10300u}, {"spirv-1.6", 0x10600u}}) {
+  for (const auto& [target, version] :
+       {std::pair{"spirv-1.0", 0x10000u}, {"spirv-1.3", 0x10300u}, {"spirv-1.6", 0x10600u}}) {
     Make(kPlain).SetPlatform("shader", target);
     ASSERT_TRUE(Cook().ok());
     EXPECT_EQ(Word(".spv", 0), 0x07230203u);
@@ -63,48 +66,62 @@ TEST_F(ShaderCookerTest, EveryStageCompiles) {
   const std::pair<const char*, const char*> kStages[] = {
       {"vert", "#version 450\nvoid main() { gl_Position = vec4(0); }"},
       {"comp", "#version 450\nlayout(local_size_x = 1) in; void main() {}"},
-      {"geom", "#version 450\nlayout(points) in; layout(points, max_vertices = 1) out; void main() { EmitVertex(); }"},
-      {"tesc", "#version 450\nlayout(vertices = 3) out; void main() { gl_TessLevelOuter[0] = 1.0; }"},
+      {"geom",
+       "#version 450\nlayout(points) in; layout(points, max_vertices = 1) out; void main() { "
+       "EmitVertex(); }"},
+      {"tesc",
+       "#version 450\nlayout(vertices = 3) out; void main() { gl_TessLevelOuter[0] = 1.0; }"},
       {"tese", "#version 450\nlayout(triangles) in; void main() { gl_Position = vec4(0); }"}};
   for (const auto& [stage, text] : kStages) {
     Make(text, json::object(), (std::string("/Game/a.") + stage).c_str());
     ASSERT_TRUE(Cook().ok()) << stage;
     EXPECT_EQ(std::get<std::string>(context_->tags().at("stage")), stage);
-    EXPECT_EQ(std::get<double>(context_->tags().at("size")), static_cast<double>(context_->output(".spv").size()));
+    EXPECT_EQ(std::get<double>(context_->tags().at("size")),
+              static_cast<double>(context_->output(".spv").size()));
   }
 }
 
-TEST_F(ShaderCookerTest, IncludeIsSearchedBesideTheIncluderAndThenInTheFoldersAndEveryLookIsObserved) {
+TEST_F(ShaderCookerTest,
+       IncludeIsSearchedBesideTheIncluderAndThenInTheFoldersAndEveryLookIsObserved) {
   Make(kIncluding, {{"include_dirs", {"/Game/first", "/Engine/shaders"}}});
-  context_->AddFile("/Engine/shaders/inc/light.glsl", "#include \"base.glsl\"\nfloat Light() { return kBase; }\n");
+  context_->AddFile("/Engine/shaders/inc/light.glsl",
+                    "#include \"base.glsl\"\nfloat Light() { return kBase; }\n");
   context_->AddFile("/Engine/shaders/inc/base.glsl", "const float kBase = 0.5;\n");
   ASSERT_TRUE(Cook().ok());
-  EXPECT_THAT(context_->looks(), ElementsAre("platform(shader)", "file(inc/light.glsl)", "file(/Game/first/inc/light.glsl)",
-                                             "file(/Engine/shaders/inc/light.glsl)", "file(/Engine/shaders/inc/base.glsl)"));
+  EXPECT_THAT(
+      context_->looks(),
+      ElementsAre("platform(shader)", "file(inc/light.glsl)", "file(/Game/first/inc/light.glsl)",
+                  "file(/Engine/shaders/inc/light.glsl)", "file(/Engine/shaders/inc/base.glsl)"));
 }
 
 TEST_F(ShaderCookerTest, NestedIncludesAreRelativeToTheirIncluder) {
-  Make("#version 450\n#include \"../inc/a.glsl\"\nvoid main() {}\n").AddFile("/Game/inc/a.glsl", "#include <sub/b.glsl>\n");
+  Make("#version 450\n#include \"../inc/a.glsl\"\nvoid main() {}\n")
+      .AddFile("/Game/inc/a.glsl", "#include <sub/b.glsl>\n");
   context_->AddFile("/Game/inc/sub/b.glsl", "#include \"../c.glsl\"\n");
   context_->AddFile("/Game/inc/c.glsl", "\n");
   ASSERT_TRUE(Cook().ok());
-  EXPECT_THAT(context_->looks(), ElementsAre("platform(shader)", "file(../inc/a.glsl)", "file(../inc/sub/b.glsl)", "file(../inc/c.glsl)"));
+  EXPECT_THAT(context_->looks(), ElementsAre("platform(shader)", "file(../inc/a.glsl)",
+                                             "file(../inc/sub/b.glsl)", "file(../inc/c.glsl)"));
 }
 
 TEST_F(ShaderCookerTest, MissingIncludeNamesThePlacesAndIsObservedAbsent) {
   Make(kIncluding, {{"include_dirs", {"/Engine"}}});
-  EXPECT_THAT(Error(), testing::AllOf(HasSubstr("source:2:"), HasSubstr("inc/light.glsl, /Engine/inc/light.glsl")));
-  EXPECT_THAT(context_->looks(), ElementsAre("platform(shader)", "file(inc/light.glsl)", "file(/Engine/inc/light.glsl)"));
+  EXPECT_THAT(Error(), testing::AllOf(HasSubstr("source:2:"),
+                                      HasSubstr("inc/light.glsl, /Engine/inc/light.glsl")));
+  EXPECT_THAT(context_->looks(), ElementsAre("platform(shader)", "file(inc/light.glsl)",
+                                             "file(/Engine/inc/light.glsl)"));
 }
 
 TEST_F(ShaderCookerTest, ErrorsNameFileAndLineAndAllAreGiven) {
   Make("#version 450\n#include \"bad.glsl\"\nvoid main() { float b = unknown_here; }\n")
       .AddFile("/Game/fx/bad.glsl", "\nfloat F() { return unknown_there; }\n");
-  EXPECT_THAT(Error(), testing::AllOf(HasSubstr("bad.glsl:2: 'unknown_there'"), HasSubstr("source:3: ")));
+  EXPECT_THAT(Error(),
+              testing::AllOf(HasSubstr("bad.glsl:2: 'unknown_there'"), HasSubstr("source:3: ")));
 }
 
 TEST_F(ShaderCookerTest, CycleOfIncludesIsAnError) {
-  Make("#version 450\n#include \"a.glsl\"\nvoid main() {}\n").AddFile("/Game/fx/a.glsl", "#include \"a.glsl\"\n");
+  Make("#version 450\n#include \"a.glsl\"\nvoid main() {}\n")
+      .AddFile("/Game/fx/a.glsl", "#include \"a.glsl\"\n");
   EXPECT_THAT(Error(), HasSubstr("nest deeper than 64"));
 }
 
@@ -120,8 +137,11 @@ TEST_F(ShaderCookerTest, IncludesHaveALimitInNumber) {
 }
 
 TEST_F(ShaderCookerTest, VariantsAreOutputsOfTheirOwn) {
-  Make("#version 450\nlayout(location = 0) out vec4 c;\nvoid main() {\n#ifdef RED\nc = vec4(1, 0, 0, SCALE);\n#else\nc = vec4(SCALE);\n#endif\n}\n",
-       {{"defines", {{"SCALE", 0.5}}}, {"variants", {{"red", {{"RED", true}}}, {"large", {{"SCALE", "2.0"}}}}}});
+  Make(
+      "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() {\n#ifdef RED\nc = vec4(1, 0, "
+      "0, SCALE);\n#else\nc = vec4(SCALE);\n#endif\n}\n",
+      {{"defines", {{"SCALE", 0.5}}},
+       {"variants", {{"red", {{"RED", true}}}, {"large", {{"SCALE", "2.0"}}}}}});
   ASSERT_TRUE(Cook().ok());
   ASSERT_EQ(context_->outputs().size(), 3u);
   EXPECT_NE(context_->output(".spv"), context_->output(".d/red.spv"));
@@ -129,7 +149,8 @@ TEST_F(ShaderCookerTest, VariantsAreOutputsOfTheirOwn) {
 }
 
 TEST_F(ShaderCookerTest, ErrorInAVariantNamesIt) {
-  Make("#version 450\n#ifdef BAD\n#error no\n#endif\nvoid main() {}\n", {{"variants", {{"bad", {{"BAD", 1}}}}}});
+  Make("#version 450\n#ifdef BAD\n#error no\n#endif\nvoid main() {}\n",
+       {{"variants", {{"bad", {{"BAD", 1}}}}}});
   EXPECT_THAT(Error(), HasSubstr("variant bad: ERROR: source:3:"));
 }
 
@@ -157,7 +178,8 @@ TEST_F(ShaderCookerTest, OptimizedHasNoNamesAndEqualRunsGiveEqualBytes) {
 
 TEST_F(ShaderCookerTest, OtherTargetsAreRefused) {
   Make(kPlain).SetPlatform("shader", "essl-310");
-  EXPECT_THAT(Error(), HasSubstr("essl-310 is not supported yet by the shader cooker; use spirv-1.x"));
+  EXPECT_THAT(Error(),
+              HasSubstr("essl-310 is not supported yet by the shader cooker; use spirv-1.x"));
 }
 
 TEST_F(ShaderCookerTest, EmptyFileAndGarbageAreVerdicts) {

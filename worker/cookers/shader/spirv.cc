@@ -18,7 +18,8 @@ namespace {
 using Words = std::vector<uint32_t>;
 
 constexpr size_t kMessageBytesMax = 64 << 10;
-// The tool's number in the high half (8: Khronos' glslang; registry spir-v.xml), its version in the low one: the identity has that.
+// The tool's number in the high half (8: Khronos' glslang; registry spir-v.xml), its version in the
+// low one: the identity has that.
 constexpr uint32_t kGenerator = 8u << 16;
 constexpr size_t kGeneratorWord = 2;
 constexpr EShMessages kMessages = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules);
@@ -43,7 +44,8 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
 std::string Messages(std::string_view info_log) {
   std::string text;
   for (const std::string_view line : LinesOf(info_log)) {
-    if (text.size() + line.size() > kMessageBytesMax) return text + "\n(more messages are left out)";
+    if (text.size() + line.size() > kMessageBytesMax)
+      return text + "\n(more messages are left out)";
     if (!text.empty()) text += '\n';
     text += line;
   }
@@ -62,19 +64,22 @@ void Configure(glslang::TShader& shader, const CompileRequest& request) {
   shader.setEnvTarget(glslang::EShTargetSpv, request.target.language);
 }
 
-absl::StatusOr<Words> Compile(const CompileRequest& request, Includes& includes, std::vector<std::string>& warnings) {
+absl::StatusOr<Words> Compile(const CompileRequest& request, Includes& includes,
+                              std::vector<std::string>& warnings) {
   InitializeOnce();
   const char* const text = request.source.data();
   const int size = static_cast<int>(request.source.size());
   const std::string name(kSourceName);
   const char* const name_text = name.c_str();
-  const std::string preamble = "#extension GL_GOOGLE_include_directive : enable\n" + request.preamble;
+  const std::string preamble =
+      "#extension GL_GOOGLE_include_directive : enable\n" + request.preamble;
 
   glslang::TShader shader(request.stage);
   shader.setStringsWithLengthsAndNames(&text, &size, &name_text, 1);
   shader.setPreamble(preamble.c_str());
   Configure(shader, request);
-  const bool parsed = shader.parse(GetDefaultResources(), 100, ENoProfile, false, false, kMessages, includes);
+  const bool parsed =
+      shader.parse(GetDefaultResources(), 100, ENoProfile, false, false, kMessages, includes);
   RETURN_IF_ERROR(includes.status());
   if (!parsed) return absl::InvalidArgumentError(Messages(shader.getInfoLog()));
   TakeWarnings(shader.getInfoLog(), warnings);
@@ -82,7 +87,8 @@ absl::StatusOr<Words> Compile(const CompileRequest& request, Includes& includes,
   glslang::TProgram program;
   program.addShader(&shader);
   if (!program.link(kMessages)) {
-    return absl::InvalidArgumentError(Messages(fmt::format("{}\n{}", shader.getInfoLog(), program.getInfoLog())));
+    return absl::InvalidArgumentError(
+        Messages(fmt::format("{}\n{}", shader.getInfoLog(), program.getInfoLog())));
   }
   TakeWarnings(program.getInfoLog(), warnings);
 
@@ -93,15 +99,18 @@ absl::StatusOr<Words> Compile(const CompileRequest& request, Includes& includes,
   spv::SpvBuildLogger logger;
   Words words;
   glslang::GlslangToSpv(*program.getIntermediate(request.stage), words, &logger, &options);
-  if (words.size() <= kGeneratorWord) return absl::InvalidArgumentError(Messages(logger.getAllMessages()));
+  if (words.size() <= kGeneratorWord)
+    return absl::InvalidArgumentError(Messages(logger.getAllMessages()));
   words[kGeneratorWord] = kGenerator;
   return words;
 }
 
 // Collects what a tool says.
 spvtools::MessageConsumer CollectInto(std::string& text) {
-  return [&text](spv_message_level_t, const char*, const spv_position_t& position, const char* message) {
-    if (text.size() < kMessageBytesMax) text += fmt::format("{}word {}: {}", text.empty() ? "" : "; ", position.index, message);
+  return [&text](spv_message_level_t, const char*, const spv_position_t& position,
+                 const char* message) {
+    if (text.size() < kMessageBytesMax)
+      text += fmt::format("{}word {}: {}", text.empty() ? "" : "; ", position.index, message);
   };
 }
 
@@ -132,7 +141,8 @@ std::string ToBytes(const Words& words) {
   std::string bytes;
   bytes.reserve(words.size() * 4);
   for (const uint32_t word : words) {
-    for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>((word >> shift) & 0xFF));
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<char>((word >> shift) & 0xFF));
   }
   return bytes;
 }
@@ -140,8 +150,8 @@ std::string ToBytes(const Words& words) {
 }  // namespace
 
 std::string SpirvIdentity() {
-  return fmt::format("1;glslang={}.{}.{};spirv-tools={}", GLSLANG_VERSION_MAJOR, GLSLANG_VERSION_MINOR, GLSLANG_VERSION_PATCH,
-                     spvSoftwareVersionString());
+  return fmt::format("1;glslang={}.{}.{};spirv-tools={}", GLSLANG_VERSION_MAJOR,
+                     GLSLANG_VERSION_MINOR, GLSLANG_VERSION_PATCH, spvSoftwareVersionString());
 }
 
 std::optional<SpirvTarget> ParseSpirvTarget(std::string_view text) {

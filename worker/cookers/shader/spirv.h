@@ -35,12 +35,13 @@ struct CompileRequest {
 };
 
 struct Compiled {
-  std::string spirv;                   // words in little-endian order
-  std::vector<std::string> warnings;   // the compiler's, one a line
+  std::string spirv;                  // words in little-endian order
+  std::vector<std::string> warnings;  // the compiler's, one a line
 };
 
-// INVALID_ARGUMENT: all messages of the compiler, each "ERROR: file:line: text". INTERNAL: the optimiser failed, or the module is not valid
-// (a bug of the tools). Otherwise what the context answered to an include's look.
+// INVALID_ARGUMENT: all messages of the compiler, each "ERROR: file:line: text". INTERNAL: the
+// optimiser failed, or the module is not valid (a bug of the tools). Otherwise what the context
+// answered to an include's look.
 absl::StatusOr<Compiled> CompileToSpirv(const CompileRequest& request, Includes& includes);
 
 }  // namespace galley::worker

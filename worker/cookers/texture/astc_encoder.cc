@@ -9,7 +9,8 @@ namespace {
 
 absl::Status AstcFailure(std::string_view what, astcenc_error error) {
   const std::string text = fmt::format("astcenc: {}: {}", what, astcenc_get_error_string(error));
-  return error == ASTCENC_ERR_OUT_OF_MEM ? absl::ResourceExhaustedError(text) : absl::InternalError(text);
+  return error == ASTCENC_ERR_OUT_OF_MEM ? absl::ResourceExhaustedError(text)
+                                         : absl::InternalError(text);
 }
 
 float Preset(Quality quality) {
@@ -41,7 +42,9 @@ unsigned FlagsOf(const EncodeOptions& options) {
 AstcEncoder::AstcEncoder() = default;
 AstcEncoder::~AstcEncoder() = default;
 
-void AstcEncoder::FreeContext::operator()(astcenc_context* context) const { astcenc_context_free(context); }
+void AstcEncoder::FreeContext::operator()(astcenc_context* context) const {
+  astcenc_context_free(context);
+}
 
 absl::StatusOr<astcenc_context*> AstcEncoder::ContextFor(const EncodeOptions& options) {
   const BlockSize block = options.format.block();
@@ -51,7 +54,8 @@ absl::StatusOr<astcenc_context*> AstcEncoder::ContextFor(const EncodeOptions& op
   if (contexts_.size() >= kContextsMax) contexts_.clear();
   astcenc_config config{};
   const astcenc_profile profile = options.format.is_srgb ? ASTCENC_PRF_LDR_SRGB : ASTCENC_PRF_LDR;
-  astcenc_error error = astcenc_config_init(profile, block.width, block.height, 1, Preset(options.quality), flags, &config);
+  astcenc_error error = astcenc_config_init(profile, block.width, block.height, 1,
+                                            Preset(options.quality), flags, &config);
   if (error != ASTCENC_SUCCESS) return AstcFailure("configuration", error);
   // Texels beside visible ones matter to bilinear filters.
   if ((flags & ASTCENC_FLG_USE_ALPHA_WEIGHT) != 0) config.a_scale_radius = 1;
@@ -68,10 +72,15 @@ absl::StatusOr<std::string> AstcEncoder::Encode(const Level& level, const Encode
   constexpr astcenc_swizzle kNormal = {ASTCENC_SWZ_R, ASTCENC_SWZ_R, ASTCENC_SWZ_R, ASTCENC_SWZ_G};
   // astcenc only reads; its interface has no const.
   void* slice = const_cast<uint8_t*>(level.texels.data());
-  astcenc_image image{.dim_x = level.width, .dim_y = level.height, .dim_z = 1, .data_type = ASTCENC_TYPE_U8, .data = &slice};
+  astcenc_image image{.dim_x = level.width,
+                      .dim_y = level.height,
+                      .dim_z = 1,
+                      .data_type = ASTCENC_TYPE_U8,
+                      .data = &slice};
   std::string out(options.format.LevelBytes(level.width, level.height), '\0');
-  const astcenc_error error = astcenc_compress_image(context, &image, options.usage == Usage::kNormal ? &kNormal : &kAsIs,
-                                                     reinterpret_cast<uint8_t*>(out.data()), out.size(), 0);
+  const astcenc_error error =
+      astcenc_compress_image(context, &image, options.usage == Usage::kNormal ? &kNormal : &kAsIs,
+                             reinterpret_cast<uint8_t*>(out.data()), out.size(), 0);
   astcenc_compress_reset(context);
   if (error != ASTCENC_SUCCESS) return AstcFailure("compression", error);
   return out;

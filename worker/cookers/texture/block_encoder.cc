@@ -73,7 +73,8 @@ std::string EncodeBlocks(const Level& level, FormatKind kind, Quality quality) {
       if (quality == Quality::kThorough) {
         squish::Compress(block.data(), next, SquishFlags(kind));
       } else {
-        EncodeFast(block, kind, quality == Quality::kFast ? STB_DXT_NORMAL : STB_DXT_HIGHQUAL, next);
+        EncodeFast(block, kind, quality == Quality::kFast ? STB_DXT_NORMAL : STB_DXT_HIGHQUAL,
+                   next);
       }
     }
   }

@@ -24,10 +24,14 @@ std::string_view SniffFormat(std::string_view bytes) {
 absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
   if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
   const std::string_view found = SniffFormat(bytes);
-  if (found == format || (format == "tga" && (found.empty() || found == "bmp"))) return absl::OkStatus();
-  if (found.empty()) return absl::InvalidArgumentError("the file does not begin as this format does");
-  if (found == "git-lfs") return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
-  return absl::InvalidArgumentError(fmt::format("the file is a {0}; convert it, or name it .{0} if the cooker takes that", found));
+  if (found == format || (format == "tga" && (found.empty() || found == "bmp")))
+    return absl::OkStatus();
+  if (found.empty())
+    return absl::InvalidArgumentError("the file does not begin as this format does");
+  if (found == "git-lfs")
+    return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
+  return absl::InvalidArgumentError(fmt::format(
+      "the file is a {0}; convert it, or name it .{0} if the cooker takes that", found));
 }
 
 template <typename T>
@@ -39,7 +43,8 @@ bool HasAlpha(const std::vector<T>& texels) {
   return false;
 }
 
-absl::StatusOr<Decoded> DecodeAs(std::string_view format, std::string_view bytes, const DecodeOptions& options) {
+absl::StatusOr<Decoded> DecodeAs(std::string_view format, std::string_view bytes,
+                                 const DecodeOptions& options) {
   RETURN_IF_ERROR(CheckSignature(format, bytes));
   if (format == "png") return DecodePng(bytes, options);
   if (format == "jpg") return DecodeJpeg(bytes, options);
@@ -50,34 +55,39 @@ absl::StatusOr<Decoded> DecodeAs(std::string_view format, std::string_view bytes
 
 }  // namespace
 
-absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes, const DecodeOptions& options) {
+absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
+                       const DecodeOptions& options) {
   if (width == 0 || height == 0 || width > kSideMax || height > kSideMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("the image is {} x {}; each side must be from 1 to {} texels", width, height, kSideMax));
+    return absl::InvalidArgumentError(fmt::format(
+        "the image is {} x {}; each side must be from 1 to {} texels", width, height, kSideMax));
   }
   const uint64_t decoded_bytes = width * height * 4 * channel_bytes;
-  const std::string size = fmt::format("the image is {} x {} (RGBA, {} bits a channel): {} bytes decoded", width, height,
-                                       channel_bytes * 8, decoded_bytes);
+  const std::string size =
+      fmt::format("the image is {} x {} (RGBA, {} bits a channel): {} bytes decoded", width, height,
+                  channel_bytes * 8, decoded_bytes);
   if (decoded_bytes > kDecodedBytesMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}, above the limit of {}; make it smaller or split it", size, kDecodedBytesMax));
+    return absl::InvalidArgumentError(fmt::format(
+        "{}, above the limit of {}; make it smaller or split it", size, kDecodedBytesMax));
   }
   if (decoded_bytes > options.memory_bytes_max / 4) {
-    return absl::ResourceExhaustedError(fmt::format("{}, above a quarter of the job's memory ({} bytes); raise `memory` in its rule",
-                                                    size, options.memory_bytes_max));
+    return absl::ResourceExhaustedError(fmt::format(
+        "{}, above a quarter of the job's memory ({} bytes); raise `memory` in its rule", size,
+        options.memory_bytes_max));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes, const DecodeOptions& options) {
+absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
+                               const DecodeOptions& options) {
   const std::string_view format = extension == "jpeg" ? "jpg" : extension;
   if (format != "png" && format != "jpg" && format != "tga" && format != "bmp" && format != "hdr") {
-    return absl::InvalidArgumentError(
-        fmt::format("texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .{}", extension));
+    return absl::InvalidArgumentError(fmt::format(
+        "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .{}", extension));
   }
   absl::StatusOr<Decoded> decoded = DecodeAs(format, bytes, options);
   if (!decoded.ok()) return Annotate(decoded.status(), format);
-  decoded->image.has_alpha = std::visit([](const auto& texels) { return HasAlpha(texels); }, decoded->image.texels);
+  decoded->image.has_alpha =
+      std::visit([](const auto& texels) { return HasAlpha(texels); }, decoded->image.texels);
   return decoded;
 }
 

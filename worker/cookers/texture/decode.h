@@ -1,10 +1,11 @@
-// Decode: bytes of a png, jpg, tga, bmp or hdr file -> Image. The bytes are foreign: nothing is allocated before the dimensions are known to
-// be within the limits, and every flaw is an error in words.
+// Decode: bytes of a png, jpg, tga, bmp or hdr file -> Image. The bytes are foreign: nothing is
+// allocated before the dimensions are known to be within the limits, and every flaw is an error in
+// words.
 //
-// Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, or above kSideMax or kDecodedBytesMax: a verdict), RESOURCE_EXHAUSTED (within
-// those limits but the job may not use enough memory: no verdict, since the limit is no part of the key).
-// Not looked at: gAMA, cHRM, sRGB and iCCP chunks, ICC profiles in JPEG, Exif orientation. The setting color_space decides.
-// Threads: any; no state.
+// Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, or above kSideMax or kDecodedBytesMax:
+// a verdict), RESOURCE_EXHAUSTED (within those limits but the job may not use enough memory: no
+// verdict, since the limit is no part of the key). Not looked at: gAMA, cHRM, sRGB and iCCP chunks,
+// ICC profiles in JPEG, Exif orientation. The setting color_space decides. Threads: any; no state.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct Decoded {
 };
 
 // `extension`: png, jpg, jpeg, tga, bmp, hdr.
-absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes, const DecodeOptions& options);
+absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
+                               const DecodeOptions& options);
 
 // --- The codecs, for Decode.
 absl::StatusOr<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& options);
@@ -40,7 +42,9 @@ absl::StatusOr<Decoded> DecodeJpeg(std::string_view bytes, const DecodeOptions& 
 absl::StatusOr<Decoded> DecodeTga(std::string_view bytes, const DecodeOptions& options);
 absl::StatusOr<Decoded> DecodeBmp(std::string_view bytes, const DecodeOptions& options);
 absl::StatusOr<Decoded> DecodeHdr(std::string_view bytes, const DecodeOptions& options);
-// Whether an image of this size may be decoded. `channel_bytes`: 1, 2 or 4 for each of four channels.
-absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes, const DecodeOptions& options);
+// Whether an image of this size may be decoded. `channel_bytes`: 1, 2 or 4 for each of four
+// channels.
+absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
+                       const DecodeOptions& options);
 
 }  // namespace galley::worker::texture

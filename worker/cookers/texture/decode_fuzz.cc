@@ -1,4 +1,5 @@
-// Decode of foreign bytes. The first byte picks the format, the rest is the file. Memory is held low, so that the fuzzer is quick.
+// Decode of foreign bytes. The first byte picks the format, the rest is the file. Memory is held
+// low, so that the fuzzer is quick.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto decoded = Decode(kExtensions[data[0] % 5], bytes, {.memory_bytes_max = 16 << 20});
   if (decoded.ok()) {
-    const size_t entries = std::visit([](const auto& texels) { return texels.size(); }, decoded->image.texels);
+    const size_t entries =
+        std::visit([](const auto& texels) { return texels.size(); }, decoded->image.texels);
     GALLEY_CHECK(entries == size_t{decoded->image.width} * decoded->image.height * 4);
   }
   return 0;

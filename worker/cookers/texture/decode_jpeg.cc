@@ -1,5 +1,6 @@
-// JPEG by libjpeg-turbo, with its exact integer transform (JDCT_ISLOW), which gives the same bytes with and without SIMD. Its errors are
-// long jumps: what is between setjmp and a jump has no destructors, all state lives in JpegReader outside.
+// JPEG by libjpeg-turbo, with its exact integer transform (JDCT_ISLOW), which gives the same bytes
+// with and without SIMD. Its errors are long jumps: what is between setjmp and a jump has no
+// destructors, all state lives in JpegReader outside.
 #include <cstdio>  // jpeglib.h needs it
 
 #include <jerror.h>
@@ -14,7 +15,8 @@
 namespace galley::worker::texture {
 namespace {
 
-// A progressive file may name the same coefficients again and again; honest ones have about ten scans.
+// A progressive file may name the same coefficients again and again; honest ones have about ten
+// scans.
 constexpr int kScansMax = 200;
 
 class JpegReader {
@@ -35,7 +37,8 @@ class JpegReader {
   bool ReadRows(uint8_t* texels);
 
   absl::Status Error() const {
-    return is_out_of_memory_ ? absl::ResourceExhaustedError(error_) : absl::InvalidArgumentError(error_);
+    return is_out_of_memory_ ? absl::ResourceExhaustedError(error_)
+                             : absl::InvalidArgumentError(error_);
   }
   uint32_t width() const { return info_.image_width; }
   uint32_t height() const { return info_.image_height; }
@@ -53,15 +56,18 @@ class JpegReader {
     Of(info).is_out_of_memory_ = info->err->msg_code == JERR_OUT_OF_MEMORY;
     Fail(Of(info), text);
   }
-  // Level -1 is damaged data. The end of the file where there should be data is an error, the rest is counted.
+  // Level -1 is damaged data. The end of the file where there should be data is an error, the rest
+  // is counted.
   static void OnMessage(j_common_ptr info, int level) {
     if (level >= 0) return;
     const int code = info->err->msg_code;
-    if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER) Fail(Of(info), "the file is truncated or corrupt");
+    if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)
+      Fail(Of(info), "the file is truncated or corrupt");
     ++Of(info).flaws_count_;
   }
   static void OnProgress(j_common_ptr info) {
-    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kScansMax) Fail(Of(info), "too many scans (over 200)");
+    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kScansMax)
+      Fail(Of(info), "too many scans (over 200)");
   }
 
   std::string_view bytes_;
@@ -111,7 +117,8 @@ absl::StatusOr<Decoded> DecodeJpeg(std::string_view bytes, const DecodeOptions& 
   decoded.image.height = reader.height();
   decoded.image.texels = std::move(texels);
   if (reader.flaws_count() > 0) {
-    decoded.warnings.push_back(fmt::format("jpg: the file has {} flaws that were passed over; save it anew", reader.flaws_count()));
+    decoded.warnings.push_back(fmt::format(
+        "jpg: the file has {} flaws that were passed over; save it anew", reader.flaws_count()));
   }
   return decoded;
 }

@@ -1,4 +1,5 @@
-// PNG by libpng. Its errors are long jumps: what is between setjmp and a jump has no destructors, all state lives in PngReader outside.
+// PNG by libpng. Its errors are long jumps: what is between setjmp and a jump has no destructors,
+// all state lives in PngReader outside.
 #include <png.h>
 
 #include <csetjmp>
@@ -13,7 +14,8 @@
 namespace galley::worker::texture {
 namespace {
 
-// Deflate cannot shrink by more than this (zlib's technical notes: "maximum compression factor", 1032:1).
+// Deflate cannot shrink by more than this (zlib's technical notes: "maximum compression factor",
+// 1032:1).
 constexpr uint64_t kDeflateRatioMax = 1032;
 
 class PngReader {
@@ -28,13 +30,16 @@ class PngReader {
   bool ReadRows(png_bytepp rows);
 
   absl::Status Error() const {
-    return is_out_of_memory_ ? absl::ResourceExhaustedError(error_) : absl::InvalidArgumentError(error_);
+    return is_out_of_memory_ ? absl::ResourceExhaustedError(error_)
+                             : absl::InvalidArgumentError(error_);
   }
   uint32_t width() const { return png_get_image_width(png_, info_); }
   uint32_t height() const { return png_get_image_height(png_, info_); }
   bool is_16_bit() const { return png_get_bit_depth(png_, info_) == 16; }
   // Of the file, before expansion.
-  uint64_t bits_per_texel() const { return uint64_t{png_get_bit_depth(png_, info_)} * png_get_channels(png_, info_); }
+  uint64_t bits_per_texel() const {
+    return uint64_t{png_get_bit_depth(png_, info_)} * png_get_channels(png_, info_);
+  }
 
  private:
   static PngReader& Of(png_structp png) { return *static_cast<PngReader*>(png_get_error_ptr(png)); }
@@ -77,7 +82,8 @@ void PngReader::Configure() {
 }
 
 bool PngReader::ReadHeader() {
-  png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, this, &OnError, &OnWarning, this, &OnAllocate, &OnFree);
+  png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, this, &OnError, &OnWarning, this,
+                                  &OnAllocate, &OnFree);
   if (png_ == nullptr) return false;
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) return false;
@@ -99,17 +105,20 @@ void PngReader::ExpandToRgba() {
 bool PngReader::ReadRows(png_bytepp rows) {
   if (setjmp(png_jmpbuf(png_)) != 0) return false;
   ExpandToRgba();
-  if (png_get_rowbytes(png_, info_) != size_t{width()} * 4 * (is_16_bit() ? 2 : 1)) png_error(png_, "unexpected row size");
+  if (png_get_rowbytes(png_, info_) != size_t{width()} * 4 * (is_16_bit() ? 2 : 1))
+    png_error(png_, "unexpected row size");
   png_read_image(png_, rows);
   png_read_end(png_, nullptr);
   return true;
 }
 
 absl::Status CheckPlausible(const PngReader& reader, size_t file_bytes) {
-  const uint64_t raw_bytes = uint64_t{reader.width()} * reader.height() * reader.bits_per_texel() / 8;
+  const uint64_t raw_bytes =
+      uint64_t{reader.width()} * reader.height() * reader.bits_per_texel() / 8;
   if (raw_bytes / kDeflateRatioMax <= file_bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format("the file is truncated: an image of {} x {} takes at least {} bytes, the file has {}",
-                                                reader.width(), reader.height(), raw_bytes / kDeflateRatioMax, file_bytes));
+  return absl::InvalidArgumentError(fmt::format(
+      "the file is truncated: an image of {} x {} takes at least {} bytes, the file has {}",
+      reader.width(), reader.height(), raw_bytes / kDeflateRatioMax, file_bytes));
 }
 
 template <typename T>
@@ -117,7 +126,8 @@ absl::StatusOr<std::vector<T>> ReadTexels(PngReader& reader) {
   const size_t row_entries = size_t{reader.width()} * 4;
   std::vector<T> texels(row_entries * reader.height());
   std::vector<png_bytep> rows(reader.height());
-  for (size_t y = 0; y < rows.size(); ++y) rows[y] = reinterpret_cast<png_bytep>(texels.data() + y * row_entries);
+  for (size_t y = 0; y < rows.size(); ++y)
+    rows[y] = reinterpret_cast<png_bytep>(texels.data() + y * row_entries);
   if (!reader.ReadRows(rows.data())) return reader.Error();
   return texels;
 }

@@ -12,10 +12,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string ErrorOf(std::string_view extension, std::string_view bytes, const DecodeOptions& options = {}) {
+std::string ErrorOf(std::string_view extension, std::string_view bytes,
+                    const DecodeOptions& options = {}) {
   const absl::StatusOr<Decoded> decoded = Decode(extension, bytes, options);
   if (decoded.ok()) return "decoded";
-  return absl::IsInvalidArgument(decoded.status()) ? MessageOf(decoded.status()) : decoded.status().ToString();
+  return absl::IsInvalidArgument(decoded.status()) ? MessageOf(decoded.status())
+                                                   : decoded.status().ToString();
 }
 
 // 8-bit images only.
@@ -31,14 +33,16 @@ Bitmap DecodedBitmap(std::string_view extension, std::string_view bytes) {
 }
 
 Bitmap Grey(Bitmap bitmap, bool keeps_alpha) {
-  for (Color& color : bitmap.texels) color = {color.red, color.red, color.red, keeps_alpha ? color.alpha : uint8_t{255}};
+  for (Color& color : bitmap.texels)
+    color = {color.red, color.red, color.red, keeps_alpha ? color.alpha : uint8_t{255}};
   return bitmap;
 }
 
 // At most 256 colours.
 Bitmap Patches(bool has_alpha) {
   return MakeBitmap(13, 7, [&](uint32_t x, uint32_t y) {
-    return Color{static_cast<uint8_t>(x * 15), static_cast<uint8_t>(y * 30), 99, static_cast<uint8_t>(has_alpha && x == y ? 40 : 255)};
+    return Color{static_cast<uint8_t>(x * 15), static_cast<uint8_t>(y * 30), 99,
+                 static_cast<uint8_t>(has_alpha && x == y ? 40 : 255)};
   });
 }
 
@@ -46,7 +50,8 @@ TEST(DecodePngTest, EveryKindIsExpandedToRgba) {
   const Bitmap bitmap = Patches(true);
   for (const bool is_interlaced : {false, true}) {
     const auto decoded = [&](PngKind kind, const Bitmap& source) {
-      return DecodedBitmap("png", MakePng(source, {.kind = kind, .is_interlaced = is_interlaced})).texels;
+      return DecodedBitmap("png", MakePng(source, {.kind = kind, .is_interlaced = is_interlaced}))
+          .texels;
     };
     EXPECT_EQ(decoded(PngKind::kRgba, bitmap), bitmap.texels);
     EXPECT_EQ(decoded(PngKind::kRgb, Patches(false)), Patches(false).texels);
@@ -72,11 +77,13 @@ TEST(DecodePngTest, TransparentColorBecomesAlpha) {
 }
 
 TEST(DecodePngTest, SixteenBitsAreKept) {
-  const auto decoded = Decode("png", MakePng(Constant(3, 2, {1, 2, 3, 4}), {.is_16_bit = true}), {});
+  const auto decoded =
+      Decode("png", MakePng(Constant(3, 2, {1, 2, 3, 4}), {.is_16_bit = true}), {});
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   const auto& texels = std::get<std::vector<uint16_t>>(decoded->image.texels);
   ASSERT_EQ(texels.size(), 24u);
-  EXPECT_EQ((std::vector<uint16_t>(texels.begin() + 20, texels.end())), (std::vector<uint16_t>{257, 514, 771, 1028}));
+  EXPECT_EQ((std::vector<uint16_t>(texels.begin() + 20, texels.end())),
+            (std::vector<uint16_t>{257, 514, 771, 1028}));
 }
 
 TEST(DecodeTest, AlphaIsNoticedInOneTexelOnly) {
@@ -89,20 +96,24 @@ TEST(DecodeTest, AlphaIsNoticedInOneTexelOnly) {
 TEST(DecodePngTest, ABombIsRefusedByItsHeader) {
   const std::string bomb = WithPngSize(MakePngBomb(16384, 64), 16384, 16384);
   EXPECT_EQ(ErrorOf("png", bomb),
-            "png: the image is 16384 x 16384 (RGBA, 8 bits a channel): 1073741824 bytes decoded, above the limit of 1024000000; "
+            "png: the image is 16384 x 16384 (RGBA, 8 bits a channel): 1073741824 bytes decoded, "
+            "above the limit of 1024000000; "
             "make it smaller or split it");
-  EXPECT_EQ(ErrorOf("png", MakePngBomb(65536, 1)), "png: the image is 65536 x 1; each side must be from 1 to 65535 texels");
+  EXPECT_EQ(ErrorOf("png", MakePngBomb(65536, 1)),
+            "png: the image is 65536 x 1; each side must be from 1 to 65535 texels");
 }
 
 TEST(DecodePngTest, MoreThanTheJobsMemoryIsNoVerdict) {
   const std::string png = MakePng(Constant(64, 64, {}));
   EXPECT_EQ(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4}), "decoded");
-  EXPECT_THAT(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 - 4}), HasSubstr("RESOURCE_EXHAUSTED: png: the image is 64 x 64"));
+  EXPECT_THAT(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 - 4}),
+              HasSubstr("RESOURCE_EXHAUSTED: png: the image is 64 x 64"));
 }
 
 TEST(DecodePngTest, AHugeImageInAFewBytesIsTruncatedBeforeAnythingIsAllocated) {
   EXPECT_THAT(ErrorOf("png", WithPngSize(MakePng(Constant(4, 4, {})), 16000, 15000)),
-              HasSubstr("png: the file is truncated: an image of 16000 x 15000 takes at least 930232 bytes, the file has "));
+              HasSubstr("png: the file is truncated: an image of 16000 x 15000 takes at least "
+                        "930232 bytes, the file has "));
 }
 
 TEST(DecodePngTest, TruncatedAnywhereIsAnError) {
@@ -128,10 +139,13 @@ TEST(DecodeTest, EmptyAndMisnamedFilesSayWhatTheyAre) {
   for (const char* extension : {"png", "jpg", "tga", "bmp", "hdr"}) {
     EXPECT_EQ(ErrorOf(extension, ""), std::string(extension) + ": the file is empty");
   }
-  EXPECT_EQ(ErrorOf("png", MakeJpeg(Gradient(8, 8))), "png: the file is a jpg; convert it, or name it .jpg if the cooker takes that");
-  EXPECT_EQ(ErrorOf("png", "version https://git-lfs.github.com/spec/v1\n"), "png: the file is a Git LFS pointer; run `git lfs pull`");
+  EXPECT_EQ(ErrorOf("png", MakeJpeg(Gradient(8, 8))),
+            "png: the file is a jpg; convert it, or name it .jpg if the cooker takes that");
+  EXPECT_EQ(ErrorOf("png", "version https://git-lfs.github.com/spec/v1\n"),
+            "png: the file is a Git LFS pointer; run `git lfs pull`");
   EXPECT_EQ(ErrorOf("bmp", "something else"), "bmp: the file does not begin as this format does");
-  EXPECT_EQ(ErrorOf("exr", "v/1"), "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .exr");
+  EXPECT_EQ(ErrorOf("exr", "v/1"),
+            "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .exr");
 }
 
 TEST(DecodeJpegTest, BaselineAndProgressiveComeCloseToTheSource) {
@@ -144,7 +158,8 @@ TEST(DecodeJpegTest, BaselineAndProgressiveComeCloseToTheSource) {
 TEST(DecodeJpegTest, TruncatedIsAnErrorNotGrey) {
   for (const bool is_progressive : {false, true}) {
     const std::string jpeg = MakeJpeg(Gradient(61, 33), is_progressive);
-    for (size_t size = 0; size + 2 < jpeg.size(); size += 16) EXPECT_NE(ErrorOf("jpg", jpeg.substr(0, size)), "decoded") << size;
+    for (size_t size = 0; size + 2 < jpeg.size(); size += 16)
+      EXPECT_NE(ErrorOf("jpg", jpeg.substr(0, size)), "decoded") << size;
   }
 }
 
@@ -157,11 +172,14 @@ TEST(DecodeStbTest, TgaAndBmpAreExact) {
 
 TEST(DecodeStbTest, TruncatedIsAnErrorNotBlack) {
   const Bitmap bitmap = Gradient(32, 8);
-  const std::vector<std::pair<std::string, std::string>> files = {
-      {"tga", MakeTga(bitmap)}, {"tga", MakeTga(bitmap, true)}, {"bmp", MakeBmp(bitmap)}, {"hdr", MakeHdr(bitmap, 2.0)}};
+  const std::vector<std::pair<std::string, std::string>> files = {{"tga", MakeTga(bitmap)},
+                                                                  {"tga", MakeTga(bitmap, true)},
+                                                                  {"bmp", MakeBmp(bitmap)},
+                                                                  {"hdr", MakeHdr(bitmap, 2.0)}};
   for (const auto& [extension, bytes] : files) {
     EXPECT_EQ(ErrorOf(extension, bytes), "decoded");
-    for (size_t size = 1; size < bytes.size(); size += 16) EXPECT_NE(ErrorOf(extension, bytes.substr(0, size)), "decoded") << extension << size;
+    for (size_t size = 1; size < bytes.size(); size += 16)
+      EXPECT_NE(ErrorOf(extension, bytes.substr(0, size)), "decoded") << extension << size;
     EXPECT_THAT(ErrorOf(extension, bytes.substr(0, bytes.size() - 1)), HasSubstr("truncated"));
   }
 }
@@ -170,7 +188,8 @@ TEST(DecodeStbTest, HdrKeepsLightAboveOne) {
   const auto decoded = Decode("hdr", MakeHdr(Constant(3, 3, {128, 64, 192}), 16.0), {});
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   const auto& texels = std::get<std::vector<float>>(decoded->image.texels);
-  EXPECT_EQ((std::vector<float>(texels.begin(), texels.begin() + 4)), (std::vector<float>{8.0f, 4.0f, 12.0f, 1.0f}));
+  EXPECT_EQ((std::vector<float>(texels.begin(), texels.begin() + 4)),
+            (std::vector<float>{8.0f, 4.0f, 12.0f, 1.0f}));
   EXPECT_FALSE(decoded->image.has_alpha);
 }
 

@@ -1,11 +1,13 @@
-// Encoder: levels of 8-bit or half RGBA -> the bytes of a texture format. Single-threaded; the same input gives the same bytes always.
+// Encoder: levels of 8-bit or half RGBA -> the bytes of a texture format. Single-threaded; the same
+// input gives the same bytes always.
 //
 //   quality    BC1, BC3                     BC4, BC5         ASTC
 //   fast       stb_dxt                      stb_dxt          astcenc -fast
 //   medium     stb_dxt, two refinements     stb_dxt          astcenc -medium
 //   thorough   libsquish cluster fit        libsquish        astcenc -thorough
 //
-// Blocks that reach over the edge repeat the last column and row. ASTC normals are encoded as (x, x, x, y); KTXswizzle says so.
+// Blocks that reach over the edge repeat the last column and row. ASTC normals are encoded as (x,
+// x, x, y); KTXswizzle says so.
 #pragma once
 
 #include <map>

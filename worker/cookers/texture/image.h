@@ -1,4 +1,5 @@
-// Image: a decoded source, always four channels (red, green, blue, alpha), rows from the top, no padding.
+// Image: a decoded source, always four channels (red, green, blue, alpha), rows from the top, no
+// padding.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace galley::worker::texture {
 struct Image {
   uint32_t width = 0;
   uint32_t height = 0;
-  // Integers span 0..1; floats are linear light without an upper bound (HDR sources). width * height * 4 entries.
+  // Integers span 0..1; floats are linear light without an upper bound (HDR sources). width *
+  // height * 4 entries.
   std::variant<std::vector<uint8_t>, std::vector<uint16_t>, std::vector<float>> texels;
   // Some texel is not opaque.
   bool has_alpha = false;
@@ -19,7 +21,8 @@ struct Image {
   bool is_hdr() const { return std::holds_alternative<std::vector<float>>(texels); }
 };
 
-// One level of a mip chain, in the representation that is encoded or stored: RGBA with 8-bit integers or little-endian halves.
+// One level of a mip chain, in the representation that is encoded or stored: RGBA with 8-bit
+// integers or little-endian halves.
 struct Level {
   uint32_t width = 0;
   uint32_t height = 0;

@@ -28,9 +28,12 @@ void Put64(std::string& out, uint64_t value) {
   Put32(out, static_cast<uint32_t>(value));
   Put32(out, static_cast<uint32_t>(value >> 32));
 }
-void Pad(std::string& out, size_t alignment) { out.append((alignment - out.size() % alignment) % alignment, '\0'); }
+void Pad(std::string& out, size_t alignment) {
+  out.append((alignment - out.size() % alignment) % alignment, '\0');
+}
 
-// --- The data format descriptor. Source: Khronos Data Format Specification 1.3, chapter 5; numbers from khr_df.h.
+// --- The data format descriptor. Source: Khronos Data Format Specification 1.3, chapter 5; numbers
+// from khr_df.h.
 
 constexpr uint32_t kModelRgbsda = 1;
 constexpr uint32_t kModelBc1a = 128;
@@ -82,22 +85,29 @@ std::vector<Sample> Samples(const TextureFormat& format) {
   switch (format.kind) {
     case FormatKind::kRgba8:
       for (uint32_t c = 0; c < 4; ++c) {
-        samples.push_back({.bit_offset = c * 8, .bit_length = 8, .channel = c == 3 ? alpha : c, .upper = 255});
+        samples.push_back(
+            {.bit_offset = c * 8, .bit_length = 8, .channel = c == 3 ? alpha : c, .upper = 255});
       }
       return samples;
     case FormatKind::kRgba16f:
       for (uint32_t c = 0; c < 4; ++c) {
         const uint32_t channel = (c == 3 ? kChannelAlpha : c) | kQualifierSigned | kQualifierFloat;
-        samples.push_back({.bit_offset = c * 16, .bit_length = 16, .channel = channel, .lower = kMinusOne, .upper = kPlusOne});
+        samples.push_back({.bit_offset = c * 16,
+                           .bit_length = 16,
+                           .channel = channel,
+                           .lower = kMinusOne,
+                           .upper = kPlusOne});
       }
       return samples;
     case FormatKind::kBc1:
     case FormatKind::kBc4:
       return {{.bit_offset = 0, .bit_length = 64, .channel = 0}};
     case FormatKind::kBc3:
-      return {{.bit_offset = 0, .bit_length = 64, .channel = alpha}, {.bit_offset = 64, .bit_length = 64, .channel = 0}};
+      return {{.bit_offset = 0, .bit_length = 64, .channel = alpha},
+              {.bit_offset = 64, .bit_length = 64, .channel = 0}};
     case FormatKind::kBc5:
-      return {{.bit_offset = 0, .bit_length = 64, .channel = 0}, {.bit_offset = 64, .bit_length = 64, .channel = 1}};
+      return {{.bit_offset = 0, .bit_length = 64, .channel = 0},
+              {.bit_offset = 64, .bit_length = 64, .channel = 1}};
     case FormatKind::kAstc:
       return {{.bit_offset = 0, .bit_length = 128, .channel = 0}};
   }
@@ -151,7 +161,8 @@ std::string KeyValueData(std::string_view swizzle) {
 absl::StatusOr<std::string> Supercompress(const std::string& level, int zstd_level) {
   std::string out(ZSTD_compressBound(level.size()), '\0');
   const size_t size = ZSTD_compress(out.data(), out.size(), level.data(), level.size(), zstd_level);
-  if (ZSTD_isError(size) != 0) return absl::InternalError(fmt::format("zstd: {}", ZSTD_getErrorName(size)));
+  if (ZSTD_isError(size) != 0)
+    return absl::InternalError(fmt::format("zstd: {}", ZSTD_getErrorName(size)));
   out.resize(size);
   return out;
 }
@@ -168,7 +179,8 @@ absl::StatusOr<std::string> WriteKtx2(const Ktx2Texture& texture) {
   const size_t key_values_offset = descriptor_offset + descriptor.size();
 
   // The levels first: their offsets stand in the index.
-  const size_t alignment = is_supercompressed ? 1 : std::lcm(size_t{texture.format.block_bytes()}, size_t{4});
+  const size_t alignment =
+      is_supercompressed ? 1 : std::lcm(size_t{texture.format.block_bytes()}, size_t{4});
   const size_t head_bytes = key_values_offset + key_values.size();
   std::string head_and_body(head_bytes, '\0');
   std::vector<std::pair<uint64_t, uint64_t>> places(levels_count);  // offset, length
@@ -176,7 +188,8 @@ absl::StatusOr<std::string> WriteKtx2(const Ktx2Texture& texture) {
     Pad(head_and_body, alignment);
     const size_t offset = head_and_body.size();
     if (is_supercompressed) {
-      ASSIGN_OR_RETURN(const std::string packed, Supercompress(texture.levels[i], texture.zstd_level));
+      ASSIGN_OR_RETURN(const std::string packed,
+                       Supercompress(texture.levels[i], texture.zstd_level));
       head_and_body += packed;
     } else {
       head_and_body += texture.levels[i];

@@ -1,13 +1,14 @@
 // WriteKtx2: encoded levels -> a KTX 2.0 file.
 //
 //   identifier, header          80 bytes
-//   level index                 24 bytes for each level: offset, length, uncompressed length; largest level first
-//   data format descriptor      one basic block
-//   key/value data              KTXorientation "rd", KTXswizzle when given, KTXwriter "galley"
-//   levels                      smallest first; each at a multiple of lcm(block bytes, 4), packed when supercompressed
+//   level index                 24 bytes for each level: offset, length, uncompressed length;
+//   largest level first data format descriptor      one basic block key/value data KTXorientation
+//   "rd", KTXswizzle when given, KTXwriter "galley" levels                      smallest first;
+//   each at a multiple of lcm(block bytes, 4), packed when supercompressed
 //
-// With zstd (scheme 2) each level is one frame, and the descriptor's bytesPlane fields are 0 as the specification demands.
-// Source: https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html, https://registry.khronos.org/DataFormat/specs/1.3/dataformat.1.3.html
+// With zstd (scheme 2) each level is one frame, and the descriptor's bytesPlane fields are 0 as the
+// specification demands. Source: https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html,
+// https://registry.khronos.org/DataFormat/specs/1.3/dataformat.1.3.html
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,8 @@ bool Holds(const dl_phdr_info& object, uintptr_t address) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = object.dlpi_phdr[i];
     const uintptr_t start = object.dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_LOAD && address >= start && address - start < header.p_memsz) return true;
+    if (header.p_type == PT_LOAD && address >= start && address - start < header.p_memsz)
+      return true;
   }
   return false;
 }
@@ -50,7 +51,8 @@ std::string FindBuildId(std::string_view notes) {
     const size_t name_size = kPadded(note.n_namesz);
     const size_t size = name_size + kPadded(note.n_descsz);
     if (size > notes.size()) break;
-    if (note.n_type == NT_GNU_BUILD_ID && notes.starts_with("GNU")) return std::string(notes.substr(name_size, note.n_descsz));
+    if (note.n_type == NT_GNU_BUILD_ID && notes.starts_with("GNU"))
+      return std::string(notes.substr(name_size, note.n_descsz));
     notes.remove_prefix(size);
   }
   return {};
@@ -63,7 +65,8 @@ int VisitObject(dl_phdr_info* object, size_t, void* data) {
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = object->dlpi_phdr[i];
     if (header.p_type != PT_NOTE || !search.build_id.empty()) continue;
-    search.build_id = FindBuildId({reinterpret_cast<const char*>(object->dlpi_addr + header.p_vaddr), header.p_memsz});
+    search.build_id = FindBuildId(
+        {reinterpret_cast<const char*>(object->dlpi_addr + header.p_vaddr), header.p_memsz});
   }
   return 1;
 }
@@ -85,10 +88,11 @@ std::string PngVersion() {
 }  // namespace
 
 std::string LibraryIdentity() {
-  return fmt::format("libpng={};libjpeg={}-{};stb=2.27/1.12;squish={};astcenc={};zstd={}", PngVersion(),
-                     GALLEY_TEXT_OF(LIBJPEG_TURBO_VERSION), BuildIdOf("jpeg_start_decompress"),
-                     BuildIdOf("_ZN6squish14CompressMaskedEPKhiPviPf"), BuildIdOf("astcenc_compress_image"),
-                     ZSTD_versionString());
+  return fmt::format("libpng={};libjpeg={}-{};stb=2.27/1.12;squish={};astcenc={};zstd={}",
+                     PngVersion(), GALLEY_TEXT_OF(LIBJPEG_TURBO_VERSION),
+                     BuildIdOf("jpeg_start_decompress"),
+                     BuildIdOf("_ZN6squish14CompressMaskedEPKhiPviPf"),
+                     BuildIdOf("astcenc_compress_image"), ZSTD_versionString());
 }
 
 }  // namespace galley::worker::texture

@@ -10,7 +10,8 @@
 namespace galley::worker::texture {
 namespace {
 
-// Added to alpha as a weight: where all is transparent, a plain mean is left; elsewhere it is far below what 8 bits show.
+// Added to alpha as a weight: where all is transparent, a plain mean is left; elsewhere it is far
+// below what 8 bits show.
 constexpr float kWeightFloor = 0x1p-20f;
 
 // A level in floats: colour in linear light, normals as vectors.
@@ -35,13 +36,16 @@ Taps TapsOf(uint32_t index, uint32_t source_size) {
   const float whole = static_cast<float>(source_size);
   return {.first = index * 2,
           .count = 3,
-          .weights = {static_cast<float>(size - index) / whole, static_cast<float>(size) / whole, static_cast<float>(index + 1) / whole}};
+          .weights = {static_cast<float>(size - index) / whole, static_cast<float>(size) / whole,
+                      static_cast<float>(index + 1) / whole}};
 }
 
 class Chain {
  public:
   Chain(const Image& image, const MipOptions& options)
-      : image_(image), options_(options), is_weighted_(options.usage == Usage::kColor && image.has_alpha) {}
+      : image_(image),
+        options_(options),
+        is_weighted_(options.usage == Usage::kColor && image.has_alpha) {}
 
   std::vector<Level> Make();
 
@@ -96,7 +100,8 @@ void Chain::LoadRow(uint32_t y, float* out) const {
     std::memcpy(out, floats.data() + offset, size_t{image_.width} * 4 * sizeof(float));
   }
   if (options_.usage != Usage::kNormal) return;
-  for (size_t i = 0; i < size_t{image_.width} * 4; ++i) out[i] = i % 4 == 3 ? out[i] : out[i] * 2.0f - 1.0f;
+  for (size_t i = 0; i < size_t{image_.width} * 4; ++i)
+    out[i] = i % 4 == 3 ? out[i] : out[i] * 2.0f - 1.0f;
 }
 
 const float* Chain::RowOf(const FloatLevel* previous, uint32_t y) {
@@ -153,12 +158,15 @@ void Chain::HalveRow(float* out, uint32_t width) const {
 FloatLevel Chain::Halve(const FloatLevel* previous) {
   const uint32_t source_width = previous != nullptr ? previous->width : image_.width;
   const uint32_t source_height = previous != nullptr ? previous->height : image_.height;
-  FloatLevel level{.width = std::max(source_width / 2, 1u), .height = std::max(source_height / 2, 1u), .texels = {}};
+  FloatLevel level{.width = std::max(source_width / 2, 1u),
+                   .height = std::max(source_height / 2, 1u),
+                   .texels = {}};
   level.texels.resize(size_t{level.width} * level.height * 4);
   sums_.resize(size_t{source_width} * 4);
   for (uint32_t y = 0; y < level.height; ++y) {
     const Taps taps = TapsOf(y, source_height);
-    for (uint32_t k = 0; k < taps.count; ++k) AddRow(RowOf(previous, taps.first + k), taps.weights[k], k == 0);
+    for (uint32_t k = 0; k < taps.count; ++k)
+      AddRow(RowOf(previous, taps.first + k), taps.weights[k], k == 0);
     HalveRow(level.texels.data() + size_t{y} * level.width * 4, level.width);
   }
   return level;
@@ -189,8 +197,11 @@ void Chain::StoreRow(const float* in, uint32_t width, uint8_t* out) const {
 
 Level Chain::Store(const FloatLevel& level) const {
   const size_t row_bytes = size_t{level.width} * (options_.texel_type == TexelType::kHalf ? 8 : 4);
-  Level stored{.width = level.width, .height = level.height, .texels = std::vector<uint8_t>(row_bytes * level.height)};
-  for (uint32_t y = 0; y < level.height; ++y) StoreRow(level.row(y), level.width, stored.texels.data() + y * row_bytes);
+  Level stored{.width = level.width,
+               .height = level.height,
+               .texels = std::vector<uint8_t>(row_bytes * level.height)};
+  for (uint32_t y = 0; y < level.height; ++y)
+    StoreRow(level.row(y), level.width, stored.texels.data() + y * row_bytes);
   return stored;
 }
 
@@ -209,7 +220,8 @@ Level Chain::FirstLevel() const {
   } else {
     const auto& words = std::get<std::vector<uint16_t>>(image_.texels);
     level.texels.resize(entries);
-    for (size_t i = 0; i < entries; ++i) level.texels[i] = static_cast<uint8_t>((words[i] * 255u + 32767u) / 65535u);
+    for (size_t i = 0; i < entries; ++i)
+      level.texels[i] = static_cast<uint8_t>((words[i] * 255u + 32767u) / 65535u);
   }
   return level;
 }
@@ -236,8 +248,9 @@ std::vector<Level> Chain::Make() {
 }  // namespace
 
 std::vector<Level> MakeMipChain(const Image& image, const MipOptions& options) {
-  GALLEY_CHECK(!image.is_hdr() || (options.usage == Usage::kColor && options.color_space == ColorSpace::kLinear &&
-                                   options.texel_type == TexelType::kHalf));
+  GALLEY_CHECK(!image.is_hdr() ||
+               (options.usage == Usage::kColor && options.color_space == ColorSpace::kLinear &&
+                options.texel_type == TexelType::kHalf));
   return Chain(image, options).Make();
 }
 

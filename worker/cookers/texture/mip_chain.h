@@ -1,13 +1,15 @@
 // MakeMipChain: an image -> the levels that are encoded, largest first.
 //
-// Each level has half the width and height of the one before, rounded down, at least 1. A texel is the mean of the area that it covers: 2x2
-// texels, and where a side is odd three, weighted by how much of each is covered. Means are taken in linear light, from the level before
-// in floats (nothing is rounded twice).
-//   color   means weighted by alpha (what is transparent lends no colour; where all is transparent a plain mean)
-//   normal  red, green, blue read as a vector (2v - 1), averaged and brought to length 1; alpha averaged on its own
-//   mask    each channel on its own
-// The first level, when nothing was halved, is the source as it stands (16 bits rounded to 8 where 8 are asked for).
-// Threads: none. Cost: about 8 bytes a texel beside source and result; time linear.
+// Each level has half the width and height of the one before, rounded down, at least 1. A texel is
+// the mean of the area that it covers: 2x2 texels, and where a side is odd three, weighted by how
+// much of each is covered. Means are taken in linear light, from the level before in floats
+// (nothing is rounded twice).
+//   color   means weighted by alpha (what is transparent lends no colour; where all is transparent
+//   a plain mean) normal  red, green, blue read as a vector (2v - 1), averaged and brought to
+//   length 1; alpha averaged on its own mask    each channel on its own
+// The first level, when nothing was halved, is the source as it stands (16 bits rounded to 8 where
+// 8 are asked for). Threads: none. Cost: about 8 bytes a texel beside source and result; time
+// linear.
 #pragma once
 
 #include <cstdint>

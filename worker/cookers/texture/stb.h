@@ -1,5 +1,5 @@
-// What we use of stb: readers for TGA, BMP and HDR, and the fast BC1, BC3, BC4 and BC5 encoder. Every file that needs them includes this
-// one, so that all see the same configuration.
+// What we use of stb: readers for TGA, BMP and HDR, and the fast BC1, BC3, BC4 and BC5 encoder.
+// Every file that needs them includes this one, so that all see the same configuration.
 #pragma once
 
 #define STBI_ONLY_TGA

@@ -1,4 +1,5 @@
-// The one place where the single-file libraries of libstb-dev are compiled, without our warnings (see CMakeLists.txt).
+// The one place where the single-file libraries of libstb-dev are compiled, without our warnings
+// (see CMakeLists.txt).
 #include "worker/cookers/texture/stb.h"
 
 #define STB_IMAGE_IMPLEMENTATION

@@ -21,17 +21,19 @@ namespace {
 constexpr int kRevision = 1;
 
 record::CookerDescription Describe() {
-  return {.name = "texture",
-          .identity = fmt::format("{};{}", kRevision, LibraryIdentity()),
-          .extensions = {"png", "jpg", "jpeg", "tga", "bmp", "hdr"},
-          .outputs = {".ktx2"},
-          .documentation = "Images to KTX2 textures with mip chains, in the platform's texel format.",
-          .settings = DescribeTextureSettings()};
+  return {
+      .name = "texture",
+      .identity = fmt::format("{};{}", kRevision, LibraryIdentity()),
+      .extensions = {"png", "jpg", "jpeg", "tga", "bmp", "hdr"},
+      .outputs = {".ktx2"},
+      .documentation = "Images to KTX2 textures with mip chains, in the platform's texel format.",
+      .settings = DescribeTextureSettings()};
 }
 
 class LoadedTexture : public Cooker::Loaded {
  public:
-  LoadedTexture(TextureSettings settings, Image image) : settings_(settings), image_(std::move(image)) {}
+  LoadedTexture(TextureSettings settings, Image image)
+      : settings_(settings), image_(std::move(image)) {}
 
   const TextureSettings& settings() const { return settings_; }
   const Image& image() const { return image_; }
@@ -65,19 +67,22 @@ ColorSpace SourceColorSpace(const LoadedTexture& loaded, const TextureFormat& fo
 
 bool HasDifferingChannels(const Level& level) {
   for (size_t i = 0; i < level.texels.size(); i += 4) {
-    if (level.texels[i] != level.texels[i + 1] || level.texels[i] != level.texels[i + 2]) return true;
+    if (level.texels[i] != level.texels[i + 1] || level.texels[i] != level.texels[i + 2])
+      return true;
   }
   return false;
 }
 
 // What a person would be surprised to lose.
-void WarnOfLosses(CookContext& context, const LoadedTexture& loaded, const TextureFormat& format, const Level& first) {
+void WarnOfLosses(CookContext& context, const LoadedTexture& loaded, const TextureFormat& format,
+                  const Level& first) {
   if (format.kind == FormatKind::kBc1 && loaded.image().has_alpha) {
     context.AddWarning("setting format: bc1 has no alpha, and the image has; bc3 keeps it");
   }
   if (format.kind == FormatKind::kBc4 && HasDifferingChannels(first)) {
     context.AddWarning(
-        "bc4 keeps the red channel only, and the image's channels differ; set format to bc1 with color_space linear to keep three");
+        "bc4 keeps the red channel only, and the image's channels differ; set format to bc1 with "
+        "color_space linear to keep three");
   }
   if (loaded.image().is_hdr() && loaded.settings().color_space == ColorSpace::kSrgb) {
     context.AddWarning("setting color_space: srgb is ignored for an HDR image, which is linear");
@@ -104,8 +109,9 @@ class TextureCooker : public Cooker {
 
 // Want of memory is trouble of the machine, no verdict on the source.
 absl::Status OutOfMemory(const CookContext& context) {
-  return absl::ResourceExhaustedError(fmt::format("not enough memory for this texture (the job may use {} bytes); raise `memory` in its rule",
-                                                  context.MemoryBytesMax()));
+  return absl::ResourceExhaustedError(fmt::format(
+      "not enough memory for this texture (the job may use {} bytes); raise `memory` in its rule",
+      context.MemoryBytesMax()));
 }
 
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::Load(CookContext& context) {
@@ -126,24 +132,27 @@ absl::Status TextureCooker::Cook(CookContext& context, Loaded& loaded) {
 
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::LoadImage(CookContext& context) {
   ASSIGN_OR_RETURN(const TextureSettings settings, ParseTextureSettings(context.settings()));
-  ASSIGN_OR_RETURN(Decoded decoded,
-                   Decode(context.extension(), *context.source(), {.memory_bytes_max = context.MemoryBytesMax()}));
+  ASSIGN_OR_RETURN(Decoded decoded, Decode(context.extension(), *context.source(),
+                                           {.memory_bytes_max = context.MemoryBytesMax()}));
   for (const std::string& warning : decoded.warnings) context.AddWarning(warning);
   return std::make_unique<LoadedTexture>(settings, std::move(decoded.image));
 }
 
-absl::StatusOr<FormatKind> TextureCooker::ChooseFormat(CookContext& context, const LoadedTexture& loaded) {
+absl::StatusOr<FormatKind> TextureCooker::ChooseFormat(CookContext& context,
+                                                       const LoadedTexture& loaded) {
   if (loaded.settings().format) return *loaded.settings().format;
   if (loaded.image().is_hdr()) return FormatKind::kRgba16f;
   ASSIGN_OR_RETURN(const std::optional<std::string> family, context.Platform("texture"));
   if (!family) {
     return absl::InvalidArgumentError(
-        "the platform has no texture family; set `texture` to bc, astc or rgba8 in its [[platform]], or `format` in the rule");
+        "the platform has no texture family; set `texture` to bc, astc or rgba8 in its "
+        "[[platform]], or `format` in the rule");
   }
   return FormatOfFamily(*family, loaded.settings().usage, loaded.image());
 }
 
-absl::StatusOr<std::string> TextureCooker::EncodeLevel(const Level& level, const EncodeOptions& options) {
+absl::StatusOr<std::string> TextureCooker::EncodeLevel(const Level& level,
+                                                       const EncodeOptions& options) {
   switch (options.format.kind) {
     case FormatKind::kRgba8:
     case FormatKind::kRgba16f:
@@ -174,8 +183,10 @@ absl::Status TextureCooker::CookImage(CookContext& context, LoadedTexture& loade
                       .levels = {},
                       .swizzle = is_astc_normal ? "ra01" : "",
                       .zstd_level = settings.zstd_level};
-  const EncodeOptions options{
-      .format = format, .usage = settings.usage, .quality = settings.quality, .has_alpha = loaded.image().has_alpha};
+  const EncodeOptions options{.format = format,
+                              .usage = settings.usage,
+                              .quality = settings.quality,
+                              .has_alpha = loaded.image().has_alpha};
   for (const Level& level : chain) {
     ASSIGN_OR_RETURN(std::string encoded, EncodeLevel(level, options));
     texture.levels.push_back(std::move(encoded));

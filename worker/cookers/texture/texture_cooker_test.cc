@@ -32,24 +32,30 @@ struct Cooked {
 
 class TextureCookerTest : public testing::Test {
  protected:
-  Cooked Cook(const std::string& source, const json& settings = json::object(), const std::string& family = "bc",
-              const std::string& package = "/Game/a.png") {
+  Cooked Cook(const std::string& source, const json& settings = json::object(),
+              const std::string& family = "bc", const std::string& package = "/Game/a.png") {
     FakeCookContext context(cooker_->description(), package, source, settings);
     if (!family.empty()) context.SetPlatform("texture", family);
-    Cooked cooked{.status = LoadAndCook(*cooker_, context), .file = {}, .looks = {}, .warnings = {}, .tags = {}};
+    Cooked cooked{.status = LoadAndCook(*cooker_, context),
+                  .file = {},
+                  .looks = {},
+                  .warnings = {},
+                  .tags = {}};
     if (cooked.status.ok()) cooked.file = context.output(".ktx2");
     cooked.looks = context.looks();
     cooked.warnings = context.warnings();
     cooked.tags = context.tags();
     return cooked;
   }
-  Ktx2File CookAndRead(const std::string& source, const json& settings = json::object(), const std::string& family = "bc",
+  Ktx2File CookAndRead(const std::string& source, const json& settings = json::object(),
+                       const std::string& family = "bc",
                        const std::string& package = "/Game/a.png") {
     const Cooked cooked = Cook(source, settings, family, package);
     EXPECT_TRUE(cooked.status.ok()) << cooked.status;
     return cooked.status.ok() ? ReadKtx2(cooked.file) : Ktx2File{};
   }
-  std::string ErrorOf(const std::string& source, const json& settings, const std::string& family = "bc",
+  std::string ErrorOf(const std::string& source, const json& settings,
+                      const std::string& family = "bc",
                       const std::string& package = "/Game/a.png") {
     const absl::Status status = Cook(source, settings, family, package).status;
     return absl::IsInvalidArgument(status) ? MessageOf(status) : status.ToString();
@@ -60,7 +66,7 @@ class TextureCookerTest : public testing::Test {
 
 TEST_F(TextureCookerTest, TheFamilyBcPicksByAlphaAndUsage) {
   const std::string opaque = MakePng(Gradient(8, 8));
-  EXPECT_EQ(CookAndRead(opaque).vk_format, 132u);                              // BC1_RGB_SRGB
+  EXPECT_EQ(CookAndRead(opaque).vk_format, 132u);                               // BC1_RGB_SRGB
   EXPECT_EQ(CookAndRead(opaque, {{"color_space", "linear"}}).vk_format, 131u);  // BC1_RGB_UNORM
   EXPECT_EQ(CookAndRead(MakePng(Gradient(8, 8, true))).vk_format, 138u);        // BC3_SRGB
   EXPECT_EQ(CookAndRead(opaque, {{"usage", "normal"}}).vk_format, 141u);        // BC5_UNORM
@@ -69,11 +75,13 @@ TEST_F(TextureCookerTest, TheFamilyBcPicksByAlphaAndUsage) {
 
 TEST_F(TextureCookerTest, OtherFamiliesAndHdrPickTheirFormats) {
   const std::string png = MakePng(Gradient(8, 8));
-  EXPECT_EQ(CookAndRead(png, {}, "rgba8").vk_format, 43u);                         // R8G8B8A8_SRGB
-  EXPECT_EQ(CookAndRead(png, {}, "astc").vk_format, 166u);                         // ASTC_6x6_SRGB
-  EXPECT_EQ(CookAndRead(png, {{"usage", "mask"}, {"block", "12x10"}}, "astc").vk_format, 181u);  // ASTC_12x10_UNORM
+  EXPECT_EQ(CookAndRead(png, {}, "rgba8").vk_format, 43u);  // R8G8B8A8_SRGB
+  EXPECT_EQ(CookAndRead(png, {}, "astc").vk_format, 166u);  // ASTC_6x6_SRGB
+  EXPECT_EQ(CookAndRead(png, {{"usage", "mask"}, {"block", "12x10"}}, "astc").vk_format,
+            181u);  // ASTC_12x10_UNORM
   const std::string hdr = MakeHdr(Gradient(8, 8), 4.0);
-  for (const char* family : {"bc", "astc", "rgba8"}) EXPECT_EQ(CookAndRead(hdr, {}, family, "/Game/a.hdr").vk_format, 97u);
+  for (const char* family : {"bc", "astc", "rgba8"})
+    EXPECT_EQ(CookAndRead(hdr, {}, family, "/Game/a.hdr").vk_format, 97u);
 }
 
 TEST_F(TextureCookerTest, ThePlatformIsLookedAtOnlyWhenItDecides) {
@@ -86,24 +94,36 @@ TEST_F(TextureCookerTest, ThePlatformIsLookedAtOnlyWhenItDecides) {
 TEST_F(TextureCookerTest, WrongSettingsAreNamed) {
   const std::string png = MakePng(Gradient(8, 8));
   EXPECT_EQ(ErrorOf(png, {}, ""),
-            "the platform has no texture family; set `texture` to bc, astc or rgba8 in its [[platform]], or `format` in the rule");
-  EXPECT_EQ(ErrorOf(png, {}, "pvrtc"), "the platform's texture family is \"pvrtc\"; expected bc, astc or rgba8");
-  EXPECT_EQ(ErrorOf(png, {{"usage", "normals"}}), "setting usage: expected one of color, normal, mask, not \"normals\"");
-  EXPECT_EQ(ErrorOf(png, {{"max_size", -1}}), "setting max_size: expected an integer from 0 to 65535, not -1");
+            "the platform has no texture family; set `texture` to bc, astc or rgba8 in its "
+            "[[platform]], or `format` in the rule");
+  EXPECT_EQ(ErrorOf(png, {}, "pvrtc"),
+            "the platform's texture family is \"pvrtc\"; expected bc, astc or rgba8");
+  EXPECT_EQ(ErrorOf(png, {{"usage", "normals"}}),
+            "setting usage: expected one of color, normal, mask, not \"normals\"");
+  EXPECT_EQ(ErrorOf(png, {{"max_size", -1}}),
+            "setting max_size: expected an integer from 0 to 65535, not -1");
   EXPECT_EQ(ErrorOf(png, {{"zstd", 20}}), "setting zstd: expected an integer from 0 to 19, not 20");
   EXPECT_EQ(ErrorOf(png, {{"mipmaps", 1}}), "setting mipmaps: expected true or false, not 1");
-  EXPECT_THAT(ErrorOf(png, {{"block", "7x7"}}), HasSubstr("setting block: expected one of 4x4, 5x4"));
-  EXPECT_THAT(ErrorOf(png, {{"usage", "normal"}, {"color_space", "srgb"}}), HasSubstr("contradict each other"));
-  EXPECT_THAT(ErrorOf(png, {{"format", "bc4"}, {"color_space", "srgb"}}), HasSubstr("linear values only"));
+  EXPECT_THAT(ErrorOf(png, {{"block", "7x7"}}),
+              HasSubstr("setting block: expected one of 4x4, 5x4"));
+  EXPECT_THAT(ErrorOf(png, {{"usage", "normal"}, {"color_space", "srgb"}}),
+              HasSubstr("contradict each other"));
+  EXPECT_THAT(ErrorOf(png, {{"format", "bc4"}, {"color_space", "srgb"}}),
+              HasSubstr("linear values only"));
   const std::string hdr = MakeHdr(Gradient(8, 8), 4.0);
-  EXPECT_THAT(ErrorOf(hdr, {{"format", "bc1"}}, "bc", "/Game/a.hdr"), HasSubstr("bc1 cannot hold an HDR image"));
-  EXPECT_THAT(ErrorOf(hdr, {{"usage", "mask"}}, "bc", "/Game/a.hdr"), HasSubstr("can only be of usage color"));
+  EXPECT_THAT(ErrorOf(hdr, {{"format", "bc1"}}, "bc", "/Game/a.hdr"),
+              HasSubstr("bc1 cannot hold an HDR image"));
+  EXPECT_THAT(ErrorOf(hdr, {{"usage", "mask"}}, "bc", "/Game/a.hdr"),
+              HasSubstr("can only be of usage color"));
 }
 
 TEST_F(TextureCookerTest, LossesAreWarnedOf) {
-  EXPECT_THAT(Cook(MakePng(Gradient(8, 8, true)), {{"format", "bc1"}}).warnings, ElementsAre(HasSubstr("bc1 has no alpha")));
-  EXPECT_THAT(Cook(MakePng(Gradient(8, 8)), {{"usage", "mask"}}).warnings, ElementsAre(HasSubstr("bc4 keeps the red channel only")));
-  EXPECT_THAT(Cook(MakePng(Gradient(8, 8), {.kind = PngKind::kGrey}), {{"usage", "mask"}}).warnings, IsEmpty());
+  EXPECT_THAT(Cook(MakePng(Gradient(8, 8, true)), {{"format", "bc1"}}).warnings,
+              ElementsAre(HasSubstr("bc1 has no alpha")));
+  EXPECT_THAT(Cook(MakePng(Gradient(8, 8)), {{"usage", "mask"}}).warnings,
+              ElementsAre(HasSubstr("bc4 keeps the red channel only")));
+  EXPECT_THAT(Cook(MakePng(Gradient(8, 8), {.kind = PngKind::kGrey}), {{"usage", "mask"}}).warnings,
+              IsEmpty());
 }
 
 TEST_F(TextureCookerTest, DamagedSourcesAreVerdicts) {
@@ -116,16 +136,19 @@ TEST_F(TextureCookerTest, DamagedSourcesAreVerdicts) {
 
 TEST_F(TextureCookerTest, TagsDescribeTheOutput) {
   const Cooked cooked = Cook(MakePng(Gradient(12, 5)), {{"format", "rgba8"}, {"mipmaps", false}});
-  EXPECT_THAT(cooked.tags, ElementsAre(testing::Pair("bytes", testing::VariantWith<double>(static_cast<double>(cooked.file.size()))),
-                                       testing::Pair("format", testing::VariantWith<std::string>("rgba8_srgb")),
-                                       testing::Pair("height", testing::VariantWith<double>(5)),
-                                       testing::Pair("mips", testing::VariantWith<double>(1)),
-                                       testing::Pair("width", testing::VariantWith<double>(12))));
+  EXPECT_THAT(cooked.tags,
+              ElementsAre(testing::Pair("bytes", testing::VariantWith<double>(
+                                                     static_cast<double>(cooked.file.size()))),
+                          testing::Pair("format", testing::VariantWith<std::string>("rgba8_srgb")),
+                          testing::Pair("height", testing::VariantWith<double>(5)),
+                          testing::Pair("mips", testing::VariantWith<double>(1)),
+                          testing::Pair("width", testing::VariantWith<double>(12))));
 }
 
 TEST_F(TextureCookerTest, TheFileIsLaidOutAsTheSpecificationAsks) {
   for (const char* format : {"rgba8", "rgba16f", "bc1", "bc3", "bc4", "bc5", "astc"}) {
-    const Ktx2File file = CookAndRead(MakePng(Gradient(37, 19)), {{"format", format}, {"usage", "mask"}});
+    const Ktx2File file =
+        CookAndRead(MakePng(Gradient(37, 19)), {{"format", format}, {"usage", "mask"}});
     EXPECT_EQ(file.width, 37u);
     EXPECT_EQ(file.height, 19u);
     ASSERT_EQ(file.levels.size(), 6u);
@@ -135,7 +158,8 @@ TEST_F(TextureCookerTest, TheFileIsLaidOutAsTheSpecificationAsks) {
     EXPECT_EQ(file.key_values.at("KTXwriter"), "galley");
     const TextureFormat texture_format{.kind = *ParseFormat(format), .astc_block = "6x6"};
     for (size_t i = 0; i < file.levels.size(); ++i) {
-      EXPECT_EQ(file.levels[i].bytes.size(), texture_format.LevelBytes(std::max(37u >> i, 1u), std::max(19u >> i, 1u)));
+      EXPECT_EQ(file.levels[i].bytes.size(),
+                texture_format.LevelBytes(std::max(37u >> i, 1u), std::max(19u >> i, 1u)));
       EXPECT_EQ(file.levels[i].offset % texture_format.block_bytes(), 0u);
       if (i > 0) {
         EXPECT_LT(file.levels[i].offset, file.levels[i - 1].offset);
@@ -144,9 +168,12 @@ TEST_F(TextureCookerTest, TheFileIsLaidOutAsTheSpecificationAsks) {
   }
 }
 
-// Colour model, transfer function, block width - 1, bytes in plane 0; then for each sample bit offset, bit length - 1, channel, upper.
+// Colour model, transfer function, block width - 1, bytes in plane 0; then for each sample bit
+// offset, bit length - 1, channel, upper.
 std::vector<uint32_t> DescriptorOf(const Ktx2File& file) {
-  const auto at = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(file.descriptor[i])); };
+  const auto at = [&](size_t i) {
+    return static_cast<uint32_t>(static_cast<uint8_t>(file.descriptor[i]));
+  };
   std::vector<uint32_t> found = {at(12), at(14), at(16), at(20)};
   for (size_t i = 28; i < file.descriptor.size(); i += 16) {
     found.insert(found.end(), {at(i) | at(i + 1) << 8, at(i + 2), at(i + 3),
@@ -157,19 +184,26 @@ std::vector<uint32_t> DescriptorOf(const Ktx2File& file) {
 
 TEST_F(TextureCookerTest, DescriptorsSayWhatTheTexelsAre) {
   const std::string png = MakePng(Gradient(8, 8));
-  const auto descriptor = [&](const json& settings) { return DescriptorOf(CookAndRead(png, settings)); };
+  const auto descriptor = [&](const json& settings) {
+    return DescriptorOf(CookAndRead(png, settings));
+  };
   EXPECT_THAT(descriptor({{"format", "rgba8"}}),
               ElementsAre(1, 2, 0, 4, 0, 7, 0, 255, 8, 7, 1, 255, 16, 7, 2, 255, 24, 7, 0x1f, 255));
   EXPECT_THAT(descriptor({{"format", "rgba16f"}}),
-              ElementsAre(1, 1, 0, 8, 0, 15, 0xc0, 0x3f800000, 16, 15, 0xc1, 0x3f800000, 32, 15, 0xc2, 0x3f800000, 48, 15, 0xcf, 0x3f800000));
+              ElementsAre(1, 1, 0, 8, 0, 15, 0xc0, 0x3f800000, 16, 15, 0xc1, 0x3f800000, 32, 15,
+                          0xc2, 0x3f800000, 48, 15, 0xcf, 0x3f800000));
   EXPECT_THAT(descriptor({{"format", "bc1"}}), ElementsAre(128, 2, 3, 8, 0, 63, 0, UINT32_MAX));
   EXPECT_THAT(descriptor({{"format", "bc3"}, {"color_space", "linear"}}),
               ElementsAre(130, 1, 3, 16, 0, 63, 15, UINT32_MAX, 64, 63, 0, UINT32_MAX));
-  EXPECT_THAT(descriptor({{"format", "bc3"}}), ElementsAre(130, 2, 3, 16, 0, 63, 0x1f, UINT32_MAX, 64, 63, 0, UINT32_MAX));
+  EXPECT_THAT(descriptor({{"format", "bc3"}}),
+              ElementsAre(130, 2, 3, 16, 0, 63, 0x1f, UINT32_MAX, 64, 63, 0, UINT32_MAX));
   EXPECT_THAT(descriptor({{"format", "bc4"}}), ElementsAre(131, 1, 3, 8, 0, 63, 0, UINT32_MAX));
-  EXPECT_THAT(descriptor({{"format", "bc5"}}), ElementsAre(132, 1, 3, 16, 0, 63, 0, UINT32_MAX, 64, 63, 1, UINT32_MAX));
-  EXPECT_THAT(descriptor({{"format", "astc"}, {"block", "8x5"}}), ElementsAre(162, 2, 7, 16, 0, 127, 0, UINT32_MAX));
-  EXPECT_THAT(descriptor({{"format", "bc1"}, {"zstd", 3}}), ElementsAre(128, 2, 3, 0, 0, 63, 0, UINT32_MAX));
+  EXPECT_THAT(descriptor({{"format", "bc5"}}),
+              ElementsAre(132, 1, 3, 16, 0, 63, 0, UINT32_MAX, 64, 63, 1, UINT32_MAX));
+  EXPECT_THAT(descriptor({{"format", "astc"}, {"block", "8x5"}}),
+              ElementsAre(162, 2, 7, 16, 0, 127, 0, UINT32_MAX));
+  EXPECT_THAT(descriptor({{"format", "bc1"}, {"zstd", 3}}),
+              ElementsAre(128, 2, 3, 0, 0, 63, 0, UINT32_MAX));
 }
 
 TEST_F(TextureCookerTest, SupercompressedLevelsInflateToThePlainOnes) {
@@ -181,7 +215,8 @@ TEST_F(TextureCookerTest, SupercompressedLevelsInflateToThePlainOnes) {
   EXPECT_EQ(inflated.scheme, 2u);
   EXPECT_LT(packed.file.size(), unpacked.file.size());
   ASSERT_EQ(inflated.levels.size(), plain.levels.size());
-  for (size_t i = 0; i < plain.levels.size(); ++i) EXPECT_EQ(inflated.levels[i].bytes, plain.levels[i].bytes);
+  for (size_t i = 0; i < plain.levels.size(); ++i)
+    EXPECT_EQ(inflated.levels[i].bytes, plain.levels[i].bytes);
 }
 
 TEST_F(TextureCookerTest, DecodedBlocksComeCloseToTheSource) {
@@ -189,8 +224,10 @@ TEST_F(TextureCookerTest, DecodedBlocksComeCloseToTheSource) {
   const Bitmap opaque = Gradient(50, 34);
   for (const char* quality : {"fast", "medium", "thorough"}) {
     const auto psnr = [&](const char* format, const Bitmap& source, std::string_view channels) {
-      const Ktx2File file = CookAndRead(MakePng(source), {{"format", format}, {"quality", quality}, {"mipmaps", false}});
-      return Psnr(DecodeBlocks(file.levels[0].bytes, file.width, file.height, file.vk_format), source, channels);
+      const Ktx2File file = CookAndRead(
+          MakePng(source), {{"format", format}, {"quality", quality}, {"mipmaps", false}});
+      return Psnr(DecodeBlocks(file.levels[0].bytes, file.width, file.height, file.vk_format),
+                  source, channels);
     };
     EXPECT_GT(psnr("bc1", opaque, "rgb"), 36.0) << quality;
     EXPECT_GT(psnr("bc3", opaque, "rgb"), 36.0) << quality;
@@ -204,15 +241,21 @@ TEST_F(TextureCookerTest, DecodedBlocksComeCloseToTheSource) {
 TEST_F(TextureCookerTest, DecodedAstcComesCloseToTheSource) {
   const Bitmap bitmap = Gradient(50, 34, true);
   for (const char* quality : {"fast", "medium", "thorough"}) {
-    const Ktx2File file = CookAndRead(MakePng(bitmap), {{"format", "astc"}, {"block", "5x4"}, {"quality", quality},
-                                                        {"mipmaps", false}, {"color_space", "linear"}, {"usage", "mask"}});
-    EXPECT_GT(Psnr(DecodeAstc(file.levels[0].bytes, 50, 34, 5, 4), bitmap, "rgba"), 38.0) << quality;
+    const Ktx2File file = CookAndRead(MakePng(bitmap), {{"format", "astc"},
+                                                        {"block", "5x4"},
+                                                        {"quality", quality},
+                                                        {"mipmaps", false},
+                                                        {"color_space", "linear"},
+                                                        {"usage", "mask"}});
+    EXPECT_GT(Psnr(DecodeAstc(file.levels[0].bytes, 50, 34, 5, 4), bitmap, "rgba"), 38.0)
+        << quality;
   }
 }
 
 TEST_F(TextureCookerTest, AstcNormalsLieInRedAndAlphaAndSayso) {
   const Bitmap waves = Waves(48, 48);
-  const Ktx2File file = CookAndRead(MakePng(waves), {{"usage", "normal"}, {"block", "4x4"}}, "astc");
+  const Ktx2File file =
+      CookAndRead(MakePng(waves), {{"usage", "normal"}, {"block", "4x4"}}, "astc");
   EXPECT_EQ(file.key_values.at("KTXswizzle"), "ra01");
   Bitmap decoded = DecodeAstc(file.levels[0].bytes, 48, 48, 4, 4);
   for (Color& color : decoded.texels) color.green = color.alpha;
@@ -246,20 +289,25 @@ TEST_F(TextureCookerTest, OneLoadServesSeveralPlatforms) {
 
 TEST_F(TextureCookerTest, TheIdentityNamesTheLibraries) {
   EXPECT_THAT(cooker_->description().identity,
-              testing::MatchesRegex("1;libpng=[0-9.]+;libjpeg=[0-9.]+-[0-9a-z]+;stb=2.27/1.12;squish=[0-9a-z]+;astcenc=[0-9a-z]+;zstd=[0-9.]+"));
+              testing::MatchesRegex("1;libpng=[0-9.]+;libjpeg=[0-9.]+-[0-9a-z]+;stb=2.27/"
+                                    "1.12;squish=[0-9a-z]+;astcenc=[0-9a-z]+;zstd=[0-9.]+"));
 }
 
-// Bytes that changed need a new kRevision in texture_cooker.cc, unless only a library changed. GALLEY_UPDATE_GOLDENS=1 rewrites the file.
+// Bytes that changed need a new kRevision in texture_cooker.cc, unless only a library changed.
+// GALLEY_UPDATE_GOLDENS=1 rewrites the file.
 TEST_F(TextureCookerTest, OutputsAreTheGoldenOnes) {
   const Bitmap color = Gradient(37, 19);
   const Bitmap cutout = Gradient(37, 19, true);
   std::string found;
-  const auto add = [&](std::string_view name, const std::string& source, const json& settings, const std::string& package = "/Game/a.png") {
-    found += std::string(name) + " " + Digest::Of(Cook(source, settings, "bc", package).file).ToString() + "\n";
+  const auto add = [&](std::string_view name, const std::string& source, const json& settings,
+                       const std::string& package = "/Game/a.png") {
+    found += std::string(name) + " " +
+             Digest::Of(Cook(source, settings, "bc", package).file).ToString() + "\n";
   };
   for (const char* quality : {"fast", "medium", "thorough"}) {
     for (const char* format : {"bc1", "bc3", "bc4", "bc5", "astc"}) {
-      add(std::string(format) + "-" + quality, MakePng(cutout), {{"format", format}, {"quality", quality}});
+      add(std::string(format) + "-" + quality, MakePng(cutout),
+          {{"format", format}, {"quality", quality}});
     }
   }
   add("rgba8", MakePng(cutout), {{"format", "rgba8"}});
@@ -268,14 +316,16 @@ TEST_F(TextureCookerTest, OutputsAreTheGoldenOnes) {
   add("rgba8-zstd", MakePng(color), {{"format", "rgba8"}, {"zstd", 3}});
   add("rgba8-max-size", MakePng(color), {{"format", "rgba8"}, {"max_size", 10}});
   add("bc5-normal", MakePng(Waves(40, 24)), {{"usage", "normal"}});
-  add("astc-normal", MakePng(Waves(40, 24)), {{"usage", "normal"}, {"format", "astc"}, {"block", "8x6"}});
+  add("astc-normal", MakePng(Waves(40, 24)),
+      {{"usage", "normal"}, {"format", "astc"}, {"block", "8x6"}});
   add("bc4-mask", MakePng(color), {{"usage", "mask"}});
   add("hdr", MakeHdr(color, 8.0), json::object(), "/Game/a.hdr");
   add("tga", MakeTga(cutout), json::object(), "/Game/a.tga");
   add("bmp", MakeBmp(color), json::object(), "/Game/a.bmp");
   add("jpg", MakeJpeg(color), {{"format", "rgba8"}}, "/Game/a.jpg");
   add("one-by-one", MakePng(Constant(1, 1, {1, 2, 3, 255})), json::object());
-  const std::string path = std::string(GALLEY_SOURCE_DIR) + "/worker/cookers/texture/testdata/goldens.txt";
+  const std::string path =
+      std::string(GALLEY_SOURCE_DIR) + "/worker/cookers/texture/testdata/goldens.txt";
   if (std::getenv("GALLEY_UPDATE_GOLDENS") != nullptr) {
     ASSERT_TRUE(WriteFileAtomic(path, found).ok());
   }

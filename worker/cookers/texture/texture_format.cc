@@ -10,13 +10,14 @@
 namespace galley::worker::texture {
 namespace {
 
-constexpr std::array<std::pair<FormatKind, std::string_view>, 7> kNames = {{{FormatKind::kRgba8, "rgba8"},
-                                                                            {FormatKind::kRgba16f, "rgba16f"},
-                                                                            {FormatKind::kBc1, "bc1"},
-                                                                            {FormatKind::kBc3, "bc3"},
-                                                                            {FormatKind::kBc4, "bc4"},
-                                                                            {FormatKind::kBc5, "bc5"},
-                                                                            {FormatKind::kAstc, "astc"}}};
+constexpr std::array<std::pair<FormatKind, std::string_view>, 7> kNames = {
+    {{FormatKind::kRgba8, "rgba8"},
+     {FormatKind::kRgba16f, "rgba16f"},
+     {FormatKind::kBc1, "bc1"},
+     {FormatKind::kBc3, "bc3"},
+     {FormatKind::kBc4, "bc4"},
+     {FormatKind::kBc5, "bc5"},
+     {FormatKind::kAstc, "astc"}}};
 
 constexpr uint32_t kVkAstc4x4Unorm = 157;  // then sRGB, then the next block
 
@@ -46,7 +47,8 @@ BlockSize TextureFormat::block() const {
   if (kind == FormatKind::kRgba8 || kind == FormatKind::kRgba16f) return {.width = 1, .height = 1};
   if (kind != FormatKind::kAstc) return {.width = 4, .height = 4};
   const size_t cross = astc_block.find('x');
-  return {.width = ParseSide(astc_block.substr(0, cross)), .height = ParseSide(astc_block.substr(cross + 1))};
+  return {.width = ParseSide(astc_block.substr(0, cross)),
+          .height = ParseSide(astc_block.substr(cross + 1))};
 }
 
 uint32_t TextureFormat::block_bytes() const {
@@ -83,7 +85,8 @@ uint32_t TextureFormat::vk_format() const {
       break;
   }
   const auto* found = std::find(std::begin(kAstcBlocks), std::end(kAstcBlocks), astc_block);
-  return kVkAstc4x4Unorm + 2 * static_cast<uint32_t>(found - std::begin(kAstcBlocks)) + (is_srgb ? 1 : 0);
+  return kVkAstc4x4Unorm + 2 * static_cast<uint32_t>(found - std::begin(kAstcBlocks)) +
+         (is_srgb ? 1 : 0);
 }
 
 uint32_t TextureFormat::type_size() const { return kind == FormatKind::kRgba16f ? 2 : 1; }
@@ -91,12 +94,14 @@ uint32_t TextureFormat::type_size() const { return kind == FormatKind::kRgba16f 
 std::string TextureFormat::name() const {
   if (kind == FormatKind::kRgba16f) return std::string(FormatName(kind));
   const std::string_view transfer = is_srgb ? "srgb" : "unorm";
-  return kind == FormatKind::kAstc ? fmt::format("astc_{}_{}", astc_block, transfer) : fmt::format("{}_{}", FormatName(kind), transfer);
+  return kind == FormatKind::kAstc ? fmt::format("astc_{}_{}", astc_block, transfer)
+                                   : fmt::format("{}_{}", FormatName(kind), transfer);
 }
 
 uint64_t TextureFormat::LevelBytes(uint32_t width, uint32_t height) const {
   const BlockSize size = block();
-  return uint64_t{(width + size.width - 1) / size.width} * ((height + size.height - 1) / size.height) * block_bytes();
+  return uint64_t{(width + size.width - 1) / size.width} *
+         ((height + size.height - 1) / size.height) * block_bytes();
 }
 
 }  // namespace galley::worker::texture

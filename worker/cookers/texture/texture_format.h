@@ -1,4 +1,5 @@
-// TextureFormat: what the texels of an output are, as Vulkan and the Khronos data format descriptor name it.
+// TextureFormat: what the texels of an output are, as Vulkan and the Khronos data format descriptor
+// name it.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +21,21 @@ struct BlockSize {
 };
 
 // The legal two-dimensional ASTC blocks, as "4x4", smallest first.
-inline constexpr std::string_view kAstcBlocks[] = {"4x4", "5x4", "5x5",  "6x5",  "6x6",   "8x5",   "8x6",
-                                                   "8x8", "10x5", "10x6", "10x8", "10x10", "12x10", "12x12"};
+inline constexpr std::string_view kAstcBlocks[] = {"4x4",  "5x4",   "5x5",   "6x5",  "6x6",
+                                                   "8x5",  "8x6",   "8x8",   "10x5", "10x6",
+                                                   "10x8", "10x10", "12x10", "12x12"};
 
 struct TextureFormat {
   FormatKind kind = FormatKind::kRgba8;
-  bool is_srgb = false;        // only kRgba8, kBc1, kBc3, kAstc
+  bool is_srgb = false;                          // only kRgba8, kBc1, kBc3, kAstc
   std::string_view astc_block = kAstcBlocks[0];  // only kAstc; one of kAstcBlocks
 
-  BlockSize block() const;         // in texels; 1x1 when uncompressed
-  uint32_t block_bytes() const;    // of a block, or of a texel when uncompressed
-  uint32_t vk_format() const;      // Source: Vulkan specification, VkFormat.
-  uint32_t type_size() const;      // KTX2: bytes of a component to swap on big-endian machines; 1 when compressed
-  std::string name() const;        // "bc1_srgb", "astc_6x6_unorm", "rgba16f"
+  BlockSize block() const;       // in texels; 1x1 when uncompressed
+  uint32_t block_bytes() const;  // of a block, or of a texel when uncompressed
+  uint32_t vk_format() const;    // Source: Vulkan specification, VkFormat.
+  uint32_t type_size()
+      const;  // KTX2: bytes of a component to swap on big-endian machines; 1 when compressed
+  std::string name() const;  // "bc1_srgb", "astc_6x6_unorm", "rgba16f"
   // Bytes of a level of this size.
   uint64_t LevelBytes(uint32_t width, uint32_t height) const;
 };

@@ -21,58 +21,91 @@ const std::vector<std::string> kQualities = {"fast", "medium", "thorough"};
 const std::vector<std::string> kFormats = {"rgba8", "rgba16f", "bc1", "bc3", "bc4", "bc5", "astc"};
 
 // Index of a choice; nullopt when the setting is absent or null.
-absl::StatusOr<std::optional<size_t>> ParseChoice(const nlohmann::json& settings, const char* name, const std::vector<std::string>& choices) {
+absl::StatusOr<std::optional<size_t>> ParseChoice(const nlohmann::json& settings, const char* name,
+                                                  const std::vector<std::string>& choices) {
   const auto found = settings.find(name);
   if (found == settings.end() || found->is_null()) return std::nullopt;
   if (found->is_string()) {
     const auto choice = std::find(choices.begin(), choices.end(), found->get<std::string>());
     if (choice != choices.end()) return static_cast<size_t>(choice - choices.begin());
   }
-  return absl::InvalidArgumentError(fmt::format("setting {}: expected one of {}, not {}", name, fmt::join(choices, ", "), found->dump()));
+  return absl::InvalidArgumentError(fmt::format("setting {}: expected one of {}, not {}", name,
+                                                fmt::join(choices, ", "), found->dump()));
 }
 
-absl::StatusOr<int64_t> ParseInteger(const nlohmann::json& settings, const char* name, int64_t max) {
+absl::StatusOr<int64_t> ParseInteger(const nlohmann::json& settings, const char* name,
+                                     int64_t max) {
   const auto found = settings.find(name);
   if (found == settings.end() || found->is_null()) return 0;
   if (found->is_number_integer()) {
     const int64_t value = found->get<int64_t>();
     if (value >= 0 && value <= max) return value;
   }
-  return absl::InvalidArgumentError(fmt::format("setting {}: expected an integer from 0 to {}, not {}", name, max, found->dump()));
+  return absl::InvalidArgumentError(fmt::format(
+      "setting {}: expected an integer from 0 to {}, not {}", name, max, found->dump()));
 }
 
-absl::StatusOr<bool> ParseBool(const nlohmann::json& settings, const char* name, bool default_value) {
+absl::StatusOr<bool> ParseBool(const nlohmann::json& settings, const char* name,
+                               bool default_value) {
   const auto found = settings.find(name);
   if (found == settings.end() || found->is_null()) return default_value;
   if (found->is_boolean()) return found->get<bool>();
-  return absl::InvalidArgumentError(fmt::format("setting {}: expected true or false, not {}", name, found->dump()));
+  return absl::InvalidArgumentError(
+      fmt::format("setting {}: expected true or false, not {}", name, found->dump()));
 }
 
 std::vector<std::string> AstcBlocks() { return {std::begin(kAstcBlocks), std::end(kAstcBlocks)}; }
 
 bool HasSrgbVariant(FormatKind kind) {
-  return kind == FormatKind::kRgba8 || kind == FormatKind::kBc1 || kind == FormatKind::kBc3 || kind == FormatKind::kAstc;
+  return kind == FormatKind::kRgba8 || kind == FormatKind::kBc1 || kind == FormatKind::kBc3 ||
+         kind == FormatKind::kAstc;
 }
 
 }  // namespace
 
 std::vector<record::SettingDescription> DescribeTextureSettings() {
   return {
-      {.name = "usage", .type = SettingType::kChoice, .default_json = R"("color")", .choices = kUsages,
-       .documentation = "What the image is: colour, a tangent-space normal map, or masks (each channel a quantity of its own)."},
-      {.name = "color_space", .type = SettingType::kChoice, .default_json = "null", .choices = kColorSpaces,
-       .documentation = "How the file's numbers are meant; by default srgb for color (linear in bc4, bc5 and HDR), linear for normal and mask."},
-      {.name = "mipmaps", .type = SettingType::kBool, .default_json = "true", .choices = {},
+      {.name = "usage",
+       .type = SettingType::kChoice,
+       .default_json = R"("color")",
+       .choices = kUsages,
+       .documentation = "What the image is: colour, a tangent-space normal map, or masks (each "
+                        "channel a quantity of its own)."},
+      {.name = "color_space",
+       .type = SettingType::kChoice,
+       .default_json = "null",
+       .choices = kColorSpaces,
+       .documentation = "How the file's numbers are meant; by default srgb for color (linear in "
+                        "bc4, bc5 and HDR), linear for normal and mask."},
+      {.name = "mipmaps",
+       .type = SettingType::kBool,
+       .default_json = "true",
+       .choices = {},
        .documentation = "Whether the whole chain down to 1x1 is made."},
-      {.name = "max_size", .type = SettingType::kInteger, .default_json = "0", .choices = {},
+      {.name = "max_size",
+       .type = SettingType::kInteger,
+       .default_json = "0",
+       .choices = {},
        .documentation = "The image is halved until no side is longer than this; 0: never."},
-      {.name = "quality", .type = SettingType::kChoice, .default_json = R"("fast")", .choices = kQualities,
+      {.name = "quality",
+       .type = SettingType::kChoice,
+       .default_json = R"("fast")",
+       .choices = kQualities,
        .documentation = "How much time the encoder takes."},
-      {.name = "format", .type = SettingType::kChoice, .default_json = "null", .choices = kFormats,
+      {.name = "format",
+       .type = SettingType::kChoice,
+       .default_json = "null",
+       .choices = kFormats,
        .documentation = "The texel format; by default the platform's texture family decides."},
-      {.name = "block", .type = SettingType::kChoice, .default_json = R"("6x6")", .choices = AstcBlocks(),
+      {.name = "block",
+       .type = SettingType::kChoice,
+       .default_json = R"("6x6")",
+       .choices = AstcBlocks(),
        .documentation = "The block size of astc."},
-      {.name = "zstd", .type = SettingType::kInteger, .default_json = "0", .choices = {},
+      {.name = "zstd",
+       .type = SettingType::kInteger,
+       .default_json = "0",
+       .choices = {},
        .documentation = "Supercompression with zstd at this level, 1 to 19; 0: none."},
   };
 }
@@ -80,8 +113,10 @@ std::vector<record::SettingDescription> DescribeTextureSettings() {
 absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& settings) {
   TextureSettings parsed;
   ASSIGN_OR_RETURN(const std::optional<size_t> usage, ParseChoice(settings, "usage", kUsages));
-  ASSIGN_OR_RETURN(const std::optional<size_t> color_space, ParseChoice(settings, "color_space", kColorSpaces));
-  ASSIGN_OR_RETURN(const std::optional<size_t> quality, ParseChoice(settings, "quality", kQualities));
+  ASSIGN_OR_RETURN(const std::optional<size_t> color_space,
+                   ParseChoice(settings, "color_space", kColorSpaces));
+  ASSIGN_OR_RETURN(const std::optional<size_t> quality,
+                   ParseChoice(settings, "quality", kQualities));
   ASSIGN_OR_RETURN(const std::optional<size_t> format, ParseChoice(settings, "format", kFormats));
   ASSIGN_OR_RETURN(const std::optional<size_t> block, ParseChoice(settings, "block", AstcBlocks()));
   ASSIGN_OR_RETURN(parsed.mipmaps, ParseBool(settings, "mipmaps", true));
@@ -95,14 +130,18 @@ absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& setti
   parsed.max_size = static_cast<uint32_t>(max_size);
   parsed.zstd_level = static_cast<int>(zstd_level);
   if (parsed.usage == Usage::kNormal && parsed.color_space == ColorSpace::kSrgb) {
-    return absl::InvalidArgumentError("settings usage normal and color_space srgb contradict each other: a vector is not a colour");
+    return absl::InvalidArgumentError(
+        "settings usage normal and color_space srgb contradict each other: a vector is not a "
+        "colour");
   }
   return parsed;
 }
 
-absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, const Image& image) {
+absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage,
+                                          const Image& image) {
   if (family != "bc" && family != "astc" && family != "rgba8") {
-    return absl::InvalidArgumentError(fmt::format("the platform's texture family is \"{}\"; expected bc, astc or rgba8", family));
+    return absl::InvalidArgumentError(
+        fmt::format("the platform's texture family is \"{}\"; expected bc, astc or rgba8", family));
   }
   if (image.is_hdr()) return FormatKind::kRgba16f;
   if (family == "rgba8") return FormatKind::kRgba8;
@@ -112,21 +151,26 @@ absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, 
   return image.has_alpha ? FormatKind::kBc3 : FormatKind::kBc1;
 }
 
-absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings, const Image& image) {
+absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings,
+                                         const Image& image) {
   if (image.is_hdr() && kind != FormatKind::kRgba16f) {
     return absl::InvalidArgumentError(
-        fmt::format("setting format: {} cannot hold an HDR image; expected rgba16f, or none", FormatName(kind)));
+        fmt::format("setting format: {} cannot hold an HDR image; expected rgba16f, or none",
+                    FormatName(kind)));
   }
   if (image.is_hdr() && settings.usage != Usage::kColor) {
     return absl::InvalidArgumentError("setting usage: an HDR image can only be of usage color");
   }
   const bool is_data = kind == FormatKind::kBc4 || kind == FormatKind::kBc5;
   if (is_data && settings.color_space == ColorSpace::kSrgb) {
-    return absl::InvalidArgumentError(
-        fmt::format("settings color_space srgb and format {} do not go together: it holds linear values only", FormatName(kind)));
+    return absl::InvalidArgumentError(fmt::format(
+        "settings color_space srgb and format {} do not go together: it holds linear values only",
+        FormatName(kind)));
   }
-  const ColorSpace by_usage = settings.usage == Usage::kColor ? ColorSpace::kSrgb : ColorSpace::kLinear;
-  const bool is_srgb = settings.color_space.value_or(by_usage) == ColorSpace::kSrgb && HasSrgbVariant(kind);
+  const ColorSpace by_usage =
+      settings.usage == Usage::kColor ? ColorSpace::kSrgb : ColorSpace::kLinear;
+  const bool is_srgb =
+      settings.color_space.value_or(by_usage) == ColorSpace::kSrgb && HasSrgbVariant(kind);
   return TextureFormat{.kind = kind, .is_srgb = is_srgb, .astc_block = settings.astc_block};
 }
 

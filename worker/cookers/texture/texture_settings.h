@@ -30,7 +30,9 @@ std::vector<record::SettingDescription> DescribeTextureSettings();
 absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& settings);
 // The format of `image` in a platform's texture family ("bc", "astc", "rgba8").
 absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, const Image& image);
-// With colour space, block and all; INVALID_ARGUMENT when settings, image and format do not go together.
-absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings, const Image& image);
+// With colour space, block and all; INVALID_ARGUMENT when settings, image and format do not go
+// together.
+absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings,
+                                         const Image& image);
 
 }  // namespace galley::worker::texture

@@ -30,7 +30,8 @@ double DecodeSrgb(double encoded) {
 const std::array<float, 256>& SrgbToLinear8() {
   static const std::array<float, 256> table = [] {
     std::array<float, 256> values{};
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(DecodeSrgb(static_cast<double>(i) / 255.0));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(DecodeSrgb(static_cast<double>(i) / 255.0));
     return values;
   }();
   return table;
@@ -39,7 +40,8 @@ const std::array<float, 256>& SrgbToLinear8() {
 const std::array<float, 256>& UnormToFloat8() {
   static const std::array<float, 256> table = [] {
     std::array<float, 256> values{};
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(static_cast<double>(i) / 255.0);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(static_cast<double>(i) / 255.0);
     return values;
   }();
   return table;
@@ -48,7 +50,8 @@ const std::array<float, 256>& UnormToFloat8() {
 const std::vector<float>& SrgbToLinear16() {
   static const std::vector<float> table = [] {
     std::vector<float> values(65536);
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(DecodeSrgb(static_cast<double>(i) / 65535.0));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(DecodeSrgb(static_cast<double>(i) / 65535.0));
     return values;
   }();
   return table;
@@ -60,7 +63,8 @@ const SrgbEncoder& SrgbEncoder::Instance() {
 }
 
 SrgbEncoder::SrgbEncoder() {
-  for (size_t i = 0; i < 255; ++i) midpoints_[i] = static_cast<float>(DecodeSrgb((static_cast<double>(i) + 0.5) / 255.0));
+  for (size_t i = 0; i < 255; ++i)
+    midpoints_[i] = static_cast<float>(DecodeSrgb((static_cast<double>(i) + 0.5) / 255.0));
   midpoints_[255] = std::numeric_limits<float>::infinity();
   uint32_t value = 0;
   for (uint32_t bucket = 0; bucket < kBuckets; ++bucket) {
@@ -80,7 +84,9 @@ uint16_t EncodeHalf(float value) {
   const uint32_t exponent = magnitude >> 23;
   const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
   const uint32_t shift = exponent < 113 ? 126 - exponent : 13;  // below 2^-14: subnormal
-  const uint32_t half = exponent < 113 ? mantissa >> shift : ((exponent - 112) << 10) + ((mantissa & 0x7fffffu) >> shift);
+  const uint32_t half = exponent < 113
+                            ? mantissa >> shift
+                            : ((exponent - 112) << 10) + ((mantissa & 0x7fffffu) >> shift);
   const uint32_t rest = mantissa & ((1u << shift) - 1);
   const uint32_t middle = 1u << (shift - 1);
   const uint32_t up = rest > middle || (rest == middle && (half & 1u) != 0) ? 1 : 0;

@@ -15,10 +15,13 @@ namespace {
 uint64_t ReadInteger(std::string_view bytes, size_t offset, size_t size) {
   GALLEY_CHECK(offset + size <= bytes.size());
   uint64_t value = 0;
-  for (size_t i = 0; i < size; ++i) value |= uint64_t{static_cast<uint8_t>(bytes[offset + i])} << (8 * i);
+  for (size_t i = 0; i < size; ++i)
+    value |= uint64_t{static_cast<uint8_t>(bytes[offset + i])} << (8 * i);
   return value;
 }
-uint32_t Read32(std::string_view bytes, size_t offset) { return static_cast<uint32_t>(ReadInteger(bytes, offset, 4)); }
+uint32_t Read32(std::string_view bytes, size_t offset) {
+  return static_cast<uint32_t>(ReadInteger(bytes, offset, 4));
+}
 
 std::string_view Part(std::string_view bytes, uint64_t offset, uint64_t size) {
   GALLEY_CHECK(offset <= bytes.size() && size <= bytes.size() - offset);
@@ -48,12 +51,15 @@ Color Expand565(uint32_t value) {
   const uint32_t r = value >> 11;
   const uint32_t g = value >> 5 & 63;
   const uint32_t b = value & 31;
-  return {static_cast<uint8_t>(r << 3 | r >> 2), static_cast<uint8_t>(g << 2 | g >> 4), static_cast<uint8_t>(b << 3 | b >> 2), 255};
+  return {static_cast<uint8_t>(r << 3 | r >> 2), static_cast<uint8_t>(g << 2 | g >> 4),
+          static_cast<uint8_t>(b << 3 | b >> 2), 255};
 }
 
 Color Mix(const Color& a, const Color& b, int a_share, int b_share) {
   const int whole = a_share + b_share;
-  const auto mix = [&](uint8_t x, uint8_t y) { return static_cast<uint8_t>((x * a_share + y * b_share + whole / 2) / whole); };
+  const auto mix = [&](uint8_t x, uint8_t y) {
+    return static_cast<uint8_t>((x * a_share + y * b_share + whole / 2) / whole);
+  };
   return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue), 255};
 }
 
@@ -77,7 +83,8 @@ std::array<uint8_t, 16> DecodeChannel(std::string_view block) {
   const int second = static_cast<uint8_t>(block[1]);
   std::array<int, 8> palette = {first, second, 0, 0, 0, 0, 0, 255};
   const int steps = first > second ? 7 : 5;
-  for (int i = 1; i < steps; ++i) palette[static_cast<size_t>(i) + 1] = (first * (steps - i) + second * i + steps / 2) / steps;
+  for (int i = 1; i < steps; ++i)
+    palette[static_cast<size_t>(i) + 1] = (first * (steps - i) + second * i + steps / 2) / steps;
   const uint64_t indices = ReadInteger(block, 2, 6);
   std::array<uint8_t, 16> values{};
   for (size_t i = 0; i < 16; ++i) values[i] = static_cast<uint8_t>(palette[indices >> (3 * i) & 7]);
@@ -94,7 +101,8 @@ Texels DecodeBlock(std::string_view block, uint32_t vk_format) {
     for (size_t i = 0; i < 16; ++i) texels[i].alpha = alpha[i];
   } else {
     const std::array<uint8_t, 16> red = DecodeChannel(block);
-    const std::array<uint8_t, 16> green = vk_format == 141 ? DecodeChannel(block.substr(8)) : std::array<uint8_t, 16>{};
+    const std::array<uint8_t, 16> green =
+        vk_format == 141 ? DecodeChannel(block.substr(8)) : std::array<uint8_t, 16>{};
     for (size_t i = 0; i < 16; ++i) texels[i] = {red[i], green[i], 0, 255};
   }
   return texels;
@@ -104,21 +112,32 @@ Texels DecodeBlock(std::string_view block, uint32_t vk_format) {
 
 Ktx2File ReadKtx2(std::string_view file) {
   GALLEY_CHECK(file.substr(0, 12) == std::string_view("\xABKTX 20\xBB\r\n\x1A\n", 12));
-  Ktx2File parsed{.vk_format = Read32(file, 12), .type_size = Read32(file, 16), .width = Read32(file, 20), .height = Read32(file, 24),
-                  .levels_count = Read32(file, 40), .scheme = Read32(file, 44), .descriptor = {}, .key_values = {}, .levels = {}};
+  Ktx2File parsed{.vk_format = Read32(file, 12),
+                  .type_size = Read32(file, 16),
+                  .width = Read32(file, 20),
+                  .height = Read32(file, 24),
+                  .levels_count = Read32(file, 40),
+                  .scheme = Read32(file, 44),
+                  .descriptor = {},
+                  .key_values = {},
+                  .levels = {}};
   GALLEY_CHECK(Read32(file, 28) == 0 && Read32(file, 32) == 0 && Read32(file, 36) == 1);
   GALLEY_CHECK(ReadInteger(file, 64, 8) == 0 && ReadInteger(file, 72, 8) == 0);
   parsed.descriptor = Part(file, Read32(file, 48), Read32(file, 52));
-  GALLEY_CHECK(Read32(file, 48) == 80 + 24 * parsed.levels_count && Read32(parsed.descriptor, 0) == parsed.descriptor.size());
+  GALLEY_CHECK(Read32(file, 48) == 80 + 24 * parsed.levels_count &&
+               Read32(parsed.descriptor, 0) == parsed.descriptor.size());
   GALLEY_CHECK(Read32(file, 56) % 4 == 0);
   parsed.key_values = ReadKeyValues(Part(file, Read32(file, 56), Read32(file, 60)));
   for (size_t i = 0; i < parsed.levels_count; ++i) {
-    Ktx2File::Level level{.offset = ReadInteger(file, 80 + 24 * i, 8), .uncompressed_length = ReadInteger(file, 96 + 24 * i, 8), .bytes = {}};
+    Ktx2File::Level level{.offset = ReadInteger(file, 80 + 24 * i, 8),
+                          .uncompressed_length = ReadInteger(file, 96 + 24 * i, 8),
+                          .bytes = {}};
     const std::string_view stored = Part(file, level.offset, ReadInteger(file, 88 + 24 * i, 8));
     level.bytes = stored;
     if (parsed.scheme == 2) {
       level.bytes.assign(level.uncompressed_length, '\0');
-      GALLEY_CHECK(ZSTD_decompress(level.bytes.data(), level.bytes.size(), stored.data(), stored.size()) == level.uncompressed_length);
+      GALLEY_CHECK(ZSTD_decompress(level.bytes.data(), level.bytes.size(), stored.data(),
+                                   stored.size()) == level.uncompressed_length);
     }
     GALLEY_CHECK(level.bytes.size() == level.uncompressed_length);
     parsed.levels.push_back(std::move(level));
@@ -140,25 +159,29 @@ Bitmap DecodeBlocks(std::string_view bytes, uint32_t width, uint32_t height, uin
   for (uint32_t y = 0; y < height; ++y) {
     for (uint32_t x = 0; x < width; ++x) {
       const size_t index = size_t{y / 4} * columns + x / 4;
-      bitmap.texels[y * width + x] = DecodeBlock(Part(bytes, index * block_bytes, block_bytes), vk_format)[y % 4 * 4 + x % 4];
+      bitmap.texels[y * width + x] =
+          DecodeBlock(Part(bytes, index * block_bytes, block_bytes), vk_format)[y % 4 * 4 + x % 4];
     }
   }
   return bitmap;
 }
 
-Bitmap DecodeAstc(std::string_view bytes, uint32_t width, uint32_t height, uint32_t block_width, uint32_t block_height) {
+Bitmap DecodeAstc(std::string_view bytes, uint32_t width, uint32_t height, uint32_t block_width,
+                  uint32_t block_height) {
   astcenc_config config{};
-  GALLEY_CHECK(astcenc_config_init(ASTCENC_PRF_LDR, block_width, block_height, 1, ASTCENC_PRE_FASTEST, ASTCENC_FLG_DECOMPRESS_ONLY,
+  GALLEY_CHECK(astcenc_config_init(ASTCENC_PRF_LDR, block_width, block_height, 1,
+                                   ASTCENC_PRE_FASTEST, ASTCENC_FLG_DECOMPRESS_ONLY,
                                    &config) == ASTCENC_SUCCESS);
   astcenc_context* context = nullptr;
   GALLEY_CHECK(astcenc_context_alloc(&config, 1, &context) == ASTCENC_SUCCESS);
   Bitmap bitmap = Constant(width, height, {});
   void* slice = bitmap.texels.data();
   static_assert(sizeof(Color) == 4);
-  astcenc_image image{.dim_x = width, .dim_y = height, .dim_z = 1, .data_type = ASTCENC_TYPE_U8, .data = &slice};
+  astcenc_image image{
+      .dim_x = width, .dim_y = height, .dim_z = 1, .data_type = ASTCENC_TYPE_U8, .data = &slice};
   constexpr astcenc_swizzle kAsIs = {ASTCENC_SWZ_R, ASTCENC_SWZ_G, ASTCENC_SWZ_B, ASTCENC_SWZ_A};
-  GALLEY_CHECK(astcenc_decompress_image(context, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), &image, &kAsIs, 0) ==
-               ASTCENC_SUCCESS);
+  GALLEY_CHECK(astcenc_decompress_image(context, reinterpret_cast<const uint8_t*>(bytes.data()),
+                                        bytes.size(), &image, &kAsIs, 0) == ASTCENC_SUCCESS);
   astcenc_context_free(context);
   return bitmap;
 }
@@ -176,7 +199,8 @@ double Psnr(const Bitmap& a, const Bitmap& b, std::string_view channels) {
     add('a', a.texels[i].alpha, b.texels[i].alpha);
   }
   if (sum == 0.0) return 99.0;
-  return 10.0 * std::log10(255.0 * 255.0 * static_cast<double>(a.texels.size() * channels.size()) / sum);
+  return 10.0 *
+         std::log10(255.0 * 255.0 * static_cast<double>(a.texels.size() * channels.size()) / sum);
 }
 
 }  // namespace galley::worker::texture

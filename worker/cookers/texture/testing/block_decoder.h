@@ -1,5 +1,6 @@
-// An independent reading of BC1, BC3, BC4, BC5 and KTX2, to check what the cooker wrote. ASTC is decoded by astcenc.
-// Source: Khronos Data Format Specification 1.3, chapters 18 (S3TC) and 19 (RGTC).
+// An independent reading of BC1, BC3, BC4, BC5 and KTX2, to check what the cooker wrote. ASTC is
+// decoded by astcenc. Source: Khronos Data Format Specification 1.3, chapters 18 (S3TC) and 19
+// (RGTC).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ Ktx2File ReadKtx2(std::string_view file);
 
 // `vk_format` is one of those of BC1 to BC5 or RGBA8. BC4 gives (r, 0, 0, 255), BC5 (r, g, 0, 255).
 Bitmap DecodeBlocks(std::string_view bytes, uint32_t width, uint32_t height, uint32_t vk_format);
-Bitmap DecodeAstc(std::string_view bytes, uint32_t width, uint32_t height, uint32_t block_width, uint32_t block_height);
+Bitmap DecodeAstc(std::string_view bytes, uint32_t width, uint32_t height, uint32_t block_width,
+                  uint32_t block_height);
 
 // Peak signal to noise over the channels of `channels` ("rgb", "ra"), in dB; 99 when equal.
 double Psnr(const Bitmap& a, const Bitmap& b, std::string_view channels);

@@ -54,7 +54,8 @@ int ColorType(PngKind kind) {
 uint8_t PaletteIndex(PngLayout& layout, const Color& color) {
   for (size_t i = 0; i < layout.palette.size(); ++i) {
     const png_color& known = layout.palette[i];
-    if (Color{known.red, known.green, known.blue, layout.palette_alpha[i]} == color) return static_cast<uint8_t>(i);
+    if (Color{known.red, known.green, known.blue, layout.palette_alpha[i]} == color)
+      return static_cast<uint8_t>(i);
   }
   GALLEY_CHECK(layout.palette.size() < 256);
   layout.palette.push_back({color.red, color.green, color.blue});
@@ -89,7 +90,8 @@ PngLayout LayOut(const Bitmap& bitmap, const PngOptions& options) {
     std::vector<uint8_t>& row = layout.rows.emplace_back();
     for (uint32_t x = 0; x < bitmap.width; ++x) {
       for (const uint8_t value : Values(layout, options.kind, bitmap.at(x, y))) {
-        row.insert(row.end(), options.is_16_bit ? 2 : 1, value);  // value * 257 in either order of bytes
+        row.insert(row.end(), options.is_16_bit ? 2 : 1,
+                   value);  // value * 257 in either order of bytes
       }
     }
   }
@@ -103,7 +105,8 @@ void AppendBytes(png_structp png, png_bytep bytes, size_t size) {
 
 }  // namespace
 
-Bitmap MakeBitmap(uint32_t width, uint32_t height, const std::function<Color(uint32_t, uint32_t)>& color) {
+Bitmap MakeBitmap(uint32_t width, uint32_t height,
+                  const std::function<Color(uint32_t, uint32_t)>& color) {
   Bitmap bitmap{.width = width, .height = height, .texels = {}};
   for (uint32_t y = 0; y < height; ++y) {
     for (uint32_t x = 0; x < width; ++x) bitmap.texels.push_back(color(x, y));
@@ -118,20 +121,26 @@ Bitmap Constant(uint32_t width, uint32_t height, Color color) {
 Bitmap Gradient(uint32_t width, uint32_t height, bool has_alpha) {
   return MakeBitmap(width, height, [&](uint32_t x, uint32_t y) {
     const uint32_t grain = (x * 7 + y * 13) % 5;
-    const uint32_t distance = (x > width / 2 ? x - width / 2 : width / 2 - x) + (y > height / 2 ? y - height / 2 : height / 2 - y);
+    const uint32_t distance = (x > width / 2 ? x - width / 2 : width / 2 - x) +
+                              (y > height / 2 ? y - height / 2 : height / 2 - y);
     return Color{.red = static_cast<uint8_t>(x * 200 / width + grain),
                  .green = static_cast<uint8_t>(y * 180 / height + 40 + grain),
                  .blue = static_cast<uint8_t>((x + y) * 100 / (width + height) + 30),
-                 .alpha = static_cast<uint8_t>(has_alpha ? std::min(255u, distance * 510 / (width + height)) : 255)};
+                 .alpha = static_cast<uint8_t>(
+                     has_alpha ? std::min(255u, distance * 510 / (width + height)) : 255)};
   });
 }
 
 Bitmap Waves(uint32_t width, uint32_t height) {
   return MakeBitmap(width, height, [](uint32_t x, uint32_t y) {
     // Triangle waves: no libm in what goldens depend on but sqrt, which is exact.
-    const auto slope = [](uint32_t i) { return static_cast<double>(i % 16 < 8 ? i % 8 : 8 - i % 8) / 12.0; };
+    const auto slope = [](uint32_t i) {
+      return static_cast<double>(i % 16 < 8 ? i % 8 : 8 - i % 8) / 12.0;
+    };
     const double length = std::sqrt(slope(x) * slope(x) + slope(y) * slope(y) + 1.0);
-    const auto pack = [&](double v) { return static_cast<uint8_t>((v / length * 0.5 + 0.5) * 255.0 + 0.5); };
+    const auto pack = [&](double v) {
+      return static_cast<uint8_t>((v / length * 0.5 + 0.5) * 255.0 + 0.5);
+    };
     return Color{.red = pack(slope(x)), .green = pack(slope(y)), .blue = pack(1.0), .alpha = 255};
   });
 }
@@ -143,10 +152,12 @@ std::string MakePng(const Bitmap& bitmap, const PngOptions& options) {
   png_infop info = png_create_info_struct(png);
   png_set_write_fn(png, &out, &AppendBytes, nullptr);
   png_set_IHDR(png, info, bitmap.width, bitmap.height, layout.bit_depth, layout.color_type,
-               options.is_interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+               options.is_interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (!layout.palette.empty()) {
     png_set_PLTE(png, info, layout.palette.data(), static_cast<int>(layout.palette.size()));
-    png_set_tRNS(png, info, layout.palette_alpha.data(), static_cast<int>(layout.palette_alpha.size()), nullptr);
+    png_set_tRNS(png, info, layout.palette_alpha.data(),
+                 static_cast<int>(layout.palette_alpha.size()), nullptr);
   }
   if (layout.has_transparent_color) {
     const Color& color = bitmap.at(0, 0);
@@ -174,8 +185,8 @@ std::string MakePngBomb(uint32_t width, uint32_t height) {
   png_set_write_fn(png, &out, &AppendBytes, nullptr);
   png_set_compression_level(png, 1);
   png_set_filter(png, 0, PNG_FILTER_NONE);
-  png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGBA, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGBA, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
   const std::vector<uint8_t> row(size_t{width} * 4);
   for (uint32_t y = 0; y < height; ++y) png_write_row(png, row.data());
@@ -188,7 +199,8 @@ std::string WithPngSize(std::string png, uint32_t width, uint32_t height) {
   constexpr size_t kHeaderStart = 12;  // after signature and chunk length
   constexpr size_t kHeaderSize = 17;   // "IHDR" and its data
   const auto put = [&](size_t offset, uint32_t value) {
-    for (size_t i = 0; i < 4; ++i) png[offset + i] = static_cast<char>(value >> (24 - 8 * i) & 0xff);
+    for (size_t i = 0; i < 4; ++i)
+      png[offset + i] = static_cast<char>(value >> (24 - 8 * i) & 0xff);
   };
   put(kHeaderStart + 4, width);
   put(kHeaderStart + 8, height);
@@ -243,7 +255,8 @@ std::string MakeTga(const Bitmap& bitmap, bool is_run_length) {
   out.push_back(0x28);  // 8 bits of alpha, rows from the top
   for (const Color& color : bitmap.texels) {
     if (is_run_length) out.push_back(static_cast<char>(0x80));  // a run of one
-    for (const uint8_t value : {color.blue, color.green, color.red, color.alpha}) out.push_back(static_cast<char>(value));
+    for (const uint8_t value : {color.blue, color.green, color.red, color.alpha})
+      out.push_back(static_cast<char>(value));
   }
   return out;
 }
@@ -264,7 +277,8 @@ std::string MakeBmp(const Bitmap& bitmap) {
     const size_t start = out.size();
     for (uint32_t x = 0; x < bitmap.width; ++x) {
       const Color& color = bitmap.at(x, y);
-      for (const uint8_t value : {color.blue, color.green, color.red}) out.push_back(static_cast<char>(value));
+      for (const uint8_t value : {color.blue, color.green, color.red})
+        out.push_back(static_cast<char>(value));
     }
     out.resize(start + row_bytes, '\0');
   }
@@ -272,11 +286,13 @@ std::string MakeBmp(const Bitmap& bitmap) {
 }
 
 std::string MakeHdr(const Bitmap& bitmap, double scale) {
-  std::string out = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " + std::to_string(bitmap.height) + " +X " + std::to_string(bitmap.width) + "\n";
+  std::string out = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " + std::to_string(bitmap.height) +
+                    " +X " + std::to_string(bitmap.width) + "\n";
   int exponent = 0;
   std::frexp(scale, &exponent);
   for (const Color& color : bitmap.texels) {
-    for (const int value : {int{color.red}, int{color.green}, int{color.blue}, 128 + exponent - 1}) out.push_back(static_cast<char>(value));
+    for (const int value : {int{color.red}, int{color.green}, int{color.blue}, 128 + exponent - 1})
+      out.push_back(static_cast<char>(value));
   }
   return out;
 }

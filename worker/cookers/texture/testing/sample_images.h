@@ -23,7 +23,8 @@ struct Bitmap {
   const Color& at(uint32_t x, uint32_t y) const { return texels[y * width + x]; }
 };
 
-Bitmap MakeBitmap(uint32_t width, uint32_t height, const std::function<Color(uint32_t x, uint32_t y)>& color);
+Bitmap MakeBitmap(uint32_t width, uint32_t height,
+                  const std::function<Color(uint32_t x, uint32_t y)>& color);
 Bitmap Constant(uint32_t width, uint32_t height, Color color);
 // Soft gradients with some texture: what block encoders are made for. With alpha: a soft hole.
 Bitmap Gradient(uint32_t width, uint32_t height, bool has_alpha = false);
@@ -36,8 +37,8 @@ struct PngOptions {
   bool is_16_bit = false;  // each value times 257; not for palettes and kGrey1
   bool is_interlaced = false;
 };
-// Grey kinds take the red channel; palettes at most 256 colours with their alpha; kRgbWithTransparentColor makes texel (0, 0)'s colour
-// transparent; kGrey1 white where red >= 128.
+// Grey kinds take the red channel; palettes at most 256 colours with their alpha;
+// kRgbWithTransparentColor makes texel (0, 0)'s colour transparent; kGrey1 white where red >= 128.
 std::string MakePng(const Bitmap& bitmap, const PngOptions& options = {});
 // An RGBA PNG whose texels are all zeros: small for any size.
 std::string MakePngBomb(uint32_t width, uint32_t height);
