@@ -137,6 +137,15 @@ class CookTest(E2ETest):
         self.assertEqual(difference.returncode, 1)
         self.assertEqual(self.galley("diff", "windows@latest", "windows@latest", "--project", game).returncode, 0)
 
+    def test_an_option_takes_one_value_and_leaves_the_selection_alone(self):
+        game = self.sample()
+        part = self.cook(game, "--platform", "windows", "--never", "/Game/maps/**", "/Game/data/table.bin")
+        self.assertEqual(set(part.roots), {"windows"})
+        self.assertEqual(part.summary["packages"]["in_cook"], 1, part)
+        two = self.cook(game, "--platform", "windows", "--platform", "deck", "/Game/data/table.bin")
+        self.assertEqual(set(two.roots), {"windows", "deck"})
+        self.assertEqual(two.summary["packages"]["in_cook"], 1, two)
+
     def test_by_the_book_removes_what_is_gone(self):
         game = self.sample()
         self.cook(game)

@@ -50,17 +50,23 @@ absl::Status SegmentPool::OpenNext() {
   return absl::NotFoundError("no segment");
 }
 
-absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
+bool SegmentPool::IsStarved() {
   base::MutexLock lock(mutex_);
-  if (writer_ != nullptr && writer_->size_bytes() > store::SegmentWriter::kSegmentBytesMax)
+  if (writer_ != nullptr && writer_->size_bytes() > store::SegmentWriter::kSegmentBytesMax) {
     writer_.reset();
+  }
+  return writer_ == nullptr && free_.empty() && !is_closed_;
+}
+
+absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
+  if (IsStarved() && starved_ != nullptr)
+    starved_();  // never under the lock: it may wait for Give's caller
+  base::MutexLock lock(mutex_);
   const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_max_);
-  bool has_told = false;
   while (writer_ == nullptr && !is_closed_) {
     const absl::Status opened = OpenNext();
     if (opened.ok()) break;
     if (opened.code() != absl::StatusCode::kNotFound) return opened;
-    if (!std::exchange(has_told, true) && starved_ != nullptr) starved_();
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left <= left.zero()) {
       return absl::UnavailableError(

@@ -35,6 +35,8 @@ class SegmentPool {
   absl::StatusOr<wire::BlobAt> Append(std::string_view bytes);
 
  private:
+  // Closes a full writer; true when the next Append has to wait for the director.
+  bool IsStarved();
   absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
 
   const absl::Duration wait_max_;
