@@ -102,10 +102,14 @@ int RunDoctor(const GlobalOptions& options) {
     checks.push_back(CheckSpace("state", project->state_directory()));
     checks.push_back(CheckSpace("output", project->output_directory));
     checks.push_back(CheckSpace("store space", project->store.directory));
-    const auto store = store::OpenOrConnect(project->store.directory);
-    checks.push_back({"store", store.ok(),
-                      store.ok() ? fmt::format("{} opens", project->store.directory)
-                                 : MessageOf(store.status())});
+    const auto store = store::OpenOrConnect(project->store.directory, store::OpenMode::kMustExist);
+    if (absl::IsNotFound(store.status())) {
+      checks.push_back({"store", true, MessageOf(store.status()) + "; the first cook makes it"});
+    } else {
+      checks.push_back({"store", store.ok(),
+                        store.ok() ? fmt::format("{} opens", project->store.directory)
+                                   : MessageOf(store.status())});
+    }
   }
   bool ok = true;
   nlohmann::json json = {{"checks", nlohmann::json::array()}, {"values", nlohmann::json::array()}};

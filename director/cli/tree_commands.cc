@@ -50,7 +50,8 @@ int RunRoots(const GlobalOptions& options) {
   for (const store::PublishedRoot& root : *roots) {
     const std::string time = absl::FormatTime(absl::RFC3339_sec, root.time, absl::UTCTimeZone());
     if (options.json) {
-      PrintJson({{"platform", root.platform},
+      PrintJson({{"project_id", root.project_id},
+                 {"platform", root.platform},
                  {"sequence", root.sequence},
                  {"root", root.root.ToString()},
                  {"by_the_book", root.by_the_book},

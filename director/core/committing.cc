@@ -23,8 +23,12 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
     commits.erase(commit);
     const PackageData& package = packages[item.package];
     if (package.work == nullptr || item.platform >= package.slots.size()) continue;
+    if (package.slots[item.platform].phase != Phase::kCommitting ||
+        package.slots[item.platform].result->id != item.result)
+      continue;
+    if (item.instead != nullptr) StandInstead(item);
     const Slot& slot = package.slots[item.platform];
-    if (slot.phase != Phase::kCommitting || slot.result->id != item.result) continue;
+    if (slot.phase != Phase::kCommitting) continue;
     if (slot.result->is_verdict) {
       const ResultViewPtr verdict = slot.result;
       FailPlatforms(item.package, MaskOf(item.platform), Stage::kSave, verdict->error,
@@ -35,6 +39,13 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
     }
     Advance(item.package);
   }
+}
+
+// An earlier cook of the very same inputs came out otherwise: what is stored is what all who share
+// the store see.
+void CookCore::Impl::StandInstead(const Persisted::Item& item) {
+  packages[item.package].slots[item.platform].result = item.instead;
+  if (!item.instead->is_verdict) SetExplored(item.package, item.platform, item.instead, true);
 }
 
 // Their workers keep them: they are taken again when they are sent again.

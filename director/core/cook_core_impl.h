@@ -151,6 +151,7 @@ struct CookCore::Impl {
   void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker,
               ReportId report);
   void OnPersisted(const Persisted& event);
+  void StandInstead(const Persisted::Item& item);
   void Uncommit(const std::vector<Persisted::Item>& items);
   void Settle(PackageId package, PlatformIndex platform);
   void Advance(PackageId package);

@@ -130,7 +130,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
 void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   const bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
   const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
-  if (is_own) ++counters.executors_lost;
+  if (failed.executor_lost) ++counters.executors_lost;
   Attempt* attempt = Current(id);
   if (attempt == nullptr) return;
   const PackageId package = attempt->package;

@@ -629,6 +629,23 @@ TEST(ForceTest, AStaleAttemptIsCookedAgainNotLookedUp) {
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
+TEST(FaultTest, WhatTheStoreHeldForTheSameKeyStandsInstead) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A"});
+  shell.Saved("A");
+  ResultView held{.id = ResultId(77), .references = {{"B", record::ReferenceKind::kHard}}};
+  shell.Send(Persisted{
+      {{shell.Id("A"), 0, shell.commits[0].result, std::make_shared<const ResultView>(held)}}, ""});
+  EXPECT_TRUE(shell.Says("done A")) << shell.TakeLog();
+  shell.hold_commits = false;
+  shell.hold_roots = true;
+  shell.Finish();
+  ASSERT_EQ(shell.roots.size(), 1u);
+  ASSERT_EQ(shell.roots[0].packages.size(), 2u) << "what it refers to joined the cook";
+  EXPECT_EQ(shell.roots[0].packages[0].second, ResultId(77));
+}
+
 TEST(RefusalTest, ItFailsAtOnceWithoutARetry) {
   CoreHarness shell("A\n");
   shell.Request({"A"});
@@ -649,6 +666,16 @@ TEST(FaultTest, TheReasonOfTheQuarantineIsNamed) {
     EXPECT_EQ(shell.core().counters().executors_lost, 3u);
     EXPECT_EQ(shell.core().counters().jobs_retried, 2u);
   }
+}
+
+TEST(FaultTest, AnExecutorThatWasKilledForTheMachinesSakeIsCountedAsLostAndBlamesNobody) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  shell.Report(shell.JobOf("A"),
+               WorkerReport::Failed{
+                   .fault = Fault::kInfrastructure, .error = "signal 9", .executor_lost = true});
+  EXPECT_EQ(shell.core().counters().executors_lost, 1u);
+  EXPECT_FALSE(shell.Says("failed A"));
 }
 
 TEST(FaultTest, TheNextAttemptGoesToAnotherWorker) {

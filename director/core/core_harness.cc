@@ -147,7 +147,11 @@ ReportId CoreHarness::Failed(const std::string& name, WorkerReport::Fault fault,
                              const std::string& error) {
   const HarnessJob job = JobOf(name);
   answered_.insert(job.start.attempt);
-  return Report(job, WorkerReport::Failed{fault, error});
+  const bool executor_lost = fault == WorkerReport::Fault::kCrashed ||
+                             fault == WorkerReport::Fault::kMemory ||
+                             fault == WorkerReport::Fault::kTimeout;
+  return Report(
+      job, WorkerReport::Failed{.fault = fault, .error = error, .executor_lost = executor_lost});
 }
 
 void CoreHarness::ChangeProject(const std::string& project) {

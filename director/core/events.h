@@ -128,6 +128,7 @@ struct WorkerReport {
     std::string error;
     std::string log;             // digest text, or empty
     PlatformMask platforms = 0;  // 0: all that are left
+    bool executor_lost = false;  // its process ended, whatever the cause
   };
   struct Needs {
     std::string package;
@@ -158,6 +159,7 @@ struct Persisted {
     PackageId package;
     PlatformIndex platform = 0;
     ResultId result;
+    ResultViewPtr instead;  // not null: the store held another outcome for its key, which stands
   };
   std::vector<Item> items;
   std::string error;  // not empty: the commit failed for the machine's sake (disk full, store

@@ -1,5 +1,7 @@
 #include "director/shell/committer.h"
 
+#include <set>
+
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -95,57 +97,110 @@ void ExplainChange(const std::optional<PackageRecord>& before, JournalUpdate& up
   }
 }
 
+// Appends what a cook made to `batch`. What its result names is Put first: a result names its
+// details (out/details) like any output, so that other servers and readers find them as a blob.
+absl::Status AddToBatch(store::Store& store, const StoredResult& stored,
+                        store::CommitBatch& batch) {
+  batch.blobs.insert(batch.blobs.end(), stored.blobs.begin(), stored.blobs.end());
+  if (!stored.result.is_verdict) {
+    const std::string details = record::EncodeDetails(stored.result.details);
+    RETURN_IF_ERROR(store.Put(Digest::Of(details), details));
+  }
+  batch.results.push_back({.weak_key = stored.weak_key,
+                           .observation_set = record::EncodeSet(record::SetOf(stored.observed)),
+                           .action_key = stored.action_key,
+                           .result = stored.encoded});
+  return absl::OkStatus();
+}
+
+absl::Status CountBytes(store::Store& store, const store::CommitBatch& batch,
+                        CommitOutcome& outcome) {
+  std::vector<Digest> digests;
+  for (const auto& [digest, location] : batch.blobs) digests.push_back(digest);
+  ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(digests));
+  std::set<Digest> unseen(missing.begin(), missing.end());
+  for (const Digest& digest : digests) {
+    (unseen.erase(digest) > 0 ? outcome.bytes_stored : outcome.bytes_deduplicated) +=
+        digest.size_bytes();
+  }
+  return absl::OkStatus();
+}
+
+// After the store refused to replace what it holds for some keys: those results stand instead.
+absl::Status TakeWhatStands(store::Store& store, ResultTable& results, CommitOutcome& outcome) {
+  std::vector<StoredResultPtr> made;
+  std::vector<Digest> keys;
+  for (const Persisted::Item& item : outcome.event.items) {
+    made.push_back(results.Get(item.result));
+    keys.push_back(made.back() == nullptr ? Digest() : made.back()->action_key);
+  }
+  ASSIGN_OR_RETURN(const auto held, store.Results(keys));
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (made[i] == nullptr || !held[i].has_value()) continue;
+    ASSIGN_OR_RETURN(record::Result decoded, record::DecodeResult(*held[i]));
+    if (record::SameOutcome(decoded, made[i]->result)) continue;
+    outcome.alarms.push_back(
+        {made[i]->package, made[i]->platform_name,
+         fmt::format("came out otherwise than an earlier cook of the very same inputs (action key "
+                     "{}): its cooker is not deterministic; the earlier outcome stands",
+                     made[i]->action_key.ToString())});
+    auto stands = std::make_shared<StoredResult>(*made[i]);
+    stands->result = std::move(decoded);
+    stands->encoded = *held[i];
+    stands->blobs.clear();
+    outcome.event.items[i].instead = results.Add(std::move(stands));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommitToStore(store::Store& store, ResultTable& results, const Persist& persist,
+                           CommitOutcome& outcome) {
+  store::CommitBatch batch;
+  for (const Persist::Item& item : persist.items) {
+    const StoredResultPtr stored = results.Get(item.result);
+    if (item.was_cooked && stored != nullptr) RETURN_IF_ERROR(AddToBatch(store, *stored, batch));
+  }
+  if (batch.results.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CountBytes(store, batch, outcome));
+  const absl::Status committed = store.Commit(batch);
+  return absl::IsAlreadyExists(committed) ? TakeWhatStands(store, results, outcome) : committed;
+}
+
+absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const Persist& persist,
+                             const std::function<bool(const StoredResult&)>& holds,
+                             const CommitOutcome& outcome) {
+  std::vector<JournalUpdate> updates;
+  bool has_cooked = false;
+  for (size_t i = 0; i < persist.items.size(); ++i) {
+    const ResultViewPtr& instead = outcome.event.items[i].instead;
+    const StoredResultPtr stored =
+        results.Get(instead != nullptr ? instead->id : persist.items[i].result);
+    const bool was_cooked = persist.items[i].was_cooked;
+    if (stored == nullptr || (stored->is_in_journal && !was_cooked)) continue;
+    has_cooked |= was_cooked;
+    if (!holds(*stored)) continue;
+    JournalUpdate update = UpdateOf(*stored);
+    if (auto before = journal.Find(stored->package); before.ok()) ExplainChange(*before, update);
+    update.record.last_cook.time = absl::Now();
+    updates.push_back(std::move(update));
+  }
+  return updates.empty() ? absl::OkStatus() : journal.Record(updates, has_cooked);
+}
+
 }  // namespace
 
-CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results,
+CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
                           const Persist& persist,
                           const std::function<bool(const StoredResult&)>& holds) {
   CommitOutcome outcome;
-  store::CommitBatch batch;
-  std::vector<JournalUpdate> updates;
-  for (const Persist::Item& item : persist.items) {
-    outcome.event.items.push_back({item.package, item.platform, item.result});
-    const StoredResultPtr stored = results.Get(item.result);
-    if (stored == nullptr || (stored->is_in_journal && !item.was_cooked)) continue;
-    if (holds(*stored)) {
-      JournalUpdate update = UpdateOf(*stored);
-      if (auto before = journal.Find(stored->package); before.ok()) ExplainChange(*before, update);
-      update.record.last_cook.time = absl::Now();
-      updates.push_back(std::move(update));
-    }
-    if (!item.was_cooked) continue;
-    for (const auto& blob : stored->blobs) {
-      batch.blobs.push_back(blob);
-      outcome.bytes_stored += blob.first.size_bytes();
-    }
-    // A result names its details (out/details) like any output: other servers and readers find them
-    // as a blob.
-    if (!stored->result.is_verdict) {
-      const std::string details = record::EncodeDetails(stored->result.details);
-      if (const absl::Status put = store.Put(Digest::Of(details), details); !put.ok()) {
-        outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(put));
-        return outcome;
-      }
-    }
-    batch.results.push_back({.weak_key = stored->weak_key,
-                             .observation_set = record::EncodeSet(record::SetOf(stored->observed)),
-                             .action_key = stored->action_key,
-                             .result = stored->encoded});
-  }
-  if (!batch.results.empty()) {
-    const absl::Status committed = store.Commit(batch);
-    if (absl::IsAlreadyExists(committed)) {
-      outcome.alarms.push_back(MessageOf(committed));
-    } else if (!committed.ok()) {
-      outcome.event.error =
-          fmt::format("committing results to the store: {}", MessageOf(committed));
-      return outcome;
-    }
-  }
-  if (!updates.empty()) {
-    const absl::Status recorded = journal.Record(updates, !batch.results.empty());
-    if (!recorded.ok())
-      outcome.event.error = fmt::format("writing the journal: {}", MessageOf(recorded));
+  for (const Persist::Item& item : persist.items)
+    outcome.event.items.push_back({item.package, item.platform, item.result, nullptr});
+  if (const absl::Status stored = CommitToStore(store, results, persist, outcome); !stored.ok()) {
+    outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(stored));
+  } else if (const absl::Status recorded =
+                 RecordInJournal(journal, results, persist, holds, outcome);
+             !recorded.ok()) {
+    outcome.event.error = fmt::format("writing the journal: {}", MessageOf(recorded));
   }
   return outcome;
 }

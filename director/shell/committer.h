@@ -41,14 +41,21 @@ class TaskThread {
 
 struct CommitOutcome {
   Persisted event;
-  std::vector<std::string> alarms;  // a key that has another outcome in the store
+  struct Alarm {
+    std::string package;
+    std::string platform;
+    std::string text;
+  };
+  std::vector<Alarm> alarms;  // a key that has another outcome in the store
   uint64_t bytes_stored = 0;
+  uint64_t bytes_deduplicated = 0;  // written, and there already
 };
 
 // One group. Blocking. The journal learns only what holds in `holds`' snapshot, the one that is now
 // the base of differences: a result that a change of files overtook on its way here feeds the cache
-// and no more.
-CommitOutcome CommitGroup(store::Store& store, Journal& journal, const ResultTable& results,
+// and no more. A key that has another outcome in the store keeps it: the item's `instead` is what
+// the store holds, and what the journal learns, so that all projects that share the store agree.
+CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
                           const Persist& persist,
                           const std::function<bool(const StoredResult&)>& holds);
 

@@ -94,9 +94,22 @@ TEST_F(CommitterTest, AStoreThatFailsLeavesTheJournalAsItWas) {
 TEST_F(CommitterTest, AKeyWithAnotherOutcomeRaisesAnAlarmAndTheCookGoesOn) {
   EXPECT_THAT(Commit(Make("key", "made")).alarms, IsEmpty());
   const CommitOutcome outcome = Commit(Make("key", "made otherwise"));
-  EXPECT_THAT(outcome.alarms, ElementsAre(HasSubstr(Digest::Of("key").ToString())));
+  ASSERT_EQ(outcome.alarms.size(), 1u);
+  EXPECT_EQ(outcome.alarms[0].package, "/Game/a.txt");
+  EXPECT_EQ(outcome.alarms[0].platform, "windows");
+  EXPECT_THAT(outcome.alarms[0].text, HasSubstr(Digest::Of("key").ToString()));
   EXPECT_EQ(outcome.event.error, "");
-  EXPECT_TRUE(store_.Get(Digest::Of("made otherwise")).ok()) << "the tree of this cook names it";
+  ASSERT_NE(outcome.event.items[0].instead, nullptr);
+  EXPECT_EQ(outcome.event.items[0].instead->outputs.front().digest, Digest::Of("made"));
+  EXPECT_EQ(record::DecodeResult(Record()->result)->outputs.front().digest, Digest::Of("made"))
+      << "store and journal agree";
+}
+
+TEST_F(CommitterTest, BytesThatTheStoreHeldAlreadyAreCountedApart) {
+  EXPECT_EQ(Commit(Make("key", "made")).bytes_deduplicated, 0u);
+  const CommitOutcome outcome = Commit(Make("another key", "made"));
+  EXPECT_EQ(outcome.bytes_stored, 0u);
+  EXPECT_EQ(outcome.bytes_deduplicated, 4u);
 }
 
 TEST_F(CommitterTest, WhatWasFoundByLookUpIsOnlyRecordedNotWrittenToTheStore) {

@@ -100,6 +100,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   outcome.roots = roots_;
   outcome.bytes_read = reports_.counters().bytes_read;
   outcome.bytes_stored = bytes_stored_;
+  outcome.bytes_deduplicated = bytes_deduplicated_;
   outcome.world = world_.Get();
   for (uint32_t i = 0; i < core_->package_count(); ++i) {
     std::vector<InstigatorRecord> records;
@@ -347,7 +348,9 @@ void DirectorShell::StartCommit() {
     Post(Internal([this, outcome = std::move(outcome)] {
       commit_running_ = false;
       bytes_stored_ += outcome.bytes_stored;
-      for (const std::string& alarm : outcome.alarms) listener_.OnWarning("", "", alarm);
+      bytes_deduplicated_ += outcome.bytes_deduplicated;
+      for (const CommitOutcome::Alarm& alarm : outcome.alarms)
+        listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
       for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
       StepCore(outcome.event);
       StartCommit();

@@ -70,6 +70,7 @@ struct ShellOutcome {
   std::map<std::string, Digest> roots;  // platform name -> root published
   uint64_t bytes_read = 0;
   uint64_t bytes_stored = 0;
+  uint64_t bytes_deduplicated = 0;
   WorldPtr world;  // as it was at the end
   std::vector<std::pair<std::string, std::vector<InstigatorRecord>>>
       instigators;  // of every package in the cook
@@ -161,6 +162,7 @@ class DirectorShell {
   std::map<std::string, Digest> roots_;
   std::map<PlatformIndex, BuildRoot> last_build_;
   uint64_t bytes_stored_ = 0;
+  uint64_t bytes_deduplicated_ = 0;
   std::optional<CookEnded> ended_;
   absl::Time last_progress_ = absl::InfinitePast();
   bool by_the_book_ = false;

@@ -232,7 +232,7 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
     }
     return;
   }
-  WorkerReport::Failed out{.error = failed.error()};
+  WorkerReport::Failed out{.error = failed.error(), .executor_lost = failed.executor_lost()};
   switch (failed.cause()) {
     case v1::Failed::CRASHED:
       out.fault = WorkerReport::Fault::kCrashed;

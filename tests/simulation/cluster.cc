@@ -456,7 +456,7 @@ class Cluster {
       if (item.was_cooked && !committed_.insert(item.result).second)
         Break("safety: committed twice: " + core_->NameOf(item.package));
       if (item.was_cooked) accepted_.insert(item.result);
-      answer.items.push_back({item.package, item.platform, item.result});
+      answer.items.push_back({item.package, item.platform, item.result, nullptr});
     }
     if (fails) {
       has_commit_failed_ = true;

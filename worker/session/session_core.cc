@@ -164,6 +164,7 @@ void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
   if (!at->second.is_cancelled) {
     v1::Failed failed = FailedWith(event.cause, event.error);
     failed.set_log_tail(event.log_tail);
+    failed.set_executor_lost(true);
     ReportFailed(event.attempt, std::move(failed));
   }
   End(event.attempt);

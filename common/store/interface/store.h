@@ -126,7 +126,7 @@ class Store : public BlobStore, public ActionCache {
 
   // After the root's Directories were Put: one synced record. Returns the sequence.
   virtual absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) = 0;
-  // Newest first.
+  // Newest first. An empty id: those of every project.
   virtual absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) = 0;
 
   // Forgets results, so that they are cooked again (`galley clean`).

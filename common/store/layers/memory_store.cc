@@ -214,7 +214,7 @@ absl::StatusOr<std::vector<PublishedRoot>> MemoryStore::Roots(std::string_view p
   const base::MutexLock lock(mutex_);
   std::vector<PublishedRoot> answer;
   for (const PublishedRoot& root : roots_) {
-    if (root.project_id == project_id) answer.insert(answer.begin(), root);
+    if (project_id.empty() || root.project_id == project_id) answer.insert(answer.begin(), root);
   }
   return answer;
 }

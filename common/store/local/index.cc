@@ -366,7 +366,7 @@ class RocksIndex final : public Index {
   }
   absl::StatusOr<std::vector<IndexedRoot>> Roots(std::string_view project_id) override {
     std::vector<IndexedRoot> roots;
-    RETURN_IF_ERROR(ForEach(RootsPrefix(project_id),
+    RETURN_IF_ERROR(ForEach(project_id.empty() ? "p" : RootsPrefix(project_id),
                             [&](std::string_view, std::string_view value) -> absl::Status {
                               ASSIGN_OR_RETURN(IndexedRoot root, DecodeRoot(value));
                               roots.push_back(std::move(root));

@@ -252,6 +252,7 @@ TEST_P(EveryStore, NumbersRootsByProjectAndPlatform) {
   EXPECT_EQ(roots->front().snapshot, Digest::Of("snapshot"));
   EXPECT_EQ(roots->back().platform, "windows");
   EXPECT_THAT(*store().Roots("projec"), IsEmpty());
+  EXPECT_EQ(store().Roots("")->size(), 3u) << "every project's";
 }
 
 TEST_P(EveryStore, PublishesNoRootThatIsAbsent) {
