@@ -7,7 +7,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
-#include "worker/cookers/data/cbor.h"
+#include "worker/cookers/cbor/cbor.h"
 #include "worker/cookers/data/cells.h"
 #include "worker/cookers/data/json_source.h"
 #include "worker/cookers/data/references.h"

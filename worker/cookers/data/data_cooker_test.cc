@@ -6,7 +6,7 @@
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
 #include "tests/testing/fake_cook_context.h"
-#include "worker/cookers/data/cbor.h"
+#include "worker/cookers/cbor/cbor.h"
 #include "worker/cookers/data/json_source.h"
 
 namespace galley::worker {

@@ -1,4 +1,4 @@
-#include "worker/cookers/data/cbor.h"
+#include "worker/cookers/cbor/cbor.h"
 
 #include <algorithm>
 #include <bit>

@@ -11,8 +11,8 @@
 
 namespace galley::worker {
 
-// REQUIRES: a value out of JSON text (no binary, no discarded value), nested at most kJsonDepthMax.
-// Integers stay integers and floats floats: 1 is 01, 1.0 is F9 3C 00.
+// REQUIRES: no binary and no discarded value in it; strings are UTF-8; the caller bounds the
+// nesting (it recurses). Integers stay integers and floats floats: 1 is 01, 1.0 is F9 3C 00.
 std::string EncodeCbor(const nlohmann::json& value);
 
 }  // namespace galley::worker
