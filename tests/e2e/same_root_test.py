@@ -1,7 +1,7 @@
 """Two cooks of one snapshot give the same root, whatever the workers, their order, their crashes, the place, the store."""
-import os, random, shutil, time, unittest
+import os, random, shutil, subprocess, time, unittest
 
-from harness import E2ETest, is_running, kill, processes, read_file, wait_until
+from harness import BIN, SOURCE, E2ETest, is_running, kill, processes, read_file, wait_until
 
 
 class SameRootTest(E2ETest):
@@ -66,6 +66,7 @@ class SameRootTest(E2ETest):
         cook, killed = self.kill_while_cooking("executor", 6)
         self.assertEqual(cook.code, 0, cook)
         self.assertTrue(killed)
+        self.assertLessEqual(cook.summary["workers"]["executors_lost"], len(killed), "those that had work; an idle one is nobody's loss")
         self.assertEqual(cook.roots, roots, cook)
 
     def test_the_director_killed_in_the_middle_leaves_a_store_that_the_next_cook_goes_on_with(self):
@@ -79,6 +80,26 @@ class SameRootTest(E2ETest):
         process.communicate()
         wait_until(lambda: not [w for w in workers if is_running(w)], "the workers to die with their director")
         self.assertEqual(self.cook(game).roots, roots)
+
+    @unittest.skipIf("build-asan" in BIN or "build-tsan" in BIN, "a sanitizer's runtime must be the first library")
+    def test_an_include_edited_while_results_wait_for_a_slow_disk_leaves_nothing_stale(self):
+        library = self.path("slow_sync.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, os.path.join(SOURCE, "tests/e2e/slow_sync.c"), "-ldl"], check=True)
+        unedited = self.reference(self)
+        for delay in (0.4, 0.8):
+            game = self.sample(f"game-{delay}")
+            process = self.start_cook(game, "--workers", 2, env={"LD_PRELOAD": library})
+            time.sleep(delay)
+            include = os.path.join(game, "engine/shaders/include/lighting.glsl")
+            text = read_file(include).decode()
+            with open(include, "w") as file:
+                file.write(text.replace("0.9 * lambert", "0.8 * lambert"))
+            self.finish_cook(game, process)
+            after = self.cook(game)
+            shutil.copytree(game, self.path(f"fresh-{delay}"), ignore=shutil.ignore_patterns(".galley"))
+            fresh = self.cook(self.path(f"fresh-{delay}"))
+            self.assertEqual(after.roots, fresh.roots, after)
+            self.assertNotEqual(fresh.roots, unedited)
 
     def test_a_copied_texture_is_cached_here_and_in_another_project(self):
         store = self.path("store")
