@@ -25,6 +25,7 @@ namespace {
 
 constexpr size_t kSnapshotsKept = 2;
 constexpr uint64_t kTrimAboveBytes = 256 << 20;  // what a large job left is given back
+constexpr uint64_t kWarmBytesMax = 64 << 20;     // and a sixteenth of what a job may use
 constexpr rlim_t kMemorySlackBytes = 256 << 20;  // program, libraries, stacks
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -155,6 +156,10 @@ class Executor {
     options->project_root = setup_.project_root();
     options->scratch_directory = setup_.scratch_directory();
     options->tools = &tools_;
+    warm_files_.set_bytes_max(spec->memory_bytes_max == 0
+                                  ? kWarmBytesMax
+                                  : std::min(kWarmBytesMax, spec->memory_bytes_max / 16));
+    options->warm_files = &warm_files_;
     LimitMemory(spec->memory_bytes_max);
     SnapshotInputs inputs(*std::move(options));
     return RunJob(*spec, inputs, cookers_, clock_, sink_);
@@ -169,6 +174,7 @@ class Executor {
   std::map<std::string, std::string> environment_;
   std::deque<Opened> snapshots_;  // newest last
   ToolDigests tools_;
+  WarmFiles warm_files_;
 };
 
 }  // namespace

@@ -153,6 +153,30 @@ TEST_F(RunJobTest, ACookedInputWithoutThatOutputIsObservedAbsent) {
   EXPECT_EQ(*kept_.saves[0].outputs[0].bytes, "<absent>");
 }
 
+TEST_F(RunJobTest, AWarmFileIsReadOnceAndIsWhatTheSnapshotSays) {
+  Write("/Game/inc.txt", "before");
+  Write("/Game/p.script", "read inc.txt\nout .t\n");
+  Scan();
+  WarmFiles warm;
+  warm.set_bytes_max(1 << 10);
+  const auto cook = [&] {
+    SnapshotInputsOptions options = Inputs("/Game/p.script");
+    options.warm_files = &warm;
+    SnapshotInputs inputs(std::move(options));
+    RunJob({.targets = {{.platform = 0, .recipe = RecipeOf()}}}, inputs, cookers_, clock_, kept_);
+    return inputs.bytes_read();
+  };
+  const uint64_t cold = cook();
+  EXPECT_EQ(cook() + 6, cold);
+  Write("/Game/inc.txt", "afterwards");
+  cook();
+  ASSERT_EQ(kept_.saves.size(), 3u);
+  EXPECT_EQ(*kept_.saves[2].outputs[0].bytes, "before") << "of this snapshot; the next sees it";
+  Scan();
+  cook();
+  EXPECT_EQ(*kept_.saves[3].outputs[0].bytes, "afterwards");
+}
+
 TEST_F(RunJobTest, AFileThatChangedSinceTheSnapshotEndsWithStale) {
   Write("/Game/inc.txt", "before");
   Write("/Game/p.script", "read inc.txt\nout .t\n");

@@ -158,9 +158,15 @@ absl::StatusOr<Look> SnapshotInputs::File(const std::string& path, Want want) {
     return ValueOnly(digest->ToString());
   }
   RETURN_IF_ERROR(CheckSize(path));
+  const std::optional<Digest> known = options_.snapshot->KnownDigest(path);
+  if (known.has_value() && options_.warm_files != nullptr) {
+    if (Blob warm = options_.warm_files->Find(*known))
+      return Look{.value = known->ToString(), .bytes = std::move(warm), .host_path = ""};
+  }
   auto content = options_.snapshot->Read(path, options_.read_bytes_max);
   if (!content.ok()) return FromSnapshot(content.status(), path);
   bytes_read_ += content->bytes->size();
+  if (options_.warm_files != nullptr) options_.warm_files->Keep(content->digest, content->bytes);
   return Look{
       .value = content->digest.ToString(), .bytes = std::move(content->bytes), .host_path = ""};
 }

@@ -18,6 +18,7 @@
 #include "worker/executor/mount_view.h"
 #include "worker/executor/scratch.h"
 #include "worker/executor/tool_digests.h"
+#include "worker/executor/warm_files.h"
 
 namespace galley::worker {
 
@@ -40,7 +41,8 @@ struct SnapshotInputsOptions {
   std::string project_root;
   std::string scratch_directory;
   ToolDigests* tools = nullptr;
-  MountView* view = nullptr;  // of this snapshot
+  WarmFiles* warm_files = nullptr;  // none: every file is read
+  MountView* view = nullptr;        // of this snapshot
   uint64_t read_bytes_max = UINT64_MAX;
 };
 

@@ -1,0 +1,41 @@
+// WarmFiles: bytes of files that jobs read lately, so that a thousand shaders read and hash a
+// shared include once.
+//
+// Known by content: whoever asks names the digest that the snapshot says, so what is kept cannot be
+// stale. Least recently used goes first. Invariant: bytes() <= the limit; a file of more than a
+// quarter of the limit is not kept. Cost: Find, Keep O(1). Threads: one owner.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <utility>
+
+#include "common/base/blob.h"
+#include "common/base/digest.h"
+
+namespace galley::worker {
+
+class WarmFiles {
+ public:
+  // nullptr: not kept.
+  Blob Find(const Digest& digest);
+  void Keep(const Digest& digest, const Blob& bytes);
+  // Drops what is above it.
+  void set_bytes_max(uint64_t bytes_max);
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  struct Hash {
+    size_t operator()(const Digest& digest) const;
+  };
+  using Entry = std::pair<Digest, Blob>;
+  void DropToLimit();
+
+  uint64_t bytes_max_ = 0;
+  uint64_t bytes_ = 0;
+  std::list<Entry> entries_;                                                // the latest used first
+  std::unordered_map<Digest, std::list<Entry>::iterator, Hash> by_digest_;  // look-up only
+};
+
+}  // namespace galley::worker
