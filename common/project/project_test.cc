@@ -279,7 +279,7 @@ TEST_F(ProjectTest, NoProjectFileSaysHowToMakeOne) {
 }
 
 TEST_F(ProjectTest, TheSuggestedProjectFileLoadsAndFitsTheFolder) {
-  for (const char* name : {"a.png", "B.PNG", "c.vert", "d.level", "e.txt", "f.glsl"})
+  for (const char* name : {"a.png", "B.PNG", "c.vert", "d.level", "e.txt", "f.glsl", "g.material"})
     Write(std::string("content/") + name, "");
   const auto text = SuggestProjectFile(dir_);
   ASSERT_TRUE(text.ok()) << text.status();
@@ -289,7 +289,9 @@ TEST_F(ProjectTest, TheSuggestedProjectFileLoadsAndFitsTheFolder) {
   for (const Rule& rule : project->rules)
     rules.push_back(rule.match.pattern() + " " + *rule.body.cooker);
   EXPECT_THAT(rules, ElementsAre("/Game/**/*.txt copy", "/Game/**/*.{PNG,png} texture",
-                                 "/Game/**/*.vert shader", "/Game/**/*.level data"));
+                                 "/Game/**/*.vert shader", "/Game/**/*.material data",
+                                 "/Game/**/*.level data"));
+  EXPECT_THAT(*text, HasSubstr("# settings = { cell_size = 64 }"));
   EXPECT_EQ(project->mounts[0].directory, JoinPath(dir_, "content"));
 }
 

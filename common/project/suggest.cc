@@ -23,20 +23,29 @@ struct Kind {
   std::string_view cooker;
   std::string_view comment;
   std::set<std::string, std::less<>> extensions;
+  std::string_view hints = {};  // lines after the rule
 };
 
 const std::vector<Kind>& Kinds() {
   static const std::vector<Kind> kinds = {
       {"texture",
        "Images become KTX2 in the platform's texture family.",
-       {"bmp", "hdr", "jpeg", "jpg", "png", "tga"}},
+       {"bmp", "hdr", "jpeg", "jpg", "png", "tga"},
+       "# settings = { color_space = \"linear\" }\n"
+       "# platform.android.settings = { block = \"6x6\" }\n"},
       {"shader",
        "GLSL becomes what the platform's `shader` says. Includes need no rule: they are read, not "
        "cooked.",
        {"comp", "frag", "geom", "tesc", "tese", "vert"}},
+      {"data", "JSON becomes CBOR; {\"$ref\": \"...\"} in it is a reference.", {"json"}},
       {"data",
-       "JSON becomes CBOR; {\"$ref\": \"...\"} in it is a reference.",
-       {"json", "level", "material"}},
+       "Materials are JSON that refers to textures and shaders: {\"$ref\": \"brick.png\"}.",
+       {"material"}},
+      {"data",
+       "Levels are JSON; with a cell_size their `items` are split by position into packages of "
+       "their own.",
+       {"level"},
+       "# settings = { cell_size = 64 }\n"},
   };
   return kinds;
 }
@@ -63,9 +72,9 @@ std::string ContentFolder(const std::string& directory) {
   return ".";
 }
 
-// Extensions as they are written, by cooker ("" for those of no package).
-std::map<std::string, std::set<std::string>> FindExtensions(const std::string& folder) {
-  std::map<std::string, std::set<std::string>> found;
+// Extensions as they are written, by kind (nullptr: of none).
+std::map<const Kind*, std::set<std::string>> FindExtensions(const std::string& folder) {
+  std::map<const Kind*, std::set<std::string>> found;
   std::error_code error;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
   size_t looked_at = 0;
@@ -84,8 +93,7 @@ std::map<std::string, std::set<std::string>> FindExtensions(const std::string& f
     const auto kind = std::find_if(Kinds().begin(), Kinds().end(), [&](const Kind& each) {
       return each.extensions.contains(extension);
     });
-    std::set<std::string>& extensions =
-        found[kind == Kinds().end() ? "copy" : std::string(kind->cooker)];
+    std::set<std::string>& extensions = found[kind == Kinds().end() ? nullptr : &*kind];
     if (extensions.size() < kExtensionsMax)
       extensions.insert(name.substr(name.size() - extension.size()));
   }
@@ -160,18 +168,14 @@ absl::StatusOr<std::string> SuggestProjectFile(const std::string& directory) {
   }
   std::string text = fmt::format(fmt::runtime(kHead), name.empty() ? "game" : name,
                                  folder == "." ? "\"/Game/galley.toml\"" : "", folder);
-  if (const auto others = found.find("copy"); others != found.end()) {
+  if (const auto others = found.find(nullptr); others != found.end()) {
     text += RuleText("Copied as they are.", "copy", others->second);
   }
   for (const Kind& kind : Kinds()) {
-    const auto extensions = found.find(std::string(kind.cooker));
+    const auto extensions = found.find(&kind);
     if (extensions == found.end()) continue;
     text += RuleText(kind.comment, kind.cooker, extensions->second);
-    if (kind.cooker == "texture") {
-      text +=
-          "# settings = { color_space = \"linear\" }\n# platform.android.settings = { block = "
-          "\"6x6\" }\n";
-    }
+    text += kind.hints;
   }
   if (found.empty()) {
     text +=

@@ -1,5 +1,5 @@
-// galley-worker: describe, exec-action, session, executor; and galley-cook, by the name that it is
-// started with.
+// galley-worker: describe, cook, exec-action, session, executor; and galley-cook, by the name that
+// it is started with.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -8,9 +8,11 @@
 
 #include "common/base/log.h"
 #include "worker/main/commands.h"
+#include "worker/main/cook_file.h"
 
 namespace {
 
+using galley::worker::CookFileFlags;
 using galley::worker::SessionFlags;
 
 int RunCook(int argc, char** argv) {
@@ -25,6 +27,27 @@ int RunCook(int argc, char** argv) {
   return galley::worker::CookHere(cooker);
 }
 
+CLI::App* AddCookFile(CLI::App& app, CookFileFlags& flags) {
+  CLI::App* cook =
+      app.add_subcommand("cook", "runs one cooker on FILE by hand, with no project and no store");
+  cook->add_option("FILE", flags.file, "the source")->required();
+  cook->add_option("--cooker", flags.cooker, "its name; the one for the extension when left out");
+  cook->add_option("--settings", flags.settings,
+                   R"(JSON over the defaults: {"quality":"thorough"})");
+  cook->add_option("--platform", flags.parameters,
+                   "KEY=VALUE, repeatable; texture=bc and shader=spirv-1.5 unless given")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  cook->add_option("--mount", flags.mounts,
+                   "/VIRTUAL=DIR, repeatable: what absolute virtual paths lead to")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  cook->add_option("--out", flags.out, "folder for the outputs, by default the present one");
+  cook->add_option("--preview", flags.preview, "writes the cooked texture as this PNG");
+  cook->add_flag("--json", flags.json, "prints one JSON object");
+  return cook;
+}
+
 int RunWorker(int argc, char** argv) {
   CLI::App app("The worker of Galley", "galley-worker");
   app.require_subcommand(1);
@@ -35,6 +58,8 @@ int RunWorker(int argc, char** argv) {
   std::string directory;
   exec_action->add_option("DIR", directory, "holds action, command and input/; gets out/")
       ->required();
+  CookFileFlags file_flags;
+  CLI::App* cook_file = AddCookFile(app, file_flags);
   CLI::App* session = app.add_subcommand("session", "works for a director until it says otherwise");
   SessionFlags flags;
   session->add_option("--director", flags.director, "unix:/path or host:port")->required();
@@ -50,6 +75,7 @@ int RunWorker(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : galley::worker::kExitUsage;
   }
   if (describe->parsed()) return galley::worker::Describe();
+  if (cook_file->parsed()) return galley::worker::CookFile(file_flags);
   if (exec_action->parsed()) return galley::worker::ExecActionIn(directory);
   if (session->parsed()) return galley::worker::RunSessionWith(flags);
   return galley::worker::RunExecutorHere();
