@@ -61,10 +61,12 @@ absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
     return absl::InvalidArgumentError(fmt::format(
         "the image is {} x {}; each side must be from 1 to {} texels", width, height, kSideMax));
   }
-  const uint64_t decoded_bytes = width * height * 4 * channel_bytes;
+  const uint64_t decoded_bytes = width * height * 4 * channel_bytes * options.images_count;
+  const std::string layers =
+      options.images_count == 1 ? "" : fmt::format(" and one of {} layers", options.images_count);
   const std::string size =
-      fmt::format("the image is {} x {} (RGBA, {} bits a channel): {} bytes decoded", width, height,
-                  channel_bytes * 8, decoded_bytes);
+      fmt::format("the image is {} x {} (RGBA, {} bits a channel){}: {} bytes decoded", width,
+                  height, channel_bytes * 8, layers, decoded_bytes);
   if (decoded_bytes > kDecodedBytesMax) {
     return absl::InvalidArgumentError(fmt::format(
         "{}, above the limit of {}; make it smaller or split it", size, kDecodedBytesMax));
@@ -75,6 +77,13 @@ absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
         options.memory_bytes_max));
   }
   return absl::OkStatus();
+}
+
+void MakeOpaqueWhenAllIsClear(std::vector<uint8_t>& texels) {
+  for (size_t i = 3; i < texels.size(); i += 4) {
+    if (texels[i] != 0) return;
+  }
+  for (size_t i = 3; i < texels.size(); i += 4) texels[i] = 255;
 }
 
 absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,

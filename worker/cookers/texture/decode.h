@@ -25,6 +25,8 @@ inline constexpr uint64_t kDecodedBytesMax = 1'024'000'000;
 struct DecodeOptions {
   // What the whole job may use. Cooking takes about four times the decoded bytes.
   uint64_t memory_bytes_max = UINT64_MAX;
+  // How many images of this size are held together: the layers of a texture.
+  uint32_t images_count = 1;
 };
 
 struct Decoded {
@@ -46,5 +48,7 @@ absl::StatusOr<Decoded> DecodeHdr(std::string_view bytes, const DecodeOptions& o
 // channels.
 absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
                        const DecodeOptions& options);
+// RGBA8 of a file in which alpha may be no alpha: where all is clear, none of it is meant.
+void MakeOpaqueWhenAllIsClear(std::vector<uint8_t>& texels);
 
 }  // namespace galley::worker::texture

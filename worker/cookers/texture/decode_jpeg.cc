@@ -18,6 +18,8 @@ namespace {
 // A progressive file may name the same coefficients again and again; honest ones have about ten
 // scans.
 constexpr int kScansMax = 200;
+// The largest unit of coefficients is 32 x 32 texels, and Huffman codes take at least a bit of it.
+constexpr uint64_t kTexelsOfBitMax = 32 * 32;
 
 class JpegReader {
  public:
@@ -42,6 +44,7 @@ class JpegReader {
   }
   uint32_t width() const { return info_.image_width; }
   uint32_t height() const { return info_.image_height; }
+  bool is_huffman() const { return info_.arith_code == 0; }
   long flaws_count() const { return flaws_count_; }
 
  private:
@@ -104,12 +107,23 @@ bool JpegReader::ReadRows(uint8_t* texels) {
   return true;
 }
 
+// Before anything is allocated for the texels.
+absl::Status CheckPlausible(const JpegReader& reader, size_t file_bytes) {
+  const uint64_t bits_min = uint64_t{reader.width()} * reader.height() / kTexelsOfBitMax;
+  if (!reader.is_huffman() || bits_min / 8 <= file_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("the file is truncated: an image of {} x {} takes at least {} bytes, the file "
+                  "has {}",
+                  reader.width(), reader.height(), bits_min / 8, file_bytes));
+}
+
 }  // namespace
 
 absl::StatusOr<Decoded> DecodeJpeg(std::string_view bytes, const DecodeOptions& options) {
   JpegReader reader(bytes);
   if (!reader.ReadHeader()) return reader.Error();
   RETURN_IF_ERROR(CheckSize(reader.width(), reader.height(), 1, options));
+  RETURN_IF_ERROR(CheckPlausible(reader, bytes.size()));
   std::vector<uint8_t> texels(size_t{reader.width()} * reader.height() * 4);
   if (!reader.ReadRows(texels.data())) return reader.Error();
   Decoded decoded;

@@ -3,34 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/status_macros.h"
 #include "worker/cookers/texture/testing/block_decoder.h"
+#include "worker/cookers/texture/testing/decoding.h"
 #include "worker/cookers/texture/testing/sample_images.h"
 
 namespace galley::worker::texture {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string ErrorOf(std::string_view extension, std::string_view bytes,
-                    const DecodeOptions& options = {}) {
-  const absl::StatusOr<Decoded> decoded = Decode(extension, bytes, options);
-  if (decoded.ok()) return "decoded";
-  return absl::IsInvalidArgument(decoded.status()) ? MessageOf(decoded.status())
-                                                   : decoded.status().ToString();
-}
-
-// 8-bit images only.
-Bitmap DecodedBitmap(std::string_view extension, std::string_view bytes) {
-  absl::StatusOr<Decoded> decoded = Decode(extension, bytes, {});
-  EXPECT_TRUE(decoded.ok()) << decoded.status();
-  if (!decoded.ok()) return {};
-  const auto& texels = std::get<std::vector<uint8_t>>(decoded->image.texels);
-  return MakeBitmap(decoded->image.width, decoded->image.height, [&](uint32_t x, uint32_t y) {
-    const size_t i = (size_t{y} * decoded->image.width + x) * 4;
-    return Color{texels[i], texels[i + 1], texels[i + 2], texels[i + 3]};
-  });
-}
 
 Bitmap Grey(Bitmap bitmap, bool keeps_alpha) {
   for (Color& color : bitmap.texels)
@@ -61,12 +41,36 @@ TEST(DecodePngTest, EveryKindIsExpandedToRgba) {
   }
 }
 
-TEST(DecodePngTest, OneBitGreyBecomesBlackAndWhite) {
-  const Bitmap source = MakeBitmap(9, 2, [](uint32_t x, uint32_t) {
-    const uint8_t grey = x % 2 == 0 ? 255 : 0;
-    return Color{grey, grey, grey, 255};
+TEST(DecodePngTest, FewBitsSpanTheWholeRange) {
+  const Bitmap ramp = MakeBitmap(19, 3, [](uint32_t x, uint32_t y) {
+    return Color{static_cast<uint8_t>(x * 13 + y), 0, 0, 255};
   });
-  EXPECT_EQ(DecodedBitmap("png", MakePng(source, {.kind = PngKind::kGrey1})).texels, source.texels);
+  for (const uint32_t bits : {1u, 2u, 4u, 8u}) {
+    const uint32_t most = (1u << bits) - 1;
+    Bitmap expected = ramp;
+    for (Color& color : expected.texels) {
+      const auto grey = static_cast<uint8_t>((color.red >> (8 - bits)) * 255u / most);
+      color = {grey, grey, grey, 255};
+    }
+    for (const bool is_interlaced : {false, true}) {
+      const std::string png =
+          MakePng(ramp, {.kind = PngKind::kGrey, .bits = bits, .is_interlaced = is_interlaced});
+      EXPECT_EQ(DecodedBitmap("png", png).texels, expected.texels) << bits;
+    }
+  }
+}
+
+TEST(DecodePngTest, PalettesOfFewBitsKeepTheirColorsAndAlpha) {
+  for (const uint32_t bits : {1u, 2u, 4u}) {
+    const Bitmap bitmap = MakeBitmap(11, 3, [&](uint32_t x, uint32_t y) {
+      const uint32_t i = (x + y) % (1u << bits);
+      return Color{static_cast<uint8_t>(i * 9), 7, 8, static_cast<uint8_t>(255 - i)};
+    });
+    EXPECT_EQ(
+        DecodedBitmap("png", MakePng(bitmap, {.kind = PngKind::kPalette, .bits = bits})).texels,
+        bitmap.texels)
+        << bits;
+  }
 }
 
 TEST(DecodePngTest, TransparentColorBecomesAlpha) {
@@ -77,8 +81,7 @@ TEST(DecodePngTest, TransparentColorBecomesAlpha) {
 }
 
 TEST(DecodePngTest, SixteenBitsAreKept) {
-  const auto decoded =
-      Decode("png", MakePng(Constant(3, 2, {1, 2, 3, 4}), {.is_16_bit = true}), {});
+  const auto decoded = Decode("png", MakePng(Constant(3, 2, {1, 2, 3, 4}), {.bits = 16}), {});
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   const auto& texels = std::get<std::vector<uint16_t>>(decoded->image.texels);
   ASSERT_EQ(texels.size(), 24u);
@@ -151,26 +154,76 @@ TEST(DecodeTest, EmptyAndMisnamedFilesSayWhatTheyAre) {
 TEST(DecodeJpegTest, BaselineAndProgressiveComeCloseToTheSource) {
   const Bitmap bitmap = Gradient(61, 33);
   for (const bool is_progressive : {false, true}) {
-    EXPECT_GT(Psnr(DecodedBitmap("jpeg", MakeJpeg(bitmap, is_progressive)), bitmap, "rgb"), 34.0);
+    EXPECT_GT(Psnr(DecodedBitmap("jpeg", MakeJpeg(bitmap, {.is_progressive = is_progressive})),
+                   bitmap, "rgb"),
+              34.0);
   }
 }
 
 TEST(DecodeJpegTest, TruncatedIsAnErrorNotGrey) {
   for (const bool is_progressive : {false, true}) {
-    const std::string jpeg = MakeJpeg(Gradient(61, 33), is_progressive);
+    const std::string jpeg = MakeJpeg(Gradient(61, 33), {.is_progressive = is_progressive});
     for (size_t size = 0; size + 2 < jpeg.size(); size += 16)
       EXPECT_NE(ErrorOf("jpg", jpeg.substr(0, size)), "decoded") << size;
   }
 }
 
-TEST(DecodeStbTest, TgaAndBmpAreExact) {
-  const Bitmap bitmap = Gradient(21, 10, true);
-  EXPECT_EQ(DecodedBitmap("tga", MakeTga(bitmap)).texels, bitmap.texels);
-  EXPECT_EQ(DecodedBitmap("tga", MakeTga(bitmap, true)).texels, bitmap.texels);
-  EXPECT_EQ(DecodedBitmap("bmp", MakeBmp(Gradient(21, 10))).texels, Gradient(21, 10).texels);
+TEST(DecodeJpegTest, GreyBecomesThreeEqualChannels) {
+  const Bitmap grey = Grey(Gradient(40, 24), false);
+  const Bitmap decoded = DecodedBitmap("jpg", MakeJpeg(grey, {.kind = JpegKind::kGrey}));
+  EXPECT_GT(Psnr(decoded, grey, "rgb"), 34.0);
+  for (const Color& color : decoded.texels) {
+    ASSERT_EQ(color, (Color{color.red, color.red, color.red, 255}));
+  }
 }
 
-TEST(DecodeStbTest, TruncatedIsAnErrorNotBlack) {
+TEST(DecodeJpegTest, RestartMarkersChangeNothing) {
+  const Bitmap bitmap = Gradient(61, 33);
+  const std::string plain = MakeJpeg(bitmap);
+  const std::string marked = MakeJpeg(bitmap, {.restart_interval = 2});
+  EXPECT_NE(marked.find("\xff\xd1"), std::string::npos);
+  EXPECT_EQ(DecodedBitmap("jpg", marked).texels, DecodedBitmap("jpg", plain).texels);
+}
+
+TEST(DecodeJpegTest, CmykIsRefused) {
+  EXPECT_EQ(ErrorOf("jpg", MakeJpeg(Gradient(8, 8), {.kind = JpegKind::kCmyk})),
+            "jpg: the image is CMYK; convert it to RGB");
+}
+
+TEST(DecodeJpegTest, AHugeImageInAFewBytesIsTruncatedBeforeAnythingIsAllocated) {
+  std::string jpeg = MakeJpeg(Gradient(8, 8));
+  const size_t frame = jpeg.find("\xff\xc0");
+  ASSERT_NE(frame, std::string::npos);
+  for (const size_t i : {5, 7}) jpeg.replace(frame + i, 2, "\x3e\x80");  // 16000 x 16000
+  EXPECT_THAT(ErrorOf("jpg", jpeg), HasSubstr("jpg: the file is truncated: an image of 16000 x "
+                                              "16000 takes at least 31250 bytes, the file has "));
+}
+
+TEST(DecodeTest, TheLimitsHoldForAllLayersTogether) {
+  const std::string png = MakePng(Constant(64, 64, {}));
+  EXPECT_EQ(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 * 3, .images_count = 3}),
+            "decoded");
+  EXPECT_THAT(
+      ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 * 3 - 4, .images_count = 3}),
+      HasSubstr("RESOURCE_EXHAUSTED: png: the image is 64 x 64 (RGBA, 8 bits a channel) and "
+                "one of 3 layers: 49152 bytes decoded"));
+  EXPECT_THAT(ErrorOf("png", WithPngSize(png, 16000, 8001), {.images_count = 2}),
+              HasSubstr("1024128000 bytes decoded, above"));
+}
+
+TEST(DecodeTest, TheNarrowestAndTheLongestAreDecoded) {
+  const Bitmap one = Constant(1, 1, {1, 2, 3, 255});
+  const Bitmap wide = MakeBitmap(65535, 1, [](uint32_t x, uint32_t) {
+    return Color{static_cast<uint8_t>(x), static_cast<uint8_t>(x >> 8), 7, 255};
+  });
+  for (const Bitmap& bitmap : {one, wide}) {
+    EXPECT_EQ(DecodedBitmap("png", MakePng(bitmap)).texels, bitmap.texels);
+    EXPECT_EQ(DecodedBitmap("tga", MakeTga(bitmap)).texels, bitmap.texels);
+    EXPECT_EQ(DecodedBitmap("bmp", MakeBmp(bitmap)).texels, bitmap.texels);
+  }
+}
+
+TEST(DecodeTest, TruncatedIsAnErrorNotBlack) {
   const Bitmap bitmap = Gradient(32, 8);
   const std::vector<std::pair<std::string, std::string>> files = {{"tga", MakeTga(bitmap)},
                                                                   {"tga", MakeTga(bitmap, true)},
@@ -182,15 +235,6 @@ TEST(DecodeStbTest, TruncatedIsAnErrorNotBlack) {
       EXPECT_NE(ErrorOf(extension, bytes.substr(0, size)), "decoded") << extension << size;
     EXPECT_THAT(ErrorOf(extension, bytes.substr(0, bytes.size() - 1)), HasSubstr("truncated"));
   }
-}
-
-TEST(DecodeStbTest, HdrKeepsLightAboveOne) {
-  const auto decoded = Decode("hdr", MakeHdr(Constant(3, 3, {128, 64, 192}), 16.0), {});
-  ASSERT_TRUE(decoded.ok()) << decoded.status();
-  const auto& texels = std::get<std::vector<float>>(decoded->image.texels);
-  EXPECT_EQ((std::vector<float>(texels.begin(), texels.begin() + 4)),
-            (std::vector<float>{8.0f, 4.0f, 12.0f, 1.0f}));
-  EXPECT_FALSE(decoded->image.has_alpha);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ std::string PngVersion() {
 }  // namespace
 
 std::string LibraryIdentity() {
-  return fmt::format("libpng={};libjpeg={}-{};stb=2.27/1.12;squish={};astcenc={};zstd={}",
+  return fmt::format("libpng={};libjpeg={}-{};stb_dxt=1.12;squish={};astcenc={};zstd={}",
                      PngVersion(), GALLEY_TEXT_OF(LIBJPEG_TURBO_VERSION),
                      BuildIdOf("jpeg_start_decompress"),
                      BuildIdOf("_ZN6squish14CompressMaskedEPKhiPviPf"),

@@ -1,8 +1,6 @@
-// The one place where the single-file libraries of libstb-dev are compiled, without our warnings
-// (see CMakeLists.txt).
-#include "worker/cookers/texture/stb.h"
+// The one place where the single-file library of libstb-dev is compiled, without our warnings (see
+// CMakeLists.txt).
+#include <cstring>  // stb_dxt.h needs it
 
-#define STB_IMAGE_IMPLEMENTATION
-#include "stb_image.h"
 #define STB_DXT_IMPLEMENTATION
 #include "stb_dxt.h"

@@ -289,8 +289,8 @@ TEST_F(TextureCookerTest, OneLoadServesSeveralPlatforms) {
 
 TEST_F(TextureCookerTest, TheIdentityNamesTheLibraries) {
   EXPECT_THAT(cooker_->description().identity,
-              testing::MatchesRegex("1;libpng=[0-9.]+;libjpeg=[0-9.]+-[0-9a-z]+;stb=2.27/"
-                                    "1.12;squish=[0-9a-z]+;astcenc=[0-9a-z]+;zstd=[0-9.]+"));
+              testing::MatchesRegex("2;libpng=[0-9.]+;libjpeg=[0-9.]+-[0-9a-z]+;stb_dxt=1.12;"
+                                    "squish=[0-9a-z]+;astcenc=[0-9a-z]+;zstd=[0-9.]+"));
 }
 
 // Bytes that changed need a new kRevision in texture_cooker.cc, unless only a library changed.
@@ -311,8 +311,8 @@ TEST_F(TextureCookerTest, OutputsAreTheGoldenOnes) {
     }
   }
   add("rgba8", MakePng(cutout), {{"format", "rgba8"}});
-  add("rgba8-16-bit", MakePng(cutout, {.is_16_bit = true}), {{"format", "rgba8"}});
-  add("rgba16f", MakePng(cutout, {.is_16_bit = true}), {{"format", "rgba16f"}});
+  add("rgba8-16-bit", MakePng(cutout, {.bits = 16}), {{"format", "rgba8"}});
+  add("rgba16f", MakePng(cutout, {.bits = 16}), {{"format", "rgba16f"}});
   add("rgba8-zstd", MakePng(color), {{"format", "rgba8"}, {"zstd", 3}});
   add("rgba8-max-size", MakePng(color), {{"format", "rgba8"}, {"max_size", 10}});
   add("bc5-normal", MakePng(Waves(40, 24)), {{"usage", "normal"}});

@@ -41,7 +41,6 @@ int ColorType(PngKind kind) {
     case PngKind::kRgba:
       return PNG_COLOR_TYPE_RGBA;
     case PngKind::kGrey:
-    case PngKind::kGrey1:
       return PNG_COLOR_TYPE_GRAY;
     case PngKind::kGreyAlpha:
       return PNG_COLOR_TYPE_GRAY_ALPHA;
@@ -76,8 +75,6 @@ std::vector<uint8_t> Values(PngLayout& layout, PngKind kind, const Color& color)
       return {color.red, color.alpha};
     case PngKind::kPalette:
       return {PaletteIndex(layout, color)};
-    case PngKind::kGrey1:
-      return {static_cast<uint8_t>(color.red >= 128 ? 1 : 0)};
   }
   return {};
 }
@@ -85,13 +82,14 @@ std::vector<uint8_t> Values(PngLayout& layout, PngKind kind, const Color& color)
 PngLayout LayOut(const Bitmap& bitmap, const PngOptions& options) {
   PngLayout layout;
   layout.color_type = ColorType(options.kind);
-  layout.bit_depth = options.kind == PngKind::kGrey1 ? 1 : options.is_16_bit ? 16 : 8;
+  layout.bit_depth = static_cast<int>(options.bits);
   for (uint32_t y = 0; y < bitmap.height; ++y) {
     std::vector<uint8_t>& row = layout.rows.emplace_back();
     for (uint32_t x = 0; x < bitmap.width; ++x) {
       for (const uint8_t value : Values(layout, options.kind, bitmap.at(x, y))) {
-        row.insert(row.end(), options.is_16_bit ? 2 : 1,
-                   value);  // value * 257 in either order of bytes
+        const bool is_few = options.bits < 8 && options.kind == PngKind::kGrey;
+        row.insert(row.end(), options.bits == 16 ? 2 : 1,  // value * 257 in either order of bytes
+                   static_cast<uint8_t>(is_few ? value >> (8 - options.bits) : value));
       }
     }
   }
@@ -161,7 +159,7 @@ std::string MakePng(const Bitmap& bitmap, const PngOptions& options) {
   }
   if (layout.has_transparent_color) {
     const Color& color = bitmap.at(0, 0);
-    const unsigned scale = options.is_16_bit ? 257 : 1;
+    const unsigned scale = options.bits == 16 ? 257 : 1;
     png_color_16 transparent{};
     transparent.red = static_cast<png_uint_16>(color.red * scale);
     transparent.green = static_cast<png_uint_16>(color.green * scale);
@@ -213,7 +211,7 @@ std::string WithPngSize(std::string png, uint32_t width, uint32_t height) {
   return png;
 }
 
-std::string MakeJpeg(const Bitmap& bitmap, bool is_progressive) {
+std::string MakeJpeg(const Bitmap& bitmap, const JpegOptions& options) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};
   info.err = jpeg_std_error(&errors);
@@ -223,17 +221,21 @@ std::string MakeJpeg(const Bitmap& bitmap, bool is_progressive) {
   jpeg_mem_dest(&info, &bytes, &size);
   info.image_width = bitmap.width;
   info.image_height = bitmap.height;
-  info.input_components = 3;
-  info.in_color_space = JCS_RGB;
+  const bool is_grey = options.kind == JpegKind::kGrey;
+  const bool is_cmyk = options.kind == JpegKind::kCmyk;
+  info.input_components = is_grey ? 1 : is_cmyk ? 4 : 3;
+  info.in_color_space = is_grey ? JCS_GRAYSCALE : is_cmyk ? JCS_CMYK : JCS_RGB;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, 95, TRUE);
-  if (is_progressive) jpeg_simple_progression(&info);
+  info.restart_interval = options.restart_interval;
+  if (options.is_progressive) jpeg_simple_progression(&info);
   jpeg_start_compress(&info, TRUE);
   for (uint32_t y = 0; y < bitmap.height; ++y) {
     std::vector<uint8_t> row;
     for (uint32_t x = 0; x < bitmap.width; ++x) {
       const Color& color = bitmap.at(x, y);
-      row.insert(row.end(), {color.red, color.green, color.blue});
+      const uint8_t values[] = {color.red, color.green, color.blue, color.alpha};
+      row.insert(row.end(), values, values + info.input_components);
     }
     JSAMPROW pointer = row.data();
     jpeg_write_scanlines(&info, &pointer, 1);

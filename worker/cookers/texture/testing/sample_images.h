@@ -31,20 +31,28 @@ Bitmap Gradient(uint32_t width, uint32_t height, bool has_alpha = false);
 // A normal map of waves.
 Bitmap Waves(uint32_t width, uint32_t height);
 
-enum class PngKind { kRgb, kRgba, kGrey, kGreyAlpha, kPalette, kRgbWithTransparentColor, kGrey1 };
+enum class PngKind { kRgb, kRgba, kGrey, kGreyAlpha, kPalette, kRgbWithTransparentColor };
 struct PngOptions {
   PngKind kind = PngKind::kRgba;
-  bool is_16_bit = false;  // each value times 257; not for palettes and kGrey1
+  // 16: each value times 257, not for palettes; below 8: only kGrey (the high bits of a value) and
+  // kPalette.
+  uint32_t bits = 8;
   bool is_interlaced = false;
 };
-// Grey kinds take the red channel; palettes at most 256 colours with their alpha;
-// kRgbWithTransparentColor makes texel (0, 0)'s colour transparent; kGrey1 white where red >= 128.
+// Grey kinds take the red channel; palettes at most 2^bits colours with their alpha;
+// kRgbWithTransparentColor makes texel (0, 0)'s colour transparent.
 std::string MakePng(const Bitmap& bitmap, const PngOptions& options = {});
 // An RGBA PNG whose texels are all zeros: small for any size.
 std::string MakePngBomb(uint32_t width, uint32_t height);
 // `png` with other dimensions in its header, and the checksum that goes with them.
 std::string WithPngSize(std::string png, uint32_t width, uint32_t height);
-std::string MakeJpeg(const Bitmap& bitmap, bool is_progressive = false);
+enum class JpegKind { kRgb, kGrey, kCmyk };
+struct JpegOptions {
+  JpegKind kind = JpegKind::kRgb;  // kGrey takes the red channel, kCmyk all four as they are
+  bool is_progressive = false;
+  uint32_t restart_interval = 0;  // a marker after this many units of coefficients; 0: none
+};
+std::string MakeJpeg(const Bitmap& bitmap, const JpegOptions& options = {});
 std::string MakeTga(const Bitmap& bitmap, bool is_run_length = false);
 std::string MakeBmp(const Bitmap& bitmap);
 // Each channel `scale` times its value / 256.

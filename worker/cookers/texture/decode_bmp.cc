@@ -1,0 +1,312 @@
+// BMP: Windows headers of every version and that of OS/2 1.x; 1, 2, 4 and 8 bits with a palette
+// (plain, RLE4, RLE8), 16, 24 and 32 bits (plain, with masks); rows from either end. Source:
+// Microsoft, "Bitmap Storage", BITMAPINFOHEADER, BITMAPV5HEADER, "Bitmap Compression". The library
+// at hand (stb_image 2.27) reads stray memory where a texel's colour is outside the palette, and no
+// run lengths.
+#include <array>
+#include <bit>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/cookers/texture/byte_reader.h"
+#include "worker/cookers/texture/decode.h"
+
+namespace galley::worker::texture {
+namespace {
+
+enum Compression : uint32_t { kPlain = 0, kRle8 = 1, kRle4 = 2, kMasks = 3, kMasksWithAlpha = 6 };
+
+constexpr size_t kFileHeaderBytes = 14;
+constexpr uint32_t kCoreHeaderBytes = 12;
+constexpr uint32_t kInfoHeaderBytes = 40;
+constexpr uint32_t kMasksHeaderBytes = 52;  // version 2: with three masks
+constexpr uint32_t kAlphaHeaderBytes = 56;  // version 3: with four
+
+struct BmpHeader {
+  uint32_t data_offset = 0;
+  uint32_t header_bytes = 0;
+  uint32_t width = 0;
+  uint32_t height = 0;
+  bool is_from_top = false;
+  uint32_t bits = 0;
+  uint32_t compression = kPlain;
+  uint32_t colors_used = 0;
+  std::array<uint32_t, 4> masks{};  // red, green, blue, alpha
+  size_t palette_offset = 0;
+};
+
+absl::Status Unsupported(std::string_view what, uint64_t value) {
+  return absl::InvalidArgumentError(
+      fmt::format("the file is corrupt or of an unsupported kind: {} {}", what, value));
+}
+
+absl::Status Truncated() { return absl::InvalidArgumentError("the file is truncated"); }
+
+// The sizes in the header; false when they cannot be.
+bool ReadSizes(ByteReader& reader, BmpHeader& header) {
+  if (header.header_bytes == kCoreHeaderBytes) {
+    header.width = reader.Get16();
+    header.height = reader.Get16();
+    return true;
+  }
+  header.width = reader.Get32();
+  const uint32_t height = reader.Get32();
+  header.is_from_top = height > INT32_MAX;  // a negative height
+  header.height = header.is_from_top ? 0u - height : height;
+  return header.width <= INT32_MAX && header.height <= INT32_MAX;
+}
+
+void ReadMasks(ByteReader& reader, BmpHeader& header) {
+  const bool is_inside = header.header_bytes >= kMasksHeaderBytes;
+  if (header.compression == kMasks || header.compression == kMasksWithAlpha) {
+    for (size_t i = 0; i < 3; ++i) header.masks[i] = reader.Get32();
+    const bool has_alpha = is_inside ? header.header_bytes >= kAlphaHeaderBytes
+                                     : header.compression == kMasksWithAlpha;
+    if (has_alpha) header.masks[3] = reader.Get32();
+  } else if (header.bits == 16) {
+    header.masks = {31u << 10, 31u << 5, 31u, 0};
+  } else if (header.bits == 32) {
+    header.masks = {0xffu << 16, 0xffu << 8, 0xffu, 0xffu << 24};
+  }
+  header.palette_offset = std::max<size_t>(reader.offset(), kFileHeaderBytes + header.header_bytes);
+}
+
+absl::Status CheckKind(const BmpHeader& header) {
+  const bool is_mapped =
+      header.bits == 1 || header.bits == 2 || header.bits == 4 || header.bits == 8;
+  if (!is_mapped && header.bits != 16 && header.bits != 24 && header.bits != 32)
+    return Unsupported("bits of a texel:", header.bits);
+  switch (header.compression) {
+    case kPlain:
+      return absl::OkStatus();
+    case kRle8:
+    case kRle4:
+      if (header.bits != (header.compression == kRle8 ? 8u : 4u) || header.is_from_top)
+        return Unsupported("run lengths with bits of a texel:", header.bits);
+      return absl::OkStatus();
+    case kMasks:
+    case kMasksWithAlpha:
+      if (header.bits != 16 && header.bits != 32)
+        return Unsupported("masks with bits of a texel:", header.bits);
+      if ((header.masks[0] | header.masks[1] | header.masks[2]) == 0)
+        return absl::InvalidArgumentError("the file is corrupt: its masks are empty");
+      return absl::OkStatus();
+    default:
+      return Unsupported("compression", header.compression);
+  }
+}
+
+absl::StatusOr<BmpHeader> ReadHeader(std::string_view bytes) {
+  ByteReader reader(bytes);
+  BmpHeader header;
+  reader.Skip(10);  // signature, file size, reserved
+  header.data_offset = reader.Get32();
+  header.header_bytes = reader.Get32();
+  const bool is_known =
+      header.header_bytes == kCoreHeaderBytes || header.header_bytes == kInfoHeaderBytes ||
+      header.header_bytes == kMasksHeaderBytes || header.header_bytes == kAlphaHeaderBytes ||
+      header.header_bytes == 108 || header.header_bytes == 124;
+  if (reader.is_truncated()) return Truncated();
+  if (!is_known) return Unsupported("bytes of the header:", header.header_bytes);
+  if (!ReadSizes(reader, header)) return Unsupported("width or height is negative:", header.width);
+  reader.Skip(2);  // planes
+  header.bits = reader.Get16();
+  if (header.header_bytes != kCoreHeaderBytes) {
+    header.compression = reader.Get32();
+    reader.Skip(12);  // image size, resolution
+    header.colors_used = reader.Get32();
+    reader.Skip(4);  // important colours
+  }
+  ReadMasks(reader, header);
+  if (reader.is_truncated() || header.data_offset > bytes.size()) return Truncated();
+  RETURN_IF_ERROR(CheckKind(header));
+  if (header.data_offset < header.palette_offset)
+    return Unsupported("the image begins within the header, at byte", header.data_offset);
+  return header;
+}
+
+using Rgba = std::array<uint8_t, 4>;
+
+// As many entries as are announced and there is room for before the image.
+std::vector<Rgba> ReadPalette(std::string_view bytes, const BmpHeader& header) {
+  const uint32_t entry_bytes = header.header_bytes == kCoreHeaderBytes ? 3 : 4;
+  const uint32_t most = 1u << header.bits;
+  const uint32_t announced = header.colors_used == 0 ? most : std::min(header.colors_used, most);
+  const size_t room = (header.data_offset - header.palette_offset) / entry_bytes;
+  ByteReader reader(bytes.substr(header.palette_offset));
+  std::vector<Rgba> palette(std::min<size_t>(announced, room));
+  for (Rgba& color : palette) {
+    const uint8_t blue = reader.Get8();
+    const uint8_t green = reader.Get8();
+    const uint8_t red = reader.Get8();
+    color = {red, green, blue, 255};
+    reader.Skip(entry_bytes - 3);
+  }
+  return palette;
+}
+
+uint8_t Extract(uint32_t texel, uint32_t mask) {
+  if (mask == 0) return 0;
+  const int shift = std::countr_zero(mask);
+  const uint64_t most = mask >> shift;
+  return static_cast<uint8_t>((((texel & mask) >> shift) * uint64_t{255} + most / 2) / most);
+}
+
+class BmpReader {
+ public:
+  BmpReader(const BmpHeader& header, std::string_view bytes)
+      : header_(header), palette_(), reader_(bytes.substr(header.data_offset)) {
+    if (header.bits <= 8) palette_ = ReadPalette(bytes, header);
+  }
+  absl::StatusOr<std::vector<uint8_t>> ReadTexels();
+
+ private:
+  bool is_run_length() const {
+    return header_.compression == kRle8 || header_.compression == kRle4;
+  }
+  // Bytes of a row without and with padding.
+  uint64_t row_bytes() const { return (uint64_t{header_.width} * header_.bits + 7) / 8; }
+  uint64_t stride() const { return (row_bytes() + 3) / 4 * 4; }
+  absl::Status CheckLength() const;
+  absl::Status ReadRow(uint32_t row);
+  absl::Status ReadRuns();
+  // The texels of an escape that names each; false: they go past the end of the row.
+  bool ReadLiteral(uint32_t count);
+  bool PutRun(uint32_t count, uint32_t packed);
+  uint8_t* TexelAt(uint32_t x, uint32_t row) {
+    const uint32_t y = header_.is_from_top ? row : header_.height - 1 - row;
+    return texels_.data() + (size_t{y} * header_.width + x) * 4;
+  }
+  absl::Status PutMapped(uint8_t* out, uint32_t index) const {
+    if (index >= palette_.size()) {
+      return absl::InvalidArgumentError(
+          fmt::format("the file is corrupt: a texel has colour {}, and the palette holds {}", index,
+                      palette_.size()));
+    }
+    std::copy(palette_[index].begin(), palette_[index].end(), out);
+    return absl::OkStatus();
+  }
+  void PutMasked(uint8_t* out, uint32_t texel) const {
+    for (size_t c = 0; c < 3; ++c) out[c] = Extract(texel, header_.masks[c]);
+    out[3] = header_.masks[3] == 0 ? uint8_t{255} : Extract(texel, header_.masks[3]);
+  }
+
+  const BmpHeader& header_;
+  std::vector<Rgba> palette_;
+  ByteReader reader_;
+  std::vector<uint8_t> texels_;
+  std::vector<uint8_t> indices_;  // of a run-length coded image
+  uint32_t x_ = 0;                // where its next texel goes
+  uint32_t row_ = 0;
+};
+
+// Two bytes make at most 255 texels of a run-length coded image; the rest it may leave out.
+absl::Status BmpReader::CheckLength() const {
+  const uint64_t wanted =
+      is_run_length() ? 2 : stride() * (header_.height - uint64_t{1}) + row_bytes();
+  return wanted <= reader_.bytes_left() ? absl::OkStatus() : Truncated();
+}
+
+absl::Status BmpReader::ReadRow(uint32_t row) {
+  uint8_t packed = 0;
+  for (uint32_t x = 0; x < header_.width; ++x) {
+    uint8_t* const out = TexelAt(x, row);
+    if (header_.bits == 24) {
+      for (size_t c = 3; c-- > 0;) out[c] = reader_.Get8();
+      out[3] = 255;
+    } else if (header_.bits > 8) {
+      PutMasked(out, header_.bits == 16 ? reader_.Get16() : reader_.Get32());
+    } else {
+      if (x % (8 / header_.bits) == 0) packed = reader_.Get8();
+      RETURN_IF_ERROR(PutMapped(out, packed >> (8 - header_.bits)));
+      packed = static_cast<uint8_t>(packed << header_.bits);
+    }
+  }
+  if (row + 1 < header_.height) reader_.Skip(stride() - row_bytes());
+  return absl::OkStatus();
+}
+
+bool BmpReader::PutRun(uint32_t count, uint32_t packed) {
+  if (count > header_.width - x_ || row_ >= header_.height) return false;
+  uint8_t* out = indices_.data() + size_t{row_} * header_.width + x_;
+  for (uint32_t i = 0; i < count; ++i) {
+    out[i] =
+        static_cast<uint8_t>(header_.bits == 8 ? packed : (i % 2 == 0 ? packed >> 4 : packed & 15));
+  }
+  x_ += count;
+  return true;
+}
+
+bool BmpReader::ReadLiteral(uint32_t count) {
+  const uint32_t per_byte = 8 / header_.bits;
+  for (uint32_t i = 0; i < count; i += per_byte) {
+    if (!PutRun(std::min(per_byte, count - i), reader_.Get8())) return false;
+  }
+  if ((count + per_byte - 1) / per_byte % 2 != 0) reader_.Skip(1);  // to an even number of bytes
+  return true;
+}
+
+// Texels that are left out have colour 0.
+absl::Status BmpReader::ReadRuns() {
+  constexpr uint32_t kEndOfRow = 0;
+  constexpr uint32_t kEndOfImage = 1;
+  constexpr uint32_t kMove = 2;
+  indices_.resize(size_t{header_.width} * header_.height);
+  while (!reader_.is_truncated()) {
+    const uint32_t count = reader_.Get8();
+    const uint32_t value = reader_.Get8();
+    bool is_inside = true;
+    if (count > 0) {
+      is_inside = PutRun(count, value);
+    } else if (value == kEndOfRow) {
+      x_ = 0;
+      is_inside = row_++ < header_.height;
+    } else if (value == kEndOfImage) {
+      return absl::OkStatus();
+    } else if (value == kMove) {
+      x_ += reader_.Get8();
+      row_ += reader_.Get8();
+      is_inside = x_ <= header_.width && row_ < header_.height;
+    } else {
+      is_inside = ReadLiteral(value);
+    }
+    if (!is_inside) {
+      return absl::InvalidArgumentError(
+          fmt::format("the file is corrupt: a run leaves the image at row {}", row_));
+    }
+  }
+  return Truncated();
+}
+
+absl::StatusOr<std::vector<uint8_t>> BmpReader::ReadTexels() {
+  RETURN_IF_ERROR(CheckLength());
+  texels_.resize(size_t{header_.width} * header_.height * 4);
+  if (is_run_length()) RETURN_IF_ERROR(ReadRuns());
+  for (uint32_t row = 0; row < header_.height; ++row) {
+    if (!is_run_length()) {
+      RETURN_IF_ERROR(ReadRow(row));
+      continue;
+    }
+    for (uint32_t x = 0; x < header_.width; ++x)
+      RETURN_IF_ERROR(PutMapped(TexelAt(x, row), indices_[size_t{row} * header_.width + x]));
+  }
+  if (reader_.is_truncated()) return Truncated();
+  return std::move(texels_);
+}
+
+}  // namespace
+
+absl::StatusOr<Decoded> DecodeBmp(std::string_view bytes, const DecodeOptions& options) {
+  ASSIGN_OR_RETURN(const BmpHeader header, ReadHeader(bytes));
+  RETURN_IF_ERROR(CheckSize(header.width, header.height, 1, options));
+  ASSIGN_OR_RETURN(std::vector<uint8_t> texels, BmpReader(header, bytes).ReadTexels());
+  // Without masks the fourth byte of 32 bits is unused, or alpha.
+  if (header.compression == kPlain) MakeOpaqueWhenAllIsClear(texels);
+  Decoded decoded;
+  decoded.image.width = header.width;
+  decoded.image.height = header.height;
+  decoded.image.texels = std::move(texels);
+  return decoded;
+}
+
+}  // namespace galley::worker::texture
