@@ -29,6 +29,10 @@ struct Level {
   std::vector<uint8_t> texels;
 };
 
+// What the layers of a texture are together.
+enum class Layout { kArray, kCube, kCubeArray };
+inline constexpr uint32_t kCubeFaces = 6;  // +X -X +Y -Y +Z -Z
+
 enum class Usage { kColor, kNormal, kMask };
 enum class ColorSpace { kSrgb, kLinear };
 enum class Quality { kFast, kMedium, kThorough };

@@ -203,8 +203,8 @@ absl::StatusOr<std::string> WriteKtx2(const Ktx2Texture& texture) {
   Put32(head, texture.width);
   Put32(head, texture.height);
   Put32(head, 0);  // depth: two-dimensional
-  Put32(head, 0);  // layers: no array
-  Put32(head, 1);  // faces
+  Put32(head, texture.layers_count);
+  Put32(head, texture.faces_count);
   Put32(head, static_cast<uint32_t>(levels_count));
   Put32(head, is_supercompressed ? kSchemeZstd : 0);
   Put32(head, static_cast<uint32_t>(descriptor_offset));

@@ -2,9 +2,12 @@
 //
 //   identifier, header          80 bytes
 //   level index                 24 bytes for each level: offset, length, uncompressed length;
-//   largest level first data format descriptor      one basic block key/value data KTXorientation
-//   "rd", KTXswizzle when given, KTXwriter "galley" levels                      smallest first;
-//   each at a multiple of lcm(block bytes, 4), packed when supercompressed
+//                               the largest level first
+//   data format descriptor      one basic block
+//   key/value data              KTXorientation "rd", KTXswizzle when given, KTXwriter "galley"
+//   levels                      smallest first; each at a multiple of lcm(block bytes, 4), packed
+//                               when supercompressed; within one its images without gaps: layer by
+//                               layer, in a layer face by face
 //
 // With zstd (scheme 2) each level is one frame, and the descriptor's bytesPlane fields are 0 as the
 // specification demands. Source: https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html,
@@ -25,7 +28,9 @@ struct Ktx2Texture {
   TextureFormat format;
   uint32_t width = 0;
   uint32_t height = 0;
-  std::vector<std::string> levels;  // encoded, largest first, at least one
+  uint32_t layers_count = 0;        // of an array; 0: no array
+  uint32_t faces_count = 1;         // 6: a cube map, or an array of them
+  std::vector<std::string> levels;  // encoded, largest first, at least one; each with all images
   std::string_view swizzle;         // KTXswizzle, four of rgba01; empty: none
   int zstd_level = 0;               // 0: not supercompressed
 };

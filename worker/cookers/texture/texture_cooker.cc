@@ -1,14 +1,15 @@
 #include "worker/cookers/texture/texture_cooker.h"
 
+#include <algorithm>
 #include <map>
 #include <new>
 #include <utility>
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
-#include "worker/cookers/texture/decode.h"
 #include "worker/cookers/texture/encoder.h"
 #include "worker/cookers/texture/ktx2_writer.h"
+#include "worker/cookers/texture/layers.h"
 #include "worker/cookers/texture/library_identity.h"
 #include "worker/cookers/texture/mip_chain.h"
 #include "worker/cookers/texture/texture_settings.h"
@@ -32,34 +33,41 @@ record::CookerDescription Describe() {
 
 class LoadedTexture : public Cooker::Loaded {
  public:
-  LoadedTexture(TextureSettings settings, Image image)
-      : settings_(settings), image_(std::move(image)) {}
+  // REQUIRES: one image for each layer, all of one size, all HDR or none.
+  LoadedTexture(TextureSettings settings, std::vector<Image> images)
+      : settings_(std::move(settings)), images_(std::move(images)) {
+    content_.is_hdr = images_.front().is_hdr();
+    for (const Image& image : images_) content_.has_alpha |= image.has_alpha;
+  }
 
   const TextureSettings& settings() const { return settings_; }
-  const Image& image() const { return image_; }
-  // Made when first asked for.
-  const std::vector<Level>& Chain(TexelType type, ColorSpace color_space) {
-    auto [chain, is_new] = chains_.try_emplace({type, color_space});
-    if (is_new) {
-      chain->second = MakeMipChain(image_, {.usage = settings_.usage,
-                                            .color_space = color_space,
-                                            .texel_type = type,
-                                            .mipmaps = settings_.mipmaps,
-                                            .max_size = settings_.max_size});
+  // Of all layers together.
+  const Content& content() const { return content_; }
+  // The mip chain of each layer; made when first asked for.
+  const std::vector<std::vector<Level>>& Chains(TexelType type, ColorSpace color_space) {
+    auto [chains, is_new] = chains_.try_emplace({type, color_space});
+    if (!is_new) return chains->second;
+    for (const Image& image : images_) {
+      chains->second.push_back(MakeMipChain(image, {.usage = settings_.usage,
+                                                    .color_space = color_space,
+                                                    .texel_type = type,
+                                                    .mipmaps = settings_.mipmaps,
+                                                    .max_size = settings_.max_size}));
     }
-    return chain->second;
+    return chains->second;
   }
 
  private:
   const TextureSettings settings_;
-  const Image image_;
-  std::map<std::pair<TexelType, ColorSpace>, std::vector<Level>> chains_;
+  const std::vector<Image> images_;
+  Content content_;
+  std::map<std::pair<TexelType, ColorSpace>, std::vector<std::vector<Level>>> chains_;
 };
 
 // What the source's integers mean.
 ColorSpace SourceColorSpace(const LoadedTexture& loaded, const TextureFormat& format) {
   const TextureSettings& settings = loaded.settings();
-  if (loaded.image().is_hdr()) return ColorSpace::kLinear;
+  if (loaded.content().is_hdr) return ColorSpace::kLinear;
   if (settings.color_space) return *settings.color_space;
   const bool is_data = format.kind == FormatKind::kBc4 || format.kind == FormatKind::kBc5;
   return settings.usage == Usage::kColor && !is_data ? ColorSpace::kSrgb : ColorSpace::kLinear;
@@ -75,18 +83,34 @@ bool HasDifferingChannels(const Level& level) {
 
 // What a person would be surprised to lose.
 void WarnOfLosses(CookContext& context, const LoadedTexture& loaded, const TextureFormat& format,
-                  const Level& first) {
-  if (format.kind == FormatKind::kBc1 && loaded.image().has_alpha) {
+                  const std::vector<std::vector<Level>>& chains) {
+  if (format.kind == FormatKind::kBc1 && loaded.content().has_alpha) {
     context.AddWarning("setting format: bc1 has no alpha, and the image has; bc3 keeps it");
   }
-  if (format.kind == FormatKind::kBc4 && HasDifferingChannels(first)) {
+  const auto differs = [](const std::vector<Level>& chain) {
+    return HasDifferingChannels(chain.front());
+  };
+  if (format.kind == FormatKind::kBc4 && std::any_of(chains.begin(), chains.end(), differs)) {
     context.AddWarning(
         "bc4 keeps the red channel only, and the image's channels differ; set format to bc1 with "
         "color_space linear to keep three");
   }
-  if (loaded.image().is_hdr() && loaded.settings().color_space == ColorSpace::kSrgb) {
+  if (loaded.content().is_hdr && loaded.settings().color_space == ColorSpace::kSrgb) {
     context.AddWarning("setting color_space: srgb is ignored for an HDR image, which is linear");
   }
+}
+
+void AddTags(CookContext& context, const Ktx2Texture& texture, size_t file_bytes) {
+  const auto add = [&](std::string_view name, uint64_t value) {
+    context.AddTag(name, static_cast<double>(value));
+  };
+  add("width", texture.width);
+  add("height", texture.height);
+  context.AddTag("format", texture.format.name());
+  add("mips", texture.levels.size());
+  add("bytes", file_bytes);
+  if (texture.layers_count > 0) add("layers", texture.layers_count);
+  if (texture.faces_count > 1) add("faces", texture.faces_count);
 }
 
 class TextureCooker : public Cooker {
@@ -98,9 +122,11 @@ class TextureCooker : public Cooker {
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
  private:
-  absl::StatusOr<std::unique_ptr<Loaded>> LoadImage(CookContext& context);
-  absl::Status CookImage(CookContext& context, LoadedTexture& loaded);
+  absl::StatusOr<std::unique_ptr<Loaded>> LoadImages(CookContext& context);
+  absl::Status CookImages(CookContext& context, LoadedTexture& loaded);
   static absl::StatusOr<FormatKind> ChooseFormat(CookContext& context, const LoadedTexture& loaded);
+  absl::StatusOr<std::vector<std::string>> EncodeChains(
+      const std::vector<std::vector<Level>>& chains, const EncodeOptions& options);
   absl::StatusOr<std::string> EncodeLevel(const Level& level, const EncodeOptions& options);
 
   const record::CookerDescription description_;
@@ -116,7 +142,7 @@ absl::Status OutOfMemory(const CookContext& context) {
 
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::Load(CookContext& context) {
   try {
-    return LoadImage(context);
+    return LoadImages(context);
   } catch (const std::bad_alloc&) {
     return OutOfMemory(context);
   }
@@ -124,31 +150,29 @@ absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::Load(CookContext&
 
 absl::Status TextureCooker::Cook(CookContext& context, Loaded& loaded) {
   try {
-    return CookImage(context, dynamic_cast<LoadedTexture&>(loaded));
+    return CookImages(context, dynamic_cast<LoadedTexture&>(loaded));
   } catch (const std::bad_alloc&) {
     return OutOfMemory(context);
   }
 }
 
-absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::LoadImage(CookContext& context) {
-  ASSIGN_OR_RETURN(const TextureSettings settings, ParseTextureSettings(context.settings()));
-  ASSIGN_OR_RETURN(Decoded decoded, Decode(context.extension(), *context.source(),
-                                           {.memory_bytes_max = context.MemoryBytesMax()}));
-  for (const std::string& warning : decoded.warnings) context.AddWarning(warning);
-  return std::make_unique<LoadedTexture>(settings, std::move(decoded.image));
+absl::StatusOr<std::unique_ptr<Cooker::Loaded>> TextureCooker::LoadImages(CookContext& context) {
+  ASSIGN_OR_RETURN(TextureSettings settings, ParseTextureSettings(context.settings()));
+  ASSIGN_OR_RETURN(std::vector<Image> images, ReadLayers(context, settings));
+  return std::make_unique<LoadedTexture>(std::move(settings), std::move(images));
 }
 
 absl::StatusOr<FormatKind> TextureCooker::ChooseFormat(CookContext& context,
                                                        const LoadedTexture& loaded) {
   if (loaded.settings().format) return *loaded.settings().format;
-  if (loaded.image().is_hdr()) return FormatKind::kRgba16f;
+  if (loaded.content().is_hdr) return FormatKind::kRgba16f;
   ASSIGN_OR_RETURN(const std::optional<std::string> family, context.Platform("texture"));
   if (!family) {
     return absl::InvalidArgumentError(
         "the platform has no texture family; set `texture` to bc, astc or rgba8 in its "
         "[[platform]], or `format` in the rule");
   }
-  return FormatOfFamily(*family, loaded.settings().usage, loaded.image());
+  return FormatOfFamily(*family, loaded.settings().usage, loaded.content());
 }
 
 absl::StatusOr<std::string> TextureCooker::EncodeLevel(const Level& level,
@@ -168,35 +192,51 @@ absl::StatusOr<std::string> TextureCooker::EncodeLevel(const Level& level,
   return absl::InternalError("no such format");
 }
 
-absl::Status TextureCooker::CookImage(CookContext& context, LoadedTexture& loaded) {
+// Level by level, as KTX2 wants them: all layers' largest first.
+absl::StatusOr<std::vector<std::string>> TextureCooker::EncodeChains(
+    const std::vector<std::vector<Level>>& chains, const EncodeOptions& options) {
+  std::vector<std::string> levels(chains.front().size());
+  for (size_t i = 0; i < levels.size(); ++i) {
+    for (const std::vector<Level>& chain : chains) {
+      ASSIGN_OR_RETURN(std::string encoded, EncodeLevel(chain[i], options));
+      if (chains.size() == 1) {
+        levels[i] = std::move(encoded);
+      } else {
+        levels[i] += encoded;
+      }
+    }
+  }
+  return levels;
+}
+
+absl::Status TextureCooker::CookImages(CookContext& context, LoadedTexture& loaded) {
   const TextureSettings& settings = loaded.settings();
   ASSIGN_OR_RETURN(const FormatKind kind, ChooseFormat(context, loaded));
-  ASSIGN_OR_RETURN(const TextureFormat format, MakeFormat(kind, settings, loaded.image()));
+  ASSIGN_OR_RETURN(const TextureFormat format, MakeFormat(kind, settings, loaded.content()));
   const TexelType texel_type = kind == FormatKind::kRgba16f ? TexelType::kHalf : TexelType::kUnorm8;
-  const std::vector<Level>& chain = loaded.Chain(texel_type, SourceColorSpace(loaded, format));
-  WarnOfLosses(context, loaded, format, chain.front());
+  const std::vector<std::vector<Level>>& chains =
+      loaded.Chains(texel_type, SourceColorSpace(loaded, format));
+  WarnOfLosses(context, loaded, format, chains);
 
-  const bool is_astc_normal = kind == FormatKind::kAstc && settings.usage == Usage::kNormal;
-  Ktx2Texture texture{.format = format,
-                      .width = chain.front().width,
-                      .height = chain.front().height,
-                      .levels = {},
-                      .swizzle = is_astc_normal ? "ra01" : "",
-                      .zstd_level = settings.zstd_level};
   const EncodeOptions options{.format = format,
                               .usage = settings.usage,
                               .quality = settings.quality,
-                              .has_alpha = loaded.image().has_alpha};
-  for (const Level& level : chain) {
-    ASSIGN_OR_RETURN(std::string encoded, EncodeLevel(level, options));
-    texture.levels.push_back(std::move(encoded));
-  }
+                              .has_alpha = loaded.content().has_alpha};
+  ASSIGN_OR_RETURN(std::vector<std::string> levels, EncodeChains(chains, options));
+  const bool is_astc_normal = kind == FormatKind::kAstc && settings.usage == Usage::kNormal;
+  const bool is_cube = settings.layout != Layout::kArray;
+  const uint32_t faces_count = is_cube ? kCubeFaces : 1;
+  const bool is_array = settings.layout == Layout::kCubeArray || (!is_cube && chains.size() > 1);
+  const Ktx2Texture texture{.format = format,
+                            .width = chains.front().front().width,
+                            .height = chains.front().front().height,
+                            .layers_count = is_array ? settings.images_count() / faces_count : 0,
+                            .faces_count = faces_count,
+                            .levels = std::move(levels),
+                            .swizzle = is_astc_normal ? "ra01" : "",
+                            .zstd_level = settings.zstd_level};
   ASSIGN_OR_RETURN(std::string file, WriteKtx2(texture));
-  context.AddTag("width", static_cast<double>(texture.width));
-  context.AddTag("height", static_cast<double>(texture.height));
-  context.AddTag("format", format.name());
-  context.AddTag("mips", static_cast<double>(texture.levels.size()));
-  context.AddTag("bytes", static_cast<double>(file.size()));
+  AddTags(context, texture, file.size());
   return context.AddOutput(".ktx2", std::move(file));
 }
 

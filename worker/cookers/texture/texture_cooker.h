@@ -1,9 +1,10 @@
 // The texture cooker: png, jpg, tga, bmp, hdr -> ".ktx2". Settings, formats and filters:
 // docs/cookers/texture.md.
 //
-// Load decodes; Cook builds the mip chain (kept for further platforms), encodes and writes the
-// container. Observes platform(texture), and only when the setting `format` is absent and the image
-// is not HDR. No references, no generated packages.
+// Load decodes, the files of the setting `layers` too; Cook builds the mip chains (kept for further
+// platforms), encodes and writes the container. Observes file() of each layer, and
+// platform(texture) only when the setting `format` is absent and the image is not HDR. No
+// references (layers are baked in), no generated packages.
 #pragma once
 
 #include <memory>

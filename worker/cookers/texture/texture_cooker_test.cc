@@ -35,6 +35,7 @@ class TextureCookerTest : public testing::Test {
   Cooked Cook(const std::string& source, const json& settings = json::object(),
               const std::string& family = "bc", const std::string& package = "/Game/a.png") {
     FakeCookContext context(cooker_->description(), package, source, settings);
+    for (const auto& [path, bytes] : files_) context.AddFile(path, bytes);
     if (!family.empty()) context.SetPlatform("texture", family);
     Cooked cooked{.status = LoadAndCook(*cooker_, context),
                   .file = {},
@@ -62,6 +63,7 @@ class TextureCookerTest : public testing::Test {
   }
 
   std::unique_ptr<Cooker> cooker_ = CreateTextureCooker();
+  std::map<std::string, std::string> files_;  // beside the source
 };
 
 TEST_F(TextureCookerTest, TheFamilyBcPicksByAlphaAndUsage) {
@@ -324,6 +326,11 @@ TEST_F(TextureCookerTest, OutputsAreTheGoldenOnes) {
   add("bmp", MakeBmp(color), json::object(), "/Game/a.bmp");
   add("jpg", MakeJpeg(color), {{"format", "rgba8"}}, "/Game/a.jpg");
   add("one-by-one", MakePng(Constant(1, 1, {1, 2, 3, 255})), json::object());
+  files_["/Game/b.png"] = MakePng(Gradient(16, 16, true));
+  const json five = {"b.png", "b.png", "b.png", "b.png", "b.png"};
+  add("bc-array", MakePng(Gradient(16, 16)), {{"layers", five}});
+  add("astc-cube", MakePng(Gradient(16, 16)),
+      {{"format", "astc"}, {"layers", five}, {"layout", "cube"}});
   const std::string path =
       std::string(GALLEY_SOURCE_DIR) + "/worker/cookers/texture/testdata/goldens.txt";
   if (std::getenv("GALLEY_UPDATE_GOLDENS") != nullptr) {

@@ -18,6 +18,7 @@ constexpr int64_t kZstdLevelMax = 19;  // above that decoders need unusual memor
 const std::vector<std::string> kUsages = {"color", "normal", "mask"};
 const std::vector<std::string> kColorSpaces = {"srgb", "linear"};
 const std::vector<std::string> kQualities = {"fast", "medium", "thorough"};
+const std::vector<std::string> kLayouts = {"array", "cube", "cube_array"};
 const std::vector<std::string> kFormats = {"rgba8", "rgba16f", "bc1", "bc3", "bc4", "bc5", "astc"};
 
 // Index of a choice; nullopt when the setting is absent or null.
@@ -52,6 +53,45 @@ absl::StatusOr<bool> ParseBool(const nlohmann::json& settings, const char* name,
   if (found->is_boolean()) return found->get<bool>();
   return absl::InvalidArgumentError(
       fmt::format("setting {}: expected true or false, not {}", name, found->dump()));
+}
+
+absl::StatusOr<std::vector<std::string>> ParsePaths(const nlohmann::json& settings,
+                                                    const char* name) {
+  std::vector<std::string> paths;
+  const auto found = settings.find(name);
+  if (found == settings.end() || found->is_null()) return paths;
+  const auto is_path = [](const nlohmann::json& item) {
+    return item.is_string() && !item.get_ref<const std::string&>().empty();
+  };
+  if (!found->is_array() || !std::all_of(found->begin(), found->end(), is_path)) {
+    return absl::InvalidArgumentError(
+        fmt::format("setting {}: expected a list of paths, not {}", name, found->dump()));
+  }
+  for (const nlohmann::json& item : *found) paths.push_back(item.get<std::string>());
+  return paths;
+}
+
+absl::Status CheckLayerCount(const TextureSettings& settings) {
+  const uint32_t count = settings.images_count();
+  if (count > kImagesMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("setting layers: {} paths; expected at most {}, since the source is the first "
+                    "of {} images",
+                    settings.layers.size(), kImagesMax - 1, kImagesMax));
+  }
+  if (settings.layout == Layout::kCube && count != kCubeFaces) {
+    return absl::InvalidArgumentError(
+        fmt::format("setting layers: {} paths; expected 5 with layout cube: the source is +X, then "
+                    "-X +Y -Y +Z -Z",
+                    settings.layers.size()));
+  }
+  if (settings.layout == Layout::kCubeArray && count % kCubeFaces != 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "setting layers: {} paths; expected 5, 11, 17, ... with layout cube_array: six faces a "
+        "cube, +X -X +Y -Y +Z -Z, the source is the first",
+        settings.layers.size()));
+  }
+  return absl::OkStatus();
 }
 
 std::vector<std::string> AstcBlocks() { return {std::begin(kAstcBlocks), std::end(kAstcBlocks)}; }
@@ -107,6 +147,18 @@ std::vector<record::SettingDescription> DescribeTextureSettings() {
        .default_json = "0",
        .choices = {},
        .documentation = "Supercompression with zstd at this level, 1 to 19; 0: none."},
+      {.name = "layers",
+       .type = SettingType::kStringList,
+       .default_json = "[]",
+       .choices = {},
+       .documentation = "Paths of further images of the same size, relative to the source or "
+                        "absolute: the source is the first layer, these follow."},
+      {.name = "layout",
+       .type = SettingType::kChoice,
+       .default_json = R"("array")",
+       .choices = kLayouts,
+       .documentation = "What the layers are: an array, a cube map's faces (+X -X +Y -Y +Z -Z, "
+                        "the source is +X), or the faces of several cubes."},
   };
 }
 
@@ -122,6 +174,9 @@ absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& setti
   ASSIGN_OR_RETURN(parsed.mipmaps, ParseBool(settings, "mipmaps", true));
   ASSIGN_OR_RETURN(const int64_t max_size, ParseInteger(settings, "max_size", kMaxSizeMax));
   ASSIGN_OR_RETURN(const int64_t zstd_level, ParseInteger(settings, "zstd", kZstdLevelMax));
+  ASSIGN_OR_RETURN(const std::optional<size_t> layout, ParseChoice(settings, "layout", kLayouts));
+  ASSIGN_OR_RETURN(parsed.layers, ParsePaths(settings, "layers"));
+  parsed.layout = static_cast<Layout>(layout.value_or(0));
   parsed.usage = static_cast<Usage>(usage.value_or(0));
   if (color_space) parsed.color_space = static_cast<ColorSpace>(*color_space);
   parsed.quality = static_cast<Quality>(quality.value_or(0));
@@ -134,31 +189,31 @@ absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& setti
         "settings usage normal and color_space srgb contradict each other: a vector is not a "
         "colour");
   }
+  RETURN_IF_ERROR(CheckLayerCount(parsed));
   return parsed;
 }
 
-absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage,
-                                          const Image& image) {
+absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, Content content) {
   if (family != "bc" && family != "astc" && family != "rgba8") {
     return absl::InvalidArgumentError(
         fmt::format("the platform's texture family is \"{}\"; expected bc, astc or rgba8", family));
   }
-  if (image.is_hdr()) return FormatKind::kRgba16f;
+  if (content.is_hdr) return FormatKind::kRgba16f;
   if (family == "rgba8") return FormatKind::kRgba8;
   if (family == "astc") return FormatKind::kAstc;
   if (usage == Usage::kNormal) return FormatKind::kBc5;
   if (usage == Usage::kMask) return FormatKind::kBc4;
-  return image.has_alpha ? FormatKind::kBc3 : FormatKind::kBc1;
+  return content.has_alpha ? FormatKind::kBc3 : FormatKind::kBc1;
 }
 
 absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings,
-                                         const Image& image) {
-  if (image.is_hdr() && kind != FormatKind::kRgba16f) {
+                                         Content content) {
+  if (content.is_hdr && kind != FormatKind::kRgba16f) {
     return absl::InvalidArgumentError(
         fmt::format("setting format: {} cannot hold an HDR image; expected rgba16f, or none",
                     FormatName(kind)));
   }
-  if (image.is_hdr() && settings.usage != Usage::kColor) {
+  if (content.is_hdr && settings.usage != Usage::kColor) {
     return absl::InvalidArgumentError("setting usage: an HDR image can only be of usage color");
   }
   const bool is_data = kind == FormatKind::kBc4 || kind == FormatKind::kBc5;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,17 +23,29 @@ struct TextureSettings {
   std::optional<FormatKind> format;  // nullopt: by the platform's family
   std::string_view astc_block;       // one of kAstcBlocks
   int zstd_level = 0;
+  std::vector<std::string> layers;  // paths of the images after the source
+  Layout layout = Layout::kArray;
+
+  uint32_t images_count() const { return static_cast<uint32_t>(layers.size()) + 1; }
 };
+
+// Vulkan's common maximum of maxImageArrayLayers.
+inline constexpr size_t kImagesMax = 2048;
 
 std::vector<record::SettingDescription> DescribeTextureSettings();
 
 // Errors: INVALID_ARGUMENT names the setting and what was expected.
 absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& settings);
-// The format of `image` in a platform's texture family ("bc", "astc", "rgba8").
-absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, const Image& image);
-// With colour space, block and all; INVALID_ARGUMENT when settings, image and format do not go
+// What of the images decides the format: all layers together.
+struct Content {
+  bool is_hdr = false;
+  bool has_alpha = false;
+};
+// The format in a platform's texture family ("bc", "astc", "rgba8").
+absl::StatusOr<FormatKind> FormatOfFamily(std::string_view family, Usage usage, Content content);
+// With colour space, block and all; INVALID_ARGUMENT when settings, content and format do not go
 // together.
 absl::StatusOr<TextureFormat> MakeFormat(FormatKind kind, const TextureSettings& settings,
-                                         const Image& image);
+                                         Content content);
 
 }  // namespace galley::worker::texture

@@ -116,12 +116,14 @@ Ktx2File ReadKtx2(std::string_view file) {
                   .type_size = Read32(file, 16),
                   .width = Read32(file, 20),
                   .height = Read32(file, 24),
+                  .layers_count = Read32(file, 32),
+                  .faces_count = Read32(file, 36),
                   .levels_count = Read32(file, 40),
                   .scheme = Read32(file, 44),
                   .descriptor = {},
                   .key_values = {},
                   .levels = {}};
-  GALLEY_CHECK(Read32(file, 28) == 0 && Read32(file, 32) == 0 && Read32(file, 36) == 1);
+  GALLEY_CHECK(Read32(file, 28) == 0);
   GALLEY_CHECK(ReadInteger(file, 64, 8) == 0 && ReadInteger(file, 72, 8) == 0);
   parsed.descriptor = Part(file, Read32(file, 48), Read32(file, 52));
   GALLEY_CHECK(Read32(file, 48) == 80 + 24 * parsed.levels_count &&

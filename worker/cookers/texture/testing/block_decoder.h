@@ -19,6 +19,8 @@ struct Ktx2File {
   uint32_t type_size = 0;
   uint32_t width = 0;
   uint32_t height = 0;
+  uint32_t layers_count = 0;
+  uint32_t faces_count = 0;
   uint32_t levels_count = 0;
   uint32_t scheme = 0;
   std::string descriptor;
