@@ -104,4 +104,19 @@ uint64_t TextureFormat::LevelBytes(uint32_t width, uint32_t height) const {
          ((height + size.height - 1) / size.height) * block_bytes();
 }
 
+std::optional<TextureFormat> FormatOfVk(uint32_t vk_format) {
+  for (const auto& [kind, name] : kNames) {
+    for (const std::string_view block : kAstcBlocks) {
+      for (const bool is_srgb : {false, true}) {
+        const TextureFormat format{.kind = kind, .is_srgb = is_srgb, .astc_block = block};
+        const bool has_srgb =
+            kind != FormatKind::kRgba16f && kind != FormatKind::kBc4 && kind != FormatKind::kBc5;
+        if (format.vk_format() == vk_format && (has_srgb || !is_srgb)) return format;
+      }
+      if (kind != FormatKind::kAstc) break;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace galley::worker::texture

@@ -40,4 +40,7 @@ struct TextureFormat {
   uint64_t LevelBytes(uint32_t width, uint32_t height) const;
 };
 
+// The format with this number; nullopt when we do not write it.
+std::optional<TextureFormat> FormatOfVk(uint32_t vk_format);
+
 }  // namespace galley::worker::texture

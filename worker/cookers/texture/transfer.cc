@@ -93,4 +93,16 @@ uint16_t EncodeHalf(float value) {
   return static_cast<uint16_t>(sign | (half + up));
 }
 
+float DecodeHalf(uint16_t half) {
+  const uint32_t sign = (half & 0x8000u) << 16;
+  const uint32_t exponent = half >> 10 & 31u;
+  const uint32_t mantissa = half & 0x3ffu;
+  if (exponent == 31) return mantissa != 0 ? 0.0f : (sign != 0 ? -65504.0f : 65504.0f);
+  if (exponent == 0) {
+    const float value = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -value : value;
+  }
+  return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+}
+
 }  // namespace galley::worker::texture

@@ -46,5 +46,7 @@ inline uint8_t EncodeUnorm8(float value) {
 
 // IEEE binary16, to nearest even; above the largest half (65504) the largest half, NaN 0.
 uint16_t EncodeHalf(float value);
+// Infinities as the largest half, NaN 0.
+float DecodeHalf(uint16_t half);
 
 }  // namespace galley::worker::texture

@@ -1,0 +1,14 @@
+// WritePng: an 8-bit image -> a PNG file of RGBA, for previews.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/texture/image.h"
+
+namespace galley::worker::texture {
+
+// RESOURCE_EXHAUSTED: libpng has no memory. REQUIRES: 8-bit texels.
+absl::StatusOr<std::string> WritePng(const Image& image);
+
+}  // namespace galley::worker::texture
