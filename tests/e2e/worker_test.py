@@ -1,7 +1,7 @@
 """Workers and the programs that they run: failures that are not kept, their logs, and nothing that outlives a cook."""
-import os, signal, unittest
+import json, os, signal, subprocess, unittest
 
-from harness import E2ETest, is_running, kill, processes, read_file, wait_until
+from harness import BIN, LIMIT_S, E2ETest, is_running, kill, processes, read_file, wait_until
 
 COMMAND = 'match = "/Game/**/*.txt"\ncooker = "command"\nsettings = { argv = ["tools/tool", "{input}", "{output:.out}"], outputs = [".out"] }\n'
 
@@ -29,6 +29,44 @@ class WorkerTest(E2ETest):
         self.write("licence", "")
         again = self.cook(game)
         self.assertEqual((again.failures, again.cooked), ([], 1))
+
+    def by_hand(self, *args, cwd=None):
+        return subprocess.run([os.path.join(BIN, "galley-worker"), "cook", *map(str, args)], cwd=cwd or self.dir, text=True,
+                              errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
+
+    def test_a_file_cooked_by_hand_is_what_a_cook_of_the_project_makes(self):
+        game = self.sample()
+        self.cook(game)
+        fog = os.path.join(game, "engine/shaders/lit_fog.frag")
+        hand = self.by_hand(fog, "--mount", f"/Engine={game}/engine", "--settings",
+                            '{"include_dirs": ["/Engine/library"], "defines": {"FOG_DENSITY": "0.02"}}', "--out", self.path("hand"), "--json")
+        self.assertEqual(hand.returncode, 0, hand)
+        told = json.loads(hand.stdout)
+        self.assertEqual(read_file(self.path("hand/lit_fog.frag.spv")), self.tree(game, "windows")["Engine/shaders/lit_fog.frag.spv"])
+        self.assertIn("file(/Engine/library/fog.glsl)", [seen["what"] for seen in told["observations"]])
+        self.assertEqual(os.listdir(self.path("hand")).count("lit_fog.frag.spv"), 1)
+
+    def test_a_preview_shows_what_a_player_would_see(self):
+        game = self.sample()
+        leaves = os.path.join(game, "content/textures/leaves.png")
+        hand = self.by_hand(leaves, "--platform", "texture=astc", "--settings", '{"block": "12x12"}', "--preview", "leaves.png")
+        self.assertEqual(hand.returncode, 0, hand)
+        self.assertEqual(read_file(self.path("leaves.png"))[:24], read_file(leaves)[:24], "a PNG of the same size")
+        self.assertTrue(os.path.exists(self.path("leaves.png.ktx2")))
+
+    def test_by_hand_what_is_wrong_is_said(self):
+        game = self.sample()
+        broken = self.write("broken.json", '{"a": }')
+        verdict = self.by_hand(broken)
+        self.assertEqual(verdict.returncode, 1, verdict)
+        self.assertIn("line 1", verdict.stderr)
+        texture = os.path.join(game, "content/textures/one.png")
+        for args, said in ((["absent.png"], "no such file"), ([texture, "--cooker", "textur"], "texture"),
+                           ([texture, "--settings", '{"qualty": "fast"}'], "quality"), ([texture, "--platform", "astc"], "texture=astc"),
+                           ([broken, "--cooker", "copy", "--out", self.dir], "--out"), ([broken, "--preview", "x.png"], "line 1")):
+            answer = self.by_hand(*args)
+            self.assertIn(answer.returncode, (1, 2), answer)
+            self.assertIn(said, answer.stderr, answer)
 
     def test_a_command_out_of_time_leaves_its_words(self):
         game = self.project({"a.txt": "x"}, [COMMAND + "timeout_s = 1"])

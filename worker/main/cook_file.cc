@@ -1,5 +1,6 @@
 #include "worker/main/cook_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +16,8 @@
 #include "common/content/snapshot.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "worker/cookers/texture/png_writer.h"
+#include "worker/cookers/texture/preview.h"
 #include "worker/executor/all_cookers.h"
 #include "worker/executor/snapshot_inputs.h"
 #include "worker/main/commands.h"
@@ -154,6 +157,18 @@ class FileCook {
     return absl::OkStatus();
   }
 
+  // The first level of what was cooked, as a PNG.
+  absl::Status WritePreview(const SaveReport& saved) const {
+    const auto texture =
+        std::find_if(saved.outputs.begin(), saved.outputs.end(),
+                     [](const CookedFile& output) { return output.suffix == ".ktx2"; });
+    if (texture == saved.outputs.end())
+      return absl::InvalidArgumentError("--preview shows textures: this cook made no .ktx2");
+    ASSIGN_OR_RETURN(const texture::Image image, texture::DecodePreview(*texture->bytes, {}));
+    ASSIGN_OR_RETURN(const std::string png, texture::WritePng(image));
+    return WriteFileAtomic(AbsolutePath(flags_.preview), png);
+  }
+
   nlohmann::ordered_json Describe(const SaveReport& saved) const;
 
  private:
@@ -267,6 +282,10 @@ int CookFile(const CookFileFlags& flags) {
   if (!saved.ok()) return Complain(saved.status());
   if (!saved->is_verdict) {
     if (const absl::Status written = cook.Write(*saved); !written.ok()) return Complain(written);
+    if (!flags.preview.empty()) {
+      const absl::Status shown = cook.WritePreview(*saved);
+      if (!shown.ok()) return Complain(shown);
+    }
   }
   const nlohmann::ordered_json json = cook.Describe(*saved);
   if (flags.json) {
