@@ -68,6 +68,17 @@ std::vector<int> RedsOf(const Ktx2File::Level& level, size_t images_count) {
   return reds;
 }
 
+TEST_F(LayersTest, ASidecarsSettingsAreResolvedAsTheyStand) {
+  const absl::StatusOr<std::string> resolved = record::ResolveSettings(
+      cooker_->description(), R"({"layers": ["b.png", "/Game/c.png"], "layout": "cube"})");
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  const json settings = json::parse(*resolved);
+  EXPECT_EQ(settings["layers"], json({"b.png", "/Game/c.png"}));
+  EXPECT_EQ(settings["layout"], "cube");
+  EXPECT_EQ(json::parse(*record::ResolveSettings(cooker_->description(), "{}"))["layers"],
+            json::array());
+}
+
 TEST_F(LayersTest, AnArrayHoldsTheSourceAndThenTheLayers) {
   const Ktx2File file = CookAndRead(Layers(2));
   EXPECT_EQ(file.layers_count, 3u);
