@@ -18,13 +18,14 @@ bool IsName(std::string_view name) {
                      [&](char c) { return is_first(c) || c == '_' || c == '-'; });
 }
 
-// "spirv-1.0".."spirv-1.6", "msl-2.0".."msl-2.4", "essl-310".
+// "spirv-1.0".."spirv-1.6", "msl-2.0".."msl-2.4", "essl-300", "essl-310", "essl-320".
 bool IsShaderTarget(std::string_view target) {
   const auto is_version = [&](std::string_view family, char last) {
     return target.size() == family.size() + 1 && target.starts_with(family) &&
            target.back() >= '0' && target.back() <= last;
   };
-  return target == "essl-310" || is_version("spirv-1.", '6') || is_version("msl-2.", '4');
+  return target == "essl-300" || target == "essl-310" || target == "essl-320" ||
+         is_version("spirv-1.", '6') || is_version("msl-2.", '4');
 }
 
 }  // namespace
@@ -62,7 +63,8 @@ absl::StatusOr<Platform> ReadPlatform(const TomlValue& value, std::string_view f
       return table.Error(
           "shader",
           fmt::format(
-              "`shader` is spirv-1.0 to spirv-1.6, essl-310, or msl-2.0 to msl-2.4, not `{}`",
+              "`shader` is spirv-1.0 to spirv-1.6, essl-300, essl-310, essl-320, or msl-2.0 to "
+              "msl-2.4, not `{}`",
               shader->second));
     }
   }

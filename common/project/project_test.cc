@@ -220,6 +220,8 @@ TEST_F(ProjectTest, PlatformNamesAndParametersAreChecked) {
               HasSubstr("galley.toml:9: `texture` is bc, astc or rgba8"));
   EXPECT_THAT(Error("[[platform]]\nname = \"x\"\nshader = \"spirv-2.0\"\n"),
               HasSubstr("galley.toml:9: `shader`"));
+  EXPECT_THAT(Error("[[platform]]\nname = \"x\"\nshader = \"essl-330\"\n"),
+              HasSubstr("essl-300, essl-310, essl-320"));
   std::string many;
   for (size_t i = 0; i < kPlatformsMax; ++i)
     many += "[[platform]]\nname = \"p" + std::to_string(i) + "\"\n";

@@ -128,12 +128,12 @@ dir = "{}"
 [[platform]]
 name = "windows"
 texture = "bc"            # bc | astc | rgba8
-shader = "spirv-1.5"      # spirv-1.x
+shader = "spirv-1.5"      # spirv-1.x | essl-310 | msl-2.x
 
 [[platform]]
 name = "android"
 texture = "astc"
-shader = "spirv-1.3"
+shader = "essl-310"
 
 # Rules say which files are packages and who cooks them. Later rules win; `x.png.cook` beside x.png wins over all.
 )";

@@ -34,6 +34,8 @@ class CookTest(E2ETest):
         windows = self.tree(game, "windows")
         self.assertIn("Game/textures/brick_albedo.png.ktx2", windows)
         self.assertIn("Engine/shaders/lit.frag.spv", windows)
+        self.assertIn("Engine/shaders/lit.frag.reflect.cbor", windows)
+        self.assertIn(b"#version 310 es", self.tree(game, "android")["Engine/shaders/lit.frag.essl"])
         self.assertEqual(windows["Game/text/credits.txt.baked"].decode().splitlines()[0], "THE TOWER")
         self.assertIn(b"4 a.m.", windows["Game/text/credits.txt.baked"])
         # Generated packages: the town is split into cells.

@@ -129,7 +129,7 @@ class SameRootTest(E2ETest):
         import subprocess
         from harness import BIN
         tree = self.tree(game, "android")
-        for package, suffix in (("/Game/textures/brick_albedo.png", ".ktx2"), ("/Engine/shaders/water.frag", ".spv"),
+        for package, suffix in (("/Game/textures/brick_albedo.png", ".ktx2"), ("/Engine/shaders/water.frag", ".essl"),
                                 ("/Game/data/strings.json", ".cbor"), ("/Game/text/credits.txt", ".baked"), ("/Game/data/table.bin", "")):
             action = self.path("action" + package.replace("/", "-"))
             exported = self.galley("records", package, "--platform", "android", "--export", action, "--project", game)

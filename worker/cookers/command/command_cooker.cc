@@ -29,8 +29,8 @@ constexpr uint64_t kOutputBytesMax = uint64_t{1} << 30;
 constexpr const char* kResultFile = ".galley/result.json";
 constexpr const char* kDepfile = ".galley/depfile";
 // Where {cooked:PACKAGE} without a suffix looks, in this order.
-constexpr std::array<std::string_view, 7> kUsualSuffixes = {".ktx2", ".spv", ".cbor", ".glb",
-                                                            ".opus", ".ogg", ""};
+constexpr std::array<std::string_view, 9> kUsualSuffixes = {
+    ".ktx2", ".spv", ".essl", ".msl", ".cbor", ".glb", ".opus", ".ogg", ""};
 
 struct CommandSettings {
   Strings argv;

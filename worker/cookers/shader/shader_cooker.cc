@@ -8,15 +8,19 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
+#include "worker/cookers/shader/build_shader.h"
 #include "worker/cookers/shader/defines.h"
 #include "worker/cookers/shader/includes.h"
-#include "worker/cookers/shader/spirv.h"
+#include "worker/cookers/shader/shader_target.h"
 
 namespace galley::worker {
 namespace {
 
 constexpr size_t kSourceBytesMax = size_t{16} << 20;
 constexpr size_t kWarningsMax = 100;
+constexpr int64_t kSetStrideMax = 1024;
+// Raised by hand when the bytes change though the libraries do not.
+constexpr int kRevision = 2;
 
 class ShaderCooker : public Cooker {
  public:
@@ -34,10 +38,19 @@ class ShaderCooker : public Cooker {
 ShaderCooker::ShaderCooker() {
   using record::SettingType;
   description_.name = "shader";
-  description_.identity = SpirvIdentity();
+  description_.identity = fmt::format("{};{}", kRevision, BuildIdentity());
   description_.extensions = {"comp", "frag", "geom", "tesc", "tese", "vert"};
-  description_.outputs = {".spv", ".d/<variant>.spv"};
-  description_.documentation = "GLSL with includes to SPIR-V for Vulkan.";
+  description_.outputs = {".spv",
+                          ".essl",
+                          ".msl",
+                          ".reflect.cbor",
+                          ".d/<variant>.spv",
+                          ".d/<variant>.essl",
+                          ".d/<variant>.msl",
+                          ".d/<variant>.reflect.cbor"};
+  description_.documentation =
+      "Vulkan GLSL with includes to SPIR-V, ESSL or MSL, as the platform's `shader` says, and what "
+      "it wants from its host.";
   description_.settings = {
       {.name = "include_dirs",
        .type = SettingType::kStringList,
@@ -55,27 +68,53 @@ ShaderCooker::ShaderCooker() {
        .type = SettingType::kTable,
        .default_json = "{}",
        .choices = {},
-       .documentation = "Further compilations: name -> defines on top of `defines`; each is the "
-                        "output .d/<name>.spv."},
+       .documentation =
+           "Further compilations: name -> defines on top of `defines`; the outputs are "
+           ".d/<name>.spv (or .essl, .msl) and .d/<name>.reflect.cbor."},
       {.name = "optimize",
        .type = SettingType::kBool,
        .default_json = "true",
        .choices = {},
-       .documentation = "Runs spirv-opt's performance passes and strips names."},
+       .documentation = "Runs spirv-opt's performance passes; SPIR-V loses its names."},
+      {.name = "set_stride",
+       .type = SettingType::kInteger,
+       .default_json = "8",
+       .choices = {},
+       .documentation = "ESSL, which has no descriptor sets: binding b of set s is at "
+                        "s * set_stride + b."},
+      {.name = "fix_clip_space",
+       .type = SettingType::kBool,
+       .default_json = "true",
+       .choices = {},
+       .documentation = "Positions are turned from Vulkan's clip space into the target's (ESSL: "
+                        "depth; MSL: y). false for a vertex shader whose positions go to a "
+                        "tessellation or geometry shader."},
   };
 }
 
-absl::StatusOr<SpirvTarget> TargetOf(CookContext& context) {
+absl::StatusOr<ShaderTarget> TargetOf(CookContext& context) {
   ASSIGN_OR_RETURN(const std::optional<std::string> name, context.Platform("shader"));
-  if (!name.has_value()) {
-    return absl::InvalidArgumentError(
-        "the platform has no `shader`; expected spirv-1.0 to spirv-1.6");
-  }
-  if (const std::optional<SpirvTarget> target = ParseSpirvTarget(*name)) return *target;
+  if (name.has_value()) return ParseShaderTarget(*name);
   return absl::InvalidArgumentError(
-      fmt::format("the platform's shader target {} is not supported yet by the shader cooker; use "
-                  "spirv-1.x (1.0 to 1.6)",
-                  *name));
+      "the platform has no `shader`; expected for instance spirv-1.3, essl-310 or msl-2.1");
+}
+
+absl::StatusOr<EShLanguage> StageOf(const CookContext& context, const ShaderTarget& target) {
+  const std::optional<EShLanguage> stage = ParseStage(context.extension());
+  if (!stage.has_value()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "extension \"{}\" names no stage; expected vert, frag, comp, geom, tesc or tese",
+        context.extension()));
+  }
+  RETURN_IF_ERROR(CheckStage(target, *stage));
+  return *stage;
+}
+
+absl::StatusOr<uint32_t> SetStrideOf(const nlohmann::json& settings) {
+  const int64_t stride = settings.at("set_stride").get<int64_t>();
+  if (stride >= 0 && stride <= kSetStrideMax) return static_cast<uint32_t>(stride);
+  return absl::InvalidArgumentError(
+      fmt::format("set_stride is {}; expected 0 to {}", stride, kSetStrideMax));
 }
 
 absl::StatusOr<std::vector<std::string>> IncludeFoldersOf(const nlohmann::json& settings) {
@@ -112,16 +151,21 @@ void PassOn(CookContext& context, const std::vector<std::string>& warnings) {
   }
 }
 
+absl::Status AddOutputs(CookContext& context, const Variant& variant, ShaderLanguage language,
+                        BuiltShader built) {
+  const std::string stem = variant.name.empty() ? "" : ".d/" + variant.name;
+  if (variant.name.empty()) context.AddTag("size", static_cast<double>(built.bytes.size()));
+  RETURN_IF_ERROR(
+      context.AddOutput(fmt::format("{}{}", stem, SuffixOf(language)), std::move(built.bytes)));
+  return context.AddOutput(stem + ".reflect.cbor", std::move(built.reflection));
+}
+
 absl::Status ShaderCooker::Cook(CookContext& context, Loaded&) {
   const nlohmann::json& settings = context.settings();
-  const std::optional<EShLanguage> stage = ParseStage(context.extension());
-  if (!stage.has_value()) {
-    return absl::InvalidArgumentError(fmt::format(
-        "extension \"{}\" names no stage; expected vert, frag, comp, geom, tesc or tese",
-        context.extension()));
-  }
-  ASSIGN_OR_RETURN(const SpirvTarget target, TargetOf(context));
+  ASSIGN_OR_RETURN(const ShaderTarget target, TargetOf(context));
+  ASSIGN_OR_RETURN(const EShLanguage stage, StageOf(context, target));
   ASSIGN_OR_RETURN(const std::string_view text, TextOf(context.source()));
+  ASSIGN_OR_RETURN(const uint32_t set_stride, SetStrideOf(settings));
   ASSIGN_OR_RETURN(const std::vector<std::string> folders, IncludeFoldersOf(settings));
   ASSIGN_OR_RETURN(const std::vector<Variant> variants,
                    ParseVariants(settings.at("defines"), settings.at("variants")));
@@ -129,21 +173,18 @@ absl::Status ShaderCooker::Cook(CookContext& context, Loaded&) {
   std::vector<std::string> warnings;
   for (const Variant& variant : variants) {
     Includes includes(context, folders);
-    auto compiled = CompileToSpirv({.source = text,
-                                    .stage = *stage,
-                                    .target = target,
-                                    .preamble = variant.preamble,
-                                    .optimize = settings.at("optimize").get<bool>()},
-                                   includes);
-    if (absl::IsAborted(compiled.status())) return compiled.status();
-    if (!compiled.ok()) {
-      return Annotate(compiled.status(), variant.name.empty() ? "" : "variant " + variant.name);
-    }
-    if (variant.name.empty()) context.AddTag("size", static_cast<double>(compiled->spirv.size()));
-    warnings.insert(warnings.end(), compiled->warnings.begin(), compiled->warnings.end());
-    const std::string suffix =
-        variant.name.empty() ? ".spv" : fmt::format(".d/{}.spv", variant.name);
-    RETURN_IF_ERROR(context.AddOutput(suffix, std::move(compiled->spirv)));
+    auto built = BuildShader(
+        {.glsl = {.source = text, .stage = stage, .target = target, .preamble = variant.preamble},
+         .stage_name = context.extension(),
+         .optimize = settings.at("optimize").get<bool>(),
+         .set_stride = set_stride,
+         .fix_clip_space = settings.at("fix_clip_space").get<bool>()},
+        includes);
+    if (absl::IsAborted(built.status())) return built.status();
+    if (!built.ok())
+      return Annotate(built.status(), variant.name.empty() ? "" : "variant " + variant.name);
+    warnings.insert(warnings.end(), built->warnings.begin(), built->warnings.end());
+    RETURN_IF_ERROR(AddOutputs(context, variant, target.language, *std::move(built)));
   }
   context.AddTag("stage", context.extension());
   PassOn(context, warnings);

@@ -1,4 +1,4 @@
-// Shader: GLSL to optimised, validated SPIR-V. docs/cookers.md describes the settings.
+// Shader: Vulkan GLSL to SPIR-V, ESSL or MSL, and a reflection. docs/cookers/shader.md has it all.
 //
 // Observes the platform's "shader" and every place where an include was looked for. Everything
 // happens in Cook.

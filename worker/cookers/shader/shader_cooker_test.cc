@@ -143,9 +143,11 @@ TEST_F(ShaderCookerTest, VariantsAreOutputsOfTheirOwn) {
       {{"defines", {{"SCALE", 0.5}}},
        {"variants", {{"red", {{"RED", true}}}, {"large", {{"SCALE", "2.0"}}}}}});
   ASSERT_TRUE(Cook().ok());
-  ASSERT_EQ(context_->outputs().size(), 3u);
+  ASSERT_EQ(context_->outputs().size(), 6u);
   EXPECT_NE(context_->output(".spv"), context_->output(".d/red.spv"));
   EXPECT_NE(context_->output(".spv"), context_->output(".d/large.spv"));
+  EXPECT_FALSE(context_->output(".d/red.reflect.cbor").empty());
+  EXPECT_FALSE(context_->output(".d/large.reflect.cbor").empty());
 }
 
 TEST_F(ShaderCookerTest, ErrorInAVariantNamesIt) {
@@ -177,9 +179,34 @@ TEST_F(ShaderCookerTest, OptimizedHasNoNamesAndEqualRunsGiveEqualBytes) {
 }
 
 TEST_F(ShaderCookerTest, OtherTargetsAreRefused) {
-  Make(kPlain).SetPlatform("shader", "essl-310");
+  Make(kPlain).SetPlatform("shader", "hlsl-5.0");
   EXPECT_THAT(Error(),
-              HasSubstr("essl-310 is not supported yet by the shader cooker; use spirv-1.x"));
+              HasSubstr("`shader` is hlsl-5.0; expected spirv-1.0 to spirv-1.6, essl-300"));
+}
+
+TEST_F(ShaderCookerTest, MissingIncludeOfAnIncludeNamesThatFileAndItsLine) {
+  Make("#version 450\n#include \"inc/a.glsl\"\nvoid main() {}\n")
+      .AddFile("/Game/fx/inc/a.glsl", "\n\n#include \"gone.glsl\"\n");
+  EXPECT_THAT(Error(), testing::AllOf(HasSubstr("inc/a.glsl:3:"), HasSubstr("inc/gone.glsl")));
+}
+
+TEST_F(ShaderCookerTest, LineNumbersAfterNestedIncludesAreThoseOfTheFile) {
+  Make("#version 450\n#include \"a.glsl\"\n#include \"a.glsl\"\n\nvoid main() { oops(); }\n");
+  context_->AddFile("/Game/fx/a.glsl", "#include \"b.glsl\"\n\n\n");
+  context_->AddFile("/Game/fx/b.glsl", "\n\n\n\n\n\n\n");
+  EXPECT_THAT(Error(), HasSubstr("ERROR: source:5: 'oops'"));
+}
+
+TEST_F(ShaderCookerTest, ErrorInAnIncludeOfAVariantNamesVariantFileAndLine) {
+  Make("#version 450\n#include \"a.glsl\"\nvoid main() {}\n",
+       {{"variants", {{"bad", {{"BAD", 1}}}}}});
+  context_->AddFile("/Game/fx/a.glsl", "#ifdef BAD\nint x = nothing;\n#endif\n");
+  EXPECT_THAT(Error(), HasSubstr("variant bad: ERROR: a.glsl:2: 'nothing'"));
+}
+
+TEST_F(ShaderCookerTest, IdentityNamesEveryLibraryThatDecidesBytes) {
+  EXPECT_THAT(cooker_->description().identity,
+              testing::MatchesRegex("2;glslang=.+;spirv-tools=.+;spirv-cross=.+-[0-9a-f]{8}"));
 }
 
 TEST_F(ShaderCookerTest, EmptyFileAndGarbageAreVerdicts) {

@@ -1,0 +1,119 @@
+#include "worker/cookers/shader/build_shader.h"
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/cookers/shader/cross_module.h"
+#include "worker/cookers/shader/essl.h"
+#include "worker/cookers/shader/msl.h"
+#include "worker/cookers/shader/reflection.h"
+#include "worker/cookers/shader/spirv_tools.h"
+
+namespace galley::worker {
+namespace {
+
+using Module = std::vector<uint32_t>;
+
+struct Modules {
+  Module named;    // as compiled
+  Module written;  // what the target is made of
+};
+
+spvc_backend BackendOf(ShaderLanguage language) {
+  switch (language) {
+    case ShaderLanguage::kSpirv:
+      return SPVC_BACKEND_NONE;
+    case ShaderLanguage::kEssl:
+      return SPVC_BACKEND_GLSL;
+    case ShaderLanguage::kMsl:
+      return SPVC_BACKEND_MSL;
+  }
+  return SPVC_BACKEND_NONE;
+}
+
+absl::StatusOr<Modules> Compile(const BuildRequest& request, Includes& includes,
+                                std::vector<std::string>& warnings) {
+  const ShaderTarget& target = request.glsl.target;
+  ASSIGN_OR_RETURN(CompiledGlsl compiled, CompileGlsl(request.glsl, includes));
+  warnings = std::move(compiled.warnings);
+  // Such as block layouts that only an extension allows: the shader's own.
+  if (const std::string flaw = FindInvalid(compiled.module, target.tools_environment);
+      !flaw.empty()) {
+    return absl::InvalidArgumentError(
+        fmt::format("this shader's SPIR-V is not valid for {}: {}", target.name, flaw));
+  }
+  Modules modules{.named = std::move(compiled.module), .written = {}};
+  if (!request.optimize) {
+    modules.written = modules.named;
+    return modules;
+  }
+  const bool strips_names = target.language == ShaderLanguage::kSpirv;
+  ASSIGN_OR_RETURN(modules.written,
+                   OptimizeSpirv(modules.named, target.tools_environment, strips_names));
+  if (const std::string flaw = FindInvalid(modules.written, target.tools_environment);
+      !flaw.empty()) {
+    return absl::InternalError("spirv-opt made SPIR-V that is not valid: " + flaw);
+  }
+  return modules;
+}
+
+absl::StatusOr<std::string> Write(const BuildRequest& request, const Modules& modules,
+                                  CrossModule& written, Reflection& reflection) {
+  const ShaderTarget& target = request.glsl.target;
+  absl::StatusOr<std::string> text;
+  switch (target.language) {
+    case ShaderLanguage::kSpirv:
+      return SpirvBytes(modules.written);
+    case ShaderLanguage::kEssl:
+      text = WriteEssl(written,
+                       {.version = target.version,
+                        .stage = request.glsl.stage,
+                        .set_stride = request.set_stride,
+                        .fix_clip_space = request.fix_clip_space},
+                       reflection);
+      break;
+    case ShaderLanguage::kMsl:
+      text =
+          WriteMsl(written, {.version = target.version, .fix_clip_space = request.fix_clip_space},
+                   reflection);
+      break;
+  }
+  if (text.ok()) return text;
+  return Annotate(text.status(), fmt::format("this shader cannot be written as {}", target.name));
+}
+
+// The part of spirv-cross, whose interface lets an exception through here and there.
+absl::Status ReflectAndWrite(const BuildRequest& request, const Modules& modules,
+                             BuiltShader& built) {
+  const ShaderTarget& target = request.glsl.target;
+  ASSIGN_OR_RETURN(CrossModule written,
+                   CrossModule::Create(modules.written, BackendOf(target.language)));
+  ASSIGN_OR_RETURN(const std::set<uint32_t> used, written.ActiveVariables());
+  ASSIGN_OR_RETURN(const CrossModule named, CrossModule::Create(modules.named, SPVC_BACKEND_NONE));
+  ASSIGN_OR_RETURN(Reflection reflection, Reflect(named, used, request.stage_name));
+  ASSIGN_OR_RETURN(built.bytes, Write(request, modules, written, reflection));
+  built.reflection = EncodeReflection(reflection, target.name);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string BuildIdentity() {
+  return fmt::format("{};{};{}", GlslangIdentity(), SpirvToolsIdentity(), SpirvCrossIdentity());
+}
+
+absl::StatusOr<BuiltShader> BuildShader(const BuildRequest& request, Includes& includes) {
+  BuiltShader built;
+  ASSIGN_OR_RETURN(const Modules modules, Compile(request, includes, built.warnings));
+  try {
+    RETURN_IF_ERROR(ReflectAndWrite(request, modules, built));
+  } catch (const std::exception& error) {
+    return absl::InvalidArgumentError(fmt::format("spirv-cross: {}", error.what()));
+  }
+  return built;
+}
+
+}  // namespace galley::worker

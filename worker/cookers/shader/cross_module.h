@@ -1,0 +1,61 @@
+// A SPIR-V module inside spirv-cross, with its errors as statuses.
+//
+// Every flaw that spirv-cross finds is INVALID_ARGUMENT with its words: the module is valid by
+// then, so what it cannot do is the shader's. Memory is RESOURCE_EXHAUSTED. Threads: none.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "spirv_cross/spirv_cross_c.h"
+
+namespace galley::worker {
+
+// "spirv-cross=0.54.0-1c2d3e4f": its interface's version, which says little, and its build.
+std::string SpirvCrossIdentity();
+
+class CrossModule {
+ public:
+  // SPVC_BACKEND_NONE: for reflection alone.
+  static absl::StatusOr<CrossModule> Create(const std::vector<uint32_t>& module,
+                                            spvc_backend backend);
+  CrossModule(CrossModule&& other) noexcept
+      : context_(std::exchange(other.context_, nullptr)), compiler_(other.compiler_) {}
+  CrossModule& operator=(CrossModule&&) = delete;
+  ~CrossModule();
+
+  spvc_compiler compiler() const { return compiler_; }
+  // What `result` says, in spirv-cross' words.
+  absl::Status Check(spvc_result result) const;
+
+  // All that are declared, of one kind.
+  absl::StatusOr<std::vector<spvc_reflected_resource>> Resources(spvc_resource_type type) const;
+  // Variables that the entry point's code touches, and with them (but for fragment shaders) all
+  // outputs.
+  absl::StatusOr<std::set<uint32_t>> ActiveVariables() const;
+  // Leaves the others out of what is written.
+  absl::Status KeepOnlyActive();
+
+  absl::StatusOr<bool> HasCapability(SpvCapability capability) const;
+
+  struct Option {
+    spvc_compiler_option name;
+    unsigned value;  // a bool as 0 or 1
+  };
+  absl::Status SetOptions(const std::vector<Option>& options);
+  absl::StatusOr<std::string> Compile();
+
+ private:
+  CrossModule() = default;
+
+  spvc_context context_ = nullptr;  // owns all
+  spvc_compiler compiler_ = nullptr;
+};
+
+}  // namespace galley::worker

@@ -1,0 +1,271 @@
+#include "worker/cookers/shader/essl.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/cookers/shader/glsl.h"
+#include "worker/cookers/shader/stage_interface.h"
+
+namespace galley::worker {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kBindingMax = 65'535;
+
+// OpenGL counts bindings for each of these by itself.
+enum class Space { kUniformBuffers, kStorageBuffers, kTextureUnits, kImageUnits };
+
+std::string_view SpaceName(Space space) {
+  switch (space) {
+    case Space::kUniformBuffers:
+      return "uniform buffer binding";
+    case Space::kStorageBuffers:
+      return "storage buffer binding";
+    case Space::kTextureUnits:
+      return "texture unit";
+    case Space::kImageUnits:
+      return "image unit";
+  }
+  return "";
+}
+
+// nullopt: of no place of its own (separate images and samplers are combined).
+std::optional<Space> SpaceOf(BindingKind kind) {
+  switch (kind) {
+    case BindingKind::kUniformBuffer:
+      return Space::kUniformBuffers;
+    case BindingKind::kStorageBuffer:
+      return Space::kStorageBuffers;
+    case BindingKind::kCombinedImageSampler:
+    case BindingKind::kUniformTexelBuffer:
+    case BindingKind::kInputAttachment:
+      return Space::kTextureUnits;
+    case BindingKind::kStorageImage:
+    case BindingKind::kStorageTexelBuffer:
+      return Space::kImageUnits;
+    case BindingKind::kSampledImage:
+    case BindingKind::kSampler:
+    case BindingKind::kAccelerationStructure:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+struct Combined {
+  uint32_t id;
+  const ReflectedBinding* image;
+  const ReflectedBinding* sampler;  // nullptr: texels are fetched, without a sampler
+  bool is_placed;                   // has the image's texture unit
+};
+
+// Writes one module; see WriteEssl.
+class EsslWriter {
+ public:
+  EsslWriter(CrossModule& module, const EsslOptions& options, Reflection& reflection)
+      : module_(module), compiler_(module.compiler()), options_(options), reflection_(reflection) {}
+
+  absl::StatusOr<std::string> Run();
+
+ private:
+  // ESSL 3.00 has no `binding`: the host sets it by name.
+  bool has_bindings() const { return options_.version >= 310; }
+  absl::Status Combine();
+  absl::Status Place();
+  absl::Status PlaceOne(const ReflectedBinding& binding, uint32_t id, Space space);
+  absl::Status NameVaryings();
+  absl::Status SetOptions();
+  Json Landed(uint32_t id, std::string_view name, bool is_placed) const;
+  void RecordBindings();
+  const ReflectedBinding* Find(uint32_t id) const;
+
+  CrossModule& module_;
+  const spvc_compiler compiler_;
+  const EsslOptions options_;
+  Reflection& reflection_;
+  std::vector<Combined> combined_;
+  std::map<std::pair<Space, uint64_t>, std::string> taken_;  // by whom
+};
+
+const ReflectedBinding* EsslWriter::Find(uint32_t id) const {
+  for (const ReflectedBinding& binding : reflection_.bindings) {
+    if (binding.id == id) return &binding;
+  }
+  return nullptr;
+}
+
+// Each pair of an image and a sampler that the shader uses together becomes one variable. An
+// image's first pair, by the sampler's set and binding, has the unit that the image's binding says;
+// for further ones the host chooses.
+absl::Status EsslWriter::Combine() {
+  spvc_variable_id dummy = 0;
+  RETURN_IF_ERROR(
+      module_.Check(spvc_compiler_build_dummy_sampler_for_combined_images(compiler_, &dummy)));
+  RETURN_IF_ERROR(module_.KeepOnlyActive());
+  RETURN_IF_ERROR(module_.Check(spvc_compiler_build_combined_image_samplers(compiler_)));
+  const spvc_combined_image_sampler* list = nullptr;
+  size_t size = 0;
+  RETURN_IF_ERROR(
+      module_.Check(spvc_compiler_get_combined_image_samplers(compiler_, &list, &size)));
+  for (size_t i = 0; i < size; ++i) {
+    const ReflectedBinding* image = Find(list[i].image_id);
+    if (image == nullptr) return absl::InvalidArgumentError("an image without a binding");
+    combined_.push_back({.id = list[i].combined_id,
+                         .image = image,
+                         .sampler = Find(list[i].sampler_id),
+                         .is_placed = false});
+  }
+  const auto order = [](const Combined& each) {
+    return std::tuple(each.image->set, each.image->binding, each.image->name,
+                      each.sampler == nullptr, each.sampler == nullptr ? 0 : each.sampler->set,
+                      each.sampler == nullptr ? 0 : each.sampler->binding, each.id);
+  };
+  std::sort(combined_.begin(), combined_.end(),
+            [&](const Combined& a, const Combined& b) { return order(a) < order(b); });
+  const ReflectedBinding* previous = nullptr;
+  for (Combined& each : combined_) {
+    each.is_placed = has_bindings() && each.image != previous;
+    previous = each.image;
+    const std::string name =
+        fmt::format("{}_{}", each.image->name, each.sampler ? each.sampler->name : "texel");
+    spvc_compiler_set_name(compiler_, each.id, name.c_str());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EsslWriter::PlaceOne(const ReflectedBinding& binding, uint32_t id, Space space) {
+  const uint64_t first = uint64_t{binding.set} * options_.set_stride + binding.binding;
+  const uint64_t count = std::max<uint64_t>(binding.count, 1);
+  const std::string whose =
+      fmt::format("{} (set {}, binding {})", binding.name, binding.set, binding.binding);
+  if (first + count > kBindingMax) {
+    return absl::InvalidArgumentError(fmt::format("{} lands at {} {}; no device has so many", whose,
+                                                  SpaceName(space), first + count - 1));
+  }
+  for (uint64_t place = first; place < first + count; ++place) {
+    const auto [other, is_new] = taken_.emplace(std::pair(space, place), whose);
+    if (is_new) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "{} and {} both land at {} {}: OpenGL ES has no sets, binding b of set s is at s * {} + b, "
+        "and an array takes as many as it has elements; change the bindings, or the setting "
+        "`set_stride`",
+        other->second, whose, SpaceName(space), place, options_.set_stride));
+  }
+  spvc_compiler_set_decoration(compiler_, id, SpvDecorationBinding, static_cast<unsigned>(first));
+  return absl::OkStatus();
+}
+
+absl::Status EsslWriter::Place() {
+  for (const ReflectedBinding& binding : reflection_.bindings) {
+    if (!binding.is_used) continue;
+    if (const std::optional<Space> space = SpaceOf(binding.kind); space.has_value())
+      RETURN_IF_ERROR(PlaceOne(binding, binding.id, *space));
+  }
+  for (const Combined& each : combined_) {
+    if (each.is_placed) RETURN_IF_ERROR(PlaceOne(*each.image, each.id, Space::kTextureUnits));
+  }
+  return absl::OkStatus();
+}
+
+// What goes from the vertex to the fragment shader is joined by name where it has no location (all
+// of ESSL 3.00; before 3.20 the members of blocks, which are written as variables), and GLSL joined
+// it by location: the names are made of locations.
+absl::Status EsslWriter::NameVaryings() {
+  if (options_.version >= 320 || options_.stage == EShLangCompute) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      const auto variables,
+      ListInterface(module_, options_.stage == EShLangVertex ? SPVC_RESOURCE_TYPE_STAGE_OUTPUT
+                                                             : SPVC_RESOURCE_TYPE_STAGE_INPUT));
+  for (const InterfaceVariable& variable : variables) {
+    std::string name = fmt::format("at{}", variable.location);
+    if (variable.component != 0) name += fmt::format("c{}", variable.component);
+    if (variable.index.has_value()) {
+      // Becomes <block>_<member>.
+      spvc_compiler_set_name(compiler_, variable.id, "io");
+      spvc_compiler_set_member_name(compiler_, variable.block_type, *variable.index, name.c_str());
+    } else {
+      spvc_compiler_set_name(compiler_, variable.id, ("io_" + name).c_str());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EsslWriter::SetOptions() {
+  std::vector<CrossModule::Option> options = {
+      {SPVC_COMPILER_OPTION_GLSL_VERSION, options_.version},
+      {SPVC_COMPILER_OPTION_GLSL_ES, 1},
+      {SPVC_COMPILER_OPTION_GLSL_VULKAN_SEMANTICS, 0},
+      {SPVC_COMPILER_OPTION_GLSL_SUPPORT_NONZERO_BASE_INSTANCE, 0},
+      {SPVC_COMPILER_OPTION_GLSL_ES_DEFAULT_FLOAT_PRECISION_HIGHP, 1},
+      {SPVC_COMPILER_OPTION_GLSL_ES_DEFAULT_INT_PRECISION_HIGHP, 1},
+      // From Vulkan's depth, 0 to w, to OpenGL's, -w to w. Y stays as it is.
+      {SPVC_COMPILER_OPTION_FIXUP_DEPTH_CONVENTION,
+       options_.fix_clip_space && options_.stage != EShLangTessControl},
+  };
+  // Blocks between stages need an extension before ESSL 3.20, and only they can serve geometry and
+  // tessellation.
+  if (options_.version < 320)
+    options.push_back({SPVC_COMPILER_OPTION_GLSL_FORCE_FLATTENED_IO_BLOCKS, 1});
+  return module_.SetOptions(options);
+}
+
+Json EsslWriter::Landed(uint32_t id, std::string_view name, bool is_placed) const {
+  Json landed = Json::object();
+  landed["name"] = name;
+  landed["binding"] = nullptr;
+  if (is_placed && has_bindings())
+    landed["binding"] = spvc_compiler_get_decoration(compiler_, id, SpvDecorationBinding);
+  return landed;
+}
+
+void EsslWriter::RecordBindings() {
+  for (ReflectedBinding& binding : reflection_.bindings) {
+    const std::optional<Space> space = SpaceOf(binding.kind);
+    if (!binding.is_used || !space.has_value()) continue;
+    const bool is_block = *space == Space::kUniformBuffers || *space == Space::kStorageBuffers;
+    binding.location =
+        Landed(binding.id,
+               is_block ? spvc_compiler_get_remapped_declared_block_name(compiler_, binding.id)
+                        : spvc_compiler_get_name(compiler_, binding.id),
+               true);
+  }
+  if (auto& push = reflection_.push_constants; push.has_value() && push->is_used)
+    push->location = {{"name", spvc_compiler_get_name(compiler_, push->id)}};
+  Json list = Json::array();
+  for (const Combined& each : combined_) {
+    Json entry = Landed(each.id, spvc_compiler_get_name(compiler_, each.id), each.is_placed);
+    entry["image"] = {{"set", each.image->set}, {"binding", each.image->binding}};
+    entry["sampler"] = nullptr;
+    if (each.sampler != nullptr)
+      entry["sampler"] = {{"set", each.sampler->set}, {"binding", each.sampler->binding}};
+    list.push_back(std::move(entry));
+  }
+  reflection_.fields["combined"] = std::move(list);
+}
+
+absl::StatusOr<std::string> EsslWriter::Run() {
+  RETURN_IF_ERROR(Combine());
+  if (has_bindings()) RETURN_IF_ERROR(Place());
+  NameVariables(module_, reflection_);
+  RETURN_IF_ERROR(NameVaryings());
+  RETURN_IF_ERROR(SetOptions());
+  ASSIGN_OR_RETURN(std::string text, module_.Compile());
+  RecordBindings();
+  RETURN_IF_ERROR(CheckEssl(text, options_.stage));
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteEssl(CrossModule& module, const EsslOptions& options,
+                                      Reflection& reflection) {
+  return EsslWriter(module, options, reflection).Run();
+}
+
+}  // namespace galley::worker

@@ -1,0 +1,170 @@
+#include "worker/cookers/shader/msl.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::worker {
+namespace {
+
+using Json = nlohmann::json;
+
+// Metal has 31. spirv-cross keeps those from 25 on for itself; it puts the sizes of buffers there.
+constexpr unsigned kBuffersMax = 25;
+constexpr unsigned kBufferSizesIndex = 25;
+constexpr unsigned kTextureBufferNativeSince = 20100;
+constexpr unsigned kLongSince = 20200;
+
+// What one (set, binding) takes: variables that share it share its indices.
+struct Place {
+  unsigned count = 1;
+  bool has_buffer = false;
+  bool has_texture = false;
+  bool has_sampler = false;
+  unsigned buffer = 0;
+  unsigned texture = 0;
+  unsigned sampler = 0;
+};
+using Places = std::map<std::pair<uint32_t, uint32_t>, Place>;  // by set and binding
+
+// Atomics on an image go, before Metal 3.1, to a buffer behind it; only these formats have them.
+bool MayHaveAtomics(const ReflectedBinding& binding) {
+  return binding.format == "r32i" || binding.format == "r32ui";
+}
+
+void Want(const ReflectedBinding& binding, Place& place) {
+  place.count = std::max(place.count, binding.count);
+  switch (binding.kind) {
+    case BindingKind::kUniformBuffer:
+    case BindingKind::kStorageBuffer:
+    case BindingKind::kAccelerationStructure:
+      place.has_buffer = true;
+      return;
+    case BindingKind::kSampler:
+      place.has_sampler = true;
+      return;
+    case BindingKind::kCombinedImageSampler:
+      place.has_sampler = true;
+      place.has_texture = true;
+      return;
+    case BindingKind::kStorageImage:
+    case BindingKind::kStorageTexelBuffer:
+      place.has_buffer = place.has_buffer || MayHaveAtomics(binding);
+      place.has_texture = true;
+      return;
+    case BindingKind::kSampledImage:
+    case BindingKind::kUniformTexelBuffer:
+    case BindingKind::kInputAttachment:
+      place.has_texture = true;
+      return;
+  }
+}
+
+// Indices are counted up in the order of sets and bindings, over all that is declared, used or not:
+// so that an edit or a define which makes something unused moves nothing else. Push constants are
+// buffer 0.
+absl::StatusOr<Places> PlaceAll(const Reflection& reflection) {
+  Places places;
+  for (const ReflectedBinding& binding : reflection.bindings)
+    Want(binding, places[{binding.set, binding.binding}]);
+  uint64_t buffers = reflection.push_constants.has_value() ? 1 : 0;
+  uint64_t textures = 0;
+  uint64_t samplers = 0;
+  for (auto& [where, place] : places) {
+    const auto take = [&](bool has, uint64_t& next, unsigned& index) {
+      if (!has) return;
+      index = static_cast<unsigned>(next);
+      next += place.count;
+    };
+    take(place.has_buffer, buffers, place.buffer);
+    take(place.has_texture, textures, place.texture);
+    take(place.has_sampler, samplers, place.sampler);
+  }
+  if (buffers > kBuffersMax) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the shader has {} buffers, each element of an array counted; Metal takes at most {}",
+        buffers, kBuffersMax));
+  }
+  return places;
+}
+
+// What spirv-cross writes though Metal's compiler would refuse it (Metal Shading Language
+// Specification, 2.1: no double; long since 2.2).
+absl::Status CheckTypes(const CrossModule& module, unsigned version) {
+  ASSIGN_OR_RETURN(const bool has_double, module.HasCapability(SpvCapabilityFloat64));
+  if (has_double) return absl::InvalidArgumentError("Metal has no double; use float");
+  ASSIGN_OR_RETURN(const bool has_long, module.HasCapability(SpvCapabilityInt64));
+  if (has_long && version < kLongSince)
+    return absl::InvalidArgumentError("Metal has 64-bit integers since msl-2.2");
+  return absl::OkStatus();
+}
+
+absl::Status AddBinding(CrossModule& module, uint32_t set, uint32_t binding, const Place& place) {
+  spvc_msl_resource_binding entry;
+  spvc_msl_resource_binding_init(&entry);
+  entry.stage = spvc_compiler_get_execution_model(module.compiler());
+  entry.desc_set = set;
+  entry.binding = binding;
+  entry.msl_buffer = place.buffer;
+  entry.msl_texture = place.texture;
+  entry.msl_sampler = place.sampler;
+  return module.Check(spvc_compiler_msl_add_resource_binding(module.compiler(), &entry));
+}
+
+absl::Status SetOptions(CrossModule& module, const MslOptions& given) {
+  std::vector<CrossModule::Option> options = {
+      {SPVC_COMPILER_OPTION_MSL_VERSION, given.version},
+      // Metal's y points up and its first row is at the top: flipped, the same source fills the
+      // same rows as with Vulkan. Depth is 0 to w in both.
+      {SPVC_COMPILER_OPTION_FLIP_VERTEX_Y, given.fix_clip_space},
+  };
+  if (given.version >= kTextureBufferNativeSince)
+    options.push_back({SPVC_COMPILER_OPTION_MSL_TEXTURE_BUFFER_NATIVE, 1});
+  return module.SetOptions(options);
+}
+
+Json Landed(const ReflectedBinding& binding, const Place& place) {
+  Place wanted;
+  Want(binding, wanted);
+  Json landed = Json::object();
+  if (wanted.has_buffer) landed["buffer"] = place.buffer;
+  if (wanted.has_texture) landed["texture"] = place.texture;
+  if (wanted.has_sampler) landed["sampler"] = place.sampler;
+  return landed;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteMsl(CrossModule& module, const MslOptions& options,
+                                     Reflection& reflection) {
+  RETURN_IF_ERROR(CheckTypes(module, options.version));
+  ASSIGN_OR_RETURN(const Places places, PlaceAll(reflection));
+  for (const auto& [where, place] : places)
+    RETURN_IF_ERROR(AddBinding(module, where.first, where.second, place));
+  if (reflection.push_constants.has_value()) {
+    RETURN_IF_ERROR(AddBinding(module, SPVC_MSL_PUSH_CONSTANT_DESC_SET,
+                               SPVC_MSL_PUSH_CONSTANT_BINDING, Place{}));
+  }
+  NameVariables(module, reflection);
+  RETURN_IF_ERROR(SetOptions(module, options));
+  ASSIGN_OR_RETURN(std::string text, module.Compile());
+
+  for (ReflectedBinding& binding : reflection.bindings) {
+    if (binding.is_used)
+      binding.location = Landed(binding, places.at({binding.set, binding.binding}));
+  }
+  if (auto& push = reflection.push_constants; push.has_value() && push->is_used)
+    push->location = {{"buffer", 0}};
+  reflection.entry_point = spvc_compiler_get_cleansed_entry_point_name(
+      module.compiler(), reflection.entry_point.c_str(),
+      spvc_compiler_get_execution_model(module.compiler()));
+  reflection.fields["buffer_sizes"] = nullptr;
+  if (spvc_compiler_msl_needs_buffer_size_buffer(module.compiler()))
+    reflection.fields["buffer_sizes"] = kBufferSizesIndex;
+  return text;
+}
+
+}  // namespace galley::worker

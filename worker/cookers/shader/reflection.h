@@ -1,0 +1,76 @@
+// What a shader wants from its host: bindings, push constants, inputs, outputs, specialisation
+// constants, local size; and where a target put them. The `.reflect.cbor` of
+// docs/cookers/shader.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json.hpp"
+#include "worker/cookers/shader/cross_module.h"
+
+namespace galley::worker {
+
+// Raised when a field changes its meaning or goes away; new fields do not raise it.
+inline constexpr int kReflectionVersion = 1;
+// Members of blocks and structures, each time counted where a structure is used.
+inline constexpr size_t kReflectedMembersMax = 65'536;
+
+enum class BindingKind {
+  kSampler,
+  kCombinedImageSampler,
+  kSampledImage,
+  kStorageImage,
+  kUniformTexelBuffer,
+  kStorageTexelBuffer,
+  kUniformBuffer,
+  kStorageBuffer,
+  kInputAttachment,
+  kAccelerationStructure,
+};
+
+struct ReflectedBinding {
+  uint32_t id = 0;  // the variable's
+  uint32_t set = 0;
+  uint32_t binding = 0;
+  BindingKind kind = BindingKind::kUniformBuffer;
+  std::string name;         // the variable's, or its block's
+  uint32_t count = 1;       // elements of the array of descriptors; 0: not known here
+  bool is_used = true;      // in what was written
+  std::string format;       // of storage images: "r32ui"; empty: none
+  nlohmann::json fields;    // all else
+  nlohmann::json location;  // where the target has it; null: nowhere, or just there
+};
+
+struct PushConstants {
+  uint32_t id = 0;
+  bool is_used = true;
+  nlohmann::json fields;
+  nlohmann::json location;
+};
+
+struct Reflection {
+  std::string stage;                       // "frag"
+  std::string entry_point;                 // as the target has it
+  std::vector<ReflectedBinding> bindings;  // by set, binding, name
+  std::optional<PushConstants> push_constants;
+  nlohmann::json fields;  // all else of the top level, also what the target adds
+};
+
+// `named`: with names, as compiled. `used`: variables that what was written still has.
+// INVALID_ARGUMENT: too many members.
+absl::StatusOr<Reflection> Reflect(const CrossModule& named, const std::set<uint32_t>& used,
+                                   std::string_view stage);
+
+// Gives variables that have no name one in a module that is to be translated, so that the text does
+// not call them by numbers which an edit elsewhere changes.
+void NameVariables(CrossModule& module, const Reflection& reflection);
+
+std::string EncodeReflection(const Reflection& reflection, std::string_view target);
+
+}  // namespace galley::worker

@@ -1,0 +1,59 @@
+#include "worker/cookers/shader/spirv_tools.h"
+
+#include "fmt/format.h"
+#include "spirv-tools/libspirv.hpp"
+#include "spirv-tools/optimizer.hpp"
+
+namespace galley::worker {
+namespace {
+
+constexpr size_t kMessageBytesMax = 64 << 10;
+
+// Collects what a tool says.
+spvtools::MessageConsumer CollectInto(std::string& text) {
+  return [&text](spv_message_level_t, const char*, const spv_position_t& position,
+                 const char* message) {
+    if (text.size() < kMessageBytesMax)
+      text += fmt::format("{}word {}: {}", text.empty() ? "" : "; ", position.index, message);
+  };
+}
+
+}  // namespace
+
+std::string SpirvToolsIdentity() {
+  return fmt::format("spirv-tools={}", spvSoftwareVersionString());
+}
+
+std::string FindInvalid(const std::vector<uint32_t>& module, int environment) {
+  std::string messages;
+  spvtools::SpirvTools tools(static_cast<spv_target_env>(environment));
+  tools.SetMessageConsumer(CollectInto(messages));
+  if (tools.Validate(module)) return {};
+  return messages.empty() ? "not valid" : messages;
+}
+
+absl::StatusOr<std::vector<uint32_t>> OptimizeSpirv(const std::vector<uint32_t>& module,
+                                                    int environment, bool strips_names) {
+  std::string messages;
+  spvtools::Optimizer optimizer(static_cast<spv_target_env>(environment));
+  optimizer.SetMessageConsumer(CollectInto(messages));
+  optimizer.RegisterPerformancePasses();
+  if (strips_names) optimizer.RegisterPass(spvtools::CreateStripDebugInfoPass());
+  spvtools::OptimizerOptions options;
+  options.set_run_validator(false);  // before and after, by the caller
+  std::vector<uint32_t> optimized;
+  if (optimizer.Run(module.data(), module.size(), &optimized, options)) return optimized;
+  return absl::InternalError("spirv-opt failed: " + messages);
+}
+
+std::string SpirvBytes(const std::vector<uint32_t>& module) {
+  std::string bytes;
+  bytes.reserve(module.size() * 4);
+  for (const uint32_t word : module) {
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<char>((word >> shift) & 0xFF));
+  }
+  return bytes;
+}
+
+}  // namespace galley::worker

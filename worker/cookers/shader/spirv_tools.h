@@ -1,0 +1,27 @@
+// SPIRV-Tools: modules checked and optimised.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace galley::worker {
+
+// "spirv-tools=v2023.1".
+std::string SpirvToolsIdentity();
+
+// What spirv-val says against the module; empty: it is valid. `environment`: spv_target_env.
+std::string FindInvalid(const std::vector<uint32_t>& module, int environment);
+
+// The performance passes; ids of variables stay as they are. INTERNAL: the optimiser failed.
+absl::StatusOr<std::vector<uint32_t>> OptimizeSpirv(const std::vector<uint32_t>& module,
+                                                    int environment, bool strips_names);
+
+// Words in little-endian order.
+std::string SpirvBytes(const std::vector<uint32_t>& module);
+
+}  // namespace galley::worker
