@@ -37,6 +37,11 @@ const std::vector<Kind>& Kinds() {
        "GLSL becomes what the platform's `shader` says. Includes need no rule: they are read, not "
        "cooked.",
        {"comp", "frag", "geom", "tesc", "tese", "vert"}},
+      {"mesh",
+       "glTF becomes GLB: optimised, quantised, its textures taken out; they need rules of their "
+       "own.",
+       {"glb", "gltf"},
+       "# settings = { lods = [0.5, 0.25] }\n"},
       {"data", "JSON becomes CBOR; {\"$ref\": \"...\"} in it is a reference.", {"json"}},
       {"data",
        "Materials are JSON that refers to textures and shaders: {\"$ref\": \"brick.png\"}.",

@@ -26,6 +26,7 @@ constexpr TypeInfo kTypes[] = {
     {SettingType::kNumber, "number"},
     {SettingType::kString, "string"},
     {SettingType::kStringList, "string list"},
+    {SettingType::kNumberList, "number list"},
     {SettingType::kTable, "table"},
     {SettingType::kChoice, "choice"},
 };
@@ -46,6 +47,11 @@ bool IsStringList(const json& value) {
          std::all_of(value.begin(), value.end(), [](const json& e) { return e.is_string(); });
 }
 
+bool IsNumberList(const json& value) {
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [](const json& e) { return e.is_number(); });
+}
+
 bool HasType(const SettingDescription& setting, const json& value) {
   switch (setting.type) {
     case SettingType::kBool:
@@ -58,6 +64,8 @@ bool HasType(const SettingDescription& setting, const json& value) {
       return value.is_string();
     case SettingType::kStringList:
       return IsStringList(value);
+    case SettingType::kNumberList:
+      return IsNumberList(value);
     case SettingType::kTable:
       return value.is_object();
     case SettingType::kChoice:
@@ -180,7 +188,7 @@ absl::StatusOr<SettingDescription> SettingFromJson(const json& object, std::stri
   const auto* known = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](const TypeInfo& info) { return info.name == type; });
   if (known == std::end(kTypes)) {
-    reader.Fail("type", "bool, integer, number, string, string list, table or choice");
+    reader.Fail("type", "bool, integer, number, string, string list, number list, table or choice");
   } else {
     setting.type = known->type;
   }

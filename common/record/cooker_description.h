@@ -10,7 +10,16 @@
 
 namespace galley::record {
 
-enum class SettingType { kBool, kInteger, kNumber, kString, kStringList, kTable, kChoice };
+enum class SettingType {
+  kBool,
+  kInteger,
+  kNumber,
+  kString,
+  kStringList,
+  kNumberList,
+  kTable,
+  kChoice
+};
 
 struct SettingDescription {
   std::string name;

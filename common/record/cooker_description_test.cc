@@ -31,6 +31,7 @@ CookerDescription Texture() {
                      setting("scale", SettingType::kNumber, "1"),
                      setting("block", SettingType::kString, "\"4x4\""),
                      setting("names", SettingType::kStringList, "[]"),
+                     setting("parts", SettingType::kNumberList, "[]"),
                      setting("defines", SettingType::kTable, "{}")};
   cooker.settings[0].choices = {"color", "normal", "mask"};
   return cooker;
@@ -88,12 +89,13 @@ TEST(CookerDescriptionTest, AMistakeIsNamedWithItsPlace) {
 }
 
 TEST(ResolveSettingsTest, DefaultsLieUnderWhatIsGiven) {
-  EXPECT_EQ(Resolved("{}"),
-            R"({"block":"4x4","defines":{},"mipmaps":true,"names":[],"scale":1,"usage":"color"})");
+  EXPECT_EQ(
+      Resolved("{}"),
+      R"({"block":"4x4","defines":{},"mipmaps":true,"names":[],"parts":[],"scale":1,"usage":"color"})");
   EXPECT_EQ(
       Resolved(
           R"({"mipmaps":false,"max_size":512,"usage":"mask","scale":0.5,"names":["x"],"defines":{"A":1}})"),
-      R"({"block":"4x4","defines":{"A":1},"max_size":512,"mipmaps":false,"names":["x"],"scale":0.5,"usage":"mask"})");
+      R"({"block":"4x4","defines":{"A":1},"max_size":512,"mipmaps":false,"names":["x"],"parts":[],"scale":0.5,"usage":"mask"})");
 }
 
 TEST(ResolveSettingsTest, AWholeNumberIsAnIntegerHoweverWritten) {
@@ -108,6 +110,7 @@ TEST(ResolveSettingsTest, AValueOfTheWrongTypeIsNamed) {
   EXPECT_THAT(Resolved(R"({"scale":"1"})"), HasSubstr("expected number"));
   EXPECT_THAT(Resolved(R"({"block":4})"), HasSubstr("expected string"));
   EXPECT_THAT(Resolved(R"({"names":[1]})"), HasSubstr("expected string list"));
+  EXPECT_THAT(Resolved(R"({"parts":["1"]})"), HasSubstr("expected number list"));
   EXPECT_THAT(Resolved(R"({"defines":[]})"), HasSubstr("expected table"));
   EXPECT_THAT(Resolved(R"({"usage":"colour"})"),
               HasSubstr("expected one of color, normal, mask; did you mean color?"));

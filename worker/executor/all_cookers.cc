@@ -3,6 +3,7 @@
 #include "worker/cookers/command/command_cooker.h"
 #include "worker/cookers/copy/copy_cooker.h"
 #include "worker/cookers/data/data_cooker.h"
+#include "worker/cookers/mesh/mesh_cooker.h"
 #include "worker/cookers/shader/shader_cooker.h"
 #include "worker/cookers/texture/texture_cooker.h"
 
@@ -13,6 +14,7 @@ Cookers AllCookers() {
   cookers.push_back(CreateCommandCooker());
   cookers.push_back(CreateCopyCooker());
   cookers.push_back(CreateDataCooker());
+  cookers.push_back(CreateMeshCooker());
   cookers.push_back(CreateShaderCooker());
   cookers.push_back(CreateTextureCooker());
   return cookers;

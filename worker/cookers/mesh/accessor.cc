@@ -1,0 +1,179 @@
+#include "worker/cookers/mesh/accessor.h"
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::worker::mesh {
+namespace {
+
+constexpr uint64_t kBytesMax = uint64_t{1} << 40;
+
+std::string PointerOf(size_t index) { return fmt::format("/accessors/{}", index); }
+
+absl::StatusOr<Component> ReadComponent(const Json& json, const std::string& pointer) {
+  ASSIGN_OR_RETURN(const uint64_t value, NumberOr(json, "componentType", 0, UINT32_MAX, pointer));
+  if (const std::optional<Component> component = ParseComponent(value)) return *component;
+  return Flaw(pointer + "/componentType",
+              fmt::format("expected 5120 to 5123, 5125 or 5126, not {}", value));
+}
+
+// Where elements lie in a buffer view.
+struct Layout {
+  std::string_view bytes;  // from the first element on
+  size_t stride = 0;
+};
+
+absl::StatusOr<Layout> FindLayout(const Document& document, const Json& json, const Format& format,
+                                  size_t count, const std::string& pointer) {
+  const BufferView& view = document.views[json["bufferView"].get<size_t>()];
+  if (!view.has_bytes) {
+    return Flaw(pointer + "/bufferView",
+                "its buffer has no uri and is not the GLB's own: there are no bytes");
+  }
+  ASSIGN_OR_RETURN(const uint64_t offset, NumberOr(json, "byteOffset", 0, kBytesMax, pointer));
+  const size_t stride = view.stride == 0 ? format.stored_bytes() : view.stride;
+  if (stride < format.stored_bytes()) {
+    return Flaw(pointer, fmt::format("an element has {} bytes, and the buffer view a stride of {}",
+                                     format.stored_bytes(), stride));
+  }
+  if (count == 0) return Layout{.bytes = {}, .stride = stride};
+  // The last element need not be padded to the stride.
+  const uint64_t end = offset + uint64_t{stride} * (count - 1) + format.stored_bytes();
+  if (end > view.bytes.size()) {
+    return Flaw(pointer, fmt::format("its {} elements end at byte {} of a buffer view that has {}",
+                                     count, end, view.bytes.size()));
+  }
+  return Layout{.bytes = view.bytes.substr(offset), .stride = stride};
+}
+
+// One element, without the padding of matrix columns.
+void CopyElement(const Layout& layout, size_t source, const Format& format, uint8_t* target) {
+  const char* bytes = layout.bytes.data() + source * layout.stride;
+  const size_t columns = ShapeColumns(format.shape);
+  const size_t column_bytes = format.element_bytes() / columns;
+  const size_t column_stride = format.stored_bytes() / columns;
+  for (size_t i = 0; i < columns; ++i)
+    std::memcpy(target + i * column_bytes, bytes + i * column_stride, column_bytes);
+}
+
+// Indices of the sparse values, which must rise strictly.
+absl::StatusOr<std::vector<uint32_t>> ReadSparseIndices(const Document& document,
+                                                        const Json& sparse, size_t sparse_count,
+                                                        size_t count, const std::string& pointer) {
+  const std::string place = pointer + "/indices";
+  const Json* json = Member(sparse, "indices");
+  if (json == nullptr || Member(*json, "bufferView") == nullptr)
+    return Flaw(place, "expected a bufferView");
+  ASSIGN_OR_RETURN(const Component component, ReadComponent(*json, place));
+  const Format format{.component = component, .shape = Shape::kScalar};
+  if (component != Component::kUint8 && component != Component::kUint16 &&
+      component != Component::kUint32) {
+    return Flaw(place + "/componentType", "expected 5121, 5123 or 5125");
+  }
+  ASSIGN_OR_RETURN(const Layout layout, FindLayout(document, *json, format, sparse_count, place));
+  Stream element = MakeStream(format, 1);
+  std::vector<uint32_t> indices(sparse_count);
+  for (size_t i = 0; i < sparse_count; ++i) {
+    CopyElement(layout, i, format, element.bytes.data());
+    indices[i] = static_cast<uint32_t>(element.IntegerAt(0, 0));
+    if (indices[i] >= count || (i > 0 && indices[i] <= indices[i - 1])) {
+      return Flaw(place, fmt::format("index {} is {}; expected rising indices below {}", i,
+                                     indices[i], count));
+    }
+  }
+  return indices;
+}
+
+absl::Status PutSparse(Document& document, const Json& sparse, size_t count,
+                       std::span<const uint32_t> elements, Stream& stream,
+                       const std::string& pointer) {
+  ASSIGN_OR_RETURN(const uint64_t sparse_count, NumberOr(sparse, "count", 0, count, pointer));
+  RETURN_IF_ERROR(document.Take(sparse_count * sizeof(uint32_t), pointer));
+  ASSIGN_OR_RETURN(const std::vector<uint32_t> indices,
+                   ReadSparseIndices(document, sparse, sparse_count, count, pointer));
+  const Json* values = Member(sparse, "values");
+  if (values == nullptr || Member(*values, "bufferView") == nullptr)
+    return Flaw(pointer + "/values", "expected a bufferView");
+  ASSIGN_OR_RETURN(const Layout layout,
+                   FindLayout(document, *values, stream.format, sparse_count, pointer + "/values"));
+  // Both lists rise: one walk along both.
+  size_t at = 0;
+  for (size_t i = 0; i < elements.size() && at < indices.size(); ++i) {
+    while (at < indices.size() && indices[at] < elements[i]) ++at;
+    if (at == indices.size() || indices[at] != elements[i]) continue;
+    CopyElement(layout, at, stream.format, stream.bytes.data() + i * stream.format.element_bytes());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFinite(const Stream& stream, std::span<const uint32_t> elements,
+                         const std::string& pointer) {
+  if (stream.format.component != Component::kFloat) return absl::OkStatus();
+  const size_t width = stream.format.width();
+  for (size_t i = 0; i < stream.count * width; ++i) {
+    if (!std::isfinite(stream.At(i / width, i % width))) {
+      return Flaw(pointer, fmt::format("element {} is not finite ({})", elements[i / width],
+                                       stream.At(i / width, i % width)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<AccessorHead> ReadAccessorHead(const Document& document, size_t index) {
+  const std::string pointer = PointerOf(index);
+  const Json& json = document.json["accessors"][index];
+  AccessorHead head;
+  ASSIGN_OR_RETURN(head.format.component, ReadComponent(json, pointer));
+  ASSIGN_OR_RETURN(const std::string type, TextOr(json, "type", "", pointer));
+  const std::optional<Shape> shape = ParseShape(type);
+  if (!shape) return Flaw(pointer + "/type", "expected SCALAR, VEC2 ... MAT4, not " + type);
+  head.format.shape = *shape;
+  ASSIGN_OR_RETURN(head.format.is_normalized, BoolOr(json, "normalized", false, pointer));
+  if (head.format.is_normalized &&
+      (head.format.component == Component::kFloat || head.format.component == Component::kUint32)) {
+    return Flaw(pointer + "/normalized", "only integers of 8 and 16 bits can be normalized");
+  }
+  ASSIGN_OR_RETURN(head.count, NumberOr(json, "count", 0, kElementsMax, pointer));
+  if (head.count == 0) return Flaw(pointer + "/count", "expected at least 1");
+  return head;
+}
+
+absl::StatusOr<Stream> ReadElements(Document& document, size_t index,
+                                    std::span<const uint32_t> elements) {
+  const std::string pointer = PointerOf(index);
+  ASSIGN_OR_RETURN(const AccessorHead head, ReadAccessorHead(document, index));
+  RETURN_IF_ERROR(document.Take(elements.size() * head.format.element_bytes(), pointer));
+  Stream stream = MakeStream(head.format, elements.size());
+  const Json& json = document.json["accessors"][index];
+  if (Member(json, "bufferView") != nullptr) {
+    ASSIGN_OR_RETURN(const Layout layout,
+                     FindLayout(document, json, head.format, head.count, pointer));
+    for (size_t i = 0; i < elements.size(); ++i) {
+      CopyElement(layout, elements[i], head.format,
+                  stream.bytes.data() + i * head.format.element_bytes());
+    }
+  }
+  if (const Json* sparse = Member(json, "sparse"); sparse != nullptr) {
+    RETURN_IF_ERROR(
+        PutSparse(document, *sparse, head.count, elements, stream, pointer + "/sparse"));
+  }
+  RETURN_IF_ERROR(CheckFinite(stream, elements, pointer));
+  return stream;
+}
+
+absl::StatusOr<Stream> ReadAccessor(Document& document, size_t index) {
+  ASSIGN_OR_RETURN(const AccessorHead head, ReadAccessorHead(document, index));
+  RETURN_IF_ERROR(document.Take(head.count * sizeof(uint32_t), PointerOf(index)));
+  std::vector<uint32_t> all(head.count);
+  std::iota(all.begin(), all.end(), 0u);
+  return ReadElements(document, index, all);
+}
+
+}  // namespace galley::worker::mesh

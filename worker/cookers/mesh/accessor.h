@@ -1,0 +1,31 @@
+// Reading of accessors: every offset, stride and count is checked before a byte is read.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/mesh/document.h"
+#include "worker/cookers/mesh/stream.h"
+
+namespace galley::worker::mesh {
+
+inline constexpr uint64_t kElementsMax = uint64_t{1} << 28;
+
+// How many elements accessor `index` has; its format. INVALID_ARGUMENT: out of range values.
+// REQUIRES for all of these: index < the number of accessors.
+struct AccessorHead {
+  Format format;
+  size_t count = 0;
+};
+absl::StatusOr<AccessorHead> ReadAccessorHead(const Document& document, size_t index);
+
+// The elements of accessor `index`, sparse values put in. Infinite and not-a-number values are an
+// error, since nothing can be computed with them.
+absl::StatusOr<Stream> ReadAccessor(Document& document, size_t index);
+// Only the elements listed. REQUIRES: `elements` rise strictly and lie below the count.
+absl::StatusOr<Stream> ReadElements(Document& document, size_t index,
+                                    std::span<const uint32_t> elements);
+
+}  // namespace galley::worker::mesh

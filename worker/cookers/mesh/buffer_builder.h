@@ -1,0 +1,64 @@
+// BufferBuilder: the one buffer of a GLB, its views and accessors.
+//
+// Layout: vertices of equal stride share a view, the attributes of a primitive interleaved (those
+// of each morph target apart), each attribute at a multiple of 4; then 16-bit indices, 32-bit
+// indices, inverse bind matrices, and the rest (animations, instances). Equal bytes are stored
+// once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/mesh/json_fields.h"
+#include "worker/cookers/mesh/primitive.h"
+#include "worker/cookers/mesh/stream.h"
+
+namespace galley::worker::mesh {
+
+class BufferBuilder {
+ public:
+  // Writes attributes and targets, `indices` where there are some, and `mode` into the glTF
+  // primitive `json`, in place of what is there.
+  void AddPrimitive(const Primitive& primitive, Json& json);
+
+  enum class Use { kInverseBind, kOther };
+  // The index of the accessor. `has_bounds`: with min and max.
+  size_t AddStream(const Stream& stream, Use use, bool has_bounds);
+
+  // Sets accessors, bufferViews and buffers; returns the buffer. Nothing may be added after it.
+  std::string Finish(Json& json);
+
+ private:
+  // In the order of the file. Vertices: their stride.
+  enum class Part { kVertices, kIndices16, kIndices32, kInverseBind, kOther };
+  using SectionKey = std::pair<Part, size_t>;
+  struct Section {
+    std::string bytes;
+    std::map<std::string, size_t> offsets;  // digest -> where those bytes begin
+  };
+  struct Accessor {
+    SectionKey section;
+    size_t offset = 0;
+    Format format;
+    size_t count = 0;
+    Json bounds;  // null, or {"min", "max"}
+  };
+
+  // Where `bytes` lie in the section, at a multiple of 4.
+  size_t Place(const SectionKey& section, const std::string& bytes);
+  size_t AddAccessor(Accessor accessor);
+  void AddAttributes(const Primitive& primitive, int target, Json& json);
+  void AddInterleaved(const std::vector<const Attribute*>& attributes, size_t stride,
+                      size_t vertex_count, Json& json);
+  size_t AddIndices(const Primitive& primitive);
+
+  std::map<SectionKey, Section> sections_;
+  std::vector<Accessor> accessors_;
+  std::map<std::tuple<SectionKey, size_t, int, Shape, bool, size_t, bool>, size_t> known_;
+};
+
+}  // namespace galley::worker::mesh

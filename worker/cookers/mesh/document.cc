@@ -1,0 +1,284 @@
+#include "worker/cookers/mesh/document.h"
+
+#include <array>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/cookers/data/json_source.h"
+#include "worker/cookers/mesh/extensions.h"
+#include "worker/cookers/mesh/glb.h"
+#include "worker/cookers/mesh/meshopt_views.h"
+#include "worker/cookers/mesh/uri.h"
+
+namespace galley::worker::mesh {
+namespace {
+
+constexpr uint64_t kBytesMax = uint64_t{1} << 40;
+constexpr uint64_t kStrideMin = 4;
+constexpr uint64_t kStrideMax = 252;
+
+constexpr std::array<const char*, 13> kArrays = {
+    "accessors", "animations", "buffers",  "bufferViews", "cameras", "images",  "materials",
+    "meshes",    "nodes",      "samplers", "scenes",      "skins",   "textures"};
+
+// Members that are an index into a top-level array.
+struct IndexRule {
+  const char* pattern;
+  const char* target;
+};
+constexpr IndexRule kReferences[] = {
+    {"scene", "scenes"},
+    {"scenes/*/nodes/*", "nodes"},
+    {"nodes/*/children/*", "nodes"},
+    {"nodes/*/mesh", "meshes"},
+    {"nodes/*/camera", "cameras"},
+    {"nodes/*/skin", "skins"},
+    {"nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/*", "accessors"},
+    {"skins/*/joints/*", "nodes"},
+    {"skins/*/skeleton", "nodes"},
+    {"skins/*/inverseBindMatrices", "accessors"},
+    {"animations/*/channels/*/target/node", "nodes"},
+    {"animations/*/samplers/*/input", "accessors"},
+    {"animations/*/samplers/*/output", "accessors"},
+    {"meshes/*/primitives/*/indices", "accessors"},
+    {"meshes/*/primitives/*/material", "materials"},
+    {"meshes/*/primitives/*/attributes/*", "accessors"},
+    {"meshes/*/primitives/*/targets/*/*", "accessors"},
+    {"meshes/*/primitives/*/extensions/KHR_materials_variants/mappings/*/material", "materials"},
+    {"textures/*/source", "images"},
+    {"textures/*/sampler", "samplers"},
+    {"images/*/bufferView", "bufferViews"},
+    {"accessors/*/bufferView", "bufferViews"},
+    {"accessors/*/sparse/indices/bufferView", "bufferViews"},
+    {"accessors/*/sparse/values/bufferView", "bufferViews"},
+    {"bufferViews/*/buffer", "buffers"},
+};
+
+absl::Status CheckArrays(const Json& json) {
+  if (!json.is_object()) return Flaw("", "expected a JSON object, not " + Shown(json));
+  for (const char* name : kArrays) {
+    const Json* array = Member(json, name);
+    if (array == nullptr) continue;
+    if (!array->is_array())
+      return Flaw(fmt::format("/{}", name), "expected an array, not " + Shown(*array));
+    for (size_t i = 0; i < array->size(); ++i) {
+      if (!(*array)[i].is_object())
+        return Flaw(fmt::format("/{}/{}", name, i), "expected an object");
+    }
+  }
+  if (ArraySize(json, "nodes") > kNodesMax)
+    return Flaw("/nodes", fmt::format("more than {} nodes", kNodesMax));
+  return absl::OkStatus();
+}
+
+absl::Status CheckVersion(const Json& json) {
+  const Json* asset = Member(json, "asset");
+  if (asset == nullptr) return Flaw("", "no member \"asset\"; expected glTF 2.0");
+  for (const char* key : {"version", "minVersion"}) {
+    ASSIGN_OR_RETURN(const std::string version, TextOr(*asset, key, "2.0", "/asset"));
+    if (!version.starts_with("2."))
+      return Flaw(fmt::format("/asset/{}", key), "expected 2.0, not " + version);
+  }
+  if (Member(*asset, "version") == nullptr) return Flaw("/asset", "no member \"version\"");
+  return absl::OkStatus();
+}
+
+// Also turns 5.0 into 5: later code reads indices without a look.
+absl::Status CheckReferences(Json& json) {
+  for (const IndexRule& rule : kReferences) {
+    const size_t size = ArraySize(json, rule.target);
+    RETURN_IF_ERROR(VisitJson(
+        json, rule.pattern, "", [&](Json& value, const std::string& pointer) -> absl::Status {
+          const auto index = WholeNumber(value, UINT32_MAX, pointer);
+          if (!index.ok()) return index.status();
+          if (*index >= size) {
+            return Flaw(pointer,
+                        fmt::format("{} is out of range: /{} has {}", *index, rule.target, size));
+          }
+          value = *index;
+          return absl::OkStatus();
+        }));
+  }
+  return absl::OkStatus();
+}
+
+// Each node has at most one parent, and none is its own ancestor.
+absl::Status CheckForest(const Json& json) {
+  const size_t count = ArraySize(json, "nodes");
+  std::vector<size_t> parent(count, count);
+  for (size_t i = 0; i < count; ++i) {
+    const Json* children = Array(json["nodes"][i], "children");
+    if (children == nullptr) continue;
+    for (const Json& child : *children) {
+      const size_t index = child.get<size_t>();
+      if (parent[index] != count) {
+        return Flaw(fmt::format("/nodes/{}/children", i),
+                    fmt::format("node {} is a child of node {} already", index, parent[index]));
+      }
+      parent[index] = i;
+    }
+  }
+  // A walk upwards that is longer than there are nodes goes round. Nodes known to end are marked.
+  std::vector<bool> ends(count, false);
+  std::vector<size_t> path;
+  for (size_t i = 0; i < count; ++i) {
+    path.clear();
+    size_t at = i;
+    while (at != count && !ends[at] && path.size() <= count) {
+      path.push_back(at);
+      at = parent[at];
+    }
+    if (path.size() > count)
+      return Flaw(fmt::format("/nodes/{}", i), "the node is its own ancestor");
+    for (const size_t node : path) ends[node] = true;
+  }
+  return absl::OkStatus();
+}
+
+class BufferReader {
+ public:
+  BufferReader(Document& document, std::string_view binary, const FileReader& read_file)
+      : document_(document), binary_(binary), read_file_(read_file) {}
+
+  absl::Status ReadAll();
+
+ private:
+  struct Buffer {
+    std::string_view bytes;
+    bool has_bytes = true;
+  };
+  absl::StatusOr<Buffer> Read(const Json& json, bool is_first, const std::string& pointer);
+  absl::StatusOr<std::string_view> ReadUri(const std::string& uri, const std::string& pointer);
+  absl::Status AddView(const Json& json, const std::string& pointer);
+
+  Document& document_;
+  const std::string_view binary_;
+  const FileReader& read_file_;
+  std::vector<Buffer> buffers_;
+};
+
+absl::StatusOr<std::string_view> BufferReader::ReadUri(const std::string& uri,
+                                                       const std::string& pointer) {
+  if (IsDataUri(uri)) {
+    RETURN_IF_ERROR(document_.Take(uri.size(), pointer));
+    auto data = ParseDataUri(uri);
+    if (!data.ok()) return Annotate(data.status(), pointer);
+    return document_.Keep(MakeBlob(std::move(data->bytes)));
+  }
+  const auto path = PathOfUri(uri);
+  if (!path.ok()) return Annotate(path.status(), pointer);
+  auto bytes = read_file_(*path);
+  if (!bytes.ok()) return Annotate(bytes.status(), pointer);
+  if (*bytes == nullptr) return Flaw(pointer, fmt::format("there is no file \"{}\"", *path));
+  return document_.Keep(*std::move(bytes));
+}
+
+absl::StatusOr<BufferReader::Buffer> BufferReader::Read(const Json& json, bool is_first,
+                                                        const std::string& pointer) {
+  ASSIGN_OR_RETURN(const uint64_t length, NumberOr(json, "byteLength", 0, kBytesMax, pointer));
+  Buffer buffer;
+  if (Member(json, "uri") != nullptr) {
+    ASSIGN_OR_RETURN(const std::string uri, TextOr(json, "uri", "", pointer));
+    ASSIGN_OR_RETURN(buffer.bytes, ReadUri(uri, pointer + "/uri"));
+  } else if (is_first && !binary_.empty()) {
+    buffer.bytes = binary_;
+  } else {
+    return Buffer{.bytes = {}, .has_bytes = false};
+  }
+  if (buffer.bytes.size() < length) {
+    return Flaw(pointer, fmt::format("byteLength is {}, and there are {} bytes", length,
+                                     buffer.bytes.size()));
+  }
+  buffer.bytes = buffer.bytes.substr(0, length);
+  return buffer;
+}
+
+absl::Status BufferReader::AddView(const Json& json, const std::string& pointer) {
+  if (Member(json, "buffer") == nullptr) return Flaw(pointer, "no member \"buffer\"");
+  const Buffer& buffer = buffers_[json["buffer"].get<size_t>()];
+  ASSIGN_OR_RETURN(const uint64_t offset, NumberOr(json, "byteOffset", 0, kBytesMax, pointer));
+  ASSIGN_OR_RETURN(const uint64_t length, NumberOr(json, "byteLength", 0, kBytesMax, pointer));
+  ASSIGN_OR_RETURN(const uint64_t stride, NumberOr(json, "byteStride", 0, kStrideMax, pointer));
+  if (Member(json, "byteStride") != nullptr && stride < kStrideMin)
+    return Flaw(pointer + "/byteStride", fmt::format("{} is less than {}", stride, kStrideMin));
+  BufferView view{.bytes = {}, .stride = stride, .has_bytes = buffer.has_bytes};
+  if (buffer.has_bytes) {
+    if (offset > buffer.bytes.size() || length > buffer.bytes.size() - offset) {
+      return Flaw(pointer, fmt::format("bytes {} to {} of a buffer that has {}", offset,
+                                       offset + length, buffer.bytes.size()));
+    }
+    view.bytes = buffer.bytes.substr(offset, length);
+  }
+  const Json* extensions = Member(json, "extensions");
+  const Json* compressed =
+      extensions == nullptr ? nullptr : Member(*extensions, kMeshoptCompression);
+  if (compressed != nullptr) {
+    const std::string place = fmt::format("{}/extensions/{}", pointer, kMeshoptCompression);
+    ASSIGN_OR_RETURN(const uint64_t source,
+                     NumberOr(*compressed, "buffer", buffers_.size(), UINT32_MAX, place));
+    if (source >= buffers_.size() || !buffers_[source].has_bytes)
+      return Flaw(place + "/buffer", "expected the index of a buffer that has bytes");
+    ASSIGN_OR_RETURN(view.bytes,
+                     DecodeMeshoptView(document_, *compressed, buffers_[source].bytes, place));
+    view.has_bytes = true;
+    if (view.bytes.size() < length)
+      return Flaw(place, fmt::format("count * byteStride is less than byteLength, {}", length));
+  }
+  document_.views.push_back(view);
+  return absl::OkStatus();
+}
+
+absl::Status BufferReader::ReadAll() {
+  const Json& json = document_.json;
+  for (size_t i = 0; i < ArraySize(json, "buffers"); ++i) {
+    ASSIGN_OR_RETURN(const Buffer buffer,
+                     Read(json["buffers"][i], i == 0, fmt::format("/buffers/{}", i)));
+    buffers_.push_back(buffer);
+  }
+  for (size_t i = 0; i < ArraySize(json, "bufferViews"); ++i)
+    RETURN_IF_ERROR(AddView(json["bufferViews"][i], fmt::format("/bufferViews/{}", i)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Document::Take(uint64_t bytes, const std::string& pointer) {
+  const uint64_t max = memory_bytes_max / 4;
+  if (bytes > max || taken_bytes_ > max - bytes) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{}: not enough memory for this mesh (the job may use {} bytes); raise "
+                    "`memory` in its rule",
+                    pointer, memory_bytes_max));
+  }
+  taken_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+std::string_view Document::Keep(Blob bytes) {
+  kept_.push_back(std::move(bytes));
+  return *kept_.back();
+}
+
+absl::StatusOr<Document> ReadDocument(const Blob& source, const FileReader& read_file,
+                                      const DocumentOptions& options) {
+  Document document;
+  document.memory_bytes_max = options.memory_bytes_max;
+  const std::string_view bytes = document.Keep(source);
+  GlbChunks chunks{.json = bytes, .binary = {}, .warnings = {}};
+  if (IsGlb(bytes)) {
+    ASSIGN_OR_RETURN(chunks, ReadGlb(bytes));
+    document.warnings = chunks.warnings;
+  }
+  ASSIGN_OR_RETURN(document.json, ParseJsonSource(chunks.json));
+  RETURN_IF_ERROR(CheckArrays(document.json));
+  RETURN_IF_ERROR(CheckVersion(document.json));
+  RETURN_IF_ERROR(CheckRequiredExtensions(document.json));
+  DropUnknownExtensions(document.json, document.warnings);
+  RETURN_IF_ERROR(CheckReferences(document.json));
+  RETURN_IF_ERROR(CheckForest(document.json));
+  RETURN_IF_ERROR(BufferReader(document, chunks.binary, read_file).ReadAll());
+  return document;
+}
+
+}  // namespace galley::worker::mesh

@@ -1,0 +1,60 @@
+// Document: a glTF source in memory: its JSON, checked for shape, and the bytes that its buffer
+// views show.
+//
+// What a Document promises: every member of the JSON that is an index into another top-level array
+// lies within it (kReferences in document.cc lists them); nodes are trees; every element of the
+// top-level arrays is an object; no extension is required that this cooker does not know. Contents
+// of accessors are checked when they are read (accessor.h).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/blob.h"
+#include "worker/cookers/mesh/json_fields.h"
+
+namespace galley::worker::mesh {
+
+inline constexpr size_t kNodesMax = 1'000'000;
+
+struct BufferView {
+  std::string_view bytes;
+  size_t stride = 0;      // 0: tight
+  bool has_bytes = true;  // false: of a buffer that is only a fallback for a decoder
+};
+
+class Document {
+ public:
+  Json json;
+  std::vector<BufferView> views;
+  std::vector<std::string> warnings;
+  uint64_t memory_bytes_max = 0;
+
+  // Counts memory that is about to be taken. RESOURCE_EXHAUSTED when this source needs more than a
+  // quarter of what the job may use.
+  absl::Status Take(uint64_t bytes, const std::string& pointer);
+  // Owns what views show; addresses stay.
+  std::string_view Keep(Blob bytes);
+
+ private:
+  uint64_t taken_bytes_ = 0;
+  std::deque<Blob> kept_;
+};
+
+// Answers the bytes of a file relative to the source's folder, nullptr when there is none.
+using FileReader = std::function<absl::StatusOr<Blob>(const std::string& path)>;
+
+struct DocumentOptions {
+  uint64_t memory_bytes_max = 0;
+};
+// Reads a .gltf or .glb (told apart by their first bytes) with its buffers. INVALID_ARGUMENT says
+// which JSON pointer is wrong; errors of `read_file` are handed on.
+absl::StatusOr<Document> ReadDocument(const Blob& source, const FileReader& read_file,
+                                      const DocumentOptions& options);
+
+}  // namespace galley::worker::mesh

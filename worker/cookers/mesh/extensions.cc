@@ -1,0 +1,141 @@
+#include "worker/cookers/mesh/extensions.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <set>
+
+#include "fmt/format.h"
+
+namespace galley::worker::mesh {
+namespace {
+
+// Kept, or taken up: their indices are of nodes, meshes, materials (which keep theirs), or are
+// followed.
+constexpr std::string_view kKnown[] = {
+    "EXT_mesh_gpu_instancing",
+    "EXT_meshopt_compression",  // decoded
+    "EXT_texture_avif",         // as other textures
+    "EXT_texture_webp",
+    "KHR_lights_punctual",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_pbrSpecularGlossiness",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
+    "KHR_materials_transmission",
+    "KHR_materials_unlit",
+    "KHR_materials_variants",
+    "KHR_materials_volume",
+    "KHR_mesh_quantization",
+    "KHR_node_visibility",
+    "KHR_texture_basisu",
+    "KHR_texture_transform",
+    "KHR_xmp_json_ld",
+    "MSFT_lod",
+    "MSFT_texture_dds",
+};
+
+bool IsKnown(std::string_view name) {
+  return std::find(std::begin(kKnown), std::end(kKnown), name) != std::end(kKnown);
+}
+
+// Calls `visit` for every object "extensions" within `value`, innermost last. What lies in "extras"
+// is the author's own.
+void VisitExtensions(Json& value, const std::function<void(Json&)>& visit) {
+  if (value.is_array()) {
+    for (Json& element : value) VisitExtensions(element, visit);
+    return;
+  }
+  if (!value.is_object()) return;
+  if (Json* extensions = Member(value, "extensions"); extensions != nullptr) {
+    if (extensions->is_object()) visit(*extensions);
+  }
+  for (const auto& item : value.items()) {
+    if (item.key() != "extras") VisitExtensions(item.value(), visit);
+  }
+}
+
+// An "extensions" left empty is not allowed.
+void EraseEmptyExtensions(Json& value) {
+  if (value.is_array()) {
+    for (Json& element : value) EraseEmptyExtensions(element);
+    return;
+  }
+  if (!value.is_object()) return;
+  const Json* extensions = Member(value, "extensions");
+  if (extensions != nullptr && extensions->is_object() && extensions->empty())
+    value.erase("extensions");
+  for (const auto& item : value.items()) {
+    if (item.key() != "extras") EraseEmptyExtensions(item.value());
+  }
+}
+
+}  // namespace
+
+absl::Status CheckRequiredExtensions(const Json& json) {
+  const Json* required = Array(json, "extensionsRequired");
+  if (required == nullptr) return absl::OkStatus();
+  for (const Json& name : *required) {
+    if (!name.is_string())
+      return Flaw("/extensionsRequired", "expected strings, not " + Shown(name));
+    const auto& text = name.get_ref<const std::string&>();
+    if (text == "KHR_draco_mesh_compression") {
+      return Flaw("/extensionsRequired",
+                  "KHR_draco_mesh_compression is not read; export the mesh uncompressed, or with "
+                  "EXT_meshopt_compression");
+    }
+    if (!IsKnown(text)) {
+      return Flaw("/extensionsRequired",
+                  fmt::format("{} is required and not known here; export without it", Shown(name)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void DropUnknownExtensions(Json& json, std::vector<std::string>& warnings) {
+  std::set<std::string> dropped;
+  VisitExtensions(json, [&](Json& extensions) {
+    for (auto item = extensions.begin(); item != extensions.end();) {
+      if (IsKnown(item.key())) {
+        ++item;
+      } else {
+        dropped.insert(item.key());
+        item = extensions.erase(item);
+      }
+    }
+  });
+  EraseEmptyExtensions(json);
+  for (const std::string& name : dropped)
+    warnings.push_back(fmt::format("extension {} is not known here and left out", Shown(name)));
+}
+
+void ListExtensions(Json& json, bool is_quantized) {
+  std::set<std::string> required_before;
+  if (const Json* required = Array(json, "extensionsRequired"); required != nullptr) {
+    for (const Json& name : *required) required_before.insert(name.get<std::string>());
+  }
+  json.erase("extensionsUsed");
+  json.erase("extensionsRequired");
+  EraseEmptyExtensions(json);
+  std::set<std::string> used;
+  VisitExtensions(json, [&](Json& extensions) {
+    for (const auto& item : extensions.items()) used.insert(item.key());
+  });
+  if (is_quantized) {
+    used.insert(kMeshQuantization);
+    required_before.insert(kMeshQuantization);
+  }
+  std::set<std::string> required;
+  std::set_intersection(used.begin(), used.end(), required_before.begin(), required_before.end(),
+                        std::inserter(required, required.end()));
+  if (!used.empty()) json["extensionsUsed"] = used;
+  if (!required.empty()) json["extensionsRequired"] = required;
+}
+
+}  // namespace galley::worker::mesh

@@ -1,0 +1,26 @@
+// The GLB container (glTF 2.0, section 4): a header of 12 bytes (magic "glTF", version 2, length),
+// then chunks (length, type, bytes padded to 4): JSON first, then perhaps BIN.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace galley::worker::mesh {
+
+struct GlbChunks {
+  std::string_view json;
+  std::string_view binary;  // empty when there is none
+  std::vector<std::string> warnings;
+};
+
+inline bool IsGlb(std::string_view bytes) { return bytes.starts_with("glTF"); }
+// INVALID_ARGUMENT: another version, truncated, a first chunk that is not JSON.
+absl::StatusOr<GlbChunks> ReadGlb(std::string_view bytes);
+// `binary` may be empty: then there is no such chunk. INVALID_ARGUMENT above 4 GiB, what the
+// container's length can say.
+absl::StatusOr<std::string> WriteGlb(std::string_view json, std::string_view binary);
+
+}  // namespace galley::worker::mesh

@@ -1,0 +1,305 @@
+// What of glTF is read, and what is said of what is not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <meshoptimizer.h>
+
+#include <limits>
+
+#include "worker/cookers/mesh/testing/mesh_cooking.h"
+
+namespace galley::worker::mesh {
+namespace {
+
+using nlohmann::json;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Tolerance kQuantised = {.position = 3.1e-5, .attribute = 0.011};
+
+class GltfReadingTest : public MeshCooking {
+ protected:
+  // The cube after `change` of its JSON.
+  template <typename Change>
+  std::string Changed(const Change& change) {
+    GltfBuilder builder = CubeScene();
+    change(builder.json);
+    return builder.Glb();
+  }
+  // Both draw the same.
+  void ExpectEqualDrawing(const GltfBuilder& expected, const std::string& source) {
+    EXPECT_EQ(Compare(ReadTriangles(ReadGlbFile(expected.Glb())), ReadTriangles(Cook(source)),
+                      kQuantised),
+              "");
+  }
+};
+
+TEST_F(GltfReadingTest, StripsAndFansBecomeLists) {
+  // Quad 0 1 2 3 as a strip (0 1 3 2) and as a fan (0 1 2 3).
+  const std::vector<float> positions = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};
+  const auto scene = [&](int mode, const std::vector<uint32_t>& indices) {
+    GltfBuilder builder;
+    json primitive = {{"mode", mode}};
+    primitive["attributes"]["POSITION"] = builder.AddFloats("VEC3", positions, true);
+    primitive["indices"] = builder.AddIntegers("SCALAR", 5121, indices);
+    builder.AddMesh(primitive);
+    return builder;
+  };
+  ExpectEqualDrawing(scene(4, {0, 1, 3, 1, 2, 3}), scene(5, {0, 1, 3, 2}).Glb());
+  ExpectEqualDrawing(scene(4, {0, 1, 2, 0, 2, 3}), scene(6, {0, 1, 2, 3}).Glb());
+  // A strip's degenerate joints draw nothing.
+  ExpectEqualDrawing(scene(4, {0, 1, 3}), scene(5, {0, 1, 3, 3, 3}).Glb());
+}
+
+TEST_F(GltfReadingTest, PointsAndLinesPassThrough) {
+  for (const int mode : {0, 1, 2, 3}) {
+    GltfBuilder builder;
+    json primitive = {{"mode", mode}};
+    primitive["attributes"]["POSITION"] =
+        builder.AddFloats("VEC3", {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}, true);
+    if (mode == 1) primitive["indices"] = builder.AddIntegers("SCALAR", 5121, {0, 1, 0, 3});
+    builder.AddMesh(primitive);
+    const GlbFile file = Cook(builder.Glb(), {{"quantize", false}, {"lods", {0.5}}});
+    const json& cooked = file.json["meshes"][0]["primitives"][0];
+    EXPECT_EQ(cooked["mode"], mode);
+    EXPECT_EQ(cooked.contains("indices"), mode == 1);
+    if (mode == 1) {
+      EXPECT_THAT(ReadValues(file, cooked["indices"].get<size_t>()), ElementsAre(0, 1, 0, 2));
+    } else {
+      EXPECT_THAT(ReadValues(file, cooked["attributes"]["POSITION"].get<size_t>()),
+                  ElementsAre(0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0));
+    }
+  }
+}
+
+TEST_F(GltfReadingTest, VerticesWithoutIndicesAreWelded) {
+  GltfBuilder expected = CubeScene();
+  const Surface cube = Cube();
+  Surface loose;
+  for (const uint32_t index : cube.indices) {
+    for (size_t c = 0; c < 3; ++c) {
+      loose.positions.push_back(cube.positions[index * 3 + c]);
+      loose.normals.push_back(cube.normals[index * 3 + c]);
+    }
+    for (size_t c = 0; c < 2; ++c) loose.texcoords.push_back(cube.texcoords[index * 2 + c]);
+  }
+  GltfBuilder builder;
+  json primitive = AddSurface(builder, loose);
+  primitive.erase("indices");
+  builder.AddMesh(primitive);
+  ExpectEqualDrawing(expected, builder.Glb());
+  EXPECT_EQ(CookBytes(builder.Glb()), CookBytes(expected.Glb()));
+}
+
+TEST_F(GltfReadingTest, InterleavedViewsAreReadByTheirStride) {
+  const Surface cube = Cube();
+  std::string bytes;
+  for (size_t i = 0; i < 24; ++i) {
+    const auto put = [&](const float* values, size_t count) {
+      bytes.append(reinterpret_cast<const char*>(values), count * sizeof(float));
+    };
+    put(&cube.normals[i * 3], 3);
+    put(&cube.positions[i * 3], 3);
+    put(&cube.texcoords[i * 2], 2);
+  }
+  GltfBuilder builder;
+  const size_t view = builder.AddView(bytes, 32);
+  const auto accessor = [&](const char* type, size_t offset) {
+    builder.json["accessors"].push_back({{"bufferView", view},
+                                         {"byteOffset", offset},
+                                         {"componentType", 5126},
+                                         {"count", 24},
+                                         {"type", type}});
+    return builder.json["accessors"].size() - 1;
+  };
+  json primitive;
+  primitive["attributes"]["NORMAL"] = accessor("VEC3", 0);
+  primitive["attributes"]["POSITION"] = accessor("VEC3", 12);
+  primitive["attributes"]["TEXCOORD_0"] = accessor("VEC2", 24);
+  primitive["indices"] = builder.AddIntegers("SCALAR", 5125, cube.indices);
+  builder.AddMesh(primitive);
+  EXPECT_EQ(CookBytes(builder.Glb()), CookBytes(CubeScene().Glb()));
+}
+
+TEST_F(GltfReadingTest, SparseValuesAreputIn) {
+  GltfBuilder builder = CubeScene();
+  const std::vector<float> moved = {12, 3, 4, 13, 5, 6};
+  const size_t values =
+      builder.AddView({reinterpret_cast<const char*>(moved.data()), moved.size() * 4});
+  const size_t indices = builder.AddView(std::string("\x02\x00\x15\x00", 4));
+  builder.json["accessors"][0]["sparse"] = {
+      {"count", 2},
+      {"indices", {{"bufferView", indices}, {"componentType", 5123}}},
+      {"values", {{"bufferView", values}}}};
+  ExpectSame(builder, {.position = 1e-4, .attribute = 0.011});
+  // Without a buffer view all others are zero.
+  builder.json["accessors"][0].erase("bufferView");
+  const GlbFile file = Cook(builder.Glb(), {{"quantize", false}});
+  const std::vector<double> positions = ReadValues(
+      file, file.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].get<size_t>());
+  EXPECT_THAT(positions, Contains(13.0));
+  EXPECT_THAT(positions, Contains(0.0));
+}
+
+TEST_F(GltfReadingTest, NormalisedIntegersKeepTheirMeaning) {
+  GltfBuilder builder;
+  json primitive = AddSurface(builder, Cube());
+  std::vector<uint32_t> colors;
+  for (uint32_t i = 0; i < 24 * 4; ++i) colors.push_back(i * 650);
+  primitive["attributes"]["COLOR_0"] = builder.AddIntegers("VEC4", 5123, colors, true);
+  builder.AddMesh(primitive);
+  ExpectSame(builder, kQuantised);
+}
+
+TEST_F(GltfReadingTest, PrimitivesThatShareVerticesGetWhatTheyUse) {
+  GltfBuilder builder;
+  json first = AddSurface(builder, Cube());
+  json second = first;
+  first["indices"] = builder.AddIntegers("SCALAR", 5123, {0, 1, 2});
+  second["indices"] = builder.AddIntegers("SCALAR", 5123, {8, 9, 10, 8, 10, 11});
+  builder.AddMesh(first);
+  builder.json["meshes"][0]["primitives"].push_back(second);
+  ExpectSame(builder, kQuantised);
+  EXPECT_THAT(Run(builder.Glb())->tags(),
+              Contains(testing::Pair("vertices", testing::VariantWith<double>(7))));
+}
+
+TEST_F(GltfReadingTest, MeshoptCompressionIsDecoded) {
+  GltfBuilder builder = CubeScene();
+  const Surface cube = Cube();
+  std::string packed(meshopt_encodeVertexBufferBound(24, 12), '\0');
+  packed.resize(meshopt_encodeVertexBuffer(reinterpret_cast<unsigned char*>(packed.data()),
+                                           packed.size(), cube.positions.data(), 24, 12));
+  const size_t view = builder.AddView(packed);
+  const json place = builder.json["bufferViews"][view];
+  builder.json["bufferViews"].erase(view);
+  builder.json["bufferViews"][0]["extensions"]["EXT_meshopt_compression"] = {
+      {"buffer", 0},
+      {"byteOffset", place["byteOffset"]},
+      {"byteLength", packed.size()},
+      {"byteStride", 12},
+      {"count", 24},
+      {"mode", "ATTRIBUTES"}};
+  builder.json["extensionsUsed"] = {"EXT_meshopt_compression"};
+  builder.json["extensionsRequired"] = {"EXT_meshopt_compression"};
+  EXPECT_EQ(CookBytes(builder.Glb()), CookBytes(CubeScene().Glb()));
+  builder.buffer[place["byteOffset"].get<size_t>()] = 'x';
+  EXPECT_EQ(
+      ErrorOf(builder.Glb()),
+      "/bufferViews/0/extensions/EXT_meshopt_compression: the compressed bytes do not decode");
+}
+
+TEST_F(GltfReadingTest, ExtensionsAreKeptDroppedOrRefusedByName) {
+  const std::string source = Changed([](json& gltf) {
+    gltf["nodes"][0]["extensions"] = {{"VENDOR_x", {{"accessor", 1}}},
+                                      {"KHR_lights_punctual", {{"light", 0}}}};
+    gltf["extensions"] = {{"KHR_lights_punctual", {{"lights", {{{"type", "point"}}}}}}};
+    gltf["nodes"][0]["extras"] = {{"extensions", {{"mine", 1}}}};
+    gltf["extensionsUsed"] = {"VENDOR_x", "KHR_lights_punctual"};
+  });
+  const auto context = Run(source);
+  ASSERT_TRUE(status_.ok()) << status_;
+  EXPECT_THAT(context->warnings(),
+              ElementsAre("extension \"VENDOR_x\" is not known here and left out"));
+  const json gltf = ReadGlbFile(context->output(".glb")).json;
+  EXPECT_EQ(gltf["extensionsUsed"], json({"KHR_lights_punctual", "KHR_mesh_quantization"}));
+  EXPECT_EQ(gltf["nodes"][0]["extensions"], json({{"KHR_lights_punctual", {{"light", 0}}}}));
+  EXPECT_EQ(gltf["nodes"][0]["extras"]["extensions"]["mine"], 1);
+  const auto required = [](const char* name) {
+    return [name](json& changed) { changed["extensionsRequired"] = {name}; };
+  };
+  EXPECT_THAT(ErrorOf(Changed(required("VENDOR_x"))), HasSubstr("\"VENDOR_x\" is required"));
+  EXPECT_THAT(ErrorOf(Changed(required("KHR_draco_mesh_compression"))),
+              HasSubstr("export the mesh uncompressed"));
+}
+
+TEST_F(GltfReadingTest, FlawsAreNamedByTheirPlace) {
+  const auto error = [&](const auto& change) { return ErrorOf(Changed(change)); };
+  EXPECT_EQ(error([](json& g) { g["accessors"][0]["count"] = 25; }),
+            "/meshes/0/primitives/0/attributes/POSITION: 25 elements, and 24 in the attributes "
+            "before it");
+  EXPECT_EQ(error([](json& g) { g["accessors"][3]["count"] = 3000; }),
+            "/meshes/0/primitives/0/indices: /accessors/3: its 3000 elements end at byte 6000 of a "
+            "buffer view that has 72");
+  EXPECT_EQ(error([](json& g) { g["bufferViews"][1]["byteLength"] = 99999; }),
+            "/bufferViews/1: bytes 288 to 100287 of a buffer that has 840");
+  EXPECT_EQ(error([](json& g) { g["accessors"][0]["bufferView"] = 4; }),
+            "/accessors/0/bufferView: 4 is out of range: /bufferViews has 4");
+  EXPECT_EQ(error([](json& g) { g["nodes"][0]["mesh"] = -1; }),
+            "/nodes/0/mesh: expected an integer from 0 to 4294967295, not -1");
+  EXPECT_EQ(error([](json& g) { g["nodes"][0]["children"] = {0}; }),
+            "/nodes/0: the node is its own ancestor");
+  EXPECT_EQ(error([](json& g) { g["meshes"][0]["primitives"] = json::array(); }),
+            "/meshes/0/primitives: expected at least one primitive");
+  EXPECT_EQ(error([](json& g) { g["meshes"][0]["primitives"][0]["mode"] = 7; }),
+            "/meshes/0/primitives/0/mode: expected an integer from 0 to 6, not 7");
+  EXPECT_EQ(error([](json& g) { g["accessors"][0]["type"] = "VEC5"; }),
+            "/meshes/0/primitives/0/attributes/POSITION: /accessors/0/type: expected SCALAR, VEC2 "
+            "... MAT4, not VEC5");
+  EXPECT_EQ(error([](json& g) { g["accessors"][0]["type"] = "VEC2"; }),
+            "/meshes/0/primitives/0/attributes/POSITION: VEC2 of component type 5126 is no format "
+            "for it");
+  EXPECT_EQ(error([](json& g) { g["asset"]["version"] = "1.0"; }),
+            "/asset/version: expected 2.0, not 1.0");
+  EXPECT_EQ(error([](json& g) { g["meshes"] = 5; }), "/meshes: expected an array, not 5");
+  EXPECT_EQ(error([](json& g) {
+              g["materials"] = {{{"normalTexture", {{"index", 0}}}}};
+            }),
+            "/materials/0/normalTexture/index: 0 is out of range: /textures has 0");
+}
+
+TEST_F(GltfReadingTest, IndicesBeyondTheVerticesAreFlaws) {
+  GltfBuilder builder;
+  json primitive = AddSurface(builder, Cube());
+  primitive["indices"] = builder.AddIntegers("SCALAR", 5123, {0, 1, 24});
+  builder.AddMesh(primitive);
+  EXPECT_EQ(ErrorOf(builder.Glb()),
+            "/meshes/0/primitives/0/indices: index 2 is 24, and there are 24 vertices");
+}
+
+TEST_F(GltfReadingTest, NumbersThatAreNotFiniteAreFlaws) {
+  Surface cube = Cube();
+  cube.positions[4] = std::numeric_limits<float>::quiet_NaN();
+  GltfBuilder builder;
+  builder.AddMesh(AddSurface(builder, cube));
+  EXPECT_EQ(ErrorOf(builder.Glb()),
+            "/meshes/0/primitives/0/attributes/POSITION: /accessors/0: element 1 is not finite "
+            "(nan)");
+}
+
+TEST_F(GltfReadingTest, DamagedContainersAreVerdicts) {
+  const std::string glb = CubeScene().Glb();
+  EXPECT_THAT(ErrorOf(glb.substr(0, glb.size() - 8)), HasSubstr("truncated?"));
+  EXPECT_THAT(ErrorOf("glTF"), HasSubstr("a header of 12"));
+  EXPECT_THAT(ErrorOf(std::string("glTF\x01\0\0\0\x0c\0\0\0", 12)), HasSubstr("GLB version 1"));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(ErrorOf("{]"), HasSubstr("line 1, column 2"));
+  EXPECT_THAT(ErrorOf("[]"), HasSubstr("expected a JSON object"));
+}
+
+TEST_F(GltfReadingTest, UrisAreRelativePathsOrData) {
+  const auto error = [&](const char* uri) { return ErrorOf(CubeScene().Gltf(uri)); };
+  EXPECT_THAT(error("https://example.org/a.bin"), HasSubstr("is not a relative path"));
+  EXPECT_THAT(error("a%2.bin"), HasSubstr("not followed by two hexadecimal digits"));
+  EXPECT_THAT(error("data:;base64,AAA*"), HasSubstr("bad character at 3"));
+  EXPECT_THAT(error("data:nothing"), HasSubstr("without a comma"));
+  EXPECT_THAT(error("data:,%00%01"), HasSubstr("byteLength is 840, and there are 2 bytes"));
+}
+
+TEST_F(GltfReadingTest, ImagesThatNoCookerReadsAreRefused) {
+  const auto error = [&](const json& image) {
+    return ErrorOf(Changed([&](json& gltf) {
+      gltf["images"] = json::array({image});
+      gltf["textures"] = json::parse(R"([{"source": 0}])");
+      gltf["materials"] = json::parse(R"([{"emissiveTexture": {"index": 0}}])");
+    }));
+  };
+  EXPECT_THAT(error({{"uri", "data:image/webp;base64," + Base64("RIFF....WEBP")}}),
+              HasSubstr("the embedded image is WebP"));
+  EXPECT_THAT(error({{"uri", "./_gen/a.png"}}), HasSubstr("/images/0/uri: a folder _gen"));
+  EXPECT_THAT(error({{"uri", "http://example.org/a.png"}}), HasSubstr("not a relative path"));
+  EXPECT_THAT(error(json::object()), HasSubstr("expected a uri or a bufferView"));
+}
+
+}  // namespace
+}  // namespace galley::worker::mesh

@@ -1,0 +1,166 @@
+#include "worker/cookers/mesh/mesh_cooker.h"
+
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/cookers/mesh/document.h"
+#include "worker/cookers/mesh/geometry.h"
+#include "worker/cookers/mesh/mesh_passes.h"
+#include "worker/cookers/mesh/mesh_settings.h"
+#include "worker/cookers/mesh/scene.h"
+#include "worker/cookers/mesh/textures.h"
+
+namespace galley::worker {
+namespace mesh {
+namespace {
+
+// Raised by hand when outputs change without a change of library.
+constexpr int kRevision = 1;
+
+record::CookerDescription Describe() {
+  return {.name = "mesh",
+          .identity = fmt::format("{};{}", kRevision, GeometryIdentity()),
+          .extensions = {"gltf", "glb"},
+          .outputs = {".glb", ".d/lod1.glb"},
+          .documentation =
+              "glTF 2.0 to GLB: geometry optimised and quantised, levels of detail; "
+              "textures become packages of their own.",
+          .settings = DescribeMeshSettings()};
+}
+
+// Want of memory is trouble of the machine, no verdict on the source.
+absl::Status OutOfMemory(const CookContext& context) {
+  return absl::ResourceExhaustedError(fmt::format(
+      "not enough memory for this mesh (the job may use {} bytes); raise `memory` in its rule",
+      context.MemoryBytesMax()));
+}
+
+class LoadedMesh : public Cooker::Loaded {
+ public:
+  MeshSettings settings;
+  Scene scene;
+  std::vector<uint64_t> normal_map_texcoords;
+  // Made by the first Cook.
+  struct Output {
+    std::string suffix;
+    std::string bytes;
+  };
+  struct Made {
+    std::vector<Output> outputs;
+    std::vector<std::string> warnings;
+    Totals totals;
+  };
+  std::optional<Made> made;
+};
+
+class MeshCooker : public Cooker {
+ public:
+  MeshCooker() : description_(Describe()) {}
+
+  const record::CookerDescription& description() const override { return description_; }
+  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
+  absl::Status Cook(CookContext& context, Loaded& loaded) override;
+
+ private:
+  const record::CookerDescription description_;
+};
+
+absl::StatusOr<Document> ReadSource(CookContext& context) {
+  const FileReader read_file = [&](const std::string& path) -> absl::StatusOr<Blob> {
+    ASSIGN_OR_RETURN(FileContent content, context.ReadFile(path));
+    return content.kind == Kind::kFile ? std::move(content.bytes) : nullptr;
+  };
+  return ReadDocument(context.source(), read_file, {.memory_bytes_max = context.MemoryBytesMax()});
+}
+
+absl::Status ReportTextures(CookContext& context, TakenTextures textures) {
+  for (const std::string& reference : textures.references)
+    context.AddReference(record::ReferenceKind::kHard, reference);
+  for (GeneratedImage& image : textures.generated) {
+    RETURN_IF_ERROR(context.AddGenerated(image.name, std::move(image.bytes), image.cooker,
+                                         image.settings_json));
+  }
+  return absl::OkStatus();
+}
+
+void ReportFacts(CookContext& context, const Scene& scene) {
+  const auto count = [&](const char* key) {
+    return static_cast<double>(ArraySize(scene.json, key));
+  };
+  for (const char* key : {"animations", "materials", "meshes", "nodes", "skins"})
+    context.AddTag(key, count(key));
+  if (const std::optional<std::string> bounds = BoundsText(scene))
+    context.AddTag("bounds", *bounds);
+}
+
+absl::StatusOr<std::unique_ptr<LoadedMesh>> LoadMesh(CookContext& context) {
+  auto loaded = std::make_unique<LoadedMesh>();
+  ASSIGN_OR_RETURN(loaded->settings, ParseMeshSettings(context.settings()));
+  ASSIGN_OR_RETURN(Document document, ReadSource(context));
+  ASSIGN_OR_RETURN(loaded->normal_map_texcoords, NormalMapTexcoords(document));
+  ASSIGN_OR_RETURN(TakenTextures textures, TakeTextures(document));
+  ASSIGN_OR_RETURN(loaded->scene, ReadScene(document));
+  for (const std::string& warning : document.warnings) context.AddWarning(warning);
+  RETURN_IF_ERROR(ReportTextures(context, std::move(textures)));
+  ReportFacts(context, loaded->scene);
+  return loaded;
+}
+
+absl::StatusOr<LoadedMesh::Made> MakeOutputs(LoadedMesh& loaded) {
+  LoadedMesh::Made made;
+  Scene& scene = loaded.scene;
+  AddTangents(scene, loaded.normal_map_texcoords, made.warnings);
+  if (loaded.settings.quantize) QuantizeScene(scene, made.warnings);
+  OptimizeScene(scene);
+  made.totals = CountGeometry(scene.meshes);
+  ASSIGN_OR_RETURN(std::string whole, WriteScene(scene, true));
+  made.outputs.push_back({.suffix = ".glb", .bytes = std::move(whole)});
+  size_t level = 1;
+  for (const double ratio : loaded.settings.lods) {
+    const Scene simple = SimplifiedScene(scene, ratio, loaded.settings.lod_error);
+    ASSIGN_OR_RETURN(std::string bytes, WriteScene(simple, false));
+    made.outputs.push_back(
+        {.suffix = fmt::format(".d/lod{}.glb", level++), .bytes = std::move(bytes)});
+  }
+  scene = Scene();
+  return made;
+}
+
+absl::Status CookMesh(CookContext& context, LoadedMesh& loaded) {
+  if (!loaded.made) {
+    ASSIGN_OR_RETURN(loaded.made, MakeOutputs(loaded));
+  }
+  for (const std::string& warning : loaded.made->warnings) context.AddWarning(warning);
+  context.AddTag("triangles", static_cast<double>(loaded.made->totals.triangles));
+  context.AddTag("vertices", static_cast<double>(loaded.made->totals.vertices));
+  context.AddTag("bytes", static_cast<double>(loaded.made->outputs.front().bytes.size()));
+  for (const LoadedMesh::Output& output : loaded.made->outputs)
+    RETURN_IF_ERROR(context.AddOutput(output.suffix, output.bytes));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Cooker::Loaded>> MeshCooker::Load(CookContext& context) {
+  try {
+    return LoadMesh(context);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(context);
+  }
+}
+
+absl::Status MeshCooker::Cook(CookContext& context, Loaded& loaded) {
+  try {
+    return CookMesh(context, dynamic_cast<LoadedMesh&>(loaded));
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(context);
+  }
+}
+
+}  // namespace
+}  // namespace mesh
+
+std::unique_ptr<Cooker> CreateMeshCooker() { return std::make_unique<mesh::MeshCooker>(); }
+
+}  // namespace galley::worker

@@ -1,0 +1,114 @@
+#include "worker/cookers/mesh/mesh_passes.h"
+
+#include <array>
+
+#include "fmt/format.h"
+#include "worker/cookers/mesh/geometry.h"
+#include "worker/cookers/mesh/quantize.h"
+#include "worker/cookers/mesh/tangents.h"
+#include "worker/cookers/mesh/textures.h"
+
+namespace galley::worker::mesh {
+namespace {
+
+// Its own material first, then those of its variants.
+std::vector<size_t> MaterialsOf(const Json& primitive) {
+  std::vector<size_t> materials;
+  if (const Json* own = Member(primitive, "material"); own != nullptr)
+    materials.push_back(own->get<size_t>());
+  const Json* extensions = Member(primitive, "extensions");
+  const Json* variants =
+      extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_variants");
+  const Json* mappings = variants == nullptr ? nullptr : Array(*variants, "mappings");
+  if (mappings == nullptr) return materials;
+  for (const Json& mapping : *mappings) {
+    if (const Json* material = Member(mapping, "material"); material != nullptr)
+      materials.push_back(material->get<size_t>());
+  }
+  return materials;
+}
+
+uint64_t NormalMapOf(const Json& primitive, const std::vector<uint64_t>& texcoords) {
+  for (const size_t material : MaterialsOf(primitive)) {
+    if (texcoords[material] != kNoNormalMap) return texcoords[material];
+  }
+  return kNoNormalMap;
+}
+
+void AddTangents(Primitive& primitive, uint64_t texcoord, std::vector<std::string>& warnings) {
+  if (!primitive.is_triangles() || texcoord == kNoNormalMap) return;
+  const std::string semantic = fmt::format("TEXCOORD_{}", texcoord);
+  if (primitive.Find("NORMAL") != nullptr && primitive.Find("TANGENT") != nullptr) return;
+  if (primitive.Find(semantic) == nullptr) {
+    warnings.push_back(
+        fmt::format("{}: its material has a normal map, and it has no {}; no "
+                    "tangents are made",
+                    primitive.pointer, semantic));
+    return;
+  }
+  if (primitive.Find("NORMAL") == nullptr) GenerateFlatNormals(primitive);
+  GenerateTangents(primitive, texcoord);
+}
+
+void AbsorbGrids(Scene& scene, const Grids& grids) {
+  for (size_t i = 0; i < scene.inverse_binds.size(); ++i) {
+    if (!grids.of_skin[i] || grids.of_skin[i]->IsIdentity()) continue;
+    std::optional<Stream>& matrices = scene.inverse_binds[i];
+    if (!matrices) {
+      matrices = MakeStream({.component = Component::kFloat, .shape = Shape::kMat4},
+                            scene.json["skins"][i]["joints"].size());
+      for (size_t element = 0; element < matrices->count; ++element) {
+        for (size_t diagonal = 0; diagonal < 16; diagonal += 5)
+          PutFloat(*matrices, element, diagonal, 1);
+      }
+    }
+    AbsorbGrid(*matrices, *grids.of_skin[i]);
+  }
+}
+
+}  // namespace
+
+void AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
+                 std::vector<std::string>& warnings) {
+  for (size_t i = 0; i < scene.meshes.size(); ++i) {
+    std::vector<Primitive>& primitives = scene.meshes[i].primitives;
+    for (size_t k = 0; k < primitives.size(); ++k) {
+      AddTangents(primitives[k], NormalMapOf(scene.json["meshes"][i]["primitives"][k], texcoords),
+                  warnings);
+    }
+  }
+}
+
+void QuantizeScene(Scene& scene, std::vector<std::string>& warnings) {
+  const Grids grids = PlanGrids(scene.json, scene.meshes);
+  for (size_t i = 0; i < scene.meshes.size(); ++i) {
+    for (Primitive& primitive : scene.meshes[i].primitives) {
+      QuantizeAttributes(primitive, warnings);
+      if (grids.of_mesh[i]) QuantizePositions(primitive, *grids.of_mesh[i]);
+    }
+  }
+  AbsorbGrids(scene, grids);
+  PlaceMeshes(scene.json, grids);
+}
+
+void OptimizeScene(Scene& scene) {
+  for (MeshData& mesh : scene.meshes) {
+    for (Primitive& primitive : mesh.primitives) {
+      if (!primitive.is_triangles()) continue;
+      WeldVertices(primitive);
+      OptimizeOrder(primitive);
+    }
+  }
+}
+
+Scene SimplifiedScene(const Scene& scene, double ratio, double error_max) {
+  Scene simple = scene;
+  for (MeshData& mesh : simple.meshes) {
+    for (Primitive& primitive : mesh.primitives) {
+      if (primitive.is_triangles()) primitive = Simplified(primitive, ratio, error_max);
+    }
+  }
+  return simple;
+}
+
+}  // namespace galley::worker::mesh

@@ -1,0 +1,62 @@
+// Primitive and MeshData: the geometry of a glTF mesh in memory, and its reading.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/mesh/document.h"
+#include "worker/cookers/mesh/stream.h"
+
+namespace galley::worker::mesh {
+
+// The values are glTF's `mode`.
+enum class Mode : uint8_t {
+  kPoints = 0,
+  kLines = 1,
+  kLineLoop = 2,
+  kLineStrip = 3,
+  kTriangles = 4,
+  kTriangleStrip = 5,
+  kTriangleFan = 6
+};
+
+inline constexpr int kBase = -1;
+
+struct Attribute {
+  std::string semantic;  // "POSITION", "TEXCOORD_0", "_HEAT"
+  int target = kBase;    // kBase, or the index of a morph target, of which these are the deltas
+  Stream stream;
+};
+
+// Invariant: all streams have `vertex_count` elements; indices lie below it.
+struct Primitive {
+  Mode mode = Mode::kTriangles;
+  std::string pointer;  // where it came from, for messages
+  std::vector<Attribute> attributes;
+  size_t vertex_count = 0;
+  std::vector<uint32_t> indices;  // always there for triangles; empty: the vertices in order
+
+  bool is_triangles() const { return mode == Mode::kTriangles; }
+  const Attribute* Find(std::string_view semantic, int target = kBase) const;
+  Attribute* Find(std::string_view semantic, int target = kBase);
+};
+
+struct MeshData {
+  std::vector<Primitive> primitives;
+  size_t target_count = 0;
+};
+
+// Keeps those vertices, in that order. Indices are the caller's.
+void KeepVertices(Primitive& primitive, std::span<const uint32_t> vertices);
+
+// Reads mesh `index`. Only vertices that its indices use are read. Triangle strips and fans become
+// lists; triangles of which two corners are one vertex are left out, unless that are all. Warnings
+// go to the document. INVALID_ARGUMENT: attributes of different counts, an index out of range, an
+// attribute in a format that glTF does not allow for it, a primitive without POSITION, too few
+// vertices. REQUIRES: index in range.
+absl::StatusOr<MeshData> ReadMesh(Document& document, size_t index);
+
+}  // namespace galley::worker::mesh

@@ -1,0 +1,217 @@
+#include "worker/cookers/mesh/quantize.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "fmt/format.h"
+#include "worker/cookers/mesh/vector3.h"
+
+namespace galley::worker::mesh {
+namespace {
+
+constexpr int64_t kWeightSum = 255;
+
+bool IsFloat(const Stream& stream) { return stream.format.component == Component::kFloat; }
+
+int64_t Nearest(double value) { return static_cast<int64_t>(std::floor(value + 0.5)); }
+
+bool AllWithin(const Stream& stream, float min, float max) {
+  for (size_t i = 0; i < stream.count * stream.format.width(); ++i) {
+    const float value = stream.At(i / stream.format.width(), i % stream.format.width());
+    if (!(value >= min && value <= max)) return false;
+  }
+  return true;
+}
+
+Stream Scaled(const Stream& stream, Component component, double scale) {
+  Stream scaled = MakeStream(
+      {.component = component, .shape = stream.format.shape, .is_normalized = true}, stream.count);
+  const size_t width = stream.format.width();
+  for (size_t i = 0; i < stream.count * width; ++i)
+    PutInteger(scaled, i / width, i % width, Nearest(stream.At(i / width, i % width) * scale));
+  return scaled;
+}
+
+// NORMAL, and TANGENT with its w.
+Stream QuantizedDirections(const Stream& stream, Vector3 otherwise, size_t& zero_count) {
+  Stream quantized = MakeStream(
+      {.component = Component::kInt8, .shape = stream.format.shape, .is_normalized = true},
+      stream.count);
+  for (size_t i = 0; i < stream.count; ++i) {
+    Vector3 direction = Normalized(VectorAt(stream, i));
+    if (IsZero(direction)) {
+      direction = otherwise;
+      ++zero_count;
+    }
+    PutInteger(quantized, i, 0, Nearest(direction.x * 127));
+    PutInteger(quantized, i, 1, Nearest(direction.y * 127));
+    PutInteger(quantized, i, 2, Nearest(direction.z * 127));
+    if (stream.format.shape == Shape::kVec4)
+      PutInteger(quantized, i, 3, stream.At(i, 3) < 0 ? -127 : 127);
+  }
+  return quantized;
+}
+
+bool IsMultipleOf255th(const Stream& stream) {
+  for (size_t i = 0; i < stream.count * stream.format.width(); ++i) {
+    const double value = stream.At(i / stream.format.width(), i % stream.format.width()) * 255.0;
+    if (std::abs(value - std::floor(value + 0.5)) > 1e-3) return false;
+  }
+  return true;
+}
+
+void QuantizeColor(Stream& stream) {
+  if (!IsFloat(stream) || !AllWithin(stream, 0, 1)) return;
+  stream = IsMultipleOf255th(stream) ? Scaled(stream, Component::kUint8, 255)
+                                     : Scaled(stream, Component::kUint16, 65535);
+}
+
+// JOINTS_n and WEIGHTS_n of all n, as one list of influences for each vertex.
+class Influences {
+ public:
+  explicit Influences(Primitive& primitive) {
+    for (Attribute& attribute : primitive.attributes) {
+      if (attribute.target != kBase || !attribute.semantic.starts_with("WEIGHTS_")) continue;
+      weights_.push_back(&attribute.stream);
+      Attribute* joints = primitive.Find("JOINTS_" + attribute.semantic.substr(8));
+      joints_.push_back(joints == nullptr ? nullptr : &joints->stream);
+    }
+  }
+
+  // How many vertices had no weight at all; they get all of the first.
+  size_t QuantizeWeights() {
+    if (weights_.empty()) return 0;
+    size_t zero_count = 0;
+    const size_t vertex_count = weights_.front()->count;
+    std::vector<Stream> quantized(
+        weights_.size(),
+        MakeStream({.component = Component::kUint8, .shape = Shape::kVec4, .is_normalized = true},
+                   vertex_count));
+    for (size_t vertex = 0; vertex < vertex_count; ++vertex) {
+      const std::vector<int64_t> shares = SharesOf(vertex, zero_count);
+      for (size_t i = 0; i < shares.size(); ++i)
+        PutInteger(quantized[i / 4], vertex, i % 4, shares[i]);
+    }
+    for (size_t set = 0; set < weights_.size(); ++set) *weights_[set] = std::move(quantized[set]);
+    return zero_count;
+  }
+
+  // Joints that move nothing are all 0: a vertex has one form.
+  void ClearIdleJoints() {
+    for (size_t set = 0; set < weights_.size(); ++set) {
+      if (joints_[set] == nullptr) continue;
+      for (size_t i = 0; i < weights_[set]->count * 4; ++i) {
+        if (weights_[set]->IntegerAt(i / 4, i % 4) == 0) PutInteger(*joints_[set], i / 4, i % 4, 0);
+      }
+    }
+  }
+
+ private:
+  // Whole shares of kWeightSum: each rounded down, and what is left to the largest remainders, the
+  // first of equal ones.
+  std::vector<int64_t> SharesOf(size_t vertex, size_t& zero_count) const {
+    std::vector<double> weights;
+    double sum = 0;
+    for (const Stream* stream : weights_) {
+      for (size_t i = 0; i < 4; ++i) {
+        weights.push_back(std::max(double{stream->At(vertex, i)}, 0.0));
+        sum += weights.back();
+      }
+    }
+    std::vector<int64_t> shares(weights.size(), 0);
+    if (sum == 0) {
+      ++zero_count;
+      shares[0] = kWeightSum;
+      return shares;
+    }
+    std::vector<std::pair<double, size_t>> remainders;  // negative remainder, index
+    int64_t left = kWeightSum;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const double share = weights[i] / sum * static_cast<double>(kWeightSum);
+      shares[i] = static_cast<int64_t>(std::floor(share));
+      left -= shares[i];
+      remainders.emplace_back(std::floor(share) - share, i);
+    }
+    std::sort(remainders.begin(), remainders.end());
+    for (size_t i = 0; left > 0 && i < remainders.size(); ++i, --left)
+      ++shares[remainders[i].second];
+    return shares;
+  }
+
+  std::vector<Stream*> weights_;
+  std::vector<Stream*> joints_;  // nullptr where there are none
+};
+
+void ShrinkJoints(Stream& stream) {
+  if (stream.format.component == Component::kUint8) return;
+  for (size_t i = 0; i < stream.count * 4; ++i) {
+    if (stream.IntegerAt(i / 4, i % 4) > 255) return;
+  }
+  Stream shrunk = MakeStream({.component = Component::kUint8, .shape = Shape::kVec4}, stream.count);
+  for (size_t i = 0; i < stream.count * 4; ++i)
+    PutInteger(shrunk, i / 4, i % 4, stream.IntegerAt(i / 4, i % 4));
+  stream = std::move(shrunk);
+}
+
+void Warn(std::vector<std::string>& warnings, const Primitive& primitive, size_t count,
+          std::string_view what) {
+  if (count > 0) warnings.push_back(fmt::format("{}: {} {}", primitive.pointer, count, what));
+}
+
+void QuantizeBase(Primitive& primitive, Attribute& attribute, std::vector<std::string>& warnings) {
+  Stream& stream = attribute.stream;
+  size_t zero_count = 0;
+  if (attribute.semantic == "NORMAL" && IsFloat(stream)) {
+    stream = QuantizedDirections(stream, {0, 0, 1}, zero_count);
+    Warn(warnings, primitive, zero_count, "normals have no length; (0, 0, 1) is put there");
+  } else if (attribute.semantic == "TANGENT" && IsFloat(stream)) {
+    stream = QuantizedDirections(stream, {1, 0, 0}, zero_count);
+    Warn(warnings, primitive, zero_count, "tangents have no length; (1, 0, 0) is put there");
+  } else if (attribute.semantic.starts_with("TEXCOORD_") && IsFloat(stream)) {
+    if (AllWithin(stream, 0, 1)) stream = Scaled(stream, Component::kUint16, 65535);
+  } else if (attribute.semantic.starts_with("COLOR_")) {
+    QuantizeColor(stream);
+  } else if (attribute.semantic.starts_with("JOINTS_")) {
+    ShrinkJoints(stream);
+  }
+}
+
+// glTF 2.0, 3.7.2.1 and 3.7.2.2.
+bool IsCoreFormat(const Attribute& attribute) {
+  const std::string& semantic = attribute.semantic;
+  const Format& format = attribute.stream.format;
+  if (semantic == "POSITION" || semantic == "NORMAL" || semantic == "TANGENT")
+    return format.component == Component::kFloat;
+  if (!semantic.starts_with("TEXCOORD_")) return true;
+  if (format.component == Component::kFloat) return true;
+  const bool is_unsigned =
+      format.component == Component::kUint8 || format.component == Component::kUint16;
+  // Deltas of texture coordinates may be signed.
+  return format.is_normalized && (is_unsigned || attribute.target != kBase);
+}
+
+}  // namespace
+
+void QuantizeAttributes(Primitive& primitive, std::vector<std::string>& warnings) {
+  Influences influences(primitive);
+  const size_t zero_count = influences.QuantizeWeights();
+  influences.ClearIdleJoints();
+  Warn(warnings, primitive, zero_count,
+       "vertices have no weight; all is given to their first joint");
+  for (Attribute& attribute : primitive.attributes) {
+    if (attribute.target == kBase) {
+      QuantizeBase(primitive, attribute, warnings);
+    } else if ((attribute.semantic == "NORMAL" || attribute.semantic == "TANGENT") &&
+               IsFloat(attribute.stream) && AllWithin(attribute.stream, -1, 1)) {
+      attribute.stream = Scaled(attribute.stream, Component::kInt8, 127);
+    }
+  }
+}
+
+bool NeedsQuantizationExtension(const Primitive& primitive) {
+  return !std::all_of(primitive.attributes.begin(), primitive.attributes.end(), IsCoreFormat);
+}
+
+}  // namespace galley::worker::mesh

@@ -1,0 +1,222 @@
+#include "worker/cookers/mesh/textures.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/cookers/mesh/image_source.h"
+
+namespace galley::worker::mesh {
+namespace {
+
+constexpr std::string_view kSuffix = "Texture";
+constexpr const char* kTransform = "KHR_texture_transform";
+constexpr uint64_t kTexcoordMax = 1'000'000;
+
+bool IsTextureInfo(std::string_view key, const Json& value) {
+  return key.ends_with(kSuffix) && key.size() > kSuffix.size() && value.is_object() &&
+         value.contains("index");
+}
+
+// With KHR_texture_transform, whose texCoord goes before.
+absl::StatusOr<uint64_t> TexcoordOf(const Json& info, const std::string& pointer) {
+  ASSIGN_OR_RETURN(const uint64_t own, NumberOr(info, "texCoord", 0, kTexcoordMax, pointer));
+  const Json* extensions = Member(info, "extensions");
+  const Json* transform = extensions == nullptr ? nullptr : Member(*extensions, kTransform);
+  if (transform == nullptr) return own;
+  return NumberOr(*transform, "texCoord", own, kTexcoordMax, pointer + "/extensions/" + kTransform);
+}
+
+// What an image holds, which decides how it is cooked.
+ImageUse UseOfSlot(std::string_view slot) {
+  static const std::set<std::string, std::less<>> colors = {
+      "baseColor",  "diffuse",       "diffuseTransmissionColor", "emissive",
+      "sheenColor", "specularColor", "specularGlossiness"};
+  if (colors.contains(slot)) return ImageUse::kColor;
+  const bool is_normal = slot == "normal" || slot.ends_with("Normal");
+  return is_normal ? ImageUse::kNormal : ImageUse::kData;
+}
+
+class TextureTaker {
+ public:
+  explicit TextureTaker(Document& document) : document_(document), json_(document.json) {}
+
+  absl::StatusOr<TakenTextures> TakeAll();
+
+ private:
+  // A texture info: where, and in which slot.
+  struct Info {
+    Json value;
+    std::string slot;
+    std::string pointer;
+    size_t image = 0;
+  };
+  absl::Status Collect(Json& object, const std::string& pointer, std::vector<Info>& infos);
+  absl::StatusOr<std::optional<size_t>> ImageOf(const Info& info);
+  absl::Status TakeMaterial(size_t index);
+  absl::StatusOr<Json> SlotOf(const Info& info);
+  void PutSlots(Json& material, Json slots, const std::string& pointer);
+  absl::StatusOr<std::string> NameOf(size_t image, ImageUse use);
+
+  Document& document_;
+  Json& json_;
+  TakenTextures taken_;
+  std::set<std::string> referenced_;
+  std::set<std::string> names_;  // of generated ones, folded
+  std::map<std::pair<size_t, ImageUse>, std::string> named_;
+};
+
+absl::Status TextureTaker::Collect(Json& object, const std::string& pointer,
+                                   std::vector<Info>& infos) {
+  for (auto item = object.begin(); item != object.end();) {
+    const std::string place = pointer + "/" + item.key();
+    if (IsTextureInfo(item.key(), item.value())) {
+      std::string slot = item.key().substr(0, item.key().size() - kSuffix.size());
+      infos.push_back(
+          {.value = std::move(item.value()), .slot = std::move(slot), .pointer = place});
+      item = object.erase(item);
+      continue;
+    }
+    if (item.key() != "extras" && item.value().is_object())
+      RETURN_IF_ERROR(Collect(item.value(), place, infos));
+    ++item;
+  }
+  return absl::OkStatus();
+}
+
+// nullopt: the texture names no image, which is allowed and shows nothing.
+absl::StatusOr<std::optional<size_t>> TextureTaker::ImageOf(const Info& info) {
+  const size_t count = ArraySize(json_, "textures");
+  ASSIGN_OR_RETURN(const uint64_t index,
+                   NumberOr(info.value, "index", 0, UINT32_MAX, info.pointer));
+  if (index >= count) {
+    return Flaw(info.pointer + "/index",
+                fmt::format("{} is out of range: /textures has {}", index, count));
+  }
+  const Json& texture = json_["textures"][index];
+  if (const Json* source = Member(texture, "source")) return source->get<size_t>();
+  const Json* extensions = Member(texture, "extensions");
+  if (extensions == nullptr || !extensions->is_object()) return std::nullopt;
+  for (const auto& item : extensions->items()) {
+    const std::string place = fmt::format("/textures/{}/extensions/{}", index, item.key());
+    if (Member(item.value(), "source") == nullptr) continue;
+    ASSIGN_OR_RETURN(const uint64_t image, NumberOr(item.value(), "source", 0, UINT32_MAX, place));
+    if (image >= ArraySize(json_, "images")) return Flaw(place + "/source", "no such image");
+    return image;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<std::string> TextureTaker::NameOf(size_t image, ImageUse use) {
+  if (const auto known = named_.find({image, use}); known != named_.end()) return known->second;
+  ASSIGN_OR_RETURN(ImageSource source, ReadImage(document_, image));
+  std::string name;
+  if (source.is_external) {
+    name = source.path;
+    if (referenced_.insert(name).second) taken_.references.push_back(name);
+  } else {
+    const bool is_first = std::none_of(named_.begin(), named_.end(),
+                                       [&](const auto& each) { return each.first.first == image; });
+    name = GeneratedName(document_, image, source.extension, is_first ? "" : UseName(use), names_);
+    taken_.references.push_back(name);
+    taken_.generated.push_back({.name = name,
+                                .bytes = std::move(source.bytes),
+                                .cooker = source.cooker,
+                                .settings_json = SettingsOf(source, use)});
+  }
+  named_[{image, use}] = name;
+  return name;
+}
+
+absl::StatusOr<Json> TextureTaker::SlotOf(const Info& info) {
+  Json slot = info.value;
+  slot.erase("index");
+  slot.erase("texCoord");
+  ASSIGN_OR_RETURN(slot["texcoord"], TexcoordOf(info.value, info.pointer));
+  if (const Json* extensions = Member(info.value, "extensions"); extensions != nullptr) {
+    if (const Json* transform = Member(*extensions, kTransform); transform != nullptr) {
+      Json kept = *transform;
+      if (kept.is_object()) kept.erase("texCoord");
+      if (!kept.empty()) slot["transform"] = std::move(kept);
+    }
+    slot.erase("extensions");
+  }
+  const Json& texture = json_["textures"][info.value["index"].get<size_t>()];
+  if (const Json* sampler = Member(texture, "sampler"); sampler != nullptr)
+    slot["sampler"] = json_["samplers"][sampler->get<size_t>()];
+  ASSIGN_OR_RETURN(slot["texture"], NameOf(info.image, UseOfSlot(info.slot)));
+  return slot;
+}
+
+void TextureTaker::PutSlots(Json& material, Json slots, const std::string& pointer) {
+  Json& extras = material["extras"];
+  if (!extras.is_object()) {
+    if (!extras.is_null()) {
+      document_.warnings.push_back(pointer +
+                                   "/extras: is no object; it is kept as its member "
+                                   "\"source\"");
+      extras = Json{{"source", extras}};
+    } else {
+      extras = Json::object();
+    }
+  }
+  Json& galley = extras["galley"];
+  if (!galley.is_object()) galley = Json::object();
+  galley.update(slots);
+}
+
+absl::Status TextureTaker::TakeMaterial(size_t index) {
+  const std::string pointer = fmt::format("/materials/{}", index);
+  Json& material = json_["materials"][index];
+  std::vector<Info> infos;
+  RETURN_IF_ERROR(Collect(material, pointer, infos));
+  Json slots = Json::object();
+  for (Info& info : infos) {
+    ASSIGN_OR_RETURN(const std::optional<size_t> image, ImageOf(info));
+    if (!image) {
+      document_.warnings.push_back(info.pointer + ": the texture names no image and is left out");
+      continue;
+    }
+    info.image = *image;
+    ASSIGN_OR_RETURN(slots[info.slot], SlotOf(info));
+  }
+  if (!slots.empty()) PutSlots(material, std::move(slots), pointer);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TakenTextures> TextureTaker::TakeAll() {
+  for (size_t i = 0; i < ArraySize(json_, "materials"); ++i) RETURN_IF_ERROR(TakeMaterial(i));
+  for (const char* name : {"images", "textures", "samplers"}) json_.erase(name);
+  return std::move(taken_);
+}
+
+}  // namespace
+
+absl::StatusOr<TakenTextures> TakeTextures(Document& document) {
+  return TextureTaker(document).TakeAll();
+}
+
+absl::StatusOr<std::vector<uint64_t>> NormalMapTexcoords(const Document& document) {
+  std::vector<uint64_t> texcoords;
+  for (size_t i = 0; i < ArraySize(document.json, "materials"); ++i) {
+    const Json& material = document.json["materials"][i];
+    const Json* extensions = Member(material, "extensions");
+    const Json* clearcoat =
+        extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_clearcoat");
+    const std::string pointer = fmt::format("/materials/{}", i);
+    texcoords.push_back(kNoNormalMap);
+    if (const Json* normal = Member(material, "normalTexture")) {
+      ASSIGN_OR_RETURN(texcoords.back(), TexcoordOf(*normal, pointer + "/normalTexture"));
+    } else if (clearcoat != nullptr && Member(*clearcoat, "clearcoatNormalTexture") != nullptr) {
+      ASSIGN_OR_RETURN(texcoords.back(),
+                       TexcoordOf((*clearcoat)["clearcoatNormalTexture"],
+                                  pointer + "/extensions/KHR_materials_clearcoat"));
+    }
+  }
+  return texcoords;
+}
+
+}  // namespace galley::worker::mesh

@@ -1,0 +1,44 @@
+// Textures of materials: taken out of the glTF, and named in `extras.galley` of the material.
+//
+//   "extras": {"galley": {"baseColor": {
+//       "texture": "textures/wall.png",     path as written, percent-decoded; or "_gen/<name>"
+//       "texcoord": 0,
+//       "sampler": {"wrapS": 33071},        as in the source; absent when there is none
+//       "transform": {"scale": [2, 2]},     KHR_texture_transform without its texCoord
+//       "scale": 0.5, "strength": 0.8 }}}   what the texture info had beside
+//
+// A slot is the member's name without "Texture": baseColor, metallicRoughness, normal, occlusion,
+// emissive, clearcoat, clearcoatNormal, sheenColor, ...
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/mesh/document.h"
+
+namespace galley::worker::mesh {
+
+struct GeneratedImage {
+  std::string name;  // "_gen/bark.png"
+  std::string bytes;
+  std::string cooker;
+  std::string settings_json;
+};
+
+struct TakenTextures {
+  std::vector<std::string> references;  // each once, in the order of materials and slots
+  std::vector<GeneratedImage> generated;
+};
+
+// Rewrites materials, and removes `images`, `textures` and `samplers`. An image that no material
+// uses is nobody's reference. INVALID_ARGUMENT: an index out of range, a URI that is no relative
+// path, an embedded image of a kind that no cooker reads. Warnings go to the document.
+absl::StatusOr<TakenTextures> TakeTextures(Document& document);
+
+// The set of texture coordinates of each material's normal map, transform heeded; kNoNormalMap:
+// there is none. REQUIRES: before TakeTextures.
+inline constexpr uint64_t kNoNormalMap = UINT64_MAX;
+absl::StatusOr<std::vector<uint64_t>> NormalMapTexcoords(const Document& document);
+
+}  // namespace galley::worker::mesh
