@@ -113,7 +113,7 @@ absl::StatusOr<LoadedMesh::Made> MakeOutputs(LoadedMesh& loaded) {
   LoadedMesh::Made made;
   Scene& scene = loaded.scene;
   AddTangents(scene, loaded.normal_map_texcoords, made.warnings);
-  if (loaded.settings.quantize) QuantizeScene(scene, made.warnings);
+  if (loaded.settings.quantize) RETURN_IF_ERROR(QuantizeScene(scene, made.warnings));
   OptimizeScene(scene);
   made.totals = CountGeometry(scene.meshes);
   ASSIGN_OR_RETURN(std::string whole, WriteScene(scene, true));

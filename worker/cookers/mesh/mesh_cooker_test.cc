@@ -109,6 +109,19 @@ TEST_F(MeshCookerTest, ASkinWithoutInverseBindsGetsSome) {
   ExpectSame(builder, {.position = 0.004, .attribute = 0.012});
 }
 
+TEST_F(MeshCookerTest, MatricesThatWouldBecomeInfiniteAreAVerdict) {
+  GltfBuilder builder = SkinnedScene();
+  json& primitive = builder.json["meshes"][0]["primitives"][0];
+  std::vector<float> positions = Waves(6, 20).positions;
+  positions[0] = 3e38f;
+  primitive["attributes"]["POSITION"] = builder.AddFloats("VEC3", positions, true);
+  std::vector<float> matrices(32, 3e38f);
+  builder.json["skins"][0]["inverseBindMatrices"] = builder.AddFloats("MAT4", matrices);
+  EXPECT_THAT(ErrorOf(builder.Glb()),
+              HasSubstr("/skins/0/inverseBindMatrices: the matrices and positions are too large"));
+  EXPECT_EQ(ErrorOf(builder.Glb(), {{"quantize", false}}), "OK");
+}
+
 TEST_F(MeshCookerTest, InstancedMeshesKeepFloatPositions) {
   GltfBuilder builder = CubeScene();
   const size_t places = builder.AddFloats("VEC3", {0, 0, 0, 5, 0, 0});

@@ -1,7 +1,9 @@
 #include "worker/cookers/mesh/mesh_passes.h"
 
-#include <array>
+#include <algorithm>
+#include <cmath>
 
+#include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/mesh/geometry.h"
 #include "worker/cookers/mesh/quantize.h"
@@ -50,7 +52,7 @@ void AddTangents(Primitive& primitive, uint64_t texcoord, std::vector<std::strin
   GenerateTangents(primitive, texcoord);
 }
 
-void AbsorbGrids(Scene& scene, const Grids& grids) {
+absl::Status AbsorbGrids(Scene& scene, const Grids& grids) {
   for (size_t i = 0; i < scene.inverse_binds.size(); ++i) {
     if (!grids.of_skin[i] || grids.of_skin[i]->IsIdentity()) continue;
     std::optional<Stream>& matrices = scene.inverse_binds[i];
@@ -63,7 +65,15 @@ void AbsorbGrids(Scene& scene, const Grids& grids) {
       }
     }
     AbsorbGrid(*matrices, *grids.of_skin[i]);
+    const std::vector<float> values = ToFloats(*matrices);
+    if (!std::all_of(values.begin(), values.end(),
+                     [](float each) { return std::isfinite(each); })) {
+      return Flaw(fmt::format("/skins/{}/inverseBindMatrices", i),
+                  "the matrices and positions are too large together to be quantised; set quantize "
+                  "to false");
+    }
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -79,7 +89,7 @@ void AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
   }
 }
 
-void QuantizeScene(Scene& scene, std::vector<std::string>& warnings) {
+absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings) {
   const Grids grids = PlanGrids(scene.json, scene.meshes);
   for (size_t i = 0; i < scene.meshes.size(); ++i) {
     for (Primitive& primitive : scene.meshes[i].primitives) {
@@ -87,8 +97,9 @@ void QuantizeScene(Scene& scene, std::vector<std::string>& warnings) {
       if (grids.of_mesh[i]) QuantizePositions(primitive, *grids.of_mesh[i]);
     }
   }
-  AbsorbGrids(scene, grids);
+  RETURN_IF_ERROR(AbsorbGrids(scene, grids));
   PlaceMeshes(scene.json, grids);
+  return absl::OkStatus();
 }
 
 void OptimizeScene(Scene& scene) {

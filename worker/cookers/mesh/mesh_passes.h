@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "worker/cookers/mesh/scene.h"
 
 namespace galley::worker::mesh {
@@ -12,8 +13,9 @@ namespace galley::worker::mesh {
 // from NormalMapTexcoords; materials of variants count, too. REQUIRES: before QuantizeScene.
 void AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
                  std::vector<std::string>& warnings);
-// Small formats, and the nodes and matrices that undo the positions' grids.
-void QuantizeScene(Scene& scene, std::vector<std::string>& warnings);
+// Small formats, and the nodes and matrices that undo the positions' grids. INVALID_ARGUMENT:
+// inverse bind matrices that would become infinite.
+absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings);
 // Equal vertices are one, triangles and vertices lie in a good order.
 void OptimizeScene(Scene& scene);
 // The same scene with fewer triangles. REQUIRES: after OptimizeScene.
