@@ -33,6 +33,10 @@ const std::vector<Kind>& Kinds() {
        {"bmp", "hdr", "jpeg", "jpg", "png", "tga"},
        "# settings = { color_space = \"linear\" }\n"
        "# platform.android.settings = { block = \"6x6\" }\n"},
+      {"audio",
+       "Sounds become Ogg Opus, or Vorbis; loop points are kept.",
+       {"flac", "ogg", "wav"},
+       "# settings = { codec = \"vorbis\", bitrate = 96000 }\n"},
       {"shader",
        "GLSL becomes what the platform's `shader` says. Includes need no rule: they are read, not "
        "cooked.",

@@ -1,5 +1,6 @@
 #include "worker/executor/all_cookers.h"
 
+#include "worker/cookers/audio/audio_cooker.h"
 #include "worker/cookers/command/command_cooker.h"
 #include "worker/cookers/copy/copy_cooker.h"
 #include "worker/cookers/data/data_cooker.h"
@@ -11,6 +12,7 @@ namespace galley::worker {
 
 Cookers AllCookers() {
   Cookers cookers;
+  cookers.push_back(CreateAudioCooker());
   cookers.push_back(CreateCommandCooker());
   cookers.push_back(CreateCopyCooker());
   cookers.push_back(CreateDataCooker());

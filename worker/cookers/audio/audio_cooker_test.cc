@@ -1,0 +1,439 @@
+#include "worker/cookers/audio/audio_cooker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "tests/testing/fake_cook_context.h"
+#include "worker/cookers/audio/testing/decoded_file.h"
+#include "worker/cookers/audio/testing/sample_sounds.h"
+
+namespace galley::worker::audio {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Lt;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::VariantWith;
+
+const json kVorbis = {{"codec", "vorbis"}};
+
+struct Cooked {
+  absl::Status status;
+  std::string file;
+  std::vector<std::string> looks;
+  std::vector<std::string> warnings;
+  std::map<std::string, std::variant<std::string, double, bool>> tags;
+};
+
+class AudioCookerTest : public testing::Test {
+ protected:
+  Cooked Cook(const std::string& source, const json& settings = json::object(),
+              const std::string& package = "/Game/a.wav") {
+    FakeCookContext context(cooker_->description(), package, source, settings);
+    Cooked cooked{.status = LoadAndCook(*cooker_, context),
+                  .file = {},
+                  .looks = context.looks(),
+                  .warnings = context.warnings(),
+                  .tags = context.tags()};
+    const bool is_vorbis = settings.value("codec", "opus") == "vorbis";
+    if (cooked.status.ok()) cooked.file = context.output(is_vorbis ? ".ogg" : ".opus");
+    return cooked;
+  }
+  DecodedFile CookAndDecode(const std::string& source, const json& settings = json::object(),
+                            const std::string& package = "/Game/a.wav") {
+    const Cooked cooked = Cook(source, settings, package);
+    EXPECT_TRUE(cooked.status.ok()) << cooked.status;
+    if (!cooked.status.ok()) return {};
+    return settings.value("codec", "opus") == "vorbis" ? DecodeVorbisFile(cooked.file)
+                                                       : DecodeOpusFile(cooked.file);
+  }
+  std::string ErrorOf(const std::string& source, const json& settings = json::object(),
+                      const std::string& package = "/Game/a.wav") {
+    const absl::Status status = Cook(source, settings, package).status;
+    return absl::IsInvalidArgument(status) ? MessageOf(status) : status.ToString();
+  }
+
+  std::string GoldenLines(const json& settings);
+
+  std::unique_ptr<Cooker> cooker_ = CreateAudioCooker();
+};
+
+std::vector<double> Beep(uint64_t frames = 24'000, uint32_t rate = 48'000) {
+  return Tones(rate, frames, {{}});
+}
+
+std::string AudioCookerTest::GoldenLines(const json& settings) {
+  std::string lines;
+  const auto add = [&](std::string_view name, const std::string& source,
+                       const std::string& package = "/Game/a.wav") {
+    lines += std::string(name) + " " + Digest::Of(Cook(source, settings, package).file).ToString() +
+             "\n";
+  };
+  const std::vector<double> stereo = Tones(44'100, 11'025, {{440, 0.5}, {660, 0.4}});
+  const auto wav = [&](WavKind kind) {
+    return MakeWav(stereo, {.kind = kind, .rate = 44'100, .channels = 2});
+  };
+  add("mono", MakeWav(Beep(), {}));
+  add("8-bit", wav(WavKind::kUnsigned8));
+  add("16-bit", wav(WavKind::kSigned16));
+  add("24-bit", wav(WavKind::kSigned24));
+  add("32-bit", wav(WavKind::kSigned32));
+  add("float", wav(WavKind::kFloat));
+  add("double", wav(WavKind::kDouble));
+  add("loop", MakeWav(Beep(), {.after_data = SamplerChunk(100, 20'099)}));
+  add("resampled", MakeWav(Beep(2'000, 4'000), {.rate = 4'000}));
+  add("surround", MakeWav(Tones(48'000, 9'600, {{300}, {400}, {500}, {50}, {600}, {700}}),
+                          {.channels = 6, .is_extensible = true, .channel_mask = 0x3f}));
+  add("flac", MakeFlac(stereo, {.rate = 44'100, .channels = 2}), "/Game/a.flac");
+  return lines;
+}
+
+std::string GoldenPath(const std::string& name) {
+  return std::string(GALLEY_SOURCE_DIR) + "/worker/cookers/audio/testdata/" + name;
+}
+
+void CompareWithGoldens(const std::string& name, const std::string& found) {
+  if (std::getenv("GALLEY_UPDATE_GOLDENS") != nullptr) {
+    ASSERT_TRUE(WriteFileAtomic(GoldenPath(name), found).ok());
+  }
+  const absl::StatusOr<std::string> golden = ReadFile(GoldenPath(name));
+  ASSERT_TRUE(golden.ok()) << golden.status();
+  EXPECT_EQ(found, *golden);
+}
+
+// A digest of what the processor's approximations give.
+std::string Approximations() {
+#ifdef __SSE__
+  std::string results;
+  for (float x = 1; x < 4; x += 0.001F) {
+    const float pair[] = {_mm_cvtss_f32(_mm_rcp_ss(_mm_set_ss(x))),
+                          _mm_cvtss_f32(_mm_rsqrt_ss(_mm_set_ss(x)))};
+    results.append(reinterpret_cast<const char*>(pair), sizeof(pair));
+  }
+  return Digest::Of(results).hex().substr(0, 16);
+#else
+  return "none";
+#endif
+}
+
+TEST_F(AudioCookerTest, OpusKeepsLengthAndPlaceAtEveryRate) {
+  for (const uint32_t rate : {8'000u, 11'025u, 22'050u, 32'000u, 44'100u, 48'000u, 96'000u}) {
+    const uint64_t frames = rate / 2 + 7;
+    const DecodedFile file = CookAndDecode(MakeWav(Beep(frames, rate), {.rate = rate}));
+    const uint64_t expected = (frames * 48'000 * 2 + rate) / (2 * rate);
+    EXPECT_EQ(file.length, expected) << rate;
+    EXPECT_EQ(file.frames.size(), expected) << rate;
+    // A frame too early or too late would leave 24 dB.
+    EXPECT_GT(SignalToNoise(file.channel(0), Beep(expected)), 28) << rate;
+  }
+}
+
+TEST_F(AudioCookerTest, VorbisKeepsLengthPlaceAndRate) {
+  for (const uint32_t rate : {8'000u, 11'025u, 22'050u, 44'100u, 48'000u, 96'000u, 192'000u}) {
+    const uint64_t frames = rate / 2 + 7;
+    const DecodedFile file = CookAndDecode(MakeWav(Beep(frames, rate), {.rate = rate}), kVorbis);
+    EXPECT_EQ(file.rate, rate);
+    EXPECT_EQ(file.length, frames);
+    EXPECT_EQ(file.frames.size(), frames) << rate;
+    EXPECT_GT(SignalToNoise(file.channel(0), Beep(frames, rate)), 24) << rate;
+  }
+}
+
+TEST_F(AudioCookerTest, RatesThatVorbisHasNoModeForAreBroughtToTheNearestThatItHas) {
+  const DecodedFile slow = CookAndDecode(MakeWav(Beep(4'000, 4'000), {.rate = 4'000}), kVorbis);
+  EXPECT_EQ(slow.rate, 8'000u);
+  EXPECT_EQ(slow.frames.size(), 8'000u);
+  EXPECT_GT(SignalToNoise(slow.channel(0), Beep(8'000, 8'000)), 20);
+  const DecodedFile fast =
+      CookAndDecode(MakeWav(Beep(38'400, 384'000), {.rate = 384'000}), kVorbis);
+  EXPECT_EQ(fast.rate, 192'000u);
+  EXPECT_EQ(fast.frames.size(), 19'200u);
+}
+
+TEST_F(AudioCookerTest, EveryLengthComesOutExactly) {
+  for (const json& settings : {json::object(), kVorbis}) {
+    for (const uint64_t frames : {1, 2, 47, 311, 312, 313, 648, 649, 959, 960, 961, 1'919, 1'920,
+                                  4'095, 4'096, 4'097, 48'000}) {
+      const DecodedFile file = CookAndDecode(MakeWav(Beep(frames), {}), settings);
+      EXPECT_EQ(file.length, frames) << settings;
+      EXPECT_EQ(file.frames.size(), frames) << settings;
+    }
+  }
+}
+
+TEST_F(AudioCookerTest, EverySourceCodecSoundsTheSame) {
+  const std::vector<double> tones = Tones(48'000, 24'000, {{440, 0.5}, {660, 0.4}});
+  const std::string wav = MakeWav(tones, {.kind = WavKind::kFloat, .channels = 2});
+  const std::string opus = Cook(wav).file;
+  const std::string vorbis = Cook(wav, kVorbis).file;
+  const std::string flac = MakeFlac(tones, {.channels = 2});
+  const auto check = [&](const std::string& source, const std::string& package) {
+    for (const json& settings : {json::object(), kVorbis}) {
+      const DecodedFile file = CookAndDecode(source, settings, package);
+      ASSERT_EQ(file.frames.size(), tones.size()) << package;
+      for (const uint32_t channel : {0u, 1u}) {
+        EXPECT_GT(SignalToNoise(file.channel(channel), ChannelOf(tones, 2, channel)), 20)
+            << package << settings;
+      }
+    }
+  };
+  check(wav, "/Game/a.wav");
+  check(flac, "/Game/a.flac");
+  check(opus, "/Game/a.opus");
+  check(opus, "/Game/a.ogg");
+  check(vorbis, "/Game/a.oga");
+  check(vorbis, "/Game/a.ogg");
+}
+
+TEST_F(AudioCookerTest, EverySpeakerKeepsItsPlace) {
+  // Where Vorbis' channel i lies in a WAV of so many channels without a mask.
+  const std::vector<std::vector<uint32_t>> orders = {{0},
+                                                     {0, 1},
+                                                     {0, 2, 1},
+                                                     {0, 1, 2, 3},
+                                                     {0, 2, 1, 3, 4},
+                                                     {0, 2, 1, 4, 5, 3},
+                                                     {0, 2, 1, 5, 6, 4, 3},
+                                                     {0, 2, 1, 6, 7, 4, 5, 3}};
+  for (uint32_t channels = 1; channels <= 8; ++channels) {
+    const std::vector<uint32_t>& order = orders[channels - 1];
+    std::vector<Tone> speakers;
+    for (uint32_t i = 0; i < channels; ++i) speakers.push_back({300.0 + 110 * i, 0.5});
+    // Opus keeps little more than 100 Hz of a low-frequency channel.
+    if (channels >= 6) speakers[order.back()].frequency = 50;
+    const std::vector<double> tones = Tones(48'000, 24'000, speakers);
+    for (const json& settings : {json::object(), kVorbis}) {
+      const DecodedFile file = CookAndDecode(MakeWav(tones, {.channels = channels}), settings);
+      ASSERT_EQ(file.channels, channels);
+      for (uint32_t i = 0; i < channels; ++i) {
+        EXPECT_GT(SignalToNoise(file.channel(i), ChannelOf(tones, channels, order[i])), 12)
+            << i << " of " << channels << settings;
+      }
+    }
+  }
+}
+
+TEST_F(AudioCookerTest, LoopPointsAreKeptAtTheOutputsRate) {
+  const std::string wav =
+      MakeWav(Beep(44'100, 44'100), {.rate = 44'100, .after_data = SamplerChunk(11'025, 44'099)});
+  const DecodedFile opus = CookAndDecode(wav);
+  EXPECT_THAT(opus.comments, AllOf(Contains("LOOPSTART=12000"), Contains("LOOPLENGTH=36000")));
+  EXPECT_EQ(opus.length, 48'000u);
+  EXPECT_THAT(CookAndDecode(wav, kVorbis).comments,
+              ElementsAre("LOOPSTART=11025", "LOOPLENGTH=33075"));
+  EXPECT_THAT(Cook(wav).tags, Contains(Pair("loop", VariantWith<bool>(true))));
+}
+
+TEST_F(AudioCookerTest, LoopPointsSurviveEveryCodec) {
+  const std::vector<std::string> loop = {"LOOPSTART=4800", "LOOPEND=14400"};
+  const std::string flac = MakeFlac(Beep(), {.comments = loop});
+  const std::string opus = Cook(flac, json::object(), "/Game/a.flac").file;
+  const std::string vorbis = Cook(flac, kVorbis, "/Game/a.flac").file;
+  for (const std::string& ogg : {opus, vorbis}) {
+    EXPECT_THAT(CookAndDecode(ogg, kVorbis, "/Game/a.ogg").comments,
+                ElementsAre("LOOPSTART=4800", "LOOPLENGTH=9600"));
+    EXPECT_THAT(CookAndDecode(ogg, json::object(), "/Game/a.ogg").comments,
+                AllOf(Contains("LOOPSTART=4800"), Contains("LOOPLENGTH=9600")));
+  }
+}
+
+TEST_F(AudioCookerTest, OtherCommentsAreLeftOut) {
+  const std::string flac = MakeFlac(Beep(), {.comments = {"TITLE=Beep"}});
+  EXPECT_THAT(CookAndDecode(flac, kVorbis, "/Game/a.flac").comments, IsEmpty());
+  EXPECT_THAT(CookAndDecode(flac, json::object(), "/Game/a.flac").comments,
+              Not(Contains(HasSubstr("TITLE"))));
+}
+
+// The sound behind the loop's start must be what was there: a click at the start says so.
+TEST_F(AudioCookerTest, WhatLiesAtTheLoopPointStaysThere) {
+  std::vector<double> samples(44'100, 0.0);
+  samples[22'050] = 0.9;
+  const std::string wav =
+      MakeWav(samples, {.rate = 44'100, .after_data = SamplerChunk(22'050, 44'099)});
+  for (const json& settings : {json({{"bitrate", 192'000}}), kVorbis}) {
+    const DecodedFile file = CookAndDecode(wav, settings);
+    const auto peak = std::max_element(file.frames.begin(), file.frames.end());
+    EXPECT_NEAR(static_cast<double>(peak - file.frames.begin()), file.rate / 2.0, 1) << settings;
+  }
+}
+
+TEST_F(AudioCookerTest, TheBitrateIsKeptAbout) {
+  // Noise by formula: nothing that a codec could save on.
+  std::vector<double> noise;
+  uint32_t state = 1;
+  for (int i = 0; i < 96'000; ++i) {
+    state = state * 1'664'525 + 1'013'904'223;
+    noise.push_back(static_cast<double>(state) / 4'294'967'296.0 - 0.5);
+  }
+  const std::string wav = MakeWav(noise, {.channels = 2});
+  const auto rate = [&](const json& settings) {
+    return std::get<double>(Cook(wav, settings).tags.at("bitrate"));
+  };
+  EXPECT_THAT(rate({{"bitrate", 32'000}}), DoubleNear(32'000, 12'000));
+  EXPECT_THAT(rate(json::object()), DoubleNear(96'000, 24'000));
+  EXPECT_THAT(rate({{"bitrate", 192'000}}), DoubleNear(192'000, 48'000));
+  const auto vorbis = [&](int bitrate) {
+    return rate({{"codec", "vorbis"}, {"bitrate", bitrate}});
+  };
+  EXPECT_THAT(vorbis(64'000), Lt(vorbis(128'000)));
+  EXPECT_THAT(vorbis(128'000), Lt(vorbis(256'000)));
+  EXPECT_THAT(rate(kVorbis), AllOf(Gt(vorbis(64'000)), Lt(vorbis(256'000))));
+}
+
+TEST_F(AudioCookerTest, WrongSettingsAreNamed) {
+  const std::string wav = MakeWav(Beep(), {});
+  EXPECT_EQ(ErrorOf(wav, {{"codec", "mp3"}}),
+            "setting codec: expected one of opus, vorbis, not \"mp3\"");
+  EXPECT_EQ(ErrorOf(wav, {{"bitrate", -1}}),
+            "setting bitrate: expected bits per second, an integer from 0 to 4000000, not -1");
+  EXPECT_EQ(ErrorOf(wav, {{"bitrate", 96}}),
+            "setting bitrate: 96 is not possible for 1 channels in Opus; expected 6000 to 256000, "
+            "or 0");
+  EXPECT_THAT(ErrorOf(wav, {{"codec", "vorbis"}, {"bitrate", 3'000'000}}),
+              HasSubstr("setting bitrate: Vorbis has no mode for 3000000 bits per second"));
+}
+
+TEST_F(AudioCookerTest, TagsDescribeTheOutput) {
+  const Cooked cooked = Cook(MakeWav(Tones(44'100, 44'100, {{1'000, 0.5}, {1'000, 0.5}}),
+                                     {.rate = 44'100, .channels = 2}));
+  const auto bytes = static_cast<double>(cooked.file.size());
+  EXPECT_THAT(cooked.tags, ElementsAre(Pair("bitrate", VariantWith<double>(bytes * 8)),
+                                       Pair("bytes", VariantWith<double>(bytes)),
+                                       Pair("channels", VariantWith<double>(2)),
+                                       Pair("codec", VariantWith<std::string>("opus")),
+                                       Pair("duration", VariantWith<double>(1)),
+                                       Pair("loop", VariantWith<bool>(false)),
+                                       // EBU Tech 3341: 0 dBFS at 1 kHz on both is 0 LUFS.
+                                       Pair("loudness", VariantWith<double>(-6.0)),
+                                       Pair("rate", VariantWith<double>(48'000))));
+}
+
+TEST_F(AudioCookerTest, SilenceAndShortSoundsHaveNoLoudness) {
+  const auto tags = [&](const std::vector<double>& samples) {
+    return Cook(MakeWav(samples, {})).tags;
+  };
+  EXPECT_THAT(tags(std::vector<double>(48'000, 0.0)), Not(Contains(Pair("loudness", testing::_))));
+  EXPECT_THAT(tags(Beep(19'199)), Not(Contains(Pair("loudness", testing::_))));
+  EXPECT_THAT(tags(Beep(19'200)), Contains(Pair("loudness", testing::_)));
+}
+
+TEST_F(AudioCookerTest, NothingIsLookedAt) {
+  EXPECT_THAT(Cook(MakeWav(Beep(), {})).looks, IsEmpty());
+}
+
+TEST_F(AudioCookerTest, WarningsReachThePackage) {
+  EXPECT_THAT(Cook(MakeWav({0, 2}, {.kind = WavKind::kFloat})).warnings,
+              ElementsAre(HasSubstr("beyond full scale")));
+}
+
+TEST_F(AudioCookerTest, TheSerialNumberIsTheSourcesDigest) {
+  const std::string wav = MakeWav(Beep(), {});
+  uint32_t serial = 0;
+  std::memcpy(&serial, Digest::Of(wav).hash().data(), sizeof(serial));
+  EXPECT_EQ(CookAndDecode(wav).serial, serial);
+  EXPECT_EQ(CookAndDecode(wav, kVorbis).serial, serial);
+}
+
+TEST_F(AudioCookerTest, TheSameSourceGivesTheSameBytesOnAnyCooker) {
+  const std::string wav = MakeWav(Beep(44'100, 44'100), {.rate = 44'100});
+  for (const json& settings : {json::object(), kVorbis}) {
+    const std::string first = Cook(wav, settings).file;
+    std::srand(7);
+    Cook(MakeWav(Tones(22'050, 5'000, {{}, {}, {}}), {.rate = 22'050, .channels = 3}), settings);
+    EXPECT_EQ(Cook(wav, settings).file, first);
+    cooker_ = CreateAudioCooker();
+    EXPECT_EQ(Cook(wav, settings).file, first);
+  }
+}
+
+TEST_F(AudioCookerTest, TheResamplersVariablesHaveNoSay) {
+  const std::string wav = MakeWav(Beep(44'100, 44'100), {.rate = 44'100});
+  const std::string first = Cook(wav).file;
+  ASSERT_EQ(setenv("SOXR_USE_SIMD", "0", 1), 0);
+  cooker_ = CreateAudioCooker();
+  EXPECT_EQ(Cook(wav).file, first);
+}
+
+TEST_F(AudioCookerTest, OneLoadServesSeveralPlatforms) {
+  const std::string wav = MakeWav(Beep(44'100, 44'100), {.rate = 44'100});
+  FakeCookContext loading(cooker_->description(), "/Game/a.wav", wav);
+  const auto loaded = cooker_->Load(loading);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  for (int i = 0; i < 2; ++i) {
+    FakeCookContext context(cooker_->description(), "/Game/a.wav", wav);
+    ASSERT_TRUE(cooker_->Cook(context, **loaded).ok());
+    EXPECT_EQ(context.output(".opus"), Cook(wav).file);
+  }
+}
+
+TEST_F(AudioCookerTest, DamagedOggIsAnErrorAndNeverSilence) {
+  const std::string wav = MakeWav(Beep(96'000), {});
+  for (const json& settings : {json::object(), kVorbis}) {
+    const std::string ogg = Cook(wav, settings).file;
+    const auto error = [&](const std::string& bytes) {
+      return ErrorOf(bytes, json::object(), "/Game/a.ogg");
+    };
+    for (size_t size = 0; size < ogg.size(); size += 97)
+      ASSERT_NE(error(ogg.substr(0, size)), "OK") << size;
+    EXPECT_THAT(error(ogg.substr(0, ogg.size() - 1)), HasSubstr("ends within the page at byte"));
+    const size_t last_page = ogg.rfind("OggS");
+    EXPECT_EQ(error(ogg.substr(0, last_page)),
+              "ogg: the file is truncated: its last page is not marked as the stream's end");
+    std::string flipped = ogg;
+    flipped[ogg.size() / 2] = static_cast<char>(flipped[ogg.size() / 2] ^ 1);
+    EXPECT_THAT(error(flipped), HasSubstr("no Ogg page with a right sum"));
+    const size_t second_page = ogg.find("OggS", 4);
+    const size_t third_page = ogg.find("OggS", second_page + 4);
+    std::string gap = ogg;
+    EXPECT_THAT(error(gap.erase(second_page, third_page - second_page)),
+                HasSubstr("has the number 2; expected 1: pages are missing"));
+    EXPECT_THAT(error(ogg + ogg), HasSubstr("another stream begins at byte"));
+    EXPECT_THAT(Cook(ogg + "tag", json::object(), "/Game/a.ogg").warnings,
+                ElementsAre("3 bytes behind the stream's end are ignored"));
+  }
+}
+
+TEST_F(AudioCookerTest, TheIdentityNamesTheLibraries) {
+  EXPECT_THAT(cooker_->description().identity,
+              testing::MatchesRegex("1;libopus=[0-9.]+;libopusenc=[0-9.]+;opusfile=[0-9a-z]+;"
+                                    "libvorbis=[0-9.]+;ogg=[0-9a-z]+;flac=[0-9.]+;soxr=[0-9.]+-"
+                                    "[0-9a-z]+;ebur128=[0-9.]+;glibc=[0-9.]+"));
+}
+
+// Bytes that changed need a new kRevision in audio_cooker.cc, unless only a library changed.
+// GALLEY_UPDATE_GOLDENS=1 rewrites the files.
+TEST_F(AudioCookerTest, VorbisOutputsAreTheGoldenOnes) {
+  CompareWithGoldens("goldens_vorbis.txt", GoldenLines(kVorbis));
+}
+
+// libopus takes the processor's own approximations of 1/x and 1/sqrt(x); the file's first line says
+// which ones it was written with.
+TEST_F(AudioCookerTest, OpusOutputsAreTheGoldenOnes) {
+  const std::string processor = "processor " + Approximations() + "\n";
+  if (std::getenv("GALLEY_UPDATE_GOLDENS") == nullptr &&
+      !ReadFile(GoldenPath("goldens_opus.txt")).value_or("").starts_with(processor))
+    GTEST_SKIP() << "the goldens were written on a processor with other approximations";
+  CompareWithGoldens("goldens_opus.txt", processor + GoldenLines(json::object()));
+}
+
+}  // namespace
+}  // namespace galley::worker::audio

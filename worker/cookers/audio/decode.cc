@@ -1,0 +1,126 @@
+#include "worker/cookers/audio/decode.h"
+
+#include <cmath>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+#include "worker/cookers/audio/ogg_stream.h"
+
+namespace galley::worker::audio {
+namespace {
+
+// The format that the first bytes announce; empty when they announce none.
+std::string_view SniffFormat(std::string_view bytes) {
+  const std::string_view form = bytes.size() < 12 ? std::string_view() : bytes.substr(8, 4);
+  if (bytes.starts_with("RIFF") && form == "WAVE") return "wav";
+  if (bytes.starts_with("fLaC")) return "flac";
+  if (bytes.starts_with("OggS")) return "ogg";
+  if (bytes.starts_with("RF64") || bytes.starts_with("BW64")) return "RF64 (64-bit wav)";
+  if (bytes.starts_with("RIFX")) return "RIFX (big-endian wav)";
+  if (bytes.starts_with("riff")) return "Wave64";
+  if (bytes.starts_with("FORM") && form.starts_with("AIF")) return "AIFF";
+  if (bytes.starts_with("ID3") || bytes.starts_with("\xff\xfb")) return "MP3 (or has an ID3 tag)";
+  if (bytes.size() >= 12 && bytes.substr(4, 4) == "ftyp") return "MP4";
+  if (bytes.starts_with(".snd")) return "AU";
+  return {};
+}
+
+absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
+  if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
+  if (bytes.starts_with("version https://git-lfs"))
+    return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
+  const std::string_view found = SniffFormat(bytes);
+  if (found == format) return absl::OkStatus();
+  if (found.empty())
+    return absl::InvalidArgumentError("the file does not begin as this format does");
+  if (found == "wav" || found == "flac" || found == "ogg") {
+    return absl::InvalidArgumentError(fmt::format("the file is a {0}; name it .{0}", found));
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("the file is {}; convert it to wav, flac or ogg", found));
+}
+
+absl::StatusOr<Decoded> DecodeOgg(std::string_view bytes, const DecodeOptions& options) {
+  ASSIGN_OR_RETURN(const OggStream stream, CheckOggStream(bytes));
+  const std::string_view whole = bytes.substr(0, stream.size_bytes);
+  absl::StatusOr<Decoded> decoded =
+      stream.codec == OggCodec::kOpus ? DecodeOpus(whole, options) : DecodeVorbis(whole, options);
+  if (!decoded.ok()) return decoded;
+  decoded->warnings.insert(decoded->warnings.end(), stream.warnings.begin(), stream.warnings.end());
+  return decoded;
+}
+
+absl::StatusOr<Decoded> DecodeAs(std::string_view format, std::string_view bytes,
+                                 const DecodeOptions& options) {
+  RETURN_IF_ERROR(CheckSignature(format, bytes));
+  if (format == "wav") return DecodeWav(bytes, options);
+  if (format == "flac") return DecodeFlac(bytes, options);
+  return DecodeOgg(bytes, options);
+}
+
+absl::Status CheckSamples(const Sound& sound) {
+  if (sound.samples.empty())
+    return absl::InvalidArgumentError("there is no audio in the file: its length is 0");
+  for (size_t i = 0; i < sound.samples.size(); ++i) {
+    const float sample = sound.samples[i];
+    if (std::abs(sample) <= kPeakMax) continue;  // false for NaN
+    const std::string place =
+        fmt::format("frame {}, channel {}", i / sound.channels, i % sound.channels);
+    if (!std::isfinite(sample)) {
+      return absl::InvalidArgumentError(
+          fmt::format("the sample at {} is {}; expected a finite number", place, sample));
+    }
+    return absl::InvalidArgumentError(
+        fmt::format("the sample at {} is {}; expected one within full scale, -1 to 1 (up to {} is "
+                    "encoded with a warning)",
+                    place, sample, kPeakMax));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckForm(uint64_t rate, uint64_t channels, uint64_t frames,
+                       const DecodeOptions& options) {
+  if (channels == 0 || channels > kChannelsMax) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the sound has {} channels; expected 1 to {}, the numbers that have speaker positions in "
+        "Opus and Vorbis",
+        channels, kChannelsMax));
+  }
+  if (rate < kRateMin || rate > kRateMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("the sampling rate is {} Hz; expected {} to {}", rate, kRateMin, kRateMax));
+  }
+  const uint64_t frame_bytes = channels * sizeof(float);
+  const std::string size = fmt::format("the sound has {} frames of {} channels", frames, channels);
+  if (frames > kDecodedBytesMax / frame_bytes) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: more than the limit of {} bytes decoded to 32-bit floats; split it", size,
+                    kDecodedBytesMax));
+  }
+  if (frames > options.memory_bytes_max / 2 / frame_bytes) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{}: {} bytes decoded, above half of the job's memory ({} bytes); raise "
+                    "`memory` in its rule",
+                    size, frames * frame_bytes, options.memory_bytes_max));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
+                               const DecodeOptions& options) {
+  const bool is_ogg = extension == "ogg" || extension == "oga" || extension == "opus";
+  const std::string_view format = is_ogg ? "ogg" : extension;
+  if (format != "wav" && format != "flac" && format != "ogg") {
+    return absl::InvalidArgumentError(
+        fmt::format("audio: expected a wav, flac, ogg, oga or opus file, not .{}", extension));
+  }
+  absl::StatusOr<Decoded> decoded = DecodeAs(format, bytes, options);
+  if (!decoded.ok()) return Annotate(decoded.status(), format);
+  if (const absl::Status status = CheckSamples(decoded->sound); !status.ok())
+    return Annotate(status, format);
+  return decoded;
+}
+
+}  // namespace galley::worker::audio

@@ -1,0 +1,50 @@
+// Decode: bytes of a wav, flac or ogg file -> Sound. The bytes are foreign: nothing is allocated
+// before the length is known to be within the limits, and every flaw is an error in words. A file
+// that was cut off is an error, never a shorter sound or silence.
+//
+// Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, empty, or above the limits below: a
+// verdict), RESOURCE_EXHAUSTED (within those limits but the job may not use enough memory: no
+// verdict, since the limit is no part of the key). Threads: any; no state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/audio/sound.h"
+
+namespace galley::worker::audio {
+
+inline constexpr uint32_t kRateMin = 1'000;
+inline constexpr uint32_t kRateMax = 768'000;
+// As 32-bit floats: 46 minutes of stereo at 48 kHz.
+inline constexpr uint64_t kDecodedBytesMax = uint64_t{1} << 30;
+// Beyond it (36 dB above full scale) libopus takes a block for nonsense and encodes silence.
+inline constexpr float kPeakMax = 64.0F;
+
+struct DecodeOptions {
+  // What the whole job may use. Cooking takes less than twice the decoded bytes.
+  uint64_t memory_bytes_max = UINT64_MAX;
+};
+
+struct Decoded {
+  Sound sound;
+  std::vector<std::string> warnings;
+};
+
+// `extension`: wav, flac, ogg, oga, opus.
+absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
+                               const DecodeOptions& options);
+
+// --- The codecs, for Decode, which checks the samples that they give.
+absl::StatusOr<Decoded> DecodeWav(std::string_view bytes, const DecodeOptions& options);
+absl::StatusOr<Decoded> DecodeFlac(std::string_view bytes, const DecodeOptions& options);
+absl::StatusOr<Decoded> DecodeVorbis(std::string_view bytes, const DecodeOptions& options);
+absl::StatusOr<Decoded> DecodeOpus(std::string_view bytes, const DecodeOptions& options);
+// Whether a sound of this form may be decoded.
+absl::Status CheckForm(uint64_t rate, uint64_t channels, uint64_t frames,
+                       const DecodeOptions& options);
+
+}  // namespace galley::worker::audio

@@ -1,0 +1,35 @@
+// The encoders: a Sound's frames -> an Ogg file with one stream.
+//
+// The file's bytes follow from the frames, the options and the library: the serial number is given,
+// no clock or rand() is left in them. Its decoded length is exactly the resampler's frames().
+//
+// Errors: INVALID_ARGUMENT: the codec has no mode for this rate, number of channels and bit rate;
+// RESOURCE_EXHAUSTED: not enough memory. Threads: any; no state is kept.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/audio/resampler.h"
+
+namespace galley::worker::audio {
+
+// What libvorbisenc has modes for.
+inline constexpr uint32_t kVorbisRateMin = 8'000;
+inline constexpr uint32_t kVorbisRateMax = 192'000;
+
+struct EncodeOptions {
+  int64_t bitrate = 0;  // bits per second of all channels; 0: the default of docs/cookers/audio.md
+  int32_t serial = 0;   // of the Ogg stream
+  std::vector<std::pair<std::string, std::string>> comments;
+};
+
+// REQUIRES: frames.rate() == kOpusRate, respectively within kVorbisRateMin and kVorbisRateMax; all
+// frames are still to come.
+absl::StatusOr<std::string> EncodeOpus(Resampler& frames, const EncodeOptions& options);
+absl::StatusOr<std::string> EncodeVorbis(Resampler& frames, const EncodeOptions& options);
+
+}  // namespace galley::worker::audio

@@ -1,0 +1,41 @@
+#include "worker/cookers/audio/library_identity.h"
+
+#include <FLAC/format.h>
+#include <ebur128.h>
+#include <gnu/libc-version.h>
+#include <opus/opus.h>
+#include <opus/opusenc.h>
+#include <vorbis/codec.h>
+
+#include <string_view>
+
+#include "fmt/format.h"
+#include "worker/cookers/audio/resampler.h"
+#include "worker/cookers/library/build_id.h"
+
+namespace galley::worker::audio {
+namespace {
+
+// "libopus 1.3.1", "Xiph.Org libVorbis 1.3.7": what comes after the last space.
+std::string_view LastWord(std::string_view text) { return text.substr(text.rfind(' ') + 1); }
+
+std::string LoudnessVersion() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  ebur128_get_version(&major, &minor, &patch);
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+}  // namespace
+
+std::string LibraryIdentity() {
+  return fmt::format(
+      "libopus={};libopusenc={};opusfile={};libvorbis={};ogg={};flac={};soxr={};ebur128={};"
+      "glibc={}",
+      LastWord(opus_get_version_string()), LastWord(ope_get_version_string()),
+      BuildIdOf("op_open_memory"), LastWord(vorbis_version_string()), BuildIdOf("ogg_page_eos"),
+      FLAC__VERSION_STRING, ResamplerIdentity(), LoudnessVersion(), gnu_get_libc_version());
+}
+
+}  // namespace galley::worker::audio

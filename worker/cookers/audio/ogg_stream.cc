@@ -1,0 +1,132 @@
+#include "worker/cookers/audio/ogg_stream.h"
+
+#include <ogg/ogg.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::worker::audio {
+namespace {
+
+// Above a page's greatest size, 65,307 bytes.
+constexpr size_t kReadSize = size_t{128} << 10;
+
+// The pages of a file, one after the other.
+class PageReader {
+ public:
+  explicit PageReader(std::string_view bytes) : bytes_(bytes) { ogg_sync_init(&sync_); }
+  ~PageReader() { ogg_sync_clear(&sync_); }
+  PageReader(const PageReader&) = delete;
+  PageReader& operator=(const PageReader&) = delete;
+
+  // Where the next page begins.
+  size_t at() const { return at_; }
+  // False at the end of the file. INVALID_ARGUMENT: no whole page here.
+  absl::StatusOr<bool> Next(ogg_page& page) {
+    while (true) {
+      const auto size = ogg_sync_pageseek(&sync_, &page);
+      if (size > 0) {
+        at_ += static_cast<size_t>(size);
+        return true;
+      }
+      if (size < 0) {
+        return absl::InvalidArgumentError(
+            fmt::format("the file is damaged at byte {}: no Ogg page with a right sum", at_));
+      }
+      if (fed_ == bytes_.size()) break;
+      RETURN_IF_ERROR(Feed());
+    }
+    if (at_ == bytes_.size()) return false;
+    return absl::InvalidArgumentError(
+        fmt::format("the file is truncated: it ends within the page at byte {}", at_));
+  }
+
+ private:
+  absl::Status Feed() {
+    const size_t size = std::min(kReadSize, bytes_.size() - fed_);
+    char* buffer = ogg_sync_buffer(&sync_, static_cast<int64_t>(size));
+    if (buffer == nullptr) return absl::ResourceExhaustedError("libogg has not enough memory");
+    std::memcpy(buffer, bytes_.data() + fed_, size);
+    ogg_sync_wrote(&sync_, static_cast<int64_t>(size));
+    fed_ += size;
+    return absl::OkStatus();
+  }
+
+  const std::string_view bytes_;
+  size_t fed_ = 0;
+  size_t at_ = 0;
+  ogg_sync_state sync_;
+};
+
+absl::StatusOr<OggCodec> CodecOf(const ogg_page& page) {
+  const std::string_view body(reinterpret_cast<const char*>(page.body),
+                              static_cast<size_t>(page.body_len));
+  if (body.starts_with("\x01vorbis")) return OggCodec::kVorbis;
+  if (body.starts_with("OpusHead")) return OggCodec::kOpus;
+  const std::string_view found = body.starts_with(
+                                     "\x7f"
+                                     "FLAC")
+                                     ? "FLAC"
+                                 : body.starts_with("Speex   ")   ? "Speex"
+                                 : body.starts_with("\x80theora") ? "Theora video"
+                                 : body.starts_with("fishead")    ? "a Skeleton"
+                                                                  : "an unknown codec";
+  return absl::InvalidArgumentError(
+      fmt::format("the Ogg stream holds {}; expected Vorbis or Opus", found));
+}
+
+// The stream's own rules from page to page.
+struct Continuity {
+  int serial = 0;
+  int64_t page = 0;
+
+  absl::Status Check(const ogg_page& next, size_t at) {
+    if (ogg_page_bos(&next) != 0 || ogg_page_serialno(&next) != serial) {
+      return absl::InvalidArgumentError(fmt::format(
+          "another stream begins or goes on at byte {}; expected one stream in the file", at));
+    }
+    ++page;
+    if (ogg_page_pageno(&next) == page) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        fmt::format("the page at byte {} has the number {}; expected {}: pages are missing", at,
+                    ogg_page_pageno(&next), page));
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
+  PageReader reader(bytes);
+  ogg_page page;
+  ASSIGN_OR_RETURN(const bool has_page, reader.Next(page));
+  if (!has_page || ogg_page_bos(&page) == 0)
+    return absl::InvalidArgumentError("the file does not begin with the first page of a stream");
+  OggStream stream;
+  ASSIGN_OR_RETURN(stream.codec, CodecOf(page));
+  Continuity continuity{.serial = ogg_page_serialno(&page), .page = ogg_page_pageno(&page)};
+  while (ogg_page_eos(&page) == 0) {
+    const size_t at = reader.at();
+    ASSIGN_OR_RETURN(const bool has_next, reader.Next(page));
+    if (!has_next) {
+      return absl::InvalidArgumentError(
+          "the file is truncated: its last page is not marked as the stream's end");
+    }
+    RETURN_IF_ERROR(continuity.Check(page, at));
+  }
+  if (bytes.substr(reader.at()).starts_with("OggS")) {
+    return absl::InvalidArgumentError(fmt::format(
+        "another stream begins at byte {}; expected one stream in the file", reader.at()));
+  }
+  stream.size_bytes = reader.at();
+  if (reader.at() < bytes.size()) {
+    stream.warnings.push_back(
+        fmt::format("{} bytes behind the stream's end are ignored", bytes.size() - reader.at()));
+  }
+  return stream;
+}
+
+}  // namespace galley::worker::audio

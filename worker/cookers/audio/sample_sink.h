@@ -1,0 +1,30 @@
+// SampleSink: where the callbacks and loops of the codecs put their frames. It holds the length
+// within the limits, also that of files whose headers lie about it, and no exception leaves it.
+#pragma once
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "worker/cookers/audio/decode.h"
+
+namespace galley::worker::audio {
+
+class SampleSink {
+ public:
+  SampleSink(Sound& sound, const DecodeOptions& options) : sound_(sound), options_(options) {}
+
+  // Checks the form, then makes room. `frames_expected`: 0 when the file does not say.
+  // REQUIRES: called once, first.
+  absl::Status Begin(uint32_t rate, uint32_t channels, uint64_t frames_expected);
+  // Room for `frames` more, to be filled in by the caller; nullptr: status() says why there is
+  // none.
+  float* Append(size_t frames);
+  const absl::Status& status() const { return status_; }
+
+ private:
+  Sound& sound_;
+  const DecodeOptions options_;
+  absl::Status status_;
+};
+
+}  // namespace galley::worker::audio

@@ -1,0 +1,202 @@
+#include "worker/cookers/audio/wave_file.h"
+
+#include <algorithm>
+
+#include "common/base/hex.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::worker::audio {
+namespace {
+
+constexpr size_t kFileHeaderSize = 12;
+constexpr size_t kChunkHeaderSize = 8;
+constexpr size_t kFormatSize = 16;
+constexpr size_t kExtensibleSize = 40;
+constexpr size_t kSamplerSize = 36;
+constexpr size_t kSamplerLoopSize = 24;
+constexpr uint32_t kUnknownSize = 0xFFFFFFFF;
+constexpr uint32_t kPcm = 1;
+constexpr uint32_t kFloat = 3;
+constexpr uint32_t kExtensible = 0xFFFE;
+constexpr uint32_t kForward = 0;
+// What follows the format tag in the subformat's GUID.
+constexpr std::string_view kGuidTail{"\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71",
+                                     14};
+
+// Little-endian. REQUIRES: within `bytes`.
+uint32_t Number(std::string_view bytes, size_t at, size_t size) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < size; ++i)
+    value |= uint32_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
+  return value;
+}
+
+std::string FormatName(uint32_t tag) {
+  switch (tag) {
+    case 2:
+      return "Microsoft ADPCM";
+    case 6:
+      return "A-law";
+    case 7:
+      return "mu-law";
+    case 0x11:
+      return "IMA ADPCM";
+    case 0x55:
+      return "MP3";
+    default:
+      return fmt::format("format {:#06x}", tag);
+  }
+}
+
+absl::Status SetCoding(uint32_t tag, uint32_t bits, WaveFile& file) {
+  if (tag == kFloat && (bits == 32 || bits == 64)) {
+    file.coding = WaveCoding::kFloat;
+  } else if (tag == kPcm && bits >= 1 && bits <= 32) {
+    file.coding = bits <= 8 ? WaveCoding::kUnsigned8 : WaveCoding::kSigned;
+  } else {
+    const std::string found = tag == kPcm ? "integers" : tag == kFloat ? "floats" : FormatName(tag);
+    return absl::InvalidArgumentError(
+        fmt::format("the samples are {} of {} bits; expected integers of at most 32 or floats of "
+                    "32 or 64; convert the file",
+                    found, bits));
+  }
+  // Fewer bits lie in the upper ones of whole bytes.
+  file.sample_bytes = (bits + 7) / 8;
+  return absl::OkStatus();
+}
+
+absl::Status ParseFormat(std::string_view chunk, WaveFile& file) {
+  if (chunk.size() < kFormatSize) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the chunk `fmt ` has {} bytes; expected at least {}", chunk.size(), kFormatSize));
+  }
+  uint32_t tag = Number(chunk, 0, 2);
+  file.channels = Number(chunk, 2, 2);
+  file.rate = Number(chunk, 4, 4);
+  const uint32_t block_bytes = Number(chunk, 12, 2);
+  const uint32_t bits = Number(chunk, 14, 2);
+  if (file.channels == 0) {
+    return absl::InvalidArgumentError("the chunk `fmt ` says 0 channels; expected at least 1");
+  }
+  if (tag == kExtensible) {
+    if (chunk.size() < kExtensibleSize || chunk.substr(26, kGuidTail.size()) != kGuidTail) {
+      return absl::InvalidArgumentError(
+          "the chunk `fmt ` announces WAVE_FORMAT_EXTENSIBLE and has no known subformat");
+    }
+    file.channel_mask = Number(chunk, 20, 4);
+    tag = Number(chunk, 24, 2);
+  }
+  RETURN_IF_ERROR(SetCoding(tag, bits, file));
+  if (block_bytes != file.frame_bytes()) {
+    return absl::InvalidArgumentError(
+        fmt::format("the chunk `fmt ` gives a frame {} bytes; expected {} ({} channels of {} bits)",
+                    block_bytes, file.frame_bytes(), file.channels, bits));
+  }
+  return absl::OkStatus();
+}
+
+// The first loop; `end` in the file is the last frame that is played.
+absl::Status ParseSampler(std::string_view chunk, WaveFile& file) {
+  if (chunk.size() < kSamplerSize)
+    return absl::InvalidArgumentError(fmt::format(
+        "the chunk `smpl` has {} bytes; expected at least {}", chunk.size(), kSamplerSize));
+  const uint32_t loops = Number(chunk, 28, 4);
+  if (loops == 0) return absl::OkStatus();
+  if ((chunk.size() - kSamplerSize) / kSamplerLoopSize < loops) {
+    return absl::InvalidArgumentError(
+        fmt::format("the chunk `smpl` announces {} loops, and has {} bytes", loops, chunk.size()));
+  }
+  if (loops > 1)
+    file.warnings.push_back(fmt::format("of the {} loops in `smpl` the first is kept", loops));
+  const uint32_t type = Number(chunk, kSamplerSize + 4, 4);
+  const uint32_t start = Number(chunk, kSamplerSize + 8, 4);
+  const uint32_t end = Number(chunk, kSamplerSize + 12, 4);
+  if (type != kForward) {
+    file.warnings.push_back(
+        fmt::format("the loop in `smpl` is of type {} ({}), which LOOPSTART and LOOPLENGTH cannot "
+                    "say; it is left out",
+                    type,
+                    type == 1   ? "to and fro"
+                    : type == 2 ? "backward"
+                                : "unknown"));
+    return absl::OkStatus();
+  }
+  if (end < start) {
+    return absl::InvalidArgumentError(
+        fmt::format("the loop in `smpl` goes from frame {} to {}", start, end));
+  }
+  file.loop = Loop{.start = start, .length = uint64_t{end} - start + 1};
+  return absl::OkStatus();
+}
+
+struct Chunk {
+  std::string name;  // printable
+  uint64_t at = 0;
+  uint64_t size = 0;  // as announced
+  std::string_view content;
+  bool is_whole() const { return content.size() == size; }
+};
+
+// REQUIRES: a chunk's header lies at `at`.
+Chunk ChunkAt(std::string_view bytes, size_t at) {
+  Chunk chunk{.name = std::string(bytes.substr(at, 4)),
+              .at = at,
+              .size = Number(bytes, at + 4, 4),
+              .content = {}};
+  const bool is_text = std::all_of(chunk.name.begin(), chunk.name.end(),
+                                   [](char c) { return c >= ' ' && c <= '~'; });
+  if (!is_text) chunk.name = "0x" + HexEncode(chunk.name);
+  chunk.content = bytes.substr(at + kChunkHeaderSize, chunk.size);
+  if (chunk.name == "data" && chunk.size == kUnknownSize) chunk.size = chunk.content.size();
+  return chunk;
+}
+
+std::string CutText(const Chunk& chunk) {
+  return fmt::format("the chunk `{}` at byte {} announces {} bytes, and {} are there", chunk.name,
+                     chunk.at, chunk.size, chunk.content.size());
+}
+
+absl::Status TakeData(const Chunk& chunk, WaveFile& file) {
+  if (chunk.content.size() % file.frame_bytes() != 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("the chunk `data` has {} bytes, which are no whole frames of {}; the file may "
+                    "be truncated",
+                    chunk.content.size(), file.frame_bytes()));
+  }
+  file.data = chunk.content;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes) {
+  WaveFile file;
+  bool has_data = false;
+  size_t at = kFileHeaderSize;
+  while (at + kChunkHeaderSize <= bytes.size()) {
+    const Chunk chunk = ChunkAt(bytes, at);
+    if (!chunk.is_whole() && (!has_data || chunk.name == "smpl")) {
+      return absl::InvalidArgumentError("the file is truncated: " + CutText(chunk));
+    }
+    if (!chunk.is_whole()) {
+      file.warnings.push_back(CutText(chunk) + "; it is ignored");
+      break;
+    }
+    if (chunk.name == "fmt " && file.sample_bytes == 0) {
+      RETURN_IF_ERROR(ParseFormat(chunk.content, file));
+    } else if (chunk.name == "data" && !has_data) {
+      if (file.sample_bytes == 0)
+        return absl::InvalidArgumentError("the chunk `data` comes before the chunk `fmt `");
+      RETURN_IF_ERROR(TakeData(chunk, file));
+      has_data = true;
+    } else if (chunk.name == "smpl") {
+      RETURN_IF_ERROR(ParseSampler(chunk.content, file));
+    }
+    at += kChunkHeaderSize + chunk.size + chunk.size % 2;
+  }
+  if (!has_data) return absl::InvalidArgumentError("the file has no chunk `data`; it is truncated");
+  return file;
+}
+
+}  // namespace galley::worker::audio

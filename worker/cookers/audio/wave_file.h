@@ -1,0 +1,38 @@
+// WaveFile: what the chunks of a RIFF WAVE file say. Parses foreign bytes; takes no sample out.
+//
+// Chunks up to and including `data` must be whole; a broken one behind `data` is a warning, since
+// the sound is whole. A `data` chunk that says 0xFFFFFFFF, as programs write into pipes, reaches to
+// the end of the file. Source: Microsoft's "Multimedia Programming Interface and Data
+// Specifications 1.0", mmreg.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/cookers/audio/sound.h"
+
+namespace galley::worker::audio {
+
+enum class WaveCoding { kUnsigned8, kSigned, kFloat };
+
+struct WaveFile {
+  WaveCoding coding = WaveCoding::kSigned;
+  uint32_t sample_bytes = 0;  // kUnsigned8 1; kSigned 2, 3, 4; kFloat 4, 8
+  uint32_t channels = 0;
+  uint32_t rate = 0;
+  uint32_t channel_mask = 0;  // 0: none
+  std::string_view data;      // whole frames
+  std::optional<Loop> loop;   // as the `smpl` chunk says, not checked against the length
+  std::vector<std::string> warnings;
+
+  uint64_t frame_bytes() const { return uint64_t{channels} * sample_bytes; }
+};
+
+// INVALID_ARGUMENT says what is wrong and at which byte. REQUIRES: "RIFF" and "WAVE" were seen.
+absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes);
+
+}  // namespace galley::worker::audio
