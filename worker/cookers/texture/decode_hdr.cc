@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/texture/byte_reader.h"
@@ -61,7 +62,7 @@ absl::Status ParseResolution(std::string_view line, HdrHeader& header) {
   return absl::InvalidArgumentError(fmt::format(
       "expected a line such as \"-Y 512 +X 1024\" after the header, not \"{}\"; pictures that lie "
       "on their side (X first) are not supported",
-      line.substr(0, 40)));
+      EscapeControl(line.substr(0, 40))));
 }
 
 absl::StatusOr<HdrHeader> ParseHeader(std::string_view bytes) {
@@ -71,8 +72,9 @@ absl::StatusOr<HdrHeader> ParseHeader(std::string_view bytes) {
   for (std::optional<std::string_view> line = TakeLine(rest); line && !line->empty();
        line = TakeLine(rest)) {
     if (line->starts_with(kFormat) && *line != "FORMAT=32-bit_rle_rgbe") {
-      return absl::InvalidArgumentError(fmt::format(
-          "expected texels of 32-bit_rle_rgbe, not \"{}\"", line->substr(kFormat.size(), 40)));
+      return absl::InvalidArgumentError(
+          fmt::format("expected texels of 32-bit_rle_rgbe, not \"{}\"",
+                      EscapeControl(line->substr(kFormat.size(), 40))));
     }
   }
   const std::optional<std::string_view> resolution = TakeLine(rest);
