@@ -32,6 +32,7 @@ struct TgaHeader {
   uint8_t alpha_bits = 0;
   bool is_from_right = false;
   bool is_from_top = false;
+  uint8_t interleaving = 0;
 };
 
 uint64_t BytesOf(uint8_t bits) { return (uint64_t{bits} + 7) / 8; }
@@ -54,6 +55,7 @@ TgaHeader ReadHeader(ByteReader& reader) {
   header.alpha_bits = flags & 15;
   header.is_from_right = (flags & 0x10) != 0;
   header.is_from_top = (flags & 0x20) != 0;
+  header.interleaving = flags >> 6;
   return header;
 }
 
@@ -64,6 +66,8 @@ absl::Status CheckHeader(const TgaHeader& header) {
     return absl::InvalidArgumentError(
         fmt::format("the file is corrupt or of an unsupported kind: {} {}", what, value));
   };
+  // Of version 1.0: rows in two or four passes. Version 2.0 demands 0.
+  if (header.interleaving != 0) return refuse("interleaving", header.interleaving);
   switch (header.kind) {
     case TgaKind::kMapped:
       if (!header.has_map || header.map_count == 0)

@@ -138,6 +138,8 @@ TEST(DecodeTgaTest, KindsThatAreNoneAreNamed) {
   };
   EXPECT_EQ(error({.kind = 0}), prefix + "image type 0");
   EXPECT_EQ(error({.bits = 12}), prefix + "bits of a texel: 12");
+  EXPECT_EQ(error({.flags = kFromTop | 0x40}), prefix + "interleaving 1");
+  EXPECT_EQ(error({.flags = 0x80}), prefix + "interleaving 2");
   EXPECT_EQ(error({.kind = 3, .bits = 24}), prefix + "bits of a grey texel: 24");
   EXPECT_EQ(error({.kind = 1, .bits = 8}), "tga: the file is corrupt: it has no colour map");
 }
