@@ -42,18 +42,20 @@ absl::Status Unsupported(std::string_view what, uint64_t value) {
 
 absl::Status Truncated() { return absl::InvalidArgumentError("the file is truncated"); }
 
-// The sizes in the header; false when they cannot be.
-bool ReadSizes(ByteReader& reader, BmpHeader& header) {
+absl::Status ReadSizes(ByteReader& reader, BmpHeader& header) {
   if (header.header_bytes == kCoreHeaderBytes) {
     header.width = reader.Get16();
     header.height = reader.Get16();
-    return true;
+    return absl::OkStatus();
   }
   header.width = reader.Get32();
   const uint32_t height = reader.Get32();
   header.is_from_top = height > INT32_MAX;  // a negative height
   header.height = header.is_from_top ? 0u - height : height;
-  return header.width <= INT32_MAX && header.height <= INT32_MAX;
+  if (header.width <= INT32_MAX && header.height <= INT32_MAX) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("the file is corrupt: its width is {} and its height {}",
+                  static_cast<int32_t>(header.width), static_cast<int32_t>(height)));
 }
 
 void ReadMasks(ByteReader& reader, BmpHeader& header) {
@@ -81,8 +83,12 @@ absl::Status CheckKind(const BmpHeader& header) {
       return absl::OkStatus();
     case kRle8:
     case kRle4:
-      if (header.bits != (header.compression == kRle8 ? 8u : 4u) || header.is_from_top)
+      if (header.bits != (header.compression == kRle8 ? 8u : 4u))
         return Unsupported("run lengths with bits of a texel:", header.bits);
+      if (header.is_from_top) {
+        return absl::InvalidArgumentError(
+            "the file is corrupt: run lengths begin at the bottom row, and its height is negative");
+      }
       return absl::OkStatus();
     case kMasks:
     case kMasksWithAlpha:
@@ -108,7 +114,7 @@ absl::StatusOr<BmpHeader> ReadHeader(std::string_view bytes) {
       header.header_bytes == 108 || header.header_bytes == 124;
   if (reader.is_truncated()) return Truncated();
   if (!is_known) return Unsupported("bytes of the header:", header.header_bytes);
-  if (!ReadSizes(reader, header)) return Unsupported("width or height is negative:", header.width);
+  RETURN_IF_ERROR(ReadSizes(reader, header));
   reader.Skip(2);  // planes
   header.bits = reader.Get16();
   if (header.header_bytes != kCoreHeaderBytes) {
@@ -170,9 +176,14 @@ class BmpReader {
   absl::Status CheckLength() const;
   absl::Status ReadRow(uint32_t row);
   absl::Status ReadRuns();
-  // The texels of an escape that names each; false: they go past the end of the row.
-  bool ReadLiteral(uint32_t count);
-  bool PutRun(uint32_t count, uint32_t packed);
+  absl::Status ReadEscape(uint32_t value);
+  // The texels of an escape that names each.
+  absl::Status ReadLiteral(uint32_t count);
+  absl::Status PutRun(uint32_t count, uint32_t packed);
+  // Whether each row was ended, or is full.
+  bool is_filled() const {
+    return row_ >= header_.height || (row_ + 1 == header_.height && x_ == header_.width);
+  }
   uint8_t* TexelAt(uint32_t x, uint32_t row) {
     const uint32_t y = header_.is_from_top ? row : header_.height - 1 - row;
     return texels_.data() + (size_t{y} * header_.width + x) * 4;
@@ -195,8 +206,7 @@ class BmpReader {
   std::vector<Rgba> palette_;
   ByteReader reader_;
   std::vector<uint8_t> texels_;
-  std::vector<uint8_t> indices_;  // of a run-length coded image
-  uint32_t x_ = 0;                // where its next texel goes
+  uint32_t x_ = 0;  // where the next texel of a run-length coded image goes
   uint32_t row_ = 0;
 };
 
@@ -226,69 +236,69 @@ absl::Status BmpReader::ReadRow(uint32_t row) {
   return absl::OkStatus();
 }
 
-bool BmpReader::PutRun(uint32_t count, uint32_t packed) {
-  if (count > header_.width - x_ || row_ >= header_.height) return false;
-  uint8_t* out = indices_.data() + size_t{row_} * header_.width + x_;
-  for (uint32_t i = 0; i < count; ++i) {
-    out[i] =
-        static_cast<uint8_t>(header_.bits == 8 ? packed : (i % 2 == 0 ? packed >> 4 : packed & 15));
-  }
-  x_ += count;
-  return true;
+absl::Status LeavesImage(uint32_t row) {
+  return absl::InvalidArgumentError(
+      fmt::format("the file is corrupt: a run leaves the image at row {}", row));
 }
 
-bool BmpReader::ReadLiteral(uint32_t count) {
+absl::Status BmpReader::PutRun(uint32_t count, uint32_t packed) {
+  if (row_ >= header_.height || count > header_.width - x_) return LeavesImage(row_);
+  for (uint32_t i = 0; i < count; ++i, ++x_) {
+    const uint32_t index = header_.bits == 8 ? packed : (i % 2 == 0 ? packed >> 4 : packed & 15);
+    RETURN_IF_ERROR(PutMapped(TexelAt(x_, row_), index));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BmpReader::ReadLiteral(uint32_t count) {
   const uint32_t per_byte = 8 / header_.bits;
-  for (uint32_t i = 0; i < count; i += per_byte) {
-    if (!PutRun(std::min(per_byte, count - i), reader_.Get8())) return false;
-  }
+  for (uint32_t i = 0; i < count; i += per_byte)
+    RETURN_IF_ERROR(PutRun(std::min(per_byte, count - i), reader_.Get8()));
   if ((count + per_byte - 1) / per_byte % 2 != 0) reader_.Skip(1);  // to an even number of bytes
-  return true;
+  return absl::OkStatus();
 }
 
-// Texels that are left out have colour 0.
-absl::Status BmpReader::ReadRuns() {
-  constexpr uint32_t kEndOfRow = 0;
-  constexpr uint32_t kEndOfImage = 1;
-  constexpr uint32_t kMove = 2;
-  indices_.resize(size_t{header_.width} * header_.height);
-  while (!reader_.is_truncated()) {
-    const uint32_t count = reader_.Get8();
-    const uint32_t value = reader_.Get8();
-    bool is_inside = true;
-    if (count > 0) {
-      is_inside = PutRun(count, value);
-    } else if (value == kEndOfRow) {
+constexpr uint32_t kEndOfRow = 0;
+constexpr uint32_t kEndOfImage = 1;
+constexpr uint32_t kMove = 2;
+
+absl::Status BmpReader::ReadEscape(uint32_t value) {
+  switch (value) {
+    case kEndOfRow:
       x_ = 0;
-      is_inside = row_++ < header_.height;
-    } else if (value == kEndOfImage) {
-      return absl::OkStatus();
-    } else if (value == kMove) {
+      return row_++ < header_.height ? absl::OkStatus() : LeavesImage(row_);
+    case kMove:
       x_ += reader_.Get8();
       row_ += reader_.Get8();
-      is_inside = x_ <= header_.width && row_ < header_.height;
-    } else {
-      is_inside = ReadLiteral(value);
-    }
-    if (!is_inside) {
-      return absl::InvalidArgumentError(
-          fmt::format("the file is corrupt: a run leaves the image at row {}", row_));
-    }
+      return x_ <= header_.width && row_ < header_.height ? absl::OkStatus() : LeavesImage(row_);
+    default:
+      return ReadLiteral(value);
   }
-  return Truncated();
+}
+
+// Straight into the texels, which have colour 0 where they are left out. Some writers leave out the
+// end of the image, too.
+absl::Status BmpReader::ReadRuns() {
+  uint8_t* const first = texels_.data();
+  RETURN_IF_ERROR(PutMapped(first, 0));
+  for (size_t i = 4; i < texels_.size(); i += 4) std::copy_n(first, 4, first + i);
+  while (!is_filled() || reader_.bytes_left() >= 2) {
+    const uint32_t count = reader_.Get8();
+    const uint32_t value = reader_.Get8();
+    if (reader_.is_truncated()) return Truncated();
+    if (count == 0 && value == kEndOfImage) return absl::OkStatus();
+    RETURN_IF_ERROR(count > 0 ? PutRun(count, value) : ReadEscape(value));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<uint8_t>> BmpReader::ReadTexels() {
   RETURN_IF_ERROR(CheckLength());
   texels_.resize(size_t{header_.width} * header_.height * 4);
-  if (is_run_length()) RETURN_IF_ERROR(ReadRuns());
-  for (uint32_t row = 0; row < header_.height; ++row) {
-    if (!is_run_length()) {
-      RETURN_IF_ERROR(ReadRow(row));
-      continue;
-    }
-    for (uint32_t x = 0; x < header_.width; ++x)
-      RETURN_IF_ERROR(PutMapped(TexelAt(x, row), indices_[size_t{row} * header_.width + x]));
+  if (is_run_length()) {
+    RETURN_IF_ERROR(ReadRuns());
+  } else {
+    for (uint32_t row = 0; row < header_.height; ++row) RETURN_IF_ERROR(ReadRow(row));
   }
   if (reader_.is_truncated()) return Truncated();
   return std::move(texels_);

@@ -151,7 +151,26 @@ TEST(DecodeBmpTest, RunsThatLeaveTheImageOrNeverEndAreErrors) {
   EXPECT_EQ(error({3, 0, 0, 1}), "bmp: the file is corrupt: a run leaves the image at row 0");
   EXPECT_EQ(error({0, 0, 1, 0}), "bmp: the file is corrupt: a run leaves the image at row 1");
   EXPECT_EQ(error({0, 2, 0, 9, 0, 1}), "bmp: the file is corrupt: a run leaves the image at row 9");
-  EXPECT_EQ(error({2, 0}), "bmp: the file is truncated");
+  EXPECT_EQ(error({1, 0}), "bmp: the file is truncated");
+  EXPECT_EQ(error({2, 0, 0, 4}), "bmp: the file is corrupt: a run leaves the image at row 0");
+  EXPECT_EQ(error({2, 7, 0, 1}),
+            "bmp: the file is corrupt: a texel has colour 7, and the palette holds 2");
+}
+
+TEST(DecodeBmpTest, TheEndOfTheImageMayBeLeftOutWhenAllRowsAreThere) {
+  const auto decoded = [](std::initializer_list<uint32_t> runs) {
+    return Texels(
+        Bmp({.width = 2, .height = 2, .bits = 8, .compression = 1, .between = RedAndBlue()})
+            .Put8(runs));
+  };
+  EXPECT_THAT(decoded({2, 1, 0, 0, 2, 1}), ElementsAre(kBlue, kBlue, kBlue, kBlue));
+  EXPECT_THAT(decoded({2, 1, 0, 0, 2, 1, 0}), ElementsAre(kBlue, kBlue, kBlue, kBlue));
+  EXPECT_THAT(decoded({2, 1, 0, 0, 1, 1, 0, 0}), ElementsAre(kBlue, kRed, kBlue, kBlue));
+}
+
+TEST(DecodeBmpTest, RunLengthsWithAnEmptyPaletteAreAnError) {
+  EXPECT_EQ(ErrorOf("bmp", Bmp({.bits = 8, .compression = 1}).Put8({0, 1}).bytes()),
+            "bmp: the file is corrupt: a texel has colour 0, and the palette holds 0");
 }
 
 TEST(DecodeBmpTest, KindsThatAreNoneAreNamed) {
@@ -164,7 +183,14 @@ TEST(DecodeBmpTest, KindsThatAreNoneAreNamed) {
   EXPECT_EQ(error({.compression = 4}), prefix + "compression 4");
   EXPECT_EQ(error({.bits = 24, .compression = 3, .between = FileBytes().Put32({1, 2, 4})}),
             prefix + "masks with bits of a texel: 24");
-  EXPECT_EQ(error({.width = 0x80000001}), prefix + "width or height is negative: 2147483649");
+  EXPECT_EQ(error({.width = 0x80000001}),
+            "bmp: the file is corrupt: its width is -2147483647 and its height 1");
+  EXPECT_EQ(error({.height = 0x80000000}),
+            "bmp: the file is corrupt: its width is 2 and its height -2147483648");
+  EXPECT_EQ(error({.bits = 4, .compression = 1}), prefix + "run lengths with bits of a texel: 4");
+  EXPECT_EQ(
+      error({.height = 0u - 1, .bits = 8, .compression = 1}),
+      "bmp: the file is corrupt: run lengths begin at the bottom row, and its height is negative");
   EXPECT_EQ(error({.bits = 16, .compression = 3, .between = FileBytes().Put32({0, 0, 0})}),
             "bmp: the file is corrupt: its masks are empty");
 }
