@@ -76,6 +76,17 @@ std::string EscapeControl(std::string_view text) {
   return escaped;
 }
 
+std::string EscapeControlInLines(std::string_view text) {
+  std::string escaped;
+  while (true) {
+    const size_t end = text.find('\n');
+    escaped += EscapeControl(text.substr(0, end));
+    if (end == std::string_view::npos) return escaped;
+    escaped += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 namespace internal {
 
 void CheckFailed(const char* condition, const char* file, int line) {

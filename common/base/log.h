@@ -20,6 +20,8 @@ void InitLog(std::string_view program, LogLevel level, const std::string& file);
 void WriteLog(LogLevel level, std::string_view line);
 // Printable form: control characters as \xNN.
 std::string EscapeControl(std::string_view text);
+// The same but for line feeds: for what others said, on a terminal. Its lines stay lines.
+std::string EscapeControlInLines(std::string_view text);
 
 template <typename... Args>
 void LogDebug(fmt::format_string<Args...> format, Args&&... args) {

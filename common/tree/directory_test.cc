@@ -118,18 +118,6 @@ TEST(DirectoryTest, FieldsInAnotherOrderOrFormAreRefused) {
   EXPECT_FALSE(DecodeDirectory(directory.bytes()).ok());
 }
 
-TEST(PlainNameTest, OnlyWellFormedUtf8IsUtf8) {
-  for (const char* good : {"", "a", "\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xef\xbf\xbf",
-                           "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
-    EXPECT_TRUE(IsUtf8(good)) << good;
-  }
-  for (const char* bad :
-       {"\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
-        "\xf5", "\xc2", "\xe1\x80", "\xf1\x80\x80", "a\xc3"}) {
-    EXPECT_FALSE(IsUtf8(bad));
-  }
-}
-
 TEST(PlainNameTest, APathHasPlainSegmentsOnly) {
   EXPECT_TRUE(IsPlainPath("a"));
   EXPECT_TRUE(IsPlainPath("a/b.c/d e"));

@@ -5,7 +5,6 @@
 
 namespace galley::tree {
 
-bool IsUtf8(std::string_view text);
 // One path segment that every file system and person can live with: valid UTF-8, not empty, ".", or
 // "..", without '/', '\\', control characters or NUL.
 bool IsPlainSegment(std::string_view name);

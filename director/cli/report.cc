@@ -61,18 +61,6 @@ std::string ProgressText(const director::Counters& c, double seconds) {
   return text;
 }
 
-// What others said, for a terminal: its lines stay lines, nothing drives the terminal.
-std::string Printable(std::string_view text) {
-  std::string printable;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    if (begin != 0) printable += '\n';
-    printable += EscapeControl(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return printable;
-}
-
 }  // namespace
 
 nlohmann::json SummaryFailure::ToJson() const {
@@ -175,7 +163,7 @@ void Report::OnFailed(const std::string& package, const std::string& platform,
                             : package.empty() ? platform
                                               : fmt::format("{} ({})", package, platform);
   std::fputs(fmt::format("{}error:{} {}: {}\n", has_colour_ ? "\x1b[31m" : "",
-                         has_colour_ ? "\x1b[0m" : "", where, Printable(failed.error))
+                         has_colour_ ? "\x1b[0m" : "", where, EscapeControlInLines(failed.error))
                  .c_str(),
              stderr);
 }
@@ -192,7 +180,7 @@ void Report::OnWarning(const std::string& package, const std::string& platform,
                             : platform.empty() ? package + ": "
                                                : fmt::format("{} ({}): ", package, platform);
   std::fputs(fmt::format("{}warning:{} {}{}\n", has_colour_ ? "\x1b[33m" : "",
-                         has_colour_ ? "\x1b[0m" : "", where, Printable(text))
+                         has_colour_ ? "\x1b[0m" : "", where, EscapeControlInLines(text))
                  .c_str(),
              stderr);
 }

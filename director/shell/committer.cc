@@ -113,25 +113,27 @@ absl::Status AddToBatch(store::Store& store, const StoredResult& stored,
   return absl::OkStatus();
 }
 
-absl::Status CountBytes(store::Store& store, const store::CommitBatch& batch,
-                        CommitOutcome& outcome) {
+// For the summary only: what cannot be counted is not.
+void CountBytes(store::Store& store, const store::CommitBatch& batch, CommitOutcome& outcome) {
   std::vector<Digest> digests;
   for (const auto& [digest, location] : batch.blobs) digests.push_back(digest);
-  ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(digests));
-  std::set<Digest> unseen(missing.begin(), missing.end());
+  const absl::StatusOr<std::vector<Digest>> missing = store.FindMissing(digests);
+  if (!missing.ok()) return;
+  std::set<Digest> unseen(missing->begin(), missing->end());
   for (const Digest& digest : digests) {
     (unseen.erase(digest) > 0 ? outcome.bytes_stored : outcome.bytes_deduplicated) +=
         digest.size_bytes();
   }
-  return absl::OkStatus();
 }
 
 // After the store refused to replace what it holds for some keys: those results stand instead.
-absl::Status TakeWhatStands(store::Store& store, ResultTable& results, CommitOutcome& outcome) {
+// What was found by look-up is left alone: the core goes on with it.
+absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Persist& persist,
+                            CommitOutcome& outcome) {
   std::vector<StoredResultPtr> made;
   std::vector<Digest> keys;
-  for (const Persisted::Item& item : outcome.event.items) {
-    made.push_back(results.Get(item.result));
+  for (const Persist::Item& item : persist.items) {
+    made.push_back(item.was_cooked ? results.Get(item.result) : nullptr);
     keys.push_back(made.back() == nullptr ? Digest() : made.back()->action_key);
   }
   ASSIGN_OR_RETURN(const auto held, store.Results(keys));
@@ -161,9 +163,10 @@ absl::Status CommitToStore(store::Store& store, ResultTable& results, const Pers
     if (item.was_cooked && stored != nullptr) RETURN_IF_ERROR(AddToBatch(store, *stored, batch));
   }
   if (batch.results.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(CountBytes(store, batch, outcome));
+  CountBytes(store, batch, outcome);
   const absl::Status committed = store.Commit(batch);
-  return absl::IsAlreadyExists(committed) ? TakeWhatStands(store, results, outcome) : committed;
+  return absl::IsAlreadyExists(committed) ? TakeWhatStands(store, results, persist, outcome)
+                                          : committed;
 }
 
 absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const Persist& persist,

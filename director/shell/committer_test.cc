@@ -105,6 +105,20 @@ TEST_F(CommitterTest, AKeyWithAnotherOutcomeRaisesAnAlarmAndTheCookGoesOn) {
       << "store and journal agree";
 }
 
+TEST_F(CommitterTest, AConflictLeavesAHitOfItsGroupAlone) {
+  Commit(Make("key", "made"));
+  Commit(Make("another key", "first"));
+  const ResultId conflicting = results_.Add(Make("key", "made otherwise"))->id;
+  const ResultId hit = results_.Add(Make("another key", "found otherwise"))->id;
+  const CommitOutcome outcome =
+      CommitGroup(store_, *journal_, results_,
+                  {.items = {{PackageId(4), 0, conflicting, true}, {PackageId(5), 0, hit, false}}},
+                  [](const StoredResult&) { return true; });
+  EXPECT_NE(outcome.event.items[0].instead, nullptr);
+  EXPECT_EQ(outcome.event.items[1].instead, nullptr);
+  EXPECT_EQ(outcome.alarms.size(), 1u);
+}
+
 TEST_F(CommitterTest, BytesThatTheStoreHeldAlreadyAreCountedApart) {
   EXPECT_EQ(Commit(Make("key", "made")).bytes_deduplicated, 0u);
   const CommitOutcome outcome = Commit(Make("another key", "made"));

@@ -57,13 +57,14 @@ class WorkerTest(E2ETest):
     def test_by_hand_what_is_wrong_is_said(self):
         game = self.sample()
         broken = self.write("broken.json", '{"a": }')
+        os.symlink(self.dir, self.path("link"))
         verdict = self.by_hand(broken)
         self.assertEqual(verdict.returncode, 1, verdict)
         self.assertIn("line 1", verdict.stderr)
         texture = os.path.join(game, "content/textures/one.png")
         for args, said in ((["absent.png"], "no such file"), ([texture, "--cooker", "textur"], "texture"),
                            ([texture, "--settings", '{"qualty": "fast"}'], "quality"), ([texture, "--platform", "astc"], "texture=astc"),
-                           ([broken, "--cooker", "copy", "--out", self.dir], "--out"), ([broken, "--preview", "x.png"], "line 1")):
+                           ([broken, "--cooker", "copy", "--out", self.path("link")], "--out"), ([broken, "--preview", "x.png"], "line 1"), ([texture, "--preview", texture], "the source itself")):
             answer = self.by_hand(*args)
             self.assertIn(answer.returncode, (1, 2), answer)
             self.assertIn(said, answer.stderr, answer)

@@ -8,6 +8,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -39,8 +40,11 @@ TroubleCause CauseOf(absl::StatusCode code) {
   }
 }
 
+// A cooker quotes its source, which need not be text.
+std::string TextOf(const absl::Status& status) { return EscapeInvalidUtf8(MessageOf(status)); }
+
 Trouble TroubleOf(const absl::Status& status) {
-  return {.cause = CauseOf(status.code()), .error = MessageOf(status), .log = ""};
+  return {.cause = CauseOf(status.code()), .error = TextOf(status), .log = ""};
 }
 
 class Job {
@@ -188,7 +192,7 @@ class Job {
                       .generated = GeneratedBytes(gathered),
                       .outputs = {},
                       .is_verdict = !status.ok(),
-                      .error = status.ok() ? "" : MessageOf(status),
+                      .error = status.ok() ? "" : TextOf(status),
                       .log = std::move(gathered.log),
                       .identity = target.recipe.identity,
                       .started = wall,
@@ -229,7 +233,7 @@ class Job {
   std::optional<JobEnd> JudgedEnd(const RecordingContext& context, const absl::Status& status) {
     const std::string& log = context.gathered().log;
     if (out_of_memory_)
-      return Trouble{.cause = TroubleCause::kMemory, .error = MessageOf(status), .log = log};
+      return Trouble{.cause = TroubleCause::kMemory, .error = TextOf(status), .log = log};
     if (context.trouble().ok() && (status.ok() || absl::IsInvalidArgument(status)))
       return std::nullopt;
     JobEnd end = EndOf(context.trouble().ok() ? status : context.trouble());

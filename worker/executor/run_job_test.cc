@@ -153,6 +153,18 @@ TEST_F(RunJobTest, ACookedInputWithoutThatOutputIsObservedAbsent) {
   EXPECT_EQ(*kept_.saves[0].outputs[0].bytes, "<absent>");
 }
 
+TEST_F(RunJobTest, AVerdictAndATroubleThatQuoteWhatIsNoTextAreText) {
+  Write("/Game/p.script", "verdict caf\xe9\n");
+  Write("/Game/q.script", "refuse \xff\n");
+  Scan();
+  Cook("/Game/p.script", {0});
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_EQ(kept_.saves[0].error, "caf\\xe9");
+  const JobEnd end = Cook("/Game/q.script", {0});
+  ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+  EXPECT_EQ(std::get<Trouble>(end).error, "\\xff");
+}
+
 TEST_F(RunJobTest, AWarmFileIsReadOnceAndIsWhatTheSnapshotSays) {
   Write("/Game/inc.txt", "before");
   Write("/Game/p.script", "read inc.txt\nout .t\n");

@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMemoryBytesMax = 4ull << 30;
 constexpr const char* kFolderMount = "/Here";  // where the file's own folder shows
+constexpr int kFilesMax = 20'000;              // in it; a scan of a whole home takes minutes
 
 struct Kept final : public JobSink {
   absl::Status Loaded(const LoadReport&) override { return absl::OkStatus(); }
@@ -80,6 +81,21 @@ absl::StatusOr<Cooker*> ChooseCooker(const CookFileFlags& flags, const Cookers& 
   return absl::InvalidArgumentError(text);
 }
 
+absl::Status CheckIsSmall(const std::string& folder) {
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  int files = 0;
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (++files <= kFilesMax) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "{} and what lies below hold more than {} files, all of which would be looked at; say what "
+        "FILE needs with --mount /VIRTUAL=DIR, DIR being a folder that holds it, or copy it "
+        "elsewhere",
+        folder, kFilesMax));
+  }
+  return absl::OkStatus();
+}
+
 // The mounts that were named, and the file's own folder when it lies in none of them.
 absl::StatusOr<std::vector<content::Mount>> MountsOf(const CookFileFlags& flags,
                                                      const std::string& file,
@@ -94,7 +110,9 @@ absl::StatusOr<std::vector<content::Mount>> MountsOf(const CookFileFlags& flags,
   }
   if (!package->empty()) return mounts;
   const size_t slash = file.rfind('/');
-  mounts.push_back({.path = kFolderMount, .directory = file.substr(0, std::max<size_t>(slash, 1))});
+  const std::string folder = file.substr(0, std::max<size_t>(slash, 1));
+  RETURN_IF_ERROR(CheckIsSmall(folder));
+  mounts.push_back({.path = kFolderMount, .directory = folder});
   *package = std::string(kFolderMount) + file.substr(slash);
   return mounts;
 }
@@ -147,10 +165,7 @@ class FileCook {
   absl::Status Write(const SaveReport& saved) const {
     for (const CookedFile& output : saved.outputs) {
       const std::string path = stem_ + output.suffix;
-      if (path == file_) {
-        return absl::InvalidArgumentError(
-            fmt::format("{} would be overwritten by its own output; give --out DIR", path));
-      }
+      RETURN_IF_ERROR(CheckIsNotTheSource(path, "--out DIR"));
       RETURN_IF_ERROR(CreateDirectories(path.substr(0, path.rfind('/'))));
       RETURN_IF_ERROR(WriteFileAtomic(path, *output.bytes));
     }
@@ -164,6 +179,7 @@ class FileCook {
                      [](const CookedFile& output) { return output.suffix == ".ktx2"; });
     if (texture == saved.outputs.end())
       return absl::InvalidArgumentError("--preview shows textures: this cook made no .ktx2");
+    RETURN_IF_ERROR(CheckIsNotTheSource(AbsolutePath(flags_.preview), "another --preview"));
     ASSIGN_OR_RETURN(const texture::Image image, texture::DecodePreview(*texture->bytes, {}));
     ASSIGN_OR_RETURN(const std::string png, texture::WritePng(image));
     return WriteFileAtomic(AbsolutePath(flags_.preview), png);
@@ -172,6 +188,13 @@ class FileCook {
   nlohmann::ordered_json Describe(const SaveReport& saved) const;
 
  private:
+  absl::Status CheckIsNotTheSource(const std::string& path, std::string_view instead) const {
+    std::error_code absent;
+    if (!fs::equivalent(path, file_, absent)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        fmt::format("{} is the source itself; give {}", path, instead));
+  }
+
   absl::StatusOr<SaveReport> CookIn(const std::string& scratch) {
     MountView view(snapshot_.get(), scratch);
     ToolDigests tools;
@@ -265,7 +288,7 @@ void PrintForPeople(const nlohmann::ordered_json& json) {
   }
   for (const auto& warning : json["warnings"])
     text += fmt::format("  warning: {}\n", warning.get<std::string>());
-  std::fputs(text.c_str(), stdout);
+  std::fputs(EscapeControlInLines(text).c_str(), stdout);
 }
 
 int Complain(const absl::Status& status) {
@@ -293,9 +316,10 @@ int CookFile(const CookFileFlags& flags) {
   } else {
     PrintForPeople(json);
   }
-  std::fputs(saved->log.c_str(), stderr);
+  std::fputs(EscapeControlInLines(saved->log).c_str(), stderr);
   if (!saved->is_verdict) return 0;
-  std::fprintf(stderr, "galley-worker: %s: %s\n", flags.file.c_str(), saved->error.c_str());
+  std::fprintf(stderr, "galley-worker: %s: %s\n", flags.file.c_str(),
+               EscapeControlInLines(saved->error).c_str());
   return kExitVerdict;
 }
 

@@ -1,0 +1,14 @@
+// Text that may not be text: what a file or a program says, on its way into messages that must be
+// UTF-8 (protobuf strings, JSON, terminals).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace galley {
+
+bool IsUtf8(std::string_view text);
+// Each byte that is no part of a well-formed sequence becomes \xNN; the rest stays as it is.
+std::string EscapeInvalidUtf8(std::string_view text);
+
+}  // namespace galley
