@@ -116,4 +116,12 @@ absl::StatusOr<std::string> CrossModule::Compile() {
   return std::string(text);
 }
 
+absl::Status CheckNoMultiview(const CrossModule& module) {
+  ASSIGN_OR_RETURN(const bool has_views, module.HasCapability(SpvCapabilityMultiView));
+  if (!has_views) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the shader has gl_ViewIndex (GL_EXT_multiview), which only SPIR-V targets take; draw once "
+      "for each view, and give the view's number as a push constant or in a buffer");
+}
+
 }  // namespace galley::worker

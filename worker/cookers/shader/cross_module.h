@@ -58,4 +58,7 @@ class CrossModule {
   spvc_compiler compiler_ = nullptr;
 };
 
+// For ESSL and MSL. INVALID_ARGUMENT: the shader draws many views at once.
+absl::Status CheckNoMultiview(const CrossModule& module);
+
 }  // namespace galley::worker

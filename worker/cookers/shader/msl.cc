@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -15,6 +17,10 @@ using Json = nlohmann::json;
 // Metal has 31. spirv-cross keeps those from 25 on for itself; it puts the sizes of buffers there.
 constexpr unsigned kBuffersMax = 25;
 constexpr unsigned kBufferSizesIndex = 25;
+// Metal Feature Set Tables, "Maximum number of entries in the ... argument table, per graphics or
+// kernel function"; Macs.
+constexpr unsigned kTexturesMax = 128;
+constexpr unsigned kSamplersMax = 16;
 constexpr unsigned kTextureBufferNativeSince = 20100;
 constexpr unsigned kLongSince = 20200;
 
@@ -63,10 +69,53 @@ void Want(const ReflectedBinding& binding, Place& place) {
   }
 }
 
+bool IsBuffer(BindingKind kind) {
+  return kind == BindingKind::kUniformBuffer || kind == BindingKind::kStorageBuffer;
+}
+
+bool WantTheSame(const ReflectedBinding& a, const ReflectedBinding& b) {
+  Place of_a;
+  Place of_b;
+  Want(a, of_a);
+  Want(b, of_b);
+  return (of_a.has_buffer && of_b.has_buffer) || (of_a.has_texture && of_b.has_texture) ||
+         (of_a.has_sampler && of_b.has_sampler);
+}
+
+// Of two variables at one binding spirv-cross makes two views of one buffer, if both are uniform or
+// both are storage buffers: Metal has no cast from the one to the other. All else would get one
+// index twice.
+absl::Status CheckShared(const Reflection& reflection) {
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<const ReflectedBinding*>> used;
+  for (const ReflectedBinding& binding : reflection.bindings) {
+    if (!binding.is_used) continue;
+    auto& others = used[{binding.set, binding.binding}];
+    for (const ReflectedBinding* other : others) {
+      if (IsBuffer(binding.kind) && other->kind == binding.kind) continue;
+      if (!WantTheSame(*other, binding)) continue;
+      return absl::InvalidArgumentError(fmt::format(
+          "{} and {} are both at set {}, binding {}: in Metal only uniform buffers, or storage "
+          "buffers, can share a place; give each a binding of its own",
+          other->name, binding.name, binding.set, binding.binding));
+    }
+    others.push_back(&binding);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCount(std::string_view what, uint64_t count, uint64_t max) {
+  if (count <= max) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("the shader has {} {}, used or not, each element of an array counted; Metal "
+                  "takes at most {}",
+                  count, what, max));
+}
+
 // Indices are counted up in the order of sets and bindings, over all that is declared, used or not:
 // so that an edit or a define which makes something unused moves nothing else. Push constants are
 // buffer 0.
 absl::StatusOr<Places> PlaceAll(const Reflection& reflection) {
+  RETURN_IF_ERROR(CheckShared(reflection));
   Places places;
   for (const ReflectedBinding& binding : reflection.bindings)
     Want(binding, places[{binding.set, binding.binding}]);
@@ -83,11 +132,9 @@ absl::StatusOr<Places> PlaceAll(const Reflection& reflection) {
     take(place.has_texture, textures, place.texture);
     take(place.has_sampler, samplers, place.sampler);
   }
-  if (buffers > kBuffersMax) {
-    return absl::InvalidArgumentError(fmt::format(
-        "the shader has {} buffers, each element of an array counted; Metal takes at most {}",
-        buffers, kBuffersMax));
-  }
+  RETURN_IF_ERROR(CheckCount("buffers", buffers, kBuffersMax));
+  RETURN_IF_ERROR(CheckCount("textures", textures, kTexturesMax));
+  RETURN_IF_ERROR(CheckCount("samplers", samplers, kSamplersMax));
   return places;
 }
 
@@ -96,9 +143,25 @@ absl::StatusOr<Places> PlaceAll(const Reflection& reflection) {
 absl::Status CheckTypes(const CrossModule& module, unsigned version) {
   ASSIGN_OR_RETURN(const bool has_double, module.HasCapability(SpvCapabilityFloat64));
   if (has_double) return absl::InvalidArgumentError("Metal has no double; use float");
+  RETURN_IF_ERROR(CheckNoMultiview(module));
   ASSIGN_OR_RETURN(const bool has_long, module.HasCapability(SpvCapabilityInt64));
   if (has_long && version < kLongSince)
     return absl::InvalidArgumentError("Metal has 64-bit integers since msl-2.2");
+  return absl::OkStatus();
+}
+
+// spirv-cross writes text for arrays of images with atomics that is no MSL: the buffer behind each
+// element has no name of its own.
+absl::Status CheckImages(const Reflection& reflection) {
+  for (const ReflectedBinding& binding : reflection.bindings) {
+    if (!binding.is_used || binding.count == 1 || !MayHaveAtomics(binding)) continue;
+    if (binding.fields.value("access", "") != "read_write") continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "{} (set {}, binding {}) is an array of {} images, which may have atomics: MSL has them "
+        "only on single images; declare the elements one by one, use an arrayed image, or say "
+        "readonly or writeonly",
+        binding.name, binding.set, binding.binding, binding.format));
+  }
   return absl::OkStatus();
 }
 
@@ -141,6 +204,7 @@ Json Landed(const ReflectedBinding& binding, const Place& place) {
 absl::StatusOr<std::string> WriteMsl(CrossModule& module, const MslOptions& options,
                                      Reflection& reflection) {
   RETURN_IF_ERROR(CheckTypes(module, options.version));
+  RETURN_IF_ERROR(CheckImages(reflection));
   ASSIGN_OR_RETURN(const Places places, PlaceAll(reflection));
   for (const auto& [where, place] : places)
     RETURN_IF_ERROR(AddBinding(module, where.first, where.second, place));

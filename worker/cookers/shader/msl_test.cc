@@ -66,10 +66,70 @@ TEST_F(MslTest, WhatMetalCannotSayIsAnError) {
                     "#version 450\nlayout(location = 0) out vec4 c;\nlayout(location = 0) in flat "
                     "double d;\nvoid main() { c = vec4(float(d * 2.0lf)); }\n"),
               HasSubstr("this shader cannot be written as msl-2.1: Metal has no double"));
+  EXPECT_THAT(Error("msl-2.4", "vert",
+                    "#version 450\n#extension GL_EXT_multiview : require\nvoid main() { "
+                    "gl_Position = vec4(gl_ViewIndex); }\n"),
+              HasSubstr("gl_ViewIndex (GL_EXT_multiview), which only SPIR-V targets take"));
+}
+
+TEST_F(MslTest, MoreThanMetalsTablesHoldIsAnError) {
   std::string many =
       "#version 450\nlayout(location = 0) out vec4 c;\nlayout(binding = 0) uniform U "
       "{ vec4 v; } u[26];\nvoid main() { c = u[25].v; }\n";
   EXPECT_THAT(Error("msl-2.1", "frag", many), HasSubstr("the shader has 26 buffers"));
+  const auto textures = [](const std::string& type, int count) {
+    const std::string read = type == "texture2D" ? "sampler2D(t[0], s)" : "t[0]";
+    return "#version 450\nlayout(location = 0) out vec4 c;\nlayout(binding = 0) uniform " + type +
+           " t[" + std::to_string(count) + "];\nlayout(binding = 1) uniform sampler s;\nvoid " +
+           "main() { c = texture(" + read + ", vec2(0)); }\n";
+  };
+  Cook("msl-2.1", "frag", textures("texture2D", 128));
+  EXPECT_THAT(Error("msl-2.1", "frag", textures("texture2D", 129)),
+              HasSubstr("the shader has 129 textures"));
+  EXPECT_THAT(Error("msl-2.1", "frag", textures("sampler2D", 16)),
+              HasSubstr("the shader has 17 samplers"));
+}
+
+// A fragment shader that reads all that is declared.
+std::string Reading(const std::string& declared, const std::string& read) {
+  return "#version 450\nlayout(location = 0) out vec4 c;\n" + declared +
+         "\nvoid main() { c = " + read + "; }\n";
+}
+
+TEST_F(MslTest, OnlyBuffersOfOneKindShareAPlace) {
+  const std::string samplers =
+      "layout(binding = 1) uniform sampler2D a; layout(binding = 1) uniform usampler2D b;";
+  EXPECT_THAT(Error("msl-2.1", "frag",
+                    Reading(samplers, "texture(a, vec2(0)) + vec4(texture(b, vec2(0)))")),
+              HasSubstr("a and b are both at set 0, binding 1"));
+  EXPECT_THAT(Error("msl-2.1", "frag",
+                    Reading("layout(binding = 0) uniform A { vec4 v; } a; layout(binding = 0) "
+                            "readonly buffer B { vec4 v; } b;",
+                            "a.v + b.v")),
+              HasSubstr("a and b are both at set 0, binding 0"));
+  // One is not used, or nothing is wanted twice, or the buffer is read in two ways.
+  Cook("msl-2.1", "frag", Reading(samplers, "texture(a, vec2(0))"));
+  Cook("msl-2.1", "frag",
+       Reading("layout(binding = 1) uniform texture2D a; layout(binding = 1) uniform sampler b;",
+               "texture(sampler2D(a, b), vec2(0))"));
+  EXPECT_THAT(Cook("msl-2.1", "frag",
+                   Reading("layout(binding = 0) uniform A { vec4 v; } a; layout(binding = 0) "
+                           "uniform B { ivec4 v; } b;",
+                           "a.v + vec4(b.v)")),
+              HasSubstr("constant void* spvBufferAliasSet0Binding0 [[buffer(0)]]"));
+}
+
+TEST_F(MslTest, ArraysOfImagesWithAtomicsAreErrors) {
+  const std::string text = "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 3, r32i) ";
+  EXPECT_THAT(Error("msl-2.1", "comp",
+                    text + "uniform iimage2D counts[2];\nvoid main() { "
+                           "imageAtomicAdd(counts[1], ivec2(0), 1); }\n"),
+              HasSubstr("counts (set 0, binding 3) is an array of r32i images"));
+  // Without atomics there is no buffer behind.
+  EXPECT_THAT(Cook("msl-2.1", "comp",
+                   text + "uniform writeonly iimage2D counts[2];\nvoid main() { "
+                          "imageStore(counts[1], ivec2(0), ivec4(1)); }\n"),
+              HasSubstr("array<texture2d<int, access::write>, 2> counts"));
 }
 
 }  // namespace
