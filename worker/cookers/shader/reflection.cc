@@ -16,6 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+// A structure's in std140 (OpenGL 4.6, 7.6.2.2, rule 9), and a buffer has the size of one.
+constexpr uint64_t kUniformBufferAlignment = 16;
+
 std::string_view KindName(BindingKind kind) {
   switch (kind) {
     case BindingKind::kSampler:
@@ -102,6 +105,10 @@ BindingKind Refine(BindingKind kind, const Json& image) {
                                             : BindingKind::kUniformTexelBuffer;
 }
 
+uint64_t RoundUp(uint64_t size, uint64_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
 absl::StatusOr<ReflectedBinding> Reflector::Binding(const spvc_reflected_resource& resource,
                                                     BindingKind kind) {
   ReflectedBinding binding;
@@ -121,6 +128,8 @@ absl::StatusOr<ReflectedBinding> Reflector::Binding(const spvc_reflected_resourc
   if (IsBuffer(kind)) {
     ASSIGN_OR_RETURN(Json block, types_.Block(resource.base_type_id));
     block["name"] = spvc_compiler_get_name(compiler_, resource.base_type_id);
+    if (kind == BindingKind::kUniformBuffer)
+      block["size"] = RoundUp(block.at("size").get<uint64_t>(), kUniformBufferAlignment);
     binding.fields["block"] = std::move(block);
   }
   if (kind == BindingKind::kStorageBuffer || kind == BindingKind::kStorageImage ||
@@ -215,9 +224,17 @@ absl::StatusOr<Json> Reflector::SpecializationConstants() {
         DefaultOf(constant, spvc_type_get_basetype(spvc_compiler_get_type_handle(compiler_, type)));
     constants.push_back(std::move(entry));
   }
-  std::sort(constants.begin(), constants.end(), [](const Json& a, const Json& b) {
-    return std::tie(a.at("id"), a.at("name")) < std::tie(b.at("id"), b.at("name"));
-  });
+  // In SPIR-V 1.6 one that gives a local size is there twice, once without name.
+  const auto order = [](const Json& entry) {
+    const auto& name = entry.at("name").get_ref<const std::string&>();
+    return std::tuple(entry.at("id").get<uint32_t>(), name.empty(), name);
+  };
+  std::sort(constants.begin(), constants.end(),
+            [&](const Json& a, const Json& b) { return order(a) < order(b); });
+  constants.erase(
+      std::unique(constants.begin(), constants.end(),
+                  [](const Json& a, const Json& b) { return a.at("id") == b.at("id"); }),
+      constants.end());
   return constants;
 }
 

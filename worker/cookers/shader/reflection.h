@@ -17,7 +17,7 @@
 namespace galley::worker {
 
 // Raised when a field changes its meaning or goes away; new fields do not raise it.
-inline constexpr int kReflectionVersion = 1;
+inline constexpr int kReflectionVersion = 2;
 // Members of blocks and structures, each time counted where a structure is used.
 inline constexpr size_t kReflectedMembersMax = 65'536;
 

@@ -17,7 +17,7 @@ class ReflectionTest : public ShaderTargetTest {};
 TEST_F(ReflectionTest, BlocksHaveSizesOffsetsAndTypes) {
   Cook("spirv-1.3", "vert", kSampleVertex);
   const Json all = Reflection();
-  EXPECT_EQ(all.at("version"), 1);
+  EXPECT_EQ(all.at("version"), 2);
   EXPECT_EQ(all.at("target"), "spirv-1.3");
   EXPECT_EQ(all.at("stage"), "vert");
   EXPECT_EQ(all.at("entry_point"), "main");
@@ -36,6 +36,16 @@ TEST_F(ReflectionTest, BlocksHaveSizesOffsetsAndTypes) {
   EXPECT_EQ(instances.at("block").at("members").at(1).at("array"), Json::array({0}));
   EXPECT_EQ(all.at("push_constants"), Json::parse(R"({"name": "push", "used": true, "size": 32,
     "members": [{"name": "tint", "type": "vec4", "offset": 16, "size": 16}]})"));
+}
+
+TEST_F(ReflectionTest, UniformBuffersAreAsLongAsStd140MakesThem) {
+  Cook("spirv-1.3", "vert",
+       "#version 450\nlayout(binding = 0) uniform U { vec3 a; } u;\nlayout(std430, binding = 1) "
+       "buffer B { vec3 a; } b;\nlayout(push_constant) uniform P { vec3 a; } p;\nvoid main() { "
+       "gl_Position = vec4(u.a + b.a + p.a, 1.0); }\n");
+  EXPECT_EQ(Binding("u").at("block").at("size"), 16);
+  EXPECT_EQ(Binding("b").at("block").at("size"), 12);
+  EXPECT_EQ(Reflection().at("push_constants").at("size"), 12);
 }
 
 TEST_F(ReflectionTest, InputsAndOutputsHaveLocationsAlsoInBlocks) {
@@ -71,12 +81,25 @@ TEST_F(ReflectionTest, LocalSizeIsThereForComputeAlone) {
     Cook(target, "comp", kSampleCompute);
     EXPECT_EQ(Reflection().at("local_size"), Json({8, 1, 1})) << target;
     EXPECT_EQ(Reflection().at("local_size_ids"), Json({nullptr, 4, nullptr})) << target;
+    EXPECT_EQ(Reflection().at("specialization_constants").size(), 1) << target;
   }
   Cook("spirv-1.6", "comp",
        "#version 450\nlayout(local_size_x = 3, local_size_z = 5) in;\nvoid main() {}");
   EXPECT_EQ(Reflection().at("local_size"), Json({3, 1, 5}));
   Cook("spirv-1.3", "frag", kSampleFragment);
   EXPECT_FALSE(Reflection().contains("local_size"));
+}
+
+TEST_F(ReflectionTest, SpecializationConstantThatIsALocalSizeIsListedOnceWithItsName) {
+  for (const char* target : {"spirv-1.3", "spirv-1.6"}) {
+    Cook(target, "comp",
+         "#version 450\nlayout(local_size_x_id = 4) in;\nlayout(constant_id = 4) const uint "
+         "kRows = 3;\nlayout(std430, binding = 0) buffer B { uint x; };\nvoid main() { x = kRows; "
+         "}\n");
+    EXPECT_EQ(Reflection().at("specialization_constants"),
+              Json::parse(R"([{"id": 4, "name": "kRows", "type": "uint", "default": 3}])"))
+        << target;
+  }
 }
 
 TEST_F(ReflectionTest, StorageImagesAndTexelBuffers) {
@@ -106,17 +129,29 @@ TEST_F(ReflectionTest, ReferencesToBuffersThatLeadBackEnd) {
   EXPECT_EQ(Reflection().at("push_constants").at("members").at(0).at("type"), "buffer_reference");
 }
 
-TEST_F(ReflectionTest, ExplodingStructuresAreRefused) {
+// S0 has two members, each next structure has twice as many.
+std::string Doubling(int count) {
   std::string source = "#version 450\nstruct S0 { vec4 a; vec4 b; };\n";
-  for (int i = 1; i < 17; ++i) {
+  for (int i = 1; i <= count; ++i) {
     const std::string inner = "S" + std::to_string(i - 1);
     source += "struct S" + std::to_string(i) + " { " + inner + " a; " + inner + " b; };\n";
   }
-  source +=
-      "layout(std430, binding = 0) buffer B { S16 s; } b;\nvoid main() { b.s.a.a.a.a.a = "
-      "b.s.b.a.a.a.a; }\n";
-  EXPECT_THAT(Error("spirv-1.3", "vert", source, {{"optimize", false}}),
-              HasSubstr("blocks have more than 65536 members"));
+  return source;
+}
+
+TEST_F(ReflectionTest, ExplodingStructuresAreRefused) {
+  EXPECT_THAT(
+      Error("spirv-1.3", "vert",
+            Doubling(16) + "layout(std430, binding = 0) buffer B { S16 s; } b;\nvoid main() { "
+                           "b.s.a.a.a.a.a = b.s.b.a.a.a.a; }\n",
+            {{"optimize", false}}),
+      HasSubstr("blocks have more than 65536 members"));
+  EXPECT_THAT(Error("spirv-1.3", "vert",
+                    Doubling(16) +
+                        "layout(location = 0) out B { S16 s; } b;\nvoid main() { b.s.a.a.a.a.a = "
+                        "b.s.b.a.a.a.a; }\n",
+                    {{"optimize", false}}),
+              HasSubstr("b.s takes more than 65536 locations"));
 }
 
 TEST_F(ReflectionTest, WhatTheTargetsVulkanDoesNotAllowIsAVerdict) {

@@ -13,27 +13,29 @@ namespace {
 using Variables = std::vector<InterfaceVariable>;
 
 // How many locations a value takes, without array dimensions beyond its own type's (GLSL 4.60,
-// 4.4.1): one for each column, two where a column is longer than 16 bytes.
+// 4.4.1): one for each column, two where a column is longer than 16 bytes. Stops counting when
+// there are more than kLocationsMax: structures of structures may double with each.
 uint64_t LocationsOf(spvc_compiler compiler, spvc_type_id type_id) {
   const spvc_type type = spvc_compiler_get_type_handle(compiler, type_id);
   uint64_t locations = 0;
   if (spvc_type_get_basetype(type) == SPVC_BASETYPE_STRUCT) {
-    for (unsigned i = 0; i < spvc_type_get_num_member_types(type); ++i)
+    const unsigned members = spvc_type_get_num_member_types(type);
+    for (unsigned i = 0; i < members && locations <= kLocationsMax; ++i)
       locations += LocationsOf(compiler, spvc_type_get_member_type(type, i));
   } else {
     const unsigned column_bits = spvc_type_get_bit_width(type) * spvc_type_get_vector_size(type);
     locations = uint64_t{spvc_type_get_columns(type)} * (column_bits > 128 ? 2 : 1);
   }
   for (unsigned i = 0; i < spvc_type_get_num_array_dimensions(type); ++i) {
-    if (spvc_type_array_dimension_is_literal(type, i))
-      locations *= spvc_type_get_array_dimension(type, i);
+    if (!spvc_type_array_dimension_is_literal(type, i)) continue;
+    locations = std::min(locations, kLocationsMax + 1) * spvc_type_get_array_dimension(type, i);
   }
-  return locations;
+  return std::min(locations, kLocationsMax + 1);
 }
 
 // A block has a location for its first member and the others follow, or each has its own.
-void AddMembers(const CrossModule& module, const spvc_reflected_resource& resource,
-                Variables& variables) {
+absl::Status AddMembers(const CrossModule& module, const spvc_reflected_resource& resource,
+                        Variables& variables) {
   const spvc_compiler compiler = module.compiler();
   const spvc_type_id block_id = resource.base_type_id;
   const spvc_type block = spvc_compiler_get_type_handle(compiler, block_id);
@@ -53,8 +55,14 @@ void AddMembers(const CrossModule& module, const spvc_reflected_resource& resour
                          .location = static_cast<uint32_t>(next),
                          .component = spvc_compiler_get_member_decoration(compiler, block_id, i,
                                                                           SpvDecorationComponent)});
-    next += LocationsOf(compiler, type);
+    const uint64_t locations = LocationsOf(compiler, type);
+    if (locations > kLocationsMax) {
+      return absl::InvalidArgumentError(
+          fmt::format("{} takes more than {} locations", variables.back().name, kLocationsMax));
+    }
+    next += locations;
   }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -65,7 +73,7 @@ absl::StatusOr<Variables> ListInterface(const CrossModule& module, spvc_resource
   Variables variables;
   for (const spvc_reflected_resource& resource : resources) {
     if (spvc_compiler_has_decoration(compiler, resource.base_type_id, SpvDecorationBlock)) {
-      AddMembers(module, resource, variables);
+      RETURN_IF_ERROR(AddMembers(module, resource, variables));
       continue;
     }
     variables.push_back(

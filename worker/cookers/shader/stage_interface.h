@@ -11,6 +11,9 @@
 
 namespace galley::worker {
 
+// Of one value; devices have a hundred.
+inline constexpr uint64_t kLocationsMax = 65'536;
+
 struct InterfaceVariable {
   uint32_t id = 0;                // the variable's, or its block's
   uint32_t variable_type = 0;     // the variable's, or its block's
@@ -23,7 +26,7 @@ struct InterfaceVariable {
 };
 
 // `type`: SPVC_RESOURCE_TYPE_STAGE_INPUT or SPVC_RESOURCE_TYPE_STAGE_OUTPUT. Built-in variables are
-// left out. By location, component, name.
+// left out. By location, component, name. INVALID_ARGUMENT: a value takes more than kLocationsMax.
 absl::StatusOr<std::vector<InterfaceVariable>> ListInterface(const CrossModule& module,
                                                              spvc_resource_type type);
 
