@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kBindingMax = 65'535;
+constexpr std::string_view kVaryingPrefix = "io_at";
 
 // OpenGL counts bindings for each of these by itself.
 enum class Space { kUniformBuffers, kStorageBuffers, kTextureUnits, kImageUnits };
@@ -62,7 +65,6 @@ struct Combined {
   uint32_t id;
   const ReflectedBinding* image;
   const ReflectedBinding* sampler;  // nullptr: texels are fetched, without a sampler
-  bool is_placed;                   // has the image's texture unit
 };
 
 // Writes one module; see WriteEssl.
@@ -76,12 +78,19 @@ class EsslWriter {
  private:
   // ESSL 3.00 has no `binding`: the host sets it by name.
   bool has_bindings() const { return options_.version >= 310; }
+  bool renames_varyings() const {
+    return options_.version < 320 && options_.stage != EShLangCompute;
+  }
   absl::Status Combine();
   absl::Status Place();
   absl::Status PlaceOne(const ReflectedBinding& binding, uint32_t id, Space space);
-  absl::Status NameVaryings();
+  absl::Status CheckNames() const;
+  absl::Status PrepareInterface();
+  absl::Status NameVarying(const InterfaceVariable& variable);
+  absl::Status DropComponent(const InterfaceVariable& variable);
+  void Undecorate(const InterfaceVariable& variable, SpvDecoration decoration);
   absl::Status SetOptions();
-  Json Landed(uint32_t id, std::string_view name, bool is_placed) const;
+  Json Landed(uint32_t id, std::string_view name) const;
   void RecordBindings();
   const ReflectedBinding* Find(uint32_t id) const;
 
@@ -100,9 +109,9 @@ const ReflectedBinding* EsslWriter::Find(uint32_t id) const {
   return nullptr;
 }
 
-// Each pair of an image and a sampler that the shader uses together becomes one variable. An
-// image's first pair, by the sampler's set and binding, has the unit that the image's binding says;
-// for further ones the host chooses.
+// Each pair of an image and a sampler that the shader uses together becomes one variable. It has no
+// unit, the host chooses one: one made of the image's binding would be that of other pairs too, in
+// this stage or in another one, which is cooked apart.
 absl::Status EsslWriter::Combine() {
   spvc_variable_id dummy = 0;
   RETURN_IF_ERROR(
@@ -116,10 +125,8 @@ absl::Status EsslWriter::Combine() {
   for (size_t i = 0; i < size; ++i) {
     const ReflectedBinding* image = Find(list[i].image_id);
     if (image == nullptr) return absl::InvalidArgumentError("an image without a binding");
-    combined_.push_back({.id = list[i].combined_id,
-                         .image = image,
-                         .sampler = Find(list[i].sampler_id),
-                         .is_placed = false});
+    combined_.push_back(
+        {.id = list[i].combined_id, .image = image, .sampler = Find(list[i].sampler_id)});
   }
   const auto order = [](const Combined& each) {
     return std::tuple(each.image->set, each.image->binding, each.image->name,
@@ -128,10 +135,7 @@ absl::Status EsslWriter::Combine() {
   };
   std::sort(combined_.begin(), combined_.end(),
             [&](const Combined& a, const Combined& b) { return order(a) < order(b); });
-  const ReflectedBinding* previous = nullptr;
-  for (Combined& each : combined_) {
-    each.is_placed = has_bindings() && each.image != previous;
-    previous = each.image;
+  for (const Combined& each : combined_) {
     const std::string name =
         fmt::format("{}_{}", each.image->name, each.sampler ? each.sampler->name : "texel");
     spvc_compiler_set_name(compiler_, each.id, name.c_str());
@@ -167,30 +171,79 @@ absl::Status EsslWriter::Place() {
     if (const std::optional<Space> space = SpaceOf(binding.kind); space.has_value())
       RETURN_IF_ERROR(PlaceOne(binding, binding.id, *space));
   }
-  for (const Combined& each : combined_) {
-    if (each.is_placed) RETURN_IF_ERROR(PlaceOne(*each.image, each.id, Space::kTextureUnits));
+  return absl::OkStatus();
+}
+
+// What goes from the vertex to the fragment shader is joined by name: GLSL joined it by location,
+// so that the names are made of locations. Locations themselves are left out: ESSL 3.00 has none
+// there, 3.10 none for parts of a location, and spirv-cross loses those of members of blocks.
+absl::Status EsslWriter::NameVarying(const InterfaceVariable& variable) {
+  const spvc_type type = spvc_compiler_get_type_handle(compiler_, variable.type);
+  if (spvc_type_get_basetype(type) == SPVC_BASETYPE_STRUCT) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} (location {}) is a structure between stages: before essl-320 both shaders would have "
+        "to give it the same names; make its members variables or members of a block",
+        variable.name, variable.location));
+  }
+  std::string name = fmt::format("at{}", variable.location);
+  if (variable.component != 0) name += fmt::format("c{}", variable.component);
+  Undecorate(variable, SpvDecorationLocation);
+  Undecorate(variable, SpvDecorationComponent);
+  if (!variable.index.has_value()) {
+    spvc_compiler_set_name(compiler_, variable.id, ("io_" + name).c_str());
+    return absl::OkStatus();
+  }
+  // Becomes <block>_<member>.
+  spvc_compiler_set_name(compiler_, variable.id, "io");
+  spvc_compiler_set_member_name(compiler_, variable.block_type, *variable.index, name.c_str());
+  return absl::OkStatus();
+}
+
+// spirv-cross gives one of two things with the same name another one, without a word.
+absl::Status EsslWriter::CheckNames() const {
+  const unsigned bound = spvc_compiler_get_current_id_bound(compiler_);
+  for (unsigned id = 1; id < bound; ++id) {
+    const std::string_view name = spvc_compiler_get_name(compiler_, id);
+    if (!name.starts_with(kVaryingPrefix)) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("the name {} begins with {}, as those begin that the cooker gives to what goes "
+                    "between stages; choose another one",
+                    name.substr(0, name.find('(')), kVaryingPrefix));
   }
   return absl::OkStatus();
 }
 
-// What goes from the vertex to the fragment shader is joined by name where it has no location (all
-// of ESSL 3.00; before 3.20 the members of blocks, which are written as variables), and GLSL joined
-// it by location: the names are made of locations.
-absl::Status EsslWriter::NameVaryings() {
-  if (options_.version >= 320 || options_.stage == EShLangCompute) return absl::OkStatus();
-  ASSIGN_OR_RETURN(
-      const auto variables,
-      ListInterface(module_, options_.stage == EShLangVertex ? SPVC_RESOURCE_TYPE_STAGE_OUTPUT
-                                                             : SPVC_RESOURCE_TYPE_STAGE_INPUT));
-  for (const InterfaceVariable& variable : variables) {
-    std::string name = fmt::format("at{}", variable.location);
-    if (variable.component != 0) name += fmt::format("c{}", variable.component);
-    if (variable.index.has_value()) {
-      // Becomes <block>_<member>.
-      spvc_compiler_set_name(compiler_, variable.id, "io");
-      spvc_compiler_set_member_name(compiler_, variable.block_type, *variable.index, name.c_str());
-    } else {
-      spvc_compiler_set_name(compiler_, variable.id, ("io_" + name).c_str());
+// ESSL has no `component`, not even for the first one.
+absl::Status EsslWriter::DropComponent(const InterfaceVariable& variable) {
+  if (variable.component != 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} is at component {} of location {}: ESSL has no components; give it a location of its "
+        "own, or join what shares the location into one vector",
+        variable.name, variable.component, variable.location));
+  }
+  Undecorate(variable, SpvDecorationComponent);
+  return absl::OkStatus();
+}
+
+void EsslWriter::Undecorate(const InterfaceVariable& variable, SpvDecoration decoration) {
+  spvc_compiler_unset_decoration(compiler_, variable.id, decoration);
+  if (variable.index.has_value()) {
+    spvc_compiler_unset_member_decoration(compiler_, variable.block_type, *variable.index,
+                                          decoration);
+  }
+}
+
+absl::Status EsslWriter::PrepareInterface() {
+  if (renames_varyings()) RETURN_IF_ERROR(CheckNames());
+  ASSIGN_OR_RETURN(const std::set<uint32_t> used, module_.ActiveVariables());
+  const auto varying = options_.stage == EShLangVertex ? SPVC_RESOURCE_TYPE_STAGE_OUTPUT
+                                                       : SPVC_RESOURCE_TYPE_STAGE_INPUT;
+  for (const auto type : {SPVC_RESOURCE_TYPE_STAGE_INPUT, SPVC_RESOURCE_TYPE_STAGE_OUTPUT}) {
+    ASSIGN_OR_RETURN(const auto variables, ListInterface(module_, type));
+    for (const InterfaceVariable& variable : variables) {
+      if (!used.contains(variable.id)) continue;
+      RETURN_IF_ERROR(renames_varyings() && type == varying ? NameVarying(variable)
+                                                            : DropComponent(variable));
     }
   }
   return absl::OkStatus();
@@ -215,11 +268,11 @@ absl::Status EsslWriter::SetOptions() {
   return module_.SetOptions(options);
 }
 
-Json EsslWriter::Landed(uint32_t id, std::string_view name, bool is_placed) const {
+Json EsslWriter::Landed(uint32_t id, std::string_view name) const {
   Json landed = Json::object();
   landed["name"] = name;
   landed["binding"] = nullptr;
-  if (is_placed && has_bindings())
+  if (has_bindings())
     landed["binding"] = spvc_compiler_get_decoration(compiler_, id, SpvDecorationBinding);
   return landed;
 }
@@ -229,17 +282,16 @@ void EsslWriter::RecordBindings() {
     const std::optional<Space> space = SpaceOf(binding.kind);
     if (!binding.is_used || !space.has_value()) continue;
     const bool is_block = *space == Space::kUniformBuffers || *space == Space::kStorageBuffers;
-    binding.location =
-        Landed(binding.id,
-               is_block ? spvc_compiler_get_remapped_declared_block_name(compiler_, binding.id)
-                        : spvc_compiler_get_name(compiler_, binding.id),
-               true);
+    binding.location = Landed(
+        binding.id, is_block ? spvc_compiler_get_remapped_declared_block_name(compiler_, binding.id)
+                             : spvc_compiler_get_name(compiler_, binding.id));
   }
   if (auto& push = reflection_.push_constants; push.has_value() && push->is_used)
     push->location = {{"name", spvc_compiler_get_name(compiler_, push->id)}};
   Json list = Json::array();
   for (const Combined& each : combined_) {
-    Json entry = Landed(each.id, spvc_compiler_get_name(compiler_, each.id), each.is_placed);
+    Json entry = Json::object();
+    entry["name"] = spvc_compiler_get_name(compiler_, each.id);
     entry["image"] = {{"set", each.image->set}, {"binding", each.image->binding}};
     entry["sampler"] = nullptr;
     if (each.sampler != nullptr)
@@ -250,10 +302,11 @@ void EsslWriter::RecordBindings() {
 }
 
 absl::StatusOr<std::string> EsslWriter::Run() {
+  RETURN_IF_ERROR(CheckNoMultiview(module_));
   RETURN_IF_ERROR(Combine());
   if (has_bindings()) RETURN_IF_ERROR(Place());
   NameVariables(module_, reflection_);
-  RETURN_IF_ERROR(NameVaryings());
+  RETURN_IF_ERROR(PrepareInterface());
   RETURN_IF_ERROR(SetOptions());
   ASSIGN_OR_RETURN(std::string text, module_.Compile());
   RecordBindings();
