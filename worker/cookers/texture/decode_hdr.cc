@@ -9,6 +9,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "fmt/format.h"
 #include "worker/cookers/texture/byte_reader.h"
 #include "worker/cookers/texture/decode.h"
@@ -28,6 +29,9 @@ struct HdrHeader {
   bool is_from_right = false;
   size_t image_offset = 0;
 };
+
+// The file's own words, for an error.
+std::string Quotable(std::string_view bytes) { return EscapeInvalidUtf8(EscapeControl(bytes)); }
 
 // Takes the line at the front of `rest`; nullopt when it has no end.
 std::optional<std::string_view> TakeLine(std::string_view& rest) {
@@ -62,7 +66,7 @@ absl::Status ParseResolution(std::string_view line, HdrHeader& header) {
   return absl::InvalidArgumentError(fmt::format(
       "expected a line such as \"-Y 512 +X 1024\" after the header, not \"{}\"; pictures that lie "
       "on their side (X first) are not supported",
-      EscapeControl(line.substr(0, 40))));
+      Quotable(line.substr(0, 40))));
 }
 
 absl::StatusOr<HdrHeader> ParseHeader(std::string_view bytes) {
@@ -74,7 +78,7 @@ absl::StatusOr<HdrHeader> ParseHeader(std::string_view bytes) {
     if (line->starts_with(kFormat) && *line != "FORMAT=32-bit_rle_rgbe") {
       return absl::InvalidArgumentError(
           fmt::format("expected texels of 32-bit_rle_rgbe, not \"{}\"",
-                      EscapeControl(line->substr(kFormat.size(), 40))));
+                      Quotable(line->substr(kFormat.size(), 40))));
     }
   }
   const std::optional<std::string_view> resolution = TakeLine(rest);
