@@ -82,20 +82,25 @@ bool WantTheSame(const ReflectedBinding& a, const ReflectedBinding& b) {
          (of_a.has_sampler && of_b.has_sampler);
 }
 
-// Of two variables at one binding spirv-cross makes two views of one buffer, if both are uniform or
-// both are storage buffers: Metal has no cast from the one to the other. All else would get one
-// index twice.
+// spirv-cross makes them two views of one buffer. Metal has no cast from a uniform to a storage
+// buffer, it takes a buffer that is `const` in the first view for one that is only read, and the
+// views of an array are no MSL.
+bool CanShare(const ReflectedBinding& a, const ReflectedBinding& b) {
+  return IsBuffer(a.kind) && a.kind == b.kind && a.count == 1 && b.count == 1 &&
+         a.fields.value("access", "") == b.fields.value("access", "");
+}
+
+// All else would get one index twice.
 absl::Status CheckShared(const Reflection& reflection) {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<const ReflectedBinding*>> used;
   for (const ReflectedBinding& binding : reflection.bindings) {
     if (!binding.is_used) continue;
     auto& others = used[{binding.set, binding.binding}];
     for (const ReflectedBinding* other : others) {
-      if (IsBuffer(binding.kind) && other->kind == binding.kind) continue;
-      if (!WantTheSame(*other, binding)) continue;
+      if (CanShare(*other, binding) || !WantTheSame(*other, binding)) continue;
       return absl::InvalidArgumentError(fmt::format(
           "{} and {} are both at set {}, binding {}: in Metal only uniform buffers, or storage "
-          "buffers, can share a place; give each a binding of its own",
+          "buffers of one access, can share a place, and no arrays; give each a binding of its own",
           other->name, binding.name, binding.set, binding.binding));
     }
     others.push_back(&binding);

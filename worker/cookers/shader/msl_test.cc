@@ -96,17 +96,23 @@ std::string Reading(const std::string& declared, const std::string& read) {
          "\nvoid main() { c = " + read + "; }\n";
 }
 
-TEST_F(MslTest, OnlyBuffersOfOneKindShareAPlace) {
+TEST_F(MslTest, OnlySingleBuffersOfOneKindShareAPlace) {
   const std::string samplers =
       "layout(binding = 1) uniform sampler2D a; layout(binding = 1) uniform usampler2D b;";
   EXPECT_THAT(Error("msl-2.1", "frag",
                     Reading(samplers, "texture(a, vec2(0)) + vec4(texture(b, vec2(0)))")),
               HasSubstr("a and b are both at set 0, binding 1"));
-  EXPECT_THAT(Error("msl-2.1", "frag",
-                    Reading("layout(binding = 0) uniform A { vec4 v; } a; layout(binding = 0) "
-                            "readonly buffer B { vec4 v; } b;",
-                            "a.v + b.v")),
-              HasSubstr("a and b are both at set 0, binding 0"));
+  for (const auto& [declared, read] :
+       {std::pair{"uniform A { vec4 v; } a; layout(binding = 1) readonly buffer B { vec4 v; } b;",
+                  "a.v + b.v"},
+        {"readonly buffer A { vec4 v; } a; layout(binding = 1) buffer B { vec4 v; } b;",
+         "a.v + b.v"},
+        {"uniform A { vec4 v; } a[2]; layout(binding = 1) uniform B { vec4 v; } b;",
+         "a[1].v + b.v"}}) {
+    EXPECT_THAT(
+        Error("msl-2.1", "frag", Reading(std::string("layout(binding = 1) ") + declared, read)),
+        HasSubstr("a and b are both at set 0, binding 1"));
+  }
   // One is not used, or nothing is wanted twice, or the buffer is read in two ways.
   Cook("msl-2.1", "frag", Reading(samplers, "texture(a, vec2(0))"));
   Cook("msl-2.1", "frag",
