@@ -191,7 +191,10 @@ def check(path, options):
         texture = ktx2.read_ktx2(path)
         found["format"] = texture.format.name + ("_srgb" if texture.format.is_srgb else "")
         if options.source and not texture.format.name == "rgba16f":
-            found.update(check_against_source(texture, options))
+            try:
+                found.update(check_against_source(texture, options))
+            except subprocess.CalledProcessError as error:
+                found["problems"] = [f"{error.cmd[0]} says: {(error.stderr or b'').decode(errors='replace').strip()}"]
             problems = problems_of(found, options)
     found["problems"] = problems
     return found

@@ -82,6 +82,10 @@ class CheckTexturesTest(unittest.TestCase):
         self.assertEqual(check_textures.check(self.cooked("bc1"), options)["problems"],
                          ["the source has 90 texels, the first level 81"])
 
+    def test_a_source_that_cannot_be_read_is_a_problem(self):
+        options = argparse.Namespace(source=os.path.join(self.folder.name, "missing.png"), usage="color", quality="fast", psnr_min=0.0)
+        self.assertRegex(" ".join(check_textures.check(self.cooked("bc1"), options)["problems"]), "convert says: .*missing.png")
+
     def write_source(self, width):
         source = os.path.join(self.folder.name, "source.png")
         check_textures.write_png(source, width, self.height, bytes(4 * width * self.height))
