@@ -108,16 +108,23 @@ def block_values(rgba, width, height, channel):
             yield b"".join(row[x:x + 4] for row in rows)
 
 
+def is_off_its_mean(channels, weights):
+    """Whether a block is farther from the source's colours than one colour would be; channels: (wanted, found)."""
+    total = sum(weights)
+    error = variance = 0.0
+    for wanted, found in channels:
+        mean = sum(map(operator.mul, weights, wanted)) / total if total else 0.0
+        error += sum(weight * (a - b) ** 2 for weight, a, b in zip(weights, wanted, found))
+        variance += sum(weight * (value - mean) ** 2 for weight, value in zip(weights, wanted))
+    return error ** 0.5 > variance ** 0.5 + COLOR_QUANTIZATION * (3 * total) ** 0.5
+
+
 def blocks_off_their_mean(source, rgba, width, height):
-    """How many blocks are farther from the source's colours than one colour would be."""
-    count = 0
+    """How many blocks are off their mean colour, whether their texels count alike (as stb_dxt has it) or by alpha (libsquish)."""
     planes = [zip(block_values(source, width, height, c), block_values(rgba, width, height, c)) for c in range(3)]
-    for channels in zip(*planes):
-        texels = len(channels[0][0])
-        error = sum(error_of(wanted, found) for wanted, found in channels)
-        variance = sum(sum(v * v for v in wanted) - sum(wanted) ** 2 / texels for wanted, _ in channels)
-        count += error ** 0.5 > variance ** 0.5 + COLOR_QUANTIZATION * (3 * texels) ** 0.5
-    return count
+    alphas = block_values(source, width, height, 3)
+    return sum(is_off_its_mean(channels, b"\1" * len(alpha)) and is_off_its_mean(channels, alpha)
+               for *channels, alpha in zip(*planes, alphas))
 
 
 def blocks_off_their_steps(source, rgba, width, height, channel):

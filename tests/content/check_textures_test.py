@@ -69,6 +69,11 @@ class CheckTexturesTest(unittest.TestCase):
                 file.write(level.data[size:2 * size])
             self.assertNotEqual(self.problems_with(path, USAGES[name], self.picture), [], name)
 
+    def test_colours_that_nobody_sees_may_be_lost(self):
+        texels = lambda hidden, alpha: (bytes([200, 100, 50, 255]) + bytes([hidden, hidden, hidden, alpha])) * 8
+        self.assertEqual(check_textures.blocks_off_their_mean(texels(0, 0), texels(255, 0), 4, 4), 0)
+        self.assertEqual(check_textures.blocks_off_their_mean(texels(0, 255), texels(255, 255), 4, 4), 1)
+
     def test_black_is_nothing_like_white(self):
         black, white = bytes(4 * 16), b"\xff" * 4 * 16
         self.assertEqual(check_textures.psnr(black, white, "RGB"), 0.0)
