@@ -21,6 +21,14 @@ std::vector<float> PositionsOf(const Primitive& primitive) {
   return ToFloats(primitive.Find("POSITION")->stream);
 }
 
+// Numbers are compared by their bytes.
+void ClearNegativeZeros(Stream& stream) {
+  if (stream.format.component != Component::kFloat) return;
+  const size_t width = stream.format.width();
+  for (size_t i = 0; i < stream.count * width; ++i)
+    PutFloat(stream, i / width, i % width, stream.At(i / width, i % width) + 0.0f);
+}
+
 // Drops triangles with two equal corners, unless that are all.
 void DropDegenerate(std::vector<uint32_t>& indices) {
   std::vector<uint32_t> kept;
@@ -74,6 +82,7 @@ std::vector<uint32_t> NumberEqual(const std::vector<ElementBytes>& streams, size
 }
 
 void WeldVertices(Primitive& primitive) {
+  for (Attribute& attribute : primitive.attributes) ClearNegativeZeros(attribute.stream);
   std::vector<ElementBytes> streams;
   for (const Attribute& attribute : primitive.attributes) {
     streams.push_back({attribute.stream.bytes.data(), attribute.stream.format.element_bytes()});
@@ -99,17 +108,18 @@ void OptimizeOrder(Primitive& primitive) {
   OrderVertices(primitive);
 }
 
-Primitive Simplified(const Primitive& primitive, double ratio, double error_max) {
+std::optional<Primitive> Simplified(const Primitive& primitive, const SimplifyOptions& options) {
   Primitive simple = primitive;
   const std::vector<float> positions = PositionsOf(primitive);
   const size_t triangles = primitive.indices.size() / 3;
-  const auto wanted = static_cast<size_t>(static_cast<double>(triangles) * ratio);
+  const auto wanted = static_cast<size_t>(static_cast<double>(triangles) * options.ratio);
   simple.indices.resize(primitive.indices.size());
   const size_t count =
       meshopt_simplify(simple.indices.data(), primitive.indices.data(), primitive.indices.size(),
                        positions.data(), primitive.vertex_count, 3 * sizeof(float),
-                       std::max<size_t>(wanted, 1) * 3, static_cast<float>(error_max), 0, nullptr);
-  if (count < 3) return primitive;
+                       std::max<size_t>(wanted, 1) * 3, static_cast<float>(options.error_max),
+                       options.is_border_locked ? meshopt_SimplifyLockBorder : 0, nullptr);
+  if (count < 3) return std::nullopt;
   simple.indices.resize(count);
   OptimizeOrder(simple);
   return simple;

@@ -1,6 +1,7 @@
 // Order and number of vertices and triangles, by meshoptimizer. What is drawn stays the same.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,15 +17,20 @@ struct ElementBytes {
 };
 std::vector<uint32_t> NumberEqual(const std::vector<ElementBytes>& streams, size_t count);
 
-// Makes vertices that are equal in all attributes and targets one; triangles that thereby lose a
-// corner are left out. REQUIRES: triangles.
+// Makes vertices that are equal in all attributes and targets one (-0.0 becomes 0.0, which it
+// equals); triangles that thereby lose a corner are left out. REQUIRES: triangles.
 void WeldVertices(Primitive& primitive);
 // Triangles in an order that is good for the vertex cache and overdraw, vertices in the order of
 // their first use. REQUIRES: triangles.
 void OptimizeOrder(Primitive& primitive);
-// Fewer triangles out of the same vertices; keeps at least one triangle. `ratio` of the triangles
-// is aimed at, `error_max` (of the primitive's extent) never passed. REQUIRES: triangles.
-Primitive Simplified(const Primitive& primitive, double ratio, double error_max);
+struct SimplifyOptions {
+  double ratio = 1;               // of the triangles, aimed at
+  double error_max = 0;           // of the primitive's extent, never passed
+  bool is_border_locked = false;  // vertices of open edges stay where they are
+};
+// Fewer triangles out of the same vertices; at least one. nullopt: nothing would be left. REQUIRES:
+// triangles.
+std::optional<Primitive> Simplified(const Primitive& primitive, const SimplifyOptions& options);
 
 // "meshoptimizer=<version>-<first digits of the build id of the loaded library>"
 std::string GeometryIdentity();

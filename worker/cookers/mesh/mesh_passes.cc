@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/mesh/borders.h"
 #include "worker/cookers/mesh/geometry.h"
 #include "worker/cookers/mesh/quantize.h"
 #include "worker/cookers/mesh/tangents.h"
@@ -112,14 +115,23 @@ void OptimizeScene(Scene& scene) {
   }
 }
 
-Scene SimplifiedScene(const Scene& scene, double ratio, double error_max) {
-  Scene simple = scene;
-  for (MeshData& mesh : simple.meshes) {
-    for (Primitive& primitive : mesh.primitives) {
-      if (primitive.is_triangles()) primitive = Simplified(primitive, ratio, error_max);
+LevelMaker::LevelMaker(const Scene& whole, double error_max)
+    : whole_(whole), error_max_(error_max), level_(whole) {
+  for (const MeshData& mesh : whole.meshes) locked_.push_back(FindSharedBorders(mesh));
+}
+
+const Scene& LevelMaker::Next(double ratio) {
+  for (size_t i = 0; i < whole_.meshes.size(); ++i) {
+    for (size_t k = 0; k < whole_.meshes[i].primitives.size(); ++k) {
+      const Primitive& whole = whole_.meshes[i].primitives[k];
+      if (!whole.is_triangles()) continue;
+      std::optional<Primitive> simple = Simplified(
+          whole, {.ratio = ratio, .error_max = error_max_, .is_border_locked = locked_[i][k]});
+      Primitive& before = level_.meshes[i].primitives[k];
+      if (simple && simple->indices.size() < before.indices.size()) before = *std::move(simple);
     }
   }
-  return simple;
+  return level_;
 }
 
 }  // namespace galley::worker::mesh

@@ -18,7 +18,25 @@ void AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
 absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings);
 // Equal vertices are one, triangles and vertices lie in a good order.
 void OptimizeScene(Scene& scene);
-// The same scene with fewer triangles. REQUIRES: after OptimizeScene.
-Scene SimplifiedScene(const Scene& scene, double ratio, double error_max);
+
+// LevelMaker makes the levels of detail of a scene. Each is made from the whole scene, so that
+// errors do not add up; a primitive that would have no fewer triangles than in the level before, or
+// none, is the one of that level: triangles never rise. Where primitives of a mesh touch, their
+// borders stay, so that levels do not tear open there.
+class LevelMaker {
+ public:
+  // REQUIRES: after OptimizeScene; `whole` outlives this.
+  LevelMaker(const Scene& whole, double error_max);
+
+  // The scene with about this part of its triangles. The next call changes it. REQUIRES: ratios
+  // fall.
+  const Scene& Next(double ratio);
+
+ private:
+  const Scene& whole_;
+  const double error_max_;
+  std::vector<std::vector<bool>> locked_;  // by mesh and primitive
+  Scene level_;
+};
 
 }  // namespace galley::worker::mesh

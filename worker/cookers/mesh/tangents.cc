@@ -67,9 +67,10 @@ void TangentSpace::GroupVertices() {
   std::vector<float> keys(primitive_.vertex_count * kWidth);
   for (size_t i = 0; i < primitive_.vertex_count; ++i) {
     float* key = keys.data() + i * kWidth;
-    for (size_t c = 0; c < 3; ++c) key[c] = positions_.At(i, c);
-    for (size_t c = 0; c < 3; ++c) key[3 + c] = normals_.At(i, c);
-    for (size_t c = 0; c < 2; ++c) key[6 + c] = texcoords_.At(i, c);
+    // Compared by their bytes: -0.0 + 0.0 is 0.0.
+    for (size_t c = 0; c < 3; ++c) key[c] = positions_.At(i, c) + 0.0f;
+    for (size_t c = 0; c < 3; ++c) key[3 + c] = normals_.At(i, c) + 0.0f;
+    for (size_t c = 0; c < 2; ++c) key[6 + c] = texcoords_.At(i, c) + 0.0f;
   }
   groups_ = NumberEqual({{keys.data(), kWidth * sizeof(float)}}, primitive_.vertex_count);
   sums_.resize(*std::max_element(groups_.begin(), groups_.end()) + size_t{1});

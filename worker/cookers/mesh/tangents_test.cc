@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "worker/cookers/mesh/testing/mesh_cooking.h"
 
@@ -98,6 +101,23 @@ TEST_F(TangentsTest, FollowASmoothSurface) {
       EXPECT_EQ(tangent[3], 1);
     }
   }
+}
+
+TEST_F(TangentsTest, AreSharedWhereOneZeroIsNegative) {
+  // Two triangles that are bent at the edge x = 0, with vertices of their own.
+  Surface bent;
+  bent.positions = {0, 0, 0, 1, 0, 0, 0, 1, 0, -0.0f, 0, 0, 0, 1, -0.0f, -1, 0, 1};
+  bent.normals = {0, 0, 1, 0, 0, 1, 0, 0, 1, 0, -0.0f, 1, 0, 0, 1, 0, 0, 1};
+  bent.texcoords = {0, 0, 1, 0, 0, 1, 0, 0, 0, 1, -1, 0.5f};
+  bent.indices = {0, 1, 2, 3, 4, 5};
+  const Drawn drawn = CookFloat(Mapped(bent));
+  std::map<std::array<double, 3>, std::set<std::vector<double>>> tangents;
+  for (const Triangle& triangle : drawn.triangles) {
+    for (const Corner& corner : triangle)
+      tangents[corner.position].insert(corner.attributes.at("TANGENT"));
+  }
+  EXPECT_EQ(tangents.size(), 4u);
+  for (const auto& [position, found] : tangents) EXPECT_EQ(found.size(), 1u);
 }
 
 TEST_F(TangentsTest, FlatTextureCoordinatesStillGiveUnitTangents) {
