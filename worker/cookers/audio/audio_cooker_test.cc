@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <ogg/ogg.h>
 
 #ifdef __SSE__
 #include <xmmintrin.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 
 #include "common/base/digest.h"
 #include "common/base/file.h"
@@ -412,9 +414,58 @@ TEST_F(AudioCookerTest, DamagedOggIsAnErrorAndNeverSilence) {
   }
 }
 
+// The sum of the page at `at` is put right again.
+void SetPageHeader(std::string& ogg, size_t at, size_t offset, uint64_t value, size_t size) {
+  std::memcpy(ogg.data() + at + offset, &value, size);
+  auto* const page = reinterpret_cast<unsigned char*>(ogg.data() + at);
+  const long header_size = 27 + page[26];
+  ogg_page parts{.header = page,
+                 .header_len = header_size,
+                 .body = page + header_size,
+                 .body_len = std::accumulate(page + 27, page + header_size, 0L)};
+  ogg_page_checksum_set(&parts);
+}
+
+TEST_F(AudioCookerTest, AnOggThatPromisesAnotherLengthIsAnError) {
+  constexpr size_t kFlags = 5;
+  constexpr size_t kGranule = 6;
+  for (const json& settings : {json::object(), kVorbis}) {
+    const std::string ogg = Cook(MakeWav(Beep(480'000), {}), settings).file;
+    const auto error_with = [&](uint64_t granule) {
+      std::string changed = ogg;
+      SetPageHeader(changed, ogg.rfind("OggS"), kGranule, granule, sizeof(granule));
+      return ErrorOf(changed, json::object(), "/Game/a.ogg");
+    };
+    uint64_t granule = 0;
+    std::memcpy(&granule, ogg.data() + ogg.rfind("OggS") + kGranule, sizeof(granule));
+    EXPECT_EQ(error_with(granule), "OK");
+    EXPECT_EQ(error_with(granule - 10), "OK");
+    EXPECT_THAT(error_with(granule + 960'000),
+                HasSubstr("the file is truncated or damaged: it promises 1440000 frames"));
+    for (const uint64_t odd : {uint64_t{1} << 62, UINT64_MAX, uint64_t{1} << 63})
+      EXPECT_NE(error_with(odd), "OK") << odd;
+    // The last page lost, the one before it marked as the end, its promise kept.
+    const size_t last_page = ogg.rfind("OggS");
+    std::string cut = ogg.substr(0, last_page);
+    SetPageHeader(cut, cut.rfind("OggS"), kFlags, 4, 1);
+    SetPageHeader(cut, cut.rfind("OggS"), kGranule, granule, sizeof(granule));
+    EXPECT_THAT(ErrorOf(cut, json::object(), "/Game/a.ogg"),
+                HasSubstr("it promises 480000 frames"));
+  }
+}
+
+TEST_F(AudioCookerTest, WhatTheCookerWroteItTakesAsASource) {
+  for (const json& settings : {json::object(), kVorbis}) {
+    for (const uint64_t frames : {1, 47, 312, 960, 961, 4'097, 47'999, 144'000}) {
+      const std::string ogg = Cook(MakeWav(Beep(frames), {}), settings).file;
+      EXPECT_EQ(CookAndDecode(ogg, json::object(), "/Game/a.ogg").length, frames) << settings;
+    }
+  }
+}
+
 TEST_F(AudioCookerTest, TheIdentityNamesTheLibraries) {
   EXPECT_THAT(cooker_->description().identity,
-              testing::MatchesRegex("1;libopus=[0-9.]+;libopusenc=[0-9.]+;opusfile=[0-9a-z]+;"
+              testing::MatchesRegex("2;libopus=[0-9.]+;libopusenc=[0-9.]+;opusfile=[0-9a-z]+;"
                                     "libvorbis=[0-9.]+;ogg=[0-9a-z]+;flac=[0-9.]+;soxr=[0-9.]+-"
                                     "[0-9a-z]+;ebur128=[0-9.]+;glibc=[0-9.]+"));
 }

@@ -140,10 +140,8 @@ absl::StatusOr<uint32_t> MaskOfComments(const std::vector<std::string>& comments
 absl::Status CheckWhole(const FlacJob& job, uint64_t frames, bool is_sum_right,
                         std::vector<std::string>& warnings) {
   const uint64_t promised = job.stream_info.total_samples;
-  if (promised != 0 && frames != promised) {
-    return absl::InvalidArgumentError(
-        fmt::format("the file is truncated or damaged: it promises {} frames, and {} are there",
-                    promised, frames));
+  if (promised != 0) {
+    RETURN_IF_ERROR(CheckLength(promised, frames));
   }
   if (!is_sum_right) {
     return absl::InvalidArgumentError(

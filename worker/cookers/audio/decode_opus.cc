@@ -63,12 +63,17 @@ absl::StatusOr<Decoded> DecodeOpus(std::string_view bytes, const DecodeOptions& 
                     head.mapping_family));
   }
   const auto channels = static_cast<uint32_t>(head.channel_count);
-  const auto expected = std::max<int64_t>(op_pcm_total(file.get(), -1), 0);
+  const int64_t promised = op_pcm_total(file.get(), -1);
+  if (promised < 0) {
+    return absl::InvalidArgumentError(
+        "the file is damaged: its granule positions give the sound no length");
+  }
   Decoded decoded;
   Sound& sound = decoded.sound;
   SampleSink sink(sound, options);
-  RETURN_IF_ERROR(sink.Begin(kOpusRate, channels, static_cast<uint64_t>(expected)));
+  RETURN_IF_ERROR(sink.Begin(kOpusRate, channels, static_cast<uint64_t>(promised)));
   RETURN_IF_ERROR(ReadSamples(file.get(), channels, sink));
+  RETURN_IF_ERROR(CheckLength(static_cast<uint64_t>(promised), sound.frames()));
   const std::vector<std::string> comments = CommentsOf(*op_tags(file.get(), -1));
   ASSIGN_OR_RETURN(const std::optional<Loop> loop, LoopOfComments(comments, sound.frames()));
   if (loop && sound.frames() > 0) {

@@ -101,13 +101,18 @@ absl::StatusOr<Decoded> DecodeVorbis(std::string_view bytes, const DecodeOptions
   File file;
   RETURN_IF_ERROR(file.Open(reader));
   const vorbis_info& info = *ov_info(file.get(), -1);
-  const auto expected = std::max<int64_t>(ov_pcm_total(file.get(), -1), 0);
+  const int64_t promised = ov_pcm_total(file.get(), -1);
+  if (promised < 0) {
+    return absl::InvalidArgumentError(
+        "the file is damaged: its granule positions give the sound no length");
+  }
   Decoded decoded;
   Sound& sound = decoded.sound;
   SampleSink sink(sound, options);
   RETURN_IF_ERROR(sink.Begin(static_cast<uint32_t>(info.rate), static_cast<uint32_t>(info.channels),
-                             static_cast<uint64_t>(expected)));
+                             static_cast<uint64_t>(promised)));
   RETURN_IF_ERROR(ReadSamples(file, info.channels, sink));
+  RETURN_IF_ERROR(CheckLength(static_cast<uint64_t>(promised), sound.frames()));
   const std::vector<std::string> comments = CommentsOf(*ov_comment(file.get(), -1));
   ASSIGN_OR_RETURN(const std::optional<Loop> loop, LoopOfComments(comments, sound.frames()));
   if (loop && sound.frames() > 0) {

@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "fmt/format.h"
+
 namespace galley::worker::audio {
 namespace {
 
@@ -34,6 +36,13 @@ float* SampleSink::Append(size_t frames) {
     return nullptr;
   }
   return sound_.samples.data() + before;
+}
+
+absl::Status CheckLength(uint64_t frames_promised, uint64_t frames) {
+  if (frames == frames_promised) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("the file is truncated or damaged: it promises {} frames, and {} are there",
+                  frames_promised, frames));
 }
 
 }  // namespace galley::worker::audio

@@ -1,8 +1,10 @@
 // SampleSink: where the callbacks and loops of the codecs put their frames. It holds the length
 // within the limits, also that of files whose headers lie about it, and no exception leaves it.
+// CheckLength: whether what came is what the file promises.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "worker/cookers/audio/decode.h"
@@ -26,5 +28,8 @@ class SampleSink {
   const DecodeOptions options_;
   absl::Status status_;
 };
+
+// INVALID_ARGUMENT: the sound has fewer or more frames than the file says.
+absl::Status CheckLength(uint64_t frames_promised, uint64_t frames);
 
 }  // namespace galley::worker::audio
