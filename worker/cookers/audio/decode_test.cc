@@ -158,12 +158,55 @@ TEST(DecodeTest, LoopsComeFromTheSamplerChunk) {
   const Decoded several = DecodeOrDie(with(SamplerChunk(100, 899, 0, 3)));
   EXPECT_EQ(several.sound.loop, (Loop{100, 800}));
   EXPECT_THAT(several.warnings, ElementsAre("of the 3 loops in `smpl` the first is kept"));
-  EXPECT_EQ(ErrorOf(with(SamplerChunk(1'000, 1'100))),
-            "wav: the loop starts at frame 1000, behind the sound's end (1000 frames)");
-  EXPECT_EQ(ErrorOf(with(SamplerChunk(9, 8))), "wav: the loop in `smpl` goes from frame 9 to 8");
-  EXPECT_THAT(ErrorOf(with(Chunk("smpl", SamplerChunk(1, 2).substr(8, 50)))),
-              HasSubstr("announces 1 loops, and has 50 bytes"));
-  EXPECT_THAT(ErrorOf(with(Chunk("smpl", "short"))), HasSubstr("expected at least 36"));
+}
+
+TEST(DecodeTest, ASoundWhoseSamplerChunkIsWrongHasNoLoopAndAWarning) {
+  const auto check = [](const std::string& chunk, const std::string& warning) {
+    const Decoded decoded = DecodeOrDie(MakeWav(Beep(), {.after_data = chunk}));
+    EXPECT_EQ(decoded.sound.frames(), 1'000u);
+    EXPECT_EQ(decoded.sound.loop, std::nullopt);
+    EXPECT_THAT(decoded.warnings, ElementsAre(warning + "; the loop is left out"));
+  };
+  check(SamplerChunk(1'000, 1'100),
+        "the loop starts at frame 1000, behind the sound's end (1000 frames)");
+  check(SamplerChunk(9, 8), "the loop in `smpl` goes from frame 9 to 8");
+  check(Chunk("smpl", SamplerChunk(1, 2).substr(8, 50)),
+        "the chunk `smpl` announces 1 loops, and has 50 bytes");
+  check(Chunk("smpl", "short"), "the chunk `smpl` has 5 bytes; expected at least 36");
+}
+
+TEST(DecodeTest, AnOddChunkMayHaveNoPaddingByte) {
+  const auto loop_behind = [](const std::string& odd) {
+    const Decoded decoded =
+        DecodeOrDie(MakeWav(Beep(), {.after_data = odd + SamplerChunk(100, 899)}));
+    EXPECT_THAT(decoded.warnings, IsEmpty());
+    return decoded.sound.loop;
+  };
+  const Loop loop{100, 800};
+  const std::string unpadded = "note" + Number(3, 4) + "abc";
+  EXPECT_EQ(loop_behind(unpadded + '\0'), loop);
+  EXPECT_EQ(loop_behind(unpadded), loop);
+  EXPECT_EQ(loop_behind(unpadded + 'x'), loop);  // padded by something else than zero
+  EXPECT_EQ(loop_behind(unpadded + unpadded), loop);
+  // `data` itself: 3 samples of one byte.
+  std::string wav = MakeWav({0, 0.5, 0}, {.kind = WavKind::kUnsigned8});
+  wav.pop_back();
+  EXPECT_EQ(DecodeOrDie(wav + SamplerChunk(1, 2)).sound.loop, (Loop{1, 2}));
+}
+
+TEST(DecodeTest, WhatIsNoChunkBehindTheDataIsWarnedOf) {
+  const auto warnings = [](const std::string& junk) {
+    return DecodeOrDie(MakeWav(Beep(), {.after_data = junk + SamplerChunk(100, 899)})).warnings;
+  };
+  EXPECT_THAT(warnings("\xff\x80 \x01\x02\x03\x04\x05"),
+              ElementsAre("byte 2044 begins no chunk; it is ignored, and chunks behind it, loops "
+                          "among them, were not read"));
+  EXPECT_THAT(warnings(std::string("\xff\x80\x81\x82\0\0\0\0", 8)),
+              ElementsAre(HasSubstr("byte 2044 begins no chunk")));
+  EXPECT_THAT(warnings("LIST" + Number(100, 4)),
+              ElementsAre("the chunk `LIST` at byte 2044 announces 100 bytes, and 68 are there; it "
+                          "is ignored, and chunks behind it, loops among them, were not read"));
+  EXPECT_THAT(DecodeOrDie(MakeWav(Beep(), {}) + std::string(20, '\0')).warnings, IsEmpty());
 }
 
 TEST(DecodeTest, LoopsComeFromTheCommentsOfFlac) {
@@ -232,6 +275,23 @@ TEST(DecodeTest, FewerBitsLieInTheUpperOnesOfWholeBytes) {
   std::string wav = MakeWav({0.5, -0.5}, {.kind = WavKind::kSigned24});
   wav.replace(34, 2, Number(20, 2));
   EXPECT_THAT(DecodeOrDie(wav).sound.samples, ElementsAre(0.5F, -0.5F));
+}
+
+TEST(DecodeTest, FewerBitsLieInTheUpperOnesOfALargerContainer) {
+  const std::vector<double> samples = {0.5, -0.5, 0x1p-23, -1};
+  const auto check = [](const std::string& wav) {
+    EXPECT_THAT(DecodeOrDie(wav).sound.samples, ElementsAre(0.5F, -0.5F, 0x1p-23F, -1.0F));
+  };
+  const WavOptions plain{.kind = WavKind::kSigned32, .channels = 2};
+  std::string wav = MakeWav(samples, plain);
+  check(wav.replace(34, 2, Number(24, 2)));
+  WavOptions extensible = plain;
+  extensible.is_extensible = true;
+  wav = MakeWav(samples, extensible);
+  check(wav.replace(38, 2, Number(24, 2)));
+  check(wav.replace(34, 2, Number(24, 2)));
+  EXPECT_THAT(ErrorOf(wav.replace(32, 2, Number(10, 2))),
+              HasSubstr("gives a frame 10 bytes; expected 6 (2 channels of 24 bits)"));
 }
 
 TEST(DecodeTest, SamplesThatAreNoNumbersAreErrors) {

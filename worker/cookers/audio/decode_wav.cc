@@ -71,7 +71,12 @@ absl::StatusOr<Decoded> DecodeWav(std::string_view bytes, const DecodeOptions& o
   Reorder(order, decoded.sound.samples);
   if (file.coding == WaveCoding::kFloat) WarnOfClipping(decoded.sound.samples, decoded.warnings);
   if (file.loop && frames > 0) {
-    ASSIGN_OR_RETURN(decoded.sound.loop, FitLoop(*file.loop, frames, decoded.warnings));
+    const absl::StatusOr<Loop> loop = FitLoop(*file.loop, frames, decoded.warnings);
+    if (loop.ok()) {
+      decoded.sound.loop = *loop;
+    } else {
+      decoded.warnings.push_back(MessageOf(loop.status()) + "; the loop is left out");
+    }
   }
   return decoded;
 }

@@ -19,7 +19,10 @@ constexpr uint32_t kUnknownSize = 0xFFFFFFFF;
 constexpr uint32_t kPcm = 1;
 constexpr uint32_t kFloat = 3;
 constexpr uint32_t kExtensible = 0xFFFE;
+constexpr uint32_t kContainerBytes = 4;
 constexpr uint32_t kForward = 0;
+constexpr std::string_view kKnownNames[] = {"fmt ", "data", "smpl", "LIST", "fact", "cue ",
+                                            "inst", "bext", "iXML", "id3 ", "JUNK", "PEAK"};
 // What follows the format tag in the subformat's GUID.
 constexpr std::string_view kGuidTail{"\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71",
                                      14};
@@ -49,7 +52,8 @@ std::string FormatName(uint32_t tag) {
   }
 }
 
-absl::Status SetCoding(uint32_t tag, uint32_t bits, WaveFile& file) {
+// `block_bytes`: of a frame, as the file says.
+absl::Status SetCoding(uint32_t tag, uint32_t bits, uint32_t block_bytes, WaveFile& file) {
   if (tag == kFloat && (bits == 32 || bits == 64)) {
     file.coding = WaveCoding::kFloat;
   } else if (tag == kPcm && bits >= 1 && bits <= 32) {
@@ -61,9 +65,16 @@ absl::Status SetCoding(uint32_t tag, uint32_t bits, WaveFile& file) {
                     "32 or 64; convert the file",
                     found, bits));
   }
-  // Fewer bits lie in the upper ones of whole bytes.
-  file.sample_bytes = (bits + 7) / 8;
-  return absl::OkStatus();
+  // Fewer bits lie in the upper ones of whole bytes, and 24 in the upper ones of 4 bytes where the
+  // frame has room for so many; 16 bits in 4 bytes rather say that the channels are wrong.
+  // Source: Microsoft's page on WAVEFORMATEXTENSIBLE.
+  const uint32_t packed_bytes = (bits + 7) / 8;
+  const bool is_padded = packed_bytes == 3 && block_bytes == kContainerBytes * file.channels;
+  file.sample_bytes = is_padded ? kContainerBytes : packed_bytes;
+  if (block_bytes == file.frame_bytes()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("the chunk `fmt ` gives a frame {} bytes; expected {} ({} channels of {} bits)",
+                  block_bytes, packed_bytes * file.channels, file.channels, bits));
 }
 
 absl::Status ParseFormat(std::string_view chunk, WaveFile& file) {
@@ -87,25 +98,27 @@ absl::Status ParseFormat(std::string_view chunk, WaveFile& file) {
     file.channel_mask = Number(chunk, 20, 4);
     tag = Number(chunk, 24, 2);
   }
-  RETURN_IF_ERROR(SetCoding(tag, bits, file));
-  if (block_bytes != file.frame_bytes()) {
-    return absl::InvalidArgumentError(
-        fmt::format("the chunk `fmt ` gives a frame {} bytes; expected {} ({} channels of {} bits)",
-                    block_bytes, file.frame_bytes(), file.channels, bits));
-  }
-  return absl::OkStatus();
+  return SetCoding(tag, bits, block_bytes, file);
+}
+
+// A sound whose loop cannot be understood is still a sound.
+void LeaveOutLoop(std::string_view reason, WaveFile& file) {
+  file.warnings.push_back(fmt::format("{}; the loop is left out", reason));
 }
 
 // The first loop; `end` in the file is the last frame that is played.
-absl::Status ParseSampler(std::string_view chunk, WaveFile& file) {
-  if (chunk.size() < kSamplerSize)
-    return absl::InvalidArgumentError(fmt::format(
-        "the chunk `smpl` has {} bytes; expected at least {}", chunk.size(), kSamplerSize));
+void ParseSampler(std::string_view chunk, WaveFile& file) {
+  if (chunk.size() < kSamplerSize) {
+    return LeaveOutLoop(fmt::format("the chunk `smpl` has {} bytes; expected at least {}",
+                                    chunk.size(), kSamplerSize),
+                        file);
+  }
   const uint32_t loops = Number(chunk, 28, 4);
-  if (loops == 0) return absl::OkStatus();
+  if (loops == 0) return;
   if ((chunk.size() - kSamplerSize) / kSamplerLoopSize < loops) {
-    return absl::InvalidArgumentError(
-        fmt::format("the chunk `smpl` announces {} loops, and has {} bytes", loops, chunk.size()));
+    return LeaveOutLoop(
+        fmt::format("the chunk `smpl` announces {} loops, and has {} bytes", loops, chunk.size()),
+        file);
   }
   if (loops > 1)
     file.warnings.push_back(fmt::format("of the {} loops in `smpl` the first is kept", loops));
@@ -113,43 +126,70 @@ absl::Status ParseSampler(std::string_view chunk, WaveFile& file) {
   const uint32_t start = Number(chunk, kSamplerSize + 8, 4);
   const uint32_t end = Number(chunk, kSamplerSize + 12, 4);
   if (type != kForward) {
-    file.warnings.push_back(
+    return LeaveOutLoop(
         fmt::format("the loop in `smpl` is of type {} ({}), which LOOPSTART and LOOPLENGTH cannot "
-                    "say; it is left out",
+                    "say",
                     type,
                     type == 1   ? "to and fro"
                     : type == 2 ? "backward"
-                                : "unknown"));
-    return absl::OkStatus();
+                                : "unknown"),
+        file);
   }
   if (end < start) {
-    return absl::InvalidArgumentError(
-        fmt::format("the loop in `smpl` goes from frame {} to {}", start, end));
+    return LeaveOutLoop(fmt::format("the loop in `smpl` goes from frame {} to {}", start, end),
+                        file);
   }
   file.loop = Loop{.start = start, .length = uint64_t{end} - start + 1};
-  return absl::OkStatus();
 }
 
 struct Chunk {
   std::string name;  // printable
+  bool has_text_name = false;
   uint64_t at = 0;
   uint64_t size = 0;  // as announced
   std::string_view content;
   bool is_whole() const { return content.size() == size; }
 };
 
+bool IsText(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 // REQUIRES: a chunk's header lies at `at`.
 Chunk ChunkAt(std::string_view bytes, size_t at) {
   Chunk chunk{.name = std::string(bytes.substr(at, 4)),
+              .has_text_name = IsText(bytes.substr(at, 4)),
               .at = at,
               .size = Number(bytes, at + 4, 4),
               .content = {}};
-  const bool is_text = std::all_of(chunk.name.begin(), chunk.name.end(),
-                                   [](char c) { return c >= ' ' && c <= '~'; });
-  if (!is_text) chunk.name = "0x" + HexEncode(chunk.name);
+  if (!chunk.has_text_name) chunk.name = "0x" + HexEncode(chunk.name);
   chunk.content = bytes.substr(at + kChunkHeaderSize, chunk.size);
   if (chunk.name == "data" && chunk.size == kUnknownSize) chunk.size = chunk.content.size();
   return chunk;
+}
+
+// Whether one of the usual chunks seems to begin here.
+bool IsKnownAt(std::string_view bytes, size_t at) {
+  const std::string_view rest = bytes.substr(std::min(at, bytes.size()));
+  return std::any_of(std::begin(kKnownNames), std::end(kKnownNames),
+                     [&](std::string_view name) { return rest.starts_with(name); });
+}
+
+// Whether a chunk may begin here: its name is text and its content fits.
+bool IsChunkAt(std::string_view bytes, size_t at) {
+  if (at + kChunkHeaderSize > bytes.size()) return false;
+  const Chunk chunk = ChunkAt(bytes, at);
+  return chunk.has_text_name && chunk.is_whole();
+}
+
+// Behind a whole chunk. One of odd size has a padding byte, 0; some programs write none, and some
+// another byte.
+size_t NextChunkAt(std::string_view bytes, const Chunk& chunk) {
+  const size_t end = chunk.at + kChunkHeaderSize + chunk.size;
+  if (chunk.size % 2 == 0) return end;
+  const bool is_unpadded = end < bytes.size() && bytes[end] != '\0' && !IsKnownAt(bytes, end + 1) &&
+                           IsChunkAt(bytes, end);
+  return is_unpadded ? end : end + 1;
 }
 
 std::string CutText(const Chunk& chunk) {
@@ -168,6 +208,15 @@ absl::Status TakeData(const Chunk& chunk, WaveFile& file) {
   return absl::OkStatus();
 }
 
+// What has no place in a list of chunks, behind `data`. Zeros are mere padding.
+void WarnOfJunk(std::string_view bytes, const Chunk& junk, WaveFile& file) {
+  const std::string_view rest = bytes.substr(junk.at);
+  if (rest.find_first_not_of('\0') == std::string_view::npos) return;
+  file.warnings.push_back(fmt::format(
+      "{}; it is ignored, and chunks behind it, loops among them, were not read",
+      junk.has_text_name ? CutText(junk) : fmt::format("byte {} begins no chunk", junk.at)));
+}
+
 }  // namespace
 
 absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes) {
@@ -176,11 +225,10 @@ absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes) {
   size_t at = kFileHeaderSize;
   while (at + kChunkHeaderSize <= bytes.size()) {
     const Chunk chunk = ChunkAt(bytes, at);
-    if (!chunk.is_whole() && (!has_data || chunk.name == "smpl")) {
+    if (!chunk.is_whole() && (!has_data || chunk.name == "smpl"))
       return absl::InvalidArgumentError("the file is truncated: " + CutText(chunk));
-    }
-    if (!chunk.is_whole()) {
-      file.warnings.push_back(CutText(chunk) + "; it is ignored");
+    if (has_data && !(chunk.has_text_name && chunk.is_whole())) {
+      WarnOfJunk(bytes, chunk, file);
       break;
     }
     if (chunk.name == "fmt " && file.sample_bytes == 0) {
@@ -191,9 +239,9 @@ absl::StatusOr<WaveFile> ParseWaveFile(std::string_view bytes) {
       RETURN_IF_ERROR(TakeData(chunk, file));
       has_data = true;
     } else if (chunk.name == "smpl") {
-      RETURN_IF_ERROR(ParseSampler(chunk.content, file));
+      ParseSampler(chunk.content, file);
     }
-    at += kChunkHeaderSize + chunk.size + chunk.size % 2;
+    at = NextChunkAt(bytes, chunk);
   }
   if (!has_data) return absl::InvalidArgumentError("the file has no chunk `data`; it is truncated");
   return file;
