@@ -1,5 +1,6 @@
 #include "worker/cookers/audio/decode.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/base/status_macros.h"
@@ -92,20 +93,26 @@ absl::Status CheckForm(uint64_t rate, uint64_t channels, uint64_t frames,
     return absl::InvalidArgumentError(
         fmt::format("the sampling rate is {} Hz; expected {} to {}", rate, kRateMin, kRateMax));
   }
-  const uint64_t frame_bytes = channels * sizeof(float);
-  const std::string size = fmt::format("the sound has {} frames of {} channels", frames, channels);
-  if (frames > kDecodedBytesMax / frame_bytes) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: more than the limit of {} bytes decoded to 32-bit floats; split it", size,
-                    kDecodedBytesMax));
+  // Within the first limit the second product cannot overflow.
+  const uint64_t frames_max = kDecodedBytesMax / (channels * sizeof(float));
+  if (frames > frames_max || frames * kOpusRate / rate > frames_max) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the sound has {} frames of {} channels at {} Hz: more than the limit of {} bytes decoded "
+        "to 32-bit floats at this rate or at {} Hz; split it",
+        frames, channels, rate, kDecodedBytesMax, kOpusRate));
   }
-  if (frames > options.memory_bytes_max / 2 / frame_bytes) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{}: {} bytes decoded, above half of the job's memory ({} bytes); raise "
-                    "`memory` in its rule",
-                    size, frames * frame_bytes, options.memory_bytes_max));
-  }
-  return absl::OkStatus();
+  return CheckMemory(rate, channels, frames, frames, options);
+}
+
+absl::Status CheckMemory(uint64_t rate, uint64_t channels, uint64_t frames, uint64_t frames_held,
+                         const DecodeOptions& options) {
+  const uint64_t decoded_bytes = frames_held * channels * sizeof(float);
+  const uint64_t output_bytes = std::max(frames, frames * kOpusRate / rate) * channels;
+  if (decoded_bytes + output_bytes <= options.memory_bytes_max) return absl::OkStatus();
+  return absl::ResourceExhaustedError(fmt::format(
+      "the sound has {} frames of {} channels at {} Hz: {} bytes decoded and at most {} of output, "
+      "and the job has {} beside the source; raise `memory` in its rule",
+      frames, channels, rate, decoded_bytes, output_bytes, options.memory_bytes_max));
 }
 
 absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
@@ -116,7 +123,10 @@ absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view byte
     return absl::InvalidArgumentError(
         fmt::format("audio: expected a wav, flac, ogg, oga or opus file, not .{}", extension));
   }
-  absl::StatusOr<Decoded> decoded = DecodeAs(format, bytes, options);
+  const DecodeOptions beside_source{.memory_bytes_max =
+                                        options.memory_bytes_max -
+                                        std::min<uint64_t>(options.memory_bytes_max, bytes.size())};
+  absl::StatusOr<Decoded> decoded = DecodeAs(format, bytes, beside_source);
   if (!decoded.ok()) return Annotate(decoded.status(), format);
   if (const absl::Status status = CheckSamples(decoded->sound); !status.ok())
     return Annotate(status, format);

@@ -19,13 +19,15 @@ namespace galley::worker::audio {
 
 inline constexpr uint32_t kRateMin = 1'000;
 inline constexpr uint32_t kRateMax = 768'000;
-// As 32-bit floats: 46 minutes of stereo at 48 kHz.
+// As 32-bit floats, at the source's rate and at 48 kHz, which Opus is made from: what bounds the
+// time that a sound takes. 46 minutes of stereo at 48 kHz and below.
 inline constexpr uint64_t kDecodedBytesMax = uint64_t{1} << 30;
 // Beyond it (36 dB above full scale) libopus takes a block for nonsense and encodes silence.
 inline constexpr float kPeakMax = 64.0F;
 
 struct DecodeOptions {
-  // What the whole job may use. Cooking takes less than twice the decoded bytes.
+  // What the whole job may use: the source, the decoded samples and the output, which is at most a
+  // byte for each of its samples. A few MiB of the codecs' own come on top.
   uint64_t memory_bytes_max = UINT64_MAX;
 };
 
@@ -43,8 +45,12 @@ absl::StatusOr<Decoded> DecodeWav(std::string_view bytes, const DecodeOptions& o
 absl::StatusOr<Decoded> DecodeFlac(std::string_view bytes, const DecodeOptions& options);
 absl::StatusOr<Decoded> DecodeVorbis(std::string_view bytes, const DecodeOptions& options);
 absl::StatusOr<Decoded> DecodeOpus(std::string_view bytes, const DecodeOptions& options);
-// Whether a sound of this form may be decoded.
+// Whether a sound of this form may be decoded. `options`: without the source's bytes.
 absl::Status CheckForm(uint64_t rate, uint64_t channels, uint64_t frames,
                        const DecodeOptions& options);
+// RESOURCE_EXHAUSTED: the sound's output and room for `frames_held` decoded ones is more than the
+// job may use. REQUIRES: CheckForm was content with `frames`.
+absl::Status CheckMemory(uint64_t rate, uint64_t channels, uint64_t frames, uint64_t frames_held,
+                         const DecodeOptions& options);
 
 }  // namespace galley::worker::audio

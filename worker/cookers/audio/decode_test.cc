@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/base/status_macros.h"
+#include "worker/cookers/audio/sample_sink.h"
 #include "worker/cookers/audio/testing/decoded_file.h"
 #include "worker/cookers/audio/testing/sample_sounds.h"
 
@@ -349,12 +350,51 @@ TEST(DecodeTest, TheWrongFormatIsNamed) {
   EXPECT_EQ(ErrorOf("x", "mp3"), "audio: expected a wav, flac, ogg, oga or opus file, not .mp3");
 }
 
+// Else a file of 1 GiB at 1,000 Hz would be 48 times that for the encoder.
+TEST(DecodeTest, SlowSoundsAreLimitedByWhatTheyAreBroughtTo) {
+  const uint64_t frames_max = kDecodedBytesMax / 4;
+  EXPECT_TRUE(CheckForm(48'000, 1, frames_max, {}).ok());
+  EXPECT_TRUE(CheckForm(1'000, 1, frames_max / 48, {}).ok());
+  EXPECT_THAT(MessageOf(CheckForm(1'000, 1, frames_max / 48 + 1, {})),
+              HasSubstr("decoded to 32-bit floats at this rate or at 48000 Hz; split it"));
+  EXPECT_FALSE(CheckForm(96'000, 1, frames_max + 1, {}).ok());
+  EXPECT_EQ(CheckForm(1'000, 1, 1'000, {.memory_bytes_max = 51'999}).code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(CheckForm(1'000, 1, 1'000, {.memory_bytes_max = 52'000}).ok());
+}
+
+TEST(DecodeTest, ASoundOfUnknownLengthMayNeedItsRoomTwice) {
+  Sound sound;
+  // 5 bytes a frame: 300 frames and, on the way, 100 and the 200 they grew to.
+  SampleSink sink(sound, {.memory_bytes_max = 200 + 300 * 4});
+  ASSERT_TRUE(sink.Begin(48'000, 1, 0).ok());
+  EXPECT_NE(sink.Append(100), nullptr);
+  EXPECT_NE(sink.Append(100), nullptr);
+  EXPECT_EQ(sink.Append(1), nullptr);
+  EXPECT_EQ(sink.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(DecodeTest, ASoundOfKnownLengthGetsItsRoomOnce) {
+  Sound sound;
+  SampleSink sink(sound, {});
+  ASSERT_TRUE(sink.Begin(48'000, 2, 200).ok());
+  const float* const first = sink.Append(100);
+  EXPECT_EQ(sink.Append(100), first + 200);
+  EXPECT_EQ(sink.Append(1), nullptr);
+  EXPECT_EQ(MessageOf(sink.status()),
+            "the file is truncated or damaged: it promises 200 frames, and at least 201 are there");
+}
+
 TEST(DecodeTest, LimitsAreCheckedBeforeMemoryIsTaken) {
   const std::string wav = MakeWav(Beep(10'000), {});
-  EXPECT_THAT(ErrorOf(wav, "wav", 79'999),
-              HasSubstr("RESOURCE_EXHAUSTED: wav: the sound has 10000 frames of 1 channels: 40000 "
-                        "bytes decoded, above half of the job's memory"));
-  EXPECT_EQ(ErrorOf(wav, "wav", 80'000), "OK");
+  const uint64_t needed = wav.size() + 40'000 + 10'000;
+  EXPECT_THAT(
+      ErrorOf(wav, "wav", needed - 1),
+      HasSubstr("RESOURCE_EXHAUSTED: wav: the sound has 10000 frames of 1 channels at 48000 "
+                "Hz: 40000 bytes decoded and at most 10000 of output, and the job has 49999 "
+                "beside the source; raise `memory`"));
+  EXPECT_EQ(ErrorOf(wav, "wav", needed), "OK");
+  EXPECT_THAT(ErrorOf(wav, "wav", 1), HasSubstr("the job has 0 beside the source"));
   EXPECT_THAT(MessageOf(CheckForm(48'000, 2, kDecodedBytesMax / 8 + 1, {})), HasSubstr("split it"));
   EXPECT_TRUE(CheckForm(48'000, 2, kDecodedBytesMax / 8, {}).ok());
   EXPECT_FALSE(CheckForm(48'000, 2, UINT64_MAX, {}).ok());

@@ -97,6 +97,7 @@ absl::StatusOr<std::string> EncodeOpus(Resampler& frames, const EncodeOptions& o
   if (encoder == nullptr) return StatusOf(error);
   ASSIGN_OR_RETURN(const int64_t bitrate, BitrateOf(encoder.get(), channels, options.bitrate));
   RETURN_IF_ERROR(Configure(encoder.get(), bitrate, options.serial));
+  file.reserve(ExpectedBytes(frames, bitrate));
   while (true) {
     ASSIGN_OR_RETURN(const std::span<const float> block, frames.Next());
     if (block.empty()) break;

@@ -1,6 +1,7 @@
 // Ogg Vorbis by libvorbisenc, with pages by libogg.
 #include <vorbis/vorbisenc.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "common/base/status_macros.h"
@@ -114,6 +115,7 @@ absl::StatusOr<std::string> EncodeVorbis(Resampler& frames, const EncodeOptions&
   RETURN_IF_ERROR(SetUp(state.info, frames, options.bitrate));
   RETURN_IF_ERROR(state.Begin(options.serial));
   std::string file;
+  file.reserve(ExpectedBytes(frames, std::max<int64_t>(state.info.bitrate_nominal, 0)));
   RETURN_IF_ERROR(WriteHeaders(state, options, file));
   while (true) {
     ASSIGN_OR_RETURN(const std::span<const float> block, frames.Next());

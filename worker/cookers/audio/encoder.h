@@ -27,6 +27,11 @@ struct EncodeOptions {
   std::vector<std::pair<std::string, std::string>> comments;
 };
 
+// About what so long a file takes at this bit rate, with some to spare: room that is made at once.
+inline uint64_t ExpectedBytes(const Resampler& frames, int64_t bitrate) {
+  return frames.frames() / frames.rate() * static_cast<uint64_t>(bitrate) / 8 * 5 / 4 + (64 << 10);
+}
+
 // REQUIRES: frames.rate() == kOpusRate, respectively within kVorbisRateMin and kVorbisRateMax; all
 // frames are still to come.
 absl::StatusOr<std::string> EncodeOpus(Resampler& frames, const EncodeOptions& options);

@@ -1,7 +1,9 @@
 #include "worker/cookers/audio/sample_sink.h"
 
+#include <algorithm>
 #include <new>
 
+#include "common/base/status_macros.h"
 #include "fmt/format.h"
 
 namespace galley::worker::audio {
@@ -16,6 +18,7 @@ absl::Status SampleSink::Begin(uint32_t rate, uint32_t channels, uint64_t frames
   if (!status_.ok()) return status_;
   sound_.rate = rate;
   sound_.channels = channels;
+  frames_expected_ = frames_expected;
   try {
     sound_.samples.reserve(frames_expected * channels);
   } catch (const std::bad_alloc&) {
@@ -24,12 +27,26 @@ absl::Status SampleSink::Begin(uint32_t rate, uint32_t channels, uint64_t frames
   return status_;
 }
 
+// Room for `frames` in all. By doubling where the length is not known; while the samples move to
+// their new place they are there twice.
+absl::Status SampleSink::Grow(uint64_t frames) {
+  if (frames <= frames_expected_) return absl::OkStatus();
+  if (frames_expected_ != 0) return CheckLength(frames_expected_, frames);
+  RETURN_IF_ERROR(CheckForm(sound_.rate, sound_.channels, frames, options_));
+  if (frames * sound_.channels <= sound_.samples.capacity()) return absl::OkStatus();
+  const uint64_t room = std::max(frames, 2 * sound_.frames());
+  RETURN_IF_ERROR(
+      CheckMemory(sound_.rate, sound_.channels, frames, room + sound_.frames(), options_));
+  sound_.samples.reserve(room * sound_.channels);
+  return absl::OkStatus();
+}
+
 float* SampleSink::Append(size_t frames) {
-  if (!status_.ok()) return nullptr;
-  status_ = CheckForm(sound_.rate, sound_.channels, sound_.frames() + frames, options_);
   if (!status_.ok()) return nullptr;
   const size_t before = sound_.samples.size();
   try {
+    status_ = Grow(sound_.frames() + frames);
+    if (!status_.ok()) return nullptr;
     sound_.samples.resize(before + frames * sound_.channels);
   } catch (const std::bad_alloc&) {
     status_ = OutOfMemory();
@@ -41,8 +58,8 @@ float* SampleSink::Append(size_t frames) {
 absl::Status CheckLength(uint64_t frames_promised, uint64_t frames) {
   if (frames == frames_promised) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("the file is truncated or damaged: it promises {} frames, and {} are there",
-                  frames_promised, frames));
+      fmt::format("the file is truncated or damaged: it promises {} frames, and {}{} are there",
+                  frames_promised, frames > frames_promised ? "at least " : "", frames));
 }
 
 }  // namespace galley::worker::audio

@@ -19,13 +19,16 @@ class SampleSink {
   // REQUIRES: called once, first.
   absl::Status Begin(uint32_t rate, uint32_t channels, uint64_t frames_expected);
   // Room for `frames` more, to be filled in by the caller; nullptr: status() says why there is
-  // none.
+  // none. Where the length was said, that is all the room: more frames than that are a flaw.
   float* Append(size_t frames);
   const absl::Status& status() const { return status_; }
 
  private:
+  absl::Status Grow(uint64_t frames);
+
   Sound& sound_;
   const DecodeOptions options_;
+  uint64_t frames_expected_ = 0;
   absl::Status status_;
 };
 

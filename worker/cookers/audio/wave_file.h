@@ -2,9 +2,9 @@
 //
 // Chunks up to and including `data` must be whole; a broken one behind `data` is a warning, since
 // the sound is whole (save `smpl`: its cut says that the file is). A `smpl` chunk whose loop makes
-// no sense is a warning too. A `data` chunk that says 0xFFFFFFFF, as programs write into pipes, reaches to
-// the end of the file. Behind a chunk of odd size the padding byte may be missing. Source: Microsoft's "Multimedia Programming Interface and Data
-// Specifications 1.0", mmreg.h.
+// no sense is a warning too. A `data` chunk that says 0xFFFFFFFF, as programs write into pipes,
+// reaches to the end of the file. Behind a chunk of odd size the padding byte may be missing.
+// Source: Microsoft's "Multimedia Programming Interface and Data Specifications 1.0", mmreg.h.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ enum class WaveCoding { kUnsigned8, kSigned, kFloat };
 
 struct WaveFile {
   WaveCoding coding = WaveCoding::kSigned;
-  uint32_t sample_bytes = 0;  // kUnsigned8 1; kSigned 2, 3, 4, the bits in the upper ones; kFloat 4, 8
+  uint32_t sample_bytes =
+      0;  // kUnsigned8 1; kSigned 2, 3, 4, the bits in the upper ones; kFloat 4, 8
   uint32_t channels = 0;
   uint32_t rate = 0;
   uint32_t channel_mask = 0;  // 0: none
