@@ -463,11 +463,16 @@ TEST_F(AudioCookerTest, WhatTheCookerWroteItTakesAsASource) {
   }
 }
 
-TEST_F(AudioCookerTest, TheIdentityNamesTheLibraries) {
-  EXPECT_THAT(cooker_->description().identity,
-              testing::MatchesRegex("2;libopus=[0-9.]+;libopusenc=[0-9.]+;opusfile=[0-9a-z]+;"
-                                    "libvorbis=[0-9.]+;ogg=[0-9a-z]+;flac=[0-9.]+;soxr=[0-9.]+-"
-                                    "[0-9a-z]+;ebur128=[0-9.]+;glibc=[0-9.]+"));
+TEST_F(AudioCookerTest, TheIdentityNamesTheLibrariesAndTheirBuilds) {
+  const std::string version = "[0-9.]+";
+  const std::string build = "[0-9a-f]{8}";
+  const std::string both = version + "-" + build;
+  EXPECT_THAT(
+      cooker_->description().identity,
+      testing::MatchesRegex("2;libopus=" + both + ";libopusenc=" + both + ";opusfile=" + build +
+                            ";libvorbis=" + both + ";vorbisenc=" + build + ";vorbisfile=" + build +
+                            ";ogg=" + build + ";flac=" + both + ";soxr=" + version + "-[0-9a-z]+-" +
+                            build + ";ebur128=" + both + ";glibc=" + both));
 }
 
 // Bytes that changed need a new kRevision in audio_cooker.cc, unless only a library changed.

@@ -31,11 +31,16 @@ std::string LoudnessVersion() {
 
 std::string LibraryIdentity() {
   return fmt::format(
-      "libopus={};libopusenc={};opusfile={};libvorbis={};ogg={};flac={};soxr={};ebur128={};"
-      "glibc={}",
-      LastWord(opus_get_version_string()), LastWord(ope_get_version_string()),
-      BuildIdOf("op_open_memory"), LastWord(vorbis_version_string()), BuildIdOf("ogg_page_eos"),
-      FLAC__VERSION_STRING, ResamplerIdentity(), LoudnessVersion(), gnu_get_libc_version());
+      "libopus={}-{};libopusenc={}-{};opusfile={};libvorbis={}-{};vorbisenc={};vorbisfile={};"
+      "ogg={};flac={}-{};soxr={}-{};ebur128={}-{};glibc={}-{}",
+      LastWord(opus_get_version_string()), BuildIdOf("opus_get_version_string"),
+      LastWord(ope_get_version_string()), BuildIdOf("ope_get_version_string"),
+      BuildIdOf("op_open_memory"), LastWord(vorbis_version_string()),
+      BuildIdOf("vorbis_version_string"), BuildIdOf("vorbis_encode_setup_init"),
+      BuildIdOf("ov_open_callbacks"), BuildIdOf("ogg_page_eos"), FLAC__VERSION_STRING,
+      BuildIdOf("FLAC__stream_decoder_new"), ResamplerIdentity(), BuildIdOf("soxr_version"),
+      LoudnessVersion(), BuildIdOf("ebur128_get_version"), gnu_get_libc_version(),
+      BuildIdOf("sin"));
 }
 
 }  // namespace galley::worker::audio

@@ -6,9 +6,10 @@
 
 namespace galley::worker::audio {
 
-// "libopus=1.3.1;libopusenc=0.2.1;...;soxr=0.1.3-cr32s;ebur128=1.2.6;glibc=2.36". Libraries that
-// cannot tell their version at run time are named by their build id. glibc: its sin, exp and log
-// decide the codecs' last bits.
+// "libopus=1.3.1-0a1b2c3d;...;opusfile=4e5f6a7b;...;soxr=0.1.3-cr32s-8c9d0e1f;...". Version and
+// build id of each shared library that decides bytes, since distributions patch and compile one
+// version anew; the build id alone where a library cannot tell its version at run time. glibc's id
+// is that of libm: its sin, exp and log decide the codecs' last bits.
 std::string LibraryIdentity();
 
 }  // namespace galley::worker::audio
