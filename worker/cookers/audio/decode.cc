@@ -10,17 +10,30 @@
 namespace galley::worker::audio {
 namespace {
 
+constexpr size_t kId3HeaderSize = 10;
+
+// The size of an ID3v2 tag in front; 0: there is none. MP3 has them, and some programs put them
+// before a FLAC as well. Source: "ID3 tag version 2.4.0 - Main Structure", 3.1.
+size_t FrontTagSize(std::string_view bytes) {
+  if (bytes.size() < kId3HeaderSize || !bytes.starts_with("ID3")) return 0;
+  size_t size = 0;
+  for (size_t i = 6; i < kId3HeaderSize; ++i) size = size << 7 | (bytes[i] & 0x7F);
+  const bool has_footer = (bytes[5] & 0x10) != 0;
+  return std::min(bytes.size(), kId3HeaderSize + size + (has_footer ? kId3HeaderSize : 0));
+}
+
 // The format that the first bytes announce; empty when they announce none.
 std::string_view SniffFormat(std::string_view bytes) {
+  if (bytes.substr(FrontTagSize(bytes)).starts_with("fLaC")) return "flac";
   const std::string_view form = bytes.size() < 12 ? std::string_view() : bytes.substr(8, 4);
   if (bytes.starts_with("RIFF") && form == "WAVE") return "wav";
-  if (bytes.starts_with("fLaC")) return "flac";
   if (bytes.starts_with("OggS")) return "ogg";
   if (bytes.starts_with("RF64") || bytes.starts_with("BW64")) return "RF64 (64-bit wav)";
   if (bytes.starts_with("RIFX")) return "RIFX (big-endian wav)";
   if (bytes.starts_with("riff")) return "Wave64";
   if (bytes.starts_with("FORM") && form.starts_with("AIF")) return "AIFF";
-  if (bytes.starts_with("ID3") || bytes.starts_with("\xff\xfb")) return "MP3 (or has an ID3 tag)";
+  if (bytes.starts_with("ID3") || bytes.starts_with("\xff\xfb"))
+    return "MP3 (or another format behind an ID3 tag, which must come off)";
   if (bytes.size() >= 12 && bytes.substr(4, 4) == "ftyp") return "MP4";
   if (bytes.starts_with(".snd")) return "AU";
   return {};
@@ -51,11 +64,19 @@ absl::StatusOr<Decoded> DecodeOgg(std::string_view bytes, const DecodeOptions& o
   return decoded;
 }
 
+absl::StatusOr<Decoded> DecodeTaggedFlac(std::string_view bytes, const DecodeOptions& options) {
+  const size_t tag_size = FrontTagSize(bytes);
+  absl::StatusOr<Decoded> decoded = DecodeFlac(bytes.substr(tag_size), options);
+  if (decoded.ok() && tag_size > 0)
+    decoded->warnings.emplace_back("the ID3v2 tag in front of the sound is ignored");
+  return decoded;
+}
+
 absl::StatusOr<Decoded> DecodeAs(std::string_view format, std::string_view bytes,
                                  const DecodeOptions& options) {
   RETURN_IF_ERROR(CheckSignature(format, bytes));
   if (format == "wav") return DecodeWav(bytes, options);
-  if (format == "flac") return DecodeFlac(bytes, options);
+  if (format == "flac") return DecodeTaggedFlac(bytes, options);
   return DecodeOgg(bytes, options);
 }
 

@@ -16,6 +16,7 @@
 namespace galley::worker::audio {
 namespace {
 
+constexpr size_t kId3v1Size = 128;
 constexpr std::string_view kMaskComment = "WAVEFORMATEXTENSIBLE_CHANNEL_MASK=";
 
 // What the callbacks work on.
@@ -29,10 +30,14 @@ struct FlacJob {
   bool has_stream_info = false;
   FLAC__StreamMetadata_StreamInfo stream_info{};
   std::vector<std::string> comments;
-  absl::Status status;  // the first flaw
+  absl::Status status;       // the first flaw
+  bool is_followed = false;  // something that is no frame lies behind the last one
 
   void Fail(const absl::Status& flaw) {
     if (status.ok()) status = flaw;
+  }
+  bool is_whole() const {
+    return stream_info.total_samples != 0 && sink.frames() == stream_info.total_samples;
   }
 };
 
@@ -94,8 +99,14 @@ void Metadata(const FLAC__StreamDecoder*, const FLAC__StreamMetadata* block, voi
 
 void Error(const FLAC__StreamDecoder*, FLAC__StreamDecoderErrorStatus error, void* client) {
   FlacJob& job = JobOf(client);
-  job.Fail(absl::InvalidArgumentError(fmt::format("the file is damaged before byte {}: {}", job.at,
-                                                  FLAC__StreamDecoderErrorStatusString[error])));
+  if (job.is_whole()) {
+    job.is_followed = true;
+    return;
+  }
+  job.Fail(absl::InvalidArgumentError(fmt::format(
+      "the file is damaged before byte {}: {}; export it again, or save what can be saved with "
+      "`flac --decode --decode-through-errors` and encode that",
+      job.at, FLAC__StreamDecoderErrorStatusString[error])));
 }
 
 struct DeleteDecoder {
@@ -137,21 +148,36 @@ absl::StatusOr<uint32_t> MaskOfComments(const std::vector<std::string>& comments
 }
 
 // Whether what was decoded is what the header promises.
-absl::Status CheckWhole(const FlacJob& job, uint64_t frames, bool is_sum_right,
-                        std::vector<std::string>& warnings) {
+absl::Status CheckWhole(const FlacJob& job, uint64_t frames, bool is_sum_right) {
   const uint64_t promised = job.stream_info.total_samples;
   if (promised != 0) {
     RETURN_IF_ERROR(CheckLength(promised, frames));
   }
-  if (!is_sum_right) {
-    return absl::InvalidArgumentError(
-        "the file is damaged: its samples have another MD5 sum than its header says");
-  }
-  if (promised == 0) {
-    warnings.push_back(
+  if (is_sum_right) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the file is damaged: its samples have another MD5 sum than its header says");
+}
+
+// What the header cannot vouch for, and what was not read.
+std::vector<std::string> WarningsOf(const FlacJob& job) {
+  std::vector<std::string> warnings;
+  if (job.stream_info.total_samples == 0) {
+    warnings.emplace_back(
         "the header does not say how long the sound is, so nobody can tell whether it is whole");
   }
-  return absl::OkStatus();
+  const auto& sum = job.stream_info.md5sum;
+  if (std::all_of(std::begin(sum), std::end(sum), [](FLAC__byte byte) { return byte == 0; })) {
+    warnings.emplace_back(
+        "the header has no MD5 sum, so nobody can tell whether the samples are those that were "
+        "encoded; `flac` writes one when it encodes the sound anew");
+  }
+  if (job.is_followed) {
+    const bool is_tag = job.bytes.size() > kId3v1Size &&
+                        job.bytes.substr(job.bytes.size() - kId3v1Size).starts_with("TAG");
+    warnings.push_back(
+        fmt::format("{} behind the last frame is ignored", is_tag ? "the ID3v1 tag" : "what lies"));
+  }
+  return warnings;
 }
 
 }  // namespace
@@ -164,7 +190,8 @@ absl::StatusOr<Decoded> DecodeFlac(std::string_view bytes, const DecodeOptions& 
   if (decoder == nullptr) return absl::ResourceExhaustedError("libFLAC cannot make a decoder");
   RETURN_IF_ERROR(Run(decoder.get(), job));
   const bool is_sum_right = FLAC__stream_decoder_finish(decoder.get()) != 0;
-  RETURN_IF_ERROR(CheckWhole(job, sound.frames(), is_sum_right, decoded.warnings));
+  RETURN_IF_ERROR(CheckWhole(job, sound.frames(), is_sum_right));
+  decoded.warnings = WarningsOf(job);
   ASSIGN_OR_RETURN(const uint32_t mask, MaskOfComments(job.comments));
   ASSIGN_OR_RETURN(const std::vector<uint32_t> order, ChannelOrder(sound.channels, mask));
   Reorder(order, sound.samples);

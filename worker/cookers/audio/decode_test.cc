@@ -13,6 +13,7 @@
 namespace galley::worker::audio {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -320,7 +321,8 @@ TEST(DecodeTest, DamagedFlacIsAnError) {
   EXPECT_THAT(ErrorOf(flac.substr(0, 20), "flac"), HasSubstr("ends within its header"));
   std::string flipped = flac;
   flipped[flac.size() / 2] = static_cast<char>(flipped[flac.size() / 2] ^ 4);
-  EXPECT_THAT(ErrorOf(flipped, "flac"), HasSubstr("the file is damaged"));
+  EXPECT_THAT(ErrorOf(flipped, "flac"),
+              AllOf(HasSubstr("the file is damaged"), HasSubstr("--decode-through-errors")));
   std::string other_sum = flac;
   other_sum[30] = static_cast<char>(other_sum[30] ^ 1);  // STREAMINFO's last 16 bytes
   EXPECT_THAT(ErrorOf(other_sum, "flac"), HasSubstr("another MD5 sum"));
@@ -336,7 +338,33 @@ TEST(DecodeTest, AFlacThatWasCutBetweenFramesIsAnError) {
 TEST(DecodeTest, AFlacOfUnknownLengthIsTakenWithAWarning) {
   const Decoded decoded = DecodeOrDie(MakeFlac(Beep(20'000), {.says_length = false}), "flac");
   EXPECT_EQ(decoded.sound.frames(), 20'000u);
-  EXPECT_THAT(decoded.warnings, ElementsAre(HasSubstr("does not say how long")));
+  EXPECT_THAT(decoded.warnings,
+              ElementsAre(HasSubstr("does not say how long"), HasSubstr("has no MD5 sum")));
+}
+
+TEST(DecodeTest, AFlacWithoutASumIsTakenWithAWarning) {
+  std::string flac = MakeFlac(Beep(20'000), {});
+  flac.replace(26, 16, std::string(16, '\0'));
+  EXPECT_THAT(DecodeOrDie(flac, "flac").warnings, ElementsAre(HasSubstr("has no MD5 sum")));
+}
+
+TEST(DecodeTest, TagsAroundAFlacAreIgnoredWithAWarning) {
+  const std::string flac = MakeFlac(Beep(20'000), {});
+  const std::vector<float> samples = DecodeOrDie(flac, "flac").sound.samples;
+  const auto check = [&](const std::string& bytes, const std::string& warning) {
+    const Decoded decoded = DecodeOrDie(bytes, "flac");
+    EXPECT_EQ(decoded.sound.samples, samples);
+    EXPECT_THAT(decoded.warnings, ElementsAre(warning));
+  };
+  check(flac + "TAG" + std::string(125, 'x'), "the ID3v1 tag behind the last frame is ignored");
+  check(flac + std::string(300, 'x'), "what lies behind the last frame is ignored");
+  const std::string tag = std::string("ID3\4\0\0\0\0\1\2", 10) + std::string(130, 'x');
+  check(tag + flac, "the ID3v2 tag in front of the sound is ignored");
+  EXPECT_EQ(ErrorOf(tag + flac), "wav: the file is a flac; name it .flac");
+  // With the wrong sum nothing behind excuses it.
+  std::string other_sum = flac + "TAG" + std::string(125, 'x');
+  other_sum[30] = static_cast<char>(other_sum[30] ^ 1);
+  EXPECT_THAT(ErrorOf(other_sum, "flac"), HasSubstr("another MD5 sum"));
 }
 
 TEST(DecodeTest, TheWrongFormatIsNamed) {
@@ -345,7 +373,8 @@ TEST(DecodeTest, TheWrongFormatIsNamed) {
             "wav: the file is a Git LFS pointer; run `git lfs pull`");
   EXPECT_EQ(ErrorOf(MakeFlac(Beep(), {}), "ogg"), "ogg: the file is a flac; name it .flac");
   EXPECT_EQ(ErrorOf("ID3 and so on"),
-            "wav: the file is MP3 (or has an ID3 tag); convert it to wav, flac or ogg");
+            "wav: the file is MP3 (or another format behind an ID3 tag, which must come off); "
+            "convert it to wav, flac or ogg");
   EXPECT_EQ(ErrorOf("a text"), "wav: the file does not begin as this format does");
   EXPECT_EQ(ErrorOf("x", "mp3"), "audio: expected a wav, flac, ogg, oga or opus file, not .mp3");
 }

@@ -21,6 +21,7 @@ class SampleSink {
   // Room for `frames` more, to be filled in by the caller; nullptr: status() says why there is
   // none. Where the length was said, that is all the room: more frames than that are a flaw.
   float* Append(size_t frames);
+  uint64_t frames() const { return sound_.frames(); }
   const absl::Status& status() const { return status_; }
 
  private:
