@@ -22,10 +22,10 @@ constexpr std::array<const char*, 13> kArrays = {
     "accessors", "animations", "buffers",  "bufferViews", "cameras", "images",  "materials",
     "meshes",    "nodes",      "samplers", "scenes",      "skins",   "textures"};
 
-// Members that are an index into a top-level array.
+// Members that are an index into an array.
 struct IndexRule {
   const char* pattern;
-  const char* target;
+  const char* target;  // the array's place in the file
 };
 constexpr IndexRule kReferences[] = {
     {"scene", "scenes"},
@@ -35,6 +35,9 @@ constexpr IndexRule kReferences[] = {
     {"nodes/*/camera", "cameras"},
     {"nodes/*/skin", "skins"},
     {"nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/*", "accessors"},
+    {"nodes/*/extensions/KHR_lights_punctual/light", "extensions/KHR_lights_punctual/lights"},
+    {"nodes/*/extensions/MSFT_lod/ids/*", "nodes"},
+    {"materials/*/extensions/MSFT_lod/ids/*", "materials"},
     {"skins/*/joints/*", "nodes"},
     {"skins/*/skeleton", "nodes"},
     {"skins/*/inverseBindMatrices", "accessors"},
@@ -46,6 +49,8 @@ constexpr IndexRule kReferences[] = {
     {"meshes/*/primitives/*/attributes/*", "accessors"},
     {"meshes/*/primitives/*/targets/*/*", "accessors"},
     {"meshes/*/primitives/*/extensions/KHR_materials_variants/mappings/*/material", "materials"},
+    {"meshes/*/primitives/*/extensions/KHR_materials_variants/mappings/*/variants/*",
+     "extensions/KHR_materials_variants/variants"},
     {"textures/*/source", "images"},
     {"textures/*/sampler", "samplers"},
     {"images/*/bufferView", "bufferViews"},
@@ -84,10 +89,18 @@ absl::Status CheckVersion(const Json& json) {
   return absl::OkStatus();
 }
 
+size_t SizeOf(const Json& json, std::string_view place) {
+  const size_t slash = place.find('/');
+  const std::string_view key = place.substr(0, slash);
+  if (slash == std::string_view::npos) return ArraySize(json, key);
+  const Json* inner = Member(json, key);
+  return inner == nullptr ? 0 : SizeOf(*inner, place.substr(slash + 1));
+}
+
 // Also turns 5.0 into 5: later code reads indices without a look.
 absl::Status CheckReferences(Json& json) {
   for (const IndexRule& rule : kReferences) {
-    const size_t size = ArraySize(json, rule.target);
+    const size_t size = SizeOf(json, rule.target);
     RETURN_IF_ERROR(VisitJson(
         json, rule.pattern, "", [&](Json& value, const std::string& pointer) -> absl::Status {
           const auto index = WholeNumber(value, UINT32_MAX, pointer);
@@ -99,6 +112,28 @@ absl::Status CheckReferences(Json& json) {
           value = *index;
           return absl::OkStatus();
         }));
+  }
+  return absl::OkStatus();
+}
+
+// Each scene names roots only, each once. `parent`: by node; its size: there is none.
+absl::Status CheckScenes(const Json& json, const std::vector<size_t>& parent) {
+  const size_t scene_count = ArraySize(json, "scenes");
+  std::vector<size_t> last_scene(parent.size(), scene_count);
+  for (size_t scene = 0; scene < scene_count; ++scene) {
+    const Json* nodes = Array(json["scenes"][scene], "nodes");
+    if (nodes == nullptr) continue;
+    for (size_t i = 0; i < nodes->size(); ++i) {
+      const size_t node = (*nodes)[i].get<size_t>();
+      const std::string place = fmt::format("/scenes/{}/nodes/{}", scene, i);
+      if (parent[node] != parent.size()) {
+        return Flaw(place, fmt::format("expected a root, and node {} is a child of node {}", node,
+                                       parent[node]));
+      }
+      if (last_scene[node] == scene)
+        return Flaw(place, fmt::format("node {} is in the list already", node));
+      last_scene[node] = scene;
+    }
   }
   return absl::OkStatus();
 }
@@ -133,7 +168,7 @@ absl::Status CheckForest(const Json& json) {
       return Flaw(fmt::format("/nodes/{}", i), "the node is its own ancestor");
     for (const size_t node : path) ends[node] = true;
   }
-  return absl::OkStatus();
+  return CheckScenes(json, parent);
 }
 
 class BufferReader {
@@ -243,18 +278,6 @@ absl::Status BufferReader::ReadAll() {
 
 }  // namespace
 
-absl::Status Document::Take(uint64_t bytes, const std::string& pointer) {
-  const uint64_t max = memory_bytes_max / 4;
-  if (bytes > max || taken_bytes_ > max - bytes) {
-    return absl::ResourceExhaustedError(
-        fmt::format("{}: not enough memory for this mesh (the job may use {} bytes); raise "
-                    "`memory` in its rule",
-                    pointer, memory_bytes_max));
-  }
-  taken_bytes_ += bytes;
-  return absl::OkStatus();
-}
-
 std::string_view Document::Keep(Blob bytes) {
   kept_.push_back(std::move(bytes));
   return *kept_.back();
@@ -263,7 +286,7 @@ std::string_view Document::Keep(Blob bytes) {
 absl::StatusOr<Document> ReadDocument(const Blob& source, const FileReader& read_file,
                                       const DocumentOptions& options) {
   Document document;
-  document.memory_bytes_max = options.memory_bytes_max;
+  document.budget = MemoryBudget(options.memory_bytes_max);
   const std::string_view bytes = document.Keep(source);
   GlbChunks chunks{.json = bytes, .binary = {}, .warnings = {}};
   if (IsGlb(bytes)) {

@@ -2,9 +2,10 @@
 // views show.
 //
 // What a Document promises: every member of the JSON that is an index into another top-level array
-// lies within it (kReferences in document.cc lists them); nodes are trees; every element of the
-// top-level arrays is an object; no extension is required that this cooker does not know. Contents
-// of accessors are checked when they are read (accessor.h).
+// or one of an extension lies within it (kReferences in document.cc lists them); nodes are trees,
+// and scenes name roots, each once; every element of the top-level arrays is an object; no
+// extension is required that this cooker does not know. Contents of accessors are checked when they
+// are read (accessor.h), what they mean in the scene by scene_checks.h.
 #pragma once
 
 #include <deque>
@@ -17,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/blob.h"
 #include "worker/cookers/mesh/json_fields.h"
+#include "worker/cookers/mesh/memory_budget.h"
 
 namespace galley::worker::mesh {
 
@@ -33,16 +35,16 @@ class Document {
   Json json;
   std::vector<BufferView> views;
   std::vector<std::string> warnings;
-  uint64_t memory_bytes_max = 0;
+  MemoryBudget budget;
 
-  // Counts memory that is about to be taken. RESOURCE_EXHAUSTED when this source needs more than a
-  // quarter of what the job may use.
-  absl::Status Take(uint64_t bytes, const std::string& pointer);
+  // Counts memory that is about to be taken; memory_budget.h.
+  absl::Status Take(uint64_t bytes, const std::string& pointer) {
+    return budget.Take(bytes, pointer);
+  }
   // Owns what views show; addresses stay.
   std::string_view Keep(Blob bytes);
 
  private:
-  uint64_t taken_bytes_ = 0;
   std::deque<Blob> kept_;
 };
 

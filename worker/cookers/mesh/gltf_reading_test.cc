@@ -248,6 +248,99 @@ TEST_F(GltfReadingTest, FlawsAreNamedByTheirPlace) {
             "/materials/0/normalTexture/index: 0 is out of range: /textures has 0");
 }
 
+TEST_F(GltfReadingTest, ScenesNameRootsEachOnce) {
+  const auto error = [&](const json& roots) {
+    return ErrorOf(Changed([&](json& g) {
+      g["nodes"].push_back(json::object());
+      g["nodes"][0]["children"] = {1};
+      g["scenes"][0]["nodes"] = roots;
+    }));
+  };
+  EXPECT_EQ(error({0}), "OK");
+  EXPECT_EQ(error({0, 0}), "/scenes/0/nodes/1: node 0 is in the list already");
+  EXPECT_EQ(error({0, 1}), "/scenes/0/nodes/1: expected a root, and node 1 is a child of node 0");
+}
+
+TEST_F(GltfReadingTest, IndicesOfExtensionsAreChecked) {
+  EXPECT_EQ(ErrorOf(Changed([](json& g) {
+              g["nodes"][0]["extensions"]["KHR_lights_punctual"]["light"] = 1;
+              g["extensions"]["KHR_lights_punctual"]["lights"] = json::parse(R"([{}])");
+            })),
+            "/nodes/0/extensions/KHR_lights_punctual/light: 1 is out of range: "
+            "/extensions/KHR_lights_punctual/lights has 1");
+  EXPECT_EQ(ErrorOf(Changed([](json& g) {
+              g["materials"] = json::parse("[{}]");
+              g["meshes"][0]["primitives"][0]["extensions"]["KHR_materials_variants"]["mappings"] =
+                  json::parse(R"([{"material": 0, "variants": [0]}])");
+            })),
+            "/meshes/0/primitives/0/extensions/KHR_materials_variants/mappings/0/variants/0: 0 is "
+            "out of range: /extensions/KHR_materials_variants/variants has 0");
+  EXPECT_EQ(ErrorOf(Changed([](json& g) { g["nodes"][0]["extensions"]["MSFT_lod"]["ids"] = {7}; })),
+            "/nodes/0/extensions/MSFT_lod/ids/0: 7 is out of range: /nodes has 1");
+}
+
+TEST_F(GltfReadingTest, AttributesHaveTheFormatsOfTheSpecification) {
+  const auto error = [&](const char* semantic, int component, bool is_normalized) {
+    GltfBuilder builder = SkinnedScene();
+    json& attributes = builder.json["meshes"][0]["primitives"][0]["attributes"];
+    attributes[semantic] =
+        builder.AddIntegers("VEC4", component, std::vector<uint32_t>(147 * 4, 0), is_normalized);
+    return ErrorOf(builder.Glb());
+  };
+  const std::string place = "/meshes/0/primitives/0/attributes/";
+  EXPECT_EQ(error("JOINTS_0", 5121, false), "OK");
+  EXPECT_EQ(error("JOINTS_0", 5120, false),
+            place + "JOINTS_0: VEC4 of component type 5120 is no format for it");
+  EXPECT_EQ(error("JOINTS_0", 5121, true),
+            place + "JOINTS_0: normalized VEC4 of component type 5121 is no format for it");
+  EXPECT_EQ(error("WEIGHTS_0", 5123, true), "OK");
+  EXPECT_THAT(error("WEIGHTS_0", 5123, false), HasSubstr("is no format for it"));
+  EXPECT_THAT(error("WEIGHTS_0", 5122, true), HasSubstr("is no format for it"));
+  EXPECT_EQ(error("COLOR_0", 5121, true), "OK");
+  EXPECT_THAT(error("COLOR_0", 5121, false), HasSubstr("is no format for it"));
+  EXPECT_THAT(error("TANGENT", 5121, true), HasSubstr("is no format for it"));
+}
+
+TEST_F(GltfReadingTest, JointsLieWithinTheSkin) {
+  GltfBuilder builder = SkinnedScene();
+  json& attributes = builder.json["meshes"][0]["primitives"][0]["attributes"];
+  attributes["JOINTS_0"] = builder.AddIntegers("VEC4", 5121, std::vector<uint32_t>(147 * 4, 2));
+  EXPECT_EQ(
+      ErrorOf(builder.Glb()),
+      "/meshes/0/primitives/0/attributes/JOINTS_0: joint 2, and /skins/0, with which /nodes/0 "
+      "shows it, has 2");
+  builder.json["nodes"][0].erase("skin");
+  EXPECT_EQ(ErrorOf(builder.Glb()), "OK");
+}
+
+TEST_F(GltfReadingTest, AnimationsHaveTheTypesOfTheirPaths) {
+  const auto error = [&](const std::vector<float>& keys, const char* type, size_t count,
+                         const char* path) {
+    GltfBuilder builder = MorphScene();
+    json& animation = builder.json["animations"][0];
+    const size_t width = std::string_view(type) == "SCALAR" ? 1 : static_cast<size_t>(type[3] - '0');
+    animation["samplers"][0] = {
+        {"input", builder.AddFloats("SCALAR", keys, true)},
+        {"output", builder.AddFloats(type, std::vector<float>(count * width, 0))}};
+    animation["channels"][0]["target"]["path"] = path;
+    return ErrorOf(builder.Glb());
+  };
+  EXPECT_EQ(error({0, 1}, "SCALAR", 4, "weights"), "OK");
+  EXPECT_EQ(error({0, 1}, "SCALAR", 2, "weights"),
+            "/animations/0/channels/0: 2 values of weights, expected 4");
+  EXPECT_EQ(error({0, 1}, "VEC3", 2, "translation"), "OK");
+  EXPECT_EQ(error({0, 1}, "VEC4", 2, "rotation"), "OK");
+  EXPECT_EQ(error({0, 1}, "VEC3", 2, "rotation"),
+            "/animations/0/channels/0: VEC3 of component type 5126 is no format for rotation");
+  EXPECT_EQ(error({0, 1}, "VEC4", 2, "scale"),
+            "/animations/0/channels/0: VEC4 of component type 5126 is no format for scale");
+  EXPECT_EQ(error({1, 1}, "VEC3", 2, "scale"),
+            "/animations/0/samplers/0/input: key 1 is 1, and the one before it 1; expected rising "
+            "ones");
+  EXPECT_EQ(error({-1, 1}, "VEC3", 2, "scale"),
+            "/animations/0/samplers/0/input: key 0 is negative: -1");
+}
+
 TEST_F(GltfReadingTest, IndicesBeyondTheVerticesAreFlaws) {
   GltfBuilder builder;
   json primitive = AddSurface(builder, Cube());

@@ -11,23 +11,32 @@
 namespace galley::worker::mesh {
 namespace {
 
+constexpr size_t kAttributesMax = 256;  // of a primitive, and of each target
 constexpr size_t kTargetsMax = 65'536;
 
-bool IsInteger(Component component) { return component != Component::kFloat; }
+bool IsUnsigned(Component component) {
+  return component == Component::kUint8 || component == Component::kUint16;
+}
 
 // What may be drawn with a semantic, KHR_mesh_quantization included (which only adds).
 bool IsAllowed(std::string_view semantic, int target, const Format& format) {
   const bool is_vec2 = format.shape == Shape::kVec2;
   const bool is_vec3 = format.shape == Shape::kVec3;
   const bool is_vec4 = format.shape == Shape::kVec4;
+  const bool is_base = target == kBase;
+  const bool is_float = format.component == Component::kFloat;
+  const bool is_share = is_float || (format.is_normalized && IsUnsigned(format.component));
+  const bool is_signed_share = is_float || (format.is_normalized && !IsUnsigned(format.component));
   if (format.component == Component::kUint32) return false;
   if (semantic == "POSITION") return is_vec3;
-  if (semantic == "NORMAL") return is_vec3;
-  if (semantic == "TANGENT") return target == kBase ? is_vec4 : is_vec3;
+  if (semantic == "NORMAL") return is_vec3 && is_signed_share;
+  if (semantic == "TANGENT") return (is_base ? is_vec4 : is_vec3) && is_signed_share;
   if (semantic.starts_with("TEXCOORD_")) return is_vec2;
-  if (semantic.starts_with("COLOR_")) return is_vec3 || is_vec4;
-  if (semantic.starts_with("JOINTS_")) return is_vec4 && IsInteger(format.component);
-  if (semantic.starts_with("WEIGHTS_")) return is_vec4;
+  if (semantic.starts_with("COLOR_"))
+    return (is_vec3 || is_vec4) && (is_share || (!is_base && is_signed_share));
+  if (semantic.starts_with("JOINTS_"))
+    return is_base && is_vec4 && IsUnsigned(format.component) && !format.is_normalized;
+  if (semantic.starts_with("WEIGHTS_")) return is_base && is_vec4 && is_share;
   return true;
 }
 
@@ -43,24 +52,28 @@ absl::StatusOr<std::vector<AttributeSource>> ListAttributes(const Json& json,
                                                             const std::string& pointer) {
   std::vector<AttributeSource> sources;
   const auto add = [&](const Json& attributes, int target, const std::string& place) {
+    if (attributes.size() > kAttributesMax)
+      return Flaw(place, fmt::format("more than {} attributes", kAttributesMax));
     for (const auto& item : attributes.items()) {
       sources.push_back({.semantic = item.key(),
                          .target = target,
                          .accessor = item.value().get<size_t>(),
                          .pointer = place + "/" + item.key()});
     }
+    return absl::OkStatus();
   };
   const Json* attributes = Member(json, "attributes");
   if (attributes == nullptr || !attributes->is_object() || !attributes->contains("POSITION"))
     return Flaw(pointer + "/attributes", "expected an object with POSITION");
-  add(*attributes, kBase, pointer + "/attributes");
+  RETURN_IF_ERROR(add(*attributes, kBase, pointer + "/attributes"));
   const size_t target_count = ArraySize(json, "targets");
   if (target_count > kTargetsMax)
     return Flaw(pointer + "/targets", fmt::format("more than {} targets", kTargetsMax));
   for (size_t i = 0; i < target_count; ++i) {
     if (!json["targets"][i].is_object())
       return Flaw(fmt::format("{}/targets/{}", pointer, i), "expected an object");
-    add(json["targets"][i], static_cast<int>(i), fmt::format("{}/targets/{}", pointer, i));
+    RETURN_IF_ERROR(
+        add(json["targets"][i], static_cast<int>(i), fmt::format("{}/targets/{}", pointer, i)));
   }
   return sources;
 }
@@ -72,7 +85,8 @@ absl::StatusOr<size_t> CheckAttributes(const Document& document,
     const auto head = ReadAccessorHead(document, source.accessor);
     if (!head.ok()) return Annotate(head.status(), source.pointer);
     if (!IsAllowed(source.semantic, source.target, head->format)) {
-      return Flaw(source.pointer, fmt::format("{} of component type {} is no format for it",
+      return Flaw(source.pointer, fmt::format("{}{} of component type {} is no format for it",
+                                              head->format.is_normalized ? "normalized " : "",
                                               ShapeName(head->format.shape),
                                               static_cast<int>(head->format.component)));
     }

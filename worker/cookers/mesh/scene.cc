@@ -9,6 +9,7 @@
 #include "worker/cookers/mesh/extensions.h"
 #include "worker/cookers/mesh/glb.h"
 #include "worker/cookers/mesh/quantize.h"
+#include "worker/cookers/mesh/scene_checks.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -18,8 +19,8 @@ constexpr const char* kAnimationOutputs = "animations/*/samplers/*/output";
 constexpr const char* kInstances = "nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/*";
 
 // Leaves out channels that say what we do not know ("pointer"), and animations without channels.
-absl::Status CheckChannels(Json& animation, std::vector<std::string>& warnings,
-                           const std::string& pointer) {
+absl::Status FilterChannels(Json& animation, std::vector<std::string>& warnings,
+                            const std::string& pointer) {
   Json* channels = Array(animation, "channels");
   if (channels == nullptr) return Flaw(pointer + "/channels", "expected an array");
   Json kept = Json::array();
@@ -45,40 +46,17 @@ absl::Status CheckChannels(Json& animation, std::vector<std::string>& warnings,
   return absl::OkStatus();
 }
 
-absl::Status CheckAnimations(Json& json, std::vector<std::string>& warnings) {
+absl::Status FilterAnimations(Json& json, std::vector<std::string>& warnings) {
   Json* animations = Array(json, "animations");
   if (animations == nullptr) return absl::OkStatus();
   Json kept = Json::array();
   for (size_t i = 0; i < animations->size(); ++i) {
     Json& animation = (*animations)[i];
-    RETURN_IF_ERROR(CheckChannels(animation, warnings, fmt::format("/animations/{}", i)));
+    RETURN_IF_ERROR(FilterChannels(animation, warnings, fmt::format("/animations/{}", i)));
     if (!animation["channels"].empty()) kept.push_back(std::move(animation));
   }
   *animations = std::move(kept);
   if (animations->empty()) json.erase("animations");
-  return absl::OkStatus();
-}
-
-absl::Status CheckSamplers(const Scene& scene) {
-  const Json& json = scene.json;
-  for (size_t i = 0; i < ArraySize(json, "animations"); ++i) {
-    const Json& animation = json["animations"][i];
-    for (size_t k = 0; k < ArraySize(animation, "samplers"); ++k) {
-      const std::string place = fmt::format("/animations/{}/samplers/{}", i, k);
-      const Json& sampler = animation["samplers"][k];
-      if (Member(sampler, "input") == nullptr || Member(sampler, "output") == nullptr)
-        return Flaw(place, "expected input and output");
-      const Stream& input = scene.streams.at(sampler["input"].get<size_t>());
-      const Stream& output = scene.streams.at(sampler["output"].get<size_t>());
-      if (input.format.shape != Shape::kScalar || input.format.component != Component::kFloat)
-        return Flaw(place + "/input", "expected a SCALAR of floats");
-      if (output.count % input.count != 0) {
-        return Flaw(place + "/output",
-                    fmt::format("{} values for {} keys: no whole number for each", output.count,
-                                input.count));
-      }
-    }
-  }
   return absl::OkStatus();
 }
 
@@ -176,7 +154,7 @@ class SceneWriter {
 
 absl::StatusOr<Scene> ReadScene(Document& document) {
   Scene scene;
-  RETURN_IF_ERROR(CheckAnimations(document.json, document.warnings));
+  RETURN_IF_ERROR(FilterAnimations(document.json, document.warnings));
   for (size_t i = 0; i < ArraySize(document.json, "meshes"); ++i) {
     ASSIGN_OR_RETURN(MeshData mesh, ReadMesh(document, i));
     scene.meshes.push_back(std::move(mesh));
@@ -186,7 +164,9 @@ absl::StatusOr<Scene> ReadScene(Document& document) {
   scene.json = std::move(document.json);
   for (const char* key : {"accessors", "bufferViews", "buffers"}) scene.json.erase(key);
   SignAsset(scene.json);
-  RETURN_IF_ERROR(CheckSamplers(scene));
+  scene.budget = document.budget;
+  RETURN_IF_ERROR(CheckJoints(scene));
+  RETURN_IF_ERROR(CheckAnimations(scene));
   return scene;
 }
 

@@ -22,6 +22,8 @@ struct Scene {
   std::map<size_t, Stream> streams;
   // By skin; nullopt: identities.
   std::vector<std::optional<Stream>> inverse_binds;
+  // What reading has left of it.
+  MemoryBudget budget;
 };
 
 // Reads all that the scene needs out of the document, whose JSON is moved away. INVALID_ARGUMENT
