@@ -53,7 +53,8 @@ class LoadedMesh : public Cooker::Loaded {
     std::vector<std::string> warnings;
     Totals totals;
   };
-  std::optional<Made> made;
+  // A failure is kept, too: the scene is spent in any case.
+  std::optional<absl::StatusOr<Made>> made;
 };
 
 class MeshCooker : public Cooker {
@@ -121,29 +122,32 @@ absl::Status AddLevels(const Scene& scene, const MeshSettings& settings, LoadedM
   return absl::OkStatus();
 }
 
+// Changes the scene step by step, and takes it away.
 absl::StatusOr<LoadedMesh::Made> MakeOutputs(LoadedMesh& loaded) {
   LoadedMesh::Made made;
-  Scene& scene = loaded.scene;
-  AddTangents(scene, loaded.normal_map_texcoords, made.warnings);
+  Scene scene = std::move(loaded.scene);
+  RETURN_IF_ERROR(AddTangents(scene, loaded.normal_map_texcoords, made.warnings));
   if (loaded.settings.quantize) RETURN_IF_ERROR(QuantizeScene(scene, made.warnings));
   OptimizeScene(scene);
   made.totals = CountGeometry(scene.meshes);
   ASSIGN_OR_RETURN(std::string whole, WriteScene(scene, true));
   made.outputs.push_back({.suffix = ".glb", .bytes = std::move(whole)});
   RETURN_IF_ERROR(AddLevels(scene, loaded.settings, made));
-  scene = Scene();
   return made;
 }
 
 absl::Status CookMesh(CookContext& context, LoadedMesh& loaded) {
   if (!loaded.made) {
-    ASSIGN_OR_RETURN(loaded.made, MakeOutputs(loaded));
+    loaded.made.emplace(OutOfMemory(context));  // should the next line throw half way
+    loaded.made.emplace(MakeOutputs(loaded));
   }
-  for (const std::string& warning : loaded.made->warnings) context.AddWarning(warning);
-  context.AddTag("triangles", static_cast<double>(loaded.made->totals.triangles));
-  context.AddTag("vertices", static_cast<double>(loaded.made->totals.vertices));
-  context.AddTag("bytes", static_cast<double>(loaded.made->outputs.front().bytes.size()));
-  for (const LoadedMesh::Output& output : loaded.made->outputs)
+  RETURN_IF_ERROR(loaded.made->status());
+  const LoadedMesh::Made& made = **loaded.made;
+  for (const std::string& warning : made.warnings) context.AddWarning(warning);
+  context.AddTag("triangles", static_cast<double>(made.totals.triangles));
+  context.AddTag("vertices", static_cast<double>(made.totals.vertices));
+  context.AddTag("bytes", static_cast<double>(made.outputs.front().bytes.size()));
+  for (const LoadedMesh::Output& output : made.outputs)
     RETURN_IF_ERROR(context.AddOutput(output.suffix, output.bytes));
   return absl::OkStatus();
 }

@@ -40,19 +40,25 @@ uint64_t NormalMapOf(const Json& primitive, const std::vector<uint64_t>& texcoor
   return kNoNormalMap;
 }
 
-void AddTangents(Primitive& primitive, uint64_t texcoord, std::vector<std::string>& warnings) {
-  if (!primitive.is_triangles() || texcoord == kNoNormalMap) return;
+absl::Status AddTangents(Primitive& primitive, uint64_t texcoord, MemoryBudget& budget,
+                         std::vector<std::string>& warnings) {
+  if (!primitive.is_triangles() || texcoord == kNoNormalMap) return absl::OkStatus();
   const std::string semantic = fmt::format("TEXCOORD_{}", texcoord);
-  if (primitive.Find("NORMAL") != nullptr && primitive.Find("TANGENT") != nullptr) return;
+  if (primitive.Find("NORMAL") != nullptr && primitive.Find("TANGENT") != nullptr)
+    return absl::OkStatus();
   if (primitive.Find(semantic) == nullptr) {
     warnings.push_back(
         fmt::format("{}: its material has a normal map, and it has no {}; no "
                     "tangents are made",
                     primitive.pointer, semantic));
-    return;
+    return absl::OkStatus();
   }
-  if (primitive.Find("NORMAL") == nullptr) GenerateFlatNormals(primitive);
+  if (primitive.Find("NORMAL") == nullptr) {
+    RETURN_IF_ERROR(budget.Take(FlatNormalBytes(primitive), primitive.pointer));
+    GenerateFlatNormals(primitive);
+  }
   GenerateTangents(primitive, texcoord);
+  return absl::OkStatus();
 }
 
 absl::Status AbsorbGrids(Scene& scene, const Grids& grids) {
@@ -81,15 +87,17 @@ absl::Status AbsorbGrids(Scene& scene, const Grids& grids) {
 
 }  // namespace
 
-void AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
-                 std::vector<std::string>& warnings) {
+absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
+                         std::vector<std::string>& warnings) {
   for (size_t i = 0; i < scene.meshes.size(); ++i) {
     std::vector<Primitive>& primitives = scene.meshes[i].primitives;
     for (size_t k = 0; k < primitives.size(); ++k) {
-      AddTangents(primitives[k], NormalMapOf(scene.json["meshes"][i]["primitives"][k], texcoords),
-                  warnings);
+      const Json& json = scene.json["meshes"][i]["primitives"][k];
+      RETURN_IF_ERROR(
+          AddTangents(primitives[k], NormalMapOf(json, texcoords), scene.budget, warnings));
     }
   }
+  return absl::OkStatus();
 }
 
 absl::Status QuantizeScene(Scene& scene, std::vector<std::string>& warnings) {

@@ -161,6 +161,13 @@ double ArcCosine(double cosine) {
   return cosine < 0 ? kPi - angle : angle;
 }
 
+uint64_t FlatNormalBytes(const Primitive& primitive) {
+  uint64_t vertex_bytes = Format{.shape = Shape::kVec3}.element_bytes();
+  for (const Attribute& attribute : primitive.attributes)
+    vertex_bytes += attribute.stream.format.element_bytes();
+  return primitive.indices.size() * vertex_bytes;
+}
+
 void GenerateFlatNormals(Primitive& primitive) {
   std::erase_if(primitive.attributes, [](const Attribute& attribute) {
     return attribute.semantic == "NORMAL" || attribute.semantic == "TANGENT";

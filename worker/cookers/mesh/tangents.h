@@ -19,8 +19,11 @@ namespace galley::worker::mesh {
 
 // Gives each corner a vertex of its own and the normal of its triangle, as the specification asks
 // where there is no NORMAL; what depends on a normal (TANGENT, NORMAL of targets) is taken out.
-// REQUIRES: triangles, POSITION.
+// Memory: FlatNormalBytes. REQUIRES: triangles, POSITION.
 void GenerateFlatNormals(Primitive& primitive);
+// What the vertices of that primitive will take: many times more than before when corners share
+// vertices.
+uint64_t FlatNormalBytes(const Primitive& primitive);
 
 // Adds TANGENT. False, and nothing is done, when there is no TEXCOORD_<texcoord>. REQUIRES:
 // triangles, POSITION, NORMAL, no TANGENT.

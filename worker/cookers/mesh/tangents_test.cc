@@ -138,6 +138,24 @@ TEST_F(TangentsTest, NormalsAreMadeFlatWhereThereAreNone) {
   EXPECT_EQ(Compare(expected, CookFloat(builder), {.position = 0, .attribute = 1e-6}), "");
 }
 
+TEST_F(TangentsTest, FlatNormalsAreCountedAsMemory) {
+  Surface surface = Cube();
+  for (int i = 0; i < 10'000; ++i) surface.indices.insert(surface.indices.end(), {0, 1, 2});
+  GltfBuilder builder = Mapped(surface);
+  json& primitive = builder.json["meshes"][0]["primitives"][0];
+  primitive["attributes"].erase("NORMAL");
+  // 1,220 bytes a vertex: 37 MB for 30,036 corners.
+  primitive["targets"] =
+      json::array_t(100, json({{"POSITION", builder.AddFloats("VEC3", surface.positions, true)}}));
+  FakeCookContext context(cooker_->description(), "/Game/m/a.glb", builder.Glb());
+  context.set_memory_bytes_max(uint64_t{64} << 20);
+  auto loaded = cooker_->Load(context);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const absl::Status status = cooker_->Cook(context, **loaded);
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/meshes/0/primitives/0: not enough"));
+}
+
 TEST_F(TangentsTest, AreMadeOnlyForANormalMapThatHasCoordinates) {
   GltfBuilder plain = Mapped(Cube());
   plain.json["materials"] = json::parse(R"([{"emissiveTexture": {"index": 0}}])");
