@@ -527,6 +527,21 @@ TEST_F(AudioCookerTest, AnOggThatPromisesAnotherLengthIsAnError) {
   }
 }
 
+// In one page a granule position beyond the frames says that the stream began before the file.
+TEST_F(AudioCookerTest, AnOggThatBeginsWithinItsStreamIsWarnedOf) {
+  for (const json& settings : {json::object(), kVorbis}) {
+    std::string ogg = Cook(MakeWav(Beep(9'600), {}), settings).file;
+    EXPECT_THAT(Cook(ogg, json::object(), "/Game/a.ogg").warnings, IsEmpty());
+    const size_t last_page = ogg.rfind("OggS");
+    uint64_t granule = 0;
+    std::memcpy(&granule, ogg.data() + last_page + 6, sizeof(granule));
+    SetPageHeader(ogg, last_page, 6, granule + 960'000, sizeof(granule));
+    const Cooked cooked = Cook(ogg, json::object(), "/Game/a.ogg");
+    EXPECT_TRUE(cooked.status.ok()) << settings << cooked.status;
+    EXPECT_THAT(cooked.warnings, ElementsAre(HasSubstr("ends the sound at frame 969600, and")));
+  }
+}
+
 TEST_F(AudioCookerTest, WhatTheCookerWroteItTakesAsASource) {
   for (const json& settings : {json::object(), kVorbis}) {
     for (const uint64_t frames : {1, 47, 312, 960, 961, 4'097, 47'999, 144'000}) {

@@ -60,6 +60,12 @@ absl::StatusOr<Decoded> DecodeOgg(std::string_view bytes, const DecodeOptions& o
   absl::StatusOr<Decoded> decoded =
       stream.codec == OggCodec::kOpus ? DecodeOpus(whole, options) : DecodeVorbis(whole, options);
   if (!decoded.ok()) return decoded;
+  if (stream.end_frame != static_cast<int64_t>(decoded->sound.frames())) {
+    decoded->warnings.push_back(fmt::format(
+        "the last granule position ends the sound at frame {}, and the file has {} frames: it was "
+        "cut out of a longer one, or is damaged",
+        stream.end_frame, decoded->sound.frames()));
+  }
   decoded->warnings.insert(decoded->warnings.end(), stream.warnings.begin(), stream.warnings.end());
   return decoded;
 }

@@ -79,6 +79,14 @@ absl::StatusOr<OggCodec> CodecOf(const ogg_page& page) {
       fmt::format("the Ogg stream holds {}; expected Vorbis or Opus", found));
 }
 
+// Frames that Opus decodes and nobody plays, which granule positions count. REQUIRES: the first
+// page. Source: RFC 7845, 5.1.
+int64_t PreSkipOf(OggCodec codec, const ogg_page& page) {
+  constexpr long kAt = 10;
+  if (codec != OggCodec::kOpus || page.body_len < kAt + 2) return 0;
+  return page.body[kAt] | page.body[kAt + 1] << 8;
+}
+
 // The stream's own rules from page to page.
 struct Continuity {
   int serial = 0;
@@ -107,6 +115,7 @@ absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
     return absl::InvalidArgumentError("the file does not begin with the first page of a stream");
   OggStream stream;
   ASSIGN_OR_RETURN(stream.codec, CodecOf(page));
+  const int64_t pre_skip = PreSkipOf(stream.codec, page);
   Continuity continuity{.serial = ogg_page_serialno(&page), .page = ogg_page_pageno(&page)};
   while (ogg_page_eos(&page) == 0) {
     const size_t at = reader.at();
@@ -122,6 +131,9 @@ absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes) {
         "another stream begins at byte {}; expected one stream in the file", reader.at()));
   }
   stream.size_bytes = reader.at();
+  // Unsigned: a foreign position may be the least there is.
+  stream.end_frame = static_cast<int64_t>(static_cast<uint64_t>(ogg_page_granulepos(&page)) -
+                                          static_cast<uint64_t>(pre_skip));
   if (reader.at() < bytes.size()) {
     stream.warnings.push_back(
         fmt::format("{} bytes behind the stream's end are ignored", bytes.size() - reader.at()));

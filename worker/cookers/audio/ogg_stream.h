@@ -16,7 +16,8 @@ enum class OggCodec { kVorbis, kOpus };
 
 struct OggStream {
   OggCodec codec = OggCodec::kVorbis;
-  size_t size_bytes = 0;              // of the stream
+  size_t size_bytes = 0;  // of the stream
+  int64_t end_frame = 0;  // by the last page's granule position, from the stream's start
   std::vector<std::string> warnings;  // bytes behind the end
 };
 
