@@ -105,6 +105,75 @@ TEST_F(MeshCookerTest, ASkinThatSeveralMeshesShareHasOneGrid) {
       "");
 }
 
+// Of mesh 0's first primitive, and what of it is drawn.
+int PositionType(const GlbFile& file, size_t mesh = 0, size_t primitive = 0) {
+  const json& attributes = file.json["meshes"][mesh]["primitives"][primitive]["attributes"];
+  return file.json["accessors"][attributes["POSITION"].get<size_t>()]["componentType"].get<int>();
+}
+
+TEST_F(MeshCookerTest, ASmallMeshDoesNotLoseItsShapeToALargeOneOfItsSkin) {
+  const auto scene = [](float scale) {
+    GltfBuilder builder = SkinnedScene();
+    json small = builder.json["meshes"][0];
+    std::vector<float> positions = Waves(6, 20).positions;
+    for (float& position : positions) position *= scale;
+    small["primitives"][0]["attributes"]["POSITION"] = builder.AddFloats("VEC3", positions, true);
+    builder.json["meshes"].push_back(small);
+    builder.json["nodes"].push_back({{"mesh", 1}, {"skin", 0}});
+    builder.json["scenes"][0]["nodes"].push_back(3);
+    return builder;
+  };
+  const GlbFile alike = Cook(scene(0.1f).Glb());
+  EXPECT_EQ(PositionType(alike, 0), 5123);
+  EXPECT_EQ(PositionType(alike, 1), 5123);
+  const GlbFile unlike = Cook(scene(0.001f).Glb());
+  EXPECT_EQ(PositionType(unlike, 0), 5126);
+  EXPECT_EQ(PositionType(unlike, 1), 5126);
+}
+
+TEST_F(MeshCookerTest, PositionsThatAreIntegersStay) {
+  GltfBuilder builder = CubeScene();
+  json whole = builder.json["meshes"][0]["primitives"][0];
+  std::vector<uint32_t> positions;
+  for (const float position : Cube().positions)
+    positions.push_back(static_cast<uint32_t>(position + 1) * 1000);
+  whole["attributes"]["POSITION"] = builder.AddIntegers("VEC3", 5123, positions, true);
+  builder.json["meshes"][0]["primitives"].push_back(whole);
+  const GlbFile file = Cook(builder.Glb());
+  EXPECT_EQ(PositionType(file, 0, 0), 5126);
+  EXPECT_EQ(PositionType(file, 0, 1), 5123);
+  EXPECT_EQ(file.json["nodes"].size(), 1u);
+  const json& kept = file.json["meshes"][0]["primitives"][1]["attributes"]["POSITION"];
+  EXPECT_EQ(file.json["accessors"][kept.get<size_t>()]["max"], json({12000, 2000, 2000}));
+}
+
+TEST_F(MeshCookerTest, MeshesBeyondEveryGridKeepTheirPositions) {
+  for (const float scale : {1e-33f, 3e37f}) {
+    Surface cube = Cube();
+    for (float& position : cube.positions) position *= scale;
+    GltfBuilder builder;
+    builder.AddMesh(AddSurface(builder, cube));
+    const GlbFile file = Cook(builder.Glb());
+    EXPECT_EQ(PositionType(file), 5126);
+    EXPECT_EQ(file.json["nodes"].size(), 1u);
+    EXPECT_EQ(ReadTriangles(file).triangles.size(), 12u) << scale;
+  }
+}
+
+TEST_F(MeshCookerTest, SmallDeltasOfAMeshAtOnePlaceAreKept) {
+  GltfBuilder builder;
+  json primitive = AddSurface(builder, Cube());
+  const std::vector<float> place(24 * 3, 0);
+  std::vector<float> deltas = Cube().positions;
+  for (float& delta : deltas) delta *= 1e-12f;
+  primitive["attributes"]["POSITION"] = builder.AddFloats("VEC3", place, true);
+  primitive["targets"] = {{{"POSITION", builder.AddFloats("VEC3", deltas, true)}}};
+  builder.AddMesh(primitive);
+  const GlbFile file = Cook(builder.Glb());
+  const json& target = file.json["meshes"][0]["primitives"][0]["targets"][0];
+  EXPECT_THAT(ReadValues(file, target["POSITION"].get<size_t>()), Contains(testing::Gt(10'000)));
+}
+
 TEST_F(MeshCookerTest, ASkinWithoutInverseBindsGetsSome) {
   GltfBuilder builder = SkinnedScene();
   builder.json["skins"][0].erase("inverseBindMatrices");
@@ -431,6 +500,17 @@ TEST_F(MeshCookerTest, TagsTellOfTheMesh) {
     EXPECT_THAT(tags, Contains(Pair(one, VariantWith<double>(1))));
   EXPECT_THAT(Run(CubeScene().Glb())->tags(),
               Contains(Pair("bounds", VariantWith<std::string>("9 -1 -1 11 1 1"))));
+}
+
+TEST_F(MeshCookerTest, BoundsThatAreNoNumbersAreNotTold) {
+  GltfBuilder builder = CubeScene();
+  json& node = builder.json["nodes"][0];
+  node["scale"] = {1e300, 1e300, 1e300};
+  builder.json["nodes"].push_back({{"scale", {-1e300, 1e300, 0}}, {"children", {0}}});
+  builder.json["scenes"][0]["nodes"] = {1};
+  const auto context = Run(builder.Glb());
+  EXPECT_TRUE(status_.ok()) << status_;
+  EXPECT_FALSE(context->tags().contains("bounds"));
 }
 
 TEST_F(MeshCookerTest, OneLoadServesSeveralPlatforms) {

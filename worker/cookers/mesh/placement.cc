@@ -18,10 +18,35 @@ bool IsInstanced(const Json& node) {
   return extensions != nullptr && Member(*extensions, kInstancing) != nullptr;
 }
 
-bool HasFloatPositions(const MeshData& mesh) {
-  return std::any_of(mesh.primitives.begin(), mesh.primitives.end(), [](const Primitive& each) {
-    return each.Find("POSITION")->stream.format.component == Component::kFloat;
+constexpr double kCoarserMax = 256;
+
+// With their deltas.
+bool HasFloatPositions(const Primitive& primitive) {
+  return std::all_of(
+      primitive.attributes.begin(), primitive.attributes.end(), [](const Attribute& each) {
+        return each.semantic != "POSITION" || each.stream.format.component == Component::kFloat;
+      });
+}
+
+// Of all these meshes, of which none loses too much.
+std::optional<PositionGrid> FitCommonGrid(const std::vector<const MeshData*>& meshes) {
+  std::vector<const Primitive*> all;
+  std::vector<std::vector<const Primitive*>> each;
+  for (const MeshData* mesh : meshes) {
+    each.emplace_back();
+    for (const Primitive& primitive : mesh->primitives) each.back().push_back(&primitive);
+    all.insert(all.end(), each.back().begin(), each.back().end());
+  }
+  if (!std::all_of(all.begin(), all.end(), [](const auto* one) { return HasFloatPositions(*one); }))
+    return std::nullopt;
+  const std::optional<PositionGrid> grid = FitGrid(all);
+  if (!grid || meshes.size() == 1) return grid;
+  const bool is_too_coarse = std::any_of(each.begin(), each.end(), [&](const auto& primitives) {
+    if (IsPoint(primitives)) return false;
+    const std::optional<PositionGrid> own = FitGrid(primitives);
+    return !own || own->step * kCoarserMax < grid->step;
   });
+  return is_too_coarse ? std::nullopt : grid;
 }
 
 // Meshes and skins that must have one grid: sets of their numbers, skins behind meshes.
@@ -83,20 +108,18 @@ Grids PlanGrids(const Json& json, const std::vector<MeshData>& meshes) {
       groups.Join(mesh, meshes.size() + node["skin"].get<size_t>());
   }
   struct Group {
-    std::vector<const Primitive*> primitives;
+    std::vector<const MeshData*> meshes;
     bool may_have_grid = true;
-    bool has_floats = false;
   };
   std::map<size_t, Group> by_root;
   for (size_t i = 0; i < meshes.size(); ++i) {
     Group& group = by_root[groups.Find(i)];
-    for (const Primitive& primitive : meshes[i].primitives) group.primitives.push_back(&primitive);
+    group.meshes.push_back(&meshes[i]);
     group.may_have_grid = group.may_have_grid && is_shown[i] && !is_instanced[i];
-    group.has_floats = group.has_floats || HasFloatPositions(meshes[i]);
   }
-  std::map<size_t, PositionGrid> grids;
+  std::map<size_t, std::optional<PositionGrid>> grids;
   for (const auto& [root, group] : by_root) {
-    if (group.may_have_grid && group.has_floats) grids[root] = FitGrid(group.primitives);
+    if (group.may_have_grid) grids[root] = FitCommonGrid(group.meshes);
   }
   const auto grid_of = [&](size_t member) -> std::optional<PositionGrid> {
     const auto found = grids.find(groups.Find(member));

@@ -24,8 +24,10 @@ struct Grids {
 };
 
 // No grid for a mesh that no node shows, that is instanced (EXT_mesh_gpu_instancing multiplies
-// between node and mesh), or whose positions are integers already; nor for what shares a skin with
-// it.
+// between node and mesh), some of whose positions or their deltas are integers already, or for
+// which FitGrid has none; nor for what shares a skin with it. None, either, for meshes that share a
+// skin when one of them alone would have a grid more than 256 times as fine: 8 bits are what it may
+// lose.
 Grids PlanGrids(const Json& json, const std::vector<MeshData>& meshes);
 
 // Adds the children, and moves the targets of animations of weights.

@@ -10,6 +10,7 @@ namespace {
 constexpr double kQuantumMax = 65535;
 constexpr double kDeltaMax = 32767;
 constexpr int kExponentMin = -100;  // far from float's least
+constexpr int kExponentMax = 100;   // 65535 steps, and an origin of 2^24, are far from its greatest
 constexpr int kMantissaBits = 24;
 
 struct Range {
@@ -60,29 +61,34 @@ bool Fits(const Range& range, double step) {
 
 // Below this step the source's own floats have no digits. frexp and ldexp are exact.
 int FinestExponent(const Range& range) {
-  double magnitude = 0;
+  double magnitude = range.delta_max;
   for (size_t axis = 0; axis < 3; ++axis) {
     magnitude = std::max({magnitude, std::abs(range.min[axis]), std::abs(range.max[axis])});
   }
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
-  return std::max(exponent - kMantissaBits, kExponentMin);
+  return exponent - kMantissaBits;
 }
 
 bool IsPoint(const Range& range) { return range.min == range.max && range.delta_max == 0; }
 
 }  // namespace
 
-PositionGrid FitGrid(const std::vector<const Primitive*>& primitives) {
+std::optional<PositionGrid> FitGrid(const std::vector<const Primitive*>& primitives) {
   const Range range = RangeOf(primitives);
   PositionGrid grid;
   if (IsPoint(range) && range.min == std::array<double, 3>{0, 0, 0}) return grid;
   int exponent = FinestExponent(range);
   while (!Fits(range, std::ldexp(1.0, exponent))) ++exponent;
+  if (exponent < kExponentMin || exponent > kExponentMax) return std::nullopt;
   grid.step = std::ldexp(1.0, exponent);
   for (size_t axis = 0; axis < 3; ++axis)
     grid.origin[axis] = std::floor(range.min[axis] / grid.step);
   return grid;
+}
+
+bool IsPoint(const std::vector<const Primitive*>& primitives) {
+  return IsPoint(RangeOf(primitives));
 }
 
 void QuantizePositions(Primitive& primitive, const PositionGrid& grid) {

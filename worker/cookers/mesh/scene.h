@@ -43,7 +43,7 @@ Totals CountGeometry(const std::vector<MeshData>& meshes);
 
 // The box around what the default scene (the first, if none is named; all nodes, if there are none)
 // shows at rest: "x y z x y z", least and greatest. Skinned meshes as they were modelled, morph
-// targets at zero. nullopt: it shows nothing.
+// targets at zero. nullopt: it shows nothing, or passes the range of a float.
 std::optional<std::string> BoundsText(const Scene& scene);
 
 }  // namespace galley::worker::mesh

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "fmt/format.h"
 #include "worker/cookers/mesh/scene.h"
@@ -56,12 +57,20 @@ Transform TransformOf(const Json& node) {
                   NumberAt(translation, 2, 0)}};
 }
 
+bool IsFloat(Vector3 p) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  // False for what is no number, too.
+  return std::abs(p.x) <= kMax && std::abs(p.y) <= kMax && std::abs(p.z) <= kMax;
+}
+
 struct Box {
   Vector3 min;
   Vector3 max;
   bool is_empty = true;
+  bool is_float = true;  // all points are
 
   void Add(Vector3 p) {
+    is_float = is_float && IsFloat(p);
     min = is_empty ? p : Vector3{std::min(min.x, p.x), std::min(min.y, p.y), std::min(min.z, p.z)};
     max = is_empty ? p : Vector3{std::max(max.x, p.x), std::max(max.y, p.y), std::max(max.z, p.z)};
     is_empty = false;
@@ -145,7 +154,7 @@ std::optional<std::string> BoundsText(const Scene& scene) {
       for (const Json& child : *children) open.push_back({child.get<size_t>(), transform});
     }
   }
-  if (shown.is_empty) return std::nullopt;
+  if (shown.is_empty || !shown.is_float) return std::nullopt;
   // As floats: what lies behind their digits is rounding.
   const auto text = [](Vector3 p) {
     return fmt::format("{} {} {}", static_cast<float>(p.x), static_cast<float>(p.y),
