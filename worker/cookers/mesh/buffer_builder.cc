@@ -98,22 +98,22 @@ void BufferBuilder::AddInterleaved(const std::vector<const Attribute*>& attribut
   }
 }
 
-void BufferBuilder::AddAttributes(const Primitive& primitive, int target, Json& json) {
+void BufferBuilder::AddAttributes(const std::vector<const Attribute*>& attributes,
+                                  size_t vertex_count, Json& json) {
   json = Json::object();
   std::vector<const Attribute*> block;
   size_t stride = 0;
-  for (const Attribute& attribute : primitive.attributes) {
-    if (attribute.target != target) continue;
-    const size_t size = Padded(attribute.stream.format.stored_bytes());
+  for (const Attribute* attribute : attributes) {
+    const size_t size = Padded(attribute->stream.format.stored_bytes());
     if (!block.empty() && stride + size > kStrideMax) {
-      AddInterleaved(block, stride, primitive.vertex_count, json);
+      AddInterleaved(block, stride, vertex_count, json);
       block.clear();
       stride = 0;
     }
-    block.push_back(&attribute);
+    block.push_back(attribute);
     stride += size;
   }
-  if (!block.empty()) AddInterleaved(block, stride, primitive.vertex_count, json);
+  if (!block.empty()) AddInterleaved(block, stride, vertex_count, json);
 }
 
 size_t BufferBuilder::AddIndices(const Primitive& primitive) {
@@ -132,13 +132,21 @@ size_t BufferBuilder::AddIndices(const Primitive& primitive) {
 
 void BufferBuilder::AddPrimitive(const Primitive& primitive, Json& json) {
   for (const char* key : {"attributes", "indices", "mode", "targets"}) json.erase(key);
-  AddAttributes(primitive, kBase, json["attributes"]);
-  int target_count = 0;
-  for (const Attribute& attribute : primitive.attributes)
-    target_count = std::max(target_count, attribute.target + 1);
-  for (int target = 0; target < target_count; ++target) {
+  std::vector<const Attribute*> base;
+  std::vector<std::vector<const Attribute*>> targets;
+  for (const Attribute& attribute : primitive.attributes) {
+    if (attribute.target == kBase) {
+      base.push_back(&attribute);
+      continue;
+    }
+    const auto target = static_cast<size_t>(attribute.target);
+    if (target >= targets.size()) targets.resize(target + 1);
+    targets[target].push_back(&attribute);
+  }
+  AddAttributes(base, primitive.vertex_count, json["attributes"]);
+  for (const std::vector<const Attribute*>& target : targets) {
     Json attributes;
-    AddAttributes(primitive, target, attributes);
+    AddAttributes(target, primitive.vertex_count, attributes);
     json["targets"].push_back(std::move(attributes));
   }
   if (!primitive.indices.empty()) json["indices"] = AddIndices(primitive);

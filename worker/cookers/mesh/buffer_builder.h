@@ -51,7 +51,9 @@ class BufferBuilder {
   // Where `bytes` lie in the section, at a multiple of 4.
   size_t Place(const SectionKey& section, const std::string& bytes);
   size_t AddAccessor(Accessor accessor);
-  void AddAttributes(const Primitive& primitive, int target, Json& json);
+  // Of one target, or of none.
+  void AddAttributes(const std::vector<const Attribute*>& attributes, size_t vertex_count,
+                     Json& json);
   void AddInterleaved(const std::vector<const Attribute*>& attributes, size_t stride,
                       size_t vertex_count, Json& json);
   size_t AddIndices(const Primitive& primitive);

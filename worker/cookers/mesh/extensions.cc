@@ -45,8 +45,7 @@ bool IsKnown(std::string_view name) {
   return std::find(std::begin(kKnown), std::end(kKnown), name) != std::end(kKnown);
 }
 
-// Calls `visit` for every object "extensions" within `value`, innermost last. What lies in "extras"
-// is the author's own.
+// Calls `visit` for every object "extensions" within `value`, innermost last.
 void VisitExtensions(Json& value, const std::function<void(Json&)>& visit) {
   if (value.is_array()) {
     for (Json& element : value) VisitExtensions(element, visit);
@@ -57,7 +56,7 @@ void VisitExtensions(Json& value, const std::function<void(Json&)>& visit) {
     if (extensions->is_object()) visit(*extensions);
   }
   for (const auto& item : value.items()) {
-    if (item.key() != "extras") VisitExtensions(item.value(), visit);
+    if (!IsAuthorsOwn(item.key())) VisitExtensions(item.value(), visit);
   }
 }
 
@@ -72,11 +71,13 @@ void EraseEmptyExtensions(Json& value) {
   if (extensions != nullptr && extensions->is_object() && extensions->empty())
     value.erase("extensions");
   for (const auto& item : value.items()) {
-    if (item.key() != "extras") EraseEmptyExtensions(item.value());
+    if (!IsAuthorsOwn(item.key())) EraseEmptyExtensions(item.value());
   }
 }
 
 }  // namespace
+
+bool IsAuthorsOwn(std::string_view key) { return key == "extras" || key == "KHR_xmp_json_ld"; }
 
 absl::Status CheckRequiredExtensions(const Json& json) {
   const Json* required = Array(json, "extensionsRequired");

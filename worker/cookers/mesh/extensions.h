@@ -18,6 +18,9 @@ absl::Status CheckRequiredExtensions(const Json& json);
 // Takes out every use of an extension that is not known: it may hold indices of what is renumbered
 // here. One warning for each name.
 void DropUnknownExtensions(Json& json, std::vector<std::string>& warnings);
+// Whether what lies under `key` is the author's own, whatever its members are called: "extras", and
+// the payload of KHR_xmp_json_ld.
+bool IsAuthorsOwn(std::string_view key);
 // Sets extensionsUsed and extensionsRequired to what `json` uses now. `is_quantized`: some vertex
 // attribute has a format that needs KHR_mesh_quantization.
 void ListExtensions(Json& json, bool is_quantized);

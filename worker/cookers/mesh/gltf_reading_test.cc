@@ -187,6 +187,31 @@ TEST_F(GltfReadingTest, MeshoptCompressionIsDecoded) {
   EXPECT_EQ(
       ErrorOf(builder.Glb()),
       "/bufferViews/0/extensions/EXT_meshopt_compression: the compressed bytes do not decode");
+  builder.buffer[place["byteOffset"].get<size_t>()] = '\xA1';
+  EXPECT_THAT(ErrorOf(builder.Glb()), HasSubstr("are of version 1 of the codec"));
+}
+
+TEST_F(GltfReadingTest, XmpIsTheAuthorsOwn) {
+  const json packet =
+      json::parse(R"({"extensions": {"VENDOR_x": 1, "KHR_lights_punctual": {}}, "dc:title": "x"})");
+  const std::string source = Changed([&](json& gltf) {
+    gltf["extensions"]["KHR_xmp_json_ld"]["packets"] = json::array({packet});
+    gltf["extensionsUsed"] = {"KHR_xmp_json_ld"};
+  });
+  const GlbFile file = Cook(source, {{"quantize", false}});
+  EXPECT_EQ(file.json["extensions"]["KHR_xmp_json_ld"]["packets"][0], packet);
+  EXPECT_EQ(file.json["extensionsUsed"], json::array({"KHR_xmp_json_ld"}));
+}
+
+TEST_F(GltfReadingTest, MoreThan256AttributesAreRefused) {
+  const auto error = [&](int count) {
+    return ErrorOf(Changed([&](json& gltf) {
+      json& attributes = gltf["meshes"][0]["primitives"][0]["attributes"];
+      for (int i = 3; i < count; ++i) attributes["_A" + std::to_string(i)] = 0;
+    }));
+  };
+  EXPECT_EQ(error(256), "OK");
+  EXPECT_EQ(error(257), "/meshes/0/primitives/0/attributes: more than 256 attributes");
 }
 
 TEST_F(GltfReadingTest, ExtensionsAreKeptDroppedOrRefusedByName) {
@@ -246,6 +271,10 @@ TEST_F(GltfReadingTest, FlawsAreNamedByTheirPlace) {
               g["materials"] = {{{"normalTexture", {{"index", 0}}}}};
             }),
             "/materials/0/normalTexture/index: 0 is out of range: /textures has 0");
+  EXPECT_EQ(error([](json& g) {
+              g["materials"] = {{{"normalTexture", {{"scale", 1}}}}};
+            }),
+            "/materials/0/normalTexture: expected an object with the index of a texture");
 }
 
 TEST_F(GltfReadingTest, ScenesNameRootsEachOnce) {
@@ -318,7 +347,8 @@ TEST_F(GltfReadingTest, AnimationsHaveTheTypesOfTheirPaths) {
                          const char* path) {
     GltfBuilder builder = MorphScene();
     json& animation = builder.json["animations"][0];
-    const size_t width = std::string_view(type) == "SCALAR" ? 1 : static_cast<size_t>(type[3] - '0');
+    const size_t width =
+        std::string_view(type) == "SCALAR" ? 1 : static_cast<size_t>(type[3] - '0');
     animation["samplers"][0] = {
         {"input", builder.AddFloats("SCALAR", keys, true)},
         {"output", builder.AddFloats(type, std::vector<float>(count * width, 0))}};
@@ -390,6 +420,7 @@ TEST_F(GltfReadingTest, ImagesThatNoCookerReadsAreRefused) {
   EXPECT_THAT(error({{"uri", "data:image/webp;base64," + Base64("RIFF....WEBP")}}),
               HasSubstr("the embedded image is WebP"));
   EXPECT_THAT(error({{"uri", "./_gen/a.png"}}), HasSubstr("/images/0/uri: a folder _gen"));
+  EXPECT_THAT(error({{"uri", "_Gen/a.png"}}), HasSubstr("/images/0/uri: a folder _gen"));
   EXPECT_THAT(error({{"uri", "http://example.org/a.png"}}), HasSubstr("not a relative path"));
   EXPECT_THAT(error(json::object()), HasSubstr("expected a uri or a bufferView"));
 }

@@ -42,6 +42,11 @@ absl::Status FindKind(ImageSource& source, const std::string& pointer) {
   return absl::OkStatus();
 }
 
+std::string Lowered(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
 absl::Status ReadUri(const Json& json, ImageSource& source, const std::string& pointer) {
   ASSIGN_OR_RETURN(const std::string uri, TextOr(json, "uri", "", pointer));
   if (IsDataUri(uri)) {
@@ -54,18 +59,13 @@ absl::Status ReadUri(const Json& json, ImageSource& source, const std::string& p
   if (!path.ok()) return Annotate(path.status(), pointer + "/uri");
   const auto normal = content::NormalizeAsked(*path);
   if (!normal.ok()) return Annotate(normal.status(), pointer + "/uri");
-  if (normal->starts_with("_gen/")) {
+  if (Lowered(*normal).starts_with("_gen/")) {
     return Flaw(pointer + "/uri",
                 "a folder _gen beside the source would be taken for generated packages; rename it");
   }
   source.is_external = true;
   source.path = *std::move(path);
   return absl::OkStatus();
-}
-
-std::string Lowered(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
 }
 
 // Without folders and an image's extension, in plain characters.

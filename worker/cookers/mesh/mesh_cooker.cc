@@ -101,8 +101,8 @@ absl::StatusOr<std::unique_ptr<LoadedMesh>> LoadMesh(CookContext& context) {
   auto loaded = std::make_unique<LoadedMesh>();
   ASSIGN_OR_RETURN(loaded->settings, ParseMeshSettings(context.settings()));
   ASSIGN_OR_RETURN(Document document, ReadSource(context));
-  ASSIGN_OR_RETURN(loaded->normal_map_texcoords, NormalMapTexcoords(document));
   ASSIGN_OR_RETURN(TakenTextures textures, TakeTextures(document));
+  loaded->normal_map_texcoords = textures.normal_map_texcoords;
   ASSIGN_OR_RETURN(loaded->scene, ReadScene(document));
   for (const std::string& warning : document.warnings) context.AddWarning(warning);
   RETURN_IF_ERROR(ReportTextures(context, std::move(textures)));

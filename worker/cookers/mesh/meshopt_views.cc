@@ -70,6 +70,30 @@ int Decode(const Packed& packed, std::string& out) {
   return meshopt_decodeIndexSequence(out.data(), packed.count, packed.stride, bytes, size);
 }
 
+// The first byte of each mode's bytes: a mark above, the version of the codec below. Newer ones
+// than the extension has are of KHR_meshopt_compression. Source: EXT_meshopt_compression, "Mode 0:
+// attributes", "Mode 1: triangles", "Mode 2: indices".
+struct Codec {
+  std::string_view mode;
+  uint8_t mark;
+  uint8_t version_max;
+};
+constexpr Codec kCodecs[] = {{"ATTRIBUTES", 0xA, 0}, {"TRIANGLES", 0xE, 1}, {"INDICES", 0xD, 1}};
+
+std::string WhyNotDecoded(const Packed& packed) {
+  const auto first = static_cast<uint8_t>(packed.bytes.empty() ? 0 : packed.bytes.front());
+  for (const Codec& codec : kCodecs) {
+    if (packed.mode != codec.mode || first >> 4 != codec.mark) continue;
+    const int version = first & 0xF;
+    if (version <= codec.version_max) break;
+    return fmt::format(
+        "the compressed bytes are of version {} of the codec, and EXT_meshopt_compression has "
+        "versions up to {}; export for EXT_meshopt_compression",
+        version, codec.version_max);
+  }
+  return "the compressed bytes do not decode";
+}
+
 }  // namespace
 
 absl::StatusOr<std::string_view> DecodeMeshoptView(Document& document, const Json& extension,
@@ -79,7 +103,7 @@ absl::StatusOr<std::string_view> DecodeMeshoptView(Document& document, const Jso
   RETURN_IF_ERROR(CheckLayout(packed, pointer));
   RETURN_IF_ERROR(document.Take(packed.count * packed.stride, pointer));
   std::string decoded(packed.count * packed.stride, '\0');
-  if (Decode(packed, decoded) != 0) return Flaw(pointer, "the compressed bytes do not decode");
+  if (Decode(packed, decoded) != 0) return Flaw(pointer, WhyNotDecoded(packed));
   if (packed.filter == "OCTAHEDRAL")
     meshopt_decodeFilterOct(decoded.data(), packed.count, packed.stride);
   if (packed.filter == "QUATERNION")

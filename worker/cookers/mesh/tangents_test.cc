@@ -160,6 +160,9 @@ TEST_F(TangentsTest, AreMadeOnlyForANormalMapThatHasCoordinates) {
   GltfBuilder plain = Mapped(Cube());
   plain.json["materials"] = json::parse(R"([{"emissiveTexture": {"index": 0}}])");
   EXPECT_FALSE(CookFloat(plain).triangles[0][0].attributes.contains("TANGENT"));
+  GltfBuilder without_image = Mapped(Cube());
+  without_image.json["textures"] = json::parse("[{}]");
+  EXPECT_FALSE(CookFloat(without_image).triangles[0][0].attributes.contains("TANGENT"));
   const auto context = Run(Mapped(Cube(), 3).Glb());
   EXPECT_THAT(context->warnings(), ElementsAre(HasSubstr("it has no TEXCOORD_3")));
   GltfBuilder given = Mapped(Cube());

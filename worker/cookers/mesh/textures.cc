@@ -7,6 +7,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/mesh/extensions.h"
 #include "worker/cookers/mesh/image_source.h"
 
 namespace galley::worker::mesh {
@@ -16,9 +17,8 @@ constexpr std::string_view kSuffix = "Texture";
 constexpr const char* kTransform = "KHR_texture_transform";
 constexpr uint64_t kTexcoordMax = 1'000'000;
 
-bool IsTextureInfo(std::string_view key, const Json& value) {
-  return key.ends_with(kSuffix) && key.size() > kSuffix.size() && value.is_object() &&
-         value.contains("index");
+bool IsTextureInfo(std::string_view key) {
+  return key.ends_with(kSuffix) && key.size() > kSuffix.size();
 }
 
 // With KHR_texture_transform, whose texCoord goes before.
@@ -73,14 +73,16 @@ absl::Status TextureTaker::Collect(Json& object, const std::string& pointer,
                                    std::vector<Info>& infos) {
   for (auto item = object.begin(); item != object.end();) {
     const std::string place = pointer + "/" + item.key();
-    if (IsTextureInfo(item.key(), item.value())) {
+    if (IsTextureInfo(item.key())) {
+      if (Member(item.value(), "index") == nullptr)
+        return Flaw(place, "expected an object with the index of a texture");
       std::string slot = item.key().substr(0, item.key().size() - kSuffix.size());
       infos.push_back(
           {.value = std::move(item.value()), .slot = std::move(slot), .pointer = place});
       item = object.erase(item);
       continue;
     }
-    if (item.key() != "extras" && item.value().is_object())
+    if (!IsAuthorsOwn(item.key()) && item.value().is_object())
       RETURN_IF_ERROR(Collect(item.value(), place, infos));
     ++item;
   }
@@ -118,8 +120,8 @@ absl::StatusOr<std::string> TextureTaker::NameOf(size_t image, ImageUse use) {
     name = source.path;
     if (referenced_.insert(name).second) taken_.references.push_back(name);
   } else {
-    const bool is_first = std::none_of(named_.begin(), named_.end(),
-                                       [&](const auto& each) { return each.first.first == image; });
+    const auto of_image = named_.lower_bound({image, ImageUse::kColor});  // the least use
+    const bool is_first = of_image == named_.end() || of_image->first.first != image;
     name = GeneratedName(document_, image, source.extension, is_first ? "" : UseName(use), names_);
     taken_.references.push_back(name);
     taken_.generated.push_back({.name = name,
@@ -183,6 +185,11 @@ absl::Status TextureTaker::TakeMaterial(size_t index) {
     info.image = *image;
     ASSIGN_OR_RETURN(slots[info.slot], SlotOf(info));
   }
+  taken_.normal_map_texcoords.push_back(kNoNormalMap);
+  for (const char* slot : {"clearcoatNormal", "normal"}) {  // the last goes before
+    if (const Json* normal = Member(slots, slot); normal != nullptr)
+      taken_.normal_map_texcoords.back() = (*normal)["texcoord"].get<uint64_t>();
+  }
   if (!slots.empty()) PutSlots(material, std::move(slots), pointer);
   return absl::OkStatus();
 }
@@ -197,26 +204,6 @@ absl::StatusOr<TakenTextures> TextureTaker::TakeAll() {
 
 absl::StatusOr<TakenTextures> TakeTextures(Document& document) {
   return TextureTaker(document).TakeAll();
-}
-
-absl::StatusOr<std::vector<uint64_t>> NormalMapTexcoords(const Document& document) {
-  std::vector<uint64_t> texcoords;
-  for (size_t i = 0; i < ArraySize(document.json, "materials"); ++i) {
-    const Json& material = document.json["materials"][i];
-    const Json* extensions = Member(material, "extensions");
-    const Json* clearcoat =
-        extensions == nullptr ? nullptr : Member(*extensions, "KHR_materials_clearcoat");
-    const std::string pointer = fmt::format("/materials/{}", i);
-    texcoords.push_back(kNoNormalMap);
-    if (const Json* normal = Member(material, "normalTexture")) {
-      ASSIGN_OR_RETURN(texcoords.back(), TexcoordOf(*normal, pointer + "/normalTexture"));
-    } else if (clearcoat != nullptr && Member(*clearcoat, "clearcoatNormalTexture") != nullptr) {
-      ASSIGN_OR_RETURN(texcoords.back(),
-                       TexcoordOf((*clearcoat)["clearcoatNormalTexture"],
-                                  pointer + "/extensions/KHR_materials_clearcoat"));
-    }
-  }
-  return texcoords;
 }
 
 }  // namespace galley::worker::mesh

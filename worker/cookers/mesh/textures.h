@@ -26,19 +26,19 @@ struct GeneratedImage {
   std::string settings_json;
 };
 
+inline constexpr uint64_t kNoNormalMap = UINT64_MAX;
+
 struct TakenTextures {
   std::vector<std::string> references;  // each once, in the order of materials and slots
   std::vector<GeneratedImage> generated;
+  // By material: the set of texture coordinates of its normal map, or else its clearcoat's,
+  // transform heeded; kNoNormalMap: none was taken.
+  std::vector<uint64_t> normal_map_texcoords;
 };
 
 // Rewrites materials, and removes `images`, `textures` and `samplers`. An image that no material
-// uses is nobody's reference. INVALID_ARGUMENT: an index out of range, a URI that is no relative
-// path, an embedded image of a kind that no cooker reads. Warnings go to the document.
+// uses is nobody's reference. INVALID_ARGUMENT: no index, or one out of range, a URI that is no
+// relative path, an embedded image of a kind that no cooker reads. Warnings go to the document.
 absl::StatusOr<TakenTextures> TakeTextures(Document& document);
-
-// The set of texture coordinates of each material's normal map, transform heeded; kNoNormalMap:
-// there is none. REQUIRES: before TakeTextures.
-inline constexpr uint64_t kNoNormalMap = UINT64_MAX;
-absl::StatusOr<std::vector<uint64_t>> NormalMapTexcoords(const Document& document);
 
 }  // namespace galley::worker::mesh
