@@ -371,7 +371,8 @@ TEST_F(MeshCookerTest, TrianglesNeverRiseFromLevelToLevel) {
   }
 }
 
-TEST_F(MeshCookerTest, LevelsOfDetailDoNotTearWherePrimitivesMeet) {
+// A wave in two halves of different materials, which meet at x = 0.
+GltfBuilder HalvesScene() {
   const Surface waves = Waves(10, 10);
   GltfBuilder builder;
   Surface left = waves;
@@ -388,6 +389,11 @@ TEST_F(MeshCookerTest, LevelsOfDetailDoNotTearWherePrimitivesMeet) {
   builder.AddMesh(primitives[0]);
   builder.json["meshes"][0]["primitives"] = primitives;
   builder.json["materials"] = {json::object(), json::object()};
+  return builder;
+}
+
+TEST_F(MeshCookerTest, LevelsOfDetailDoNotTearWherePrimitivesMeet) {
+  const GltfBuilder builder = HalvesScene();
   for (const bool quantize : {false, true}) {
     const auto context =
         Run(builder.Glb(), {{"lods", {0.3}}, {"lod_error", 1}, {"quantize", quantize}});
@@ -566,6 +572,7 @@ TEST_F(MeshCookerTest, OutputsAreTheGoldenOnes) {
   add("morph", MorphScene(), json::object());
   add("materials", MaterialsScene(), json::object());
   add("waves", waves, {{"lods", {0.5, 0.1}}});
+  add("halves", HalvesScene(), {{"lods", {0.5, 0.1}}, {"lod_error", 1}});
   const std::string path =
       std::string(GALLEY_SOURCE_DIR) + "/worker/cookers/mesh/testdata/goldens.txt";
   if (std::getenv("GALLEY_UPDATE_GOLDENS") != nullptr) {
