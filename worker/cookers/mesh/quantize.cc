@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "fmt/format.h"
@@ -72,11 +74,16 @@ void QuantizeColor(Stream& stream) {
 class Influences {
  public:
   explicit Influences(Primitive& primitive) {
+    std::map<std::string_view, Stream*> joints;  // by what follows "JOINTS_"
+    for (Attribute& attribute : primitive.attributes) {
+      if (attribute.target == kBase && attribute.semantic.starts_with("JOINTS_"))
+        joints[std::string_view(attribute.semantic).substr(7)] = &attribute.stream;
+    }
     for (Attribute& attribute : primitive.attributes) {
       if (attribute.target != kBase || !attribute.semantic.starts_with("WEIGHTS_")) continue;
       weights_.push_back(&attribute.stream);
-      Attribute* joints = primitive.Find("JOINTS_" + attribute.semantic.substr(8));
-      joints_.push_back(joints == nullptr ? nullptr : &joints->stream);
+      const auto own = joints.find(std::string_view(attribute.semantic).substr(8));
+      joints_.push_back(own == joints.end() ? nullptr : own->second);
     }
   }
 
