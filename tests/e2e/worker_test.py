@@ -30,6 +30,14 @@ class WorkerTest(E2ETest):
         again = self.cook(game)
         self.assertEqual((again.failures, again.cooked), ([], 1))
 
+    def test_an_executor_that_was_killed_with_its_job_is_counted_and_the_job_done_again(self):
+        marker = self.path("killed")
+        game = self.game(f'#!/bin/sh\n[ -e {marker} ] || {{ : > {marker}; kill -9 $PPID; exec sleep 60; }}\ncp "$1" "$2"\n')
+        cook = self.cook(game)
+        self.assertTrue(os.path.exists(marker))
+        self.assertEqual(cook.summary["workers"]["executors_lost"], 1, cook)
+        self.assertEqual(cook.cooked, 1, cook)
+
     def by_hand(self, *args, cwd=None):
         return subprocess.run([os.path.join(BIN, "galley-worker"), "cook", *map(str, args)], cwd=cwd or self.dir, text=True,
                               errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
