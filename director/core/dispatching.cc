@@ -165,7 +165,7 @@ void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
                   .worker = worker_id,
                   .granted = InPhase(id, Phase::kToCook),
                   .group = package.resource_group,
-                  .expected = package.cost};
+                  .expected = CostOf(package.name)};
   attempt.remaining = attempt.granted;
   attempt.epoch = epoch;
   grants.Acquire(attempt.group);

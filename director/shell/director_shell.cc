@@ -13,6 +13,10 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(20);
+// Commits begin at least so far apart, unless many results wait: the cost of making a group durable
+// is that of the group, not of a result.
+constexpr absl::Duration kCommitPeriod = absl::Milliseconds(10);
+constexpr size_t kCommitAtOnce = 512;
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
 constexpr absl::Duration kStopGrace = absl::Seconds(2);
 
@@ -117,7 +121,7 @@ void DirectorShell::Loop(const CookRequested& request) {
   StepCore(request);
   while (!ended_) {
     const bool has_agenda = core_->has_agenda();
-    std::vector<Message> messages = TakeInbox(has_agenda ? absl::ZeroDuration() : kTick);
+    std::vector<Message> messages = TakeInbox(has_agenda ? absl::ZeroDuration() : Patience());
     for (Message& message : messages) {
       if (ended_) break;
       if (auto* event = std::get_if<Event>(&message)) {
@@ -127,6 +131,7 @@ void DirectorShell::Loop(const CookRequested& request) {
       }
     }
     if (!ended_ && (messages.empty() || core_->has_agenda())) StepCore(Tick{});
+    StartCommit();
     const absl::Time now = clock_.Monotonic();
     if (now - last_progress_ >= kProgressInterval) {
       last_progress_ = now;
@@ -134,6 +139,12 @@ void DirectorShell::Loop(const CookRequested& request) {
     }
   }
   listener_.OnProgress(core_->counters());
+}
+
+// How long the loop may sleep.
+absl::Duration DirectorShell::Patience() {
+  if (commit_running_ || pending_commit_.empty()) return kTick;
+  return std::clamp(next_commit_ - clock_.Monotonic(), absl::ZeroDuration(), kTick);
 }
 
 void DirectorShell::StepCore(const Event& event) {
@@ -325,12 +336,14 @@ void DirectorShell::Do(const Stop& effect) {
 
 void DirectorShell::Do(const Persist& effect) {
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
-  StartCommit();
 }
 
-// One group at a time: what arrives while it runs is the next group.
+// One group at a time: what arrives while it runs, and shortly after it, is the next group.
 void DirectorShell::StartCommit() {
   if (commit_running_ || pending_commit_.empty()) return;
+  const absl::Time now = clock_.Monotonic();
+  if (now < next_commit_ && pending_commit_.size() < kCommitAtOnce) return;
+  next_commit_ = now + kCommitPeriod;
   commit_running_ = true;
   commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})}] {
     const int64_t started = absl::ToUnixMicros(clock_.Now());
@@ -353,7 +366,6 @@ void DirectorShell::StartCommit() {
         listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
       for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
       StepCore(outcome.event);
-      StartCommit();
     }));
   });
 }

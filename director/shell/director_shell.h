@@ -93,6 +93,7 @@ class DirectorShell {
   void Post(Message message);
   void Loop(const CookRequested& request);
   std::vector<Message> TakeInbox(absl::Duration wait);
+  absl::Duration Patience();
   void StepCore(const Event& event);
 
   void Execute(std::vector<Effect>& effects);
@@ -159,6 +160,7 @@ class DirectorShell {
   std::set<ResultId> unjournaled_;  // delivered to the core, and the journal does not name them yet
   std::vector<Persist::Item> pending_commit_;
   bool commit_running_ = false;
+  absl::Time next_commit_ = absl::InfinitePast();
   std::map<std::string, Digest> roots_;
   std::map<PlatformIndex, BuildRoot> last_build_;
   uint64_t bytes_stored_ = 0;

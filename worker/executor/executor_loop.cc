@@ -24,7 +24,7 @@ namespace galley::worker {
 namespace {
 
 constexpr size_t kSnapshotsKept = 2;
-constexpr uint64_t kTrimAboveBytes = 256 << 20;  // what a large job left is given back
+constexpr uint64_t kTrimAboveBytes = 256 << 20;
 constexpr uint64_t kWarmBytesMax = 64 << 20;     // and a sixteenth of what a job may use
 constexpr rlim_t kMemorySlackBytes = 256 << 20;  // program, libraries, stacks
 
@@ -37,7 +37,9 @@ constexpr bool kIsSanitized = false;
 // So that one huge allocation fails in the cooker instead of taking the machine down; the session
 // polls for the limit itself.
 void LimitMemory(uint64_t memory_bytes_max) {
-  if (kIsSanitized || memory_bytes_max == 0) return;
+  static uint64_t present = 0;
+  if (kIsSanitized || memory_bytes_max == 0 || memory_bytes_max == present) return;
+  present = memory_bytes_max;
   rlimit limit{};
   if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
   const rlim_t wanted = memory_bytes_max > (RLIM_INFINITY - kMemorySlackBytes) / 2
@@ -45,6 +47,18 @@ void LimitMemory(uint64_t memory_bytes_max) {
                             : 2 * memory_bytes_max + kMemorySlackBytes;
   limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
   ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+uint64_t PeakBytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// What a large job left is given back. One that was never large is not looked at closer.
+void TrimIfLarge() {
+  if (PeakBytes() > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes)
+    ::malloc_trim(0);
 }
 
 class SocketSink final : public JobSink {
@@ -57,17 +71,17 @@ class SocketSink final : public JobSink {
     return Send(message, blobs);
   }
   absl::Status Saved(const SaveReport& report) override {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
     std::vector<Blob> blobs;
-    const v1::FromExecutor message =
-        SavedMessage(report, static_cast<uint64_t>(usage.ru_maxrss) * 1024, blobs);
+    const v1::FromExecutor message = SavedMessage(report, PeakBytes(), blobs);
     return Send(message, blobs);
   }
 
   absl::Status Send(const v1::FromExecutor& message, const std::vector<Blob>& blobs) {
-    for (const Blob& blob : blobs) RETURN_IF_ERROR(SendFrame(socket_, FrameKind::kBlob, *blob));
-    return SendFrame(socket_, FrameKind::kMessage, message.SerializeAsString());
+    std::vector<FrameView> frames;
+    for (const Blob& blob : blobs) frames.push_back({FrameKind::kBlob, *blob});
+    const std::string bytes = message.SerializeAsString();
+    frames.push_back({FrameKind::kMessage, bytes});
+    return SendFrames(socket_, frames);
   }
 
  private:
@@ -94,7 +108,7 @@ class Executor {
           break;
         case v1::ToExecutor::kJob:
           RETURN_IF_ERROR(sink_.Send(EndMessage(RunOne(message.job())), {}));
-          if (ResidentBytes(::getpid()) > kTrimAboveBytes) ::malloc_trim(0);
+          TrimIfLarge();
           break;
         case v1::ToExecutor::WHAT_NOT_SET:
           return absl::InvalidArgumentError("the session sent an empty message");

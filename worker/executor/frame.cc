@@ -1,11 +1,14 @@
 #include "worker/executor/frame.h"
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -22,14 +25,41 @@ uint64_t ReadLittleEndian(const char* bytes) {
   return value;
 }
 
-absl::Status SendAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+constexpr size_t kPiecesMax = 64;  // of one call; below every system's IOV_MAX
+
+using Header = std::array<char, kHeaderSize>;
+
+Header HeaderOf(const FrameView& frame) {
+  Header header{};
+  header[0] = static_cast<char>(frame.kind);
+  for (size_t i = 0; i < 8; ++i)
+    header[1 + i] = static_cast<char>(static_cast<uint64_t>(frame.bytes.size()) >> (8 * i));
+  return header;
+}
+
+// Strikes from `pieces` what was sent.
+void Advance(std::span<iovec>& pieces, size_t sent) {
+  while (!pieces.empty() && sent >= pieces.front().iov_len) {
+    sent -= pieces.front().iov_len;
+    pieces = pieces.subspan(1);
+  }
+  if (sent == 0) return;
+  pieces.front().iov_base = static_cast<char*>(pieces.front().iov_base) + sent;
+  pieces.front().iov_len -= sent;
+}
+
+absl::Status SendPieces(int fd, std::span<iovec> pieces) {
+  Advance(pieces, 0);
+  while (!pieces.empty()) {
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = std::min(pieces.size(), kPiecesMax);
+    const ssize_t count = ::sendmsg(fd, &message, MSG_NOSIGNAL);
     if (count < 0) {
       if (errno == EINTR) continue;
       return absl::UnavailableError(fmt::format("send a frame: {}", std::strerror(errno)));
     }
-    bytes.remove_prefix(static_cast<size_t>(count));
+    Advance(pieces, static_cast<size_t>(count));
   }
   return absl::OkStatus();
 }
@@ -77,13 +107,17 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
   return std::optional<Frame>(std::move(frame));
 }
 
-absl::Status SendFrame(int fd, FrameKind kind, std::string_view bytes) {
-  char header[kHeaderSize];
-  header[0] = static_cast<char>(kind);
-  for (size_t i = 0; i < 8; ++i)
-    header[1 + i] = static_cast<char>(static_cast<uint64_t>(bytes.size()) >> (8 * i));
-  RETURN_IF_ERROR(SendAll(fd, {header, kHeaderSize}));
-  return SendAll(fd, bytes);
+absl::Status SendFrames(int fd, std::span<const FrameView> frames) {
+  std::vector<Header> headers;
+  headers.reserve(frames.size());  // the pieces point into it
+  std::vector<iovec> pieces;
+  pieces.reserve(2 * frames.size());
+  for (const FrameView& frame : frames) {
+    headers.push_back(HeaderOf(frame));
+    pieces.push_back({headers.back().data(), kHeaderSize});
+    pieces.push_back({const_cast<char*>(frame.bytes.data()), frame.bytes.size()});
+  }
+  return SendPieces(fd, pieces);
 }
 
 absl::StatusOr<std::optional<Frame>> ReceiveFrame(int fd, FrameReader& reader) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,12 @@ struct Frame {
   std::string bytes;
 };
 
+// A frame to be written; the bytes are the caller's.
+struct FrameView {
+  FrameKind kind = FrameKind::kMessage;
+  std::string_view bytes;
+};
+
 class FrameReader {
  public:
   // Appends what was read.
@@ -38,9 +45,9 @@ class FrameReader {
   size_t begin_ = 0;  // of what was not given out yet
 };
 
-// Writes to a blocking socket. UNAVAILABLE: the other side is gone, or takes nothing for the
-// socket's send time-out.
-absl::Status SendFrame(int fd, FrameKind kind, std::string_view bytes);
+// Writes to a blocking socket, all frames in as few calls as the system takes. UNAVAILABLE: the
+// other side is gone, or takes nothing for the socket's send time-out.
+absl::Status SendFrames(int fd, std::span<const FrameView> frames);
 // Blocks for a frame. nullopt: the other side closed between frames.
 absl::StatusOr<std::optional<Frame>> ReceiveFrame(int fd, FrameReader& reader);
 

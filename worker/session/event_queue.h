@@ -25,11 +25,11 @@ class EventQueue {
     while (entries_.size() >= kEntriesMax && !is_closed_) changed_.Wait(mutex_);
     if (is_closed_) return;
     entries_.push_back(std::move(entry));
-    changed_.NotifyAll();
+    if (entries_.size() == 1) changed_.NotifyAll();
   }
 
   // All that is there; waits at most `timeout` for the first.
-  std::vector<Entry> TakeAll(std::chrono::milliseconds timeout) {
+  std::vector<Entry> TakeAll(std::chrono::nanoseconds timeout) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     base::MutexLock lock(mutex_);
     while (entries_.empty() && !is_closed_) {
@@ -38,8 +38,9 @@ class EventQueue {
     }
     std::vector<Entry> taken(std::make_move_iterator(entries_.begin()),
                              std::make_move_iterator(entries_.end()));
+    const bool was_full = entries_.size() >= kEntriesMax;
     entries_.clear();
-    changed_.NotifyAll();
+    if (was_full) changed_.NotifyAll();
     return taken;
   }
 

@@ -114,6 +114,7 @@ class ExecutorSlot {
   std::string log_line_;
   uint64_t programs_bytes_ = 0;  // of the present job, when last looked at
   absl::Time programs_seen_ = absl::InfinitePast();
+  absl::Time memory_seen_ = absl::InfinitePast();
 
   std::thread thread_;  // last: it uses all of the above
 };

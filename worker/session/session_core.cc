@@ -318,14 +318,24 @@ v1::FromWorker SessionCore::NextMessage() {
   return message;
 }
 
+bool SessionCore::HasMessage() const {
+  return is_connected_ && (hello_due_ || in_hand_due_ || message_due_ || !log_.empty() ||
+                           applied_sequence_ != acknowledged_sent_ ||
+                           reports_.upper_bound(sent_report_) != reports_.end());
+}
+
+bool SessionCore::IsDrained() const {
+  return is_draining_ && attempts_.empty() && reports_.empty();
+}
+
+bool SessionCore::HasNews() const {
+  return !has_ended_ && (HasMessage() || IsDrained() || is_ending_);
+}
+
 void SessionCore::Flush(std::vector<SessionEffect>& effects) {
   if (has_ended_) return;
-  const auto has_reports = [&] { return reports_.upper_bound(sent_report_) != reports_.end(); };
-  while (is_connected_ && (hello_due_ || in_hand_due_ || message_due_ || !log_.empty() ||
-                           applied_sequence_ != acknowledged_sent_ || has_reports())) {
-    effects.emplace_back(SendMessage{NextMessage()});
-  }
-  if (is_draining_ && attempts_.empty() && reports_.empty()) {
+  while (HasMessage()) effects.emplace_back(SendMessage{NextMessage()});
+  if (IsDrained()) {
     is_ending_ = true;
     end_reason_ = "drained";
   }

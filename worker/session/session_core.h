@@ -3,7 +3,7 @@
 //
 // Pure: no thread, socket, file or clock; equal events give equal effects. The shell
 // (session_shell.h) turns the stream, the executor slots and signals into Events and carries the
-// Effects out in order; after each batch of events it calls Flush for the messages to send.
+// Effects out in order; it calls Flush now and then for the messages to send.
 //
 // Jobs start in the order in which they came, on the lowest free slot. Reports are numbered from 1
 // without holes over the session's life and kept until the director persisted them; after a new
@@ -113,6 +113,8 @@ class SessionCore {
 
   // Applies one event and appends what the shell must do. REQUIRES: now never goes back.
   void Step(absl::Time now, const SessionEvent& event, std::vector<SessionEffect>& effects);
+  // True while Flush would append something.
+  bool HasNews() const;
   // Appends the messages that are due, and the end of the session once all is said.
   void Flush(std::vector<SessionEffect>& effects);
 
@@ -147,6 +149,8 @@ class SessionCore {
   void AddReport(uint64_t attempt, v1::Report report);
   void ForgetSnapshots();
   uint64_t Check() const;
+  bool HasMessage() const;
+  bool IsDrained() const;
   v1::FromWorker NextMessage();
 
   const SessionOptions options_;

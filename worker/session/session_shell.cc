@@ -25,6 +25,9 @@ namespace galley::worker {
 namespace {
 
 constexpr absl::Duration kTickPeriod = absl::Seconds(1);
+// Of messages to the director: what is to be told within it travels together. The first after a
+// pause goes at once.
+constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kSegmentWaitMax = absl::Seconds(60);
 constexpr absl::Duration kGoodbyePatience = absl::Seconds(2);
 
@@ -96,18 +99,22 @@ class Shell {
     }
     stream_ = std::make_unique<DirectorStream>(config_.director, &events_);
     absl::Time next_tick = clock_.Monotonic();
+    absl::Time next_send = next_tick;
     while (!exit_.has_value()) {
       std::vector<SessionEffect> effects;
-      const absl::Duration wait = std::max(next_tick - clock_.Monotonic(), absl::ZeroDuration());
-      for (const EventQueue::Entry& entry :
-           events_.TakeAll(absl::ToChronoMilliseconds(wait + absl::Milliseconds(1)))) {
+      const absl::Time wake = core_.HasNews() ? std::min(next_send, next_tick) : next_tick;
+      const absl::Duration wait = std::max(wake - clock_.Monotonic(), absl::ZeroDuration());
+      for (const EventQueue::Entry& entry : events_.TakeAll(absl::ToChronoNanoseconds(wait)))
         Step(entry, effects);
+      const absl::Time now = clock_.Monotonic();
+      if (now >= next_tick) {
+        core_.Step(now, Tick{MemoryBytes()}, effects);
+        next_tick = now + kTickPeriod;
       }
-      if (clock_.Monotonic() >= next_tick) {
-        core_.Step(clock_.Monotonic(), Tick{MemoryBytes()}, effects);
-        next_tick = clock_.Monotonic() + kTickPeriod;
+      if (now >= next_send && core_.HasNews()) {
+        core_.Flush(effects);
+        next_send = now + kSendPeriod;
       }
-      core_.Flush(effects);
       for (SessionEffect& effect : effects) std::visit([this](auto& what) { Do(what); }, effect);
     }
     LogInfo("session ends: {}", exit_->reason);

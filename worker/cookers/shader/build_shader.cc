@@ -34,30 +34,32 @@ spvc_backend BackendOf(ShaderLanguage language) {
   return SPVC_BACKEND_NONE;
 }
 
+// Whether a flaw is the shader's own, such as block layouts that only an extension allows.
+absl::Status CheckCompiled(const Module& module, const ShaderTarget& target) {
+  const std::string flaw = FindInvalid(module, target.tools_environment);
+  if (flaw.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("this shader's SPIR-V is not valid for {}: {}", target.name, flaw));
+}
+
 absl::StatusOr<Modules> Compile(const BuildRequest& request, Includes& includes,
                                 std::vector<std::string>& warnings) {
   const ShaderTarget& target = request.glsl.target;
   ASSIGN_OR_RETURN(CompiledGlsl compiled, CompileGlsl(request.glsl, includes));
   warnings = std::move(compiled.warnings);
-  // Such as block layouts that only an extension allows: the shader's own.
-  if (const std::string flaw = FindInvalid(compiled.module, target.tools_environment);
-      !flaw.empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("this shader's SPIR-V is not valid for {}: {}", target.name, flaw));
-  }
   Modules modules{.named = std::move(compiled.module), .written = {}};
-  if (!request.optimize) {
+  if (request.optimize) {
+    const bool strips_names = target.language == ShaderLanguage::kSpirv;
+    auto optimized = OptimizeSpirv(modules.named, target.tools_environment, strips_names);
+    if (!optimized.ok()) RETURN_IF_ERROR(CheckCompiled(modules.named, target));
+    ASSIGN_OR_RETURN(modules.written, std::move(optimized));
+  } else {
     modules.written = modules.named;
-    return modules;
   }
-  const bool strips_names = target.language == ShaderLanguage::kSpirv;
-  ASSIGN_OR_RETURN(modules.written,
-                   OptimizeSpirv(modules.named, target.tools_environment, strips_names));
-  if (const std::string flaw = FindInvalid(modules.written, target.tools_environment);
-      !flaw.empty()) {
-    return absl::InternalError("spirv-opt made SPIR-V that is not valid: " + flaw);
-  }
-  return modules;
+  const std::string flaw = FindInvalid(modules.written, target.tools_environment);
+  if (flaw.empty()) return modules;
+  RETURN_IF_ERROR(CheckCompiled(modules.named, target));
+  return absl::InternalError("spirv-opt made SPIR-V that is not valid: " + flaw);
 }
 
 absl::StatusOr<std::string> Write(const BuildRequest& request, const Modules& modules,
