@@ -23,6 +23,9 @@ struct CatalogEntry {
   // Its variants for the selected cultures: in the cook (instigator Culture) when this package is.
   // Packages of their own.
   std::vector<std::string> localised;
+  // What its cost is guessed by, until it was measured.
+  std::string cooker;
+  uint64_t source_bytes = 0;  // 0: unknown
 };
 
 // Where a reference leads.

@@ -105,7 +105,7 @@ void CookCore::Impl::Finish(PackageId id) {
   WakeWaiters(id);
   const bool has_failed = InPhase(id, Phase::kFailed) != 0;
   PackageData& package = packages[id];
-  if (package.work->attempt != 0) EndAttempt(package.work->attempt, true);
+  if (package.work->attempt != 0) EndAttempt(package.work->attempt, Tell::kCancel);
   if (!package.work->stale_path.empty()) stale_waiters[package.work->stale_path].erase(id);
   lifecycle.SetState(id, State::kIdle, has_failed ? "failed" : "cooked");
   lifecycle.SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);

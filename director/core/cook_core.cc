@@ -12,12 +12,12 @@ CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Cata
     : options(cook_options),
       catalog(std::move(first_catalog)),
       grants(cook_options.resources),
-      workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}) {
+      workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}),
+      costs(std::move(cost_table)) {
   GALLEY_CHECK(options.platform_count >= 1 && options.platform_count <= 32);
   GALLEY_CHECK(catalog != nullptr);
   GALLEY_CHECK(options.silence_max > absl::ZeroDuration() &&
                options.silence_max < absl::InfiniteDuration());
-  for (auto& [name, cost] : cost_table) costs.emplace(std::move(name), cost);
 }
 
 void CookCore::Impl::Apply(const Event& event) {

@@ -46,7 +46,8 @@ struct Counters {
   uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0,
            results_failed = 0;  // (package, platform)
   uint64_t results_wanted = 0;
-  uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0;
+  uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0,
+           jobs_retracted = 0;
   uint64_t workers_attached = 0;
 };
 

@@ -18,6 +18,7 @@
 #include "director/core/agenda.h"
 #include "director/core/blame.h"
 #include "director/core/cook_core.h"
+#include "director/core/costs.h"
 #include "director/core/grants.h"
 #include "director/core/instigators.h"
 #include "director/core/lifecycle.h"
@@ -126,7 +127,10 @@ struct CookCore::Impl {
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
   void OnEnded(AttemptId id);
   Attempt* Current(AttemptId id);
-  void EndAttempt(AttemptId id, bool is_cancelled);
+  // What its worker is told.
+  enum class Tell : uint8_t { kNothing, kRetract, kCancel };
+  void EndAttempt(AttemptId id, Tell tell);
+  Tell ToTellOfDuplicate(AttemptId id) const;
   void TakeBack(Attempt& attempt, PlatformMask platforms);
   // Counts a fault of the infrastructure; fails the platforms when there were too many.
   void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
@@ -145,7 +149,11 @@ struct CookCore::Impl {
   void HandOver(PackageId package, WorkerId worker);
   Desire& DesireFor(WorkerId worker);
   void Acknowledge(WorkerId worker, ReportId report);
-  absl::Duration CostOf(std::string_view name) const;
+  absl::Duration CostOf(PackageId package) const;
+
+  // balancing.cc
+  void Balance();
+  bool RetractFor(WorkerId idle);
 
   // committing.cc
   void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker,
@@ -189,7 +197,6 @@ struct CookCore::Impl {
 
   // Constant.
   CookOptions options;
-  absl::flat_hash_map<std::string, absl::Duration> costs;  // look-up only
 
   std::shared_ptr<const Catalog> catalog;
   uint32_t epoch = 1;  // of the catalog
@@ -232,8 +239,7 @@ struct CookCore::Impl {
   absl::btree_map<CommitKey, std::vector<std::pair<WorkerId, ReportId>>> commits;
   uint32_t spawn_failures = 0;  // in a row
   uint32_t losses = 0;          // of workers, with no report in between
-  absl::Duration measured_total;
-  int64_t measured_count = 0;
+  Costs costs;
 
   Turn turn;
 };

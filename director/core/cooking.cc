@@ -97,14 +97,14 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   Slot& slot = package.slots[saved.platform];
   bool is_acknowledged = true;
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
-    if (was_expected && attempt.remaining == 0) EndAttempt(id, false);
+    if (was_expected && attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
   } else if (!saved.is_current) {
     Commit(package_id, saved.platform, saved.result->id, worker, report);
     is_acknowledged = false;
     if (was_expected) {
       lifecycle.SetPhase(package_id, saved.platform,
                          request->force ? Phase::kToCook : Phase::kToLookUp);
-      if (attempt.remaining == 0) EndAttempt(id, false);
+      if (attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
       BlameInfrastructure(package_id, bit, "its files changed while it was cooked", "");
     }
   } else {
@@ -120,7 +120,8 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     if (package.work != nullptr && package.work->attempt != 0) {
       const AttemptId current = package.work->attempt;
       attempts.at(current).remaining &= ~bit;
-      if (attempts.at(current).remaining == 0) EndAttempt(current, current != id);
+      if (attempts.at(current).remaining == 0)
+        EndAttempt(current, current == id ? Tell::kNothing : ToTellOfDuplicate(current));
     }
   }
   Advance(package_id);
@@ -148,7 +149,7 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   } else {
     BlameInfrastructure(package, platforms, failed.error, failed.log);
   }
-  if (Current(id) != nullptr && attempts.at(id).remaining == 0) EndAttempt(id, false);
+  if (Current(id) != nullptr && attempts.at(id).remaining == 0) EndAttempt(id, Tell::kNothing);
   Advance(package);
 }
 
@@ -202,7 +203,7 @@ void CookCore::Impl::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   if (attempt == nullptr || needs.platform >= options.platform_count) return;
   const PackageId package_id = attempt->package;
   PackageData& package = packages[package_id];
-  EndAttempt(id, false);
+  EndAttempt(id, Tell::kNothing);
   const PlatformMask platforms = InPhase(package_id, Phase::kToCook) & MaskOf(needs.platform);
   std::string error;
   if (platforms == 0) {
@@ -234,7 +235,7 @@ void CookCore::Impl::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   const PackageId package_id = attempt->package;
   PackageData& package = packages[package_id];
   const uint32_t attempt_epoch = attempt->epoch;
-  EndAttempt(id, false);
+  EndAttempt(id, Tell::kNothing);
   ++package.generation;
   if (blame.AddInfrastructureFault(package_id) >= options.infrastructure_attempts_max) {
     return FailPackage(package_id, Stage::kLoad,
@@ -259,7 +260,7 @@ void CookCore::Impl::OnEnded(AttemptId id) {
   if (attempt == nullptr) return;
   const PackageId package = attempt->package;
   const PlatformMask left = attempt->remaining;
-  EndAttempt(id, false);
+  EndAttempt(id, Tell::kNothing);
   BlameInfrastructure(package, left, "the worker gave it back", "");
   Advance(package);
 }
@@ -273,7 +274,7 @@ void CookCore::Impl::TakeBack(Attempt& attempt, PlatformMask platforms) {
 }
 
 // The caller calls Advance.
-void CookCore::Impl::EndAttempt(AttemptId id, bool is_cancelled) {
+void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts.at(id);
   Worker& worker = *workers.Find(attempt.worker);
   attempt.is_current = false;
@@ -285,10 +286,16 @@ void CookCore::Impl::EndAttempt(AttemptId id, bool is_cancelled) {
   work.attempt = 0;
   work.is_loaded = false;
   if (attempt.remaining == 0 && attempt.measured > absl::ZeroDuration()) {
-    measured_total += attempt.measured;
-    ++measured_count;
+    costs.Measured(packages[attempt.package].cost_traits, attempt.measured);
   }
-  if (is_cancelled) DesireFor(attempt.worker).cancel.push_back(id);
+  if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
+  if (tell == Tell::kRetract) DesireFor(attempt.worker).retract.push_back(id);
+}
+
+// To stop what runs costs its worker an executor that is warm.
+CookCore::Impl::Tell CookCore::Impl::ToTellOfDuplicate(AttemptId id) const {
+  constexpr absl::Duration kWorthAnExecutor = absl::Milliseconds(500);
+  return attempts.at(id).expected < kWorthAnExecutor ? Tell::kRetract : Tell::kCancel;
 }
 
 }  // namespace galley::director

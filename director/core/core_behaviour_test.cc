@@ -306,7 +306,7 @@ TEST(AttachTest, AJobThatIsLostOnItsWayEachTimeFailsInTheEnd) {
                  "way to its worker\n"));
 }
 
-TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerIsCancelled) {
+TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerIsRetracted) {
   CoreHarness shell("A\n");
   shell.Request({"A"});
   const HarnessJob first = shell.JobOf("A");
@@ -315,8 +315,19 @@ TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerI
   ASSERT_NE(shell.JobOf("A").worker, first.worker);
   shell.TakeLog();
   shell.Saved(first);
-  EXPECT_EQ(shell.TakeLog(), "cancel A\ndone A\nroot A\npublish 0\nended\n");
+  EXPECT_EQ(shell.TakeLog(), "retract A\ndone A\nroot A\npublish 0\nended\n");
   EXPECT_EQ(shell.core().counters().results_cooked, 1u);
+}
+
+TEST(AttachTest, TheSecondMakerOfALongJobIsCancelled) {
+  CoreHarness shell("A ~ 900000\n");
+  shell.Request({"A"});
+  const HarnessJob first = shell.JobOf("A");
+  shell.Send(WorkerLost{first.worker, "no route", true});
+  shell.Pass(absl::Seconds(1));
+  shell.TakeLog();
+  shell.Saved(first);
+  EXPECT_TRUE(shell.Says("cancel A\n"));
 }
 
 TEST(AttachTest, OfTwoResultsForOnePackageOneIsCommitted) {

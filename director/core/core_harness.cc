@@ -18,6 +18,7 @@ TextProject::TextProject(const std::string& text) {
     if (kind == "!") std::getline(words >> std::ws, package.verdict);
     if (kind == "@never") package.entry.never_cook = true;
     if (kind == "@gpu") package.entry.resources = {"gpu"};
+    if (kind == "~") words >> package.entry.source_bytes;
     while (kind == "@culture" && words >> word) package.entry.localised.push_back(word);
     while (kind == ":" && words >> word)
       package.generated.push_back({"_gen/" + word, Digest::Of(name + word), "", ""});
@@ -191,6 +192,11 @@ void CoreHarness::Do(const Desire& effect) {
     const auto job = std::find_if(jobs_.begin(), jobs_.end(),
                                   [&](const HarnessJob& j) { return j.start.attempt == attempt; });
     Say("cancel " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)));
+  }
+  for (const AttemptId attempt : effect.retract) {
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                  [&](const HarnessJob& j) { return j.start.attempt == attempt; });
+    Say("retract " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)));
   }
   for (const Desire::Start& start : effect.start) {
     Say("start " + core_->NameOf(start.package) + " " + std::to_string(effect.worker.value()));

@@ -6,8 +6,6 @@
 namespace galley::director {
 namespace {
 
-// Expected of a package of which nothing is known, until something was measured.
-constexpr absl::Duration kUnknownCost = absl::Milliseconds(200);
 constexpr int kTermShift = 40;
 
 }  // namespace
@@ -26,9 +24,8 @@ void CookCore::Impl::Acknowledge(WorkerId id, ReportId report) {
   if (worker->presence == Worker::Presence::kAttached) DesireFor(id).persisted.push_back(report);
 }
 
-absl::Duration CookCore::Impl::CostOf(std::string_view name) const {
-  if (const auto found = costs.find(std::string(name)); found != costs.end()) return found->second;
-  return measured_count == 0 ? kUnknownCost : measured_total / measured_count;
+absl::Duration CookCore::Impl::CostOf(PackageId id) const {
+  return costs.Of(packages[id].name, packages[id].cost_traits);
 }
 
 void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
@@ -48,7 +45,7 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
         std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end())
       continue;
     const Attempt lost = attempts.at(attempt);
-    EndAttempt(attempt, true);
+    EndAttempt(attempt, Tell::kCancel);
     BlameInfrastructure(lost.package, lost.remaining, "it was lost on the way to its worker", "");
     Advance(lost.package);
   }
@@ -68,7 +65,7 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
   for (size_t i = 0; i < in_hand.size(); ++i) {
     if (Current(in_hand[i]) == nullptr) continue;  // a failure further up ended the cook
     const Attempt attempt = attempts.at(in_hand[i]);
-    EndAttempt(in_hand[i], false);
+    EndAttempt(in_hand[i], Tell::kNothing);
     // A worker takes its jobs in order: what is behind its slots was merely queued there.
     if (i >= worker->slots) {
       ++counters.jobs_retried;
@@ -149,11 +146,12 @@ void CookCore::Impl::Dispatch() {
   KeepWorkers();
   while (workers.Pick(WorkerId()).valid()) {
     const PackageId package = NextJob();
-    if (!package.valid()) return;
+    if (!package.valid()) break;
     WorkerId worker = workers.Pick(blame.LastWorker(package));
     if (!worker.valid()) worker = workers.Pick(WorkerId());
     HandOver(package, worker);
   }
+  Balance();
 }
 
 void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
@@ -165,7 +163,7 @@ void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
                   .worker = worker_id,
                   .granted = InPhase(id, Phase::kToCook),
                   .group = package.resource_group,
-                  .expected = CostOf(package.name)};
+                  .expected = CostOf(id)};
   attempt.remaining = attempt.granted;
   attempt.epoch = epoch;
   grants.Acquire(attempt.group);

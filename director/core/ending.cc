@@ -205,7 +205,7 @@ void CookCore::Impl::CancelAll() {
     const std::vector<AttemptId> in_hand(worker.in_hand.begin(), worker.in_hand.end());
     for (const AttemptId attempt : in_hand) {
       const PackageId package = attempts.at(attempt).package;
-      EndAttempt(attempt, true);
+      EndAttempt(attempt, Tell::kCancel);
       Advance(package);
     }
   }

@@ -235,7 +235,8 @@ struct Desire {
   };
   WorkerId worker;
   std::vector<Start> start;
-  std::vector<AttemptId> cancel;
+  std::vector<AttemptId> cancel;   // what runs is ended
+  std::vector<AttemptId> retract;  // what runs goes on
   std::vector<ReportId> persisted;
   bool drain = false;
 };

@@ -1,11 +1,21 @@
 #include "director/core/load_queue.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "common/base/status_macros.h"
 
 namespace galley::director {
 
+int LengthOf(absl::Duration expected) {
+  constexpr absl::Duration kShort = absl::Milliseconds(32);
+  return static_cast<int>(std::bit_width(static_cast<uint64_t>(
+      std::max<int64_t>(absl::IDivDuration(expected, kShort, &expected), 0))));
+}
+
 void LoadQueue::Push(PackageId package, const LoadOrder& order) {
-  const Key key(-static_cast<int>(order.urgency), order.was_loaded, order.rank, package);
+  const Key key(-static_cast<int>(order.urgency), order.was_loaded, -order.length, order.rank,
+                package);
   if (const auto found = keys_.find(package); found != keys_.end()) {
     if (found->second == key) return;
     order_.erase(found->second);
@@ -23,7 +33,7 @@ void LoadQueue::Remove(PackageId package) {
 
 PackageId LoadQueue::Top() const {
   GALLEY_CHECK(!order_.empty());
-  return std::get<3>(*order_.begin());
+  return std::get<4>(*order_.begin());
 }
 
 Urgency LoadQueue::TopUrgency() const {

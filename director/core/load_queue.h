@@ -1,15 +1,16 @@
 // LoadQueue: packages that must be cooked and are in nobody's hands.
 //
-// Order: urgency, then never loaded before (they reveal the graph), then lowest rank (leaves
-// first), then lowest PackageId. Invariant: holds p exactly while p is in kLoad, has no attempt and
-// is not backing off (Lifecycle keeps it so). Cost: Push, Remove, Pop O(log n).   Threads: none;
-// owned by CookCore.
+// Order: urgency, then never loaded before (they reveal the graph), then longest (so that no long
+// job begins when all others are done), then lowest rank (leaves first), then lowest PackageId.
+// Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle
+// keeps it so). Cost: Push, Remove, Pop O(log n).   Threads: none; owned by CookCore.
 #pragma once
 
 #include <tuple>
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
 #include "director/core/ranks.h"
@@ -19,8 +20,13 @@ namespace galley::director {
 struct LoadOrder {
   Urgency urgency = Urgency::kNormal;
   bool was_loaded = false;
+  int length = 0;  // see LengthOf
   Rank rank = 0;
 };
+
+// The class of an expected time: 0 below 32 ms, one more with each doubling. Rough, so that among
+// jobs of a kind the rank decides.
+int LengthOf(absl::Duration expected);
 
 class LoadQueue {
  public:
@@ -35,7 +41,7 @@ class LoadQueue {
   size_t size() const { return order_.size(); }
 
  private:
-  using Key = std::tuple<int, bool, Rank, PackageId>;  // negated urgency
+  using Key = std::tuple<int, bool, int, Rank, PackageId>;  // negated urgency and length
   absl::btree_set<Key> order_;
   absl::flat_hash_map<PackageId, Key> keys_;
 };

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "director/core/costs.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
 #include "director/core/package_state.h"
@@ -86,9 +87,10 @@ struct PackageData {
   uint32_t explored_epoch = 0;    // of the catalog
   PlatformMask followed = 0;      // platforms whose `explored` is in edges and problems
   uint64_t generation = 0;        // of look-ups; raised when older answers are void
-  absl::Duration cost;            // expected, all platforms
-  std::vector<Slot> slots;        // by platform; empty: not in a cook
-  std::vector<Edge> edges;        // sorted by (target, kind)
+  CostTraits cost_traits;
+  absl::Duration cost;      // expected, all platforms, when it began
+  std::vector<Slot> slots;  // by platform; empty: not in a cook
+  std::vector<Edge> edges;  // sorted by (target, kind)
   std::vector<Problem> problems;
   std::vector<PackageId> cooked_inputs;          // sorted: known so far
   std::vector<PackageId> generates;              // sorted by id: listed now

@@ -35,20 +35,21 @@ TEST(LoadQueueTest, NeverLoadedComesBeforeLowerRank) {
 TEST(LoadQueueTest, AgreesWithASet) {
   std::mt19937 random(7);
   LoadQueue queue;
-  std::set<std::tuple<int, bool, Rank, uint32_t>> model;
+  std::set<std::tuple<int, bool, int, Rank, uint32_t>> model;
   for (int i = 0; i < 5000; ++i) {
     const uint32_t id = static_cast<uint32_t>(random() % 40);
-    std::erase_if(model, [&](const auto& key) { return std::get<3>(key) == id; });
+    std::erase_if(model, [&](const auto& key) { return std::get<4>(key) == id; });
     if (random() % 3 == 0) {
       queue.Remove(PackageId(id));
     } else {
       const LoadOrder order{static_cast<Urgency>(random() % 4), random() % 2 == 0,
-                            static_cast<Rank>(random() % 10)};
+                            static_cast<int>(random() % 3), static_cast<Rank>(random() % 10)};
       queue.Push(PackageId(id), order);
-      model.emplace(-static_cast<int>(order.urgency), order.was_loaded, order.rank, id);
+      model.emplace(-static_cast<int>(order.urgency), order.was_loaded, -order.length, order.rank,
+                    id);
     }
     ASSERT_EQ(queue.size(), model.size());
-    ASSERT_TRUE(model.empty() || queue.Top().value() == std::get<3>(*model.begin()));
+    ASSERT_TRUE(model.empty() || queue.Top().value() == std::get<4>(*model.begin()));
   }
 }
 

@@ -90,7 +90,6 @@ void CookCore::Impl::Join(PackageId id, InstigatorCategory category, PackageId r
   }
   if (!package.is_in_cook) {
     package.urgency = urgency;
-    package.cost = CostOf(package.name);
     lifecycle.Enter(id, request->platforms);
     agenda.Push(urgency, {AgendaItem::Kind::kBegin, id});
   }
@@ -147,6 +146,8 @@ void CookCore::Impl::Begin(PackageId id) {
                        "its rule asks for the resource '" + unknown +
                            "': expected one that [resources] names with a count of 1 or more");
   }
+  package.cost_traits = costs.TraitsOf(entry->cooker, entry->source_bytes);
+  package.cost = CostOf(id);
   package.work->has_begun = true;
   if (request->force) {
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -188,7 +189,7 @@ void CookCore::Impl::Unlisted(PackageId id, PackageId generator) {
             " does not generate it: expected it in the list of packages that its cook gives");
   }
   WakeWaiters(id);
-  if (package.work->attempt != 0) EndAttempt(package.work->attempt, true);
+  if (package.work->attempt != 0) EndAttempt(package.work->attempt, Tell::kCancel);
   lifecycle.SetState(id, State::kIdle, "not generated");
   lifecycle.Withdraw(id);
 }
@@ -205,7 +206,7 @@ void CookCore::Impl::Requeue(PackageId id) {
   if (!package.is_in_cook) return;
   ++package.generation;
   if (package.work != nullptr && package.work->attempt != 0)
-    EndAttempt(package.work->attempt, true);
+    EndAttempt(package.work->attempt, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);
   package.is_skipped = package.is_listing_final = false;

@@ -82,4 +82,25 @@ WorkerId Workers::Pick(WorkerId avoid) const {
   return best;
 }
 
+WorkerId Workers::Idle() const {
+  for (const auto& [id, worker] : workers_) {
+    if (worker.presence == Worker::Presence::kAttached && worker.in_hand.size() < worker.slots)
+      return id;
+  }
+  return WorkerId();
+}
+
+WorkerId Workers::Busiest() const {
+  WorkerId best;
+  absl::Duration most;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.presence != Worker::Presence::kAttached || worker.in_hand.size() <= worker.slots)
+      continue;
+    if (best.valid() && worker.expected <= most) continue;
+    best = id;
+    most = worker.expected;
+  }
+  return best;
+}
+
 }  // namespace galley::director

@@ -310,6 +310,7 @@ void DirectorShell::Do(const Desire& effect) {
   v1::ToWorker message;
   for (const Desire::Start& start : effect.start) FillJob(start, message);
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
+  for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
   for (const ReportId report : effect.persisted) message.add_persisted(report);
   message.set_drain(effect.drain);
   service_->Send(WorkerName(effect.worker), std::move(message));

@@ -96,6 +96,7 @@ ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
   }
   entry.recipes = std::move(*recipes);
   entry.never = IsNever(file.path);
+  entry.source_bytes = file.stat.size_bytes;
   return entry;
 }
 
@@ -124,12 +125,19 @@ std::vector<std::string> ProjectCatalog::LocalisedOf(std::string_view name) cons
   return localised;
 }
 
+CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
+  CatalogEntry answer{.error = entry.error, .never_cook = entry.never};
+  answer.source_bytes = entry.source_bytes;
+  if (entry.recipes == nullptr || entry.recipes->empty()) return answer;
+  answer.resources = entry.recipes->front().needs.resources;
+  answer.cooker = entry.recipes->front().recipe.cooker;
+  return answer;
+}
+
 std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
   const Entry* entry = EntryOf(name);
   if (entry == nullptr) return std::nullopt;
-  CatalogEntry answer{.error = entry->error, .never_cook = entry->never};
-  if (entry->recipes != nullptr && !entry->recipes->empty())
-    answer.resources = entry->recipes->front().needs.resources;
+  CatalogEntry answer = AnswerOf(*entry);
   if (!cultures_.empty()) answer.localised = LocalisedOf(name);
   return answer;
 }
@@ -154,11 +162,7 @@ CatalogEntry ProjectCatalog::Generated(std::string_view name, std::string_view c
     }
     remembered.entry.never = IsNever(name);
   }
-  CatalogEntry answer{.error = remembered.entry.error, .never_cook = remembered.entry.never};
-  if (remembered.entry.recipes != nullptr && !remembered.entry.recipes->empty()) {
-    answer.resources = remembered.entry.recipes->front().needs.resources;
-  }
-  return answer;
+  return AnswerOf(remembered.entry);
 }
 
 RecipesPtr ProjectCatalog::RecipesOf(std::string_view name) const {

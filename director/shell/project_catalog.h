@@ -57,10 +57,12 @@ class ProjectCatalog final : public Catalog {
     RecipesPtr recipes;
     std::string error;
     bool never = false;
+    uint64_t source_bytes = 0;
   };
 
   ProjectCatalog() = default;
   const Entry* EntryOf(std::string_view name) const;
+  static CatalogEntry AnswerOf(const Entry& entry);
   Entry ResolveOne(const content::FileEntry& file, bool has_sidecar, bool& is_package) const;
   bool IsNever(std::string_view name) const;
   std::vector<std::string> LocalisedOf(std::string_view name) const;

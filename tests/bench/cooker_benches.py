@@ -47,7 +47,7 @@ def bare(bin, lists):
 
 def against_bare(bin, name, project, jobs, runs):
     """Processor time beside one bare encoder process; what two workers gain beside what two bare processes gain."""
-    folder = tempfile.mkdtemp()
+    folder = tempfile.mkdtemp(dir=os.path.dirname(project))
     one, two = write_lists(jobs, folder, 1), []
     times = {}
     for _ in range(runs):
@@ -58,7 +58,6 @@ def against_bare(bin, name, project, jobs, runs):
             times.setdefault(kind, []).append(seconds_of_children(action))
             if kind == "bare2":
                 one = write_lists(jobs, folder, 1)
-    shutil.rmtree(folder)
     elapsed = {kind: statistics.median(e for e, _ in all) for kind, all in times.items()}
     cpu = {kind: statistics.median(c for _, c in all) for kind, all in times.items()}
     gain = (elapsed["galley1"] / elapsed["galley2"]) / (elapsed["bare1"] / elapsed["bare2"])

@@ -96,6 +96,7 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   }
   for (const v1::Job& job : message.start()) TakeJob(job);
   for (const uint64_t attempt : message.cancel()) Cancel(attempt, effects);
+  for (const uint64_t attempt : message.retract()) Retract(attempt);
   if (message.drain()) is_draining_ = true;
   if (message.resend_all()) {
     sent_report_ = 0;
@@ -119,14 +120,19 @@ void SessionCore::TakeJob(const v1::Job& job) {
   queue_.push_back(attempt);
 }
 
+// False: it runs, or is not in hand.
+bool SessionCore::Retract(uint64_t attempt) {
+  const auto at = attempts_.find(attempt);
+  if (at == attempts_.end() || at->second.slot.has_value()) return false;
+  std::erase(queue_, attempt);
+  End(attempt);
+  return true;
+}
+
 void SessionCore::Cancel(uint64_t attempt, std::vector<SessionEffect>& effects) {
   const auto at = attempts_.find(attempt);
   if (at == attempts_.end()) return;
-  if (!at->second.slot.has_value()) {
-    std::erase(queue_, attempt);
-    End(attempt);
-    return;
-  }
+  if (Retract(attempt)) return;
   if (std::exchange(at->second.is_cancelled, true)) return;
   effects.emplace_back(StopJob{.slot = *at->second.slot, .attempt = attempt});
 }

@@ -140,6 +140,7 @@ class SessionCore {
   void Apply(const Tick& event, std::vector<SessionEffect>& effects);
 
   void TakeJob(const v1::Job& job);
+  bool Retract(uint64_t attempt);
   void Cancel(uint64_t attempt, std::vector<SessionEffect>& effects);
   void DropAll();
   void StartJobs(std::vector<SessionEffect>& effects);

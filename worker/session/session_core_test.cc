@@ -125,6 +125,30 @@ class SessionCoreTest : public ::testing::Test {
   std::optional<ExitSession> exit_;
 };
 
+TEST_F(SessionCoreTest, WhatIsRetractedIsDroppedUnlessItRuns) {
+  Attach();
+  Give({JobOf(1), JobOf(2), JobOf(3)});  // two slots
+  v1::ToWorker message = Message();
+  message.add_retract(2);
+  message.add_retract(3);
+  message.add_retract(99);
+  Step(Received{message});
+  EXPECT_THAT(stopped_, IsEmpty());
+  EXPECT_EQ(core_.in_hand(), 2u);
+  ASSERT_EQ(sent_.back().reports_size(), 1);
+  EXPECT_EQ(sent_.back().reports(0).attempt(), 3u);
+  EXPECT_TRUE(sent_.back().reports(0).has_ended());
+}
+
+TEST_F(SessionCoreTest, HasNewsExactlyWhileThereIsSomethingToSay) {
+  EXPECT_FALSE(core_.HasNews());
+  std::vector<SessionEffect> effects;
+  core_.Step(now_, Connected{}, effects);
+  EXPECT_TRUE(core_.HasNews());
+  core_.Flush(effects);
+  EXPECT_FALSE(core_.HasNews());
+}
+
 TEST_F(SessionCoreTest, HelloComesFirstAndOnlyOnce) {
   Step(Connected{});
   Step(Tick{});

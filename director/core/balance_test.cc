@@ -1,0 +1,79 @@
+// How work is spread over workers: by expected time, and moved when one has nothing to do.
+#include "director/core/core_harness.h"
+#include "director/core/costs.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+constexpr const char* kTown = "A ~ 100000\nB ~ 100000\nC ~ 100000\nD ~ 100000\nE ~ 100000\n";
+
+// Worker 0 has all jobs of kTown, worker 1 attaches after it.
+CoreHarness AllInOneHand(const std::string& town = kTown) {
+  CookOptions options;
+  options.workers = 2;
+  CoreHarness shell(town, options);
+  shell.hold_workers = true;
+  shell.slots = 1;
+  shell.Request({"A", "B", "C", "D", "E"});
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  return shell;
+}
+
+TEST(BalanceTest, AWorkerThatHasNothingToDoTakesFromTheEndOfTheLongestQueue) {
+  CoreHarness shell = AllInOneHand();
+  ASSERT_EQ(shell.TakeLog(),
+            "spawn 0\nspawn 1\nstart E 0\nstart D 0\nstart C 0\nstart B 0\nstart A 0\n");
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  EXPECT_EQ(shell.TakeLog(), "retract A\nretract B\nstart A 1\nstart B 1\n");
+  EXPECT_EQ(shell.core().counters().jobs_retracted, 2u);
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("root A B C D E\n"));
+  EXPECT_EQ(shell.core().counters().results_cooked, 5u);
+}
+
+TEST(BalanceTest, WhatHadBegunGoesOnAndTheFirstResultCounts) {
+  CoreHarness shell = AllInOneHand();
+  const HarnessJob before = shell.JobOf("A");
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  ASSERT_NE(shell.JobOf("A").worker, before.worker);
+  shell.TakeLog();
+  shell.Saved(before);
+  EXPECT_TRUE(shell.Says("retract A\n"));  // the second maker need not begin
+  shell.Finish();
+  EXPECT_EQ(shell.core().counters().results_cooked, 5u);
+  EXPECT_EQ(shell.core().counters().jobs_retried, 0u);
+}
+
+TEST(BalanceTest, AJobThatIsLoadedIsNotTaken) {
+  CoreHarness shell = AllInOneHand();
+  shell.Loaded("A");
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  EXPECT_NE(shell.JobOf("B").worker, shell.JobOf("A").worker);
+  EXPECT_FALSE(shell.Says("retract A"));
+}
+
+TEST(BalanceTest, TheLongestJobBeginsFirst) {
+  CookOptions options;
+  options.workers = 1;
+  CoreHarness shell("A ~ 100\nB ~ 90000\nC ~ 9000000\nD ~ 200\n", options);
+  shell.slots = 1;
+  shell.Request({"A", "B", "C", "D"});
+  EXPECT_TRUE(shell.Says("spawn 0\nstart C 0\nstart B 0\n")) << shell.TakeLog();
+}
+
+TEST(CostsTest, HistoryComesFirstThenTheCookersOwnMeasureThenTheSize) {
+  Costs costs({{"/Game/known", absl::Seconds(3)}});
+  const CostTraits small = costs.TraitsOf("texture", 4096),
+                   large = costs.TraitsOf("texture", 61'440);
+  const CostTraits other = costs.TraitsOf("shader", 4096);
+  EXPECT_EQ(costs.Of("/Game/known", small), absl::Seconds(3));
+  EXPECT_EQ(costs.Of("/Game/a", small), absl::Microseconds(8192));
+  costs.Measured(small, absl::Milliseconds(100));
+  EXPECT_EQ(costs.Of("/Game/a", small), absl::Milliseconds(100));
+  EXPECT_EQ(costs.Of("/Game/a", large), absl::Milliseconds(800));
+  EXPECT_EQ(costs.Of("/Game/a", other), absl::Microseconds(8192));
+}
+
+}  // namespace
+}  // namespace galley::director

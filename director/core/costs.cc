@@ -1,0 +1,50 @@
+#include "director/core/costs.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+
+namespace galley::director {
+namespace {
+
+// A job's fixed part, as if its source were so much larger.
+constexpr double kFixedBytes = 4096;
+// Before anything was measured.
+constexpr absl::Duration kCostOfByte = absl::Microseconds(1);
+
+double WeightOf(const CostTraits& traits) { return kFixedBytes + traits.source_bytes; }
+
+}  // namespace
+
+Costs::Costs(CostTable history) {
+  for (auto& [name, cost] : history) history_.emplace(std::move(name), cost);
+}
+
+CostTraits Costs::TraitsOf(std::string_view cooker, uint64_t source_bytes) {
+  const auto [at, is_new] =
+      cookers_.try_emplace(std::string(cooker), static_cast<uint32_t>(measured_.size()));
+  if (is_new) measured_.emplace_back();
+  return {.cooker = at->second,
+          .source_bytes = static_cast<uint32_t>(
+              std::min<uint64_t>(source_bytes, std::numeric_limits<uint32_t>::max()))};
+}
+
+absl::Duration Costs::Of(std::string_view package, const CostTraits& traits) const {
+  const auto known = history_.find(absl::string_view(package.data(), package.size()));
+  if (known != history_.end()) return known->second;
+  const double weight = WeightOf(traits);
+  if (traits.cooker >= measured_.size() || measured_[traits.cooker].weight == 0)
+    return kCostOfByte * weight;
+  const Sums& sums = measured_[traits.cooker];
+  return sums.time * (weight / sums.weight);
+}
+
+void Costs::Measured(const CostTraits& traits, absl::Duration time) {
+  if (traits.cooker >= measured_.size()) return;
+  measured_[traits.cooker].time += time;
+  measured_[traits.cooker].weight += WeightOf(traits);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,46 @@
+// Costs: what the cook of a package is expected to take.
+//
+// Known by name from history; guessed otherwise from what this cook has measured of the same
+// cooker, in proportion to the source's size plus a fixed part (a ratio estimate: sums only), and
+// before anything was measured from the size alone. Cost: Of O(1), without allocation. Threads:
+// none; owned by CookCore.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "director/core/cook_core.h"
+
+namespace galley::director {
+
+// What a cost is guessed by.
+struct CostTraits {
+  uint32_t cooker = 0;        // index of Costs::CookerOf
+  uint32_t source_bytes = 0;  // saturated
+};
+
+class Costs {
+ public:
+  explicit Costs(CostTable history);
+
+  CostTraits TraitsOf(std::string_view cooker, uint64_t source_bytes);
+  absl::Duration Of(std::string_view package, const CostTraits& traits) const;
+  // A whole attempt took so long.
+  void Measured(const CostTraits& traits, absl::Duration time);
+
+ private:
+  struct Sums {
+    absl::Duration time;
+    double weight = 0;
+  };
+
+  absl::flat_hash_map<std::string, absl::Duration> history_;  // look-up only
+  absl::flat_hash_map<std::string, uint32_t> cookers_;
+  std::vector<Sums> measured_;  // by cooker
+};
+
+}  // namespace galley::director
