@@ -167,7 +167,11 @@ void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
   attempt.remaining = attempt.granted;
   attempt.epoch = epoch;
   grants.Acquire(attempt.group);
-  Desire::Start start{.attempt = attempt_id, .package = id, .platforms = attempt.granted};
+  Desire::Start start{.attempt = attempt_id,
+                      .package = id,
+                      .platforms = attempt.granted,
+                      .cooked = {},
+                      .expected = attempt.expected};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(attempt.granted & MaskOf(p))) continue;
     lifecycle.SetPhase(id, p, Phase::kInHand);

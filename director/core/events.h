@@ -232,6 +232,7 @@ struct Desire {
     PackageId package;
     PlatformMask platforms = 0;
     std::vector<CookedResult> cooked;
+    absl::Duration expected;
   };
   WorkerId worker;
   std::vector<Start> start;

@@ -68,24 +68,40 @@ class SocketSink final : public JobSink {
   absl::Status Loaded(const LoadReport& report) override {
     std::vector<Blob> blobs;
     const v1::FromExecutor message = LoadedMessage(report, blobs);
-    return Send(message, blobs);
+    return Send(message, std::move(blobs));
   }
   absl::Status Saved(const SaveReport& report) override {
     std::vector<Blob> blobs;
     const v1::FromExecutor message = SavedMessage(report, PeakBytes(), blobs);
-    return Send(message, blobs);
+    if (!report.is_last) return Send(message, std::move(blobs));
+    Keep(message, std::move(blobs));  // the job's end goes with it
+    return absl::OkStatus();
   }
 
-  absl::Status Send(const v1::FromExecutor& message, const std::vector<Blob>& blobs) {
+  absl::Status Send(const v1::FromExecutor& message, std::vector<Blob> blobs) {
+    Keep(message, std::move(blobs));
     std::vector<FrameView> frames;
-    for (const Blob& blob : blobs) frames.push_back({FrameKind::kBlob, *blob});
-    const std::string bytes = message.SerializeAsString();
-    frames.push_back({FrameKind::kMessage, bytes});
-    return SendFrames(socket_, frames);
+    for (const Kept& kept : kept_) {
+      for (const Blob& blob : kept.blobs) frames.push_back({FrameKind::kBlob, *blob});
+      frames.push_back({FrameKind::kMessage, kept.message});
+    }
+    const absl::Status sent = SendFrames(socket_, frames);
+    kept_.clear();
+    return sent;
   }
 
  private:
+  struct Kept {
+    std::string message;
+    std::vector<Blob> blobs;
+  };
+
+  void Keep(const v1::FromExecutor& message, std::vector<Blob> blobs) {
+    kept_.push_back({message.SerializeAsString(), std::move(blobs)});
+  }
+
   int socket_;
+  std::vector<Kept> kept_;
 };
 
 class Executor {

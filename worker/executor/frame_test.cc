@@ -13,8 +13,8 @@ TEST(FrameTest, FramesArriveWholeHoweverTheyAreCut) {
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   const FileDescriptor a(ends[0]);
   const FileDescriptor b(ends[1]);
-  const FrameView frames[] = {{FrameKind::kBlob, "bytes"}, {FrameKind::kMessage, ""}};
-  ASSERT_TRUE(SendFrames(a.get(), frames).ok());
+  const FrameView sent[] = {{FrameKind::kBlob, "bytes"}, {FrameKind::kMessage, ""}};
+  ASSERT_TRUE(SendFrames(a.get(), sent).ok());
   FrameReader reader;
   std::vector<Frame> frames;
   char piece = 0;

@@ -205,6 +205,7 @@ class Job {
       return std::find(report.platforms.begin(), report.platforms.end(), other.platform) !=
              report.platforms.end();
     });
+    report.is_last = left_.empty();
     return Sent(sink_.Saved(report));
   }
 

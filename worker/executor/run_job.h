@@ -57,6 +57,7 @@ struct SaveReport {
   absl::Time started;
   absl::Duration load_time;
   absl::Duration save_time;
+  bool is_last = false;  // the end of the job follows at once
 };
 
 class JobSink {

@@ -27,7 +27,7 @@ bool IsRefusal(grpc::StatusCode code) {
 }  // namespace
 
 struct DirectorStream::Impl {
-  EventQueue* events = nullptr;
+  EventSink* events = nullptr;
   std::unique_ptr<v1::Director::Stub> stub;
 
   base::Mutex write_mutex;  // held while writing, so that Finish never races a Write
@@ -55,12 +55,12 @@ struct DirectorStream::Impl {
       writable = stream.get();
       writable_number = number;
     }
-    events->Push({.event = Connected{}, .stream = number});
+    events->Take(Connected{}, number);
     v1::ToWorker message;
     bool has_read = false;
     while (stream->Read(&message)) {
       has_read = true;
-      events->Push({.event = Received{std::move(message)}, .stream = number});
+      events->Take(Received{std::move(message)}, number);
       message.Clear();
     }
     {
@@ -73,9 +73,9 @@ struct DirectorStream::Impl {
       context = nullptr;
     }
     if (IsRefusal(status.error_code())) {
-      events->Push({.event = Refused{status.error_message()}, .stream = number});
+      events->Take(Refused{status.error_message()}, number);
     } else {
-      events->Push({.event = Disconnected{}, .stream = number});
+      events->Take(Disconnected{}, number);
       if (has_read)
         LogInfo("director stream ended code={} {}", static_cast<int>(status.error_code()),
                 status.error_message());
@@ -100,7 +100,7 @@ struct DirectorStream::Impl {
   }
 };
 
-DirectorStream::DirectorStream(const std::string& address, EventQueue* events)
+DirectorStream::DirectorStream(const std::string& address, EventSink* events)
     : impl_(std::make_unique<Impl>()) {
   impl_->events = events;
   impl_->stub = v1::Director::NewStub(wire::OpenChannel(address));

@@ -9,13 +9,13 @@
 
 #include "absl/time/time.h"
 #include "galley/v1/worker.pb.h"
-#include "worker/session/event_queue.h"
+#include "worker/session/event_sink.h"
 
 namespace galley::worker {
 
 class DirectorStream {
  public:
-  DirectorStream(const std::string& address, EventQueue* events);
+  DirectorStream(const std::string& address, EventSink* events);
   ~DirectorStream();
 
   // Dropped unless `stream` is the present one: a broken stream's messages go with the next Attach.

@@ -63,9 +63,7 @@ void ExecutorSlot::Configure(v1::ExecutorSetup setup) { Push(std::move(setup)); 
 void ExecutorSlot::Start(v1::ExecutorJob job) { Push(std::move(job)); }
 void ExecutorSlot::Stop(uint64_t attempt) { Push(StopOrder{attempt}); }
 
-void ExecutorSlot::Emit(SessionEvent event) {
-  options_.events->Push({.event = std::move(event), .stream = 0});
-}
+void ExecutorSlot::Emit(const SessionEvent& event) { options_.events->Take(event); }
 
 void ExecutorSlot::Say(int level, std::string text) {
   v1::LogLine line;
@@ -100,34 +98,61 @@ bool ExecutorSlot::TakeOrders() {
 void ExecutorSlot::Apply(v1::ExecutorSetup setup) {
   setup_ = std::move(setup);
   is_set_up_ = false;
-  if (running_.has_value()) return;  // the present job goes on with what it has
+  if (is_running()) return;  // the present job goes on with what it has
   if (const absl::Status status = EnsureExecutor(); !status.ok())
     LogWarning("executor: {}", MessageOf(status));
 }
 
 void ExecutorSlot::Apply(v1::ExecutorJob job) {
-  GALLEY_CHECK(!running_.has_value());
-  // What an earlier job left in the heap must not count against this one.
-  if (child_.running() && ResidentBytes(child_.pid()) > job.job().memory_bytes() / 2) Discard();
-  running_ = Running{.job = std::move(job), .deadline = absl::InfiniteFuture()};
-  log_tail_.clear();
-  log_line_.clear();
-  absl::Status status = EnsureExecutor();
-  if (status.ok()) {
-    v1::ToExecutor message;
-    *message.mutable_job() = running_->job;
-    status = SendToExecutor(message);
+  jobs_.push_back({.job = std::move(job)});
+  SendDue();
+}
+
+// What an earlier job left in the heap must not count against the next one.
+bool ExecutorSlot::HasOutgrown(const v1::ExecutorJob& job) const {
+  return child_.running() && ResidentBytes(child_.pid()) > job.job().memory_bytes() / 2;
+}
+
+void ExecutorSlot::SendDue() {
+  while (sent_ < jobs_.size()) {
+    const v1::ExecutorJob& job = jobs_[sent_].job;
+    const bool is_ahead = is_running();
+    if (HasOutgrown(job)) {
+      if (is_ahead) return;  // when the others are done
+      Discard();
+    }
+    absl::Status status = SendJob(job);
+    if (absl::IsUnavailable(status) && is_ahead) return;  // its end is about to be read
     if (absl::IsUnavailable(status)) {  // it died while idle: that is nobody's fault
       Discard();
-      status = EnsureExecutor();
-      if (status.ok()) status = SendToExecutor(message);
+      status = SendJob(job);
     }
+    if (!status.ok()) {
+      Discard();
+      GiveUp(sent_, status);
+      continue;
+    }
+    ++sent_;
+    if (!is_ahead) BeginFront();
   }
-  running_->deadline = clock_.Monotonic() + absl::Microseconds(running_->job.job().timeout_us());
-  if (status.ok()) return;
-  const uint64_t lost = attempt();
-  Discard();
-  running_.reset();
+}
+
+absl::Status ExecutorSlot::SendJob(const v1::ExecutorJob& job) {
+  RETURN_IF_ERROR(EnsureExecutor());
+  v1::ToExecutor message;
+  *message.mutable_job() = job;
+  return SendToExecutor(message);
+}
+
+void ExecutorSlot::BeginFront() {
+  Held& front = jobs_.front();
+  front.deadline = clock_.Monotonic() + absl::Microseconds(front.job.job().timeout_us());
+  if (front.is_stopped) Lose(KilledFor::kCancel, "");
+}
+
+void ExecutorSlot::GiveUp(size_t index, const absl::Status& status) {
+  const uint64_t lost = jobs_[index].job.job().attempt();
+  jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(index));
   Emit(SlotLost{.slot = options_.teller.slot,
                 .attempt = lost,
                 .cause = v1::Failed::INFRASTRUCTURE,
@@ -136,7 +161,8 @@ void ExecutorSlot::Apply(v1::ExecutorJob job) {
 }
 
 void ExecutorSlot::Apply(const StopOrder& stop) {
-  if (running_.has_value() && attempt() == stop.attempt) Lose(KilledFor::kCancel, "");
+  if (attempt() == stop.attempt) return Lose(KilledFor::kCancel, "");
+  for (Held& held : jobs_) held.is_stopped |= held.job.job().attempt() == stop.attempt;
 }
 
 absl::Status ExecutorSlot::StartExecutor() {
@@ -192,7 +218,7 @@ void ExecutorSlot::Turn() {
       {wakeup_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {log_.get(), POLLIN, 0}};
   const int timeout =
       child_.running() ? static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod)) : -1;
-  ::poll(events, 3, running_.has_value() ? timeout : -1);
+  ::poll(events, 3, is_running() ? timeout : -1);
   if (events[2].revents != 0) ReadLog();
   if (events[1].revents != 0) ReadSocket();
   if (child_.running()) CheckLimits();
@@ -220,39 +246,41 @@ void ExecutorSlot::TakeLog(std::string_view bytes) {
       log_line_ += c;
       continue;
     }
-    if (!log_line_.empty() && (!running_.has_value() || running_->lines_sent++ < kLogLinesMax))
+    if (!log_line_.empty() && (!is_running() || jobs_.front().lines_sent++ < kLogLinesMax))
       Say(2, log_line_);
     log_line_.clear();
     if (c != '\n') log_line_ += c;
   }
 }
 
-void ExecutorSlot::ReadSocket() {
+bool ExecutorSlot::ReadSocket() {
   char piece[256 << 10];
   const ssize_t count = ::recv(socket_.get(), piece, sizeof(piece), MSG_DONTWAIT);
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count < 0 && errno == EINTR) return true;
+  if (count < 0 && errno == EAGAIN) return false;
   if (count <= 0) {
     Lose(KilledFor::kNothing, "");
-    return;
+    return false;
   }
   frames_.Add({piece, static_cast<size_t>(count)});
   while (child_.running()) {
     absl::StatusOr<std::optional<Frame>> frame = frames_.Next();
     if (!frame.ok()) {
       Lose(KilledFor::kProtocol, MessageOf(frame.status()));
-      return;
+      return false;
     }
-    if (!frame->has_value()) return;
+    if (!frame->has_value()) return true;
     TakeFrame(**std::move(frame));
   }
+  return false;
 }
 
 void ExecutorSlot::TakeFrame(Frame frame) {
-  if (!running_.has_value()) return Lose(KilledFor::kProtocol, "it spoke without a job");
+  if (!is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
   if (frame.kind == FrameKind::kBlob) {
     const absl::Time before = clock_.Monotonic();
     absl::StatusOr<wire::BlobAt> blob = options_.segments->Append(frame.bytes);
-    running_->deadline +=
+    jobs_.front().deadline +=
         clock_.Monotonic() - before;  // waiting for a segment is not the job's time
     if (!blob.ok()) return Lose(KilledFor::kStore, MessageOf(blob.status()));
     blobs_.push_back(*std::move(blob));
@@ -266,31 +294,38 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   blobs_.clear();
   const uint64_t told = attempt();
   const bool is_end = !message.has_loaded() && !message.has_saved();
+  const std::string before = is_end ? std::exchange(log_tail_, {}) : "";
   if (is_end) ReadLog();
   if (is_end && message.has_failed()) {  // what the cooker logged, then what the process printed
     v1::Failed& failed = *reports->front().mutable_failed();
-    failed.set_log_tail(TailOfLog(failed.log_tail() + log_tail_));
+    failed.set_log_tail(TailOfLog(failed.log_tail() + before + log_tail_));
     Say(2, fmt::format("slot={} package={} attempt failed: {}", options_.teller.slot,
-                       running_->job.job().package(), failed.error()));
+                       jobs_.front().job.job().package(), failed.error()));
   }
   if (is_end && message.has_stale()) {
-    Say(2,
-        fmt::format("slot={} package={} attempt given up: {} is no longer what the snapshot says",
-                    options_.teller.slot, running_->job.job().package(), message.stale().path()));
+    Say(2, fmt::format(
+               "slot={} package={} attempt given up: {} is no longer what the snapshot says",
+               options_.teller.slot, jobs_.front().job.job().package(), message.stale().path()));
   }
-  if (is_end) running_.reset();
+  if (is_end) {
+    jobs_.pop_front();
+    --sent_;
+    if (!is_running()) log_tail_.clear();  // else it may be of the next, which runs already
+    log_line_.clear();
+  }
   for (v1::Report& report : *reports) {
     Emit(SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
   }
+  if (is_end && is_running()) BeginFront();
+  if (is_end) SendDue();
 }
 
 void ExecutorSlot::CheckLimits() {
   const absl::Time now = clock_.Monotonic();
-  if (running_.has_value() && now > running_->deadline + kEndGrace)
-    return Lose(KilledFor::kTimeout, "");
+  if (is_running() && now > jobs_.front().deadline + kEndGrace) return Blame(KilledFor::kTimeout);
   if (now - memory_seen_ < kPollPeriod) return;
   memory_seen_ = now;
-  if (!running_.has_value()) {
+  if (!is_running()) {
     programs_bytes_ = 0;
   } else if (now - programs_seen_ >= kProgramsPeriod) {
     programs_bytes_ = ResidentBytesBelow(child_.pid());
@@ -298,8 +333,16 @@ void ExecutorSlot::CheckLimits() {
   }
   const uint64_t memory_bytes = ResidentBytes(child_.pid()) + programs_bytes_;
   memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
-  if (!running_.has_value()) return;
-  if (memory_bytes > running_->job.job().memory_bytes()) Lose(KilledFor::kMemory, "");
+  if (is_running() && memory_bytes > jobs_.front().job.job().memory_bytes())
+    Blame(KilledFor::kMemory);
+}
+
+// The job that runs by what was read, unless it turns out to have ended.
+void ExecutorSlot::Blame(KilledFor why) {
+  const uint64_t blamed = attempt();
+  while (ReadSocket()) {
+  }
+  if (child_.running() && attempt() == blamed) Lose(why, "");
 }
 
 // Ends the executor if it has not ended, and says so when it ran a job.
@@ -322,21 +365,21 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
     death.exit = child_.Wait();
   }
   ReadLog();
-  if (!running_.has_value()) {
+  if (!is_running()) {
     LogWarning("slot={} idle executor ended: {}", options_.teller.slot, Judge(death).error);
     return Discard();
   }
-  death.memory_bytes_max = running_->job.job().memory_bytes();
-  death.timeout = absl::Microseconds(running_->job.job().timeout_us());
+  death.memory_bytes_max = jobs_.front().job.job().memory_bytes();
+  death.timeout = absl::Microseconds(jobs_.front().job.job().timeout_us());
   const DeathVerdict verdict = Judge(death);
   const uint64_t lost = attempt();
   log_tail_ = TailOfLog(std::move(log_tail_) + verdict.error +
                         "\n");  // a failure has a log even if nothing was printed
   if (killed_for != KilledFor::kCancel) {
     Say(2, fmt::format("slot={} package={} executor lost: {}", options_.teller.slot,
-                       running_->job.job().package(), verdict.error));
+                       jobs_.front().job.job().package(), verdict.error));
   }
-  running_.reset();
+  jobs_.pop_front();
   Discard();
   // The next executor starts at once, so that the next job finds it warm.
   if (const absl::Status status = EnsureExecutor(); !status.ok())
@@ -346,6 +389,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
                 .cause = verdict.cause,
                 .error = verdict.error,
                 .log_tail = std::exchange(log_tail_, {})});
+  SendDue();
 }
 
 void ExecutorSlot::Discard() {
@@ -356,6 +400,7 @@ void ExecutorSlot::Discard() {
   frames_ = FrameReader();
   blobs_.clear();
   is_set_up_ = false;
+  sent_ = 0;
   memory_bytes_.store(0, std::memory_order_relaxed);
 }
 

@@ -1,5 +1,6 @@
 // ExecutorSlot: one executor process, kept alive by a thread of its own; jobs go in, events come
-// out.
+// out. The executor has the job that runs and those that were sent ahead; what was printed between
+// two jobs is told of both.
 //
 // The executor that crashes, hangs past its job's time, outgrows its job's memory, or speaks
 // nonsense is killed and replaced; the event SlotLost says why and brings the tail of its standard
@@ -26,7 +27,7 @@
 #include "galley/v1/executor.pb.h"
 #include "worker/executor/frame.h"
 #include "worker/session/death.h"
-#include "worker/session/event_queue.h"
+#include "worker/session/event_sink.h"
 #include "worker/session/segment_pool.h"
 #include "worker/session/translate.h"
 
@@ -45,7 +46,7 @@ class ExecutorSlot {
     Teller teller;
     std::string program;  // path of galley-worker
     SegmentPool* segments = nullptr;
-    EventQueue* events = nullptr;
+    EventSink* events = nullptr;
   };
 
   explicit ExecutorSlot(Options options);
@@ -54,7 +55,7 @@ class ExecutorSlot {
 
   void Configure(v1::ExecutorSetup setup);
   void Start(v1::ExecutorJob job);
-  // Kills the executor if it runs `attempt`.
+  // Kills the executor if it runs `attempt`, or when it comes to it.
   void Stop(uint64_t attempt);
   // Resident bytes of the executor and the programs that it started.
   uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
@@ -65,10 +66,11 @@ class ExecutorSlot {
   };
   using Order = std::variant<v1::ExecutorSetup, v1::ExecutorJob, StopOrder>;
 
-  struct Running {
+  struct Held {
     v1::ExecutorJob job;
-    absl::Time deadline;
+    absl::Time deadline = absl::InfiniteFuture();  // from when it runs
     size_t lines_sent = 0;
+    bool is_stopped = false;
   };
 
   void Run();
@@ -77,20 +79,27 @@ class ExecutorSlot {
   void Apply(v1::ExecutorSetup setup);
   void Apply(v1::ExecutorJob job);
   void Apply(const StopOrder& stop);
+  void SendDue();
+  absl::Status SendJob(const v1::ExecutorJob& job);
+  bool HasOutgrown(const v1::ExecutorJob& job) const;
+  void BeginFront();
+  void GiveUp(size_t index, const absl::Status& status);
   void Turn();
   absl::Status EnsureExecutor();
   absl::Status StartExecutor();
   absl::Status SendToExecutor(const v1::ToExecutor& message);
-  void ReadSocket();
+  bool ReadSocket();  // true: there may be more
   void ReadLog();
   void TakeLog(std::string_view bytes);
   void TakeFrame(Frame frame);
   void CheckLimits();
+  void Blame(KilledFor why);
   void Lose(KilledFor killed_for, std::string detail);
   void Discard();
-  void Emit(SessionEvent event);
+  void Emit(const SessionEvent& event);
   void Say(int level, std::string text);
-  uint64_t attempt() const { return running_.has_value() ? running_->job.job().attempt() : 0; }
+  bool is_running() const { return sent_ > 0; }
+  uint64_t attempt() const { return is_running() ? jobs_.front().job.job().attempt() : 0; }
 
   const Options options_;
   SystemClock clock_;
@@ -109,7 +118,8 @@ class ExecutorSlot {
   FileDescriptor log_;
   FrameReader frames_;
   std::vector<wire::BlobAt> blobs_;
-  std::optional<Running> running_;
+  std::deque<Held> jobs_;  // the first runs, if it was sent
+  size_t sent_ = 0;        // of jobs_, to the present executor
   std::string log_tail_;
   std::string log_line_;
   uint64_t programs_bytes_ = 0;  // of the present job, when last looked at

@@ -8,6 +8,9 @@
 namespace galley::worker {
 namespace {
 
+// Of jobs that are in an executor's hands, the running one among them. They cannot be retracted.
+constexpr int64_t kAheadUsMax = 20'000;
+constexpr size_t kAheadJobsMax = 64;
 constexpr uint32_t kProtocol = 1;
 
 bool EndsJob(const v1::Report& report) {
@@ -151,7 +154,7 @@ void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) 
     AddReport(event.attempt, report);
     return;
   }
-  slots_[event.slot].reset();
+  std::erase(slots_[event.slot], event.attempt);
   if (report.has_failed()) {
     ReportFailed(event.attempt, report.failed());
   } else if (!report.has_ended()) {
@@ -166,7 +169,7 @@ void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) 
 void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
   const auto at = attempts_.find(event.attempt);
   if (at == attempts_.end() || at->second.slot != event.slot) return;
-  slots_[event.slot].reset();
+  std::erase(slots_[event.slot], event.attempt);
   if (!at->second.is_cancelled) {
     v1::Failed failed = FailedWith(event.cause, event.error);
     failed.set_log_tail(event.log_tail);
@@ -209,17 +212,33 @@ void SessionCore::DropAll() {
 
 void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
   if (!welcome_.has_value()) return;
-  for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    while (!slots_[slot].has_value() && !queue_.empty() && reports_.size() < kReportsKeptMax) {
-      const uint64_t attempt = queue_.front();
-      queue_.pop_front();
-      if (StartOn(slot, attempt, effects)) break;
-    }
+  while (!queue_.empty() && reports_.size() < kReportsKeptMax) {
+    const std::optional<uint32_t> slot = SlotFor(queue_.front());
+    if (!slot.has_value()) return;
+    const uint64_t attempt = queue_.front();
+    queue_.pop_front();
+    StartOn(*slot, attempt, effects);
   }
 }
 
-// False when the attempt failed before it began.
-bool SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects) {
+// The slot with the fewest jobs that may have another.
+std::optional<uint32_t> SessionCore::SlotFor(uint64_t attempt) const {
+  const auto expected = [&](uint64_t one) { return attempts_.at(one).job.expected_us(); };
+  std::optional<uint32_t> best;
+  for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    const std::deque<uint64_t>& has = slots_[slot];
+    if (best.has_value() && has.size() >= slots_[*best].size()) continue;
+    int64_t ahead_us = expected(attempt);
+    for (const uint64_t one : has) {
+      // Of an unknown length: nothing goes behind it.
+      ahead_us = expected(one) > 0 && ahead_us > 0 ? ahead_us + expected(one) : 2 * kAheadUsMax;
+    }
+    if (has.empty() || (has.size() < kAheadJobsMax && ahead_us <= kAheadUsMax)) best = slot;
+  }
+  return best;
+}
+
+void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects) {
   Attempt& begun = attempts_.at(attempt);
   const auto snapshot = snapshots_.find(begun.job.snapshot());
   if (snapshot == snapshots_.end()) {
@@ -227,10 +246,10 @@ bool SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
                                      fmt::format("the director did not send snapshot {}",
                                                  begun.job.snapshot())));
     End(attempt);
-    return false;
+    return;
   }
   begun.slot = slot;
-  slots_[slot] = attempt;
+  slots_[slot].push_back(attempt);
   StartJob start{.slot = slot, .job = {}};
   *start.job.mutable_job() = begun.job;
   start.job.set_snapshot_file(snapshot->second);
@@ -240,7 +259,6 @@ bool SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
   if (job.timeout_us() <= 0) job.set_timeout_us(welcome_->timeout_us_default());
   if (job.timeout_us() <= 0) job.set_timeout_us(absl::ToInt64Microseconds(kTimeoutDefault));
   effects.emplace_back(std::move(start));
-  return true;
 }
 
 // Names the platforms that are left.

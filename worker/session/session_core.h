@@ -5,10 +5,11 @@
 // (session_shell.h) turns the stream, the executor slots and signals into Events and carries the
 // Effects out in order; it calls Flush now and then for the messages to send.
 //
-// Jobs start in the order in which they came, on the lowest free slot. Reports are numbered from 1
-// without holes over the session's life and kept until the director persisted them; after a new
-// Attach all that are kept are sent again. Every attempt that came into the worker's hands leaves
-// them with one Ended, whatever was reported before. Threads: one owner.
+// Jobs start in the order in which they came, on a free slot. While the jobs of a slot are short
+// its next ones are sent ahead, so that its executor need not wait for us between them. Reports are
+// numbered from 1 without holes over the session's life and kept until the director persisted them;
+// after a new Attach all that are kept are sent again. Every attempt that came into the worker's
+// hands leaves them with one Ended, whatever was reported before. Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -124,7 +125,7 @@ class SessionCore {
  private:
   struct Attempt {
     v1::Job job;
-    std::optional<uint32_t> slot;  // where it runs
+    std::optional<uint32_t> slot;  // where it runs, or is about to
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
   };
@@ -144,7 +145,8 @@ class SessionCore {
   void Cancel(uint64_t attempt, std::vector<SessionEffect>& effects);
   void DropAll();
   void StartJobs(std::vector<SessionEffect>& effects);
-  bool StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects);
+  std::optional<uint32_t> SlotFor(uint64_t attempt) const;
+  void StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects);
   void ReportFailed(uint64_t attempt, v1::Failed failed);
   void End(uint64_t attempt);
   void AddReport(uint64_t attempt, v1::Report report);
@@ -167,9 +169,9 @@ class SessionCore {
   std::map<uint64_t, std::string> snapshots_;  // number -> table file
   std::map<uint64_t, Attempt> attempts_;       // all in hand
   std::deque<uint64_t> queue_;                 // not begun
-  std::vector<std::optional<uint64_t>> slots_;
-  std::map<uint64_t, v1::Report> reports_;  // not persisted
-  std::set<uint64_t> ended_;                // attempts whose Ended is among reports_
+  std::vector<std::deque<uint64_t>> slots_;    // attempts, the first runs
+  std::map<uint64_t, v1::Report> reports_;     // not persisted
+  std::set<uint64_t> ended_;                   // attempts whose Ended is among reports_
   uint64_t next_report_ = 1;
   std::deque<v1::LogLine> log_;
   uint64_t log_dropped_ = 0;

@@ -14,9 +14,10 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/mutex.h"
 #include "fmt/format.h"
 #include "worker/session/director_stream.h"
-#include "worker/session/event_queue.h"
+#include "worker/session/event_sink.h"
 #include "worker/session/executor_slot.h"
 #include "worker/session/segment_pool.h"
 #include "worker/session/session_core.h"
@@ -50,7 +51,7 @@ std::string FolderName(std::string_view worker_id) {
 // Waits for SIGTERM, which every thread of the process blocks.
 class TerminationWatch {
  public:
-  explicit TerminationWatch(EventQueue* events) {
+  explicit TerminationWatch(EventSink* events) {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
@@ -59,12 +60,12 @@ class TerminationWatch {
     thread_ = std::thread([this, events] {
       int signal = 0;
       ::sigwait(&signals_, &signal);
-      events->Push({.event = TerminateAsked{}, .stream = 0});
+      events->Take(TerminateAsked{});
     });
   }
   ~TerminationWatch() {
     ::pthread_kill(thread_.native_handle(),
-                   SIGTERM);  // only to wake it; dropped by the closed queue
+                   SIGTERM);  // only to wake it; the session has ended
     thread_.join();
   }
 
@@ -73,7 +74,7 @@ class TerminationWatch {
   std::thread thread_;
 };
 
-class Shell {
+class Shell final : public EventSink {
  public:
   explicit Shell(const SessionConfig& config)
       : config_(config),
@@ -89,54 +90,75 @@ class Shell {
                   [this] { Say("no segment is left to write to: waiting for the director"); }) {}
 
   int Run() {
-    const TerminationWatch watch(&events_);  // first: the threads that follow block SIGTERM too
+    const TerminationWatch watch(this);  // first: the threads that follow block SIGTERM too
     for (uint32_t slot = 0; slot < config_.slots; ++slot) {
       slots_.push_back(std::make_unique<ExecutorSlot>(ExecutorSlot::Options{
           .teller = {.slot = slot, .worker_id = config_.worker_id, .machine = machine_},
           .program = config_.program,
           .segments = &segments_,
-          .events = &events_}));
+          .events = this}));
     }
-    stream_ = std::make_unique<DirectorStream>(config_.director, &events_);
-    absl::Time next_tick = clock_.Monotonic();
-    absl::Time next_send = next_tick;
-    while (!exit_.has_value()) {
-      std::vector<SessionEffect> effects;
-      const absl::Time wake = core_.HasNews() ? std::min(next_send, next_tick) : next_tick;
-      const absl::Duration wait = std::max(wake - clock_.Monotonic(), absl::ZeroDuration());
-      for (const EventQueue::Entry& entry : events_.TakeAll(absl::ToChronoNanoseconds(wait)))
-        Step(entry, effects);
-      const absl::Time now = clock_.Monotonic();
-      if (now >= next_tick) {
-        core_.Step(now, Tick{MemoryBytes()}, effects);
-        next_tick = now + kTickPeriod;
-      }
-      if (now >= next_send && core_.HasNews()) {
-        core_.Flush(effects);
-        next_send = now + kSendPeriod;
-      }
-      for (SessionEffect& effect : effects) std::visit([this](auto& what) { Do(what); }, effect);
+    stream_ = std::make_unique<DirectorStream>(config_.director, this);
+    while (!HasEnded()) {
+      const Outgoing outgoing = WaitForMessages();
+      for (const v1::FromWorker& message : outgoing.messages)
+        stream_->Send(outgoing.stream, message);
     }
-    LogInfo("session ends: {}", exit_->reason);
+    const ExitSession exit = *exit_;
+    LogInfo("session ends: {}", exit.reason);
     segments_.Close();
-    if (exit_->code == 0) stream_->Finish(kGoodbyePatience);
-    events_.Close();
+    if (exit.code == 0) stream_->Finish(kGoodbyePatience);
     slots_.clear();
     stream_.reset();
     if (!scratch_.empty()) RemoveAll(scratch_).IgnoreError();
-    return exit_->code;
+    return exit.code;
+  }
+
+  void Take(const SessionEvent& event, uint64_t stream) override {
+    base::MutexLock lock(mutex_);
+    if (exit_.has_value()) return;
+    if (std::holds_alternative<Connected>(event)) present_stream_ = stream;
+    const bool had_news = core_.HasNews();
+    std::vector<SessionEffect> effects;
+    core_.Step(clock_.Monotonic(), event, effects);
+    Execute(effects);
+    if (exit_.has_value() || (!had_news && core_.HasNews())) changed_.NotifyAll();
   }
 
  private:
-  // A stream's effects must go out before the next stream's events are applied; both carry its
-  // number.
-  void Step(const EventQueue::Entry& entry, std::vector<SessionEffect>& effects) {
-    if (std::holds_alternative<Connected>(entry.event)) {
-      for (SessionEffect& effect : effects) std::visit([this](auto& what) { Do(what); }, effect);
-      effects.clear();
-      present_stream_ = entry.stream;
+  struct Outgoing {
+    uint64_t stream = 0;  // for which they were made
+    std::vector<v1::FromWorker> messages;
+  };
+
+  bool HasEnded() {
+    base::MutexLock lock(mutex_);
+    return exit_.has_value();
+  }
+
+  // Sleeps until messages are due. Those of one call go to one stream.
+  Outgoing WaitForMessages() {
+    base::MutexLock lock(mutex_);
+    while (!exit_.has_value()) {
+      const absl::Time now = clock_.Monotonic();
+      if (now >= next_tick_ || (now >= next_send_ && core_.HasNews())) break;
+      const absl::Time wake = core_.HasNews() ? std::min(next_send_, next_tick_) : next_tick_;
+      changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wake - now));
     }
-    core_.Step(clock_.Monotonic(), entry.event, effects);
+    const absl::Time now = clock_.Monotonic();
+    std::vector<SessionEffect> effects;
+    if (now >= next_tick_ && !exit_.has_value()) {
+      core_.Step(now, Tick{MemoryBytes()}, effects);
+      next_tick_ = now + kTickPeriod;
+    }
+    if (!exit_.has_value()) core_.Flush(effects);
+    next_send_ = now + kSendPeriod;
+    Execute(effects);
+    return {.stream = present_stream_, .messages = std::exchange(outbox_, {})};
+  }
+
+  void Execute(std::vector<SessionEffect>& effects) GALLEY_REQUIRES(mutex_) {
+    for (SessionEffect& effect : effects) std::visit([this](auto& what) { Do(what); }, effect);
   }
 
   void Do(ConfigureSlots& effect) {
@@ -156,7 +178,7 @@ class Shell {
   void Do(StartJob& effect) { slots_[effect.slot]->Start(std::move(effect.job)); }
   void Do(StopJob& effect) { slots_[effect.slot]->Stop(effect.attempt); }
   void Do(GiveSegments& effect) { segments_.Give(effect.segments); }
-  void Do(SendMessage& effect) { stream_->Send(present_stream_, effect.message); }
+  void Do(SendMessage& effect) { outbox_.push_back(std::move(effect.message)); }
   void Do(ExitSession& effect) { exit_ = effect; }
 
   void Say(std::string text) {
@@ -164,7 +186,7 @@ class Shell {
     v1::LogLine line;
     line.set_level(2);
     line.set_text(std::move(text));
-    events_.Push({.event = Logged{std::move(line)}, .stream = 0});
+    Take(Logged{std::move(line)}, 0);
   }
 
   uint64_t MemoryBytes() const {
@@ -176,14 +198,18 @@ class Shell {
   const SessionConfig config_;
   const std::string machine_;
   SystemClock clock_;
-  SessionCore core_;
-  EventQueue events_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  SessionCore core_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t present_stream_ GALLEY_GUARDED_BY(mutex_) = 0;
+  absl::Time next_tick_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::Time next_send_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
+  std::vector<v1::FromWorker> outbox_ GALLEY_GUARDED_BY(mutex_);
+  std::optional<ExitSession> exit_;  // written under the mutex, once
+  std::string scratch_;
   SegmentPool segments_;
   std::vector<std::unique_ptr<ExecutorSlot>> slots_;
   std::unique_ptr<DirectorStream> stream_;
-  uint64_t present_stream_ = 0;
-  std::string scratch_;
-  std::optional<ExitSession> exit_;
 };
 
 }  // namespace
