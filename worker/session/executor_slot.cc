@@ -115,6 +115,10 @@ bool ExecutorSlot::HasOutgrown(const v1::ExecutorJob& job) const {
 
 void ExecutorSlot::SendDue() {
   while (sent_ < jobs_.size()) {
+    if (jobs_[sent_].is_stopped) {
+      GiveUp(sent_, absl::CancelledError("cancelled"));
+      continue;
+    }
     const v1::ExecutorJob& job = jobs_[sent_].job;
     const bool is_ahead = is_running();
     if (HasOutgrown(job)) {
@@ -129,7 +133,7 @@ void ExecutorSlot::SendDue() {
     }
     if (!status.ok()) {
       Discard();
-      GiveUp(sent_, status);
+      GiveUp(sent_, Annotate(status, "no executor could be started"));
       continue;
     }
     ++sent_;
@@ -156,7 +160,7 @@ void ExecutorSlot::GiveUp(size_t index, const absl::Status& status) {
   Emit(SlotLost{.slot = options_.teller.slot,
                 .attempt = lost,
                 .cause = v1::Failed::INFRASTRUCTURE,
-                .error = fmt::format("no executor could be started: {}", MessageOf(status)),
+                .error = MessageOf(status),
                 .log_tail = ""});
 }
 

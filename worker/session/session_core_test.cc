@@ -140,6 +140,32 @@ TEST_F(SessionCoreTest, WhatIsRetractedIsDroppedUnlessItRuns) {
   EXPECT_TRUE(sent_.back().reports(0).has_ended());
 }
 
+TEST_F(SessionCoreTest, ShortJobsAreSentAhead) {
+  Attach();
+  std::vector<v1::Job> jobs;
+  for (uint64_t attempt = 1; attempt <= 8; ++attempt) {
+    jobs.push_back(JobOf(attempt));
+    jobs.back().set_expected_us(8'000);  // two in 20 ms
+  }
+  Give(jobs);
+  EXPECT_THAT(started_,
+              ElementsAre(std::pair(0, 1), std::pair(1, 2), std::pair(0, 3), std::pair(1, 4)));
+  v1::Report ended;
+  ended.mutable_ended();
+  Step(SlotReported{.slot = 1, .attempt = 2, .report = ended});
+  EXPECT_EQ(started_.back(), std::pair(1u, uint64_t{5}));
+  Cancel(3);  // it is in the executor's hands
+  EXPECT_THAT(stopped_, ElementsAre(std::pair(0, 3)));
+}
+
+TEST_F(SessionCoreTest, NothingIsSentAheadOfAJobWhoseLengthIsUnknown) {
+  Attach();
+  std::vector<v1::Job> jobs = {JobOf(1), JobOf(2), JobOf(3)};
+  jobs[2].set_expected_us(1);
+  Give(jobs);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 2)));
+}
+
 TEST_F(SessionCoreTest, HasNewsExactlyWhileThereIsSomethingToSay) {
   EXPECT_FALSE(core_.HasNews());
   std::vector<SessionEffect> effects;

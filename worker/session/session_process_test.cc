@@ -336,6 +336,32 @@ TEST_F(SessionProcessTest, AHangingExecutorIsKilledReplacedAndItsJobNamed) {
   EXPECT_NE(ExecutorPid(), executor);
 }
 
+TEST_F(SessionProcessTest, WhatWasSentAheadOfALostExecutorIsDoneByTheNext) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  ::kill(ExecutorPid(), SIGSTOP);
+  v1::ToWorker message;
+  for (const uint64_t attempt : {2u, 3u, 4u, 5u}) {
+    v1::Job& job = *message.add_start() = JobOf(attempt, "/Game/readme.txt");
+    job.set_expected_us(1000);
+    if (attempt == 2) job.set_timeout_us(100'000);
+  }
+  *message.mutable_start(2) = CommandOf(4, "sleep 600");
+  message.mutable_start(2)->set_expected_us(1000);
+  message.add_cancel(4);
+  director_.Send(message);
+  const std::vector<v1::Report> hung = director_.WaitForEnd(2);
+  const v1::Failed* failed = FailureIn(hung);
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->cause(), v1::Failed::TIMEOUT);
+  for (const uint64_t attempt : {3u, 5u}) {
+    const std::vector<v1::Report> reports = director_.WaitForEnd(attempt);
+    EXPECT_EQ(FailureIn(reports), nullptr);
+    EXPECT_EQ(reports.size(), 4u);
+  }
+  EXPECT_EQ(director_.WaitForEnd(4).size(), 1u);  // cancelled: ended, and nothing else
+}
+
 TEST_F(SessionProcessTest, ASegmentationFaultInAJobIsACrash) {
   KillWithinAJob(SIGSEGV, v1::Failed::CRASHED);
 }
