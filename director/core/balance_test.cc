@@ -1,4 +1,6 @@
 // How work is spread over workers: by expected time, and moved when one has nothing to do.
+#include <set>
+
 #include "director/core/core_harness.h"
 #include "director/core/costs.h"
 #include "gtest/gtest.h"
@@ -51,6 +53,34 @@ TEST(BalanceTest, AJobThatIsLoadedIsNotTaken) {
   shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
   EXPECT_NE(shell.JobOf("B").worker, shell.JobOf("A").worker);
   EXPECT_FALSE(shell.Says("retract A"));
+}
+
+TEST(BalanceTest, EveryIdleWorkerGetsWork) {
+  CookOptions options;
+  options.workers = 3;
+  CoreHarness shell("A ~ 100000\nB ~ 100000\nC ~ 100000\nD ~ 100000\nE ~ 100000\nLong ~ 9000000\n",
+                    options);
+  shell.hold_workers = true;
+  shell.Request({"A", "B", "C", "D", "E", "Long"});
+  shell.Send(WorkerAttached{shell.spawned[0], 2, {}});  // Long, and four others in turn
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  shell.Send(WorkerAttached{shell.spawned[2], 1, {}});
+  std::set<uint32_t> busy;
+  for (const char* name : {"A", "B", "C", "D", "E", "Long"})
+    busy.insert(shell.JobOf(name).worker.value());
+  EXPECT_EQ(busy.size(), 3u);
+}
+
+TEST(BalanceTest, WhatHoldsAResourceStaysWhereItIs) {
+  CookOptions options;
+  options.workers = 2;
+  options.resources = {{"gpu", 9}};
+  CoreHarness shell("A @gpu\nB @gpu\nC @gpu\nD @gpu\nE @gpu\n", options);
+  shell.hold_workers = true;
+  shell.Request({"A", "B", "C", "D", "E"});
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  EXPECT_EQ(shell.core().counters().jobs_retracted, 0u);
 }
 
 TEST(BalanceTest, TheLongestJobBeginsFirst) {

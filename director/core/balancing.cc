@@ -13,39 +13,38 @@ constexpr absl::Duration kWorthMoving = absl::Milliseconds(5);
 }  // namespace
 
 void CookCore::Impl::Balance() {
-  while (true) {
-    const WorkerId idle = workers.Idle();
-    if (!idle.valid() || !RetractFor(idle)) return;
-  }
+  for (const WorkerId idle : workers.Idle()) RetractFor(idle);
 }
 
-// Takes from the end of the busiest worker's queue until both have the same before them. A job that
-// has begun by now goes on there, and the first result counts.
-bool CookCore::Impl::RetractFor(WorkerId idle) {
+// Takes from the end of the busiest worker's queue until a slot has as much before it here as
+// there. A job that has begun by now goes on there, and the first result counts; what holds a
+// resource is left, since it would hold it twice.
+void CookCore::Impl::RetractFor(WorkerId idle) {
   const WorkerId busiest = workers.Busiest();
-  if (!busiest.valid() || busiest == idle) return false;
+  if (!busiest.valid() || busiest == idle) return;
   const Worker& from = *workers.Find(busiest);
   const Worker& to = *workers.Find(idle);
-  const absl::Duration difference = from.expected - to.expected;
-  if (difference < kWorthMoving) return false;
+  if (from.expected < kWorthMoving) return;
+  // So much moved makes both equal for each slot; into a free slot one job goes in any case.
+  const double share = static_cast<double>(to.slots) / (from.slots + to.slots);
+  const absl::Duration excess = share * from.expected - (1 - share) * to.expected;
   const std::vector<AttemptId> queued(std::next(from.in_hand.begin(), from.slots),
                                       from.in_hand.end());
   absl::Duration moved;
-  bool has_moved = false;
   for (auto at = queued.rbegin(); at != queued.rend(); ++at) {
-    const Attempt& attempt = attempts.at(*at);
+    if (Current(*at) == nullptr) continue;
+    const Attempt attempt = attempts.at(*at);
     const PackageId id = attempt.package;
-    if (packages[id].work->is_loaded || blame.LastWorker(id) == idle) continue;
-    if (has_moved && moved + attempt.expected > difference / 2) break;
+    if (packages[id].work->is_loaded || blame.LastWorker(id) == idle || attempt.group != 0)
+      continue;
+    if (to.in_hand.size() >= to.slots && moved + attempt.expected > excess) return;
     moved += attempt.expected;
     EndAttempt(*at, Tell::kRetract);
     Advance(id);
-    if (packages[id].state != State::kLoad || !grants.IsFree(packages[id].resource_group)) continue;
+    if (packages[id].state != State::kLoad) continue;
     HandOver(id, idle);
     ++counters.jobs_retracted;
-    has_moved = true;
   }
-  return has_moved;
 }
 
 }  // namespace galley::director

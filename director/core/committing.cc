@@ -9,6 +9,8 @@ void CookCore::Impl::Commit(PackageId package, PlatformIndex platform, ResultId 
                             WorkerId worker, ReportId report) {
   std::vector<std::pair<WorkerId, ReportId>>& reports = commits[{package, platform, result}];
   if (reports.empty()) turn.persist.push_back({package, platform, result, true});
+  const std::unique_ptr<Work>& work = packages[package].work;
+  turn.is_persist_urgent |= work != nullptr && !work->waiters.empty();
   reports.emplace_back(worker, report);
 }
 
@@ -135,7 +137,11 @@ void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage s
   if (package.work != nullptr) {
     std::erase_if(package.work->waits,
                   [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
-    if (package.work->attempt != 0) attempts.at(package.work->attempt).remaining &= ~platforms;
+    if (package.work->attempt != 0) {
+      Attempt& attempt = attempts.at(package.work->attempt);
+      attempt.remaining &= ~platforms;
+      attempt.measured = absl::ZeroDuration();  // not the whole
+    }
     WakeWaiters(id);
   }
   if (request.has_value() && request->fail_fast) Stop(Ending::kFailFast);

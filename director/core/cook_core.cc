@@ -81,7 +81,8 @@ bool CookCore::Impl::HasAgenda() const {
 }
 
 void CookCore::Impl::Flush(std::vector<Effect>& effects) {
-  if (!turn.persist.empty()) effects.push_back(Persist{std::move(turn.persist)});
+  if (!turn.persist.empty())
+    effects.push_back(Persist{std::move(turn.persist), turn.is_persist_urgent});
   if (!turn.look_ups.empty()) effects.push_back(LookUp{std::move(turn.look_ups)});
   if (!turn.rescans.empty()) effects.push_back(Rescan{std::move(turn.rescans)});
   for (const director::Stop& stop : turn.stops) effects.push_back(stop);
@@ -126,6 +127,7 @@ void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& eff
   impl_->Step(now, event, effects);
 }
 bool CookCore::has_agenda() const { return impl_->HasAgenda(); }
+bool CookCore::has_jobs() const { return impl_->HasLoadWork(); }
 const Counters& CookCore::counters() const { return impl_->counters; }
 size_t CookCore::package_count() const { return impl_->packages.size(); }
 const std::string& CookCore::NameOf(PackageId package) const { return impl_->NameOf(package); }

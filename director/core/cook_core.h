@@ -67,6 +67,8 @@ class CookCore {
   // REQUIRES: now >= every `now` given before.
   void Step(absl::Time now, const Event& event, std::vector<Effect>& effects);
   bool has_agenda() const;
+  // Jobs are in the workers' hands, or ready for them.
+  bool has_jobs() const;
 
   const Counters& counters() const;
   size_t package_count() const;

@@ -44,6 +44,7 @@ struct Attempt {
 // What one step appends, gathered so that each kind goes out as one batch.
 struct Turn {
   std::vector<Persist::Item> persist;
+  bool is_persist_urgent = false;
   std::vector<LookUp::Item> look_ups;
   std::vector<std::string> rescans;
   absl::btree_map<WorkerId, Desire> desires;
@@ -153,7 +154,7 @@ struct CookCore::Impl {
 
   // balancing.cc
   void Balance();
-  bool RetractFor(WorkerId idle);
+  void RetractFor(WorkerId idle);
 
   // committing.cc
   void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker,

@@ -120,6 +120,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     if (package.work != nullptr && package.work->attempt != 0) {
       const AttemptId current = package.work->attempt;
       attempts.at(current).remaining &= ~bit;
+      if (current != id) attempts.at(current).measured = absl::ZeroDuration();  // not the whole
       if (attempts.at(current).remaining == 0)
         EndAttempt(current, current == id ? Tell::kNothing : ToTellOfDuplicate(current));
     }
@@ -292,10 +293,12 @@ void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
   if (tell == Tell::kRetract) DesireFor(attempt.worker).retract.push_back(id);
 }
 
-// To stop what runs costs its worker an executor that is warm.
+// To stop what runs costs its worker an executor that is warm. What holds a resource must not go on
+// without it.
 CookCore::Impl::Tell CookCore::Impl::ToTellOfDuplicate(AttemptId id) const {
   constexpr absl::Duration kWorthAnExecutor = absl::Milliseconds(500);
-  return attempts.at(id).expected < kWorthAnExecutor ? Tell::kRetract : Tell::kCancel;
+  const Attempt& attempt = attempts.at(id);
+  return attempt.expected < kWorthAnExecutor && attempt.group == 0 ? Tell::kRetract : Tell::kCancel;
 }
 
 }  // namespace galley::director

@@ -19,7 +19,7 @@ namespace galley::director {
 
 // What a cost is guessed by.
 struct CostTraits {
-  uint32_t cooker = 0;        // index of Costs::CookerOf
+  uint32_t cooker = 0;        // made by Costs::TraitsOf
   uint32_t source_bytes = 0;  // saturated
 };
 

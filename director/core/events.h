@@ -261,6 +261,7 @@ struct Persist {
     bool was_cooked = false;  // else: found by look-up; only the journal learns of it
   };
   std::vector<Item> items;
+  bool is_urgent = false;  // somebody waits for one of them
 };
 
 // Look again at these files; FilesChanged answers.

@@ -82,12 +82,13 @@ WorkerId Workers::Pick(WorkerId avoid) const {
   return best;
 }
 
-WorkerId Workers::Idle() const {
+std::vector<WorkerId> Workers::Idle() const {
+  std::vector<WorkerId> idle;
   for (const auto& [id, worker] : workers_) {
     if (worker.presence == Worker::Presence::kAttached && worker.in_hand.size() < worker.slots)
-      return id;
+      idle.push_back(id);
   }
-  return WorkerId();
+  return idle;
 }
 
 WorkerId Workers::Busiest() const {
@@ -96,9 +97,10 @@ WorkerId Workers::Busiest() const {
   for (const auto& [id, worker] : workers_) {
     if (worker.presence != Worker::Presence::kAttached || worker.in_hand.size() <= worker.slots)
       continue;
-    if (best.valid() && worker.expected <= most) continue;
+    const absl::Duration load = worker.expected / worker.slots;
+    if (best.valid() && load <= most) continue;
     best = id;
-    most = worker.expected;
+    most = load;
   }
   return best;
 }

@@ -65,10 +65,10 @@ class Workers {
   // The attached worker with room and the least expected time for each slot, `avoid` only when
   // there is no other attached one; ties by id. Invalid: none has room.
   WorkerId Pick(WorkerId avoid) const;
-  // An attached worker with a free slot. Invalid: all slots have a job.
-  WorkerId Idle() const;
-  // Of the attached workers with more jobs than slots the one with the most expected time. Invalid:
-  // none.
+  // The attached workers with a free slot.
+  std::vector<WorkerId> Idle() const;
+  // Of the attached workers with more jobs than slots the one with the most expected time for each
+  // slot. Invalid: none.
   WorkerId Busiest() const;
 
  private:

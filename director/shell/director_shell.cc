@@ -13,9 +13,11 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(20);
-// Commits begin at least so far apart, unless many results wait: the cost of making a group durable
-// is that of the group, not of a result.
-constexpr absl::Duration kCommitPeriod = absl::Milliseconds(10);
+// The cost of making results durable is that of a group, not of a result. While jobs run and nobody
+// waits for these results, commits take no more than a twentieth of the time.
+constexpr int kCommitShare = 20;
+constexpr absl::Duration kCommitPeriodMin = absl::Milliseconds(10);
+constexpr absl::Duration kCommitPeriodMax = absl::Milliseconds(100);
 constexpr size_t kCommitAtOnce = 512;
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
 constexpr absl::Duration kStopGrace = absl::Seconds(2);
@@ -138,13 +140,20 @@ void DirectorShell::Loop(const CookRequested& request) {
       listener_.OnProgress(core_->counters());
     }
   }
+  CommitPending();
   listener_.OnProgress(core_->counters());
 }
 
 // How long the loop may sleep.
 absl::Duration DirectorShell::Patience() {
-  if (commit_running_ || pending_commit_.empty()) return kTick;
-  return std::clamp(next_commit_ - clock_.Monotonic(), absl::ZeroDuration(), kTick);
+  if (commits_running_ > 0 || pending_commit_.empty()) return kTick;
+  return std::clamp(NextCommit() - clock_.Monotonic(), absl::ZeroDuration(), kTick);
+}
+
+absl::Time DirectorShell::NextCommit() const {
+  if (is_commit_urgent_ || pending_commit_.size() >= kCommitAtOnce || !core_->has_jobs())
+    return absl::InfinitePast();
+  return last_commit_ + commit_period_;
 }
 
 void DirectorShell::StepCore(const Event& event) {
@@ -338,15 +347,20 @@ void DirectorShell::Do(const Stop& effect) {
 
 void DirectorShell::Do(const Persist& effect) {
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
+  is_commit_urgent_ |= effect.is_urgent;
 }
 
 // One group at a time: what arrives while it runs, and shortly after it, is the next group.
 void DirectorShell::StartCommit() {
-  if (commit_running_ || pending_commit_.empty()) return;
-  const absl::Time now = clock_.Monotonic();
-  if (now < next_commit_ && pending_commit_.size() < kCommitAtOnce) return;
-  next_commit_ = now + kCommitPeriod;
-  commit_running_ = true;
+  if (commits_running_ > 0 || clock_.Monotonic() < NextCommit()) return;
+  CommitPending();
+}
+
+void DirectorShell::CommitPending() {
+  if (pending_commit_.empty()) return;
+  last_commit_ = clock_.Monotonic();
+  is_commit_urgent_ = false;
+  ++commits_running_;
   commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})}] {
     const int64_t started = absl::ToUnixMicros(clock_.Now());
     CommitOutcome outcome =
@@ -361,7 +375,9 @@ void DirectorShell::StartCommit() {
                 .started_us = started,
                 .duration_us = absl::ToUnixMicros(clock_.Now()) - started});
     Post(Internal([this, outcome = std::move(outcome)] {
-      commit_running_ = false;
+      --commits_running_;
+      commit_period_ = std::clamp(kCommitShare * (clock_.Monotonic() - last_commit_),
+                                  kCommitPeriodMin, kCommitPeriodMax);
       bytes_stored_ += outcome.bytes_stored;
       bytes_deduplicated_ += outcome.bytes_deduplicated;
       for (const CommitOutcome::Alarm& alarm : outcome.alarms)
@@ -447,6 +463,8 @@ void DirectorShell::Do(const Rescan& effect) {
 
 void DirectorShell::Do(const BuildRoot& effect) {
   last_build_[effect.platform] = effect;
+  CommitPending();  // nobody waits for what look-ups found, but the journal learns it before the
+                    // root
   commit_thread_.Post([this, effect] {
     auto built = BuildRootTree(*world_.Get()->project, results_, store_, effect);
     if (built.ok()) {

@@ -94,6 +94,7 @@ class DirectorShell {
   void Loop(const CookRequested& request);
   std::vector<Message> TakeInbox(absl::Duration wait);
   absl::Duration Patience();
+  absl::Time NextCommit() const;
   void StepCore(const Event& event);
 
   void Execute(std::vector<Effect>& effects);
@@ -107,6 +108,7 @@ class DirectorShell {
   void Do(const PublishRoot& effect);
   void Do(const Notify& effect);
   void StartCommit();
+  void CommitPending();
   void FillJob(const Desire::Start& start, v1::ToWorker& message);
   void AddBlob(const Digest& digest, v1::Job& job);
   std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
@@ -159,8 +161,10 @@ class DirectorShell {
   // Loop thread only.
   std::set<ResultId> unjournaled_;  // delivered to the core, and the journal does not name them yet
   std::vector<Persist::Item> pending_commit_;
-  bool commit_running_ = false;
-  absl::Time next_commit_ = absl::InfinitePast();
+  int commits_running_ = 0;
+  bool is_commit_urgent_ = false;
+  absl::Time last_commit_ = absl::InfinitePast();
+  absl::Duration commit_period_;
   std::map<std::string, Digest> roots_;
   std::map<PlatformIndex, BuildRoot> last_build_;
   uint64_t bytes_stored_ = 0;

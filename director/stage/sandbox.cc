@@ -16,8 +16,10 @@
 namespace galley::director {
 namespace {
 
-// No package can have this name: files that end in '~' are never sources.
-constexpr const char* kTemporaryName = ".galley-new~";
+// No package can have such a name: files that end in '~' are never sources.
+std::string TemporaryName(size_t number) {
+  return number == 0 ? ".galley-new~" : fmt::format(".galley-new{}~", number);
+}
 
 std::string_view ParentOf(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -42,11 +44,16 @@ bool IsNoFolder(int error) { return error == ENOENT || error == ENOTDIR || error
 
 }  // namespace
 
-absl::StatusOr<Sandbox> Sandbox::Open(const std::string& directory) {
+Sandbox::Sandbox(std::string directory, FileDescriptor root, size_t number)
+    : directory_(std::move(directory)),
+      root_(std::move(root)),
+      temporary_name_(TemporaryName(number)) {}
+
+absl::StatusOr<Sandbox> Sandbox::Open(const std::string& directory, size_t number) {
   RETURN_IF_ERROR(CreateDirectories(directory));
   FileDescriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.valid()) return ErrnoStatus(errno, "open folder", directory);
-  return Sandbox(directory, std::move(root));
+  return Sandbox(directory, std::move(root), number);
 }
 
 absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::string& name,
@@ -56,7 +63,9 @@ absl::StatusOr<FileDescriptor> Sandbox::OpenSegment(int parent, const std::strin
   if (folder.valid()) return folder;
   if (!IsNoFolder(errno)) return ErrnoStatus(errno, "open folder", Full(path));
   if (!make) return folder;
-  if (errno != ENOENT && ::unlinkat(parent, name.c_str(), 0) != 0 && errno != ENOENT) {
+  // EISDIR: another thread has made the folder meanwhile.
+  if (errno != ENOENT && ::unlinkat(parent, name.c_str(), 0) != 0 && errno != ENOENT &&
+      errno != EISDIR) {
     return ErrnoStatus(errno, "replace by a folder", Full(path));
   }
   if (::mkdirat(parent, name.c_str(), 0755) != 0 && errno != EEXIST)
@@ -177,22 +186,29 @@ absl::StatusOr<std::optional<std::string>> Sandbox::Read(std::string_view path,
   return bytes;
 }
 
+// Replaces what an interrupted stage left.
+absl::StatusOr<FileDescriptor> Sandbox::CreateTemporary(int parent, std::string_view path) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const char* const name = temporary_name_.c_str();
+  FileDescriptor file(::openat(parent, name, kFlags, 0600));
+  if (!file.valid() && errno == EEXIST && ::unlinkat(parent, name, 0) == 0)
+    file = FileDescriptor(::openat(parent, name, kFlags, 0600));
+  if (!file.valid()) return ErrnoStatus(errno, "write", Full(path));
+  return file;
+}
+
 absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool is_executable) {
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
-  // What an interrupted stage left.
-  if (::unlinkat(parent, kTemporaryName, 0) != 0 && errno != ENOENT)
-    return ErrnoStatus(errno, "write", Full(path));
-  FileDescriptor file(
-      ::openat(parent, kTemporaryName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.valid()) return ErrnoStatus(errno, "write", Full(path));
+  ASSIGN_OR_RETURN(FileDescriptor file, CreateTemporary(parent, path));
   absl::Status status = WriteAll(file.get(), bytes, Full(path));
   if (status.ok() && ::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
     status = ErrnoStatus(errno, "chmod", Full(path));
   if (status.ok() && ::close(file.Release()) != 0) status = ErrnoStatus(errno, "write", Full(path));
-  if (status.ok() && ::renameat(parent, kTemporaryName, parent, NameOf(path).c_str()) != 0) {
+  if (status.ok() &&
+      ::renameat(parent, temporary_name_.c_str(), parent, NameOf(path).c_str()) != 0) {
     status = ErrnoStatus(errno, "replace", Full(path));
   }
-  if (!status.ok()) ::unlinkat(parent, kTemporaryName, 0);
+  if (!status.ok()) ::unlinkat(parent, temporary_name_.c_str(), 0);
   return status;
 }
 

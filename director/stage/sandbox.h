@@ -39,8 +39,9 @@ struct Node {
 
 class Sandbox {
  public:
-  // Makes the folder if it is absent.
-  static absl::StatusOr<Sandbox> Open(const std::string& directory);
+  // Makes the folder if it is absent. Those that write to one folder at the same time have
+  // different numbers.
+  static absl::StatusOr<Sandbox> Open(const std::string& directory, size_t number = 0);
 
   // kAbsent also when a folder above is absent or no folder.
   absl::StatusOr<Node> Look(std::string_view path);
@@ -69,8 +70,7 @@ class Sandbox {
     FileDescriptor fd;
   };
 
-  Sandbox(std::string directory, FileDescriptor root)
-      : directory_(std::move(directory)), root_(std::move(root)) {}
+  Sandbox(std::string directory, FileDescriptor root, size_t number);
 
   // The descriptor of a folder; -1 when it is not there (or no folder) and `make` is false.
   absl::StatusOr<int> Folder(std::string_view path, bool make);
@@ -79,8 +79,11 @@ class Sandbox {
   // Forgets descriptors of `path` and what lies under it.
   void Close(std::string_view path);
 
+  absl::StatusOr<FileDescriptor> CreateTemporary(int parent, std::string_view path);
+
   std::string directory_;
   FileDescriptor root_;
+  std::string temporary_name_;
   std::vector<OpenFolder> open_;  // each lies in the one before
 };
 

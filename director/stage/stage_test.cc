@@ -16,6 +16,7 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -44,6 +45,8 @@ class BlobsInMemory final : public store::Store {
     return missing;
   }
   absl::StatusOr<Blob> Get(const Digest& digest) override {
+    if (digest == fails_at && digest != Digest())
+      return absl::UnavailableError("the store went away");
     if (file_reads_left > 0 && files.contains(digest) && --file_reads_left == 0)
       return absl::UnavailableError("the store went away");
     const auto found = blobs_.find(digest);
@@ -74,8 +77,9 @@ class BlobsInMemory final : public store::Store {
   absl::StatusOr<store::StoreStats> Stats() override { return Unused(); }
   absl::StatusOr<store::VerifyReport> Verify() override { return Unused(); }
 
-  int file_reads_left = 0;  // fails at the read that makes it 0; 0: never
-  std::set<Digest> files;   // what counts as a file's bytes
+  std::atomic<int> file_reads_left = 0;  // fails at the read that makes it 0; 0: never
+  Digest fails_at;
+  std::set<Digest> files;  // what counts as a file's bytes
 
  private:
   static absl::Status Unused() { return absl::UnimplementedError("staging does not need this"); }
@@ -420,6 +424,33 @@ TEST_F(StageTest, ALinkPlantedInTheSandboxLeadsNothingOutside) {
     if (!by_the_book) expected["stale"] = "link";
     EXPECT_EQ(Held(), expected);
   }
+}
+
+// Enough for several threads; many share folders that do not exist yet.
+TEST_F(StageTest, ManyFilesAreWrittenSideBySide) {
+  Files files;
+  for (int i = 0; i < 3'000; ++i)
+    files[fmt::format("Game/{}/{}/{}", i % 3, i % 7, i)] = fmt::format("bytes {}", i % 500);
+  files["Game/run"] = "tool!";
+  Write("Game/1", "a file in a folder's place");
+  const auto report = StageBook(files);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->written, files.size());
+  EXPECT_EQ(Held(), files);
+  EXPECT_EQ(StageBook(files)->unchanged, files.size());
+}
+
+TEST_F(StageTest, OfManyFilesOneThatCannotBeReadIsToldAndTheNextStageCompletes) {
+  Files files;
+  for (int i = 0; i < 1'000; ++i) files[fmt::format("Game/{}", i)] = fmt::format("bytes {}", i);
+  const Digest root = Tree(files);
+  store_.fails_at = Digest::Of("bytes 999");
+  const auto failed = Stage(store_, StageOptions{.directory = sandbox_, .root = root});
+  EXPECT_THAT(MessageOf(failed.status()), HasSubstr("Game/999"));
+  EXPECT_FALSE(fs::exists(Path(".galley-root")));
+  store_.fails_at = Digest();
+  ASSERT_TRUE(StageBook(files).ok());
+  EXPECT_EQ(Held(), files);
 }
 
 TEST_F(StageTest, ATreeThatWantsTheMarkersNameIsRefused) {

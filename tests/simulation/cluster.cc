@@ -302,12 +302,6 @@ class Cluster {
       if (!worker.is_hung && worker.in_hand.erase(attempt) > 0)
         Report(body, attempt, WorkerReport::Ended{});
     }
-    for (const AttemptId attempt : desire.retract) {
-      const bool has_begun = Happens(50);
-      Hash("retract", attempt, has_begun);
-      if (!worker.is_hung && !has_begun && worker.in_hand.erase(attempt) > 0)
-        Report(body, attempt, WorkerReport::Ended{});
-    }
     for (const Desire::Start& start : desire.start) {
       Hash("start", start.attempt, start.package.value(), start.platforms, start.cooked.size());
       SimJob job{.attempt = start.attempt,
@@ -323,6 +317,12 @@ class Cluster {
       worker.in_hand.insert(start.attempt);
       worker.free_at = std::max(worker.free_at, now_) + Some(Happens(5) ? 3000 : 60);
       At(worker.free_at - now_, [this, body, job] { Cook(body, job); });
+    }
+    for (const AttemptId attempt : desire.retract) {
+      const bool has_begun = Happens(50);
+      Hash("retract", attempt, has_begun);
+      if (!worker.is_hung && !has_begun && worker.in_hand.erase(attempt) > 0)
+        Report(body, attempt, WorkerReport::Ended{});
     }
   }
 

@@ -74,7 +74,7 @@ class SocketSink final : public JobSink {
     std::vector<Blob> blobs;
     const v1::FromExecutor message = SavedMessage(report, PeakBytes(), blobs);
     if (!report.is_last) return Send(message, std::move(blobs));
-    Keep(message, std::move(blobs));  // the job's end goes with it
+    Keep(message, std::move(blobs));  // goes with the job's end
     return absl::OkStatus();
   }
 
@@ -123,8 +123,7 @@ class Executor {
           SetUp(message.setup());
           break;
         case v1::ToExecutor::kJob:
-          RETURN_IF_ERROR(sink_.Send(EndMessage(RunOne(message.job())), {}));
-          TrimIfLarge();
+          RETURN_IF_ERROR(RunAndTell(message.job()));
           break;
         case v1::ToExecutor::WHAT_NOT_SET:
           return absl::InvalidArgumentError("the session sent an empty message");
@@ -161,6 +160,12 @@ class Executor {
     if (snapshots_.size() >= kSnapshotsKept) snapshots_.pop_front();
     snapshots_.push_back({.file = file, .snapshot = std::move(snapshot), .view = std::move(view)});
     return &snapshots_.back();
+  }
+
+  absl::Status RunAndTell(const v1::ExecutorJob& job) {
+    const JobEnd end = RunOne(job);
+    TrimIfLarge();  // before the next job is measured
+    return sink_.Send(EndMessage(end), {});
   }
 
   JobEnd RunOne(const v1::ExecutorJob& message) {

@@ -57,7 +57,7 @@ struct SaveReport {
   absl::Time started;
   absl::Duration load_time;
   absl::Duration save_time;
-  bool is_last = false;  // the end of the job follows at once
+  bool is_last = false;  // nothing but the end of the job follows
 };
 
 class JobSink {

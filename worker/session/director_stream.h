@@ -1,5 +1,5 @@
 // DirectorStream: attaches to the director, and again when the stream breaks; what comes goes to
-// the queue with the stream's number. Threads: one of its own; Send, Finish and Stop from the
+// the sink with the stream's number. Threads: one of its own; Send, Finish and Stop from the
 // session's thread.
 #pragma once
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 #include "common/base/log.h"
@@ -24,13 +25,20 @@ namespace {
 constexpr absl::Duration kExitWait = absl::Seconds(2);  // for a process whose socket closed
 constexpr int kSendTimeoutSeconds = 10;
 constexpr size_t kLogLineBytesMax = 4'096;
-// A compiler frees and asks for small blocks by the thousand: glibc keeps 7 of each size at hand by
-// itself. A tenth of a small shader's time; no more than 33 MiB can wait so.
-constexpr const char* kAllocatorTuning = "GLIBC_TUNABLES=glibc.malloc.tcache_count=1000";
+constexpr size_t kAheadBytesMax = 32 << 10;  // a sixth of the least socket buffer
+constexpr int kReadsToBlame = 64;
 
 std::string TailOfLog(std::string log) {
   if (log.size() > kLogTailBytesMax) log.erase(0, log.size() - kLogTailBytesMax);
   return log;
+}
+
+// A compiler frees and asks for small blocks by the thousand: glibc keeps 7 of each size at hand by
+// itself. A tenth of a small shader's time; no more than 33 MiB for each thread can wait so.
+std::string AllocatorTuning() {
+  const char* const own = std::getenv("GLIBC_TUNABLES");
+  return fmt::format("GLIBC_TUNABLES={}{}glibc.malloc.tcache_count=1000", own == nullptr ? "" : own,
+                     own == nullptr || *own == '\0' ? "" : ":");
 }
 
 }  // namespace
@@ -119,17 +127,16 @@ void ExecutorSlot::SendDue() {
       GiveUp(sent_, absl::CancelledError("cancelled"));
       continue;
     }
-    const v1::ExecutorJob& job = jobs_[sent_].job;
+    Held& held = jobs_[sent_];
     const bool is_ahead = is_running();
-    if (HasOutgrown(job)) {
-      if (is_ahead) return;  // when the others are done
-      Discard();
-    }
-    absl::Status status = SendJob(job);
+    if (is_ahead && (!FitsAhead(held) || HasOutgrown(held.job))) return;
+    if (!is_ahead && HasOutgrown(held.job)) Discard();
+    held.was_ahead = is_ahead;
+    absl::Status status = SendJob(held);
     if (absl::IsUnavailable(status) && is_ahead) return;  // its end is about to be read
     if (absl::IsUnavailable(status)) {  // it died while idle: that is nobody's fault
       Discard();
-      status = SendJob(job);
+      status = SendJob(held);
     }
     if (!status.ok()) {
       Discard();
@@ -141,11 +148,20 @@ void ExecutorSlot::SendDue() {
   }
 }
 
-absl::Status ExecutorSlot::SendJob(const v1::ExecutorJob& job) {
+absl::Status ExecutorSlot::SendJob(Held& held) {
   RETURN_IF_ERROR(EnsureExecutor());
   v1::ToExecutor message;
-  *message.mutable_job() = job;
+  *message.mutable_job() = held.job;
+  held.message_bytes = message.ByteSizeLong();
   return SendToExecutor(message);
+}
+
+// An executor that cooks does not read: what is ahead must lie in the socket, or we would wait for
+// each other.
+bool ExecutorSlot::FitsAhead(const Held& held) const {
+  size_t bytes = held.job.ByteSizeLong();
+  for (size_t i = 1; i < sent_; ++i) bytes += jobs_[i].message_bytes;
+  return bytes <= kAheadBytesMax;
 }
 
 void ExecutorSlot::BeginFront() {
@@ -186,7 +202,7 @@ absl::Status ExecutorSlot::StartExecutor() {
   RETURN_IF_ERROR(CreateDirectories(setup_->scratch_directory()));
   ASSIGN_OR_RETURN(child_, ChildProcess::Start(
                                {.argv = {options_.program, "executor"},
-                                .environment = {kAllocatorTuning},
+                                .environment = {AllocatorTuning()},
                                 .inherit_environment = true,
                                 .inherit = {{theirs.get(), kExecutorSocket}, {log_end.get(), 2}}}));
   frames_ = FrameReader();
@@ -314,8 +330,10 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (is_end) {
     jobs_.pop_front();
     --sent_;
-    if (!is_running()) log_tail_.clear();  // else it may be of the next, which runs already
-    log_line_.clear();
+    if (!is_running()) {  // else what was read may be of the next, which runs already
+      log_tail_.clear();
+      log_line_.clear();
+    }
   }
   for (v1::Report& report : *reports) {
     Emit(SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
@@ -337,14 +355,17 @@ void ExecutorSlot::CheckLimits() {
   }
   const uint64_t memory_bytes = ResidentBytes(child_.pid()) + programs_bytes_;
   memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
-  if (is_running() && memory_bytes > jobs_.front().job.job().memory_bytes())
-    Blame(KilledFor::kMemory);
+  if (!is_running() || memory_bytes <= jobs_.front().job.job().memory_bytes()) return;
+  if (!jobs_.front().was_ahead) return Blame(KilledFor::kMemory);
+  // It may be what an earlier job left: this one begins again in an executor of its own.
+  Discard();
+  SendDue();
 }
 
 // The job that runs by what was read, unless it turns out to have ended.
 void ExecutorSlot::Blame(KilledFor why) {
   const uint64_t blamed = attempt();
-  while (ReadSocket()) {
+  for (int i = 0; i < kReadsToBlame && attempt() == blamed && ReadSocket(); ++i) {
   }
   if (child_.running() && attempt() == blamed) Lose(why, "");
 }

@@ -70,6 +70,8 @@ class ExecutorSlot {
     v1::ExecutorJob job;
     absl::Time deadline = absl::InfiniteFuture();  // from when it runs
     size_t lines_sent = 0;
+    size_t message_bytes = 0;
+    bool was_ahead = false;  // sent while another ran: what that one left in the heap may be seen
     bool is_stopped = false;
   };
 
@@ -80,7 +82,8 @@ class ExecutorSlot {
   void Apply(v1::ExecutorJob job);
   void Apply(const StopOrder& stop);
   void SendDue();
-  absl::Status SendJob(const v1::ExecutorJob& job);
+  absl::Status SendJob(Held& held);
+  bool FitsAhead(const Held& held) const;
   bool HasOutgrown(const v1::ExecutorJob& job) const;
   void BeginFront();
   void GiveUp(size_t index, const absl::Status& status);

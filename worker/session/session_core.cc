@@ -221,21 +221,23 @@ void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
   }
 }
 
-// The slot with the fewest jobs that may have another.
+// The lowest free slot. A session with one slot sends short jobs ahead; with more, a job would wait
+// behind a long one while another slot is free.
 std::optional<uint32_t> SessionCore::SlotFor(uint64_t attempt) const {
-  const auto expected = [&](uint64_t one) { return attempts_.at(one).job.expected_us(); };
-  std::optional<uint32_t> best;
   for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    const std::deque<uint64_t>& has = slots_[slot];
-    if (best.has_value() && has.size() >= slots_[*best].size()) continue;
-    int64_t ahead_us = expected(attempt);
-    for (const uint64_t one : has) {
-      // Of an unknown length: nothing goes behind it.
-      ahead_us = expected(one) > 0 && ahead_us > 0 ? ahead_us + expected(one) : 2 * kAheadUsMax;
-    }
-    if (has.empty() || (has.size() < kAheadJobsMax && ahead_us <= kAheadUsMax)) best = slot;
+    if (slots_[slot].empty()) return slot;
   }
-  return best;
+  const std::deque<uint64_t>& ahead = slots_.front();
+  if (slots_.size() > 1 || ahead.size() >= kAheadJobsMax) return std::nullopt;
+  int64_t sum_us = 0;
+  for (const uint64_t one : ahead) sum_us += ExpectedUs(one);
+  return sum_us + ExpectedUs(attempt) <= kAheadUsMax ? std::optional<uint32_t>(0) : std::nullopt;
+}
+
+// What is unknown may be long.
+int64_t SessionCore::ExpectedUs(uint64_t attempt) const {
+  const int64_t expected_us = attempts_.at(attempt).job.expected_us();
+  return expected_us > 0 ? expected_us : kAheadUsMax;
 }
 
 void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects) {

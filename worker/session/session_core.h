@@ -5,8 +5,9 @@
 // (session_shell.h) turns the stream, the executor slots and signals into Events and carries the
 // Effects out in order; it calls Flush now and then for the messages to send.
 //
-// Jobs start in the order in which they came, on a free slot. While the jobs of a slot are short
-// its next ones are sent ahead, so that its executor need not wait for us between them. Reports are
+// Jobs start in the order in which they came, on the lowest free slot. The only slot of a session
+// gets its next jobs ahead while they are short, so that its executor need not wait for us between
+// them. Reports are
 // numbered from 1 without holes over the session's life and kept until the director persisted them;
 // after a new Attach all that are kept are sent again. Every attempt that came into the worker's
 // hands leaves them with one Ended, whatever was reported before. Threads: one owner.
@@ -64,7 +65,8 @@ struct SlotReported {
   uint64_t attempt = 0;
   v1::Report report;
 };
-// The executor was lost while it ran the attempt; the slot is ready for another.
+// The executor was lost while it ran the attempt, or none could be started for it; the slot is
+// ready for another.
 struct SlotLost {
   uint32_t slot = 0;
   uint64_t attempt = 0;
@@ -146,6 +148,7 @@ class SessionCore {
   void DropAll();
   void StartJobs(std::vector<SessionEffect>& effects);
   std::optional<uint32_t> SlotFor(uint64_t attempt) const;
+  int64_t ExpectedUs(uint64_t attempt) const;
   void StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects);
   void ReportFailed(uint64_t attempt, v1::Failed failed);
   void End(uint64_t attempt);

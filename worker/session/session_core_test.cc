@@ -16,12 +16,12 @@ using ::testing::IsEmpty;
 // A session and a director with a memory: what was started, stopped, sent.
 class SessionCoreTest : public ::testing::Test {
  protected:
-  SessionCoreTest()
+  explicit SessionCoreTest(uint32_t slots = 2)
       : core_({.worker_id = "local-1",
                .token = "secret",
                .machine = "m",
                .cookers_json = "{}",
-               .slots = 2}) {}
+               .slots = slots}) {}
 
   void Step(const SessionEvent& event) {
     std::vector<SessionEffect> effects;
@@ -140,29 +140,42 @@ TEST_F(SessionCoreTest, WhatIsRetractedIsDroppedUnlessItRuns) {
   EXPECT_TRUE(sent_.back().reports(0).has_ended());
 }
 
-TEST_F(SessionCoreTest, ShortJobsAreSentAhead) {
-  Attach();
-  std::vector<v1::Job> jobs;
-  for (uint64_t attempt = 1; attempt <= 8; ++attempt) {
-    jobs.push_back(JobOf(attempt));
-    jobs.back().set_expected_us(8'000);  // two in 20 ms
+std::vector<v1::Job> ShortJobs(int count) {
+  std::vector<v1::Job> jobs(static_cast<size_t>(count));
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].set_attempt(i + 1);
+    jobs[i].set_snapshot(1);
+    jobs[i].set_expected_us(8'000);  // two in 20 ms
   }
-  Give(jobs);
-  EXPECT_THAT(started_,
-              ElementsAre(std::pair(0, 1), std::pair(1, 2), std::pair(0, 3), std::pair(1, 4)));
+  return jobs;
+}
+
+class OneSlotTest : public SessionCoreTest {
+ protected:
+  OneSlotTest() : SessionCoreTest(1) { Attach(); }
+};
+
+TEST_F(OneSlotTest, ShortJobsAreSentAhead) {
+  Give(ShortJobs(5));
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(0, 2)));
   v1::Report ended;
   ended.mutable_ended();
-  Step(SlotReported{.slot = 1, .attempt = 2, .report = ended});
-  EXPECT_EQ(started_.back(), std::pair(1u, uint64_t{5}));
+  Step(SlotReported{.slot = 0, .attempt = 1, .report = ended});
+  EXPECT_EQ(started_.back(), std::pair(0u, uint64_t{3}));
   Cancel(3);  // it is in the executor's hands
   EXPECT_THAT(stopped_, ElementsAre(std::pair(0, 3)));
 }
 
-TEST_F(SessionCoreTest, NothingIsSentAheadOfAJobWhoseLengthIsUnknown) {
-  Attach();
-  std::vector<v1::Job> jobs = {JobOf(1), JobOf(2), JobOf(3)};
-  jobs[2].set_expected_us(1);
+TEST_F(OneSlotTest, NothingIsSentAheadOfAJobWhoseLengthIsUnknown) {
+  std::vector<v1::Job> jobs = ShortJobs(3);
+  jobs[0].clear_expected_us();
   Give(jobs);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1)));
+}
+
+TEST_F(SessionCoreTest, OfSeveralSlotsNoneGetsJobsAhead) {
+  Attach();
+  Give(ShortJobs(5));
   EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 2)));
 }
 

@@ -344,12 +344,14 @@ TEST_F(SessionProcessTest, WhatWasSentAheadOfALostExecutorIsDoneByTheNext) {
   for (const uint64_t attempt : {2u, 3u, 4u, 5u}) {
     v1::Job& job = *message.add_start() = JobOf(attempt, "/Game/readme.txt");
     job.set_expected_us(1000);
-    if (attempt == 2) job.set_timeout_us(100'000);
+    if (attempt == 2) job.set_timeout_us(500'000);
   }
   *message.mutable_start(2) = CommandOf(4, "sleep 600");
   message.mutable_start(2)->set_expected_us(1000);
-  message.add_cancel(4);
   director_.Send(message);
+  v1::ToWorker cancel;  // by then it is in the executor's hands: events are applied in order
+  cancel.add_cancel(4);
+  director_.Send(cancel);
   const std::vector<v1::Report> hung = director_.WaitForEnd(2);
   const v1::Failed* failed = FailureIn(hung);
   ASSERT_NE(failed, nullptr);
