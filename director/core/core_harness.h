@@ -4,8 +4,9 @@
 //   Town -> Mesh Tree?       refers hard to Mesh, softly to Tree      Town @never       is never
 //   cooked Town : a b               generates Town/_gen/a and Town/_gen/b    Town @gpu needs the
 //   resource gpu Town ! text              its cook is a verdict                    Town @culture X
-//   X is its variant for a selected culture                            Town ~ 900      has a source of
-//   900 bytes, which it costs as many microseconds to cook until a job of its cooker was measured
+//   X is its variant for a selected culture                            Town ~ 900      has a source
+//   of 900 bytes, which it costs as many microseconds to cook until a job of its cooker was
+//   measured
 //
 // Look-ups miss, commits succeed, workers attach and roots are built at once, unless the test holds
 // them (hold_*) and answers itself. Jobs are the test's: it asks JobOf, answers with Saved, Failed,

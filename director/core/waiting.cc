@@ -115,10 +115,13 @@ std::vector<PackageId> CookCore::Impl::ShortestCycle(PackageId start, bool certa
 // True: `id` is on no cycle of waits. A cycle of certain waits fails all that are on it. Another is
 // broken where a look-up waits.
 bool CookCore::Impl::BreakCycles(PackageId id) {
-  if (const std::vector<PackageId> cycle = ShortestCycle(id, true); !cycle.empty()) {
+  if (std::vector<PackageId> cycle = ShortestCycle(id, true); !cycle.empty()) {
+    // The same text whoever closed it.
+    const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
+    std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end(), by_name), cycle.end());
     std::string text = "cycle of cooked inputs: ";
     for (const PackageId package : cycle) text += NameOf(package) + " -> ";
-    text += NameOf(id);
+    text += NameOf(cycle.front());
     for (const PackageId package : cycle) FailPackage(package, Stage::kLoad, text);
     return false;
   }
