@@ -29,6 +29,7 @@ void CookCore::Impl::Apply(const Event& event) {
     void operator()(const WorkerAttached& e) { core.OnWorkerAttached(e); }
     void operator()(const WorkerReported& e) { core.OnWorkerReported(e); }
     void operator()(const WorkerAlive& e) { core.OnWorkerAlive(e); }
+    void operator()(const WorkerUnfit& e) { core.OnWorkerUnfit(e); }
     void operator()(const WorkerLost& e) { core.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.OnPersisted(e); }
     void operator()(const FilesChanged& e) { core.OnFilesChanged(e); }

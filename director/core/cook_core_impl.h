@@ -140,6 +140,8 @@ struct CookCore::Impl {
   // dispatching.cc: workers and hand-over.
   void OnWorkerAttached(const WorkerAttached& event);
   void OnWorkerLost(const WorkerLost& event);
+  void OnWorkerUnfit(const WorkerUnfit& event);
+  void CountSpawnFailure(const std::string& error);
   void OnLauncherReported(const LauncherReported& event);
   void OnWorkerAlive(const WorkerAlive& event);
   void LoseTheSilent();

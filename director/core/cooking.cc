@@ -60,7 +60,7 @@ void CookCore::Impl::OnReport(WorkerId worker, const WorkerReport& report) {
 bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   Attempt* attempt = Current(id);
   if (attempt == nullptr) return true;
-  losses = 0;
+  losses = spawn_failures = 0;
   attempt->measured += loaded.load_time;
   const PackageId package = attempt->package;
   packages[package].work->is_loaded = true;
@@ -82,7 +82,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   PackageData& package = packages[package_id];
   const PlatformMask bit = saved.platform < options.platform_count ? MaskOf(saved.platform) : 0;
   if ((attempt.granted & bit) == 0 || saved.result == nullptr) return true;
-  losses = 0;
+  losses = spawn_failures = 0;
   attempt.measured += saved.save_time;
   const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
   attempt.remaining &= ~bit;

@@ -278,6 +278,22 @@ TEST(SpawnTest, WhileOneWorkerWorksTheOthersFailuresDoNotEndTheCook) {
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
+TEST(SpawnTest, WorkersThatCannotWorkEndTheCookAndBlameNoPackage) {
+  CoreHarness shell("A\nB\n", {.spawn_failures_max = 3});
+  shell.hold_workers = true;
+  shell.Request({"A", "B"});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(shell.spawned.size(), static_cast<size_t>(i) + 1);
+    shell.Send(WorkerAttached{shell.spawned.back(), 1, {}});
+    ASSERT_EQ(shell.JobOf("A").worker, shell.spawned.back());
+    shell.Send(WorkerUnfit{shell.spawned.back(), "no such program"});
+    shell.Pass(absl::Seconds(5));
+  }
+  EXPECT_TRUE(shell.Says("no worker would start: 3 failures in a row, the last: no such program"));
+  EXPECT_EQ(shell.core().counters().jobs_retried, 0u);
+  EXPECT_EQ(shell.core().counters().failed, 0u);
+}
+
 TEST(AttachTest, WhatAWorkerShouldHaveAndHasNotIsHandedOverAgain) {
   CoreHarness shell("A\nB\n");
   shell.Request({"A", "B"});

@@ -33,7 +33,6 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   if (before == nullptr || !before->was_attached) ++counters.workers_started;
   Worker& worker = workers.Attach(event.worker, event.slots);
   worker.heard_at = awake;
-  spawn_failures = 0;
   counters.workers_attached = workers.attached();
   for (const AttemptId attempt : event.in_hand) {
     if (!worker.in_hand.contains(attempt)) DesireFor(event.worker).cancel.push_back(attempt);
@@ -90,11 +89,31 @@ void CookCore::Impl::OnLauncherReported(const LauncherReported& event) {
   if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting)
     return;
   worker->presence = Worker::Presence::kLost;
+  CountSpawnFailure(event.error);
+}
+
+void CookCore::Impl::CountSpawnFailure(const std::string& error) {
   if (++spawn_failures < options.spawn_failures_max || workers.attached() > 0 ||
       !request.has_value())
     return;
   End("no worker would start: " + std::to_string(spawn_failures) +
-      " failures in a row, the last: " + event.error);
+      " failures in a row, the last: " + error);
+}
+
+void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {
+  Worker* worker = workers.Find(event.worker);
+  if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
+  worker->presence = Worker::Presence::kLost;
+  ++counters.workers_lost;
+  counters.workers_attached = workers.attached();
+  const std::vector<AttemptId> in_hand(worker->in_hand.begin(), worker->in_hand.end());
+  for (const AttemptId attempt : in_hand) {
+    if (Current(attempt) == nullptr) continue;
+    const PackageId package = attempts.at(attempt).package;
+    EndAttempt(attempt, Tell::kNothing);
+    Advance(package);
+  }
+  CountSpawnFailure(event.reason);
 }
 
 void CookCore::Impl::OnWorkerAlive(const WorkerAlive& event) {

@@ -148,6 +148,12 @@ struct WorkerReported {
   std::vector<WorkerReport> reports;
 };
 
+// It says that it can do no job at all, and ends: what it had in hand is as it was.
+struct WorkerUnfit {
+  WorkerId worker;
+  std::string reason;
+};
+
 struct WorkerLost {
   WorkerId worker;
   std::string reason;
@@ -202,7 +208,7 @@ struct WorkerAlive {
 struct Tick {};
 
 using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported,
-                           WorkerAlive, WorkerLost, Persisted, FilesChanged, LauncherReported,
+                           WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged, LauncherReported,
                            RootBuilt, RootPublished, Tick>;
 
 // ------------------------------------------------------------------ effects

@@ -56,6 +56,10 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   for (const v1::LogLine& line : message.log()) {
     LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());
   }
+  if (!message.unfit().empty()) {
+    LogError("worker={} cannot work: {}", worker_id, message.unfit());
+    Post(Event(WorkerUnfit{worker, message.unfit()}));
+  }
   if (message.reports().empty()) return Post(Event(WorkerAlive{worker}));
   const uint64_t world_number = world_.Get()->number;
   WorkerReported reported{.worker = worker};

@@ -177,7 +177,8 @@ void ExecutorSlot::GiveUp(size_t index, const absl::Status& status) {
                 .attempt = lost,
                 .cause = v1::Failed::INFRASTRUCTURE,
                 .error = MessageOf(status),
-                .log_tail = ""});
+                .log_tail = "",
+                .could_not_start = !absl::IsCancelled(status)});
 }
 
 void ExecutorSlot::Apply(const StopOrder& stop) {

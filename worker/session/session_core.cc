@@ -11,6 +11,7 @@ namespace {
 // Of jobs that are in an executor's hands, the running one among them. They cannot be retracted.
 constexpr int64_t kAheadUsMax = 20'000;
 constexpr size_t kAheadJobsMax = 64;
+constexpr int kStartFailuresMax = 3;
 constexpr uint32_t kProtocol = 1;
 
 bool EndsJob(const v1::Report& report) {
@@ -143,6 +144,7 @@ void SessionCore::Cancel(uint64_t attempt, std::vector<SessionEffect>& effects) 
 void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) {
   const auto at = attempts_.find(event.attempt);
   if (at == attempts_.end() || at->second.slot != event.slot) return;
+  start_failures_ = 0;
   Attempt& attempt = at->second;
   const v1::Report& report = event.report;
   if (report.has_saved()) attempt.platforms_left.erase(report.saved().platform());
@@ -170,6 +172,15 @@ void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
   const auto at = attempts_.find(event.attempt);
   if (at == attempts_.end() || at->second.slot != event.slot) return;
   std::erase(slots_[event.slot], event.attempt);
+  if (event.could_not_start && !at->second.is_cancelled) {
+    at->second.slot.reset();
+    queue_.push_front(event.attempt);
+    if (++start_failures_ < kStartFailuresMax) return;
+    unfit_ = event.error;
+    is_ending_ = true;
+    end_reason_ = event.error;
+    return;
+  }
   if (!at->second.is_cancelled) {
     v1::Failed failed = FailedWith(event.cause, event.error);
     failed.set_log_tail(event.log_tail);
@@ -369,10 +380,11 @@ void SessionCore::Flush(std::vector<SessionEffect>& effects) {
   if (is_connected_) {
     v1::FromWorker message = NextMessage();
     message.set_goodbye(true);
+    message.set_unfit(unfit_);
     effects.emplace_back(SendMessage{std::move(message)});
   }
   has_ended_ = true;
-  effects.emplace_back(ExitSession{.code = 0, .reason = end_reason_});
+  effects.emplace_back(ExitSession{.code = unfit_.empty() ? 0 : 3, .reason = end_reason_});
 }
 
 }  // namespace galley::worker

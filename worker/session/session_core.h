@@ -73,6 +73,7 @@ struct SlotLost {
   v1::Failed::Cause cause = v1::Failed::CAUSE_UNKNOWN;
   std::string error;
   std::string log_tail;
+  bool could_not_start = false;  // no executor; the job is as it was
 };
 struct Logged {
   v1::LogLine line;
@@ -178,6 +179,8 @@ class SessionCore {
   uint64_t next_report_ = 1;
   std::deque<v1::LogLine> log_;
   uint64_t log_dropped_ = 0;
+  int start_failures_ = 0;  // of executors, in a row
+  std::string unfit_;
   uint64_t memory_bytes_ = 0;
 
   // Of the present stream.

@@ -179,6 +179,24 @@ TEST_F(SessionCoreTest, OfSeveralSlotsNoneGetsJobsAhead) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 2)));
 }
 
+TEST_F(OneSlotTest, WithoutAnExecutorItSaysSoEndsAndBlamesNoJob) {
+  Give({JobOf(1)});
+  const SlotLost lost{.slot = 0,
+                      .attempt = 1,
+                      .cause = v1::Failed::INFRASTRUCTURE,
+                      .error = "no such program",
+                      .log_tail = "",
+                      .could_not_start = true};
+  for (int i = 0; i < 2; ++i) Step(lost);
+  EXPECT_EQ(started_.size(), 3u);  // tried again
+  EXPECT_FALSE(exit_.has_value());
+  Step(lost);
+  EXPECT_EQ(sent_.back().unfit(), "no such program");
+  EXPECT_EQ(sent_.back().reports_size(), 0);
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->code, 3);
+}
+
 TEST_F(SessionCoreTest, HasNewsExactlyWhileThereIsSomethingToSay) {
   EXPECT_FALSE(core_.HasNews());
   std::vector<SessionEffect> effects;
