@@ -1,5 +1,5 @@
 """Workers and the programs that they run: failures that are not kept, their logs, and nothing that outlives a cook."""
-import json, os, signal, subprocess, unittest
+import json, os, shutil, signal, subprocess, unittest
 
 from harness import BIN, LIMIT_S, E2ETest, is_running, kill, processes, read_file, wait_until
 
@@ -37,6 +37,21 @@ class WorkerTest(E2ETest):
         self.assertTrue(os.path.exists(marker))
         self.assertEqual(cook.summary["workers"]["executors_lost"], 1, cook)
         self.assertEqual(cook.cooked, 1, cook)
+
+    def test_workers_that_cannot_start_an_executor_end_the_cook_soon_and_blame_no_package(self):
+        game = self.project({f"{i}.bin": "x" for i in range(50)}, ['match = "/Game/**/*.bin"\ncooker = "copy"\n'])
+        os.makedirs(self.path("bin"))
+        shutil.copy(os.path.join(BIN, "galley"), self.path("bin/galley"))
+        # Runs from a file that is gone: it can start no other of its kind.
+        self.write("bin/galley-worker", f'#!/bin/bash\nat=$(mktemp {self.path("worker.XXXX")})\ncp {os.path.join(BIN, "galley-worker")} $at\n'
+                                        'chmod +x $at\nexec 9<$at\nrm $at\nexec /proc/self/fd/9 "$@"\n', 0o755)
+        cook = subprocess.run([self.path("bin/galley"), "cook", "--project", game, "--summary", self.path("summary.json")], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
+        self.assertEqual(cook.returncode, 3, cook)
+        self.assertIn("no worker would start: 5 failures in a row", cook.stderr)
+        self.assertIn("no executor could be started", cook.stderr)
+        with open(self.path("summary.json")) as file:
+            self.assertEqual(json.load(file)["failures"], [])
 
     def by_hand(self, *args, cwd=None):
         return subprocess.run([os.path.join(BIN, "galley-worker"), "cook", *map(str, args)], cwd=cwd or self.dir, text=True,
