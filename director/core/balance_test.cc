@@ -92,17 +92,33 @@ TEST(BalanceTest, TheLongestJobBeginsFirst) {
   EXPECT_TRUE(shell.Says("spawn 0\nstart C 0\nstart B 0\n")) << shell.TakeLog();
 }
 
-TEST(CostsTest, HistoryComesFirstThenTheCookersOwnMeasureThenTheSize) {
-  Costs costs({{"/Game/known", absl::Seconds(3)}});
+TEST(BalanceTest, WhatTheLastCookTookComesBeforeAGuess) {
+  CookOptions options;
+  options.workers = 1;
+  CoreHarness shell("A ~ 90000\nB ~ 100\n", options);
+  shell.slots = 1;
+  shell.hold_look_ups = true;
+  shell.Request({"A", "B"});
+  LookedUp answer;
+  for (const LookUp::Item& item : shell.look_ups) {
+    const bool is_b = item.package == shell.Id("B");
+    answer.items.push_back({item.package, 0, item.generation,
+                            LookedUp::Miss{is_b ? absl::Seconds(9) : absl::Milliseconds(1)}});
+  }
+  shell.Send(answer);
+  EXPECT_TRUE(shell.Says("start B 0\nstart A 0\n")) << shell.TakeLog();
+}
+
+TEST(CostsTest, TheCookersOwnMeasureComesBeforeTheSizeAlone) {
+  Costs costs;
   const CostTraits small = costs.TraitsOf("texture", 4096),
                    large = costs.TraitsOf("texture", 61'440);
   const CostTraits other = costs.TraitsOf("shader", 4096);
-  EXPECT_EQ(costs.Of("/Game/known", small), absl::Seconds(3));
-  EXPECT_EQ(costs.Of("/Game/a", small), absl::Microseconds(8192));
+  EXPECT_EQ(costs.Guess(small), absl::Microseconds(8192));
   costs.Measured(small, absl::Milliseconds(100));
-  EXPECT_EQ(costs.Of("/Game/a", small), absl::Milliseconds(100));
-  EXPECT_EQ(costs.Of("/Game/a", large), absl::Milliseconds(800));
-  EXPECT_EQ(costs.Of("/Game/a", other), absl::Microseconds(8192));
+  EXPECT_EQ(costs.Guess(small), absl::Milliseconds(100));
+  EXPECT_EQ(costs.Guess(large), absl::Milliseconds(800));
+  EXPECT_EQ(costs.Guess(other), absl::Microseconds(8192));
 }
 
 }  // namespace

@@ -7,13 +7,11 @@
 
 namespace galley::director {
 
-CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog,
-                     CostTable cost_table)
+CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog)
     : options(cook_options),
       catalog(std::move(first_catalog)),
       grants(cook_options.resources),
-      workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}),
-      costs(std::move(cost_table)) {
+      workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}) {
   GALLEY_CHECK(options.platform_count >= 1 && options.platform_count <= 32);
   GALLEY_CHECK(catalog != nullptr);
   GALLEY_CHECK(options.silence_max > absl::ZeroDuration() &&
@@ -120,8 +118,8 @@ void CookCore::Impl::CheckInvariants() const {
 }
 
 CookCore::CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog,
-                   CostTable costs, uint64_t /*seed*/)
-    : impl_(std::make_unique<Impl>(options, std::move(catalog), std::move(costs))) {}
+                   uint64_t /*seed*/)
+    : impl_(std::make_unique<Impl>(options, std::move(catalog))) {}
 CookCore::~CookCore() = default;
 
 void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& effects) {

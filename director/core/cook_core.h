@@ -38,9 +38,6 @@ struct CookOptions {
   std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
 };
 
-// Expected cost of a package, from history; the shell fills it before the cook.
-using CostTable = std::vector<std::pair<std::string, absl::Duration>>;
-
 struct Counters {
   uint64_t in_cook = 0, loaded = 0, up_to_date = 0, failed = 0, skipped = 0;  // packages
   uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0,
@@ -59,8 +56,7 @@ struct InstigatorView {
 
 class CookCore {
  public:
-  CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, CostTable costs,
-           uint64_t seed);
+  CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, uint64_t seed);
   ~CookCore();
 
   // Applies one event and appends what the shell must now do. Never blocks.

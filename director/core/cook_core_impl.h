@@ -55,8 +55,7 @@ struct Turn {
 };
 
 struct CookCore::Impl {
-  Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog,
-       CostTable cost_table);
+  Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog);
 
   // cook_core.cc
   void Step(absl::Time time, const Event& event, std::vector<Effect>& effects);

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
-
-#include "absl/strings/string_view.h"
 
 namespace galley::director {
 namespace {
@@ -18,10 +15,6 @@ double WeightOf(const CostTraits& traits) { return kFixedBytes + traits.source_b
 
 }  // namespace
 
-Costs::Costs(CostTable history) {
-  for (auto& [name, cost] : history) history_.emplace(std::move(name), cost);
-}
-
 CostTraits Costs::TraitsOf(std::string_view cooker, uint64_t source_bytes) {
   const auto [at, is_new] =
       cookers_.try_emplace(std::string(cooker), static_cast<uint32_t>(measured_.size()));
@@ -31,9 +24,7 @@ CostTraits Costs::TraitsOf(std::string_view cooker, uint64_t source_bytes) {
               std::min<uint64_t>(source_bytes, std::numeric_limits<uint32_t>::max()))};
 }
 
-absl::Duration Costs::Of(std::string_view package, const CostTraits& traits) const {
-  const auto known = history_.find(absl::string_view(package.data(), package.size()));
-  if (known != history_.end()) return known->second;
+absl::Duration Costs::Guess(const CostTraits& traits) const {
   const double weight = WeightOf(traits);
   if (traits.cooker >= measured_.size() || measured_[traits.cooker].weight == 0)
     return kCostOfByte * weight;

@@ -1,9 +1,8 @@
-// Costs: what the cook of a package is expected to take.
+// Costs: what the cook of a package of which no earlier cook is known is expected to take.
 //
-// Known by name from history; guessed otherwise from what this cook has measured of the same
-// cooker, in proportion to the source's size plus a fixed part (a ratio estimate: sums only), and
-// before anything was measured from the size alone. Cost: Of O(1), without allocation. Threads:
-// none; owned by CookCore.
+// Guessed from what this cook has measured of the same cooker, in proportion to the source's size
+// plus a fixed part (a ratio estimate: sums only), and before anything was measured from the size
+// alone. Cost: Guess O(1), without allocation. Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "director/core/cook_core.h"
 
 namespace galley::director {
 
@@ -25,10 +23,8 @@ struct CostTraits {
 
 class Costs {
  public:
-  explicit Costs(CostTable history);
-
   CostTraits TraitsOf(std::string_view cooker, uint64_t source_bytes);
-  absl::Duration Of(std::string_view package, const CostTraits& traits) const;
+  absl::Duration Guess(const CostTraits& traits) const;
   // A whole attempt took so long.
   void Measured(const CostTraits& traits, absl::Duration time);
 
@@ -38,7 +34,6 @@ class Costs {
     double weight = 0;
   };
 
-  absl::flat_hash_map<std::string, absl::Duration> history_;  // look-up only
   absl::flat_hash_map<std::string, uint32_t> cookers_;
   std::vector<Sums> measured_;  // by cooker
 };

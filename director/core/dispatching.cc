@@ -25,7 +25,9 @@ void CookCore::Impl::Acknowledge(WorkerId id, ReportId report) {
 }
 
 absl::Duration CookCore::Impl::CostOf(PackageId id) const {
-  return costs.Of(packages[id].name, packages[id].cost_traits);
+  absl::Duration known;
+  for (const Slot& slot : packages[id].slots) known += slot.last_cost;
+  return known > absl::ZeroDuration() ? known : costs.Guess(packages[id].cost_traits);
 }
 
 void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {

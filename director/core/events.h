@@ -83,7 +83,9 @@ struct LookedUp {
     ResultViewPtr result;
     bool is_up_to_date = false;  // its key is that of the root last published for this platform
   };
-  struct Miss {};
+  struct Miss {
+    absl::Duration last_cost;  // of its last cook for this platform; zero: not known
+  };
   // An observation set holds cooked inputs whose results the shell was not given.
   struct NeedsCooked {
     std::vector<std::string> packages;  // absolute virtual paths
@@ -208,8 +210,8 @@ struct WorkerAlive {
 struct Tick {};
 
 using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported,
-                           WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged, LauncherReported,
-                           RootBuilt, RootPublished, Tick>;
+                           WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged,
+                           LauncherReported, RootBuilt, RootPublished, Tick>;
 
 // ------------------------------------------------------------------ effects
 

@@ -53,7 +53,9 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
       PackageId id;
       PlatformIndex platform;
       void operator()(const LookedUp::Hit& hit) { core.OnHit(id, platform, hit); }
-      void operator()(const LookedUp::Miss&) {
+      void operator()(const LookedUp::Miss& miss) {
+        core.packages[id].slots[platform].last_cost = miss.last_cost;
+        core.packages[id].cost = core.CostOf(id);
         core.lifecycle.SetPhase(id, platform, Phase::kToCook);
       }
       void operator()(const LookedUp::NeedsCooked& needs) {

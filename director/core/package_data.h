@@ -25,6 +25,7 @@ namespace galley::director {
 struct Slot {
   Phase phase = Phase::kUnwanted;
   ResultSource source = ResultSource::kCached;
+  absl::Duration last_cost;  // what the last cook took, when it is known
   ResultViewPtr
       result;  // from kCommitting on; kept by a package that failed for its references only
   ResultViewPtr explored;  // whose references are in `edges` and `problems`

@@ -23,6 +23,15 @@ std::optional<Digest> PublishedKey(const std::optional<PackageRecord>& record,
   return found == record->platforms.end() ? std::nullopt : found->second.published_key;
 }
 
+// Platforms that the run of another served cost nothing.
+LookedUp::Miss MissOf(const std::optional<PackageRecord>& record, const std::string& platform) {
+  if (!record) return {};
+  const auto found = record->platforms.find(platform);
+  if (found == record->platforms.end() || found->second.last_cook.source != "cooked") return {};
+  const LastCook& last = found->second.last_cook;
+  return {.last_cost = last.load_time + last.save_time};
+}
+
 // What the difference of files does not cover and must be looked at in any case.
 bool IsOutsideTheDifference(record::ObservationKind kind) {
   switch (kind) {
@@ -50,6 +59,7 @@ struct LookUpRunner::Question {
   Digest weak_key;
   std::string trust_domain;
   std::optional<Digest> published_key;
+  LookedUp::Miss miss;
   struct Candidate {
     std::vector<record::Observed> observed;
     Digest action_key;
@@ -149,6 +159,7 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
           continue;
         }
       }
+      const LookedUp::Miss miss = MissOf(record, world->project->platforms[platform].name);
       if (!source) {
         source = item.generated_source ? absl::StatusOr<Digest>(*item.generated_source)
                                        : world->snapshot->DigestOf(item.name);
@@ -156,7 +167,7 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
       if (!source->ok()) {
         // A source that changed under us is found out by the load, which asks for a new snapshot.
         if (absl::IsAborted(source->status())) {
-          answer.items.push_back({item.package, platform, item.generation, LookedUp::Miss{}});
+          answer.items.push_back({item.package, platform, item.generation, miss});
         } else {
           answer.items.push_back({item.package, platform, item.generation,
                                   LookedUp::Error{MessageOf(source->status())}});
@@ -172,7 +183,8 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
             .source = **source,
             .weak_key = record::WeakKey(**source, (*item.recipes)[platform].digest, domain),
             .trust_domain = domain,
-            .published_key = PublishedKey(record, world->project->platforms[platform].name)});
+            .published_key = PublishedKey(record, world->project->platforms[platform].name),
+            .miss = miss});
       }
     }
   }
@@ -243,7 +255,7 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
     LookedUp::Item one{.package = item.package,
                        .platform = platform,
                        .generation = item.generation,
-                       .outcome = LookedUp::Miss{}};
+                       .outcome = questions[i].miss};
     std::vector<std::string> needs;
     bool answered = false;
     for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform;

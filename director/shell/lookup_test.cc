@@ -38,6 +38,7 @@ class LookUpTest : public ShellTest {
     record::Result result;
     Digest source = Digest::Of("source");
     std::string trust_domain = "main";
+    LastCook last_cook = {};
   };
   Digest KeyOf(const Cached& one) {
     const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
@@ -63,6 +64,7 @@ class LookUpTest : public ShellTest {
     update.record.recipe_bytes = record::EncodeRecipe(recipe.recipe);
     update.record.result = record::EncodeResult(one.result);
     update.record.observed = one.observed;
+    update.record.last_cook = one.last_cook;
     EXPECT_TRUE(journal_->Record({{update}}, false).ok());
     return update.record.action_key;
   }
@@ -94,7 +96,10 @@ class LookUpTest : public ShellTest {
     const LookedUp::Item& one = answer.items.front();
     EXPECT_EQ(one.package, PackageId(3));
     EXPECT_EQ(one.generation, 5u);
-    if (std::holds_alternative<LookedUp::Miss>(one.outcome)) return "miss";
+    if (const auto* miss = std::get_if<LookedUp::Miss>(&one.outcome)) {
+      last_cost_ = miss->last_cost;
+      return "miss";
+    }
     if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome))
       return "error " + error->error;
     if (const auto* needs = std::get_if<LookedUp::NeedsCooked>(&one.outcome)) {
@@ -116,6 +121,7 @@ class LookUpTest : public ShellTest {
   std::optional<Digest> generated_source_;
   CookedOutputs cooked_;
   StoredResultPtr last_;
+  absl::Duration last_cost_;
   std::vector<std::string> alarms_;
 };
 
@@ -153,6 +159,19 @@ TEST_F(LookUpTest, AnUntrustedRecordIsLookedUpInTheCache) {
   Publish(key);
   EXPECT_EQ(LookUpPackage(), "up to date made")
       << "found by look-up, and its key is the published one";
+}
+
+TEST_F(LookUpTest, AMissTellsWhatTheLastCookTook) {
+  const LastCook cooked{
+      .source = "cooked", .load_time = absl::Milliseconds(2), .save_time = absl::Milliseconds(30)};
+  PutIntoJournal({.observed = {Texture("=other")}, .result = {}, .last_cook = cooked});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_EQ(last_cost_, absl::Milliseconds(32));
+  LastCook served = cooked;
+  served.source = "cached";  // the run of another platform, or another machine's
+  PutIntoJournal({.observed = {Texture("=other")}, .result = {}, .last_cook = served});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_EQ(last_cost_, absl::ZeroDuration());
 }
 
 TEST_F(LookUpTest, AFileThatChangedSelectsTheResultMadeWithIt) {

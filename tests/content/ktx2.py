@@ -307,8 +307,25 @@ def _decode_halves(data):
                  for i, v in enumerate(halves))
 
 
+def _read_grey_alpha_tga(path):
+    """RGBA of an uncompressed TGA of 8 bits grey and 8 bits alpha (type 3, TGA 2.0, without orientation bits other than top or
+    bottom), which ImageMagick 6 takes for 16 bits of 5-5-5; None for any other file."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if len(data) < 18 or data[1] != 0 or data[2] != 3 or data[16] != 16 or data[17] & 0xDF != 8:
+        return None
+    width, height = struct.unpack_from("<HH", data, 12)
+    start = 18 + data[0]
+    rows = [data[start + 2 * width * y : start + 2 * width * (y + 1)] for y in range(height)]
+    if not data[17] & 0x20:
+        rows.reverse()
+    return b"".join(bytes((row[i], row[i], row[i], row[i + 1])) for row in rows for i in range(0, 2 * width, 2))
+
+
 def read_rgba(path):
     """8-bit RGBA of an image file, by ImageMagick."""
+    if path.endswith(".tga") and (rgba := _read_grey_alpha_tga(path)) is not None:
+        return rgba
     return subprocess.run(["convert", path, "-auto-orient", "-depth", "8", "rgba:-"],
                           capture_output=True, check=True).stdout
 

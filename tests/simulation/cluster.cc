@@ -112,7 +112,7 @@ class Cluster {
                      .look_ups_per_batch = 8};
     cook.resources = {{"gpu", 1}};
     cook.silence_max = absl::Seconds(15);
-    core_ = std::make_unique<CookCore>(cook, world_, CostTable{}, options_.seed);
+    core_ = std::make_unique<CookCore>(cook, world_, options_.seed);
   }
 
   void RequestCook(absl::Duration delay) {
