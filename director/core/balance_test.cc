@@ -102,8 +102,9 @@ TEST(BalanceTest, WhatTheLastCookTookComesBeforeAGuess) {
   LookedUp answer;
   for (const LookUp::Item& item : shell.look_ups) {
     const bool is_b = item.package == shell.Id("B");
-    answer.items.push_back({item.package, 0, item.generation,
-                            LookedUp::Miss{is_b ? absl::Seconds(9) : absl::Milliseconds(1)}});
+    answer.items.push_back(
+        {item.package, 0, item.generation,
+         LookedUp::Miss{absl::ZeroDuration(), is_b ? absl::Seconds(9) : absl::Milliseconds(1)}});
   }
   shell.Send(answer);
   EXPECT_TRUE(shell.Says("start B 0\nstart A 0\n")) << shell.TakeLog();

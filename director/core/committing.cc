@@ -140,7 +140,7 @@ void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage s
     if (package.work->attempt != 0) {
       Attempt& attempt = attempts.at(package.work->attempt);
       attempt.remaining &= ~platforms;
-      attempt.measured = absl::ZeroDuration();  // not the whole
+      attempt.is_partial = true;
     }
     WakeWaiters(id);
   }

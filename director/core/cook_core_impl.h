@@ -39,6 +39,7 @@ struct Attempt {
   uint32_t group = 0;
   absl::Duration expected;
   absl::Duration measured;
+  bool is_partial = false;  // others did some of it: `measured` is not of the whole
 };
 
 // What one step appends, gathered so that each kind goes out as one batch.
@@ -118,6 +119,7 @@ struct CookCore::Impl {
   // cooking.cc: attempts and what workers report of them.
   void OnWorkerReported(const WorkerReported& event);
   void OnReport(WorkerId worker, const WorkerReport& report);
+  void NoteWorks(WorkerId worker);
   bool OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);
   // True: acknowledge now.
   bool OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
@@ -155,7 +157,7 @@ struct CookCore::Impl {
 
   // balancing.cc
   void Balance();
-  void RetractFor(WorkerId idle);
+  bool RetractFor(WorkerId idle, WorkerId busy);
 
   // committing.cc
   void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker,

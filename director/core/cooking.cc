@@ -57,10 +57,16 @@ void CookCore::Impl::OnReport(WorkerId worker, const WorkerReport& report) {
   }
 }
 
+void CookCore::Impl::NoteWorks(WorkerId id) {
+  losses = 0;
+  // Once for each: that one works for hours says nothing of those that cannot begin.
+  if (!std::exchange(workers.Find(id)->has_worked, true)) spawn_failures = 0;
+}
+
 bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   Attempt* attempt = Current(id);
   if (attempt == nullptr) return true;
-  losses = spawn_failures = 0;
+  NoteWorks(attempt->worker);
   attempt->measured += loaded.load_time;
   const PackageId package = attempt->package;
   packages[package].work->is_loaded = true;
@@ -82,7 +88,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   PackageData& package = packages[package_id];
   const PlatformMask bit = saved.platform < options.platform_count ? MaskOf(saved.platform) : 0;
   if ((attempt.granted & bit) == 0 || saved.result == nullptr) return true;
-  losses = spawn_failures = 0;
+  NoteWorks(worker);
   attempt.measured += saved.save_time;
   const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
   attempt.remaining &= ~bit;
@@ -120,7 +126,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     if (package.work != nullptr && package.work->attempt != 0) {
       const AttemptId current = package.work->attempt;
       attempts.at(current).remaining &= ~bit;
-      if (current != id) attempts.at(current).measured = absl::ZeroDuration();  // not the whole
+      attempts.at(current).is_partial |= current != id;
       if (attempts.at(current).remaining == 0)
         EndAttempt(current, current == id ? Tell::kNothing : ToTellOfDuplicate(current));
     }
@@ -286,7 +292,7 @@ void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
   Work& work = *packages[attempt.package].work;
   work.attempt = 0;
   work.is_loaded = false;
-  if (attempt.remaining == 0 && attempt.measured > absl::ZeroDuration()) {
+  if (attempt.remaining == 0 && !attempt.is_partial && attempt.measured > absl::ZeroDuration()) {
     costs.Measured(packages[attempt.package].cost_traits, attempt.measured);
   }
   if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);

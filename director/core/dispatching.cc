@@ -24,10 +24,21 @@ void CookCore::Impl::Acknowledge(WorkerId id, ReportId report) {
   if (worker->presence == Worker::Presence::kAttached) DesireFor(id).persisted.push_back(report);
 }
 
+// Of the platforms that are to be cooked; one of which nothing is known is taken for the mean of
+// the others.
 absl::Duration CookCore::Impl::CostOf(PackageId id) const {
-  absl::Duration known;
-  for (const Slot& slot : packages[id].slots) known += slot.last_cost;
-  return known > absl::ZeroDuration() ? known : costs.Guess(packages[id].cost_traits);
+  absl::Duration load, saves;
+  int known = 0;
+  int unknown = 0;
+  for (const Slot& slot : packages[id].slots) {
+    if (slot.phase != Phase::kToCook) continue;
+    const bool is_known = slot.last_save > absl::ZeroDuration();
+    (is_known ? known : unknown) += 1;
+    saves += slot.last_save;
+    load = std::max(load, slot.last_load);  // done once for all
+  }
+  if (known == 0) return costs.Guess(packages[id].cost_traits);
+  return load + saves + saves / known * unknown;
 }
 
 void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {

@@ -84,7 +84,8 @@ struct LookedUp {
     bool is_up_to_date = false;  // its key is that of the root last published for this platform
   };
   struct Miss {
-    absl::Duration last_cost;  // of its last cook for this platform; zero: not known
+    // Of its last cook for this platform; zero: not known.
+    absl::Duration last_load, last_save;
   };
   // An observation set holds cooked inputs whose results the shell was not given.
   struct NeedsCooked {

@@ -54,9 +54,10 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
       PlatformIndex platform;
       void operator()(const LookedUp::Hit& hit) { core.OnHit(id, platform, hit); }
       void operator()(const LookedUp::Miss& miss) {
-        core.packages[id].slots[platform].last_cost = miss.last_cost;
-        core.packages[id].cost = core.CostOf(id);
+        core.packages[id].slots[platform].last_load = miss.last_load;
+        core.packages[id].slots[platform].last_save = miss.last_save;
         core.lifecycle.SetPhase(id, platform, Phase::kToCook);
+        core.packages[id].cost = core.CostOf(id);
       }
       void operator()(const LookedUp::NeedsCooked& needs) {
         core.OnNeedsCooked(id, platform, needs);

@@ -25,7 +25,7 @@ namespace galley::director {
 struct Slot {
   Phase phase = Phase::kUnwanted;
   ResultSource source = ResultSource::kCached;
-  absl::Duration last_cost;  // what the last cook took, when it is known
+  absl::Duration last_load, last_save;  // of the last cook, when they are known
   ResultViewPtr
       result;  // from kCommitting on; kept by a package that failed for its references only
   ResultViewPtr explored;  // whose references are in `edges` and `problems`

@@ -91,18 +91,16 @@ std::vector<WorkerId> Workers::Idle() const {
   return idle;
 }
 
-WorkerId Workers::Busiest() const {
-  WorkerId best;
-  absl::Duration most;
+std::vector<WorkerId> Workers::Busy() const {
+  std::vector<std::pair<absl::Duration, WorkerId>> found;
   for (const auto& [id, worker] : workers_) {
-    if (worker.presence != Worker::Presence::kAttached || worker.in_hand.size() <= worker.slots)
-      continue;
-    const absl::Duration load = worker.expected / worker.slots;
-    if (best.valid() && load <= most) continue;
-    best = id;
-    most = load;
+    if (worker.presence == Worker::Presence::kAttached && worker.in_hand.size() > worker.slots)
+      found.emplace_back(-worker.expected / worker.slots, id);
   }
-  return best;
+  std::sort(found.begin(), found.end());
+  std::vector<WorkerId> busy;
+  for (const auto& [load, id] : found) busy.push_back(id);
+  return busy;
 }
 
 }  // namespace galley::director

@@ -24,6 +24,7 @@ struct Worker {
   Presence presence = Presence::kStarting;
   uint32_t slots = 1;
   bool was_attached = false;
+  bool has_worked = false;                   // something of a job came back
   absl::btree_set<AttemptId> in_hand;        // current attempts
   absl::Duration expected;                   // of these
   absl::btree_set<ReportId> unacknowledged;  // seen, waiting for a commit
@@ -67,9 +68,8 @@ class Workers {
   WorkerId Pick(WorkerId avoid) const;
   // The attached workers with a free slot.
   std::vector<WorkerId> Idle() const;
-  // Of the attached workers with more jobs than slots the one with the most expected time for each
-  // slot. Invalid: none.
-  WorkerId Busiest() const;
+  // The attached workers with more jobs than slots; the most expected time for each slot first.
+  std::vector<WorkerId> Busy() const;
 
  private:
   WindowOptions window_;

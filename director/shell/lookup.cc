@@ -29,7 +29,7 @@ LookedUp::Miss MissOf(const std::optional<PackageRecord>& record, const std::str
   const auto found = record->platforms.find(platform);
   if (found == record->platforms.end() || found->second.last_cook.source != "cooked") return {};
   const LastCook& last = found->second.last_cook;
-  return {.last_cost = last.load_time + last.save_time};
+  return {.last_load = last.load_time, .last_save = last.save_time};
 }
 
 // What the difference of files does not cover and must be looked at in any case.

@@ -97,7 +97,7 @@ class LookUpTest : public ShellTest {
     EXPECT_EQ(one.package, PackageId(3));
     EXPECT_EQ(one.generation, 5u);
     if (const auto* miss = std::get_if<LookedUp::Miss>(&one.outcome)) {
-      last_cost_ = miss->last_cost;
+      last_cost_ = miss->last_load + miss->last_save;
       return "miss";
     }
     if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome))

@@ -186,29 +186,35 @@ absl::StatusOr<std::optional<std::string>> Sandbox::Read(std::string_view path,
   return bytes;
 }
 
-// Replaces what an interrupted stage left.
-absl::StatusOr<FileDescriptor> Sandbox::CreateTemporary(int parent, std::string_view path) {
+absl::Status Sandbox::RemoveTemporaries() {
+  for (size_t number = 0; number < kWritersMax; ++number)
+    RETURN_IF_ERROR(RemoveFile(TemporaryName(number)));
+  return absl::OkStatus();
+}
+
+// In the sandbox's own folder, where the next stage finds it if this one is interrupted.
+absl::StatusOr<FileDescriptor> Sandbox::CreateTemporary(std::string_view path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const char* const name = temporary_name_.c_str();
-  FileDescriptor file(::openat(parent, name, kFlags, 0600));
-  if (!file.valid() && errno == EEXIST && ::unlinkat(parent, name, 0) == 0)
-    file = FileDescriptor(::openat(parent, name, kFlags, 0600));
+  FileDescriptor file(::openat(root_.get(), name, kFlags, 0600));
+  if (!file.valid() && errno == EEXIST && ::unlinkat(root_.get(), name, 0) == 0)
+    file = FileDescriptor(::openat(root_.get(), name, kFlags, 0600));
   if (!file.valid()) return ErrnoStatus(errno, "write", Full(path));
   return file;
 }
 
 absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool is_executable) {
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
-  ASSIGN_OR_RETURN(FileDescriptor file, CreateTemporary(parent, path));
+  ASSIGN_OR_RETURN(FileDescriptor file, CreateTemporary(path));
   absl::Status status = WriteAll(file.get(), bytes, Full(path));
   if (status.ok() && ::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
     status = ErrnoStatus(errno, "chmod", Full(path));
   if (status.ok() && ::close(file.Release()) != 0) status = ErrnoStatus(errno, "write", Full(path));
   if (status.ok() &&
-      ::renameat(parent, temporary_name_.c_str(), parent, NameOf(path).c_str()) != 0) {
+      ::renameat(root_.get(), temporary_name_.c_str(), parent, NameOf(path).c_str()) != 0) {
     status = ErrnoStatus(errno, "replace", Full(path));
   }
-  if (!status.ok()) ::unlinkat(parent, temporary_name_.c_str(), 0);
+  if (!status.ok()) ::unlinkat(root_.get(), temporary_name_.c_str(), 0);
   return status;
 }
 

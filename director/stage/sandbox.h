@@ -39,9 +39,14 @@ struct Node {
 
 class Sandbox {
  public:
-  // Makes the folder if it is absent. Those that write to one folder at the same time have
-  // different numbers.
+  static constexpr size_t kWritersMax = 4;
+
+  // Makes the folder if it is absent. Those that write at the same time have different numbers,
+  // below kWritersMax.
   static absl::StatusOr<Sandbox> Open(const std::string& directory, size_t number = 0);
+
+  // What writers that were interrupted left.
+  absl::Status RemoveTemporaries();
 
   // kAbsent also when a folder above is absent or no folder.
   absl::StatusOr<Node> Look(std::string_view path);
@@ -79,7 +84,7 @@ class Sandbox {
   // Forgets descriptors of `path` and what lies under it.
   void Close(std::string_view path);
 
-  absl::StatusOr<FileDescriptor> CreateTemporary(int parent, std::string_view path);
+  absl::StatusOr<FileDescriptor> CreateTemporary(std::string_view path);
 
   std::string directory_;
   FileDescriptor root_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -64,7 +65,6 @@ absl::Status WritePart(store::Store& store, Sandbox& sandbox, std::span<const tr
 }
 
 constexpr size_t kFilesOfAThread = 256;  // fewer are not worth another
-constexpr size_t kThreadsMax = 4;
 
 // Neighbours in parts of their own, written side by side: each thread has a sandbox of its own over
 // the same folder. The first part's error is told, whoever was first in time.
@@ -72,7 +72,7 @@ absl::Status WriteFiles(store::Store& store, Sandbox& sandbox,
                         const std::vector<tree::TreeFile>& files,
                         const std::atomic<bool>* interrupted, StageReport& report) {
   const size_t threads_max =
-      std::min<size_t>(kThreadsMax, std::max(1u, std::thread::hardware_concurrency()));
+      std::min<size_t>(Sandbox::kWritersMax, std::max(1u, std::thread::hardware_concurrency()));
   const size_t parts = std::clamp<size_t>(files.size() / kFilesOfAThread, 1, threads_max);
   struct Part {
     absl::Status status;
@@ -85,15 +85,20 @@ absl::Status WriteFiles(store::Store& store, Sandbox& sandbox,
     done[i].status = WritePart(store, where, std::span(files).subspan(begin, end - begin),
                                interrupted, done[i].report);
   };
+  const auto write_with_own = [&](size_t i) {
+    absl::StatusOr<Sandbox> own = Sandbox::Open(sandbox.Full(""), i);
+    if (own.ok()) return write(i, *own);
+    done[i].status = own.status();
+  };
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < parts; ++i) {
-    threads.emplace_back([&, i] {
-      absl::StatusOr<Sandbox> own = Sandbox::Open(sandbox.Full(""), i);
-      if (own.ok()) return write(i, *own);
-      done[i].status = own.status();
-    });
+  size_t started = 1;
+  try {
+    for (; started < parts; ++started) threads.emplace_back(write_with_own, started);
+  } catch (const std::system_error&) {
+    // No thread is to be had: the rest is written here.
   }
   write(0, sandbox);
+  for (; started < parts; ++started) write(started, sandbox);
   for (std::thread& thread : threads) thread.join();
   for (const Part& part : done) {
     report.written += part.report.written;
@@ -195,6 +200,7 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
     return report;
   }
   RETURN_IF_ERROR(CheckPresent(store, plan.writes));
+  RETURN_IF_ERROR(sandbox.RemoveTemporaries());
   RETURN_IF_ERROR(BeginStaging(sandbox, ledger, options.root));
   RETURN_IF_ERROR(Remove(sandbox, plan, options, report));
   RETURN_IF_ERROR(WriteFiles(store, sandbox, plan.writes, options.interrupted, report));

@@ -440,6 +440,12 @@ TEST_F(StageTest, ManyFilesAreWrittenSideBySide) {
   EXPECT_EQ(StageBook(files)->unchanged, files.size());
 }
 
+TEST_F(StageTest, WhatAnInterruptedStageWasWritingIsRemoved) {
+  for (const char* name : {".galley-new~", ".galley-new1~", ".galley-new3~"}) Write(name, "half");
+  ASSERT_TRUE(StageNarrow({{"Game/a", "a"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
+}
+
 TEST_F(StageTest, OfManyFilesOneThatCannotBeReadIsToldAndTheNextStageCompletes) {
   Files files;
   for (int i = 0; i < 1'000; ++i) files[fmt::format("Game/{}", i)] = fmt::format("bytes {}", i);

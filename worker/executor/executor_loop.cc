@@ -110,6 +110,9 @@ class Executor {
       : socket_(socket), cookers_(cookers), sink_(socket) {}
 
   absl::Status Run() {
+    v1::FromExecutor ready;
+    ready.mutable_ready();
+    RETURN_IF_ERROR(sink_.Send(ready, {}));
     FrameReader reader;
     while (true) {
       ASSIGN_OR_RETURN(const std::optional<Frame> frame, ReceiveFrame(socket_, reader));

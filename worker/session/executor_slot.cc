@@ -123,10 +123,6 @@ bool ExecutorSlot::HasOutgrown(const v1::ExecutorJob& job) const {
 
 void ExecutorSlot::SendDue() {
   while (sent_ < jobs_.size()) {
-    if (jobs_[sent_].is_stopped) {
-      GiveUp(sent_, absl::CancelledError("cancelled"));
-      continue;
-    }
     Held& held = jobs_[sent_];
     const bool is_ahead = is_running();
     if (is_ahead && (!FitsAhead(held) || HasOutgrown(held.job))) return;
@@ -138,11 +134,7 @@ void ExecutorSlot::SendDue() {
       Discard();
       status = SendJob(held);
     }
-    if (!status.ok()) {
-      Discard();
-      GiveUp(sent_, Annotate(status, "no executor could be started"));
-      continue;
-    }
+    if (!status.ok()) return GiveBack(Annotate(status, "no executor could be started"));
     ++sent_;
     if (!is_ahead) BeginFront();
   }
@@ -164,21 +156,26 @@ bool ExecutorSlot::FitsAhead(const Held& held) const {
   return bytes <= kAheadBytesMax;
 }
 
+// Those of an earlier job.
+void ExecutorSlot::ForgetPrograms() {
+  programs_bytes_ = 0;
+  programs_seen_ = absl::InfinitePast();
+}
+
 void ExecutorSlot::BeginFront() {
+  ForgetPrograms();
   Held& front = jobs_.front();
   front.deadline = clock_.Monotonic() + absl::Microseconds(front.job.job().timeout_us());
   if (front.is_stopped) Lose(KilledFor::kCancel, "");
 }
 
-void ExecutorSlot::GiveUp(size_t index, const absl::Status& status) {
-  const uint64_t lost = jobs_[index].job.job().attempt();
-  jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(index));
-  Emit(SlotLost{.slot = options_.teller.slot,
-                .attempt = lost,
-                .cause = v1::Failed::INFRASTRUCTURE,
-                .error = MessageOf(status),
-                .log_tail = "",
-                .could_not_start = !absl::IsCancelled(status)});
+// There is no executor, and no job's fault in it: all go back as they were.
+void ExecutorSlot::GiveBack(const absl::Status& status) {
+  Discard();
+  SlotFailed failed{.slot = options_.teller.slot, .attempts = {}, .error = MessageOf(status)};
+  for (const Held& held : jobs_) failed.attempts.push_back(held.job.job().attempt());
+  jobs_.clear();
+  Emit(failed);
 }
 
 void ExecutorSlot::Apply(const StopOrder& stop) {
@@ -296,7 +293,15 @@ bool ExecutorSlot::ReadSocket() {
   return false;
 }
 
+void ExecutorSlot::TakeReady(const Frame& frame) {
+  v1::FromExecutor message;
+  is_ready_ = frame.kind == FrameKind::kMessage && message.ParseFromString(frame.bytes) &&
+              message.has_ready();
+  if (!is_ready_) Lose(KilledFor::kProtocol, "its first word is not that it is ready");
+}
+
 void ExecutorSlot::TakeFrame(Frame frame) {
+  if (!is_ready_) return TakeReady(frame);
   if (!is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
   if (frame.kind == FrameKind::kBlob) {
     const absl::Time before = clock_.Monotonic();
@@ -391,6 +396,11 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
     death.exit = child_.Wait();
   }
   ReadLog();
+  if (!is_ready_ && is_running() && killed_for == KilledFor::kNothing) {
+    return GiveBack(absl::UnavailableError(
+        fmt::format("no executor could be started: it ended ({}) before it was ready: {}",
+                    death.exit.ToString(), log_tail_)));
+  }
   if (!is_running()) {
     LogWarning("slot={} idle executor ended: {}", options_.teller.slot, Judge(death).error);
     return Discard();
@@ -427,6 +437,8 @@ void ExecutorSlot::Discard() {
   blobs_.clear();
   is_set_up_ = false;
   sent_ = 0;
+  is_ready_ = false;
+  ForgetPrograms();
   memory_bytes_.store(0, std::memory_order_relaxed);
 }
 

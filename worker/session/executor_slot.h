@@ -86,7 +86,9 @@ class ExecutorSlot {
   bool FitsAhead(const Held& held) const;
   bool HasOutgrown(const v1::ExecutorJob& job) const;
   void BeginFront();
-  void GiveUp(size_t index, const absl::Status& status);
+  void ForgetPrograms();
+  void GiveBack(const absl::Status& status);
+  void TakeReady(const Frame& frame);
   void Turn();
   absl::Status EnsureExecutor();
   absl::Status StartExecutor();
@@ -123,6 +125,7 @@ class ExecutorSlot {
   std::vector<wire::BlobAt> blobs_;
   std::deque<Held> jobs_;  // the first runs, if it was sent
   size_t sent_ = 0;        // of jobs_, to the present executor
+  bool is_ready_ = false;  // the present executor has said so
   std::string log_tail_;
   std::string log_line_;
   uint64_t programs_bytes_ = 0;  // of the present job, when last looked at

@@ -172,15 +172,6 @@ void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
   const auto at = attempts_.find(event.attempt);
   if (at == attempts_.end() || at->second.slot != event.slot) return;
   std::erase(slots_[event.slot], event.attempt);
-  if (event.could_not_start && !at->second.is_cancelled) {
-    at->second.slot.reset();
-    queue_.push_front(event.attempt);
-    if (++start_failures_ < kStartFailuresMax) return;
-    unfit_ = event.error;
-    is_ending_ = true;
-    end_reason_ = event.error;
-    return;
-  }
   if (!at->second.is_cancelled) {
     v1::Failed failed = FailedWith(event.cause, event.error);
     failed.set_log_tail(event.log_tail);
@@ -188,6 +179,27 @@ void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
     ReportFailed(event.attempt, std::move(failed));
   }
   End(event.attempt);
+}
+
+void SessionCore::Apply(const SlotFailed& event, std::vector<SessionEffect>&) {
+  for (auto attempt = event.attempts.rbegin(); attempt != event.attempts.rend(); ++attempt) {
+    const auto at = attempts_.find(*attempt);
+    if (at == attempts_.end() || at->second.slot != event.slot) continue;
+    std::erase(slots_[event.slot], *attempt);
+    at->second.slot.reset();
+    if (at->second.is_cancelled) {
+      End(*attempt);
+    } else {
+      queue_.push_front(*attempt);
+    }
+  }
+  waits_to_start_ = true;
+  const bool is_working = std::any_of(slots_.begin(), slots_.end(),
+                                      [](const auto& attempts) { return !attempts.empty(); });
+  if (++start_failures_ < kStartFailuresMax || is_working) return;
+  unfit_ = event.error;
+  is_ending_ = true;
+  end_reason_ = event.error;
 }
 
 void SessionCore::Apply(const Logged& event, std::vector<SessionEffect>&) {
@@ -207,6 +219,7 @@ void SessionCore::Apply(const TerminateAsked&, std::vector<SessionEffect>&) {
 void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) {
   memory_bytes_ = event.memory_bytes;
   message_due_ = true;  // a sign of life
+  waits_to_start_ = false;
   if (!is_connected_ && now_ - *alone_since_ > options_.reconnect_max) {
     has_ended_ = true;
     effects.emplace_back(ExitSession{
@@ -222,7 +235,7 @@ void SessionCore::DropAll() {
 }
 
 void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
-  if (!welcome_.has_value()) return;
+  if (!welcome_.has_value() || waits_to_start_ || is_ending_) return;
   while (!queue_.empty() && reports_.size() < kReportsKeptMax) {
     const std::optional<uint32_t> slot = SlotFor(queue_.front());
     if (!slot.has_value()) return;
@@ -365,8 +378,11 @@ bool SessionCore::IsDrained() const {
   return is_draining_ && attempts_.empty() && reports_.empty();
 }
 
+// One that is unfit says so first, or nobody would know why it went.
+bool SessionCore::MayEnd() const { return is_ending_ && (is_connected_ || unfit_.empty()); }
+
 bool SessionCore::HasNews() const {
-  return !has_ended_ && (HasMessage() || IsDrained() || is_ending_);
+  return !has_ended_ && (HasMessage() || IsDrained() || MayEnd());
 }
 
 void SessionCore::Flush(std::vector<SessionEffect>& effects) {
@@ -376,7 +392,7 @@ void SessionCore::Flush(std::vector<SessionEffect>& effects) {
     is_ending_ = true;
     end_reason_ = "drained";
   }
-  if (!is_ending_) return;
+  if (!MayEnd()) return;
   if (is_connected_) {
     v1::FromWorker message = NextMessage();
     message.set_goodbye(true);
@@ -384,7 +400,8 @@ void SessionCore::Flush(std::vector<SessionEffect>& effects) {
     effects.emplace_back(SendMessage{std::move(message)});
   }
   has_ended_ = true;
-  effects.emplace_back(ExitSession{.code = unfit_.empty() ? 0 : 3, .reason = end_reason_});
+  effects.emplace_back(ExitSession{
+      .code = unfit_.empty() ? 0 : 3, .reason = end_reason_, .said_goodbye = is_connected_});
 }
 
 }  // namespace galley::worker

@@ -7,10 +7,10 @@
 //
 // Jobs start in the order in which they came, on the lowest free slot. The only slot of a session
 // gets its next jobs ahead while they are short, so that its executor need not wait for us between
-// them. Reports are
-// numbered from 1 without holes over the session's life and kept until the director persisted them;
-// after a new Attach all that are kept are sent again. Every attempt that came into the worker's
-// hands leaves them with one Ended, whatever was reported before. Threads: one owner.
+// them. Reports are numbered from 1 without holes over the session's life and kept until the
+// director persisted them; after a new Attach all that are kept are sent again. Every attempt that
+// came into the worker's hands leaves them with one Ended, whatever was reported before; but a
+// session that can start no executor says that it is unfit, and ends. Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -65,15 +65,19 @@ struct SlotReported {
   uint64_t attempt = 0;
   v1::Report report;
 };
-// The executor was lost while it ran the attempt, or none could be started for it; the slot is
-// ready for another.
+// The executor was lost while it ran the attempt; the slot is ready for another.
 struct SlotLost {
   uint32_t slot = 0;
   uint64_t attempt = 0;
   v1::Failed::Cause cause = v1::Failed::CAUSE_UNKNOWN;
   std::string error;
   std::string log_tail;
-  bool could_not_start = false;  // no executor; the job is as it was
+};
+// No executor could be started: these attempts, in the slot's order, are as they were.
+struct SlotFailed {
+  uint32_t slot = 0;
+  std::vector<uint64_t> attempts;
+  std::string error;
 };
 struct Logged {
   v1::LogLine line;
@@ -83,7 +87,7 @@ struct Tick {
   uint64_t memory_bytes = 0;  // resident, session and executors
 };
 using SessionEvent = std::variant<Connected, Disconnected, Refused, Received, SlotReported,
-                                  SlotLost, Logged, TerminateAsked, Tick>;
+                                  SlotLost, SlotFailed, Logged, TerminateAsked, Tick>;
 
 // --- Effects.
 struct ConfigureSlots {
@@ -107,6 +111,7 @@ struct SendMessage {
 struct ExitSession {
   int code = 0;
   std::string reason;
+  bool said_goodbye = false;  // to a director that is to read it
 };
 using SessionEffect =
     std::variant<ConfigureSlots, StartJob, StopJob, GiveSegments, SendMessage, ExitSession>;
@@ -139,6 +144,7 @@ class SessionCore {
   void Apply(const Received& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotReported& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotLost& event, std::vector<SessionEffect>& effects);
+  void Apply(const SlotFailed& event, std::vector<SessionEffect>&);
   void Apply(const Logged& event, std::vector<SessionEffect>&);
   void Apply(const TerminateAsked&, std::vector<SessionEffect>&);
   void Apply(const Tick& event, std::vector<SessionEffect>& effects);
@@ -158,6 +164,7 @@ class SessionCore {
   uint64_t Check() const;
   bool HasMessage() const;
   bool IsDrained() const;
+  bool MayEnd() const;
   v1::FromWorker NextMessage();
 
   const SessionOptions options_;
@@ -179,7 +186,8 @@ class SessionCore {
   uint64_t next_report_ = 1;
   std::deque<v1::LogLine> log_;
   uint64_t log_dropped_ = 0;
-  int start_failures_ = 0;  // of executors, in a row
+  int start_failures_ = 0;       // of executors, in a row
+  bool waits_to_start_ = false;  // until the next tick
   std::string unfit_;
   uint64_t memory_bytes_ = 0;
 

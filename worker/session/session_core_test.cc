@@ -179,22 +179,47 @@ TEST_F(SessionCoreTest, OfSeveralSlotsNoneGetsJobsAhead) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 2)));
 }
 
-TEST_F(OneSlotTest, WithoutAnExecutorItSaysSoEndsAndBlamesNoJob) {
-  Give({JobOf(1)});
-  const SlotLost lost{.slot = 0,
-                      .attempt = 1,
-                      .cause = v1::Failed::INFRASTRUCTURE,
-                      .error = "no such program",
-                      .log_tail = "",
-                      .could_not_start = true};
-  for (int i = 0; i < 2; ++i) Step(lost);
-  EXPECT_EQ(started_.size(), 3u);  // tried again
+TEST_F(OneSlotTest, WithoutAnExecutorItTriesAgainSaysSoEndsAndBlamesNoJob) {
+  Give(ShortJobs(2));
+  const SlotFailed failed{.slot = 0, .attempts = {1, 2}, .error = "no such program"};
+  Step(failed);
+  EXPECT_EQ(started_.size(), 2u);  // not at once
+  Step(Tick{});
+  EXPECT_THAT(started_,
+              ElementsAre(std::pair(0, 1), std::pair(0, 2), std::pair(0, 1), std::pair(0, 2)));
+  Step(failed);
+  Step(Tick{});
   EXPECT_FALSE(exit_.has_value());
-  Step(lost);
+  Step(failed);
   EXPECT_EQ(sent_.back().unfit(), "no such program");
   EXPECT_EQ(sent_.back().reports_size(), 0);
   ASSERT_TRUE(exit_.has_value());
   EXPECT_EQ(exit_->code, 3);
+  EXPECT_TRUE(exit_->said_goodbye);
+}
+
+TEST_F(OneSlotTest, AnUnfitSessionWaitsForADirectorToTell) {
+  Give(ShortJobs(1));
+  Step(Disconnected{});
+  for (int i = 0; i < 3; ++i) {
+    Step(SlotFailed{.slot = 0, .attempts = {1}, .error = "no such program"});
+    Step(Tick{});
+  }
+  EXPECT_FALSE(exit_.has_value());
+  EXPECT_FALSE(core_.HasNews());
+  Attach();
+  EXPECT_EQ(sent_.back().unfit(), "no such program");
+  EXPECT_TRUE(exit_.has_value());
+}
+
+TEST_F(SessionCoreTest, WhileAnotherSlotWorksTheSessionGoesOn) {
+  Attach();
+  Give(ShortJobs(2));
+  for (int i = 0; i < 5; ++i) {
+    Step(SlotFailed{.slot = 0, .attempts = {1}, .error = "no such program"});
+    Step(Tick{});
+  }
+  EXPECT_FALSE(exit_.has_value());
 }
 
 TEST_F(SessionCoreTest, HasNewsExactlyWhileThereIsSomethingToSay) {

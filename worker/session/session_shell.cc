@@ -107,7 +107,7 @@ class Shell final : public EventSink {
     const ExitSession exit = *exit_;
     LogInfo("session ends: {}", exit.reason);
     segments_.Close();
-    if (exit.code == 0) stream_->Finish(kGoodbyePatience);
+    if (exit.said_goodbye) stream_->Finish(kGoodbyePatience);
     slots_.clear();
     stream_.reset();
     if (!scratch_.empty()) RemoveAll(scratch_).IgnoreError();

@@ -124,6 +124,8 @@ absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& messag
     case v1::FromExecutor::kDone:
       reports[0].mutable_ended();
       return reports;
+    case v1::FromExecutor::kReady:
+      return absl::InvalidArgumentError("it said a second time that it is ready");
     case v1::FromExecutor::WHAT_NOT_SET:
       break;
   }
