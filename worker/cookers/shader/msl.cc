@@ -128,10 +128,10 @@ absl::StatusOr<Places> PlaceAll(const Reflection& reflection) {
   uint64_t textures = 0;
   uint64_t samplers = 0;
   for (auto& [where, place] : places) {
-    const auto take = [&](bool has, uint64_t& next, unsigned& index) {
+    const auto take = [count = place.count](bool has, uint64_t& next, unsigned& index) {
       if (!has) return;
       index = static_cast<unsigned>(next);
-      next += place.count;
+      next += count;
     };
     take(place.has_buffer, buffers, place.buffer);
     take(place.has_texture, textures, place.texture);
