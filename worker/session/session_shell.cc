@@ -158,7 +158,8 @@ class Shell final : public EventSink {
   }
 
   void Execute(std::vector<SessionEffect>& effects) GALLEY_REQUIRES(mutex_) {
-    for (SessionEffect& effect : effects) std::visit([this](auto& what) { Do(what); }, effect);
+    for (SessionEffect& effect : effects)
+      std::visit([this](auto& what) GALLEY_REQUIRES(mutex_) { Do(what); }, effect);
   }
 
   void Do(ConfigureSlots& effect) {
@@ -178,7 +179,9 @@ class Shell final : public EventSink {
   void Do(StartJob& effect) { slots_[effect.slot]->Start(std::move(effect.job)); }
   void Do(StopJob& effect) { slots_[effect.slot]->Stop(effect.attempt); }
   void Do(GiveSegments& effect) { segments_.Give(effect.segments); }
-  void Do(SendMessage& effect) { outbox_.push_back(std::move(effect.message)); }
+  void Do(SendMessage& effect) GALLEY_REQUIRES(mutex_) {
+    outbox_.push_back(std::move(effect.message));
+  }
   void Do(ExitSession& effect) { exit_ = effect; }
 
   void Say(std::string text) {
