@@ -1,5 +1,5 @@
 // How work is spread over workers: by expected time, and moved when one has nothing to do.
-#include <set>
+#include <string>
 
 #include "director/core/core_harness.h"
 #include "director/core/costs.h"
@@ -55,20 +55,30 @@ TEST(BalanceTest, AJobThatIsLoadedIsNotTaken) {
   EXPECT_FALSE(shell.Says("retract A"));
 }
 
+// One with a free slot and long jobs in the others comes first, and must not keep work from the
+// next.
 TEST(BalanceTest, EveryIdleWorkerGetsWork) {
   CookOptions options;
   options.workers = 3;
-  CoreHarness shell("A ~ 100000\nB ~ 100000\nC ~ 100000\nD ~ 100000\nE ~ 100000\nLong ~ 9000000\n",
-                    options);
-  shell.hold_workers = true;
-  shell.Request({"A", "B", "C", "D", "E", "Long"});
-  shell.Send(WorkerAttached{shell.spawned[0], 2, {}});  // Long, and four others in turn
+  CoreHarness shell("L1 ~ 60000000\nL2 ~ 60000000\nA ~ 900000\nB ~ 900000\nC ~ 900000\n", options);
+  shell.hold_workers = shell.hold_look_ups = true;
+  shell.Request({"L1", "L2", "A", "B", "C"});
+  const auto miss = [&](bool is_long) {
+    LookedUp answer;
+    for (const LookUp::Item& item : shell.look_ups) {
+      if ((shell.core().NameOf(item.package).size() == 2) == is_long)
+        answer.items.push_back({item.package, 0, item.generation, LookedUp::Miss{}});
+    }
+    shell.Send(answer);
+  };
+  miss(true);
+  shell.Send(WorkerAttached{shell.spawned[0], 3, {}});
   shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  miss(false);
   shell.Send(WorkerAttached{shell.spawned[2], 1, {}});
-  std::set<uint32_t> busy;
-  for (const char* name : {"A", "B", "C", "D", "E", "Long"})
-    busy.insert(shell.JobOf(name).worker.value());
-  EXPECT_EQ(busy.size(), 3u);
+  const std::string log = shell.TakeLog();
+  EXPECT_NE(log.find("start A 0\n"), std::string::npos) << log;  // into the slot beside L1 and L2
+  EXPECT_NE(log.find("start B 2\n"), std::string::npos) << log;
 }
 
 TEST(BalanceTest, WhatHoldsAResourceStaysWhereItIs) {

@@ -322,12 +322,18 @@ TEST(AttachTest, AJobThatIsLostOnItsWayEachTimeFailsInTheEnd) {
                  "way to its worker\n"));
 }
 
-TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerIsRetracted) {
-  CoreHarness shell("A\n");
+// A second worker makes A then; the first one's hand-over.
+HarnessJob LoseTheMakerOfA(CoreHarness& shell) {
   shell.Request({"A"});
   const HarnessJob first = shell.JobOf("A");
   shell.Send(WorkerLost{first.worker, "no route", true});
   shell.Pass(absl::Seconds(1));
+  return first;
+}
+
+TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerIsRetracted) {
+  CoreHarness shell("A\n");
+  const HarnessJob first = LoseTheMakerOfA(shell);
   ASSERT_NE(shell.JobOf("A").worker, first.worker);
   shell.TakeLog();
   shell.Saved(first);
@@ -337,10 +343,7 @@ TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerI
 
 TEST(AttachTest, TheSecondMakerOfALongJobIsCancelled) {
   CoreHarness shell("A ~ 900000\n");
-  shell.Request({"A"});
-  const HarnessJob first = shell.JobOf("A");
-  shell.Send(WorkerLost{first.worker, "no route", true});
-  shell.Pass(absl::Seconds(1));
+  const HarnessJob first = LoseTheMakerOfA(shell);
   shell.TakeLog();
   shell.Saved(first);
   EXPECT_TRUE(shell.Says("cancel A\n"));

@@ -27,6 +27,7 @@ constexpr int kSendTimeoutSeconds = 10;
 constexpr size_t kLogLineBytesMax = 4'096;
 constexpr size_t kAheadBytesMax = 32 << 10;  // a sixth of the least socket buffer
 constexpr int kReadsToBlame = 64;
+constexpr size_t kStartErrorBytesMax = 500;  // what the loader says of a missing library
 
 std::string TailOfLog(std::string log) {
   if (log.size() > kLogTailBytesMax) log.erase(0, log.size() - kLogTailBytesMax);
@@ -397,9 +398,9 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   }
   ReadLog();
   if (!is_ready_ && is_running() && killed_for == KilledFor::kNothing) {
-    return GiveBack(absl::UnavailableError(
-        fmt::format("no executor could be started: it ended ({}) before it was ready: {}",
-                    death.exit.ToString(), log_tail_)));
+    return GiveBack(absl::UnavailableError(fmt::format(
+        "no executor could be started: it ended ({}) before it was ready: {}",
+        death.exit.ToString(), EscapeControl(log_tail_.substr(0, kStartErrorBytesMax)))));
   }
   if (!is_running()) {
     LogWarning("slot={} idle executor ended: {}", options_.teller.slot, Judge(death).error);

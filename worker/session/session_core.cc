@@ -172,6 +172,7 @@ void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
   const auto at = attempts_.find(event.attempt);
   if (at == attempts_.end() || at->second.slot != event.slot) return;
   std::erase(slots_[event.slot], event.attempt);
+  start_failures_ = 0;  // it had started
   if (!at->second.is_cancelled) {
     v1::Failed failed = FailedWith(event.cause, event.error);
     failed.set_log_tail(event.log_tail);
