@@ -50,6 +50,8 @@ void FileDescriptor::Reset() {
 
 namespace {
 
+constexpr uint64_t kProcFileBytes = 1024;
+
 FileStat FromStat(const struct stat& s) {
   constexpr int64_t kNanos = 1'000'000'000;
   return FileStat{.size_bytes = static_cast<uint64_t>(s.st_size),
@@ -91,7 +93,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t size_byte
         fmt::format("{} has {} bytes, the limit is {}", path, stat.size_bytes, size_bytes_max));
   }
   std::string bytes;
-  bytes.resize(stat.size_bytes + 1);  // one more, to see the end without another read
+  // One more, to see the end without another read; a file of /proc says 0 whatever it holds.
+  bytes.resize(stat.size_bytes == 0 ? kProcFileBytes : stat.size_bytes + 1);
   size_t size = 0;
   while (true) {
     if (size == bytes.size()) {

@@ -15,6 +15,10 @@ namespace galley::wire {
 // (ServerBuilder::SetMaxReceiveMessageSize).
 inline constexpr int kMessageBytesMax = 64 << 20;
 
+// Call before a server is built; OpenChannel does by itself. Debian's absl looks for deadlocks
+// among gRPC's own locks at every lock, a tenth of what a message costs.
+void QuietenAbslMutex();
+
 // `address`: "unix:/path" or "host:port". No connection is made yet; reconnects after at most a
 // second.
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address);

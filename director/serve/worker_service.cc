@@ -15,6 +15,7 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/wire/channel.h"
 #include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 
@@ -99,6 +100,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     ::unlink(socket_path.c_str());
     socket_path_ = socket_path;
     address_ = "unix:" + socket_path;
+    wire::QuietenAbslMutex();
     grpc::ServerBuilder builder;
     builder.AddListeningPort(
         address_,

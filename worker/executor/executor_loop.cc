@@ -1,7 +1,9 @@
 #include "worker/executor/executor_loop.h"
 
 #include <fcntl.h>
-#include <malloc.h>
+#ifdef GALLEY_HAS_MIMALLOC
+#include <mimalloc.h>
+#endif
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -55,10 +57,15 @@ uint64_t PeakBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+void GiveBack() {
+#ifdef GALLEY_HAS_MIMALLOC
+  ::mi_collect(/*force=*/true);
+#endif
+}
+
 // What a large job left is given back. One that was never large is not looked at closer.
 void TrimIfLarge() {
-  if (PeakBytes() > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes)
-    ::malloc_trim(0);
+  if (PeakBytes() > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes) GiveBack();
 }
 
 class SocketSink final : public JobSink {

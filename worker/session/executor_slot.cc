@@ -34,14 +34,6 @@ std::string TailOfLog(std::string log) {
   return log;
 }
 
-// A compiler frees and asks for small blocks by the thousand: glibc keeps 7 of each size at hand by
-// itself. A tenth of a small shader's time; no more than 33 MiB for each thread can wait so.
-std::string AllocatorTuning() {
-  const char* const own = std::getenv("GLIBC_TUNABLES");
-  return fmt::format("GLIBC_TUNABLES={}{}glibc.malloc.tcache_count=1000", own == nullptr ? "" : own,
-                     own == nullptr || *own == '\0' ? "" : ":");
-}
-
 }  // namespace
 
 ExecutorSlot::ExecutorSlot(Options options)
@@ -201,7 +193,6 @@ absl::Status ExecutorSlot::StartExecutor() {
   RETURN_IF_ERROR(CreateDirectories(setup_->scratch_directory()));
   ASSIGN_OR_RETURN(child_, ChildProcess::Start(
                                {.argv = {options_.program, "executor"},
-                                .environment = {AllocatorTuning()},
                                 .inherit_environment = true,
                                 .inherit = {{theirs.get(), kExecutorSocket}, {log_end.get(), 2}}}));
   frames_ = FrameReader();

@@ -36,7 +36,7 @@ namespace galley::worker {
 class ExecutorSlot {
  public:
   static constexpr size_t kLogLinesMax = 100;  // sent for one job
-  static constexpr absl::Duration kPollPeriod = absl::Milliseconds(20);
+  static constexpr absl::Duration kPollPeriod = absl::Milliseconds(50);
   static constexpr absl::Duration kProgramsPeriod =
       absl::Milliseconds(50);  // of looks at the memory of the executor's programs
   static constexpr absl::Duration kEndGrace =
