@@ -1,0 +1,305 @@
+// What the core does when workers come late, go, are silent, or kill what they run: a test plays
+// the shell by hand (CoreHarness).
+#include "director/core/core_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+using ::testing::HasSubstr;
+using Fault = WorkerReport::Fault;
+
+TEST(SpawnTest, TooManyFailuresInARowEndTheCook) {
+  CoreHarness shell("A\n", {.spawn_failures_max = 3});
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(shell.spawned.size(), 1u);
+    const WorkerId worker = shell.spawned.front();
+    shell.spawned.clear();
+    shell.Send(LauncherReported{worker, "no such program"});
+  }
+  EXPECT_TRUE(
+      shell.Says("ended: no worker would start: 3 failures in a row, the last: no such program\n"));
+}
+
+TEST(SpawnTest, OneThatEndsBeforeItAttachesCountsAsNotStarted) {
+  CoreHarness shell("A\n", {.spawn_failures_max = 1});
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Send(WorkerLost{shell.spawned.front(), "exit code 3", true});
+  EXPECT_TRUE(shell.Says("it ended before it attached: exit code 3"));
+  EXPECT_EQ(shell.core().counters().workers_lost, 0u);
+}
+
+TEST(SpawnTest, WhileOneWorkerWorksTheOthersFailuresDoNotEndTheCook) {
+  CoreHarness shell("A\n", {.workers = 2, .spawn_failures_max = 2});
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  for (size_t i = 1; i < 10; ++i)
+    shell.Send(LauncherReported{shell.spawned[i], "no more processes"});
+  EXPECT_FALSE(shell.Says("ended"));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(SpawnTest, WorkersThatCannotWorkEndTheCookAndBlameNoPackage) {
+  CoreHarness shell("A\nB\n", {.spawn_failures_max = 3});
+  shell.hold_workers = true;
+  shell.Request({"A", "B"});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(shell.spawned.size(), static_cast<size_t>(i) + 1);
+    shell.Send(WorkerAttached{shell.spawned.back(), 1, {}});
+    ASSERT_EQ(shell.JobOf("A").worker, shell.spawned.back());
+    shell.Send(WorkerUnfit{shell.spawned.back(), "no such program"});
+    shell.Pass(absl::Seconds(5));
+  }
+  EXPECT_TRUE(shell.Says("no worker would start: 3 failures in a row, the last: no such program"));
+  EXPECT_EQ(shell.core().counters().jobs_retried, 0u);
+  EXPECT_EQ(shell.core().counters().failed, 0u);
+}
+
+TEST(AttachTest, WhatAWorkerShouldHaveAndHasNotIsHandedOverAgain) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A", "B"});
+  const HarnessJob a = shell.JobOf("A"), b = shell.JobOf("B");
+  shell.TakeLog();
+  shell.Send(WorkerAttached{a.worker, 4, {b.start.attempt, 12345}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("cancel unknown\n"));
+  shell.Pass(absl::Seconds(1));
+  EXPECT_EQ(shell.TakeLog(), "start A 0\n");
+  EXPECT_NE(shell.JobOf("A").start.attempt, a.start.attempt);
+  shell.Saved(b);
+  shell.Finish();
+  EXPECT_EQ(shell.core().counters().workers_started, 1u);
+  EXPECT_EQ(shell.core().counters().results_cooked, 2u);
+}
+
+TEST(AttachTest, AJobThatIsLostOnItsWayEachTimeFailsInTheEnd) {
+  CoreHarness shell("A\n", {.infrastructure_attempts_max = 4});
+  shell.Request({"A"});
+  for (int i = 0; i < 4; ++i) {
+    shell.Send(WorkerAttached{WorkerId(0), 4, {}});
+    shell.Pass(absl::Seconds(2));
+  }
+  EXPECT_TRUE(
+      shell.Says("failed A: 4 attempts failed for the machine's sake, the last: it was lost on the "
+                 "way to its worker\n"));
+}
+
+// A second worker makes A then; the first one's hand-over.
+HarnessJob LoseTheMakerOfA(CoreHarness& shell) {
+  shell.Request({"A"});
+  const HarnessJob first = shell.JobOf("A");
+  shell.Send(WorkerLost{first.worker, "no route", true});
+  shell.Pass(absl::Seconds(1));
+  return first;
+}
+
+TEST(AttachTest, TheResultOfAWorkerThatWasThoughtLostIsWelcomeAndItsSecondMakerIsRetracted) {
+  CoreHarness shell("A\n");
+  const HarnessJob first = LoseTheMakerOfA(shell);
+  ASSERT_NE(shell.JobOf("A").worker, first.worker);
+  shell.TakeLog();
+  shell.Saved(first);
+  EXPECT_EQ(shell.TakeLog(), "retract A\ndone A\nroot A\npublish 0\nended\n");
+  EXPECT_EQ(shell.core().counters().results_cooked, 1u);
+}
+
+TEST(AttachTest, TheSecondMakerOfALongJobIsCancelled) {
+  CoreHarness shell("A ~ 900000\n");
+  const HarnessJob first = LoseTheMakerOfA(shell);
+  shell.TakeLog();
+  shell.Saved(first);
+  EXPECT_TRUE(shell.Says("cancel A\n"));
+}
+
+TEST(AttachTest, OfTwoResultsForOnePackageOneIsCommitted) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const HarnessJob first = shell.JobOf("A");
+  shell.Send(WorkerLost{first.worker, "no route", true});
+  shell.Pass(absl::Seconds(1));
+  const HarnessJob second = shell.JobOf("A");
+  shell.Saved(first);
+  const ReportId report = shell.Saved(second);
+  EXPECT_EQ(shell.commits.size(), 1u);
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+}
+
+TEST(AttachTest, AReportOfAnAttemptThatAnotherWorkerWasGivenIsRefused) {
+  CoreHarness shell("A\nB\n", {.workers = 2});
+  shell.Request({"A", "B"});
+  const HarnessJob a = shell.JobOf("A");
+  const WorkerId other(a.worker == WorkerId(0) ? 1u : 0u);
+  const ReportId report = shell.Saved(HarnessJob{other, a.start});
+  EXPECT_FALSE(shell.Says("done A"));
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+}
+
+TEST(AttachTest, AnIdThatSomebodyAttachedUnderIsNotSpawnedAgain) {
+  CoreHarness shell("A\nB\n", {.workers = 2});
+  shell.Send(WorkerAttached{WorkerId(0), 1, {}});
+  shell.Request({"A", "B"});
+  EXPECT_FALSE(shell.Says("spawn 0"));
+  EXPECT_TRUE(shell.Says("spawn 1"));
+}
+
+TEST(WorkerLossTest, ALossThatAPackageExplainsIsThatPackagesFault) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  for (int i = 0; i < 3; ++i) {
+    shell.Send(WorkerLost{shell.JobOf("A").worker, "stack overflow", false});
+    shell.Pass(absl::Seconds(6));
+  }
+  EXPECT_TRUE(
+      shell.Says("failed A: its worker was lost (3 attempts ended so); quarantined for this cook: "
+                 "stack overflow\n"));
+  EXPECT_EQ(shell.core().counters().workers_lost, 3u);
+}
+
+TEST(WorkerLossTest, AnInfrastructureLossIsTriedAgainMoreThanThreeTimes) {
+  CoreHarness shell("A\n", {.infrastructure_attempts_max = 10});
+  shell.Request({"A"});
+  for (int i = 0; i < 9; ++i) {
+    shell.Send(WorkerLost{shell.JobOf("A").worker, "killed", true});
+    shell.Pass(absl::Seconds(12));
+  }
+  EXPECT_FALSE(shell.Says("failed"));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+  EXPECT_EQ(shell.core().counters().jobs_retried, 9u);
+}
+
+TEST(WorkerLossTest, WhatWasMerelyQueuedBehindItsSlotsIsNotBlamed) {
+  CoreHarness shell("A\nB\n", {.own_fault_attempts_max = 1});
+  shell.slots = 1;
+  shell.Request({"A", "B"});
+  ASSERT_TRUE(shell.Says("start B 0\nstart A 0\n"));  // the lowest rank comes first
+  shell.Send(WorkerLost{WorkerId(0), "crashed", false});
+  EXPECT_TRUE(shell.Says("failed B"));
+  shell.Finish();
+  EXPECT_FALSE(shell.Says("failed A"));
+  EXPECT_TRUE(shell.Says("done A"));
+}
+
+TEST(SilenceTest, AWorkerThatHoldsJobsAndSaysNothingIsStoppedAndItsJobsGoElsewhere) {
+  CoreHarness shell("A\n", {.silence_max = absl::Seconds(60)});
+  shell.Request({"A"});
+  shell.Pass(absl::Seconds(60));
+  EXPECT_FALSE(shell.Says("stop"));
+  shell.Pass(absl::Seconds(1));
+  EXPECT_TRUE(shell.Says("stop 0\n"));
+  EXPECT_EQ(shell.core().counters().workers_lost, 1u);
+  shell.Pass(absl::Seconds(1));
+  EXPECT_EQ(shell.JobOf("A").worker, WorkerId(1));
+  // The launcher notices the death as well.
+  shell.Send(WorkerLost{WorkerId(0), "killed", true});
+  EXPECT_EQ(shell.core().counters().workers_lost, 1u);
+}
+
+TEST(SilenceTest, AnySignOfLifeWillDo) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A", "B"});
+  shell.Pass(absl::Seconds(50));
+  shell.Send(WorkerAlive{WorkerId(0)});
+  shell.Pass(absl::Seconds(50));
+  shell.Saved("A");
+  shell.Pass(absl::Seconds(50));
+  EXPECT_FALSE(shell.Says("stop"));
+}
+
+TEST(SilenceTest, OneThatHoldsNothingMayBeSilentAndHasItsTimeFromTheHandOver) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A"});
+  shell.Saved("A");
+  shell.Pass(absl::Seconds(500));
+  shell.Request({"B"});
+  shell.Pass(absl::Seconds(59));
+  EXPECT_FALSE(shell.Says("stop"));
+  shell.Pass(absl::Seconds(2));
+  EXPECT_TRUE(shell.Says("stop 0"));
+}
+
+TEST(SilenceTest, APauseOfTheDirectorIsNoSilenceOfItsWorkers) {
+  CoreHarness shell("A\n", {.silence_max = absl::Seconds(60)});
+  shell.Request({"A"});
+  std::vector<Effect> effects;
+  shell.core().Step(absl::UnixEpoch() + absl::Hours(1), Tick{}, effects);
+  EXPECT_TRUE(effects.empty());
+}
+
+TEST(SilenceTest, AWorkerThatNeverAttachesIsStoppedAndAnotherStarted) {
+  CoreHarness shell("A\n", {.start_max = absl::Seconds(20)});
+  shell.hold_workers = true;
+  shell.Request({"A"});
+  shell.Pass(absl::Seconds(21));
+  EXPECT_EQ(shell.TakeLog(), "spawn 0\nstop 0\nspawn 1\n");
+}
+
+TEST(RefusalTest, ItFailsAtOnceWithoutARetry) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  shell.Failed("A", Fault::kRefused, "another cooker identity");
+  EXPECT_TRUE(shell.Says("failed A: another cooker identity\n"));
+  EXPECT_EQ(shell.core().counters().jobs_retried, 0u);
+  EXPECT_EQ(shell.core().counters().executors_lost, 0u);
+}
+
+TEST(FaultTest, TheReasonOfTheQuarantineIsNamed) {
+  for (const auto& [fault, text] : {std::pair(Fault::kCrashed, "crashed its executor"),
+                                    std::pair(Fault::kMemory, "outgrew its memory limit"),
+                                    std::pair(Fault::kTimeout, "ran out of time")}) {
+    CoreHarness shell("A\n");
+    shell.Request({"A"});
+    for (int i = 0; i < 3; ++i) shell.Failed("A", fault, "why");
+    EXPECT_TRUE(shell.Says(std::string("failed A: ") + text + " (3 attempts")) << shell.TakeLog();
+    EXPECT_EQ(shell.core().counters().executors_lost, 3u);
+    EXPECT_EQ(shell.core().counters().jobs_retried, 2u);
+  }
+}
+
+TEST(FaultTest, AnExecutorThatWasKilledForTheMachinesSakeIsCountedAsLostAndBlamesNobody) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  shell.Report(shell.JobOf("A"),
+               WorkerReport::Failed{
+                   .fault = Fault::kInfrastructure, .error = "signal 9", .executor_lost = true});
+  EXPECT_EQ(shell.core().counters().executors_lost, 1u);
+  EXPECT_FALSE(shell.Says("failed A"));
+}
+
+TEST(FaultTest, TheNextAttemptGoesToAnotherWorker) {
+  CoreHarness shell("A\n", {.workers = 2});
+  shell.Request({"A"});
+  const WorkerId first = shell.JobOf("A").worker;
+  shell.Failed("A", Fault::kCrashed);
+  EXPECT_NE(shell.JobOf("A").worker, first);
+}
+
+TEST(FaultTest, OtherPlatformsOfTheAttemptGoOn) {
+  CoreHarness shell("A\n", {.platform_count = 2, .own_fault_attempts_max = 1});
+  shell.Request({"A"});
+  const HarnessJob job = shell.JobOf("A");
+  shell.Report(job, WorkerReport::Failed{Fault::kCrashed, "signal 6", "", MaskOf(0)});
+  shell.Saved(job, 1);
+  EXPECT_TRUE(shell.Says("failed A 0: crashed its executor"));
+  EXPECT_TRUE(shell.Says("done A"));
+  EXPECT_EQ(shell.core().counters().results_cooked, 1u);
+}
+
+TEST(FaultTest, AnAttemptThatEndsWithoutASaveIsTriedAgainAfterAWhile) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  const HarnessJob job = shell.JobOf("A");
+  shell.Report(job, WorkerReport::Ended{});
+  EXPECT_EQ(shell.JobOf("A").start.attempt, job.start.attempt);
+  shell.Pass(absl::Seconds(1));
+  EXPECT_NE(shell.JobOf("A").start.attempt, job.start.attempt);
+}
+
+}  // namespace
+}  // namespace galley::director
