@@ -46,6 +46,7 @@ class Cook:
 
 class E2ETest(unittest.TestCase):
     maxDiff = None
+    bin = BIN
 
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="galley-e2e-")
@@ -86,13 +87,13 @@ class E2ETest(unittest.TestCase):
         return self.path(name)
 
     def galley(self, *args, cwd=None, env=None, timeout=LIMIT_S):
-        return subprocess.run([os.path.join(BIN, "galley"), *map(str, args)], cwd=cwd or self.dir, text=True, errors="replace",
+        return subprocess.run([os.path.join(self.bin, "galley"), *map(str, args)], cwd=cwd or self.dir, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=timeout,
                               env={**os.environ, **(env or {})})
 
     def start_cook(self, project, *args, env=None):
         """A cook in the background, in a process group of its own; its summary goes to <project>.summary.json."""
-        return subprocess.Popen([os.path.join(BIN, "galley"), "cook", "--project", project, "--summary", project + ".summary.json",
+        return subprocess.Popen([os.path.join(self.bin, "galley"), "cook", "--project", project, "--summary", project + ".summary.json",
                                  *map(str, args)], cwd=self.dir, text=True, errors="replace", stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
 
@@ -166,6 +167,21 @@ def processes(name, parent=None):
             break
         below |= more
     return [(pid, command) for pid, command in found if pid in below]
+
+
+def processes_below(directory):
+    """{pid: command line} of all that run a program that lies below this folder, or work in it; no zombies."""
+    found = {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        try:
+            places = [os.readlink(f"/proc/{entry}/{link}") for link in ("exe", "cwd")]
+            if any(place.startswith(directory + "/") for place in places) and is_running(int(entry)):
+                found[int(entry)] = [part.decode(errors="replace") for part in read_file(f"/proc/{entry}/cmdline").split(b"\0")]
+        except OSError:
+            continue
+    return found
 
 
 def is_running(pid):
