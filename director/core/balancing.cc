@@ -38,8 +38,7 @@ bool CookCore::Impl::RetractFor(WorkerId idle, WorkerId busy) {
     if (Current(*at) == nullptr) continue;
     const Attempt attempt = attempts.at(*at);
     const PackageId id = attempt.package;
-    if (packages[id].work->is_loaded || blame.LastWorker(id) == idle || attempt.group != 0)
-      continue;
+    if (packages[id].work->is_loaded || blame.HasFailedOn(id, idle) || attempt.group != 0) continue;
     if (to.in_hand.size() >= to.slots && moved + attempt.expected > excess) break;
     moved += attempt.expected;
     EndAttempt(*at, Tell::kRetract);

@@ -6,7 +6,8 @@ namespace galley::director {
 
 uint32_t Blame::AddOwnFault(PackageId package, WorkerId worker) {
   Faults& faults = faults_[package];
-  faults.last_worker = worker;
+  if (std::find(faults.workers.begin(), faults.workers.end(), worker) == faults.workers.end())
+    faults.workers.push_back(worker);
   return ++faults.own;
 }
 
@@ -14,9 +15,15 @@ uint32_t Blame::AddInfrastructureFault(PackageId package) {
   return ++faults_[package].infrastructure;
 }
 
-WorkerId Blame::LastWorker(PackageId package) const {
+const std::vector<WorkerId>& Blame::WorkersOf(PackageId package) const {
+  static const std::vector<WorkerId>& none = *new std::vector<WorkerId>();
   const auto found = faults_.find(package);
-  return found == faults_.end() ? WorkerId() : found->second.last_worker;
+  return found == faults_.end() ? none : found->second.workers;
+}
+
+bool Blame::HasFailedOn(PackageId package, WorkerId worker) const {
+  const std::vector<WorkerId>& workers = WorkersOf(package);
+  return std::find(workers.begin(), workers.end(), worker) != workers.end();
 }
 
 absl::Duration BackOff(uint32_t failures) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
@@ -19,15 +20,16 @@ class Blame {
   // Returns how many there are now.
   uint32_t AddOwnFault(PackageId package, WorkerId worker);
   uint32_t AddInfrastructureFault(PackageId package);
-  // Where it last failed through its own fault: another one is preferred. Invalid: nowhere.
-  WorkerId LastWorker(PackageId package) const;
+  // Where it failed through its own fault, each once, in order: it goes to others while there are.
+  const std::vector<WorkerId>& WorkersOf(PackageId package) const;
+  bool HasFailedOn(PackageId package, WorkerId worker) const;
   void Clear() { faults_.clear(); }
 
  private:
   struct Faults {
     uint32_t own = 0;
     uint32_t infrastructure = 0;
-    WorkerId last_worker;
+    std::vector<WorkerId> workers;  // as many as attempts at most
   };
   absl::flat_hash_map<PackageId, Faults> faults_;  // look-up only
 };

@@ -58,9 +58,11 @@ void CookCore::Impl::OnReport(WorkerId worker, const WorkerReport& report) {
 }
 
 void CookCore::Impl::NoteWorks(WorkerId id) {
+  // Once for each: that one works for hours says nothing of those that cannot begin, or that are
+  // lost as soon as they have.
+  if (std::exchange(workers.Find(id)->has_worked, true)) return;
+  spawn_failures = 0;
   losses = 0;
-  // Once for each: that one works for hours says nothing of those that cannot begin.
-  if (!std::exchange(workers.Find(id)->has_worked, true)) spawn_failures = 0;
 }
 
 bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {

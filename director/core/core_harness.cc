@@ -206,6 +206,7 @@ void CoreHarness::Do(const Desire& effect) {
 
 void CoreHarness::Do(const Spawn& effect) {
   Say("spawn " + std::to_string(effect.worker.value()));
+  spawn_delays.push_back(effect.delay);
   if (hold_workers) return spawned.push_back(effect.worker);
   Send(WorkerAttached{effect.worker, slots, {}});
 }
@@ -247,7 +248,8 @@ void CoreHarness::Do(const PublishRoot& effect) {
 void CoreHarness::Do(const Notify& effect) {
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
     Say("failed " + core_->NameOf(failed->package) +
-        (failed->platform ? " " + std::to_string(*failed->platform) : "") + ": " + failed->error);
+        (failed->platform ? " " + std::to_string(*failed->platform) : "") + ": " + failed->error +
+        (failed->log.empty() ? "" : " log=" + failed->log));
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
     Say("warned " + core_->NameOf(warned->package) + ": " + warned->text);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {

@@ -11,8 +11,9 @@
 // Look-ups miss, commits succeed, workers attach and roots are built at once, unless the test holds
 // them (hold_*) and answers itself. Jobs are the test's: it asks JobOf, answers with Saved, Failed,
 // ..., or lets Work do all that are open. What the core says to people and workers is a log, one
-// line each: "start Town 0", "cancel Town", "failed Town: text", "warned ...", "done Town", "spawn
-// 0", "stop 0", "rescan a b", "root Mesh Town", "publish 0", "ended interrupted".
+// line each: "start Town 0", "cancel Town", "failed Town: text" (and "log=" its log), "warned ...",
+// "done Town", "spawn 0", "stop 0", "rescan a b", "root Mesh Town", "publish 0", "ended
+// interrupted".
 #pragma once
 
 #include <deque>
@@ -94,6 +95,7 @@ class CoreHarness {
   std::deque<LookUp::Item> look_ups;
   std::deque<Persist::Item> commits;
   std::deque<WorkerId> spawned;
+  std::vector<absl::Duration> spawn_delays;
   std::deque<BuildRoot> roots;
   std::deque<PublishRoot> publishes;
   uint32_t slots = 4;

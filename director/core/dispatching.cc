@@ -176,12 +176,10 @@ void CookCore::Impl::Dispatch() {
   if (!request.has_value() || ending != Ending::kNone) return;
   if (!HasLoadWork()) return;
   KeepWorkers();
-  while (workers.Pick(WorkerId()).valid()) {
+  while (workers.Pick().valid()) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
-    WorkerId worker = workers.Pick(blame.LastWorker(package));
-    if (!worker.valid()) worker = workers.Pick(WorkerId());
-    HandOver(package, worker);
+    HandOver(package, workers.Pick(blame.WorkersOf(package)));
   }
   Balance();
 }

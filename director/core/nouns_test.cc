@@ -96,8 +96,11 @@ TEST(BlameTest, OwnFaultsAndThoseOfTheInfrastructureAreCountedApart) {
   EXPECT_EQ(blame.AddInfrastructureFault(PackageId(1)), 1u);
   EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(8)), 2u);
   EXPECT_EQ(blame.AddOwnFault(PackageId(2), WorkerId(9)), 1u);
-  EXPECT_EQ(blame.LastWorker(PackageId(1)), WorkerId(8));
-  EXPECT_FALSE(blame.LastWorker(PackageId(3)).valid());
+  EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(7)), 3u);
+  EXPECT_EQ(blame.WorkersOf(PackageId(1)), std::vector<WorkerId>({WorkerId(7), WorkerId(8)}));
+  EXPECT_TRUE(blame.HasFailedOn(PackageId(1), WorkerId(8)));
+  EXPECT_FALSE(blame.HasFailedOn(PackageId(2), WorkerId(8)));
+  EXPECT_TRUE(blame.WorkersOf(PackageId(3)).empty());
   blame.Clear();
   EXPECT_EQ(blame.AddOwnFault(PackageId(1), WorkerId(7)), 1u);
 }
@@ -148,11 +151,21 @@ TEST(WorkersTest, TheLeastLoadedForItsSlotsIsPicked) {
   Workers workers({.window = absl::Seconds(100), .jobs_max = 100});
   workers.Attach(WorkerId(0), 1).expected = absl::Seconds(3);
   workers.Attach(WorkerId(1), 4).expected = absl::Seconds(8);
-  EXPECT_EQ(workers.Pick(WorkerId()), WorkerId(1));
-  EXPECT_EQ(workers.Pick(WorkerId(1)), WorkerId(0));
+  EXPECT_EQ(workers.Pick(), WorkerId(1));
+  EXPECT_EQ(workers.Pick({WorkerId(1)}), WorkerId(0));
+  EXPECT_EQ(workers.Pick({WorkerId(1), WorkerId(0)}), WorkerId(1));  // there is no other
   workers.Find(WorkerId(0))->presence = Worker::Presence::kLost;
-  EXPECT_EQ(workers.Pick(WorkerId(1)), WorkerId(1));  // there is no other
+  EXPECT_EQ(workers.Pick({WorkerId(1)}), WorkerId(1));
   EXPECT_EQ(workers.attached(), 1u);
+}
+
+TEST(WorkersTest, WhatFailedOnOneIsQueuedAtAnotherThoughThatHasNoRoom) {
+  Workers workers({.window = absl::Seconds(2), .jobs_max = 2});
+  workers.Attach(WorkerId(0), 1);
+  workers.Attach(WorkerId(1), 1).in_hand = {1, 2};
+  workers.Attach(WorkerId(2), 1).in_hand = {3, 4, 5};
+  EXPECT_EQ(workers.Pick({WorkerId(0)}), WorkerId(1));
+  EXPECT_EQ(workers.Pick({WorkerId(0), WorkerId(1)}), WorkerId(2));
 }
 
 TEST(WorkersTest, AReportIsSeenOnceInWhateverOrderReportsCome) {

@@ -64,13 +64,12 @@ bool Workers::HasRoom(const Worker& worker) const {
   return worker.in_hand.size() < worker.slots + 1 || worker.expected < window_.window;
 }
 
-WorkerId Workers::Pick(WorkerId avoid) const {
+template <typename MayHave>
+WorkerId Workers::LeastLoaded(const MayHave& may_have) const {
   WorkerId best;
   absl::Duration best_load;
-  const bool may_avoid = attached() > 1;
   for (const auto& [id, worker] : workers_) {
-    if (worker.presence != Worker::Presence::kAttached || !HasRoom(worker)) continue;
-    if (id == avoid && may_avoid) continue;
+    if (worker.presence != Worker::Presence::kAttached || !may_have(id, worker)) continue;
     // A job more counts even where nothing is expected of it.
     const absl::Duration load =
         (worker.expected + absl::Microseconds(static_cast<int64_t>(worker.in_hand.size()))) /
@@ -80,6 +79,20 @@ WorkerId Workers::Pick(WorkerId avoid) const {
     best_load = load;
   }
   return best;
+}
+
+WorkerId Workers::Pick(absl::Span<const WorkerId> avoid) const {
+  if (!avoid.empty()) {
+    const auto is_other = [&](WorkerId id) {
+      return std::find(avoid.begin(), avoid.end(), id) == avoid.end();
+    };
+    const WorkerId with_room = LeastLoaded(
+        [&](WorkerId id, const Worker& worker) { return is_other(id) && HasRoom(worker); });
+    if (with_room.valid()) return with_room;
+    const WorkerId other = LeastLoaded([&](WorkerId id, const Worker&) { return is_other(id); });
+    if (other.valid()) return other;
+  }
+  return LeastLoaded([&](WorkerId, const Worker& worker) { return HasRoom(worker); });
 }
 
 std::vector<WorkerId> Workers::Idle() const {

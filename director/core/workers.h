@@ -13,6 +13,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "director/core/ids.h"
 
 namespace galley::director {
@@ -63,15 +64,19 @@ class Workers {
   uint32_t alive() const;
   uint32_t attached() const;
   bool HasRoom(const Worker& worker) const;
-  // The attached worker with room and the least expected time for each slot, `avoid` only when
-  // there is no other attached one; ties by id. Invalid: none has room.
-  WorkerId Pick(WorkerId avoid) const;
+  // The attached worker with room and the least expected time for each slot; ties by id. Invalid:
+  // none has room. While another one is attached, none of `avoid`, and then it may be one without
+  // room: what kills its executor is rather queued elsewhere than tried again at the same place.
+  WorkerId Pick(absl::Span<const WorkerId> avoid = {}) const;
   // The attached workers with a free slot.
   std::vector<WorkerId> Idle() const;
   // The attached workers with more jobs than slots; the most expected time for each slot first.
   std::vector<WorkerId> Busy() const;
 
  private:
+  template <typename MayHave>
+  WorkerId LeastLoaded(const MayHave& may_have) const;
+
   WindowOptions window_;
   absl::btree_map<WorkerId, Worker> workers_;
   uint32_t own_count_ = 0;

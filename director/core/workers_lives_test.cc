@@ -1,5 +1,9 @@
 // What the core does when workers come late, go, are silent, or kill what they run: a test plays
 // the shell by hand (CoreHarness).
+#include <algorithm>
+#include <set>
+
+#include "director/core/blame.h"
 #include "director/core/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -43,6 +47,69 @@ TEST(SpawnTest, WhileOneWorkerWorksTheOthersFailuresDoNotEndTheCook) {
   EXPECT_FALSE(shell.Says("ended"));
   shell.Finish();
   EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+// A healthy worker does a job between the failures of the other: it says nothing of them.
+template <typename Fail>
+std::vector<absl::Duration> DelaysBesideAHealthyWorker(const Fail& fail) {
+  std::string project;
+  std::vector<std::string> names;
+  for (char name = 'A'; name <= 'Z'; ++name) {
+    names.emplace_back(1, name);
+    project += names.back() + "\n";
+  }
+  CoreHarness shell(project, {.workers = 2});
+  shell.hold_workers = true;
+  shell.slots = 1;
+  shell.Request(names);
+  const WorkerId healthy = shell.spawned.front();
+  shell.spawned.pop_front();
+  shell.Send(WorkerAttached{healthy, 1, {}});
+  const auto do_a_job = [&] {
+    const auto name = std::find_if(names.begin(), names.end(), [&](const std::string& one) {
+      return shell.HasOpenJob(one) && shell.JobOf(one).worker == healthy;
+    });
+    shell.Saved(*name);
+  };
+  do_a_job();
+  shell.spawn_delays.clear();
+  for (int i = 0; i < 6; ++i) {
+    const WorkerId other = shell.spawned.front();
+    shell.spawned.clear();
+    fail(shell, other);
+    do_a_job();
+  }
+  return shell.spawn_delays;
+}
+
+TEST(SpawnTest, BesideAHealthyWorkerTheDelayOfOneThatDoesNotStartDoubles) {
+  const auto delays = DelaysBesideAHealthyWorker([](CoreHarness& shell, WorkerId worker) {
+    shell.Send(LauncherReported{worker, "no more processes"});
+  });
+  ASSERT_EQ(delays.size(), 6u);
+  for (uint32_t i = 0; i < 6; ++i) EXPECT_EQ(delays[i], BackOff(i + 1)) << i;
+}
+
+TEST(SpawnTest, BesideAHealthyWorkerTheDelayOfOneThatIsLostAtOnceDoubles) {
+  const auto delays = DelaysBesideAHealthyWorker([](CoreHarness& shell, WorkerId worker) {
+    shell.Send(WorkerAttached{worker, 1, {}});
+    shell.Send(WorkerLost{worker, "signal 11", true});
+  });
+  ASSERT_EQ(delays.size(), 6u);
+  for (uint32_t i = 0; i < 6; ++i) EXPECT_EQ(delays[i], BackOff(i + 1)) << i;
+}
+
+TEST(SpawnTest, AWorkerThatWorksEndsTheDelays) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A", "B"});
+  for (uint32_t i = 0; i < 4; ++i) {
+    shell.Send(WorkerLost{WorkerId(i), "killed", true});
+    shell.Pass(absl::Seconds(10));
+  }
+  EXPECT_EQ(shell.spawn_delays.back(), BackOff(4));
+  shell.Saved("A");
+  shell.Send(WorkerLost{WorkerId(4), "killed", true});
+  EXPECT_EQ(shell.spawn_delays.back(), BackOff(1));
 }
 
 TEST(SpawnTest, WorkersThatCannotWorkEndTheCookAndBlameNoPackage) {
@@ -278,6 +345,108 @@ TEST(FaultTest, TheNextAttemptGoesToAnotherWorker) {
   const WorkerId first = shell.JobOf("A").worker;
   shell.Failed("A", Fault::kCrashed);
   EXPECT_NE(shell.JobOf("A").worker, first);
+}
+
+TEST(FaultTest, EachAttemptGoesToAWorkerThatHasNotSeenThePackage) {
+  CoreHarness shell("A\n", {.workers = 3});
+  shell.Request({"A"});
+  std::set<WorkerId> workers;
+  for (int i = 0; i < 3; ++i) {
+    workers.insert(shell.JobOf("A").worker);
+    shell.Failed("A", Fault::kCrashed);
+  }
+  EXPECT_EQ(workers.size(), 3u);
+  EXPECT_TRUE(shell.Says("failed A"));
+}
+
+TEST(FaultTest, ItIsNotTriedAgainWhereItFailedBecauseTheOthersAreFull) {
+  CoreHarness shell("A\nB\nC\nD\nE\n", {.workers = 2, .window_jobs_max = 2});
+  shell.slots = 1;
+  shell.Request({"A", "B", "C", "D", "E"});
+  const WorkerId first = shell.JobOf("E").worker;  // the lowest rank comes first
+  ASSERT_FALSE(shell.HasOpenJob("A")) << "both have all that they may have";
+  shell.Failed("E", Fault::kCrashed);
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_EQ(shell.JobOf("A").worker, first);
+  EXPECT_NE(shell.JobOf("E").worker, first);
+}
+
+TEST(FaultTest, WhereThereIsOneWorkerAllAttemptsAreThere) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(shell.JobOf("A").worker, WorkerId(0));
+    shell.Failed("A", Fault::kTimeout);
+  }
+  EXPECT_TRUE(shell.Says("failed A: ran out of time (3 attempts"));
+}
+
+TEST(FaultTest, OwnFaultsAndTheMachinesAreCountedApart) {
+  CoreHarness shell("A\n", {.infrastructure_attempts_max = 10});
+  shell.Request({"A"});
+  const auto machine = [&] {
+    shell.Failed("A", Fault::kInfrastructure, "signal 9");
+    shell.Pass(absl::Seconds(6));
+  };
+  for (int i = 0; i < 4; ++i) machine();
+  shell.Failed("A", Fault::kCrashed);
+  for (int i = 0; i < 4; ++i) machine();
+  shell.Failed("A", Fault::kMemory);
+  EXPECT_FALSE(shell.Says("failed A"));
+  machine();
+  EXPECT_FALSE(shell.Says("failed A")) << "nine of the machine's, two of its own";
+  shell.Failed("A", Fault::kCrashed, "signal 11");
+  EXPECT_TRUE(
+      shell.Says("failed A: crashed its executor (3 attempts ended by crashes or limits); "
+                 "quarantined for this cook: signal 11"))
+      << shell.TakeLog();
+}
+
+TEST(FaultTest, TheMachineIsTriedAHundredTimesWithABackOffThatDoubles) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  for (uint32_t i = 1; i <= 99; ++i) {
+    const AttemptId attempt = shell.JobOf("A").start.attempt;
+    shell.Failed("A", Fault::kInfrastructure, "signal 9");
+    shell.Pass(BackOff(i) - absl::Milliseconds(1));
+    ASSERT_EQ(shell.JobOf("A").start.attempt, attempt) << i;
+    shell.Pass(absl::Milliseconds(1));
+    ASSERT_NE(shell.JobOf("A").start.attempt, attempt) << i;
+  }
+  EXPECT_FALSE(shell.Says("failed A"));
+  shell.Failed("A", Fault::kInfrastructure, "signal 9");
+  EXPECT_TRUE(
+      shell.Says("failed A: 100 attempts failed for the machine's sake, the last: signal 9"));
+}
+
+TEST(FaultTest, TheCulpritIsNamedWithItsLogAndTheRestIsCooked) {
+  CoreHarness shell("A\nB\nC\n", {.workers = 2});
+  shell.Request({"A", "B", "C"});
+  for (int i = 0; i < 3; ++i) {
+    shell.Report(shell.JobOf("B"),
+                 WorkerReport::Failed{.fault = Fault::kCrashed,
+                                      .error = "signal 11",
+                                      .log = "tail of attempt " + std::to_string(i + 1),
+                                      .executor_lost = true});
+  }
+  EXPECT_TRUE(shell.Says("failed B: crashed its executor"));
+  EXPECT_TRUE(shell.Says("log=tail of attempt 3\n"));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("root A C\n"));
+  EXPECT_EQ(shell.core().counters().failed, 1u);
+  EXPECT_EQ(shell.core().counters().results_cooked, 2u);
+}
+
+TEST(FaultTest, TheNextCookTriesAQuarantinedPackageAgain) {
+  CoreHarness shell("A\n");
+  shell.Request({"A"});
+  for (int i = 0; i < 3; ++i) shell.Failed("A", Fault::kCrashed);
+  shell.TakeLog();
+  shell.Request({"A"});
+  for (int i = 0; i < 2; ++i) shell.Failed("A", Fault::kCrashed);
+  EXPECT_FALSE(shell.Says("failed A"));
+  shell.Saved("A");
+  EXPECT_TRUE(shell.Says("done A"));
 }
 
 TEST(FaultTest, OtherPlatformsOfTheAttemptGoOn) {
