@@ -15,6 +15,19 @@ AgendaItem Agenda::Pop() {
   GALLEY_CHECK(false && "the agenda is empty");
 }
 
+void Agenda::Remap(const PlatformMap& map) {
+  for (std::deque<AgendaItem>& line : lines_) {
+    const size_t before = line.size();
+    std::erase_if(line, [&](AgendaItem& item) {
+      if (item.kind != AgendaItem::Kind::kExplore) return false;
+      const std::optional<PlatformIndex> platform = map.Index(item.platform);
+      item.platform = platform.value_or(0);
+      return !platform.has_value();
+    });
+    size_ -= before - line.size();
+  }
+}
+
 void Agenda::Clear() {
   for (auto& line : lines_) line.clear();
   size_ = 0;

@@ -11,6 +11,7 @@
 
 #include "director/core/events.h"
 #include "director/core/ids.h"
+#include "director/core/platforms.h"
 
 namespace galley::director {
 
@@ -35,6 +36,8 @@ class Agenda {
   AgendaItem Pop();
   bool empty() const { return size_ == 0; }
   void Clear();
+  // Platforms have new numbers; what is of a removed one goes.
+  void Remap(const PlatformMap& map);
 
  private:
   std::array<std::deque<AgendaItem>, 4> lines_;

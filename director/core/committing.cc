@@ -5,13 +5,14 @@
 
 namespace galley::director {
 
-void CookCore::Impl::Commit(PackageId package, PlatformIndex platform, ResultId result,
-                            WorkerId worker, ReportId report) {
-  std::vector<std::pair<WorkerId, ReportId>>& reports = commits[{package, platform, result}];
-  if (reports.empty()) turn.persist.push_back({package, platform, result, true});
+void CookCore::Impl::Commit(PackageId package, std::optional<PlatformIndex> platform,
+                            ResultId result, WorkerId worker, ReportId report) {
+  CommitInFlight& commit = commits[{package, result}];
+  commit.platform = platform;
+  if (commit.reports.empty()) turn.persist.push_back({package, platform.value_or(0), result, true});
   const std::unique_ptr<Work>& work = packages[package].work;
   turn.is_persist_urgent |= work != nullptr && !work->waiters.empty();
-  reports.emplace_back(worker, report);
+  commit.reports.emplace_back(worker, report);
 }
 
 void CookCore::Impl::OnPersisted(const Persisted& event) {
@@ -19,25 +20,26 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
     End("results could not be made durable: " + event.error);
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
-    const auto commit = commits.find({item.package, item.platform, item.result});
+    const auto commit = commits.find({item.package, item.result});
     if (commit == commits.end()) continue;  // a hit: nobody waits for it
-    for (const auto& [worker, report] : commit->second) Acknowledge(worker, report);
+    for (const auto& [worker, report] : commit->second.reports) Acknowledge(worker, report);
+    const std::optional<PlatformIndex> platform = commit->second.platform;
     commits.erase(commit);
     const PackageData& package = packages[item.package];
-    if (package.work == nullptr || item.platform >= package.slots.size()) continue;
-    if (package.slots[item.platform].phase != Phase::kCommitting ||
-        package.slots[item.platform].result->id != item.result)
+    if (package.work == nullptr || !platform.has_value() || *platform >= package.slots.size())
       continue;
-    if (item.instead != nullptr) StandInstead(item);
-    const Slot& slot = package.slots[item.platform];
+    if (package.slots[*platform].phase != Phase::kCommitting ||
+        package.slots[*platform].result->id != item.result)
+      continue;
+    if (item.instead != nullptr) StandInstead(item.package, *platform, item.instead);
+    const Slot& slot = package.slots[*platform];
     if (slot.phase != Phase::kCommitting) continue;
     if (slot.result->is_verdict) {
       const ResultViewPtr verdict = slot.result;
-      FailPlatforms(item.package, MaskOf(item.platform), Stage::kSave, verdict->error,
-                    verdict->log);
+      FailPlatforms(item.package, MaskOf(*platform), Stage::kSave, verdict->error, verdict->log);
     } else {
-      lifecycle.SetPhase(item.package, item.platform, Phase::kDone, slot.source);
-      Settle(item.package, item.platform);
+      lifecycle.SetPhase(item.package, *platform, Phase::kDone, slot.source);
+      Settle(item.package, *platform);
     }
     Advance(item.package);
   }
@@ -45,17 +47,18 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
 
 // An earlier cook of the very same inputs came out otherwise: what is stored is what all who share
 // the store see.
-void CookCore::Impl::StandInstead(const Persisted::Item& item) {
-  packages[item.package].slots[item.platform].result = item.instead;
-  if (!item.instead->is_verdict) SetExplored(item.package, item.platform, item.instead, true);
+void CookCore::Impl::StandInstead(PackageId id, PlatformIndex platform,
+                                  const ResultViewPtr& instead) {
+  packages[id].slots[platform].result = instead;
+  if (!instead->is_verdict) SetExplored(id, platform, instead, true);
 }
 
 // Their workers keep them: they are taken again when they are sent again.
 void CookCore::Impl::Uncommit(const std::vector<Persisted::Item>& items) {
   for (const Persisted::Item& item : items) {
-    const auto commit = commits.find({item.package, item.platform, item.result});
+    const auto commit = commits.find({item.package, item.result});
     if (commit == commits.end()) continue;
-    for (const auto& [id, report] : commit->second) {
+    for (const auto& [id, report] : commit->second.reports) {
       Worker& worker = *workers.Find(id);
       if (worker.unacknowledged.erase(report) > 0) worker.uncommitted.insert(report);
     }
@@ -105,11 +108,17 @@ void CookCore::Impl::Advance(PackageId id) {
 
 void CookCore::Impl::Finish(PackageId id) {
   WakeWaiters(id);
-  const bool has_failed = InPhase(id, Phase::kFailed) != 0;
   PackageData& package = packages[id];
   if (package.work->attempt != 0) EndAttempt(package.work->attempt, Tell::kCancel);
   if (!package.work->stale_path.empty()) stale_waiters[package.work->stale_path].erase(id);
-  lifecycle.SetState(id, State::kIdle, has_failed ? "failed" : "cooked");
+  lifecycle.SetState(id, State::kIdle, InPhase(id, Phase::kFailed) != 0 ? "failed" : "cooked");
+  Conclude(id);
+}
+
+// How it ended, from how its platforms did.
+void CookCore::Impl::Conclude(PackageId id) {
+  const PackageData& package = packages[id];
+  const bool has_failed = InPhase(id, Phase::kFailed) != 0;
   lifecycle.SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
   const bool is_up_to_date =
       !has_failed && std::all_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) {

@@ -10,9 +10,10 @@ namespace galley::director {
 CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog)
     : options(cook_options),
       catalog(std::move(first_catalog)),
+      platform_count(cook_options.platform_count),
       grants(cook_options.resources),
       workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}) {
-  GALLEY_CHECK(options.platform_count >= 1 && options.platform_count <= 32);
+  GALLEY_CHECK(platform_count >= 1 && platform_count <= 32);
   GALLEY_CHECK(catalog != nullptr);
   GALLEY_CHECK(options.silence_max > absl::ZeroDuration() &&
                options.silence_max < absl::InfiniteDuration());
@@ -31,6 +32,7 @@ void CookCore::Impl::Apply(const Event& event) {
     void operator()(const WorkerLost& e) { core.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.OnPersisted(e); }
     void operator()(const FilesChanged& e) { core.OnFilesChanged(e); }
+    void operator()(const PlatformsChanged& e) { core.OnPlatformsChanged(e); }
     void operator()(const LauncherReported& e) { core.OnLauncherReported(e); }
     void operator()(const RootBuilt& e) { core.OnRootBuilt(e); }
     void operator()(const RootPublished& e) { core.OnRootPublished(e); }
@@ -108,8 +110,7 @@ void CookCore::Impl::CheckInvariants() const {
       const bool is_in_hand = package.slots[p].phase == Phase::kInHand;
       GALLEY_CHECK(!is_in_hand || package.work->attempt != 0);
       const bool is_committing = package.slots[p].phase == Phase::kCommitting;
-      GALLEY_CHECK(!is_committing || commits.contains({PackageId(i), static_cast<PlatformIndex>(p),
-                                                       package.slots[p].result->id}));
+      GALLEY_CHECK(!is_committing || commits.contains({PackageId(i), package.slots[p].result->id}));
     }
   }
   for (const auto& [id, worker] : workers.all()) {

@@ -23,6 +23,7 @@
 #include "director/core/instigators.h"
 #include "director/core/lifecycle.h"
 #include "director/core/package_data.h"
+#include "director/core/platforms.h"
 #include "director/core/ranks.h"
 #include "director/core/workers.h"
 
@@ -32,8 +33,9 @@ namespace galley::director {
 struct Attempt {
   PackageId package;
   WorkerId worker;
+  uint32_t platform_set = 0;  // when it was handed over: `granted` and reports are of that set
   PlatformMask granted = 0;
-  PlatformMask remaining = 0;  // not reported yet
+  PlatformMask remaining = 0;  // not reported yet; of today's set while it is current
   uint32_t epoch = 0;          // of the catalog when it was handed over
   bool is_current = true;
   uint32_t group = 0;
@@ -160,14 +162,16 @@ struct CookCore::Impl {
   bool RetractFor(WorkerId idle, WorkerId busy);
 
   // committing.cc
-  void Commit(PackageId package, PlatformIndex platform, ResultId result, WorkerId worker,
-              ReportId report);
+  // No platform: it is for a removed one, and only feeds the cache.
+  void Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
+              WorkerId worker, ReportId report);
   void OnPersisted(const Persisted& event);
-  void StandInstead(const Persisted::Item& item);
+  void StandInstead(PackageId package, PlatformIndex platform, const ResultViewPtr& instead);
   void Uncommit(const std::vector<Persisted::Item>& items);
   void Settle(PackageId package, PlatformIndex platform);
   void Advance(PackageId package);
   void Finish(PackageId package);
+  void Conclude(PackageId package);
   void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage,
                      const std::string& error, const std::string& log);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
@@ -177,6 +181,11 @@ struct CookCore::Impl {
   // changing.cc
   void OnFilesChanged(const FilesChanged& event);
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
+
+  // changing_platforms.cc
+  void OnPlatformsChanged(const PlatformsChanged& event);
+  void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
+  void GoOnWithPlatforms(PackageId package, PlatformMask added);
 
   // ending.cc: judgement of references, roots, the end.
   void MaybeEnd();
@@ -204,6 +213,8 @@ struct CookCore::Impl {
 
   std::shared_ptr<const Catalog> catalog;
   uint32_t epoch = 1;  // of the catalog
+  uint32_t platform_count;
+  PlatformSets platform_sets;
   absl::Time now = absl::InfinitePast();
   absl::Duration awake;  // time that this process lived through: a pause of the whole machine is no
                          // silence of its workers
@@ -239,8 +250,11 @@ struct CookCore::Impl {
   absl::flat_hash_map<AttemptId, Attempt> attempts;  // look-up only
   uint64_t attempt_count = 0;
   size_t look_ups_in_flight = 0;
-  using CommitKey = std::tuple<PackageId, PlatformIndex, ResultId>;
-  absl::btree_map<CommitKey, std::vector<std::pair<WorkerId, ReportId>>> commits;
+  struct CommitInFlight {
+    std::optional<PlatformIndex> platform;  // nullopt: removed since
+    std::vector<std::pair<WorkerId, ReportId>> reports;
+  };
+  absl::btree_map<std::pair<PackageId, ResultId>, CommitInFlight> commits;
   uint32_t spawn_failures = 0;  // in a row
   uint32_t losses = 0;          // of workers, with no report in between
   Costs costs;

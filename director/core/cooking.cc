@@ -73,8 +73,9 @@ bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) 
   const PackageId package = attempt->package;
   packages[package].work->is_loaded = true;
   lifecycle.SetLoaded(package);
-  const PlatformMask platforms = loaded.platforms & attempt->remaining;
-  for (PlatformIndex p = 0; p < options.platform_count && loaded.so_far != nullptr; ++p) {
+  const PlatformMask platforms =
+      platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
+  for (PlatformIndex p = 0; p < platform_count && loaded.so_far != nullptr; ++p) {
     if (platforms & MaskOf(p)) SetExplored(package, p, loaded.so_far, false);
   }
   Advance(package);
@@ -88,42 +89,50 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   Attempt& attempt = attempts.at(id);
   const PackageId package_id = attempt.package;
   PackageData& package = packages[package_id];
-  const PlatformMask bit = saved.platform < options.platform_count ? MaskOf(saved.platform) : 0;
-  if ((attempt.granted & bit) == 0 || saved.result == nullptr) return true;
+  if (saved.platform >= 32 || (attempt.granted & MaskOf(saved.platform)) == 0 ||
+      saved.result == nullptr)
+    return true;
   NoteWorks(worker);
   attempt.measured += saved.save_time;
-  const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
-  attempt.remaining &= ~bit;
-  if (!request.has_value() || package.work == nullptr || saved.platform >= package.slots.size()) {
-    // The package is over. A result that nobody had yet feeds the cache.
-    const bool has_result =
-        saved.platform < package.slots.size() && package.slots[saved.platform].result != nullptr;
-    if (has_result) return true;
-    Commit(package_id, saved.platform, saved.result->id, worker, report);
+  const std::optional<PlatformIndex> present =
+      platform_sets.Index(saved.platform, attempt.platform_set);
+  if (!present.has_value()) {
+    Commit(package_id, std::nullopt, saved.result->id, worker, report);
     return false;
   }
-  Slot& slot = package.slots[saved.platform];
+  const PlatformIndex platform = *present;
+  const PlatformMask bit = MaskOf(platform);
+  const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
+  attempt.remaining &= ~bit;
+  if (!request.has_value() || package.work == nullptr || platform >= package.slots.size()) {
+    // The package is over. A result that nobody had yet feeds the cache.
+    const bool has_result =
+        platform < package.slots.size() && package.slots[platform].result != nullptr;
+    if (has_result) return true;
+    Commit(package_id, platform, saved.result->id, worker, report);
+    return false;
+  }
+  Slot& slot = package.slots[platform];
   bool is_acknowledged = true;
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     if (was_expected && attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
   } else if (!saved.is_current) {
-    Commit(package_id, saved.platform, saved.result->id, worker, report);
+    Commit(package_id, platform, saved.result->id, worker, report);
     is_acknowledged = false;
     if (was_expected) {
-      lifecycle.SetPhase(package_id, saved.platform,
-                         request->force ? Phase::kToCook : Phase::kToLookUp);
+      lifecycle.SetPhase(package_id, platform, request->force ? Phase::kToCook : Phase::kToLookUp);
       if (attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
       BlameInfrastructure(package_id, bit, "its files changed while it was cooked", "");
     }
   } else {
-    MissInstead(package_id, saved.platform);
+    MissInstead(package_id, platform);
     slot.result = saved.result;
-    lifecycle.SetPhase(package_id, saved.platform, Phase::kCommitting,
+    lifecycle.SetPhase(package_id, platform, Phase::kCommitting,
                        saved.shared ? ResultSource::kCached : ResultSource::kCooked);
-    Commit(package_id, saved.platform, saved.result->id, worker, report);
+    Commit(package_id, platform, saved.result->id, worker, report);
     is_acknowledged = false;
     lifecycle.SetLoaded(package_id);
-    if (!saved.result->is_verdict) SetExplored(package_id, saved.platform, saved.result, true);
+    if (!saved.result->is_verdict) SetExplored(package_id, platform, saved.result, true);
     // Another attempt need not make it again.
     if (package.work != nullptr && package.work->attempt != 0) {
       const AttemptId current = package.work->attempt;
@@ -145,7 +154,9 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   if (attempt == nullptr) return;
   const PackageId package = attempt->package;
   const PlatformMask platforms =
-      (failed.platforms == 0 ? ~PlatformMask{0} : failed.platforms) & attempt->remaining;
+      (failed.platforms == 0 ? ~PlatformMask{0}
+                             : platform_sets.Mask(failed.platforms, attempt->platform_set)) &
+      attempt->remaining;
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
   TakeBack(*attempt, platforms);
@@ -209,11 +220,14 @@ void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
 
 void CookCore::Impl::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   Attempt* attempt = Current(id);
-  if (attempt == nullptr || needs.platform >= options.platform_count) return;
+  if (attempt == nullptr || needs.platform >= 32) return;
   const PackageId package_id = attempt->package;
   PackageData& package = packages[package_id];
+  const std::optional<PlatformIndex> platform =
+      platform_sets.Index(needs.platform, attempt->platform_set);
   EndAttempt(id, Tell::kNothing);
-  const PlatformMask platforms = InPhase(package_id, Phase::kToCook) & MaskOf(needs.platform);
+  const PlatformMask platforms =
+      InPhase(package_id, Phase::kToCook) & (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
   if (platforms == 0) {
     // That platform is no longer wanted; the others go on.
@@ -228,11 +242,11 @@ void CookCore::Impl::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
     const PackageId input = FindOrAdd(needs.package);
     packages[input].is_cooked_input = true;
     Join(input, InstigatorCategory::kBuildDependency, package_id);
-    if (AvailabilityOf(input, needs.platform) == Availability::kNone) {
+    if (AvailabilityOf(input, *platform) == Availability::kNone) {
       FailPlatforms(package_id, platforms, Stage::kLoad,
                     "cooked input " + NameOf(input) + " failed", "");
     } else {
-      AddWait(package_id, {input, needs.platform, true});
+      AddWait(package_id, {input, *platform, true});
     }
   }
   Advance(package_id);

@@ -236,13 +236,13 @@ void CoreHarness::Do(const BuildRoot& effect) {
   for (const auto& [package, result] : effect.packages) line += " " + core_->NameOf(package);
   Say(line);
   if (hold_roots) return roots.push_back(effect);
-  Send(RootBuilt{effect.platform, Digest::Of(line), {}});
+  Send(RootBuilt{effect.platform, Digest::Of(line), {}, effect.platform_set});
 }
 
 void CoreHarness::Do(const PublishRoot& effect) {
   Say("publish " + std::to_string(effect.platform));
   if (hold_publish) return publishes.push_back(effect);
-  Send(RootPublished{effect.platform, ""});
+  Send(RootPublished{effect.platform, "", effect.platform_set});
 }
 
 void CoreHarness::Do(const Notify& effect) {

@@ -191,6 +191,7 @@ void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
       (static_cast<AttemptId>(options.term) << kTermShift) | ++attempt_count;
   Attempt attempt{.package = id,
                   .worker = worker_id,
+                  .platform_set = platform_sets.present(),
                   .granted = InPhase(id, Phase::kToCook),
                   .group = package.resource_group,
                   .expected = CostOf(id)};

@@ -27,7 +27,7 @@ void CookCore::Impl::MaybeEnd() {
   if (ending != Ending::kNone) return MaybeEnd();
   is_settling = true;
   unpublished = request->platforms;
-  for (PlatformIndex p = 0; p < options.platform_count; ++p) {
+  for (PlatformIndex p = 0; p < platform_count; ++p) {
     if (unpublished & MaskOf(p)) SendRoot(p);
   }
   if (unpublished == 0) End("");
@@ -124,6 +124,7 @@ void CookCore::Impl::SendRoot(PlatformIndex platform) {
   std::sort(found.begin(), found.end(),
             [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
   BuildRoot root{.platform = platform};
+  root.platform_set = platform_sets.present();
   for (const PackageId id : found)
     root.packages.emplace_back(id, packages[id].slots[platform].result->id);
   turn.roots.emplace_back(std::move(root));
@@ -131,7 +132,7 @@ void CookCore::Impl::SendRoot(PlatformIndex platform) {
 
 void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   if (!request.has_value() || !is_settling || ending != Ending::kNone ||
-      !(unpublished & MaskOf(event.platform)))
+      event.platform_set != platform_sets.present() || !(unpublished & MaskOf(event.platform)))
     return;
   if (event.conflicts.empty()) {
     built[event.platform] = event.root;
@@ -139,7 +140,8 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
     // Together: a cook that is interrupted, or fails fast for a conflict, publishes none.
     is_publishing = true;
     for (const auto& [platform, root] : built)
-      turn.roots.emplace_back(PublishRoot{platform, root, request->by_the_book});
+      turn.roots.emplace_back(
+          PublishRoot{platform, root, request->by_the_book, platform_sets.present()});
     return;
   }
   bool has_failed = false;
@@ -164,8 +166,11 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
 
 void CookCore::Impl::OnRootPublished(const RootPublished& event) {
   if (!request.has_value() || !is_settling || ending != Ending::kNone) return;
+  const std::optional<PlatformIndex> platform =
+      platform_sets.Index(event.platform, event.platform_set);
+  if (!platform.has_value()) return;
   if (!event.error.empty()) return End("a root could not be published: " + event.error);
-  unpublished &= ~MaskOf(event.platform);
+  unpublished &= ~MaskOf(*platform);
   if (unpublished == 0) End("");
 }
 

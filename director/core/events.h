@@ -166,7 +166,7 @@ struct WorkerLost {
 struct Persisted {
   struct Item {
     PackageId package;
-    PlatformIndex platform = 0;
+    PlatformIndex platform = 0;  // as Persist had it; the result says which commit is meant
     ResultId result;
     ResultViewPtr instead;  // not null: the store held another outcome for its key, which stands
   };
@@ -179,6 +179,16 @@ struct FilesChanged {
   std::shared_ptr<const Catalog> catalog;
   std::vector<std::string> packages;  // whose results may no longer hold
   std::vector<std::string> paths;     // what the Rescan asked for that this answers, if one did
+};
+
+// Platforms are added, removed or renumbered while the director lives; the files are the same. What
+// is known of a removed one is forgotten, and a result for it that still arrives only feeds the
+// cache. In a cook that is not yet publishing, an added one is asked for of every package.
+struct PlatformsChanged {
+  std::shared_ptr<const Catalog> catalog;             // with the recipes of the new set
+  std::vector<std::optional<PlatformIndex>> mapping;  // old number -> new; nullopt: removed
+  uint32_t platform_count = 0;                        // of the new set, at most 32
+  PlatformMask added = 0;                             // new numbers that are to be cooked as well
 };
 
 struct LauncherReported {
@@ -196,11 +206,13 @@ struct RootBuilt {
     std::string reason;
   };
   std::vector<Conflict> conflicts;  // both fail, and the root is built again without them
+  uint32_t platform_set = 0;        // of the BuildRoot: an older one's root is not wanted any more
 };
 
 struct RootPublished {
   PlatformIndex platform = 0;
   std::string error;
+  uint32_t platform_set = 0;  // of the PublishRoot
 };
 
 // A message came from it, whatever it said.
@@ -212,7 +224,7 @@ struct Tick {};
 
 using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported,
                            WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged,
-                           LauncherReported, RootBuilt, RootPublished, Tick>;
+                           PlatformsChanged, LauncherReported, RootBuilt, RootPublished, Tick>;
 
 // ------------------------------------------------------------------ effects
 
@@ -281,12 +293,14 @@ struct Rescan {
 struct BuildRoot {
   PlatformIndex platform = 0;
   std::vector<std::pair<PackageId, ResultId>> packages;  // sorted by package name
+  uint32_t platform_set = 0;  // how many PlatformsChanged came before: `platform` is of that set
 };
 
 struct PublishRoot {
   PlatformIndex platform = 0;
   Digest root;
   bool by_the_book = false;
+  uint32_t platform_set = 0;  // as in BuildRoot
 };
 
 // For people and the summary.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "common/base/status_macros.h"
 
@@ -85,6 +86,31 @@ void Lifecycle::Enter(PackageId id, PlatformMask platforms) {
   }
   ++counters_.in_cook;
   counters_.results_wanted += static_cast<uint64_t>(std::popcount(platforms));
+}
+
+void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, Phase added_phase) {
+  PackageData& package = packages_[id];
+  std::vector<Slot> before = std::exchange(package.slots, {});
+  PlatformMask wanted = 0;
+  for (PlatformIndex p = 0; p < before.size(); ++p) {
+    Count(before[p], false);
+    if (before[p].phase == Phase::kUnwanted) continue;
+    --counters_.results_wanted;
+    wanted |= map.Mask(MaskOf(p));
+  }
+  GALLEY_CHECK((wanted & added) == 0);
+  counters_.results_wanted += static_cast<uint64_t>(std::popcount(wanted | added));
+  package.slots.resize(static_cast<size_t>(std::bit_width(wanted | added)));
+  for (PlatformIndex p = 0; p < before.size(); ++p) {
+    if (before[p].phase == Phase::kUnwanted || !map.Index(p).has_value()) continue;
+    Slot& slot = package.slots[*map.Index(p)];
+    slot = std::move(before[p]);
+    if (slot.phase == Phase::kLookingUp) slot.phase = Phase::kToLookUp;
+    Count(slot, true);
+  }
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (added & MaskOf(p)) package.slots[p].phase = added_phase;
+  }
 }
 
 void Lifecycle::Withdraw(PackageId id) {

@@ -15,6 +15,7 @@
 #include "director/core/cook_core.h"
 #include "director/core/load_queue.h"
 #include "director/core/package_data.h"
+#include "director/core/platforms.h"
 #include "director/core/ranks.h"
 #include "director/core/request_queue.h"
 #include "director/core/save_queue.h"
@@ -35,6 +36,9 @@ class Lifecycle {
   void SetUpToDate(PackageId package, bool is_up_to_date);
   void SetLoaded(PackageId package);
   void Enter(PackageId package, PlatformMask platforms);
+  // Its platforms have new numbers. What was asked for in a look-up is to be asked for again;
+  // `added` are in phase `added_phase`. The caller sees to state and outcome.
+  void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
   // Not in the cook after all. REQUIRES: idle.
   void Withdraw(PackageId package);
   // Puts the package into the queues where it belongs, at its place. Call it when anything changed

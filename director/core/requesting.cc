@@ -49,8 +49,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   ranks.Grow(packages.size());
   stale_files.clear();
   stale_waiters.clear();
-  wanted.platforms &=
-      options.platform_count == 32 ? ~PlatformMask{0} : MaskOf(options.platform_count) - 1;
+  wanted.platforms &= platform_count == 32 ? ~PlatformMask{0} : MaskOf(platform_count) - 1;
   selected_next = 0;
   ending = Ending::kNone;
   is_settling = is_publishing = false;

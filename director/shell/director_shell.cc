@@ -475,7 +475,8 @@ void DirectorShell::Do(const BuildRoot& effect) {
       Post(Event(std::move(*built)));
     } else {
       Post(Event(RootPublished{effect.platform,
-                               fmt::format("building the tree: {}", MessageOf(built.status()))}));
+                               fmt::format("building the tree: {}", MessageOf(built.status())),
+                               effect.platform_set}));
     }
   });
 }
@@ -503,6 +504,7 @@ void DirectorShell::Do(const PublishRoot& effect) {
     const auto sequence = store_.Publish(root);
     if (sequence.ok()) RecordPublished(build);
     RootPublished event{.platform = effect.platform};
+    event.platform_set = effect.platform_set;
     if (!sequence.ok())
       event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
     Post(Internal([this, event, root = effect.root] {

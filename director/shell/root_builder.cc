@@ -26,6 +26,7 @@ std::string StagePath(const project::Project& project, std::string_view package)
 absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
                                         store::Store& store, const BuildRoot& request) {
   RootBuilt built{.platform = request.platform};
+  built.platform_set = request.platform_set;
   std::vector<tree::TreeFile> files;
   std::vector<PackageId> owners;
   for (const auto& [package, result_id] : request.packages) {

@@ -1,0 +1,81 @@
+// Platforms come and go under a cook.
+#include <bit>
+
+#include "common/base/status_macros.h"
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+
+// One pass over what is stored, and one in which packages get on: what one does may look at
+// another.
+void CookCore::Impl::OnPlatformsChanged(const PlatformsChanged& event) {
+  GALLEY_CHECK(event.mapping.size() == platform_count);
+  GALLEY_CHECK(event.platform_count >= 1 && event.platform_count <= 32);
+  if (event.catalog != nullptr) catalog = event.catalog;
+  const PlatformMap map(event.mapping);
+  platform_sets.Add(map);
+  platform_count = event.platform_count;
+  // Once roots are being published the cook is over but for that.
+  const bool is_open = request.has_value() && ending == Ending::kNone && !is_publishing;
+  const PlatformMask added = is_open ? event.added : 0;
+  if (request.has_value()) request->platforms = map.Mask(request->platforms) | added;
+  for (CookRequested& waiting : waiting_requests) waiting.platforms = map.Mask(waiting.platforms);
+  for (auto& [key, commit] : commits) {
+    if (commit.platform.has_value()) commit.platform = map.Index(*commit.platform);
+  }
+  agenda.Remap(map);
+  unpublished = map.Mask(unpublished);
+  judged_epoch = 0;  // an Explore that the agenda lost may have stood for other platforms
+  if (is_open) {
+    is_settling = false;  // roots that are being built are of the set before
+    built.clear();
+  }
+  for (uint32_t i = 0; i < packages.size(); ++i) RemapPackage(PackageId(i), map, added);
+  for (uint32_t i = 0; i < packages.size(); ++i) GoOnWithPlatforms(PackageId(i), added);
+  if (is_publishing && unpublished == 0) End("");
+}
+
+void CookCore::Impl::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {
+  PackageData& package = packages[id];
+  if (!package.is_in_cook) return;
+  if (InPhase(id, Phase::kLookingUp) != 0) ++package.generation;
+  lifecycle.Remap(id, map, added,
+                  request.has_value() && request->force ? Phase::kToCook : Phase::kToLookUp);
+  package.followed = map.Mask(package.followed);
+  for (Edge& edge : package.edges) edge.platforms = map.Mask(edge.platforms);
+  std::erase_if(package.edges, [](const Edge& edge) { return edge.platforms == 0; });
+  for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
+  std::erase_if(package.problems, [](const Problem& problem) { return problem.platforms == 0; });
+  if (package.work == nullptr) return;
+  std::erase_if(package.work->waits, [&](Wait& wait) {
+    const std::optional<PlatformIndex> platform = map.Index(wait.platform);
+    wait.platform = platform.value_or(0);
+    return !platform.has_value();
+  });
+  if (package.work->attempt == 0) return;
+  Attempt& attempt = attempts.at(package.work->attempt);
+  const PlatformMask remaining = map.Mask(attempt.remaining);
+  attempt.is_partial |= std::popcount(remaining) != std::popcount(attempt.remaining);
+  attempt.remaining = remaining;
+}
+
+void CookCore::Impl::GoOnWithPlatforms(PackageId id, PlatformMask added) {
+  PackageData& package = packages[id];
+  if (!package.is_in_cook) return;
+  if (package.work != nullptr) {
+    const AttemptId attempt = package.work->attempt;
+    if (attempt != 0 && attempts.at(attempt).remaining == 0) EndAttempt(attempt, Tell::kCancel);
+    return Advance(id);
+  }
+  if (package.outcome == Outcome::kNone && !package.is_skipped) return;  // not begun
+  if (added == 0) {
+    if (!package.is_skipped) Conclude(id);
+    return;
+  }
+  lifecycle.SetOutcome(id, Outcome::kNone);
+  lifecycle.SetUpToDate(id, false);
+  package.is_skipped = false;
+  agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+}
+
+}  // namespace galley::director

@@ -1,0 +1,43 @@
+// PlatformMap: how the platforms of one set are numbered in the next. Platforms come and go while a
+// cook runs, and what is stored by number is remapped (PlatformsChanged). What is on its way is
+// not: it carries the number of its set, and PlatformSets leads from there to today's numbers.
+//
+// Cost: O(platforms) for a mask, and for each change since. Threads: none; owned by CookCore.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+class PlatformMap {
+ public:
+  // By old number; nullopt: removed. REQUIRES: numbers below 32, no two alike.
+  explicit PlatformMap(std::vector<std::optional<PlatformIndex>> to);
+  // nullopt: removed, or never there.
+  std::optional<PlatformIndex> Index(PlatformIndex platform) const {
+    return platform < to_.size() ? to_[platform] : std::nullopt;
+  }
+  PlatformMask Mask(PlatformMask platforms) const;
+
+ private:
+  std::vector<std::optional<PlatformIndex>> to_;
+};
+
+class PlatformSets {
+ public:
+  void Add(PlatformMap map) { maps_.push_back(std::move(map)); }
+  // How many changes there were: the number of the present set.
+  uint32_t present() const { return static_cast<uint32_t>(maps_.size()); }
+  // Today's number of a platform of the set numbered `set`.
+  std::optional<PlatformIndex> Index(PlatformIndex platform, uint32_t set) const;
+  PlatformMask Mask(PlatformMask platforms, uint32_t set) const;
+
+ private:
+  std::vector<PlatformMap> maps_;  // maps_[i] leads from set i to set i + 1
+};
+
+}  // namespace galley::director
