@@ -46,10 +46,10 @@ void CookCore::Impl::RequeueWithReaders(PackageId id, absl::btree_set<PackageId>
     to_do.pop_back();
     if (!done.insert(next).second) continue;
     Requeue(next);
-    for (const InstigatorView& why : instigators.Of(next)) {
+    edges.ForEachInstigator(next, [&](const InstigatorView& why) {
       if (why.category == InstigatorCategory::kBuildDependency && why.referencer.valid())
         to_do.push_back(why.referencer);
-    }
+    });
   }
 }
 

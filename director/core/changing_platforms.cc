@@ -41,9 +41,7 @@ void CookCore::Impl::RemapPackage(PackageId id, const PlatformMap& map, Platform
   if (InPhase(id, Phase::kLookingUp) != 0) ++package.generation;
   lifecycle.Remap(id, map, added,
                   request.has_value() && request->force ? Phase::kToCook : Phase::kToLookUp);
-  package.followed = map.Mask(package.followed);
-  for (Edge& edge : package.edges) edge.platforms = map.Mask(edge.platforms);
-  std::erase_if(package.edges, [](const Edge& edge) { return edge.platforms == 0; });
+  edges.Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   std::erase_if(package.problems, [](const Problem& problem) { return problem.platforms == 0; });
   if (package.work == nullptr) return;

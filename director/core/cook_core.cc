@@ -59,6 +59,7 @@ void CookCore::Impl::RunAgenda() {
   if (ending != Ending::kNone) return;
   size_t units = SelectSome(options.units_per_step);
   while (!agenda.empty() && units < options.units_per_step) units += Run(agenda.Pop());
+  RankAnewIfDue();
 }
 
 size_t CookCore::Impl::Run(const AgendaItem& item) {
@@ -134,8 +135,10 @@ const std::string& CookCore::NameOf(PackageId package) const { return impl_->Nam
 PackageId CookCore::Find(std::string_view name) const { return impl_->packages.Find(name); }
 
 std::vector<InstigatorView> CookCore::InstigatorsOf(PackageId package) const {
-  const std::span<const InstigatorView> reasons = impl_->instigators.Of(package);
-  return {reasons.begin(), reasons.end()};
+  std::vector<InstigatorView> reasons;
+  impl_->edges.ForEachInstigator(package,
+                                 [&](const InstigatorView& why) { reasons.push_back(why); });
+  return reasons;
 }
 
 const record::Generated* CookCore::GeneratedOf(PackageId package) const {

@@ -24,6 +24,7 @@ struct CookOptions {
   uint32_t term = 1;     // of this director
   uint32_t units_per_step = 4096;
   uint32_t look_ups_per_batch = 128;
+  uint32_t rank_visits_max = 10'000;  // edges, to place one reference in the order of ranks
   uint32_t own_fault_attempts_max = 3;
   uint32_t infrastructure_attempts_max = 100;
   uint32_t needs_max = 256;         // restarts of one package for late cooked inputs

@@ -19,6 +19,7 @@
 #include "director/core/blame.h"
 #include "director/core/cook_core.h"
 #include "director/core/costs.h"
+#include "director/core/edges.h"
 #include "director/core/grants.h"
 #include "director/core/instigators.h"
 #include "director/core/lifecycle.h"
@@ -76,10 +77,12 @@ struct CookCore::Impl {
   size_t SelectSome(size_t units_max);
   PackageId FindOrAdd(std::string_view name);
   void Join(PackageId package, InstigatorCategory category, PackageId referencer);
+  void Bring(PackageId package, InstigatorCategory category, PackageId referencer);
   void RaiseUrgency(PackageId package, Urgency urgency);
   void Begin(PackageId package);
   bool BeginGenerated(PackageId package);
   void Unlisted(PackageId package, PackageId generator);
+  void Withdraw(PackageId package);
   void Skip(PackageId package);
   void Requeue(PackageId package);
 
@@ -94,12 +97,16 @@ struct CookCore::Impl {
   void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view,
                    bool is_result);
   size_t Explore(PackageId package, PlatformIndex platform);
-  void FollowCultures(PackageId id, PlatformMask platforms, std::vector<Edge>& edges);
+  void FollowCultures(PackageId id, std::vector<Edges::Target>& targets);
   void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,
-              std::vector<Edge>& edges);
+              std::vector<Edges::Target>& targets);
   void RegisterGenerated(PackageId package, const ResultView& view, bool is_result);
   void FailGenerator(PackageId package, const std::string& error);
-  void AddRankEdge(PackageId dependent, PackageId dependency, bool is_cooked_input);
+  // Makes the reason bind ranks.
+  void BindRanks(PackageId dependent, PackageId dependency, InstigatorCategory category);
+  void PlaceInRanks(PackageId dependent, const std::vector<PackageId>& dependencies,
+                    bool are_cooked_inputs);
+  void RankAnewIfDue();
 
   // waiting.cc: cooked inputs, their cycles, and waking up.
   enum class Availability { kPending, kReady, kNone };
@@ -221,9 +228,9 @@ struct CookCore::Impl {
 
   PackageTable packages;
   Counters counters;
-  Ranks ranks;
+  Edges edges;
+  Ranks ranks{edges, options.rank_visits_max};
   Lifecycle lifecycle{packages, ranks, counters};
-  Instigators instigators;
   Blame blame;
   Grants grants;
   Agenda agenda;

@@ -642,5 +642,21 @@ TEST(BoundTest, ASelectionLargerThanAStepIsTakenInMany) {
   EXPECT_EQ(shell.core().counters().results_cooked, 500u);
 }
 
+TEST(RankTest, EdgesPutAsideAreRankedBeforeJobsAreHandedOut) {
+  CookOptions options;
+  options.rank_visits_max = 0;  // every edge against the order is put aside
+  CoreHarness shell("A\nB -> A\n", options);
+  shell.Request({"A", "B"});
+  shell.Loaded("A");
+  shell.Loaded("B");
+  shell.TakeLog();
+  shell.Send(WorkerLost{WorkerId(0), "power", true});
+  shell.Pass(absl::Seconds(3));
+  const std::string log = shell.TakeLog();
+  ASSERT_NE(log.find("start A"), std::string::npos) << log;
+  ASSERT_NE(log.find("start B"), std::string::npos) << log;
+  EXPECT_LT(log.find("start A"), log.find("start B")) << "leaves first";
+}
+
 }  // namespace
 }  // namespace galley::director

@@ -65,17 +65,20 @@ void CookCore::Impl::Judge(PackageId id) {
   PackageData& package = packages[id];
   std::vector<Problem> problems = std::move(package.problems);
   package.problems.clear();
-  for (const Edge& edge : package.edges) {
+  edges.ForEachReference(id, [&](const Edge& edge) {
     const PackageData& target = packages[edge.target];
     // Asked for, but its generator does not list it.
-    if (edge.platforms == 0 || target.is_in_cook || GeneratorName(target.name).empty() ||
-        target.generated != nullptr)
-      continue;
-    const std::string kind(record::ReferenceKindName(edge.kind));
-    problems.push_back({edge.kind, edge.platforms,
-                        "refers to '" + target.name + "' (" + kind + "): expected a package: " +
-                            std::string(GeneratorName(target.name)) + " does not generate it"});
-  }
+    if (target.is_in_cook || GeneratorName(target.name).empty() || target.generated != nullptr)
+      return;
+    const record::ReferenceKind kind = edge.category == InstigatorCategory::kHardDependency
+                                           ? record::ReferenceKind::kHard
+                                           : record::ReferenceKind::kSoft;
+    problems.push_back({kind, edge.platforms,
+                        "refers to '" + target.name + "' (" +
+                            std::string(record::ReferenceKindName(kind)) +
+                            "): expected a package: " + std::string(GeneratorName(target.name)) +
+                            " does not generate it"});
+  });
   PlatformMask failed = 0;
   for (const Problem& problem : problems) {
     const bool is_hard = problem.kind == record::ReferenceKind::kHard;
@@ -115,11 +118,10 @@ void CookCore::Impl::SendRoot(PlatformIndex platform) {
     if (packages[PackageId(i)].is_selected) add(PackageId(i));
   }
   for (size_t i = 0; i < found.size(); ++i) {
-    const PackageData& package = packages[found[i]];
-    for (const Edge& edge : package.edges) {
+    edges.ForEachReference(found[i], [&](const Edge& edge) {
       if (edge.platforms & MaskOf(platform)) add(edge.target);
-    }
-    for (const PackageId child : package.generates) add(child);
+    });
+    for (const PackageId child : packages[found[i]].generates) add(child);
   }
   std::sort(found.begin(), found.end(),
             [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
@@ -177,12 +179,12 @@ void CookCore::Impl::OnRootPublished(const RootPublished& event) {
 void CookCore::Impl::WarnOfFailedTargets() {
   for (const PackageId id : InCookByName()) {
     std::vector<PackageId> targets;
-    for (const Edge& edge : packages[id].edges) {
+    edges.ForEachReference(id, [&](const Edge& edge) {
       const PackageData& target = packages[edge.target];
       const bool has_failed = target.outcome == Outcome::kFailed || target.is_skipped;
-      if (edge.platforms != 0 && has_failed && (targets.empty() || targets.back() != edge.target))
+      if (has_failed && (targets.empty() || targets.back() != edge.target))
         targets.push_back(edge.target);
-    }
+    });
     std::sort(targets.begin(), targets.end(),
               [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
     for (const PackageId target : targets) {

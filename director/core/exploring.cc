@@ -11,7 +11,7 @@ void CookCore::Impl::SetExplored(PackageId id, PlatformIndex platform, const Res
   RegisterGenerated(id, *view, is_result);
   Slot& slot = package.slots[platform];
   const bool is_followed =
-      package.explored_epoch == epoch && (package.followed & MaskOf(platform)) != 0;
+      package.explored_epoch == epoch && (edges.followed(id) & MaskOf(platform)) != 0;
   const bool is_same =
       is_followed && slot.explored != nullptr && slot.explored->references == view->references;
   slot.explored = view;
@@ -24,9 +24,8 @@ size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
       package.slots[platform].explored == nullptr)
     return 1;
   if (package.explored_epoch != epoch) {
-    package.edges.clear();
+    edges.Unfollow(id);
     package.problems.clear();
-    package.followed = 0;
     package.explored_epoch = epoch;
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       if (p != platform && package.slots[p].explored != nullptr)
@@ -34,55 +33,39 @@ size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
     }
   }
   const PlatformMask bit = MaskOf(platform);
-  for (Edge& edge : package.edges) edge.platforms &= ~bit;
   for (Problem& problem : package.problems) problem.platforms &= ~bit;
   std::erase_if(package.problems, [](const Problem& problem) { return problem.platforms == 0; });
-  package.followed |= bit;
   const std::vector<record::Reference>& references = package.slots[platform].explored->references;
   // Most often another platform refers to the same.
+  const PlatformMask others = edges.followed(id) & ~bit;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if (p == platform || !(package.followed & MaskOf(p)) ||
-        package.slots[p].explored->references != references)
-      continue;
-    for (Edge& edge : package.edges) edge.platforms |= edge.platforms & MaskOf(p) ? bit : 0;
+    if (!(others & MaskOf(p)) || package.slots[p].explored->references != references) continue;
+    edges.FollowAlike(id, platform, p);
     for (Problem& problem : package.problems)
       problem.platforms |= problem.platforms & MaskOf(p) ? bit : 0;
-    return 1 + package.edges.size();
+    return 1 + references.size();
   }
-  std::vector<Edge> edges = std::move(package.edges);
-  for (const record::Reference& reference : references) Follow(id, reference, bit, edges);
-  FollowCultures(id, bit, edges);
-  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
-    return std::tie(a.target, a.kind) < std::tie(b.target, b.kind);
-  });
-  for (const Edge& edge : edges) {
-    if (edge.platforms == 0) continue;
-    std::vector<Edge>& merged = package.edges;
-    if (!merged.empty() && merged.back().target == edge.target && merged.back().kind == edge.kind) {
-      merged.back().platforms |= edge.platforms;
-    } else {
-      merged.push_back(edge);
-    }
-  }
+  std::vector<Edges::Target> targets;
+  for (const record::Reference& reference : references) Follow(id, reference, bit, targets);
+  FollowCultures(id, targets);
+  std::vector<PackageId> found;
+  edges.Follow(id, platform, targets, found);
+  for (const auto& [to, category] : targets) Bring(to, category, id);
+  PlaceInRanks(id, found, /*are_cooked_inputs=*/false);
   if (request->fail_fast && ending == Ending::kNone) Judge(id);
   return 1 + references.size();
 }
 
 // Its variants for the selected cultures come along.
-void CookCore::Impl::FollowCultures(PackageId id, PlatformMask platforms,
-                                    std::vector<Edge>& edges) {
+void CookCore::Impl::FollowCultures(PackageId id, std::vector<Edges::Target>& targets) {
   const std::optional<CatalogEntry> entry = catalog->Find(packages[id].name);
   if (!entry.has_value()) return;
-  for (const std::string& variant : entry->localised) {
-    const PackageId to = FindOrAdd(variant);
-    edges.push_back({to, record::ReferenceKind::kSoft, platforms});
-    Join(to, InstigatorCategory::kCulture, id);
-    AddRankEdge(id, to, false);
-  }
+  for (const std::string& variant : entry->localised)
+    targets.emplace_back(FindOrAdd(variant), InstigatorCategory::kCulture);
 }
 
 void CookCore::Impl::Follow(PackageId id, const record::Reference& reference,
-                            PlatformMask platforms, std::vector<Edge>& edges) {
+                            PlatformMask platforms, std::vector<Edges::Target>& targets) {
   if (reference.kind == record::ReferenceKind::kEditor) return;
   if (reference.kind == record::ReferenceKind::kSoft && !request->follow_soft) return;
   PackageData& package = packages[id];
@@ -107,11 +90,9 @@ void CookCore::Impl::Follow(PackageId id, const record::Reference& reference,
     package.problems.push_back({reference.kind, platforms, std::move(text)});
     return;
   }
-  const PackageId to = FindOrAdd(target.name);
   const bool is_hard = reference.kind == record::ReferenceKind::kHard;
-  edges.push_back({to, reference.kind, platforms});
-  Join(to, is_hard ? InstigatorCategory::kHardDependency : InstigatorCategory::kSoftDependency, id);
-  AddRankEdge(id, to, false);
+  targets.emplace_back(FindOrAdd(target.name), is_hard ? InstigatorCategory::kHardDependency
+                                                       : InstigatorCategory::kSoftDependency);
 }
 
 // What a load lists is a beginning; what a result lists is all.
@@ -133,7 +114,7 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
     child.generated = std::make_unique<record::Generated>(generated);
     if (is_changed && child.is_in_cook) Requeue(child_id);
     Join(child_id, InstigatorCategory::kGeneratedPackage, id);
-    AddRankEdge(id, child_id, false);
+    BindRanks(id, child_id, InstigatorCategory::kGeneratedPackage);
     if (child.work != nullptr && child.work->waits_for_generator) EvaluateGenerator(child_id);
   }
   std::sort(listed.begin(), listed.end());
@@ -165,11 +146,29 @@ void CookCore::Impl::FailGenerator(PackageId id, const std::string& error) {
   Advance(id);
 }
 
-void CookCore::Impl::AddRankEdge(PackageId dependent, PackageId dependency, bool is_cooked_input) {
+void CookCore::Impl::BindRanks(PackageId dependent, PackageId dependency,
+                               InstigatorCategory category) {
+  if (!edges.Add(dependent, {dependency, category}, /*binds_ranks=*/true).binds_now) return;
+  PlaceInRanks(dependent, {dependency}, category == InstigatorCategory::kBuildDependency);
+}
+
+void CookCore::Impl::PlaceInRanks(PackageId dependent, const std::vector<PackageId>& dependencies,
+                                  bool are_cooked_inputs) {
   std::vector<PackageId> changed;
-  ranks.AddEdge(dependent, dependency, is_cooked_input, changed);
+  for (const PackageId dependency : dependencies)
+    ranks.AddEdge(dependent, dependency, are_cooked_inputs, changed);
   for (const PackageId package : changed) {
     if (packages[package].work != nullptr) lifecycle.Refresh(package);
+  }
+}
+
+// One pass over the whole graph, at once: what was put aside since the last one pays for it. While
+// no queue asks for ranks, it can wait.
+void CookCore::Impl::RankAnewIfDue() {
+  if (!ranks.IsBulkDue() || lifecycle.loads().size() + lifecycle.saves().size() < 2) return;
+  ranks.BulkRank();
+  for (uint32_t i = 0; i < packages.size(); ++i) {
+    if (packages[PackageId(i)].work != nullptr) lifecycle.Refresh(PackageId(i));
   }
 }
 

@@ -4,23 +4,6 @@
 
 namespace galley::director {
 
-bool Instigators::Add(PackageId package, const InstigatorView& why) {
-  if (!known_.emplace(package, why.referencer, why.category).second) return false;
-  if (reasons_.size() <= package.index()) reasons_.resize(package.index() + 1);
-  reasons_[package.index()].push_back(why);
-  return true;
-}
-
-std::span<const InstigatorView> Instigators::Of(PackageId package) const {
-  if (package.index() >= reasons_.size()) return {};
-  return reasons_[package.index()];
-}
-
-void Instigators::Clear() {
-  reasons_.clear();
-  known_.clear();
-}
-
 Urgency UrgencyOf(InstigatorCategory category) {
   switch (category) {
     case InstigatorCategory::kStartupPackage:

@@ -125,7 +125,6 @@ void Lifecycle::Withdraw(PackageId id) {
   if (package.was_loaded) --counters_.loaded;
   package.was_loaded = false;
   package.slots.clear();
-  package.edges.clear();
   package.problems.clear();
   package.is_in_cook = false;
   --counters_.in_cook;

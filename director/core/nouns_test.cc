@@ -201,20 +201,6 @@ TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {
   EXPECT_EQ(workers.alive(), 3u);
 }
 
-TEST(InstigatorsTest, EachReasonIsKeptOnceInTheOrderFound) {
-  Instigators instigators;
-  EXPECT_TRUE(instigators.Add(PackageId(3), {InstigatorCategory::kHardDependency, PackageId(1)}));
-  EXPECT_TRUE(instigators.Add(PackageId(3), {InstigatorCategory::kSoftDependency, PackageId(1)}));
-  EXPECT_TRUE(instigators.Add(PackageId(3), {InstigatorCategory::kHardDependency, PackageId(2)}));
-  EXPECT_FALSE(instigators.Add(PackageId(3), {InstigatorCategory::kHardDependency, PackageId(1)}));
-  ASSERT_EQ(instigators.Of(PackageId(3)).size(), 3u);
-  EXPECT_EQ(instigators.Of(PackageId(3))[2].referencer, PackageId(2));
-  EXPECT_TRUE(instigators.Of(PackageId(2)).empty());
-  EXPECT_TRUE(instigators.Of(PackageId(99)).empty());
-  instigators.Clear();
-  EXPECT_TRUE(instigators.Of(PackageId(3)).empty());
-}
-
 TEST(InstigatorsTest, WhatAPersonAskedForIsHighAndADeviceBlocks) {
   EXPECT_EQ(UrgencyOf(InstigatorCategory::kCookMap), Urgency::kHigh);
   EXPECT_EQ(UrgencyOf(InstigatorCategory::kHardDependency), Urgency::kNormal);
@@ -270,7 +256,8 @@ class LifecycleTest : public testing::Test {
     return id;
   }
   PackageTable packages_;
-  Ranks ranks_;
+  Edges edges_;
+  Ranks ranks_{edges_};
   Counters counters_;
   Lifecycle lifecycle_{packages_, ranks_, counters_};
 };

@@ -2,7 +2,7 @@
 //
 // A PackageData is made once and never moves (chunks), so its name can be pointed at for the
 // table's life. What only a package in a cook needs hangs on it and goes when the cook is over
-// (slots, edges) or when it is idle (work); an idle package is small. Cost: Find, FindOrAdd O(1);
+// (slots) or when it is idle (work); an idle package is small. Cost: Find, FindOrAdd O(1);
 // ids are dense, from 0, in the order of FindOrAdd. Threads: none; owned by CookCore.
 #pragma once
 
@@ -28,14 +28,7 @@ struct Slot {
   absl::Duration last_load, last_save;  // of the last cook, when they are known
   ResultViewPtr
       result;  // from kCommitting on; kept by a package that failed for its references only
-  ResultViewPtr explored;  // whose references are in `edges` and `problems`
-};
-
-// A resolved reference.
-struct Edge {
-  PackageId target;
-  record::ReferenceKind kind = record::ReferenceKind::kHard;
-  PlatformMask platforms = 0;
+  ResultViewPtr explored;  // whose references are in Edges and `problems`
 };
 
 // A reference that leads nowhere.
@@ -86,12 +79,10 @@ struct PackageData {
   bool is_listing_final = false;  // a result has listed what it generates
   uint32_t resource_group = 0;    // see Grants
   uint32_t explored_epoch = 0;    // of the catalog
-  PlatformMask followed = 0;      // platforms whose `explored` is in edges and problems
   uint64_t generation = 0;        // of look-ups; raised when older answers are void
   CostTraits cost_traits;
   absl::Duration cost;      // expected, all platforms, when it began
   std::vector<Slot> slots;  // by platform; empty: not in a cook
-  std::vector<Edge> edges;  // sorted by (target, kind)
   std::vector<Problem> problems;
   std::vector<PackageId> cooked_inputs;          // sorted: known so far
   std::vector<PackageId> generates;              // sorted by id: listed now

@@ -1,27 +1,62 @@
 #include "director/core/ranks.h"
 
 #include <algorithm>
+#include <limits>
+#include <span>
+
+#include "common/base/status_macros.h"
 
 namespace galley::director {
 namespace {
 
 constexpr uint8_t kUp = 1;
 constexpr uint8_t kDown = 2;
-// BulkRank when this many edges are put aside and they are an eighth of the packages.
-constexpr size_t kPutAsideMin = 1024;
+// A pass is due when an edge is put aside for so many packages and edges that it would look at.
+constexpr size_t kPutAsideShare = 8;
+// So many searches to the end may follow each other.
+constexpr size_t kSearchesSaved = 100;
+
+// More by an eighth when there is no room: twice as many is too much.
+template <typename T>
+void GrowBy(std::vector<T>& vector, size_t count) {
+  if (count > vector.capacity()) vector.reserve(count + count / 8);
+}
 
 }  // namespace
 
+Ranks::Ranks(const Edges& edges, size_t visited_edges_max)
+    : edges_(edges),
+      visited_edges_max_(visited_edges_max),
+      credit_(visited_edges_max * kSearchesSaved) {}
+
 void Ranks::Grow(size_t count) {
-  while (parent_.size() < count) {
-    const Node node = static_cast<Node>(parent_.size());
+  if (count <= parent_.size()) return;
+  GALLEY_CHECK(count < static_cast<size_t>(std::numeric_limits<Rank>::max() / 2));
+  GrowBy(parent_, count);
+  GrowBy(rank_, count);
+  GrowBy(next_member_, count);
+  GrowBy(mark_, count);
+  for (Node node = static_cast<Node>(parent_.size()); node < count; ++node) {
     parent_.push_back(node);
     rank_.push_back(--lowest_);
-    members_.push_back({node});
-    dependencies_.emplace_back();
-    dependents_.emplace_back();
+    next_member_.push_back(node);
     mark_.push_back(0);
   }
+}
+
+void Ranks::Clear() {
+  parent_.clear();
+  rank_.clear();
+  next_member_.clear();
+  mark_.clear();
+  lowest_ = 0;
+  added_ = put_aside_ = 0;
+  credit_ = visited_edges_max_ * kSearchesSaved;
+}
+
+size_t Ranks::bytes() const {
+  return parent_.capacity() * sizeof(Node) + rank_.capacity() * sizeof(Rank) +
+         next_member_.capacity() * sizeof(Node) + mark_.capacity();
 }
 
 Ranks::Node Ranks::Find(Node node) const {
@@ -32,48 +67,71 @@ Ranks::Node Ranks::Find(Node node) const {
   return node;
 }
 
-void Ranks::Bind(Node dependent, Node dependency) {
-  dependencies_[dependent].push_back(dependency);
-  dependents_[dependency].push_back(dependent);
+template <typename Visit>
+void Ranks::ForEachMember(Node representative, Visit visit) const {
+  Node member = representative;
+  do {
+    visit(member);
+    member = next_member_[member];
+  } while (member != representative);
 }
 
 void Ranks::AddEdge(PackageId from, PackageId to, bool is_cooked_input,
                     std::vector<PackageId>& changed) {
+  ++added_;
+  credit_ = std::min(credit_ + kVisitsPerEdge, visited_edges_max_ * kSearchesSaved);
   const Node dependent = Find(from.value());
   const Node dependency = Find(to.value());
-  if (dependent == dependency) return;
-  if (rank_[dependency] < rank_[dependent]) return Bind(dependent, dependency);
-  if (Search(dependent, dependency, !is_cooked_input))
-    return Reorder(dependent, dependency, changed);
-  put_aside_.emplace_back(from.value(), to.value());
-  if (put_aside_.size() < kPutAsideMin || put_aside_.size() * 8 < parent_.size()) return;
-  BulkRank();
-  for (Node node = 0; node < parent_.size(); ++node) changed.push_back(PackageId(node));
+  if (dependent == dependency || rank_[dependency] < rank_[dependent]) return;
+  if (is_cooked_input) {
+    GALLEY_CHECK(Search(dependent, dependency, std::numeric_limits<uint32_t>::max()));
+    return Reorder(changed);
+  }
+  const uint64_t before = visited_;
+  const bool is_found = Search(dependent, dependency, std::min(visited_edges_max_, credit_));
+  credit_ -= static_cast<size_t>(visited_ - before);
+  if (is_found) return Reorder(changed);
+  ++put_aside_;
 }
 
-// Fills up_ and down_. False: given up.
-bool Ranks::Search(Node dependent, Node dependency, bool is_bounded) {
-  const Rank low = rank_[dependent];
-  const Rank high = rank_[dependency];
-  size_t visited = 0;
-  const auto spread = [&](Node start, uint8_t mark, std::vector<Node>& found,
-                          const std::vector<std::vector<Node>>& edges) {
-    found.assign(1, start);
-    mark_[start] |= mark;
-    for (size_t i = 0; i < found.size(); ++i) {
-      for (const Node end : edges[found[i]]) {
-        if (is_bounded && ++visited > visited_edges_max_) return false;
-        const Node node = Find(end);
-        if (mark_[node] & mark || rank_[node] < low || rank_[node] > high) continue;
+bool Ranks::IsBulkDue() const {
+  return put_aside_ > 0 && put_aside_ * kPutAsideShare >= parent_.size() + added_;
+}
+
+template <typename EdgesOf>
+bool Ranks::Spread(Node start, uint8_t mark, std::vector<Node>& found, uint64_t visited_end,
+                   EdgesOf edges_of) {
+  found.assign(1, start);
+  mark_[start] |= mark;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const Node representative = found[i];
+    Node member = representative;
+    do {
+      for (const uint32_t word : edges_of(PackageId(member))) {
+        if (!Edges::BindsRanks(word)) continue;
+        if (visited_ == visited_end) return false;
+        ++visited_;
+        const Node node = Find(Edges::End(word).value());
+        if ((mark_[node] & mark) != 0 || rank_[node] < low_ || rank_[node] > high_) continue;
         mark_[node] |= mark;
         found.push_back(node);
       }
-    }
-    return true;
-  };
+      member = next_member_[member];
+    } while (member != representative);
+  }
+  return true;
+}
+
+// Fills up_ and down_. False: given up. Edges put aside are walked too: what they lead to is really
+// depended on, and so much more may be moved.
+bool Ranks::Search(Node dependent, Node dependency, size_t visited_max) {
+  low_ = rank_[dependent];
+  high_ = rank_[dependency];
+  const uint64_t visited_end = visited_ + visited_max;
   up_.clear();
   down_.clear();
-  if (spread(dependent, kUp, up_, dependents_) && spread(dependency, kDown, down_, dependencies_))
+  if (Spread(dependent, kUp, up_, visited_end, [this](PackageId p) { return edges_.To(p); }) &&
+      Spread(dependency, kDown, down_, visited_end, [this](PackageId p) { return edges_.From(p); }))
     return true;
   for (const Node node : up_) mark_[node] = 0;
   for (const Node node : down_) mark_[node] = 0;
@@ -82,7 +140,7 @@ bool Ranks::Search(Node dependent, Node dependency, bool is_bounded) {
 
 // Hands the ranks of up_ and down_ out again: what is below, then the new cycle if there is one,
 // then what is above.
-void Ranks::Reorder(Node dependent, Node dependency, std::vector<PackageId>& changed) {
+void Ranks::Reorder(std::vector<PackageId>& changed) {
   std::vector<Node> cycle;
   std::vector<Node> order;
   std::vector<Rank> free_ranks;
@@ -91,22 +149,19 @@ void Ranks::Reorder(Node dependent, Node dependency, std::vector<PackageId>& cha
   std::sort(down_.begin(), down_.end(), by_rank);
   for (const Node node : down_) {
     free_ranks.push_back(rank_[node]);
-    (mark_[node] & kUp ? cycle : order).push_back(node);
+    ((mark_[node] & kUp) != 0 ? cycle : order).push_back(node);
   }
   const size_t below = order.size();
   for (const Node node : up_) {
-    if (mark_[node] & kDown) continue;
+    if ((mark_[node] & kDown) != 0) continue;
     free_ranks.push_back(rank_[node]);
     order.push_back(node);
   }
   for (const Node node : up_) mark_[node] = 0;
   for (const Node node : down_) mark_[node] = 0;
   std::sort(free_ranks.begin(), free_ranks.end());
-  if (cycle.empty()) {
-    Bind(dependent, dependency);
-  } else {
+  if (!cycle.empty())
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(below), Merge(cycle));
-  }
   // What was searched downwards may only sink and what was searched upwards only rise: then what
   // was not searched stays in order. So the ranks that a merger leaves over are those in the
   // middle.
@@ -117,91 +172,89 @@ void Ranks::Reorder(Node dependent, Node dependency, std::vector<PackageId>& cha
     const Rank rank = free_ranks[i < above ? i : i + left_over];
     if (rank_[order[i]] == rank && !is_merged) continue;
     rank_[order[i]] = rank;
-    for (const Node member : members_[order[i]]) changed.push_back(PackageId(member));
+    ForEachMember(order[i], [&](Node member) { changed.push_back(PackageId(member)); });
   }
 }
 
 Ranks::Node Ranks::Merge(const std::vector<Node>& cycle) {
-  const auto weight = [&](Node node) {
-    return members_[node].size() + dependencies_[node].size() + dependents_[node].size();
-  };
-  Node head = cycle.front();
-  for (const Node node : cycle) {
-    if (weight(node) > weight(head)) head = node;
-  }
-  const auto move = [&](std::vector<std::vector<Node>>& lists, Node from) {
-    lists[head].insert(lists[head].end(), lists[from].begin(), lists[from].end());
-    std::vector<Node>().swap(lists[from]);
-  };
+  const Node head = cycle.front();
   for (const Node node : cycle) {
     if (node == head) continue;
     parent_[node] = head;
-    move(members_, node);
-    move(dependencies_, node);
-    move(dependents_, node);
+    std::swap(next_member_[node], next_member_[head]);  // one ring of two
   }
   return head;
 }
 
-std::vector<std::vector<Ranks::Node>> Ranks::Components() const {
+// Strongly connected components, dependencies first, after D. Pearce, "A space-efficient algorithm
+// for finding strongly connected components" (IPL 116, 2016): Tarjan's with one number a package,
+// which counts what is on the way, from 1. The stack is our own.
+void Ranks::BulkRank() {
   struct Frame {
+    const uint32_t* next;
+    const uint32_t* end;
     Node node;
-    size_t next;
+    bool is_root;
   };
-  std::vector<std::vector<Node>> components;
-  std::vector<uint32_t> index(parent_.size(), 0), low(parent_.size(), 0);
-  std::vector<uint8_t> is_open(parent_.size(), 0);
+  const Node count = static_cast<Node>(parent_.size());
+  constexpr uint32_t kDone = std::numeric_limits<uint32_t>::max();
+  std::vector<uint32_t> number(count, 0);
   std::vector<Node> open;
   std::vector<Frame> frames;
-  uint32_t next_index = 1;
+  uint32_t on_way = 1;
+  Rank rank = -static_cast<Rank>(count);
   const auto enter = [&](Node node) {
-    index[node] = low[node] = next_index++;
-    is_open[node] = 1;
-    open.push_back(node);
-    frames.push_back({node, 0});
+    const std::span<const uint32_t> words = edges_.From(PackageId(node));
+    number[node] = on_way++;
+    frames.push_back({words.data(), words.data() + words.size(), node, true});
   };
-  const auto leave = [&](Node node) {
-    frames.pop_back();
-    if (!frames.empty()) low[frames.back().node] = std::min(low[frames.back().node], low[node]);
-    if (low[node] != index[node]) return;
-    components.emplace_back();
-    Node top = node;
-    do {
-      top = open.back();
-      open.pop_back();
-      is_open[top] = 0;
-      components.back().push_back(top);
-    } while (top != node);
+  const auto close = [&](Node node, Node representative) {
+    number[node] = kDone;
+    --on_way;
+    parent_[node] = representative;
+    rank_[node] = rank;
+    next_member_[node] = node;
+    if (node != representative) std::swap(next_member_[node], next_member_[representative]);
   };
-  for (Node start = 0; start < parent_.size(); ++start) {
-    if (Find(start) != start || index[start] != 0) continue;
+  for (Node start = 0; start < count; ++start) {
+    if (number[start] != 0) continue;
     enter(start);
-    while (!frames.empty()) {
+    while (true) {
       Frame& frame = frames.back();
-      if (frame.next == dependencies_[frame.node].size()) {
-        leave(frame.node);
+      if (frame.next != frame.end) {
+        const uint32_t word = *frame.next;
+        if (!Edges::BindsRanks(word)) {
+          ++frame.next;
+          continue;
+        }
+        const Node end = Edges::End(word).value();
+        if (number[end] == 0) {  // looked at again when it is done
+          enter(end);
+          continue;
+        }
+        ++frame.next;
+        if (number[end] < number[frame.node]) {
+          number[frame.node] = number[end];
+          frame.is_root = false;
+        }
         continue;
       }
       const Node node = frame.node;
-      const Node end = Find(dependencies_[node][frame.next++]);
-      if (index[end] == 0) {
-        enter(end);
-      } else if (is_open[end]) {
-        low[node] = std::min(low[node], index[end]);
+      if (!frame.is_root) {
+        open.push_back(node);
+      } else {
+        const uint32_t first = number[node];
+        close(node, node);
+        for (; !open.empty() && number[open.back()] >= first; open.pop_back())
+          close(open.back(), node);
+        ++rank;
       }
+      frames.pop_back();
+      if (frames.empty()) break;
     }
   }
-  return components;
-}
-
-void Ranks::BulkRank() {
-  for (const auto& [dependent, dependency] : put_aside_) {
-    if (Find(dependent) != Find(dependency)) Bind(Find(dependent), Find(dependency));
-  }
-  put_aside_.clear();
-  Rank rank = -static_cast<Rank>(parent_.size());
-  for (const std::vector<Node>& component : Components()) rank_[Merge(component)] = rank++;
-  lowest_ = -static_cast<Rank>(parent_.size());
+  lowest_ = -static_cast<Rank>(count);
+  put_aside_ = 0;
 }
 
 }  // namespace galley::director

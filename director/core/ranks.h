@@ -8,65 +8,80 @@
 // down from the dependency, within the ranks between them; what is in both searches has become a
 // cycle; the ranks found are handed out again, dependencies first.
 //
-// The search for a reference is given up after kVisitedEdgesMax edges: the edge is put aside and
-// does not bind, for among references the order is only a hint. Edges of cooked inputs are never
-// put aside. BulkRank takes in what was put aside; AddEdge calls it by itself when that has become
-// too much.
+// The search for a reference is given up after kVisitedEdgesMax edges, and earlier when all
+// searches together have visited more than kVisitsPerEdge edges for each edge there is: the edge is
+// put aside and does not bind, for among references the order is only a hint. Edges of cooked
+// inputs are never put aside. BulkRank takes in what was put aside, in one pass over all edges; who
+// owns the ranks calls it when IsBulkDue: then the pass costs O(1) for each edge that was put
+// aside.
 //
 // Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle;
-// ranks of different cycles differ. Threads: none; owned by CookCore.
+// ranks of different cycles differ. The edges themselves are those of Edges that bind ranks; 13
+// bytes a package here. Threads: none; owned by CookCore.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "director/core/edges.h"
 #include "director/core/ids.h"
 
 namespace galley::director {
 
-using Rank = int64_t;
+using Rank = int32_t;
 
 class Ranks {
  public:
   static constexpr size_t kVisitedEdgesMax = 10'000;
+  static constexpr size_t kVisitsPerEdge = 8;
 
-  explicit Ranks(size_t visited_edges_max = kVisitedEdgesMax)
-      : visited_edges_max_(visited_edges_max) {}
+  // `edges` outlives it.
+  explicit Ranks(const Edges& edges, size_t visited_edges_max = kVisitedEdgesMax);
 
   // Packages 0 .. count-1 exist from now on.
   void Grow(size_t count);
-  // Appends to `changed` the packages whose rank is another now. The same edge may be added again.
+  void Clear();
+  // Appends to `changed` the packages whose rank is another now.
+  // REQUIRES: the edge is in Edges, and binds since just now.
   void AddEdge(PackageId dependent, PackageId dependency, bool is_cooked_input,
                std::vector<PackageId>& changed);
   Rank RankOf(PackageId package) const { return rank_[Find(package.value())]; }
   bool AreInOneCycle(PackageId a, PackageId b) const { return Find(a.value()) == Find(b.value()); }
   // Ranks everything anew, the edges put aside included: O(packages + edges), without recursion.
   void BulkRank();
-  size_t put_aside() const { return put_aside_.size(); }
+  bool IsBulkDue() const;
+  size_t put_aside() const { return put_aside_; }
+  // By all searches so far.
+  uint64_t visited() const { return visited_; }
+  size_t bytes() const;
 
  private:
   using Node = uint32_t;
   Node Find(Node node) const;
-  bool Search(Node dependent, Node dependency, bool is_bounded);
-  void Reorder(Node dependent, Node dependency, std::vector<PackageId>& changed);
+  bool Search(Node dependent, Node dependency, size_t visited_max);
+  template <typename EdgesOf>
+  bool Spread(Node start, uint8_t mark, std::vector<Node>& found, uint64_t visited_end,
+              EdgesOf edges_of);
+  void Reorder(std::vector<PackageId>& changed);
   Node Merge(const std::vector<Node>& cycle);
-  void Bind(Node dependent, Node dependency);
-  // Strongly connected components, dependencies first (Tarjan).
-  std::vector<std::vector<Node>> Components() const;
+  template <typename Visit>
+  void ForEachMember(Node representative, Visit visit) const;
 
+  const Edges& edges_;
   size_t visited_edges_max_;
-  mutable std::vector<Node> parent_;        // union-find; halved on the way
-  std::vector<Rank> rank_;                  // of a representative
-  std::vector<std::vector<Node>> members_;  // of a representative, itself included
-  std::vector<std::vector<Node>>
-      dependencies_;  // of a representative; ends may be merged since: Find them
-  std::vector<std::vector<Node>> dependents_;
-  std::vector<std::pair<Node, Node>> put_aside_;
-  Rank lowest_ = 0;
-  // Of the last Search.
-  std::vector<Node> up_, down_;
+  mutable std::vector<Node> parent_;  // union-find; halved on the way
+  std::vector<Rank> rank_;            // of a representative
+  std::vector<Node> next_member_;     // of its cycle; a ring
   std::vector<uint8_t> mark_;
+  Rank lowest_ = 0;
+  size_t added_ = 0;      // edges
+  size_t put_aside_ = 0;  // edges
+  uint64_t visited_ = 0;
+  size_t credit_ = 0;  // of visits for references
+  // Of the last Search.
+  Rank low_ = 0, high_ = 0;
+  std::vector<Node> up_, down_;
 };
 
 }  // namespace galley::director

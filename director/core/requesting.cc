@@ -32,10 +32,8 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
     package.was_loaded = package.was_up_to_date = package.is_skipped = package.is_listing_final =
         false;
     package.explored_epoch = 0;
-    package.followed = 0;
     ++package.generation;
     package.slots.clear();
-    package.edges.clear();
     package.problems.clear();
     package.cooked_inputs.clear();
     package.generates.clear();
@@ -43,9 +41,10 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   }
   counters = Counters();
   counters.workers_attached = workers.attached();
-  instigators.Clear();
+  edges.Clear();
+  edges.Grow(packages.size());
   blame.Clear();
-  ranks = Ranks();
+  ranks.Clear();
   ranks.Grow(packages.size());
   stale_files.clear();
   stale_waiters.clear();
@@ -76,12 +75,22 @@ size_t CookCore::Impl::SelectSome(size_t units_max) {
 
 PackageId CookCore::Impl::FindOrAdd(std::string_view name) {
   const PackageId package = packages.FindOrAdd(name);
+  edges.Grow(packages.size());
   ranks.Grow(packages.size());
   return package;
 }
 
 void CookCore::Impl::Join(PackageId id, InstigatorCategory category, PackageId referencer) {
-  if (!instigators.Add(id, {category, referencer}) && packages[id].is_in_cook) return;
+  if (referencer.valid()) {
+    edges.Add(referencer, {id, category}, /*binds_ranks=*/false);
+  } else {
+    edges.AddRoot(id, category);
+  }
+  Bring(id, category, referencer);
+}
+
+// For a reason that is in `edges` already.
+void CookCore::Impl::Bring(PackageId id, InstigatorCategory category, PackageId referencer) {
   PackageData& package = packages[id];
   Urgency urgency = UrgencyOf(category);
   if (category == InstigatorCategory::kBuildDependency && referencer.valid()) {
@@ -136,7 +145,7 @@ void CookCore::Impl::Begin(PackageId id) {
   if (entry->never_cook && !package.is_cooked_input) {
     WakeWaiters(id);
     lifecycle.SetState(id, State::kIdle, "never cooked");
-    return lifecycle.Withdraw(id);
+    return Withdraw(id);
   }
   if (!entry->error.empty()) return FailPackage(id, Stage::kRequest, entry->error);
   std::string unknown;
@@ -190,6 +199,11 @@ void CookCore::Impl::Unlisted(PackageId id, PackageId generator) {
   WakeWaiters(id);
   if (package.work->attempt != 0) EndAttempt(package.work->attempt, Tell::kCancel);
   lifecycle.SetState(id, State::kIdle, "not generated");
+  Withdraw(id);
+}
+
+void CookCore::Impl::Withdraw(PackageId id) {
+  edges.Unfollow(id);
   lifecycle.Withdraw(id);
 }
 
@@ -209,9 +223,8 @@ void CookCore::Impl::Requeue(PackageId id) {
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);
   package.is_skipped = package.is_listing_final = false;
-  package.edges.clear();
+  edges.Unfollow(id);
   package.problems.clear();
-  package.followed = 0;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].phase == Phase::kUnwanted) continue;
     lifecycle.SetPhase(id, p, Phase::kToLookUp);

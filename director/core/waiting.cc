@@ -53,7 +53,7 @@ bool CookCore::Impl::AddWait(PackageId id, const Wait& wait) {
   AddWaiter(wait.on, id);
   LengthenChain(wait.on, package.cost + package.work->chain);
   if (!BreakCycles(id)) return false;
-  if (wait.is_certain) AddRankEdge(id, wait.on, true);
+  if (wait.is_certain) BindRanks(id, wait.on, InstigatorCategory::kBuildDependency);
   return true;
 }
 
