@@ -26,6 +26,7 @@ struct CatalogEntry {
   // What its cost is guessed by, until it was measured.
   std::string cooker;
   uint64_t source_bytes = 0;  // 0: unknown
+  uint64_t memory_bytes = 0;  // that its rule allows a job; 0: says nothing
 };
 
 // Where a reference leads.

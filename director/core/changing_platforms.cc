@@ -50,19 +50,21 @@ void CookCore::Impl::RemapPackage(PackageId id, const PlatformMap& map, Platform
     wait.platform = platform.value_or(0);
     return !platform.has_value();
   });
-  if (package.work->attempt == 0) return;
-  Attempt& attempt = attempts.at(package.work->attempt);
-  const PlatformMask remaining = map.Mask(attempt.remaining);
-  attempt.is_partial |= std::popcount(remaining) != std::popcount(attempt.remaining);
-  attempt.remaining = remaining;
+  for (const AttemptId current : AttemptsAt(id)) {
+    Attempt& attempt = attempts.at(current);
+    const PlatformMask remaining = map.Mask(attempt.remaining);
+    attempt.is_partial |= std::popcount(remaining) != std::popcount(attempt.remaining);
+    attempt.remaining = remaining;
+  }
 }
 
 void CookCore::Impl::GoOnWithPlatforms(PackageId id, PlatformMask added) {
   PackageData& package = packages[id];
   if (!package.is_in_cook) return;
   if (package.work != nullptr) {
-    const AttemptId attempt = package.work->attempt;
-    if (attempt != 0 && attempts.at(attempt).remaining == 0) EndAttempt(attempt, Tell::kCancel);
+    for (const AttemptId attempt : AttemptsAt(id)) {
+      if (attempts.at(attempt).remaining == 0) EndAttempt(attempt, Tell::kCancel);
+    }
     return Advance(id);
   }
   if (package.outcome == Outcome::kNone && !package.is_skipped) return;  // not begun

@@ -109,7 +109,7 @@ void CookCore::Impl::Advance(PackageId id) {
 void CookCore::Impl::Finish(PackageId id) {
   WakeWaiters(id);
   PackageData& package = packages[id];
-  if (package.work->attempt != 0) EndAttempt(package.work->attempt, Tell::kCancel);
+  EndAttempts(id, Tell::kCancel);
   if (!package.work->stale_path.empty()) stale_waiters[package.work->stale_path].erase(id);
   lifecycle.SetState(id, State::kIdle, InPhase(id, Phase::kFailed) != 0 ? "failed" : "cooked");
   Conclude(id);
@@ -146,10 +146,9 @@ void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage s
   if (package.work != nullptr) {
     std::erase_if(package.work->waits,
                   [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
-    if (package.work->attempt != 0) {
-      Attempt& attempt = attempts.at(package.work->attempt);
-      attempt.remaining &= ~platforms;
-      attempt.is_partial = true;
+    for (const AttemptId current : AttemptsAt(id)) {
+      attempts.at(current).remaining &= ~platforms;
+      attempts.at(current).is_partial = true;
     }
     WakeWaiters(id);
   }

@@ -12,7 +12,12 @@ CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Cata
       catalog(std::move(first_catalog)),
       platform_count(cook_options.platform_count),
       grants(cook_options.resources),
-      workers({.window = cook_options.window, .jobs_max = cook_options.window_jobs_max}) {
+      workers({.window = cook_options.window,
+               .jobs_max = cook_options.window_jobs_max,
+               .silence_max = cook_options.silence_max,
+               .start_max = cook_options.start_max,
+               .suspect_after = cook_options.suspect_after}),
+      policy(MakePolicy(cook_options.policy)) {
   GALLEY_CHECK(platform_count >= 1 && platform_count <= 32);
   GALLEY_CHECK(catalog != nullptr);
   GALLEY_CHECK(options.silence_max > absl::ZeroDuration() &&
@@ -100,23 +105,47 @@ void CookCore::Impl::CheckInvariants() const {
   for (uint32_t i = 0; i < packages.size(); ++i) {
     const PackageData& package = packages[PackageId(i)];
     if (package.work == nullptr) continue;
-    if (package.work->attempt != 0) {
-      const auto attempt = attempts.find(package.work->attempt);
-      GALLEY_CHECK(attempt != attempts.end() && attempt->second.is_current &&
-                   attempt->second.package == PackageId(i));
-      GALLEY_CHECK(
-          workers.all().at(attempt->second.worker).in_hand.contains(package.work->attempt));
-    }
+    CheckAttempts(PackageId(i));
     for (size_t p = 0; p < package.slots.size(); ++p) {
       const bool is_in_hand = package.slots[p].phase == Phase::kInHand;
-      GALLEY_CHECK(!is_in_hand || package.work->attempt != 0);
+      GALLEY_CHECK(!is_in_hand ||
+                   (StillInHand(PackageId(i)) & MaskOf(static_cast<PlatformIndex>(p))) != 0);
       const bool is_committing = package.slots[p].phase == Phase::kCommitting;
       GALLEY_CHECK(!is_committing || commits.contains({PackageId(i), package.slots[p].result->id}));
     }
   }
-  for (const auto& [id, worker] : workers.all()) {
-    for (const AttemptId attempt : worker.in_hand) GALLEY_CHECK(attempts.at(attempt).is_current);
+  workers.CheckInvariants();
+  uint64_t backups_held = 0;
+  for (const WorkerId id : workers.Holding()) {
+    absl::Duration expected;
+    for (const AttemptId attempt : workers.Find(id)->hand.All()) {
+      const Attempt& held = attempts.at(attempt);
+      const Work& work = *packages[held.package].work;
+      GALLEY_CHECK(held.is_current && held.worker == id);
+      GALLEY_CHECK(work.attempt == attempt || work.backup == attempt);
+      backups_held += work.backup == attempt;
+      expected += held.expected;
+    }
+    GALLEY_CHECK(expected == workers.Find(id)->hand.expected());
   }
+  GALLEY_CHECK(backups_held == backups);
+}
+
+void CookCore::Impl::CheckAttempts(PackageId id) const {
+  const Work& work = *packages[id].work;
+  bool is_loaded = false;
+  for (const AttemptId current : AttemptsAt(id)) {
+    const auto attempt = attempts.find(current);
+    GALLEY_CHECK(attempt != attempts.end() && attempt->second.is_current &&
+                 attempt->second.package == id);
+    GALLEY_CHECK(workers.Find(attempt->second.worker)->hand.Contains(current));
+    is_loaded |= attempt->second.is_loaded;
+  }
+  GALLEY_CHECK(work.is_loaded == is_loaded);
+  if (work.backup == 0) return;
+  GALLEY_CHECK(work.attempt != 0 && work.attempt != work.backup);
+  GALLEY_CHECK(attempts.at(work.backup).group == 0);
+  GALLEY_CHECK(attempts.at(work.backup).worker != attempts.at(work.attempt).worker);
 }
 
 CookCore::CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog,

@@ -18,6 +18,9 @@
 
 namespace galley::director {
 
+// How ready packages are spread over the workers: see policy.h.
+enum class PlacementPolicy : uint8_t { kCost, kStriped };
+
 struct CookOptions {
   uint32_t platform_count = 1;
   uint32_t workers = 1;  // exactly so many are kept running while there is work
@@ -36,6 +39,10 @@ struct CookOptions {
       absl::Seconds(120);  // from Spawn, its delay over, to the first WorkerAttached
   absl::Duration window = absl::Seconds(2);  // work in a worker's hands, in expected time
   uint32_t window_jobs_max = 1024;
+  uint32_t blocking_jobs_max = 16;  // Blocking ones that wait at one worker, beyond its window
+  PlacementPolicy policy = PlacementPolicy::kCost;
+  absl::Duration suspect_after = absl::Seconds(3);          // of silence: others are preferred
+  absl::Duration straggler_min = absl::Seconds(2);          // no job is one before
   std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
 };
 
@@ -46,6 +53,8 @@ struct Counters {
   uint64_t results_wanted = 0;
   uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0,
            jobs_retracted = 0;
+  uint64_t backups_started = 0, backups_won = 0;
+  uint64_t results_dropped = 0;  // a second time, or too late
   uint64_t workers_attached = 0;
 };
 

@@ -23,8 +23,10 @@
 #include "director/core/grants.h"
 #include "director/core/instigators.h"
 #include "director/core/lifecycle.h"
+#include "director/core/overruns.h"
 #include "director/core/package_data.h"
 #include "director/core/platforms.h"
+#include "director/core/policy.h"
 #include "director/core/ranks.h"
 #include "director/core/workers.h"
 
@@ -43,6 +45,7 @@ struct Attempt {
   absl::Duration expected;
   absl::Duration measured;
   bool is_partial = false;  // others did some of it: `measured` is not of the whole
+  bool is_loaded = false;
 };
 
 // What one step appends, gathered so that each kind goes out as one batch.
@@ -69,6 +72,7 @@ struct CookCore::Impl {
   bool HasAgenda() const;
   void Flush(std::vector<Effect>& effects);
   void CheckInvariants() const;
+  void CheckAttempts(PackageId package) const;
 
   // requesting.cc: what is in the cook, and why.
   void OnCookRequested(const CookRequested& event);
@@ -138,9 +142,16 @@ struct CookCore::Impl {
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
   void OnEnded(AttemptId id);
   Attempt* Current(AttemptId id);
+  // The current attempts at a package, in the order of hand-over: none, one, or one and its backup.
+  std::vector<AttemptId> AttemptsAt(PackageId package) const;
+  // The platforms that they are still to report.
+  PlatformMask StillInHand(PackageId package) const;
   // What its worker is told.
   enum class Tell : uint8_t { kNothing, kRetract, kCancel };
   void EndAttempt(AttemptId id, Tell tell);
+  void EndAttempts(PackageId package, Tell tell);
+  // Those that have nothing left to report; `reporter` has just said so itself.
+  void EndSpent(PackageId package, AttemptId reporter);
   Tell ToTellOfDuplicate(AttemptId id) const;
   void TakeBack(Attempt& attempt, PlatformMask platforms);
   // Counts a fault of the infrastructure; fails the platforms when there were too many.
@@ -159,14 +170,35 @@ struct CookCore::Impl {
   void KeepWorkers();
   bool HasLoadWork() const;
   PackageId NextJob();
+  bool HasBlockingJob() const;
   void HandOver(PackageId package, WorkerId worker);
+  AttemptId Give(PackageId package, WorkerId worker, PlatformMask platforms,
+                 absl::Duration expected);
   Desire& DesireFor(WorkerId worker);
   void Acknowledge(WorkerId worker, ReportId report);
   absl::Duration CostOf(PackageId package) const;
+  uint64_t MemoryOf(PackageId package) const;
+
+  // placing.cc: which worker gets a job. Invalid: none can take it now.
+  WorkerId Place(PackageId package) const;
+  WorkerId PlaceBlocking(PackageId package) const;
+  WorkerId PlaceElsewhere(PackageId package) const;
+  bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
+  std::vector<WorkerView> Lightest(PackageId package) const;
+  std::vector<WorkerView> FromItsPlace(PackageId package) const;
+  WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker) const;
 
   // balancing.cc
   void Balance();
   bool RetractFor(WorkerId idle, WorkerId busy);
+  void TakeForward(PackageId package);
+
+  // stragglers.cc
+  void BackUpStragglers();
+  std::vector<AttemptId> Stragglers() const;
+  bool MayBeBackedUp(AttemptId attempt) const;
+  WorkerId IdleBeside(const Attempt& attempt) const;
+  void BackUp(PackageId package, WorkerId worker);
 
   // committing.cc
   // No platform: it is for a removed one, and only feeds the cache.
@@ -256,6 +288,8 @@ struct CookCore::Impl {
   // Beyond a cook.
   absl::flat_hash_map<AttemptId, Attempt> attempts;  // look-up only
   uint64_t attempt_count = 0;
+  uint64_t backups = 0;  // current attempts that are one
+  absl::Duration looked_for_stragglers_at = -absl::InfiniteDuration();
   size_t look_ups_in_flight = 0;
   struct CommitInFlight {
     std::optional<PlatformIndex> platform;  // nullopt: removed since
@@ -265,6 +299,8 @@ struct CookCore::Impl {
   uint32_t spawn_failures = 0;  // in a row
   uint32_t losses = 0;          // of workers, with no report in between
   Costs costs;
+  Overruns overruns;
+  std::unique_ptr<Policy> policy;
 
   Turn turn;
 };

@@ -14,7 +14,7 @@ Attempt* CookCore::Impl::Current(AttemptId id) {
 void CookCore::Impl::OnWorkerReported(const WorkerReported& event) {
   Worker* worker = workers.Find(event.worker);
   if (worker == nullptr) return;
-  worker->heard_at = awake;
+  workers.Heard(event.worker, awake);
   for (const WorkerReport& report : event.reports) {
     if (worker->See(report.report) || worker->uncommitted.erase(report.report) > 0) {
       OnReport(event.worker, report);
@@ -71,7 +71,7 @@ bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) 
   NoteWorks(attempt->worker);
   attempt->measured += loaded.load_time;
   const PackageId package = attempt->package;
-  packages[package].work->is_loaded = true;
+  attempt->is_loaded = packages[package].work->is_loaded = true;
   lifecycle.SetLoaded(package);
   const PlatformMask platforms =
       platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
@@ -108,6 +108,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     // The package is over. A result that nobody had yet feeds the cache.
     const bool has_result =
         platform < package.slots.size() && package.slots[platform].result != nullptr;
+    counters.results_dropped += has_result;
     if (has_result) return true;
     Commit(package_id, platform, saved.result->id, worker, report);
     return false;
@@ -115,12 +116,16 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   Slot& slot = package.slots[platform];
   bool is_acknowledged = true;
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
+    ++counters.results_dropped;
     if (was_expected && attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
   } else if (!saved.is_current) {
     Commit(package_id, platform, saved.result->id, worker, report);
     is_acknowledged = false;
     if (was_expected) {
-      lifecycle.SetPhase(package_id, platform, request->force ? Phase::kToCook : Phase::kToLookUp);
+      if ((StillInHand(package_id) & bit) == 0) {
+        lifecycle.SetPhase(package_id, platform,
+                           request->force ? Phase::kToCook : Phase::kToLookUp);
+      }
       if (attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
       BlameInfrastructure(package_id, bit, "its files changed while it was cooked", "");
     }
@@ -133,14 +138,15 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     is_acknowledged = false;
     lifecycle.SetLoaded(package_id);
     if (!saved.result->is_verdict) SetExplored(package_id, platform, saved.result, true);
+    costs.MeasuredMemory(package.cost_traits, saved.memory_peak_bytes);
     // Another attempt need not make it again.
-    if (package.work != nullptr && package.work->attempt != 0) {
-      const AttemptId current = package.work->attempt;
+    for (const AttemptId current : AttemptsAt(package_id)) {
       attempts.at(current).remaining &= ~bit;
       attempts.at(current).is_partial |= current != id;
-      if (attempts.at(current).remaining == 0)
-        EndAttempt(current, current == id ? Tell::kNothing : ToTellOfDuplicate(current));
     }
+    const bool is_backup = package.work != nullptr && package.work->backup == id;
+    counters.backups_won += is_backup && attempt.remaining == 0;
+    EndSpent(package_id, id);
   }
   Advance(package_id);
   return is_acknowledged;
@@ -169,7 +175,7 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   } else {
     BlameInfrastructure(package, platforms, failed.error, failed.log);
   }
-  if (Current(id) != nullptr && attempts.at(id).remaining == 0) EndAttempt(id, Tell::kNothing);
+  EndSpent(package, id);
   Advance(package);
 }
 
@@ -204,9 +210,11 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
 
 void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
                                          const std::string& error, const std::string& log) {
-  const uint32_t count = blame.AddInfrastructureFault(id);
   PackageData& package = packages[id];
   if (package.work == nullptr) return;
+  platforms &= ~StillInHand(id);  // another attempt goes on
+  if (platforms == 0) return;
+  const uint32_t count = blame.AddInfrastructureFault(id);
   if (count < options.infrastructure_attempts_max) {
     ++counters.jobs_retried;
     package.work->not_before = std::max(package.work->not_before, now + BackOff(count));
@@ -226,6 +234,7 @@ void CookCore::Impl::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
   const std::optional<PlatformIndex> platform =
       platform_sets.Index(needs.platform, attempt->platform_set);
   EndAttempt(id, Tell::kNothing);
+  EndAttempts(package_id, Tell::kCancel);  // a backup would ask for the same
   const PlatformMask platforms =
       InPhase(package_id, Phase::kToCook) & (platform.has_value() ? MaskOf(*platform) : 0);
   std::string error;
@@ -259,6 +268,7 @@ void CookCore::Impl::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   PackageData& package = packages[package_id];
   const uint32_t attempt_epoch = attempt->epoch;
   EndAttempt(id, Tell::kNothing);
+  EndAttempts(package_id, Tell::kCancel);
   ++package.generation;
   if (blame.AddInfrastructureFault(package_id) >= options.infrastructure_attempts_max) {
     return FailPackage(package_id, Stage::kLoad,
@@ -290,29 +300,61 @@ void CookCore::Impl::OnEnded(AttemptId id) {
 
 void CookCore::Impl::TakeBack(Attempt& attempt, PlatformMask platforms) {
   const PackageData& package = packages[attempt.package];
+  platforms &= ~StillInHand(attempt.package);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if ((platforms & MaskOf(p)) && package.slots[p].phase == Phase::kInHand)
       lifecycle.SetPhase(attempt.package, p, Phase::kToCook);
   }
 }
 
+std::vector<AttemptId> CookCore::Impl::AttemptsAt(PackageId id) const {
+  const Work* work = packages[id].work.get();
+  if (work == nullptr || work->attempt == 0) return {};
+  if (work->backup == 0) return {work->attempt};
+  return {work->attempt, work->backup};
+}
+
+PlatformMask CookCore::Impl::StillInHand(PackageId id) const {
+  PlatformMask platforms = 0;
+  for (const AttemptId attempt : AttemptsAt(id)) platforms |= attempts.at(attempt).remaining;
+  return platforms;
+}
+
 // The caller calls Advance.
 void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts.at(id);
-  Worker& worker = *workers.Find(attempt.worker);
   attempt.is_current = false;
-  worker.in_hand.erase(id);
-  worker.expected -= attempt.expected;
+  const absl::Duration ran = workers.Drop(attempt.worker, id, awake);
   grants.Release(attempt.group);
-  TakeBack(attempt, ~PlatformMask{0});
   Work& work = *packages[attempt.package].work;
-  work.attempt = 0;
-  work.is_loaded = false;
+  if (work.backup != 0) --backups;
+  const AttemptId backup = std::exchange(work.backup, 0);
+  work.attempt = work.attempt == id ? backup : work.attempt;  // a backup left alone is no backup
+  work.is_loaded = work.attempt != 0 && attempts.at(work.attempt).is_loaded;
+  TakeBack(attempt, ~PlatformMask{0});
   if (attempt.remaining == 0 && !attempt.is_partial && attempt.measured > absl::ZeroDuration()) {
     costs.Measured(packages[attempt.package].cost_traits, attempt.measured);
+    overruns.Measured(attempt.expected, ran);
   }
   if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
   if (tell == Tell::kRetract) DesireFor(attempt.worker).retract.push_back(id);
+}
+
+void CookCore::Impl::EndAttempts(PackageId id, Tell tell) {
+  for (const AttemptId attempt : AttemptsAt(id)) EndAttempt(attempt, tell);
+}
+
+void CookCore::Impl::EndSpent(PackageId id, AttemptId reporter) {
+  const std::vector<AttemptId> current = AttemptsAt(id);
+  const bool is_race = current.size() > 1;
+  for (const AttemptId attempt : current) {
+    if (attempts.at(attempt).remaining != 0) continue;
+    // The loser of a race is stopped: it may be one that never ends.
+    const Tell tell = attempt == reporter ? Tell::kNothing
+                      : is_race           ? Tell::kCancel
+                                          : ToTellOfDuplicate(attempt);
+    EndAttempt(attempt, tell);
+  }
 }
 
 // To stop what runs costs its worker an executor that is warm. What holds a resource must not go on

@@ -11,6 +11,13 @@ constexpr double kFixedBytes = 4096;
 // Before anything was measured.
 constexpr absl::Duration kCostOfByte = absl::Microseconds(1);
 
+// A process has so much by itself, as if each source were so much larger.
+constexpr double kFixedMemoryBytes = 16 << 20;
+// One outlier is forgotten after some hundred jobs.
+constexpr double kMemoryDecay = 0.99;
+
+double MemoryWeightOf(const CostTraits& traits) { return kFixedMemoryBytes + traits.source_bytes; }
+
 double WeightOf(const CostTraits& traits) { return kFixedBytes + traits.source_bytes; }
 
 }  // namespace
@@ -36,6 +43,17 @@ void Costs::Measured(const CostTraits& traits, absl::Duration time) {
   if (traits.cooker >= measured_.size()) return;
   measured_[traits.cooker].time += time;
   measured_[traits.cooker].weight += WeightOf(traits);
+}
+
+uint64_t Costs::GuessMemory(const CostTraits& traits) const {
+  if (traits.cooker >= measured_.size()) return 0;
+  return static_cast<uint64_t>(measured_[traits.cooker].memory_ratio * MemoryWeightOf(traits));
+}
+
+void Costs::MeasuredMemory(const CostTraits& traits, uint64_t bytes) {
+  if (traits.cooker >= measured_.size() || bytes == 0) return;
+  double& ratio = measured_[traits.cooker].memory_ratio;
+  ratio = std::max(ratio * kMemoryDecay, static_cast<double>(bytes) / MemoryWeightOf(traits));
 }
 
 }  // namespace galley::director

@@ -27,11 +27,15 @@ class Costs {
   absl::Duration Guess(const CostTraits& traits) const;
   // A whole attempt took so long.
   void Measured(const CostTraits& traits, absl::Duration time);
+  // The peak of a job's memory; 0: nothing was measured of this cooker.
+  uint64_t GuessMemory(const CostTraits& traits) const;
+  void MeasuredMemory(const CostTraits& traits, uint64_t bytes);
 
  private:
   struct Sums {
     absl::Duration time;
     double weight = 0;
+    double memory_ratio = 0;  // the highest of peak to weight; sinks slowly
   };
 
   absl::flat_hash_map<std::string, uint32_t> cookers_;

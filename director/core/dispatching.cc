@@ -41,18 +41,26 @@ absl::Duration CookCore::Impl::CostOf(PackageId id) const {
   return load + saves + saves / known * unknown;
 }
 
+// The last cook's peak, or what this cook measured of its kind; not more than it may take.
+uint64_t CookCore::Impl::MemoryOf(PackageId id) const {
+  const Work& work = *packages[id].work;
+  uint64_t bytes = work.memory_last;
+  if (bytes == 0) bytes = costs.GuessMemory(packages[id].cost_traits);
+  return bytes == 0 || work.memory_max == 0 ? std::max(bytes, work.memory_max)
+                                            : std::min(bytes, work.memory_max);
+}
+
 void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   const Worker* before = workers.Find(event.worker);
   if (before == nullptr || !before->was_attached) ++counters.workers_started;
-  Worker& worker = workers.Attach(event.worker, event.slots);
-  worker.heard_at = awake;
+  Worker& worker = workers.Attach(event.worker, event.slots, awake);
+  worker.memory_bytes = event.memory_bytes;
   counters.workers_attached = workers.attached();
   for (const AttemptId attempt : event.in_hand) {
-    if (!worker.in_hand.contains(attempt)) DesireFor(event.worker).cancel.push_back(attempt);
+    if (!worker.hand.Contains(attempt)) DesireFor(event.worker).cancel.push_back(attempt);
   }
   // What it should have and has not was lost on the way to it.
-  const std::vector<AttemptId> in_hand(worker.in_hand.begin(), worker.in_hand.end());
-  for (const AttemptId attempt : in_hand) {
+  for (const AttemptId attempt : worker.hand.All()) {
     if (Current(attempt) == nullptr ||
         std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end())
       continue;
@@ -69,18 +77,18 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
   if (worker->presence == Worker::Presence::kStarting) {
     return OnLauncherReported({event.worker, "it ended before it attached: " + event.reason});
   }
-  worker->presence = Worker::Presence::kLost;
+  workers.SetLost(event.worker);
   ++counters.workers_lost;
   ++losses;
   counters.workers_attached = workers.attached();
-  const std::vector<AttemptId> in_hand(worker->in_hand.begin(), worker->in_hand.end());
+  const size_t running = worker->hand.running().size();
+  const std::vector<AttemptId> in_hand = worker->hand.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
     if (Current(in_hand[i]) == nullptr) continue;  // a failure further up ended the cook
     const Attempt attempt = attempts.at(in_hand[i]);
     EndAttempt(in_hand[i], Tell::kNothing);
-    // A worker takes its jobs in order: what is behind its slots was merely queued there.
-    if (i >= worker->slots) {
-      ++counters.jobs_retried;
+    if (i >= running) {
+      ++counters.jobs_retried;  // it was merely queued there
     } else if (event.is_infrastructure) {
       BlameInfrastructure(attempt.package, attempt.remaining, "worker lost: " + event.reason, "");
     } else {
@@ -101,7 +109,7 @@ void CookCore::Impl::OnLauncherReported(const LauncherReported& event) {
   Worker* worker = workers.Find(event.worker);
   if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting)
     return;
-  worker->presence = Worker::Presence::kLost;
+  workers.SetLost(event.worker);
   CountSpawnFailure(event.error);
 }
 
@@ -116,11 +124,10 @@ void CookCore::Impl::CountSpawnFailure(const std::string& error) {
 void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {
   Worker* worker = workers.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
-  worker->presence = Worker::Presence::kLost;
+  workers.SetLost(event.worker);
   ++counters.workers_lost;
   counters.workers_attached = workers.attached();
-  const std::vector<AttemptId> in_hand(worker->in_hand.begin(), worker->in_hand.end());
-  for (const AttemptId attempt : in_hand) {
+  for (const AttemptId attempt : worker->hand.All()) {
     if (Current(attempt) == nullptr) continue;
     const PackageId package = attempts.at(attempt).package;
     EndAttempt(attempt, Tell::kNothing);
@@ -130,11 +137,11 @@ void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {
 }
 
 void CookCore::Impl::OnWorkerAlive(const WorkerAlive& event) {
-  if (Worker* worker = workers.Find(event.worker); worker != nullptr) worker->heard_at = awake;
+  if (workers.Find(event.worker) != nullptr) workers.Heard(event.worker, awake);
 }
 
 void CookCore::Impl::LoseTheSilent() {
-  for (const WorkerId worker : workers.Silent(awake, options.silence_max, options.start_max)) {
+  for (const WorkerId worker : workers.Silent(awake)) {
     turn.stops.push_back({worker});
     OnWorkerLost({.worker = worker,
                   .reason = "nothing was heard of it for too long; it was killed",
@@ -143,10 +150,8 @@ void CookCore::Impl::LoseTheSilent() {
 }
 
 bool CookCore::Impl::HasLoadWork() const {
-  if (!lifecycle.loads().empty() || !lifecycle.saves().empty() || lifecycle.has_backing_off())
-    return true;
-  return std::any_of(workers.all().begin(), workers.all().end(),
-                     [](const auto& entry) { return !entry.second.in_hand.empty(); });
+  return !lifecycle.loads().empty() || !lifecycle.saves().empty() || lifecycle.has_backing_off() ||
+         workers.jobs_in_hand() > 0;
 }
 
 void CookCore::Impl::KeepWorkers() {
@@ -172,54 +177,74 @@ PackageId CookCore::Impl::NextJob() {
   }
 }
 
+bool CookCore::Impl::HasBlockingJob() const {
+  const auto is_free = [&](uint32_t group) { return grants.IsFree(group); };
+  const PackageId stalled = lifecycle.saves().Best(is_free);
+  return (stalled.valid() && packages[stalled].urgency == Urgency::kBlocking) ||
+         (!lifecycle.loads().empty() && lifecycle.loads().TopUrgency() == Urgency::kBlocking);
+}
+
 void CookCore::Impl::Dispatch() {
   if (!request.has_value() || ending != Ending::kNone) return;
   if (!HasLoadWork()) return;
   KeepWorkers();
-  while (workers.Pick().valid()) {
+  while (!workers.with_room().empty() || HasBlockingJob()) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
-    HandOver(package, workers.Pick(blame.WorkersOf(package)));
+    const WorkerId worker = Place(package);
+    if (!worker.valid()) break;
+    HandOver(package, worker);
   }
   Balance();
+  BackUpStragglers();
 }
 
-void CookCore::Impl::HandOver(PackageId id, WorkerId worker_id) {
+void CookCore::Impl::HandOver(PackageId id, WorkerId worker) {
   PackageData& package = packages[id];
   if (package.state == State::kSaveStalled) lifecycle.SetState(id, State::kLoad, "granted");
+  const PlatformMask platforms = InPhase(id, Phase::kToCook);
+  const absl::Duration expected = CostOf(id);
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (platforms & MaskOf(p)) lifecycle.SetPhase(id, p, Phase::kInHand);
+  }
+  package.work->attempt = Give(id, worker, platforms, expected);
+  package.work->is_loaded = false;
+  lifecycle.Refresh(id);
+}
+
+AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platforms,
+                               absl::Duration expected) {
+  const PackageData& package = packages[id];
   const AttemptId attempt_id =
       (static_cast<AttemptId>(options.term) << kTermShift) | ++attempt_count;
-  Attempt attempt{.package = id,
-                  .worker = worker_id,
-                  .platform_set = platform_sets.present(),
-                  .granted = InPhase(id, Phase::kToCook),
-                  .group = package.resource_group,
-                  .expected = CostOf(id)};
-  attempt.remaining = attempt.granted;
-  attempt.epoch = epoch;
+  const Attempt attempt{.package = id,
+                        .worker = worker,
+                        .platform_set = platform_sets.present(),
+                        .granted = platforms,
+                        .remaining = platforms,
+                        .epoch = epoch,
+                        .group = package.resource_group,
+                        .expected = expected};
   grants.Acquire(attempt.group);
   Desire::Start start{.attempt = attempt_id,
                       .package = id,
-                      .platforms = attempt.granted,
+                      .platforms = platforms,
                       .cooked = {},
-                      .expected = attempt.expected};
+                      .expected = expected,
+                      .urgency = package.urgency};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if (!(attempt.granted & MaskOf(p))) continue;
-    lifecycle.SetPhase(id, p, Phase::kInHand);
+    if (!(platforms & MaskOf(p))) continue;
     for (const PackageId input : package.cooked_inputs) {
       if (AvailabilityOf(input, p) != Availability::kReady) continue;
       start.cooked.push_back({input, p, packages[input].slots[p].result->id});
     }
   }
-  package.work->attempt = attempt_id;
-  package.work->is_loaded = false;
-  lifecycle.Refresh(id);
-  Worker& worker = *workers.Find(worker_id);
-  if (worker.in_hand.empty()) worker.heard_at = awake;
-  worker.in_hand.insert(attempt_id);
-  worker.expected += attempt.expected;
+  workers.Take(worker, attempt_id,
+               {.urgency = package.urgency, .expected = expected, .memory_bytes = MemoryOf(id)},
+               awake);
   attempts.emplace(attempt_id, attempt);
-  DesireFor(worker_id).start.push_back(std::move(start));
+  DesireFor(worker).start.push_back(std::move(start));
+  return attempt_id;
 }
 
 }  // namespace galley::director

@@ -208,9 +208,8 @@ void CookCore::Impl::Stop(Ending how) {
 }
 
 void CookCore::Impl::CancelAll() {
-  for (const auto& [id, worker] : workers.all()) {
-    const std::vector<AttemptId> in_hand(worker.in_hand.begin(), worker.in_hand.end());
-    for (const AttemptId attempt : in_hand) {
+  for (const WorkerId worker : workers.Holding()) {
+    for (const AttemptId attempt : workers.Find(worker)->hand.All()) {
       const PackageId package = attempts.at(attempt).package;
       EndAttempt(attempt, Tell::kCancel);
       Advance(package);

@@ -86,6 +86,7 @@ struct LookedUp {
   struct Miss {
     // Of its last cook for this platform; zero: not known.
     absl::Duration last_load, last_save;
+    uint64_t last_memory_bytes = 0;  // at its peak
   };
   // An observation set holds cooked inputs whose results the shell was not given.
   struct NeedsCooked {
@@ -107,6 +108,7 @@ struct WorkerAttached {
   WorkerId worker;
   uint32_t slots = 1;
   std::vector<AttemptId> in_hand;
+  uint64_t memory_bytes = 0;  // what its jobs may take together; 0: unknown
 };
 
 struct WorkerReport {
@@ -119,7 +121,8 @@ struct WorkerReport {
     PlatformIndex platform = 0;
     ResultViewPtr result;  // a verdict too
     absl::Duration save_time;
-    bool shared = false;  // served by the run of another platform in this attempt
+    uint64_t memory_peak_bytes = 0;  // of the job so far; 0: unknown
+    bool shared = false;             // served by the run of another platform in this attempt
     bool is_current =
         true;  // the shell recomputed the key: its observations hold in the present snapshot
   };
@@ -254,6 +257,7 @@ struct Desire {
     PlatformMask platforms = 0;
     std::vector<CookedResult> cooked;
     absl::Duration expected;
+    Urgency urgency = Urgency::kNormal;  // it goes before what waits there and is less urgent
   };
   WorkerId worker;
   std::vector<Start> start;

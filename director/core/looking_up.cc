@@ -56,6 +56,8 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
       void operator()(const LookedUp::Miss& miss) {
         core.packages[id].slots[platform].last_load = miss.last_load;
         core.packages[id].slots[platform].last_save = miss.last_save;
+        uint64_t& memory_last = core.packages[id].work->memory_last;
+        memory_last = std::max(memory_last, miss.last_memory_bytes);
         core.lifecycle.SetPhase(id, platform, Phase::kToCook);
         core.packages[id].cost = core.CostOf(id);
       }

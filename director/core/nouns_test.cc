@@ -13,7 +13,6 @@
 #include "director/core/package_data.h"
 #include "director/core/request_queue.h"
 #include "director/core/save_queue.h"
-#include "director/core/workers.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
@@ -131,74 +130,6 @@ TEST(GrantsTest, AGroupIsTheSetOfItsClassesAndTheEmptyOneIsAlwaysFree) {
   EXPECT_FALSE(grants.GroupOf({"gpu", "tape"}, &gpu, &unknown));
   EXPECT_EQ(unknown, "tape");
   EXPECT_FALSE(grants.GroupOf({"none"}, &gpu, &unknown));
-}
-
-TEST(WorkersTest, AWindowIsCountedInExpectedTimeAndInJobs) {
-  Workers workers({.window = absl::Seconds(2), .jobs_max = 4});
-  Worker& worker = workers.Attach(WorkerId(0), 1);
-  const auto hold = [&](std::set<AttemptId> attempts, absl::Duration expected) {
-    worker.in_hand = absl::btree_set<AttemptId>(attempts.begin(), attempts.end());
-    worker.expected = expected;
-    return workers.HasRoom(worker);
-  };
-  EXPECT_TRUE(hold({1}, absl::Seconds(100)));  // one more than its slots, however long they are
-  EXPECT_FALSE(hold({1, 2}, absl::Seconds(2)));
-  EXPECT_TRUE(hold({1, 2, 3}, absl::Seconds(1)));
-  EXPECT_FALSE(hold({1, 2, 3, 4}, absl::ZeroDuration()));
-}
-
-TEST(WorkersTest, TheLeastLoadedForItsSlotsIsPicked) {
-  Workers workers({.window = absl::Seconds(100), .jobs_max = 100});
-  workers.Attach(WorkerId(0), 1).expected = absl::Seconds(3);
-  workers.Attach(WorkerId(1), 4).expected = absl::Seconds(8);
-  EXPECT_EQ(workers.Pick(), WorkerId(1));
-  EXPECT_EQ(workers.Pick({WorkerId(1)}), WorkerId(0));
-  EXPECT_EQ(workers.Pick({WorkerId(1), WorkerId(0)}), WorkerId(1));  // there is no other
-  workers.Find(WorkerId(0))->presence = Worker::Presence::kLost;
-  EXPECT_EQ(workers.Pick({WorkerId(1)}), WorkerId(1));
-  EXPECT_EQ(workers.attached(), 1u);
-}
-
-TEST(WorkersTest, WhatFailedOnOneIsQueuedAtAnotherThoughThatHasNoRoom) {
-  Workers workers({.window = absl::Seconds(2), .jobs_max = 2});
-  workers.Attach(WorkerId(0), 1);
-  workers.Attach(WorkerId(1), 1).in_hand = {1, 2};
-  workers.Attach(WorkerId(2), 1).in_hand = {3, 4, 5};
-  EXPECT_EQ(workers.Pick({WorkerId(0)}), WorkerId(1));
-  EXPECT_EQ(workers.Pick({WorkerId(0), WorkerId(1)}), WorkerId(2));
-}
-
-TEST(WorkersTest, AReportIsSeenOnceInWhateverOrderReportsCome) {
-  Worker worker;
-  std::mt19937 random(3);
-  std::set<ReportId> model;
-  for (int i = 0; i < 2000; ++i) {
-    const ReportId report = 1 + random() % 200;
-    ASSERT_EQ(worker.See(report), model.insert(report).second);
-  }
-  EXPECT_FALSE(worker.See(0));
-}
-
-TEST(WorkersTest, OnlyThoseWithJobsOrThatAreStartingCanBeSilent) {
-  Workers workers({.window = absl::Seconds(2), .jobs_max = 4});
-  const WorkerId starting = workers.AddOwn(absl::ZeroDuration());
-  const WorkerId idle(10), busy(11);
-  workers.Attach(idle, 1);
-  workers.Attach(busy, 1).in_hand = {1};
-  const auto silent = [&](int seconds) {
-    return workers.Silent(absl::Seconds(seconds), absl::Seconds(10), absl::Seconds(20));
-  };
-  EXPECT_EQ(silent(10), std::vector<WorkerId>());
-  EXPECT_EQ(silent(11), std::vector<WorkerId>({busy}));
-  EXPECT_EQ(silent(21), std::vector<WorkerId>({starting, busy}));
-}
-
-TEST(WorkersTest, IdsOfOwnWorkersPassOverThoseThatAreTaken) {
-  Workers workers({});
-  workers.Attach(WorkerId(0), 1);
-  workers.Attach(WorkerId(1), 1);
-  EXPECT_EQ(workers.AddOwn(absl::ZeroDuration()), WorkerId(2));
-  EXPECT_EQ(workers.alive(), 3u);
 }
 
 TEST(InstigatorsTest, WhatAPersonAskedForIsHighAndADeviceBlocks) {

@@ -59,7 +59,11 @@ struct Work {
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
   AttemptId attempt = 0;                         // the current one
-  bool is_loaded = false;                        // by the current attempt
+  AttemptId backup = 0;                          // a second current one, beside it (stragglers.cc)
+  bool is_loaded = false;                        // by a current attempt
+  uint32_t backups = 0;                          // so far
+  uint64_t memory_last = 0;                      // peak in the last cook; 0: unknown
+  uint64_t memory_max = 0;                       // what its rule allows; 0: says nothing
   uint32_t needs = 0;                            // waits for cooked inputs so far
   absl::Duration chain;  // expected cost of the longest chain of packages that waits for this one
 };

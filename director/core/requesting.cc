@@ -115,6 +115,7 @@ void CookCore::Impl::RaiseUrgency(PackageId id, Urgency urgency) {
     package.urgency = urgency;
     lifecycle.Refresh(next);
     if (package.work == nullptr) continue;
+    if (urgency == Urgency::kBlocking) TakeForward(next);
     for (const Wait& wait : package.work->waits) raise.push_back(wait.on);
     if (package.work->waits_for_generator)
       raise.push_back(packages.Find(GeneratorName(package.name)));
@@ -156,6 +157,7 @@ void CookCore::Impl::Begin(PackageId id) {
   }
   package.cost_traits = costs.TraitsOf(entry->cooker, entry->source_bytes);
   package.cost = CostOf(id);
+  package.work->memory_max = entry->memory_bytes;
   package.work->has_begun = true;
   if (request->force) {
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -197,7 +199,7 @@ void CookCore::Impl::Unlisted(PackageId id, PackageId generator) {
             " does not generate it: expected it in the list of packages that its cook gives");
   }
   WakeWaiters(id);
-  if (package.work->attempt != 0) EndAttempt(package.work->attempt, Tell::kCancel);
+  EndAttempts(id, Tell::kCancel);
   lifecycle.SetState(id, State::kIdle, "not generated");
   Withdraw(id);
 }
@@ -218,8 +220,7 @@ void CookCore::Impl::Requeue(PackageId id) {
   PackageData& package = packages[id];
   if (!package.is_in_cook) return;
   ++package.generation;
-  if (package.work != nullptr && package.work->attempt != 0)
-    EndAttempt(package.work->attempt, Tell::kCancel);
+  EndAttempts(id, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);
   package.is_skipped = package.is_listing_final = false;

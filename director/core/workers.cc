@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/status_macros.h"
+
 namespace galley::director {
 
 bool Worker::See(ReportId report) {
@@ -17,15 +19,58 @@ WorkerId Workers::AddOwn(absl::Duration heard_at) {
   WorkerId id(own_count_++);
   while (workers_.contains(id)) id = WorkerId(own_count_++);
   workers_[id].heard_at = heard_at;
+  present_.insert(id);
   return id;
 }
 
-Worker& Workers::Attach(WorkerId id, uint32_t slots) {
+Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
   Worker& worker = workers_[id];
+  Unlist(id, worker);
+  if (worker.presence != Worker::Presence::kAttached) {
+    present_.insert(id);
+    ring_.insert(std::lower_bound(ring_.begin(), ring_.end(), id), id);
+  }
   worker.presence = Worker::Presence::kAttached;
   worker.was_attached = true;
-  worker.slots = std::max(slots, 1u);
+  worker.hand.SetSlots(slots, awake);
+  worker.heard_at = awake;
+  worker.is_suspect = false;
+  List(id, worker);
   return worker;
+}
+
+void Workers::SetLost(WorkerId id) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  if (worker.presence == Worker::Presence::kAttached) std::erase(ring_, id);
+  present_.erase(id);
+  worker.presence = Worker::Presence::kLost;
+  if (!worker.was_attached) workers_.erase(id);
+}
+
+void Workers::Heard(WorkerId id, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  worker.heard_at = awake;
+  if (!worker.is_suspect) return;
+  Unlist(id, worker);
+  worker.is_suspect = false;
+  List(id, worker);
+}
+
+void Workers::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  if (worker.hand.empty()) worker.busy_since = awake;
+  worker.hand.Add(attempt, job, awake);
+  List(id, worker);
+}
+
+absl::Duration Workers::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  const absl::Duration ran = worker.hand.Remove(attempt, awake);
+  List(id, worker);
+  return ran;
 }
 
 Worker* Workers::Find(WorkerId id) {
@@ -33,87 +78,107 @@ Worker* Workers::Find(WorkerId id) {
   return found == workers_.end() ? nullptr : &found->second;
 }
 
-uint32_t Workers::alive() const {
-  return static_cast<uint32_t>(std::count_if(
-      workers_.begin(), workers_.end(),
-      [](const auto& entry) { return entry.second.presence != Worker::Presence::kLost; }));
+const Worker* Workers::Find(WorkerId id) const {
+  const auto found = workers_.find(id);
+  return found == workers_.end() ? nullptr : &found->second;
 }
 
-uint32_t Workers::attached() const {
-  return static_cast<uint32_t>(std::count_if(
-      workers_.begin(), workers_.end(),
-      [](const auto& entry) { return entry.second.presence == Worker::Presence::kAttached; }));
-}
-
-std::vector<WorkerId> Workers::Silent(absl::Duration awake, absl::Duration silence_max,
-                                      absl::Duration start_max) const {
-  std::vector<WorkerId> silent;
-  for (const auto& [id, worker] : workers_) {
+std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
+  constexpr int kLooksInTheShortest = 32;
+  const absl::Duration shortest =
+      std::min({options_.silence_max, options_.start_max, options_.suspect_after});
+  if (awake - looked_at_ < shortest / kLooksInTheShortest) return {};
+  looked_at_ = awake;
+  std::vector<WorkerId> silent, suspect;
+  for (const WorkerId id : present_) {
+    const Worker& worker = workers_.at(id);
+    const absl::Duration silence = awake - worker.heard_at;
     const bool is_starting = worker.presence == Worker::Presence::kStarting;
-    const bool is_working =
-        worker.presence == Worker::Presence::kAttached && !worker.in_hand.empty();
-    if ((is_starting && awake - worker.heard_at > start_max) ||
-        (is_working && awake - worker.heard_at > silence_max))
+    if (is_starting ? silence > options_.start_max
+                    : !worker.hand.empty() && awake - std::max(worker.heard_at, worker.busy_since) >
+                                                  options_.silence_max) {
       silent.push_back(id);
+    } else if (!is_starting && !worker.is_suspect && silence > options_.suspect_after) {
+      suspect.push_back(id);
+    }
+  }
+  for (const WorkerId id : suspect) {
+    Worker& worker = workers_.at(id);
+    Unlist(id, worker);
+    worker.is_suspect = true;
+    List(id, worker);
   }
   return silent;
 }
 
 bool Workers::HasRoom(const Worker& worker) const {
-  if (worker.in_hand.size() >= window_.jobs_max) return false;
-  return worker.in_hand.size() < worker.slots + 1 || worker.expected < window_.window;
+  if (worker.hand.size() >= options_.jobs_max) return false;
+  return worker.hand.size() < worker.slots() + 1 || worker.hand.expected() < options_.window;
 }
 
-template <typename MayHave>
-WorkerId Workers::LeastLoaded(const MayHave& may_have) const {
-  WorkerId best;
-  absl::Duration best_load;
+Workers::Load Workers::LoadOf(WorkerId id, const Worker& worker) const {
+  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.size()));
+  return {.is_suspect = worker.is_suspect,
+          .load = (worker.hand.expected() + jobs) / worker.slots(),
+          .worker = id};
+}
+
+Workers::Excess Workers::ExcessOf(WorkerId id, const Worker& worker) const {
+  return {.is_trusted = !worker.is_suspect,
+          .negated_load = -worker.hand.expected() / worker.slots(),
+          .worker = id};
+}
+
+void Workers::Unlist(WorkerId id, const Worker& worker) {
+  if (worker.presence != Worker::Presence::kAttached) return;
+  with_room_.erase(LoadOf(id, worker));
+  busy_.erase(ExcessOf(id, worker));
+  idle_.erase(id);
+  slots_ -= worker.slots();
+  jobs_in_hand_ -= worker.hand.size();
+  suspects_ -= worker.is_suspect;
+}
+
+void Workers::List(WorkerId id, const Worker& worker) {
+  if (worker.presence != Worker::Presence::kAttached) return;
+  if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
+  if (worker.hand.size() > worker.slots()) busy_.insert(ExcessOf(id, worker));
+  if (worker.hand.has_free_slot()) idle_.insert(id);
+  slots_ += worker.slots();
+  jobs_in_hand_ += worker.hand.size();
+  suspects_ += worker.is_suspect;
+}
+
+std::vector<WorkerId> Workers::Holding() const {
+  std::vector<WorkerId> holding;
   for (const auto& [id, worker] : workers_) {
-    if (worker.presence != Worker::Presence::kAttached || !may_have(id, worker)) continue;
-    // A job more counts even where nothing is expected of it.
-    const absl::Duration load =
-        (worker.expected + absl::Microseconds(static_cast<int64_t>(worker.in_hand.size()))) /
-        worker.slots;
-    if (best.valid() && load >= best_load) continue;
-    best = id;
-    best_load = load;
+    if (!worker.hand.empty()) holding.push_back(id);
   }
-  return best;
+  return holding;
 }
 
-WorkerId Workers::Pick(absl::Span<const WorkerId> avoid) const {
-  if (!avoid.empty()) {
-    const auto is_other = [&](WorkerId id) {
-      return std::find(avoid.begin(), avoid.end(), id) == avoid.end();
-    };
-    const WorkerId with_room = LeastLoaded(
-        [&](WorkerId id, const Worker& worker) { return is_other(id) && HasRoom(worker); });
-    if (with_room.valid()) return with_room;
-    const WorkerId other = LeastLoaded([&](WorkerId id, const Worker&) { return is_other(id); });
-    if (other.valid()) return other;
-  }
-  return LeastLoaded([&](WorkerId, const Worker& worker) { return HasRoom(worker); });
-}
-
-std::vector<WorkerId> Workers::Idle() const {
-  std::vector<WorkerId> idle;
+void Workers::CheckInvariants() const {
+  size_t present = 0, attached = 0, room = 0, idle = 0, busy = 0, suspects = 0;
+  uint64_t slots = 0, jobs = 0;
   for (const auto& [id, worker] : workers_) {
-    if (worker.presence == Worker::Presence::kAttached && worker.in_hand.size() < worker.slots)
-      idle.push_back(id);
+    present += worker.presence != Worker::Presence::kLost;
+    GALLEY_CHECK(present_.contains(id) == (worker.presence != Worker::Presence::kLost));
+    if (worker.presence != Worker::Presence::kAttached) continue;
+    ++attached;
+    GALLEY_CHECK(std::binary_search(ring_.begin(), ring_.end(), id));
+    GALLEY_CHECK(with_room_.contains(LoadOf(id, worker)) == HasRoom(worker));
+    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == (worker.hand.size() > worker.slots()));
+    GALLEY_CHECK(idle_.contains(id) == worker.hand.has_free_slot());
+    room += HasRoom(worker);
+    busy += worker.hand.size() > worker.slots();
+    idle += worker.hand.has_free_slot();
+    slots += worker.slots();
+    jobs += worker.hand.size();
+    suspects += worker.is_suspect;
   }
-  return idle;
-}
-
-std::vector<WorkerId> Workers::Busy() const {
-  std::vector<std::pair<absl::Duration, WorkerId>> found;
-  for (const auto& [id, worker] : workers_) {
-    if (worker.presence == Worker::Presence::kAttached && worker.in_hand.size() > worker.slots)
-      found.emplace_back(-worker.expected / worker.slots, id);
-  }
-  std::sort(found.begin(), found.end());
-  std::vector<WorkerId> busy;
-  for (const auto& [load, id] : found) busy.push_back(id);
-  return busy;
+  GALLEY_CHECK(present == present_.size() && attached == ring_.size());
+  GALLEY_CHECK(room == with_room_.size() && busy == busy_.size() && idle == idle_.size());
+  GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && suspects == suspects_);
 }
 
 }  // namespace galley::director

@@ -1,19 +1,23 @@
 // Workers: who is there, what is in whose hands, and which reports were seen.
 //
-// A worker is kept for ever once known: results of a lost one are still welcome, and it may attach
-// again under its id. Ids of workers that the core asks for (Spawn) are dense from 0; a worker that
-// attaches of its own accord has an id from kForeignWorkers on, given by the shell. Window: a
-// worker takes jobs while their expected time is below `window` or it has fewer than slots + 1, at
-// most `jobs_max`. Cost: Pick O(workers).   Threads: none; owned by CookCore.
+// A worker that was once attached is kept for ever: results of a lost one are still welcome, and it
+// may attach again under its id. Ids of workers that the core asks for (Spawn) are dense from 0; a
+// worker that attaches of its own accord has an id from kForeignWorkers on, given by the shell.
+// Window: a worker takes jobs while their expected time is below `window` or it has fewer than
+// slots + 1, at most `jobs_max`. A worker of which nothing was heard for `suspect_after` is
+// *suspect*: others are preferred. Cost: O(log workers) for each change; what looks at all says so.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
+#include "director/core/hand.h"
 #include "director/core/ids.h"
 
 namespace galley::director {
@@ -22,18 +26,20 @@ inline constexpr uint32_t kForeignWorkers = 1u << 31;
 
 struct Worker {
   enum class Presence : uint8_t { kStarting, kAttached, kLost };
-  Presence presence = Presence::kStarting;
-  uint32_t slots = 1;
+  Presence presence = Presence::kStarting;  // changed by Workers only, as is `hand`
   bool was_attached = false;
-  bool has_worked = false;                   // something of a job came back
-  absl::btree_set<AttemptId> in_hand;        // current attempts
-  absl::Duration expected;                   // of these
+  bool has_worked = false;  // something of a job came back
+  bool is_suspect = false;
+  uint64_t memory_bytes = 0;                 // that its jobs may take together; 0: unknown
+  Hand hand;                                 // current attempts
   absl::btree_set<ReportId> unacknowledged;  // seen, waiting for a commit
   absl::btree_set<ReportId>
       uncommitted;          // seen, but its commit failed: when it is sent again it is taken again
   absl::Duration heard_at;  // the core's waking time at the last sign of life, or when one may
                             // first be expected
+  absl::Duration busy_since;  // when it was last given a job while it had none
 
+  uint32_t slots() const { return hand.slots(); }
   // False: seen before.
   bool See(ReportId report);
 
@@ -42,43 +48,93 @@ struct Worker {
   absl::btree_set<ReportId> seen_;  // beyond
 };
 
-struct WindowOptions {
+struct WorkersOptions {
   absl::Duration window;
   uint32_t jobs_max = 1;
+  absl::Duration silence_max = absl::InfiniteDuration();  // while it holds jobs
+  absl::Duration start_max = absl::InfiniteDuration();
+  absl::Duration suspect_after = absl::InfiniteDuration();
 };
 
 class Workers {
  public:
-  explicit Workers(const WindowOptions& window) : window_(window) {}
+  explicit Workers(const WorkersOptions& options) : options_(options) {}
 
   // kStarting. An id that somebody else attached under is passed over.
   WorkerId AddOwn(absl::Duration heard_at);
-  Worker& Attach(WorkerId worker, uint32_t slots);
+  Worker& Attach(WorkerId worker, uint32_t slots, absl::Duration awake);
+  // REQUIRES: known.
+  void SetLost(WorkerId worker);
+  void Heard(WorkerId worker, absl::Duration awake);
+  void Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
+  // As Hand::Remove.
+  absl::Duration Drop(WorkerId worker, AttemptId attempt, absl::Duration awake);
+
   Worker* Find(WorkerId worker);  // nullptr: never heard of
-  const absl::btree_map<WorkerId, Worker>& all() const { return workers_; }
-  // Those that were last heard of more than `silence_max` ago though they hold jobs, or more than
-  // `start_max` though they are starting.
-  std::vector<WorkerId> Silent(absl::Duration awake, absl::Duration silence_max,
-                               absl::Duration start_max) const;
-  // Starting or attached.
-  uint32_t alive() const;
-  uint32_t attached() const;
+  const Worker* Find(WorkerId worker) const;
+  // Those that were last heard of too long ago though they hold jobs, or are starting for too long.
+  // Looks at all that are present, now and then only, and finds the suspect meanwhile.
+  std::vector<WorkerId> Silent(absl::Duration awake);
+
+  // Starting or attached; attached.
+  uint32_t alive() const { return static_cast<uint32_t>(present_.size()); }
+  uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
+  uint64_t slots() const { return slots_; }  // of the attached
+  uint64_t jobs_in_hand() const { return jobs_in_hand_; }
+  // Sorted.
+  const absl::btree_set<WorkerId>& present() const { return present_; }
+  const std::vector<WorkerId>& ring() const { return ring_; }  // the attached
+
   bool HasRoom(const Worker& worker) const;
-  // The attached worker with room and the least expected time for each slot; ties by id. Invalid:
-  // none has room. While another one is attached, none of `avoid`, and then it may be one without
-  // room: what kills its executor is rather queued elsewhere than tried again at the same place.
-  WorkerId Pick(absl::Span<const WorkerId> avoid = {}) const;
-  // The attached workers with a free slot.
-  std::vector<WorkerId> Idle() const;
-  // The attached workers with more jobs than slots; the most expected time for each slot first.
-  std::vector<WorkerId> Busy() const;
+  bool IsUsable(const Worker& worker) const {  // not suspect, unless all are
+    return !worker.is_suspect || suspects_ >= ring_.size();
+  }
+  // The attached with room: the suspect last, then the least expected time for each slot first; a
+  // job more counts even where nothing is expected of it.
+  struct Load {
+    bool is_suspect = false;
+    absl::Duration load;
+    WorkerId worker;
+    friend bool operator<(const Load& a, const Load& b) {
+      return std::tie(a.is_suspect, a.load, a.worker) < std::tie(b.is_suspect, b.load, b.worker);
+    }
+  };
+  const absl::btree_set<Load>& with_room() const { return with_room_; }
+  // The attached with a free slot.
+  const absl::btree_set<WorkerId>& idle() const { return idle_; }
+  // The attached with jobs that wait: the suspect first, then the most expected time for each slot.
+  struct Excess {
+    bool is_trusted = false;
+    absl::Duration negated_load;
+    WorkerId worker;
+    friend bool operator<(const Excess& a, const Excess& b) {
+      return std::tie(a.is_trusted, a.negated_load, a.worker) <
+             std::tie(b.is_trusted, b.negated_load, b.worker);
+    }
+  };
+  const absl::btree_set<Excess>& busy() const { return busy_; }
+
+  // Those that hold jobs, whatever their presence. O(workers).
+  std::vector<WorkerId> Holding() const;
+  // CHECKs that the indexes are true. O(workers).
+  void CheckInvariants() const;
 
  private:
-  template <typename MayHave>
-  WorkerId LeastLoaded(const MayHave& may_have) const;
+  Load LoadOf(WorkerId id, const Worker& worker) const;
+  Excess ExcessOf(WorkerId id, const Worker& worker) const;
+  // Around each change of an attached worker: out of the indexes, and in again.
+  void Unlist(WorkerId id, const Worker& worker);
+  void List(WorkerId id, const Worker& worker);
 
-  WindowOptions window_;
+  WorkersOptions options_;
   absl::btree_map<WorkerId, Worker> workers_;
+  absl::btree_set<WorkerId> present_, idle_;
+  std::vector<WorkerId> ring_;
+  absl::btree_set<Load> with_room_;
+  absl::btree_set<Excess> busy_;
+  uint64_t slots_ = 0, jobs_in_hand_ = 0;
+  size_t suspects_ = 0;  // attached
+  absl::Duration looked_at_ = -absl::InfiniteDuration();
   uint32_t own_count_ = 0;
 };
 

@@ -50,6 +50,7 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   const WorkerId worker = WorkerOf(worker_id);
   if (message.has_hello()) {
     WorkerAttached attached{.worker = worker, .slots = message.hello().slots()};
+    attached.memory_bytes = message.hello().memory_bytes();
     attached.in_hand.assign(message.in_hand().begin(), message.in_hand().end());
     Post(Event(std::move(attached)));
   }

@@ -112,6 +112,7 @@ class Cluster {
                      .look_ups_per_batch = 8};
     cook.resources = {{"gpu", 1}};
     cook.silence_max = absl::Seconds(15);
+    cook.straggler_min = absl::Milliseconds(50);
     core_ = std::make_unique<CookCore>(cook, world_, options_.seed);
   }
 

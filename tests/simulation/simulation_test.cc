@@ -62,6 +62,9 @@ TEST(SimulationTest, EverySeedEndsWithTheRootOfItsFaultFreeCook) {
     sum.counters.results_cached += outcome.counters.results_cached;
     sum.counters.results_failed += outcome.counters.results_failed;
     sum.counters.workers_lost += outcome.counters.workers_lost;
+    sum.counters.backups_started += outcome.counters.backups_started;
+    sum.counters.backups_won += outcome.counters.backups_won;
+    sum.counters.results_dropped += outcome.counters.results_dropped;
   }
   if (count < 100) return;
   // The storm is a storm.
@@ -77,6 +80,9 @@ TEST(SimulationTest, EverySeedEndsWithTheRootOfItsFaultFreeCook) {
   EXPECT_GT(sum.counters.results_cached, 0u);
   EXPECT_GT(sum.counters.results_failed, 0u);
   EXPECT_GT(sum.counters.workers_lost, 0u);
+  EXPECT_GT(sum.counters.backups_started, count / 10);
+  EXPECT_GT(sum.counters.backups_won, count / 30);
+  EXPECT_GT(sum.counters.results_dropped, 0u);
 }
 
 }  // namespace

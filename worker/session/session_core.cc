@@ -121,7 +121,11 @@ void SessionCore::TakeJob(const v1::Job& job) {
     End(attempt);
     return;
   }
-  queue_.push_back(attempt);
+  // Behind all that are as urgent. What was sent ahead to an executor has begun.
+  const auto is_as_urgent = [&](uint64_t other) {
+    return attempts_.at(other).job.urgency() >= job.urgency();
+  };
+  queue_.insert(std::find_if(queue_.rbegin(), queue_.rend(), is_as_urgent).base(), attempt);
 }
 
 // False: it runs, or is not in hand.

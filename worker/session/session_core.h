@@ -5,12 +5,13 @@
 // (session_shell.h) turns the stream, the executor slots and signals into Events and carries the
 // Effects out in order; it calls Flush now and then for the messages to send.
 //
-// Jobs start in the order in which they came, on the lowest free slot. The only slot of a session
-// gets its next jobs ahead while they are short, so that its executor need not wait for us between
-// them. Reports are numbered from 1 without holes over the session's life and kept until the
-// director persisted them; after a new Attach all that are kept are sent again. Every attempt that
-// came into the worker's hands leaves them with one Ended, whatever was reported before; but a
-// session that can start no executor says that it is unfit, and ends. Threads: one owner.
+// Jobs start by urgency, then in the order in which they came, on the lowest free slot. The only
+// slot of a session gets its next jobs ahead while they are short, so that its executor need not
+// wait for us between them. Reports are numbered from 1 without holes over the session's life and
+// kept until the director persisted them; after a new Attach all that are kept are sent again.
+// Every attempt that came into the worker's hands leaves them with one Ended, whatever was reported
+// before; but a session that can start no executor says that it is unfit, and ends. Threads: one
+// owner.
 #pragma once
 
 #include <cstdint>

@@ -256,6 +256,40 @@ TEST_F(SessionCoreTest, JobsStartInTheOrderGivenOnTheLowestFreeSlot) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0u, 30ul), std::pair(1u, 10ul), std::pair(1u, 20ul)));
 }
 
+SlotReported EndOf(uint64_t attempt) {
+  v1::Report ended;
+  ended.mutable_ended();
+  return {.slot = 0, .attempt = attempt, .report = ended};
+}
+
+TEST_F(OneSlotTest, AnUrgentJobGoesBeforeWhatWaitsAndBehindThoseAsUrgent) {
+  std::vector<v1::Job> jobs;
+  for (uint64_t attempt = 1; attempt <= 5; ++attempt) {
+    jobs.push_back(JobOf(attempt));
+    jobs.back().set_urgency(attempt >= 4 ? 3 : 1);
+  }
+  Give({jobs[0], jobs[1], jobs[2]});
+  Give({jobs[3]});
+  Give({jobs[4]});
+  for (const uint64_t attempt : {1, 4, 5, 2}) Step(EndOf(attempt));
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(0u, 4u), std::pair(0u, 5u),
+                                    std::pair(0u, 2u), std::pair(0u, 3u)));
+}
+
+TEST_F(OneSlotTest, WhatWasSentAheadHasBegunAndIsNotOvertaken) {
+  std::vector<v1::Job> jobs;
+  for (uint64_t attempt = 1; attempt <= 4; ++attempt) {
+    jobs.push_back(JobOf(attempt));
+    jobs.back().set_expected_us(attempt <= 2 ? 1'000 : 900'000);
+  }
+  jobs[3].set_urgency(3);
+  Give({jobs[0], jobs[1], jobs[2]});
+  Give({jobs[3]});
+  Step(EndOf(1));
+  Step(EndOf(2));
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(0u, 2u), std::pair(0u, 4u)));
+}
+
 TEST_F(SessionCoreTest, DefaultsOfWelcomeFillAJobsLimits) {
   Attach();
   Give({JobOf(1)});

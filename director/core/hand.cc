@@ -1,0 +1,96 @@
+#include "director/core/hand.h"
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+
+void Hand::SetSlots(uint32_t slots, absl::Duration awake) {
+  slots_ = std::max(slots, 1u);
+  BeginSome(awake);
+}
+
+void Hand::BeginSome(absl::Duration awake) {
+  while (running_.size() < slots_ && !queue_.empty()) {
+    running_.push_back({queue_.begin()->second, awake});
+    queue_.erase(queue_.begin());
+  }
+}
+
+void Hand::Add(AttemptId attempt, const InHand& job, absl::Duration awake) {
+  GALLEY_CHECK(jobs_.emplace(attempt, job).second);
+  queue_.emplace(-static_cast<int>(job.urgency), attempt);
+  by_memory_.emplace(job.memory_bytes, attempt);
+  expected_ += job.expected;
+  BeginSome(awake);
+}
+
+absl::Duration Hand::Remove(AttemptId attempt, absl::Duration awake) {
+  const auto job = jobs_.find(attempt);
+  GALLEY_CHECK(job != jobs_.end());
+  queue_.erase({-static_cast<int>(job->second.urgency), attempt});
+  by_memory_.erase({job->second.memory_bytes, attempt});
+  expected_ -= job->second.expected;
+  jobs_.erase(job);
+  absl::Duration ran;
+  const auto running = std::find_if(running_.begin(), running_.end(),
+                                    [&](const Running& one) { return one.attempt == attempt; });
+  if (running != running_.end()) {
+    ran = awake - running->began_at;
+    running_.erase(running);
+  }
+  BeginSome(awake);
+  return ran;
+}
+
+bool Hand::IsRunning(AttemptId attempt) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const Running& one) { return one.attempt == attempt; });
+}
+
+std::vector<AttemptId> Hand::Queue() const {
+  std::vector<AttemptId> queue;
+  for (const auto& [urgency, attempt] : queue_) queue.push_back(attempt);
+  return queue;
+}
+
+std::vector<AttemptId> Hand::All() const {
+  std::vector<AttemptId> all;
+  for (const Running& one : running_) all.push_back(one.attempt);
+  for (const auto& [urgency, attempt] : queue_) all.push_back(attempt);
+  return all;
+}
+
+size_t Hand::blocking_count() const {
+  const auto end = queue_.upper_bound({-static_cast<int>(Urgency::kBlocking), ~AttemptId{0}});
+  return static_cast<size_t>(std::distance(queue_.begin(), end));
+}
+
+absl::Duration Hand::BlockingDelay(absl::Duration awake) const {
+  if (has_free_slot()) return absl::ZeroDuration();
+  absl::Duration next = absl::InfiniteDuration();
+  for (const Running& one : running_) {
+    const absl::Duration elapsed = awake - one.began_at;
+    const absl::Duration expected = jobs_.at(one.attempt).expected;
+    next = std::min(next, elapsed < expected ? expected - elapsed : elapsed);
+  }
+  absl::Duration before;
+  for (const auto& [urgency, attempt] : queue_) {
+    if (urgency != -static_cast<int>(Urgency::kBlocking)) break;
+    before += jobs_.at(attempt).expected;
+  }
+  return next + before / slots_;
+}
+
+bool Hand::HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const {
+  if (limit_bytes == 0 || jobs_.empty()) return true;
+  // The largest that may run beside it.
+  uint64_t sum = std::min(memory_bytes, limit_bytes);
+  uint32_t beside = 1;
+  for (auto at = by_memory_.rbegin(); at != by_memory_.rend() && beside < slots_; ++at, ++beside)
+    sum += std::min(at->first, limit_bytes);
+  return sum <= limit_bytes || memory_bytes == 0;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,29 @@
+// Overruns: by how much attempts outlast what was expected of them, as a histogram of the ratio.
+//
+// Says from when on a job that still runs is a straggler. Jobs below 100 ms tell nothing: there the
+// way to the worker and back is most of it. Cost: O(1), a few dozen counts.   Threads: none; owned
+// by CookCore.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace galley::director {
+
+class Overruns {
+ public:
+  // An attempt ran so long from its begin to its end, in the core's waking time.
+  void Measured(absl::Duration expected, absl::Duration ran);
+  // Twice what nineteen of twenty jobs of that expected time take; four times the expected time
+  // before enough was measured.
+  absl::Duration Limit(absl::Duration expected) const;
+
+ private:
+  static constexpr int kClasses = 24;  // by factors of the square root of 2, from 1/16 on
+  std::array<uint64_t, kClasses> counts_{};
+  uint64_t total_ = 0;
+};
+
+}  // namespace galley::director

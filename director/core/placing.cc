@@ -1,0 +1,110 @@
+// Which worker gets a job: the policy's choice among a few that may take it. A Blocking job goes
+// where it begins first, windows or not.
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "common/base/status_macros.h"
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+namespace {
+
+// So many of the workers with the least load are looked at for some that may take the job.
+constexpr size_t kLookedAtMax = 64;
+
+// The same in every process.
+uint64_t PlaceOf(std::string_view name) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
+
+bool CookCore::Impl::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
+  return workers.IsUsable(worker) && !blame.HasFailedOn(package, id) &&
+         worker.hand.HasMemoryFor(MemoryOf(package), worker.memory_bytes);
+}
+
+WorkerView CookCore::Impl::ViewOf(PackageId package, WorkerId id, const Worker& worker) const {
+  // A job more counts even where nothing is expected of it.
+  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.size()));
+  return {.worker = id,
+          .load = (worker.hand.expected() + jobs) / worker.slots(),
+          .saved = {},
+          .is_large_enough = worker.memory_bytes == 0 || MemoryOf(package) <= worker.memory_bytes};
+}
+
+std::vector<WorkerView> CookCore::Impl::Lightest(PackageId package) const {
+  std::vector<WorkerView> views;
+  size_t looked_at = 0;
+  for (const Workers::Load& load : workers.with_room()) {
+    if (views.size() == kWorkersShownMax || ++looked_at > kLookedAtMax) break;
+    const Worker& worker = *workers.Find(load.worker);
+    if (MayTake(package, load.worker, worker))
+      views.push_back(ViewOf(package, load.worker, worker));
+  }
+  return views;
+}
+
+std::vector<WorkerView> CookCore::Impl::FromItsPlace(PackageId package) const {
+  const std::vector<WorkerId>& ring = workers.ring();
+  const uint64_t place = PlaceOf(NameOf(package));
+  for (size_t i = 0; i < ring.size(); ++i) {
+    const WorkerId id = ring[(place + i) % ring.size()];
+    const Worker& worker = *workers.Find(id);
+    if (workers.HasRoom(worker) && MayTake(package, id, worker))
+      return {ViewOf(package, id, worker)};
+  }
+  return {};
+}
+
+WorkerId CookCore::Impl::Place(PackageId package) const {
+  if (packages[package].urgency == Urgency::kBlocking) return PlaceBlocking(package);
+  const std::vector<WorkerView> views =
+      policy->shown() == Policy::Shown::kFromItsPlace ? FromItsPlace(package) : Lightest(package);
+  if (!views.empty()) {
+    const size_t chosen = policy->Choose(views);
+    GALLEY_CHECK(chosen < views.size());
+    return views[chosen].worker;
+  }
+  return blame.WorkersOf(package).empty() ? WorkerId() : PlaceElsewhere(package);
+}
+
+// What kills its executor is rather queued where it has not been than tried again at the same
+// place; when it has been everywhere, it goes anywhere. O(workers).
+WorkerId CookCore::Impl::PlaceElsewhere(PackageId package) const {
+  using Order = std::tuple<bool, bool, absl::Duration, WorkerId>;
+  Order least;
+  WorkerId best;
+  for (const WorkerId id : workers.ring()) {
+    const Worker& worker = *workers.Find(id);
+    const bool was_here = blame.HasFailedOn(package, id);
+    if (was_here && !workers.HasRoom(worker)) continue;
+    const Order order(was_here, !workers.IsUsable(worker), ViewOf(package, id, worker).load, id);
+    if (best.valid() && least <= order) continue;
+    best = id;
+    least = order;
+  }
+  return best;
+}
+
+// O(workers).
+WorkerId CookCore::Impl::PlaceBlocking(PackageId package) const {
+  using Order = std::tuple<bool, absl::Duration, WorkerId>;
+  WorkerId best;
+  Order least;
+  for (const WorkerId id : workers.ring()) {
+    const Worker& worker = *workers.Find(id);
+    if (!workers.IsUsable(worker) || worker.hand.blocking_count() >= options.blocking_jobs_max)
+      continue;
+    const Order order(!MayTake(package, id, worker), worker.hand.BlockingDelay(awake), id);
+    if (best.valid() && least <= order) continue;
+    best = id;
+    least = order;
+  }
+  return best;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,142 @@
+// Blocking requests overtake all within one job's length.
+#include <string>
+
+#include "director/core/core_harness.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+// One worker of one slot whose window is full, and more that waits.
+CoreHarness Busy(uint32_t workers = 1) {
+  CookOptions options;
+  options.workers = workers;
+  std::string project = "Now ~ 1000\n";
+  std::vector<std::string> names;
+  for (int i = 0; i < 9; ++i) {
+    names.push_back("P" + std::to_string(i));
+    project += names.back() + " ~ 1000000\n";
+  }
+  CoreHarness shell(project, options);
+  shell.slots = 1;
+  shell.hold_look_ups = true;
+  CookRequested request;
+  request.selected.push_back({"Now", InstigatorCategory::kCookOnTheFly});
+  shell.Request(names, request);
+  LookedUp others;
+  for (const LookUp::Item& item : shell.look_ups) {
+    if (item.package != shell.Id("Now"))
+      others.items.push_back({item.package, 0, item.generation, LookedUp::Miss{}});
+  }
+  shell.Send(others);
+  return shell;
+}
+
+void AnswerNow(CoreHarness& shell) {
+  for (const LookUp::Item& item : shell.look_ups) {
+    if (item.package == shell.Id("Now"))
+      shell.Send(LookedUp{{{item.package, 0, item.generation, LookedUp::Miss{}}}});
+  }
+}
+
+TEST(UrgencyTest, ABlockingJobIsHandedOverThoughTheWindowIsFull) {
+  CoreHarness shell = Busy();
+  shell.TakeLog();
+  AnswerNow(shell);
+  EXPECT_EQ(shell.TakeLog(), "start Now 0\n");
+  EXPECT_EQ(shell.JobOf("Now").start.urgency, Urgency::kBlocking);
+}
+
+TEST(UrgencyTest, ItIsLookedUpBeforeTheOthers) {
+  CoreHarness shell = Busy();
+  EXPECT_EQ(shell.look_ups.front().package, shell.Id("Now"));
+}
+
+TEST(UrgencyTest, SoManyAtOneWorkerAndNotMore) {
+  CookOptions options;
+  options.workers = 1;
+  options.blocking_jobs_max = 3;
+  std::string project;
+  CookRequested request;
+  for (int i = 0; i < 9; ++i) {
+    const std::string name = "P" + std::to_string(i);
+    project += name + " ~ 9000000\n";
+    request.selected.push_back({name, InstigatorCategory::kCookOnTheFly});
+  }
+  CoreHarness shell(project, options);
+  shell.slots = 1;
+  shell.Request({}, request);
+  int open = 0;
+  for (int i = 0; i < 9; ++i) open += shell.HasOpenJob("P" + std::to_string(i));
+  EXPECT_EQ(open, 4);  // one runs
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
+TEST(UrgencyTest, ItGoesWhereItBeginsFirst) {
+  CoreHarness shell = Busy(2);
+  shell.Pass(absl::Milliseconds(100));
+  // Worker 1 has just begun another; worker 0 is nearer to its end.
+  for (int i = 0; i < 9; ++i) {
+    const std::string name = "P" + std::to_string(i);
+    if (shell.HasOpenJob(name) && shell.JobOf(name).worker == WorkerId(1)) {
+      shell.Saved(name);
+      break;
+    }
+  }
+  AnswerNow(shell);
+  EXPECT_EQ(shell.JobOf("Now").worker, WorkerId(0));
+}
+
+TEST(UrgencyTest, APackageThatBecomesBlockingIsTakenOutOfTheMiddleOfAQueue) {
+  CookOptions options;
+  options.workers = 1;
+  CoreHarness shell("Now ~ 2000\nLong ~ 500000\nMid ~ 400000\nInput ~ 300\n", options);
+  shell.slots = 1;
+  shell.hold_look_ups = true;
+  CookRequested request;
+  request.selected.push_back({"Now", InstigatorCategory::kCookOnTheFly});
+  shell.Request({"Long", "Mid", "Input"}, request);
+  const auto answer = [&](const std::string& name) {
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (item.package == shell.Id(name))
+        return shell.Send(LookedUp{{{item.package, 0, item.generation, LookedUp::Miss{}}}});
+    }
+  };
+  for (const char* name : {"Long", "Mid", "Input"}) answer(name);
+  ASSERT_TRUE(shell.HasOpenJob("Input"));
+  answer("Now");
+  const AttemptId before = shell.JobOf("Input").start.attempt;
+  shell.TakeLog();
+  shell.Report(HarnessJob(shell.JobOf("Now")), WorkerReport::Needs{"Input", 0});
+  EXPECT_TRUE(shell.Says("retract Input\nstart Input 0\n")) << shell.TakeLog();
+  EXPECT_NE(shell.JobOf("Input").start.attempt, before);
+  EXPECT_EQ(shell.JobOf("Input").start.urgency, Urgency::kBlocking);
+}
+
+TEST(UrgencyTest, AnIdleWorkerTakesWhatIsBlockingFirst) {
+  CookOptions options;
+  options.workers = 2;
+  CoreHarness shell("Now ~ 100\nA ~ 100\nB ~ 100\n", options);
+  shell.slots = 1;
+  shell.hold_workers = shell.hold_look_ups = true;
+  CookRequested request;
+  request.selected.push_back({"Now", InstigatorCategory::kCookOnTheFly});
+  shell.Request({"A", "B"}, request);
+  for (const bool is_now : {false, true}) {
+    LookedUp answer;
+    for (const LookUp::Item& item : shell.look_ups) {
+      if ((item.package == shell.Id("Now")) == is_now)
+        answer.items.push_back({item.package, 0, item.generation, LookedUp::Miss{}});
+    }
+    shell.Send(answer);
+    if (!is_now) shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  }
+  ASSERT_EQ(shell.JobOf("Now").worker, WorkerId(0));
+  shell.TakeLog();
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  EXPECT_TRUE(shell.Says("retract Now\nstart Now 1\n")) << shell.TakeLog();
+}
+
+}  // namespace
+}  // namespace galley::director
