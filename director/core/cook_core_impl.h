@@ -28,6 +28,7 @@
 #include "director/core/platforms.h"
 #include "director/core/policy.h"
 #include "director/core/ranks.h"
+#include "director/core/warmth.h"
 #include "director/core/workers.h"
 
 namespace galley::director {
@@ -187,6 +188,9 @@ struct CookCore::Impl {
   std::vector<WorkerView> Lightest(PackageId package) const;
   std::vector<WorkerView> FromItsPlace(PackageId package) const;
   WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker) const;
+  // What it is known to read beside its source.
+  std::vector<uint64_t> InputsOf(PackageId package) const;
+  absl::Duration LoadTimeOf(PackageId package) const;
 
   // balancing.cc
   void Balance();
@@ -300,6 +304,7 @@ struct CookCore::Impl {
   uint32_t losses = 0;          // of workers, with no report in between
   Costs costs;
   Overruns overruns;
+  Warmth warmth;
   std::unique_ptr<Policy> policy;
 
   Turn turn;

@@ -78,6 +78,7 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
     return OnLauncherReported({event.worker, "it ended before it attached: " + event.reason});
   }
   workers.SetLost(event.worker);
+  warmth.Forget(event.worker);
   ++counters.workers_lost;
   ++losses;
   counters.workers_attached = workers.attached();
@@ -125,6 +126,7 @@ void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {
   Worker* worker = workers.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   workers.SetLost(event.worker);
+  warmth.Forget(event.worker);
   ++counters.workers_lost;
   counters.workers_attached = workers.attached();
   for (const AttemptId attempt : worker->hand.All()) {
@@ -239,6 +241,7 @@ AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platf
       start.cooked.push_back({input, p, packages[input].slots[p].result->id});
     }
   }
+  warmth.Note(worker, InputsOf(id));
   workers.Take(worker, attempt_id,
                {.urgency = package.urgency, .expected = expected, .memory_bytes = MemoryOf(id)},
                awake);

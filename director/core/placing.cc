@@ -12,6 +12,14 @@ namespace {
 
 // So many of the workers with the least load are looked at for some that may take the job.
 constexpr size_t kLookedAtMax = 64;
+constexpr size_t kLightestMax = kWorkersShownMax / 2;  // the others are warm
+
+// Of cooked inputs that a package is known by.
+constexpr size_t kCookedInputsMax = 16;
+// To find all inputs warm saves the load; where that was not measured, it is taken for a part of
+// the whole, but a long job is not so for its load.
+constexpr int kLoadsInAJob = 8;
+constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 
 // The same in every process.
 uint64_t PlaceOf(std::string_view name) {
@@ -32,7 +40,7 @@ WorkerView CookCore::Impl::ViewOf(PackageId package, WorkerId id, const Worker& 
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.size()));
   return {.worker = id,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
-          .saved = {},
+          .saved = warmth.ShareAt(id, InputsOf(package)) * LoadTimeOf(package),
           .is_large_enough = worker.memory_bytes == 0 || MemoryOf(package) <= worker.memory_bytes};
 }
 
@@ -40,12 +48,48 @@ std::vector<WorkerView> CookCore::Impl::Lightest(PackageId package) const {
   std::vector<WorkerView> views;
   size_t looked_at = 0;
   for (const Workers::Load& load : workers.with_room()) {
-    if (views.size() == kWorkersShownMax || ++looked_at > kLookedAtMax) break;
+    if (views.size() == kLightestMax || ++looked_at > kLookedAtMax) break;
     const Worker& worker = *workers.Find(load.worker);
     if (MayTake(package, load.worker, worker))
       views.push_back(ViewOf(package, load.worker, worker));
   }
+  for (const WorkerId id : warmth.Holders(InputsOf(package))) {
+    const auto is_it = [&](const WorkerView& view) { return view.worker == id; };
+    if (views.size() == kWorkersShownMax) break;
+    const Worker* worker = workers.Find(id);
+    if (worker == nullptr || worker->presence != Worker::Presence::kAttached ||
+        std::any_of(views.begin(), views.end(), is_it) || !workers.HasRoom(*worker) ||
+        !MayTake(package, id, *worker))
+      continue;
+    views.push_back(ViewOf(package, id, *worker));
+  }
   return views;
+}
+
+// Cooked inputs, the list of its generator, and what packages of one folder and cooker have in
+// common: includes, tables, the cooker's own state.
+std::vector<uint64_t> CookCore::Impl::InputsOf(PackageId id) const {
+  const PackageData& package = packages[id];
+  const std::string_view folder =
+      std::string_view(package.name).substr(0, package.name.rfind('/') + 1);
+  std::vector<uint64_t> inputs = {PlaceOf(folder) + package.cost_traits.cooker};
+  const PackageId generator = packages.Find(GeneratorName(package.name));
+  if (generator.valid()) inputs.push_back(generator.value());
+  for (const PackageId input : package.cooked_inputs) {
+    if (inputs.size() > kCookedInputsMax) break;
+    inputs.push_back(input.value());
+  }
+  return inputs;
+}
+
+absl::Duration CookCore::Impl::LoadTimeOf(PackageId id) const {
+  absl::Duration load;
+  bool is_known = false;
+  for (const Slot& slot : packages[id].slots) {
+    load = std::max(load, slot.last_load);
+    is_known |= slot.last_load + slot.last_save > absl::ZeroDuration();
+  }
+  return is_known ? load : std::min(CostOf(id) / kLoadsInAJob, kUnknownLoadMax);
 }
 
 std::vector<WorkerView> CookCore::Impl::FromItsPlace(PackageId package) const {

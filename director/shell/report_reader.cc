@@ -214,9 +214,11 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
   last.attempt = report.attempt;
   last.load_time = (*stored)->result.provenance.load_time;
   last.save_time = absl::Microseconds(saved.save_us());
+  const uint64_t memory_peak_bytes = (*stored)->result.provenance.memory_peak_bytes;
   report.what = WorkerReport::Saved{.platform = saved.platform(),
                                     .result = deps_.results->Add(std::move(*stored)),
                                     .save_time = absl::Microseconds(saved.save_us()),
+                                    .memory_peak_bytes = memory_peak_bytes,
                                     .shared = saved.shared(),
                                     .is_current = is_current};
 }

@@ -79,7 +79,7 @@ class SocketSink final : public JobSink {
   }
   absl::Status Saved(const SaveReport& report) override {
     std::vector<Blob> blobs;
-    const v1::FromExecutor message = SavedMessage(report, PeakBytes(), blobs);
+    const v1::FromExecutor message = SavedMessage(report, PeakIfRaised(), blobs);
     if (!report.is_last) return Send(message, std::move(blobs));
     Keep(message, std::move(blobs));  // goes with the job's end
     return absl::OkStatus();
@@ -98,6 +98,12 @@ class SocketSink final : public JobSink {
   }
 
  private:
+  // The process's peak, if it is of this job; 0: an earlier one took more.
+  uint64_t PeakIfRaised() {
+    const uint64_t peak = PeakBytes();
+    return peak > std::exchange(peak_bytes_, peak) ? peak : 0;
+  }
+
   struct Kept {
     std::string message;
     std::vector<Blob> blobs;
@@ -108,6 +114,7 @@ class SocketSink final : public JobSink {
   }
 
   int socket_;
+  uint64_t peak_bytes_ = 0;
   std::vector<Kept> kept_;
 };
 
