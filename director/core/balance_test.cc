@@ -1,5 +1,7 @@
 // How work is spread over workers: by expected time, and moved when one has nothing to do.
+#include <set>
 #include <string>
+#include <vector>
 
 #include "director/core/core_harness.h"
 #include "director/core/costs.h"
@@ -118,6 +120,98 @@ TEST(BalanceTest, WhatTheLastCookTookComesBeforeAGuess) {
   }
   shell.Send(answer);
   EXPECT_TRUE(shell.Says("start B 0\nstart A 0\n")) << shell.TakeLog();
+}
+
+// The busiest has nothing that may be moved: what waits at the next one is.
+TEST(BalanceTest, TheNextBusiestGivesWhenTheBusiestCannot) {
+  CookOptions options;
+  options.workers = 3;
+  options.resources = {{"gpu", 9}};
+  CoreHarness shell("G1 @gpu\nG2 @gpu\nG3 @gpu\nA ~ 900000\nB ~ 900000\nC ~ 900000\n", options);
+  shell.hold_workers = shell.hold_look_ups = true;
+  shell.Request({"G1", "G2", "G3", "A", "B", "C"});
+  const auto miss = [&](bool is_gpu) {
+    LookedUp answer;
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (shell.core().NameOf(item.package).starts_with("G") == is_gpu) {
+        const absl::Duration last = is_gpu ? absl::Milliseconds(990) : absl::Milliseconds(600);
+        answer.items.push_back(
+            {item.package, 0, item.generation, LookedUp::Miss{absl::ZeroDuration(), last}});
+      }
+    }
+    shell.Send(answer);
+  };
+  miss(true);
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  miss(false);
+  for (const char* name : {"G1", "G2", "G3"}) ASSERT_TRUE(shell.HasOpenJob(name));
+  shell.TakeLog();
+  shell.Send(WorkerAttached{shell.spawned[2], 1, {}});
+  const std::string log = shell.TakeLog();
+  EXPECT_EQ(log.find("retract G"), std::string::npos) << log;
+  EXPECT_NE(log.find(" 2\n"), std::string::npos) << log;
+}
+
+// Two packages that took 60 of a worker's 100 bytes in the last cook.
+TEST(BalanceTest, AWorkerTakesNoMoreJobsAtATimeThanItsMemoryAllows) {
+  for (const uint64_t memory_bytes : {0u, 100u, 120u}) {
+    CookOptions options;
+    options.workers = 1;
+    CoreHarness shell("A\nB\n", options);
+    shell.hold_workers = shell.hold_look_ups = true;
+    shell.Request({"A", "B"});
+    LookedUp answer;
+    for (const LookUp::Item& item : shell.look_ups) {
+      answer.items.push_back(
+          {item.package, 0, item.generation, LookedUp::Miss{.last_memory_bytes = 60}});
+    }
+    shell.Send(answer);
+    shell.Send(WorkerAttached{shell.spawned[0], 2, {}, memory_bytes});
+    EXPECT_EQ(shell.HasOpenJob("A") + shell.HasOpenJob("B"), memory_bytes == 100 ? 1 : 2);
+    shell.Finish();
+    EXPECT_TRUE(shell.Says("ended\n"));
+  }
+}
+
+TEST(BalanceTest, StripedDealsPackagesOutByTheirNames) {
+  const std::string project = "A ~ 9000\nB ~ 1\nC ~ 1\nD ~ 1\nE ~ 1\nF ~ 1\n";
+  const std::vector<std::string> names = {"A", "B", "C", "D", "E", "F"};
+  const auto workers_of = [&](const std::vector<std::string>& order) {
+    CookOptions options;
+    options.workers = 3;
+    options.policy = PlacementPolicy::kStriped;
+    CoreHarness shell(project + "First\n", options);
+    shell.slots = 9;
+    shell.hold_look_ups = true;
+    std::vector<std::string> all = order;
+    all.insert(all.begin(), "First");
+    shell.Request(all);
+    for (const std::string& name : all) {  // with the first come the workers
+      for (const LookUp::Item& item : shell.look_ups) {
+        if (item.package == shell.Id(name))
+          shell.Send(LookedUp{{{item.package, 0, item.generation, LookedUp::Miss{}}}});
+      }
+    }
+    std::vector<uint32_t> workers;
+    for (const std::string& name : names) workers.push_back(shell.JobOf(name).worker.value());
+    return workers;
+  };
+  const std::vector<uint32_t> workers = workers_of(names);
+  EXPECT_EQ(workers_of({"F", "D", "B", "A", "C", "E"}), workers);
+  EXPECT_GT(std::set<uint32_t>(workers.begin(), workers.end()).size(), 1u);
+}
+
+TEST(CostsTest, TheHighestRatioOfMemoryIsGuessedByAndSinks) {
+  Costs costs;
+  const CostTraits traits = costs.TraitsOf("texture", 16 << 20);
+  EXPECT_EQ(costs.GuessMemory(traits), 0u);
+  costs.MeasuredMemory(traits, 64 << 20);
+  EXPECT_EQ(costs.GuessMemory(traits), 64u << 20);
+  costs.MeasuredMemory(traits, 32 << 20);
+  EXPECT_LT(costs.GuessMemory(traits), 64u << 20);
+  EXPECT_GT(costs.GuessMemory(traits), 63u << 20);
+  EXPECT_EQ(costs.GuessMemory(costs.TraitsOf("texture", 48 << 20)) / 2, costs.GuessMemory(traits));
 }
 
 TEST(CostsTest, TheCookersOwnMeasureComesBeforeTheSizeAlone) {

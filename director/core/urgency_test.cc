@@ -76,16 +76,16 @@ TEST(UrgencyTest, SoManyAtOneWorkerAndNotMore) {
 TEST(UrgencyTest, ItGoesWhereItBeginsFirst) {
   CoreHarness shell = Busy(2);
   shell.Pass(absl::Milliseconds(100));
-  // Worker 1 has just begun another; worker 0 is nearer to its end.
-  for (int i = 0; i < 9; ++i) {
+  // Worker 0 has just begun another; worker 1 is nearer to its end.
+  for (int i = 8; i >= 0; --i) {  // the last that was found is the first to run
     const std::string name = "P" + std::to_string(i);
-    if (shell.HasOpenJob(name) && shell.JobOf(name).worker == WorkerId(1)) {
+    if (shell.HasOpenJob(name) && shell.JobOf(name).worker == WorkerId(0)) {
       shell.Saved(name);
       break;
     }
   }
   AnswerNow(shell);
-  EXPECT_EQ(shell.JobOf("Now").worker, WorkerId(0));
+  EXPECT_EQ(shell.JobOf("Now").worker, WorkerId(1));
 }
 
 TEST(UrgencyTest, APackageThatBecomesBlockingIsTakenOutOfTheMiddleOfAQueue) {
