@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/base/threads.h"
 #include "common/content/byte_codec.h"
 #include "common/content/digest_cache.h"
 #include "common/content/name.h"
@@ -399,13 +400,9 @@ void InParallel(size_t count, const std::function<void(size_t)>& look) {
   constexpr size_t kEachMin = 16;
   const size_t cores = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 8);
   std::atomic<size_t> next = 0;
-  const auto work = [&] {
+  RunOnThreads(std::min(cores, count / kEachMin), [&](size_t) {
     for (size_t i = next++; i < count; i = next++) look(i);
-  };
-  std::vector<std::thread> threads;
-  while (threads.size() + 1 < std::min(cores, count / kEachMin)) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  });
 }
 
 }  // namespace

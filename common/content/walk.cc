@@ -20,6 +20,7 @@
 
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/base/threads.h"
 #include "common/content/name.h"
 #include "common/content/utf8.h"
 #include "fmt/format.h"
@@ -82,12 +83,7 @@ class Walker {
                                ? (options_.threads > 0 ? options_.threads : std::min(cores, 8u))
                                : 1;
     std::vector<std::vector<SeenFile>> seen(count);
-    std::vector<std::thread> threads;
-    for (unsigned i = 1; i < count; ++i) {
-      threads.emplace_back([this, &seen, i] { Work(seen[i]); });
-    }
-    Work(seen[0]);
-    for (std::thread& thread : threads) thread.join();
+    RunOnThreads(count, [this, &seen](size_t i) { Work(seen[i]); });
     if (files_ > kFilesMax) {
       return absl::ResourceExhaustedError(fmt::format(
           "the mounts hold more than {} files; do links to folders multiply them?", kFilesMax));

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/memory_limit.h"
 #include "common/base/status_macros.h"
 #include "common/store/serve/store_server.h"
 #include "director/cli/commands.h"
@@ -76,6 +78,19 @@ Check CheckDescriptors() {
           fmt::format("limit {}{}", limit.rlim_cur, ok ? "" : "; raise it: ulimit -n 4096")};
 }
 
+// What cooks may use here: memory of the machine, or of the control groups around this process.
+Check CheckMemory() {
+  const MemoryRoom room = MemoryLimits().Sample();
+  if (room.limit_bytes == 0) return {"memory", true, "unknown: /proc/meminfo does not say"};
+  constexpr uint64_t kMiB = 1 << 20;
+  std::string text =
+      fmt::format("{} MiB ({})", room.limit_bytes / kMiB, EscapeControl(room.limit_source));
+  if (room.left_bytes.has_value())
+    text +=
+        fmt::format(", {} MiB left ({})", *room.left_bytes / kMiB, EscapeControl(room.left_source));
+  return {"memory", true, text};
+}
+
 }  // namespace
 
 int RunDoctor(const GlobalOptions& options) {
@@ -91,6 +106,7 @@ int RunDoctor(const GlobalOptions& options) {
     checks.push_back({"cookers", false, MessageOf(cookers.status())});
   }
   checks.push_back({"cores", true, fmt::format("{}", std::thread::hardware_concurrency())});
+  checks.push_back(CheckMemory());
   checks.push_back(CheckDescriptors());
   const auto project = OpenProject(options);
   std::vector<project::Origin> origins;

@@ -1,15 +1,18 @@
 #include "director/shell/describe.h"
 
 #include <fcntl.h>
-#include <signal.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_split.h"
 #include "common/base/child_process.h"
+#include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
@@ -22,7 +25,8 @@ namespace {
 constexpr size_t kOutputBytesMax = 16 << 20;
 
 absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv,
-                                     const std::vector<std::string>& environment) {
+                                     const std::vector<std::string>& environment,
+                                     absl::Duration wait_max) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", argv[0]);
   FileDescriptor read_end(ends[0]);
@@ -35,21 +39,34 @@ absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv,
   write_end.Reset();
   std::string output;
   char buffer[1 << 16];
+  SystemClock clock;
+  const absl::Time deadline = clock.Monotonic() + wait_max;
+  bool is_too_late = false;
   while (true) {
+    const int64_t left_ms = absl::ToInt64Milliseconds(deadline - clock.Monotonic());
+    pollfd event{read_end.get(), POLLIN, 0};
+    const int ready =
+        left_ms <= 0 ? 0 : ::poll(&event, 1, static_cast<int>(std::min<int64_t>(left_ms, 1 << 30)));
+    if (ready < 0 && errno == EINTR) continue;
+    is_too_late = ready == 0;
+    if (is_too_late) break;
     const ssize_t count = ::read(read_end.get(), buffer, sizeof(buffer));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0 || output.size() > kOutputBytesMax) break;
     output.append(buffer, static_cast<size_t>(count));
   }
   const bool is_too_long = output.size() > kOutputBytesMax;
-  if (is_too_long) child.Kill(SIGKILL);  // it waits for us to read on
-  const ExitStatus exit = child.Wait();
+  std::optional<ExitStatus> exit;  // one that did not end is killed with `child`
+  if (!is_too_long && !is_too_late) exit = child.WaitFor(deadline - clock.Monotonic());
   if (is_too_long)
     return absl::UnavailableError(
         fmt::format("{} {} prints more than {} bytes", argv[0], argv.back(), kOutputBytesMax));
-  if (!exit.ok())
+  if (!exit.has_value())
+    return absl::UnavailableError(fmt::format("{} {} did not end within {} ms", argv[0],
+                                              argv.back(), absl::ToInt64Milliseconds(wait_max)));
+  if (!exit->ok())
     return absl::UnavailableError(
-        fmt::format("{} {} ended with {}", argv[0], argv.back(), exit.ToString()));
+        fmt::format("{} {} ended with {}", argv[0], argv.back(), exit->ToString()));
   return output;
 }
 
@@ -61,9 +78,9 @@ nlohmann::json StatOf(const std::string& path) {
 
 // The program and the libraries that the dynamic loader says it loads (ld.so(8),
 // LD_TRACE_LOADED_OBJECTS).
-std::vector<std::string> FilesOf(const std::string& program) {
+std::vector<std::string> FilesOf(const std::string& program, absl::Duration wait_max) {
   std::vector<std::string> files = {program};
-  const auto listing = OutputOf({program, "describe"}, {"LD_TRACE_LOADED_OBJECTS=1"});
+  const auto listing = OutputOf({program, "describe"}, {"LD_TRACE_LOADED_OBJECTS=1"}, wait_max);
   if (!listing.ok()) return files;
   for (const auto line : absl::StrSplit(*listing, '\n')) {
     const std::string_view text(line.data(), line.size());
@@ -97,13 +114,14 @@ std::optional<std::vector<record::CookerDescription>> FromCache(const std::strin
 
 // Asks the program itself, and remembers its answer.
 absl::StatusOr<std::vector<record::CookerDescription>> Ask(const std::string& program,
-                                                           const std::string& cache_file) {
+                                                           const std::string& cache_file,
+                                                           absl::Duration wait_max) {
   // Before it runs: one that is replaced meanwhile is asked again.
   nlohmann::json files = nlohmann::json::object();
   if (!cache_file.empty()) {
-    for (const std::string& file : FilesOf(program)) files[file] = StatOf(file);
+    for (const std::string& file : FilesOf(program, wait_max)) files[file] = StatOf(file);
   }
-  const auto json = OutputOf({program, "describe"}, {});
+  const auto json = OutputOf({program, "describe"}, {}, wait_max);
   if (!json.ok())
     return absl::UnavailableError(
         fmt::format("asking {} for its cookers: {}", program, MessageOf(json.status())));
@@ -124,13 +142,14 @@ absl::StatusOr<std::vector<record::CookerDescription>> Ask(const std::string& pr
 }  // namespace
 
 absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
-                                        const std::string& cache_file, bool binary_identity) {
+                                        const std::string& cache_file, bool binary_identity,
+                                        absl::Duration wait_max) {
   Cookers cookers;
   auto cached = cache_file.empty() ? std::nullopt : FromCache(cache_file, worker_program);
   if (cached) {
     cookers.descriptions = *std::move(cached);
   } else {
-    ASSIGN_OR_RETURN(cookers.descriptions, Ask(worker_program, cache_file));
+    ASSIGN_OR_RETURN(cookers.descriptions, Ask(worker_program, cache_file, wait_max));
   }
   cookers.json = record::EncodeDescriptions(cookers.descriptions);
   if (binary_identity) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/record/cooker_description.h"
 
 namespace galley::director {
@@ -15,10 +16,12 @@ struct Cookers {
   std::vector<record::CookerDescription> descriptions;
 };
 
-// `cache_file` may be empty. UNAVAILABLE: the program cannot be run (names it), or prints nonsense.
+// `cache_file` may be empty. UNAVAILABLE: the program cannot be run (names it), prints nonsense, or
+// has not ended after `wait_max`.
 // `binary_identity`: every cooker's identity becomes the digest of the program ([cook] identity =
 // "binary").
 absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
-                                        const std::string& cache_file, bool binary_identity);
+                                        const std::string& cache_file, bool binary_identity,
+                                        absl::Duration wait_max = absl::Seconds(60));
 
 }  // namespace galley::director

@@ -109,6 +109,15 @@ TEST_F(DescribeTest, AWorkerThatCannotBeAskedIsNamed) {
   EXPECT_THAT(Identity(), HasSubstr(Host("worker")));
 }
 
+TEST_F(DescribeTest, AWorkerThatNeverAnswersIsEnded) {
+  for (const char* script : {"exec sleep 1000\n", "exec >&-\nexec sleep 1000\n"}) {
+    WriteScript(script);
+    const auto cookers = DescribeCookers(Host("worker"), "", false, absl::Milliseconds(300));
+    EXPECT_TRUE(absl::IsUnavailable(cookers.status())) << cookers.status();
+    EXPECT_THAT(cookers.status().ToString(), HasSubstr("did not end within"));
+  }
+}
+
 TEST_F(DescribeTest, AWorkerThatNeverStopsTalkingIsEnded) {
   WriteScript("exec yes\n");
   EXPECT_TRUE(absl::IsUnavailable(Describe().status())) << Describe().status();

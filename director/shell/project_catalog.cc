@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/base/status_macros.h"
+#include "common/base/threads.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
 
@@ -55,10 +56,7 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
   unsigned threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<size_t>(threads, files.size() / (4 * kChunk) + 1));
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
-  work();
-  for (std::thread& thread : others) thread.join();
+  RunOnThreads(threads, [&](size_t) { work(); });
 
   for (size_t i = 0; i < files.size(); ++i) {
     if (is_package[i] == 0) continue;

@@ -12,6 +12,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/base/temporary_folder.h"
 #include "common/content/name.h"
 #include "common/content/snapshot.h"
 #include "fmt/format.h"
@@ -155,11 +156,9 @@ class FileCook {
   }
 
   absl::StatusOr<SaveReport> Cook() {
-    ASSIGN_OR_RETURN(const std::string scratch,
-                     MakeTemporaryDirectory(fs::temp_directory_path().string(), "galley-cook-"));
-    const auto saved = CookIn(scratch);
-    RemoveAll(scratch).IgnoreError();
-    return saved;
+    ASSIGN_OR_RETURN(const TemporaryFolder scratch,
+                     TemporaryFolder::Make(fs::temp_directory_path().string(), "galley-by-hand-"));
+    return CookIn(scratch.path());
   }
 
   absl::Status Write(const SaveReport& saved) const {

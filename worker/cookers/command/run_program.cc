@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -82,7 +82,8 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_
   if (::fcntl(write_end.get(), F_SETFL, 0) != 0)
     return ErrnoStatus(errno, "pipe for", options.argv[0]);
   options.inherit = {{write_end.get(), 1}, {write_end.get(), 2}};
-  const absl::Time deadline = absl::Now() + time_max;
+  SystemClock clock;
+  const absl::Time deadline = clock.Monotonic() + time_max;
   ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(options));
   write_end.Reset();
 
@@ -90,7 +91,7 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_
   Capture capture;
   bool is_open = true;
   while (!HasEnded(child.pid())) {
-    const absl::Duration left = deadline - absl::Now();
+    const absl::Duration left = deadline - clock.Monotonic();
     if (left <= absl::ZeroDuration()) {
       run.timed_out = true;
       break;

@@ -1,0 +1,228 @@
+#include "common/base/memory_limit.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+
+namespace galley {
+namespace {
+
+constexpr uint64_t kFileBytesMax = 1 << 20;
+// v1 says "no limit" with the greatest number of whole pages that a signed long holds.
+constexpr uint64_t kNoLimit = uint64_t{1} << 62;
+constexpr size_t kDepthMax = 256;  // of nested groups
+
+struct Mount {
+  std::string root;  // of the hierarchy, as seen at `point`
+  std::string point;
+};
+
+// mountinfo writes space, tab, newline and backslash as three octal digits.
+std::string Unescape(const std::string& text) {
+  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
+        is_octal(text[i + 3])) {
+      plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                                 (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+bool HasWord(const std::string& list, const std::string& word) {
+  std::istringstream words(list);
+  for (std::string one; std::getline(words, one, ',');) {
+    if (one == word) return true;
+  }
+  return false;
+}
+
+// Line of mountinfo: id parent device root point options [tags...] - type source super-options.
+std::vector<Mount> MountsOf(const std::string& mountinfo, bool is_v2) {
+  std::vector<Mount> mounts;
+  std::istringstream lines(mountinfo);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string id, parent, device, root, point, word, type, source, options;
+    words >> id >> parent >> device >> root >> point;
+    while (words >> word && word != "-") {
+    }
+    words >> type >> source >> options;
+    const bool is_ours = is_v2 ? type == "cgroup2" : type == "cgroup" && HasWord(options, "memory");
+    if (is_ours) mounts.push_back({Unescape(root), Unescape(point)});
+  }
+  return mounts;
+}
+
+// The group's path below the mount; empty: the mount's own root, also where the group lies outside
+// of what the mount shows (as in a container).
+std::string Below(const std::string& path, const Mount& mount) {
+  if (path.find("/..") != std::string::npos) return "";
+  std::string below = path;
+  if (mount.root != "/") {
+    if (!path.starts_with(mount.root)) return "";
+    below = path.substr(mount.root.size());
+    if (!below.empty() && below[0] != '/') return "";
+  }
+  while (!below.empty() && below.back() == '/') below.pop_back();
+  return below;
+}
+
+std::optional<uint64_t> Parse(const std::string& text) {
+  const size_t end = text.find_last_not_of(" \n");
+  const size_t size = end == std::string::npos ? 0 : end + 1;
+  uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + size, number);
+  if (size == 0 || error != std::errc() || rest != text.data() + size) return std::nullopt;
+  return number;
+}
+
+void Lower(std::optional<uint64_t>& least, std::string& least_source, uint64_t bytes,
+           const std::string& source) {
+  if (least.has_value() && *least <= bytes) return;
+  least = bytes;
+  least_source = source;
+}
+
+}  // namespace
+
+MemoryLimits::MemoryLimits(std::string root) : root_(std::move(root)) {
+  const auto cgroup = ReadFile(root_ + "/proc/self/cgroup", kFileBytesMax);
+  if (!cgroup.ok()) return;  // a kernel without groups
+  // Line: number:controllers:path; v2 has number 0 and no controllers.
+  std::istringstream lines(*cgroup);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos || second + 1 >= line.size() || line[second + 1] != '/') {
+      if (!line.empty()) Ignore(root_ + "/proc/self/cgroup", "a line is not number:names:/path");
+      continue;
+    }
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const bool is_v2 = controllers.empty();
+    if (is_v2 || HasWord(controllers, "memory")) AddGroups(is_v2, line.substr(second + 1));
+  }
+}
+
+void MemoryLimits::AddGroups(bool is_v2, const std::string& path) {
+  const auto mountinfo = ReadFile(root_ + "/proc/self/mountinfo", kFileBytesMax);
+  if (!mountinfo.ok()) return;
+  const std::vector<Mount> mounts = MountsOf(*mountinfo, is_v2);
+  if (mounts.empty()) return;
+  const std::string point = root_ + mounts.front().point;
+  std::string below = Below(path, mounts.front());
+  bool is_innermost = true;
+  for (size_t depth = 0; depth < kDepthMax; ++depth) {
+    if (FileExists(point + below)) {
+      groups_.push_back({point + below, is_v2, is_innermost});
+      is_innermost = false;
+    }
+    if (below.empty()) return;
+    below.resize(below.rfind('/'));
+  }
+}
+
+std::vector<std::string> MemoryLimits::Folders() const {
+  std::vector<std::string> folders;
+  for (const Group& group : groups_) folders.push_back(group.folder);
+  return folders;
+}
+
+void MemoryLimits::Ignore(const std::string& file, const std::string& why) {
+  if (ignored_.insert(file).second) LogWarning("memory: {} is ignored: {}", file, why);
+}
+
+// nullopt: no limit, not there, or ignored.
+std::optional<uint64_t> MemoryLimits::Number(const std::string& file, bool may_be_absent) {
+  const auto text = ReadFile(file, kFileBytesMax);
+  if (!text.ok()) {
+    if (!may_be_absent || FileExists(file)) Ignore(file, std::string(text.status().message()));
+    return std::nullopt;
+  }
+  if (text->starts_with("max")) return std::nullopt;
+  const std::optional<uint64_t> number = Parse(*text);
+  if (!number.has_value()) {
+    Ignore(file, "expected a number of bytes, found \"" +
+                     EscapeControl(text->substr(0, std::min<size_t>(text->size(), 40))) + "\"");
+  }
+  return number;
+}
+
+// Of a file of lines "name value [unit]". nullopt: it has none.
+std::optional<uint64_t> MemoryLimits::Field(const std::string& file, const std::string& name) {
+  const auto text = ReadFile(file, kFileBytesMax);
+  if (!text.ok()) return std::nullopt;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string key, value;
+    if (!(words >> key >> value) || key != name) continue;
+    const std::optional<uint64_t> number = Parse(value);
+    if (!number.has_value()) Ignore(file, "the value of " + name + " is no number");
+    return number;
+  }
+  return std::nullopt;
+}
+
+void MemoryLimits::SampleMachine(MemoryRoom& room) {
+  const std::string file = root_ + "/proc/meminfo";
+  const std::optional<uint64_t> total_kib = Field(file, "MemTotal:");
+  const std::optional<uint64_t> available_kib = Field(file, "MemAvailable:");
+  if (total_kib.has_value() && *total_kib > 0 && *total_kib < kNoLimit / 1024) {
+    room.limit_bytes = *total_kib * 1024;
+    room.limit_source = "machine";
+  }
+  if (available_kib.has_value() && *available_kib < kNoLimit / 1024) {
+    room.left_bytes = *available_kib * 1024;
+    room.left_source = "machine";
+  }
+}
+
+void MemoryLimits::SampleGroup(const Group& group, MemoryRoom& room) {
+  const std::string limit_file =
+      group.folder + (group.is_v2 ? "/memory.max" : "/memory.limit_in_bytes");
+  // The root of v2, and v2 beside v1, have no such file.
+  const std::optional<uint64_t> limit = Number(limit_file, /*may_be_absent=*/true);
+  if (!limit.has_value() || *limit >= kNoLimit) return;
+  if (*limit == 0) return Ignore(limit_file, "a limit of 0 bytes, under which nothing could run");
+  if (room.limit_bytes == 0 || *limit < room.limit_bytes) {
+    room.limit_bytes = *limit;
+    room.limit_source = limit_file;
+  }
+  const std::optional<uint64_t> used =
+      Number(group.folder + (group.is_v2 ? "/memory.current" : "/memory.usage_in_bytes"), false);
+  if (!used.has_value()) return;
+  const uint64_t droppable =
+      Field(group.folder + "/memory.stat", group.is_v2 ? "inactive_file" : "total_inactive_file")
+          .value_or(0);
+  const uint64_t kept = *used - std::min(*used, droppable);
+  Lower(room.left_bytes, room.left_source, *limit - std::min(*limit, kept), limit_file);
+}
+
+MemoryRoom MemoryLimits::Sample() {
+  MemoryRoom room;
+  SampleMachine(room);
+  for (const Group& group : groups_) SampleGroup(group, room);
+  return room;
+}
+
+uint64_t MemoryLimits::OomKills() {
+  uint64_t sum = 0;
+  for (const Group& group : groups_) {
+    if (!group.is_innermost) continue;
+    const std::string file =
+        group.folder + (group.is_v2 ? "/memory.events" : "/memory.oom_control");
+    sum += Field(file, "oom_kill").value_or(0);
+  }
+  return sum;
+}
+
+}  // namespace galley
