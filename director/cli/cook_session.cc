@@ -480,6 +480,7 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
     summary_.bytes_read = outcome_->bytes_read;
     summary_.bytes_stored = outcome_->bytes_stored;
     summary_.bytes_deduplicated = outcome_->bytes_deduplicated;
+    summary_.collections = outcome_->collections;
     for (const auto& [platform, root] : outcome_->roots) summary_.roots[platform] = root.ToString();
     if (!outcome_->ended.infrastructure_error.empty()) {
       code = kInfrastructure;

@@ -42,6 +42,12 @@ Summary MakeSummary() {
   summary.bytes_read = 41;
   summary.bytes_stored = 42;
   summary.bytes_deduplicated = 43;
+  summary.collections = {.soft_limit = 61,
+                         .hard_limit = 62,
+                         .package_count = 63,
+                         .idle = 64,
+                         .restarts = 65,
+                         .pauses = 66};
   summary.warnings = {{"/Game/a.png", "windows", "no normals"}};
   summary.failures = {
       {"/Game/x.png", "windows", "save", "truncated", Digest::Of("log").ToString()}};

@@ -13,12 +13,6 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(20);
-// The cost of making results durable is that of a group, not of a result. While jobs run and nobody
-// waits for these results, commits begin twenty times as far apart as one takes, within bounds.
-constexpr int kCommitShare = 20;
-constexpr absl::Duration kCommitPeriodMin = absl::Milliseconds(10);
-constexpr absl::Duration kCommitPeriodMax = absl::Milliseconds(100);
-constexpr size_t kCommitAtOnce = 512;
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
 constexpr absl::Duration kStopGrace = absl::Seconds(2);
 
@@ -107,6 +101,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   outcome.bytes_read = reports_.counters().bytes_read;
   outcome.bytes_stored = bytes_stored_;
   outcome.bytes_deduplicated = bytes_deduplicated_;
+  outcome.collections = SumOfCollections();
   outcome.world = world_.Get();
   for (uint32_t i = 0; i < core_->package_count(); ++i) {
     std::vector<InstigatorRecord> records;
@@ -151,9 +146,9 @@ absl::Duration DirectorShell::Patience() {
 }
 
 absl::Time DirectorShell::NextCommit() const {
-  if (is_commit_urgent_ || pending_commit_.size() >= kCommitAtOnce || !core_->has_jobs())
-    return absl::InfinitePast();
-  return last_commit_ + commit_period_;
+  return pacing_.Next({.results = pending_commit_.size(),
+                       .is_urgent = is_commit_urgent_,
+                       .has_jobs = core_->has_jobs()});
 }
 
 void DirectorShell::StepCore(const Event& event) {
@@ -359,38 +354,37 @@ void DirectorShell::StartCommit() {
 
 void DirectorShell::CommitPending() {
   if (pending_commit_.empty()) return;
-  last_commit_ = clock_.Monotonic();
+  const absl::Time begun = clock_.Monotonic();
+  pacing_.Begun(begun);
   is_commit_urgent_ = false;
   ++commits_running_;
-  commit_thread_.Post(
-      [this, begun = last_commit_, persist = Persist{std::exchange(pending_commit_, {})}] {
-        const int64_t started = absl::ToUnixMicros(clock_.Now());
-        CommitOutcome outcome =
-            CommitGroup(store_, journal_, results_, persist, [this](const StoredResult& stored) {
-              return FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
-                                    stored.observed);
-            });
-        trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
-                    .category = "commit",
-                    .worker = "director",
-                    .slot = 1,
-                    .started_us = started,
-                    .duration_us = absl::ToUnixMicros(clock_.Now()) - started});
-        if (!outcome.event.error.empty()) LogError("{}", outcome.event.error);
-        for (const CommitOutcome::Alarm& alarm : outcome.alarms)
-          LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
-        Post(Internal([this, begun, outcome = std::move(outcome)] {
-          --commits_running_;
-          commit_period_ = std::clamp(kCommitShare * (clock_.Monotonic() - begun), kCommitPeriodMin,
-                                      kCommitPeriodMax);
-          bytes_stored_ += outcome.bytes_stored;
-          bytes_deduplicated_ += outcome.bytes_deduplicated;
-          for (const CommitOutcome::Alarm& alarm : outcome.alarms)
-            listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
-          for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
-          StepCore(outcome.event);
-        }));
-      });
+  commit_thread_.Post([this, begun, persist = Persist{std::exchange(pending_commit_, {})}] {
+    const int64_t started = absl::ToUnixMicros(clock_.Now());
+    CommitOutcome outcome =
+        CommitGroup(store_, journal_, results_, persist, [this](const StoredResult& stored) {
+          return FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
+                                stored.observed);
+        });
+    trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
+                .category = "commit",
+                .worker = "director",
+                .slot = 1,
+                .started_us = started,
+                .duration_us = absl::ToUnixMicros(clock_.Now()) - started});
+    if (!outcome.event.error.empty()) LogError("{}", outcome.event.error);
+    for (const CommitOutcome::Alarm& alarm : outcome.alarms)
+      LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
+    Post(Internal([this, begun, outcome = std::move(outcome)] {
+      --commits_running_;
+      pacing_.Ended(begun, clock_.Monotonic());
+      bytes_stored_ += outcome.bytes_stored;
+      bytes_deduplicated_ += outcome.bytes_deduplicated;
+      for (const CommitOutcome::Alarm& alarm : outcome.alarms)
+        listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
+      for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
+      StepCore(outcome.event);
+    }));
+  });
 }
 
 // Commit thread: in order with the commits, so that every record of the journal was made in the

@@ -29,6 +29,7 @@
 #include "director/journal/journal.h"
 #include "director/launch/launcher.h"
 #include "director/serve/worker_service.h"
+#include "director/shell/commit_pacing.h"
 #include "director/shell/committer.h"
 #include "director/shell/lookup.h"
 #include "director/shell/observer.h"
@@ -64,6 +65,13 @@ struct ShellListener {
   virtual void OnProgress(const Counters& counters) = 0;
 };
 
+// How often executors gave memory back between two jobs, by reason; proto/galley/v1/worker.proto.
+struct Collections {
+  uint64_t soft_limit = 0, hard_limit = 0, package_count = 0, idle = 0;
+  uint64_t restarts = 0;  // of executors that a collection did not help
+  uint64_t pauses = 0;    // for want of memory on the machine
+};
+
 struct ShellOutcome {
   CookEnded ended;
   Counters counters;
@@ -71,6 +79,7 @@ struct ShellOutcome {
   uint64_t bytes_read = 0;
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
+  Collections collections;
   WorldPtr world;  // as it was at the end
   std::vector<std::pair<std::string, std::vector<InstigatorRecord>>>
       instigators;  // of every package in the cook
@@ -117,6 +126,7 @@ class DirectorShell {
   absl::StatusOr<v1::ToWorker> OnAttach(const std::string& worker_id, const v1::FromWorker& first);
   void OnMessage(const std::string& worker_id, const v1::FromWorker& message);
   void OnWorkerExit(const WorkerExit& exit);
+  Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
   void RecordPublished(const BuildRoot& build);
@@ -152,6 +162,7 @@ class DirectorShell {
   std::vector<Message> inbox_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, uint64_t> segment_used_
       GALLEY_GUARDED_BY(mutex_);  // worker -> last segment given
+  std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
 
   // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
@@ -163,8 +174,7 @@ class DirectorShell {
   std::vector<Persist::Item> pending_commit_;
   int commits_running_ = 0;
   bool is_commit_urgent_ = false;
-  absl::Time last_commit_ = absl::InfinitePast();
-  absl::Duration commit_period_;
+  CommitPacing pacing_;
   std::map<std::string, Digest> roots_;
   std::map<PlatformIndex, BuildRoot> last_build_;
   uint64_t bytes_stored_ = 0;

@@ -41,8 +41,9 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     base::MutexLock lock(mutex_);
     segment_used_[worker_id] = segment;
   }
-  LogInfo("worker={} attached machine={} slots={} pid={}", worker_id, first.hello().machine(),
-          first.hello().slots(), first.hello().pid());
+  LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={}", worker_id,
+          first.hello().machine(), first.hello().slots(), first.hello().pid(),
+          first.hello().memory_bytes());
   return message;
 }
 
@@ -57,6 +58,12 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   for (const v1::LogLine& line : message.log()) {
     LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());
   }
+  if (message.memory_limit_bytes() > 0)
+    LogInfo("worker={} memory_bytes={}", worker_id, message.memory_limit_bytes());
+  if (message.has_collections()) {
+    base::MutexLock lock(mutex_);
+    collections_[worker_id] = message.collections();
+  }
   if (!message.unfit().empty()) {
     LogError("worker={} cannot work: {}", worker_id, message.unfit());
     Post(Event(WorkerUnfit{worker, message.unfit()}));
@@ -70,6 +77,20 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   Post(Internal([this, reported = std::move(reported), world_number]() mutable {
     TakeReports(std::move(reported), world_number);
   }));
+}
+
+Collections DirectorShell::SumOfCollections() {
+  Collections sum;
+  base::MutexLock lock(mutex_);
+  for (const auto& [worker, counts] : collections_) {
+    sum.soft_limit += counts.soft_limit();
+    sum.hard_limit += counts.hard_limit();
+    sum.package_count += counts.package_count();
+    sum.idle += counts.idle();
+    sum.restarts += counts.restarts();
+    sum.pauses += counts.pauses();
+  }
+  return sum;
 }
 
 // A worker gets its next segment when the present one is half full, so that it never waits for one.

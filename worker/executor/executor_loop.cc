@@ -4,6 +4,7 @@
 #ifdef GALLEY_HAS_MIMALLOC
 #include <mimalloc.h>
 #endif
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -60,6 +61,9 @@ uint64_t PeakBytes() {
 void GiveBack() {
 #ifdef GALLEY_HAS_MIMALLOC
   ::mi_collect(/*force=*/true);
+#endif
+#ifdef __GLIBC__
+  ::malloc_trim(0);  // libraries that bring their own use of it
 #endif
 }
 
@@ -142,6 +146,9 @@ class Executor {
         case v1::ToExecutor::kJob:
           RETURN_IF_ERROR(RunAndTell(message.job()));
           break;
+        case v1::ToExecutor::kCollect:
+          RETURN_IF_ERROR(Collect(message.collect().full()));
+          break;
         case v1::ToExecutor::WHAT_NOT_SET:
           return absl::InvalidArgumentError("the session sent an empty message");
       }
@@ -177,6 +184,20 @@ class Executor {
     if (snapshots_.size() >= kSnapshotsKept) snapshots_.pop_front();
     snapshots_.push_back({.file = file, .snapshot = std::move(snapshot), .view = std::move(view)});
     return &snapshots_.back();
+  }
+
+  // Cookers keep nothing from job to job (codec contexts and compiled includes are a job's own), so
+  // what is warm is files, and in a full collection older snapshots and the digests of tools.
+  absl::Status Collect(bool is_full) {
+    warm_files_.set_bytes_max(0);  // the next job says how much there may be
+    if (is_full) {
+      while (snapshots_.size() > 1) snapshots_.pop_front();
+      tools_ = ToolDigests();
+    }
+    GiveBack();
+    v1::FromExecutor collected;
+    collected.mutable_collected();
+    return sink_.Send(collected, {});
   }
 
   absl::Status RunAndTell(const v1::ExecutorJob& job) {

@@ -24,6 +24,10 @@ DeathVerdict Judge(const Death& death) {
     case KilledFor::kNothing:
       break;
   }
+  if (death.exit.signal == SIGKILL && death.was_out_of_memory) {
+    return {v1::Failed::MEMORY,
+            "was killed by the kernel, as its control group had no memory left (oom_kill)"};
+  }
   if (death.exit.signal == SIGKILL) {
     return {v1::Failed::INFRASTRUCTURE,
             "its executor was killed by signal 9 (Killed), which Galley did not send"};

@@ -14,6 +14,7 @@ enum class KilledFor { kNothing, kMemory, kTimeout, kCancel, kProtocol, kStore }
 struct Death {
   ExitStatus exit;
   KilledFor killed_for = KilledFor::kNothing;
+  bool was_out_of_memory = false;  // the kernel killed in this control group meanwhile
   uint64_t memory_bytes_max = 0;
   absl::Duration timeout;
   std::string detail;  // for kProtocol and kStore
@@ -24,8 +25,8 @@ struct DeathVerdict {
   std::string error;
 };
 
-// A SIGKILL that the session did not send is INFRASTRUCTURE (the machine's own reaper, an
-// operator); any other end is the cooker's crash.
+// A SIGKILL that the session did not send is INFRASTRUCTURE (an operator, the machine's own reaper)
+// unless the limit of the control group explains it; any other end is the cooker's crash.
 DeathVerdict Judge(const Death& death);
 
 }  // namespace galley::worker

@@ -24,6 +24,14 @@ TEST(DeathTest, AKillThatWasNotOursIsTheMachines) {
   EXPECT_EQ(Judge({.exit = {.signal = SIGKILL}}).cause, v1::Failed::INFRASTRUCTURE);
 }
 
+TEST(DeathTest, AKillOfTheKernelForWantOfMemoryIsTheJobs) {
+  const DeathVerdict verdict = Judge({.exit = {.signal = SIGKILL}, .was_out_of_memory = true});
+  EXPECT_EQ(verdict.cause, v1::Failed::MEMORY);
+  EXPECT_THAT(verdict.error, HasSubstr("oom_kill"));
+  EXPECT_EQ(Judge({.exit = {.signal = SIGSEGV}, .was_out_of_memory = true}).cause,
+            v1::Failed::CRASHED);
+}
+
 TEST(DeathTest, AKillForMemoryNamesTheLimit) {
   const DeathVerdict verdict = Judge(
       {.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kMemory, .memory_bytes_max = 12345});

@@ -27,6 +27,7 @@ constexpr int kSendTimeoutSeconds = 10;
 constexpr size_t kLogLineBytesMax = 4'096;
 constexpr size_t kAheadBytesMax = 32 << 10;  // a sixth of the least socket buffer
 constexpr int kReadsToBlame = 64;
+constexpr int64_t kIdleMillisecondsMax = 60'000;
 constexpr size_t kStartErrorBytesMax = 500;  // what the loader says of a missing library
 
 std::string TailOfLog(std::string log) {
@@ -60,7 +61,9 @@ void ExecutorSlot::Push(Order order) {
   [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof(one));
 }
 
-void ExecutorSlot::Configure(v1::ExecutorSetup setup) { Push(std::move(setup)); }
+void ExecutorSlot::Configure(v1::ExecutorSetup setup, const CollectionLimits& collection) {
+  Push(SetupOrder{std::move(setup), collection});
+}
 void ExecutorSlot::Start(v1::ExecutorJob job) { Push(std::move(job)); }
 void ExecutorSlot::Stop(uint64_t attempt) { Push(StopOrder{attempt}); }
 
@@ -96,8 +99,9 @@ bool ExecutorSlot::TakeOrders() {
   }
 }
 
-void ExecutorSlot::Apply(v1::ExecutorSetup setup) {
-  setup_ = std::move(setup);
+void ExecutorSlot::Apply(SetupOrder order) {
+  setup_ = std::move(order.setup);
+  collection_.set_limits(order.collection);
   is_set_up_ = false;
   if (is_running()) return;  // the present job goes on with what it has
   if (const absl::Status status = EnsureExecutor(); !status.ok())
@@ -109,17 +113,57 @@ void ExecutorSlot::Apply(v1::ExecutorJob job) {
   SendDue();
 }
 
-// What an earlier job left in the heap must not count against the next one.
-bool ExecutorSlot::HasOutgrown(const v1::ExecutorJob& job) const {
-  return child_.running() && ResidentBytes(child_.pid()) > job.job().memory_bytes() / 2;
+// What an earlier job left in the heap must not count against the next one. 0: there is none.
+CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
+  if (!child_.running() || !is_ready_) return {};
+  return collection_.Next(clock_.Monotonic(), ResidentBytes(child_.pid()), job_bytes);
+}
+
+// REQUIRES: no job runs. True: the executor was asked, and the next job waits for its answer.
+bool ExecutorSlot::Collect(CollectionStep step) {
+  if (step.what == CollectionStep::What::kNothing) return false;
+  asked_ = {.step = step,
+            .before_bytes = ResidentBytes(child_.pid()),
+            .deadline = clock_.Monotonic() + kCollectMax};
+  if (step.what != CollectionStep::What::kRestart) {
+    v1::ToExecutor message;
+    message.mutable_collect()->set_full(step.what == CollectionStep::What::kFull);
+    if (SendToExecutor(message).ok()) return true;
+    asked_->step.what = CollectionStep::What::kRestart;
+  }
+  EndCollection(0);
+  Discard();
+  // The next executor starts at once, so that the next job finds it warm.
+  if (const absl::Status status = EnsureExecutor(); !status.ok())
+    LogWarning("executor: {}", MessageOf(status));
+  return false;
+}
+
+void ExecutorSlot::CollectIdle() {
+  if (is_running() || asked_.has_value()) return;
+  if (const absl::Time idle_at = collection_.IdleAt(); clock_.Monotonic() >= idle_at)
+    idle_seen_ = idle_at;
+  Collect(DueBefore(0));
+}
+
+void ExecutorSlot::EndCollection(uint64_t after_bytes) {
+  const Asked asked = *std::exchange(asked_, std::nullopt);
+  if (asked.step.what != CollectionStep::What::kRestart)
+    collection_.Collected(asked.step.what, after_bytes);
+  Emit(SlotCollected{.slot = options_.teller.slot,
+                     .step = asked.step,
+                     .before_bytes = asked.before_bytes,
+                     .after_bytes = after_bytes});
 }
 
 void ExecutorSlot::SendDue() {
-  while (sent_ < jobs_.size()) {
+  while (sent_ < jobs_.size() && !asked_.has_value()) {
     Held& held = jobs_[sent_];
     const bool is_ahead = is_running();
-    if (is_ahead && (!FitsAhead(held) || HasOutgrown(held.job))) return;
-    if (!is_ahead && HasOutgrown(held.job)) Discard();
+    if (is_ahead && !FitsAhead(held)) return;
+    const CollectionStep due = DueBefore(held.job.job().memory_bytes());
+    if (is_ahead && due.what != CollectionStep::What::kNothing) return;
+    if (!is_ahead && Collect(due)) return;
     held.was_ahead = is_ahead;
     absl::Status status = SendJob(held);
     if (absl::IsUnavailable(status) && is_ahead) return;  // its end is about to be read
@@ -198,6 +242,8 @@ absl::Status ExecutorSlot::StartExecutor() {
   frames_ = FrameReader();
   blobs_.clear();
   is_set_up_ = false;
+  collection_.Started();
+  oom_kills_ = memory_limits_.OomKills();
   return absl::OkStatus();
 }
 
@@ -226,12 +272,23 @@ absl::Status ExecutorSlot::SendToExecutor(const v1::ToExecutor& message) {
 void ExecutorSlot::Turn() {
   pollfd events[3] = {
       {wakeup_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}, {log_.get(), POLLIN, 0}};
-  const int timeout =
-      child_.running() ? static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod)) : -1;
-  ::poll(events, 3, is_running() ? timeout : -1);
+  ::poll(events, 3, PollMilliseconds());
   if (events[2].revents != 0) ReadLog();
   if (events[1].revents != 0) ReadSocket();
   if (child_.running()) CheckLimits();
+  CollectIdle();
+}
+
+// -1: until something comes.
+int ExecutorSlot::PollMilliseconds() {
+  if (!child_.running()) return -1;
+  if (is_running() || asked_.has_value())
+    return static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod));
+  const absl::Time idle_at = collection_.IdleAt();
+  if (idle_at == absl::InfiniteFuture() || idle_at == idle_seen_) return -1;
+  const absl::Duration wait = absl::Ceil(idle_at - clock_.Monotonic(), absl::Milliseconds(1));
+  return static_cast<int>(
+      std::clamp<int64_t>(absl::ToInt64Milliseconds(wait), 0, kIdleMillisecondsMax));
 }
 
 void ExecutorSlot::ReadLog() {
@@ -292,8 +349,19 @@ void ExecutorSlot::TakeReady(const Frame& frame) {
   if (!is_ready_) Lose(KilledFor::kProtocol, "its first word is not that it is ready");
 }
 
+void ExecutorSlot::TakeCollected(const Frame& frame) {
+  v1::FromExecutor message;
+  if (frame.kind != FrameKind::kMessage || !message.ParseFromString(frame.bytes) ||
+      !message.has_collected()) {
+    return Lose(KilledFor::kProtocol, "its answer to a collection is none");
+  }
+  EndCollection(ResidentBytes(child_.pid()));
+  SendDue();
+}
+
 void ExecutorSlot::TakeFrame(Frame frame) {
   if (!is_ready_) return TakeReady(frame);
+  if (asked_.has_value()) return TakeCollected(frame);
   if (!is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
   if (frame.kind == FrameKind::kBlob) {
     const absl::Time before = clock_.Monotonic();
@@ -328,6 +396,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (is_end) {
     jobs_.pop_front();
     --sent_;
+    collection_.JobEnded(clock_.Monotonic());
     if (!is_running()) {  // else what was read may be of the next, which runs already
       log_tail_.clear();
       log_line_.clear();
@@ -343,6 +412,8 @@ void ExecutorSlot::TakeFrame(Frame frame) {
 void ExecutorSlot::CheckLimits() {
   const absl::Time now = clock_.Monotonic();
   if (is_running() && now > jobs_.front().deadline + kEndGrace) return Blame(KilledFor::kTimeout);
+  if (asked_.has_value() && now > asked_->deadline)
+    return Lose(KilledFor::kProtocol, "it does not answer a collection");
   if (now - memory_seen_ < kPollPeriod) return;
   memory_seen_ = now;
   if (!is_running()) {
@@ -378,6 +449,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   if (killed_for == KilledFor::kNothing) {
     if (const std::optional<ExitStatus> exit = child_.WaitFor(kExitWait)) {
       death.exit = *exit;
+      death.was_out_of_memory = exit->signal == SIGKILL && memory_limits_.OomKills() > oom_kills_;
     } else {
       death.killed_for = KilledFor::kProtocol;
       death.detail = "it closed its socket and did not end";
@@ -395,7 +467,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   }
   if (!is_running()) {
     LogWarning("slot={} idle executor ended: {}", options_.teller.slot, Judge(death).error);
-    return Discard();
+    Discard();
+    return SendDue();  // a job may have waited for a collection
   }
   death.memory_bytes_max = jobs_.front().job.job().memory_bytes();
   death.timeout = absl::Microseconds(jobs_.front().job.job().timeout_us());
@@ -430,6 +503,7 @@ void ExecutorSlot::Discard() {
   is_set_up_ = false;
   sent_ = 0;
   is_ready_ = false;
+  asked_.reset();
   ForgetPrograms();
   memory_bytes_.store(0, std::memory_order_relaxed);
 }

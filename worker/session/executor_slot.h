@@ -4,9 +4,10 @@
 //
 // The executor that crashes, hangs past its job's time, outgrows its job's memory, or speaks
 // nonsense is killed and replaced; the event SlotLost says why and brings the tail of its standard
-// error. The thread lives as long as the slot, because the child's death signal is tied to it: when
-// the session dies, so do its executors. Threads: methods may be called from any thread and never
-// block for long.
+// error. Between two jobs it is asked to give memory back, or replaced in order, as Collection
+// says; SlotCollected tells of it. The thread lives as long as the slot, because the child's death
+// signal is tied to it: when the session dies, so do its executors. Threads: methods may be called
+// from any thread and never block for long.
 #pragma once
 
 #include <atomic>
@@ -23,9 +24,11 @@
 #include "common/base/child_process.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
+#include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
 #include "galley/v1/executor.pb.h"
 #include "worker/executor/frame.h"
+#include "worker/session/collection.h"
 #include "worker/session/death.h"
 #include "worker/session/event_sink.h"
 #include "worker/session/segment_pool.h"
@@ -41,6 +44,7 @@ class ExecutorSlot {
       absl::Milliseconds(50);  // of looks at the memory of the executor's programs
   static constexpr absl::Duration kEndGrace =
       absl::Milliseconds(250);  // past the time limit, to end in order
+  static constexpr absl::Duration kCollectMax = absl::Seconds(10);  // longer: it hangs
 
   struct Options {
     Teller teller;
@@ -53,7 +57,7 @@ class ExecutorSlot {
   // Kills the executor and joins the thread.
   ~ExecutorSlot();
 
-  void Configure(v1::ExecutorSetup setup);
+  void Configure(v1::ExecutorSetup setup, const CollectionLimits& collection);
   void Start(v1::ExecutorJob job);
   // Kills the executor if it runs `attempt`, or when it comes to it.
   void Stop(uint64_t attempt);
@@ -64,7 +68,17 @@ class ExecutorSlot {
   struct StopOrder {
     uint64_t attempt = 0;
   };
-  using Order = std::variant<v1::ExecutorSetup, v1::ExecutorJob, StopOrder>;
+  struct SetupOrder {
+    v1::ExecutorSetup setup;
+    CollectionLimits collection;
+  };
+  // A collection that the executor was asked for and has not answered.
+  struct Asked {
+    CollectionStep step;
+    uint64_t before_bytes = 0;
+    absl::Time deadline;
+  };
+  using Order = std::variant<SetupOrder, v1::ExecutorJob, StopOrder>;
 
   struct Held {
     v1::ExecutorJob job;
@@ -78,17 +92,22 @@ class ExecutorSlot {
   void Run();
   void Push(Order order);
   bool TakeOrders();  // false: the slot ends
-  void Apply(v1::ExecutorSetup setup);
+  void Apply(SetupOrder order);
   void Apply(v1::ExecutorJob job);
   void Apply(const StopOrder& stop);
   void SendDue();
   absl::Status SendJob(Held& held);
   bool FitsAhead(const Held& held) const;
-  bool HasOutgrown(const v1::ExecutorJob& job) const;
+  CollectionStep DueBefore(uint64_t job_bytes);
+  bool Collect(CollectionStep step);
+  void EndCollection(uint64_t after_bytes);
+  void CollectIdle();
+  int PollMilliseconds();
   void BeginFront();
   void ForgetPrograms();
   void GiveBack(const absl::Status& status);
   void TakeReady(const Frame& frame);
+  void TakeCollected(const Frame& frame);
   void Turn();
   absl::Status EnsureExecutor();
   absl::Status StartExecutor();
@@ -126,6 +145,11 @@ class ExecutorSlot {
   std::deque<Held> jobs_;  // the first runs, if it was sent
   size_t sent_ = 0;        // of jobs_, to the present executor
   bool is_ready_ = false;  // the present executor has said so
+  Collection collection_;
+  std::optional<Asked> asked_;
+  absl::Time idle_seen_ = absl::InfinitePast();  // Collection::IdleAt for which it was looked at
+  MemoryLimits memory_limits_;
+  uint64_t oom_kills_ = 0;  // when the present executor was started
   std::string log_tail_;
   std::string log_line_;
   uint64_t programs_bytes_ = 0;  // of the present job, when last looked at

@@ -47,7 +47,7 @@ SlotFailed FailureOf(const std::string& program) {
     ExecutorSlot slot({.teller = {}, .program = program, .segments = nullptr, .events = &failures});
     v1::ExecutorSetup setup;
     setup.set_scratch_directory(folder + "/scratch");
-    slot.Configure(setup);
+    slot.Configure(setup, {});
     v1::ExecutorJob job;
     job.mutable_job()->set_attempt(7);
     job.mutable_job()->set_timeout_us(60'000'000);

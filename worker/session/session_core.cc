@@ -85,7 +85,7 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   }
   if (message.has_welcome()) {
     welcome_ = message.welcome();
-    effects.emplace_back(ConfigureSlots{message.welcome()});
+    effects.emplace_back(ConfigureSlots{message.welcome(), ExecutorLimits()});
   }
   if (message.segments_size() > 0) {
     effects.emplace_back(GiveSegments{{message.segments().begin(), message.segments().end()}});
@@ -107,6 +107,15 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
     in_hand_due_ = true;
   }
   ForgetSnapshots();
+}
+
+// Of an executor: a job's default, or its share of what there is.
+CollectionLimits SessionCore::ExecutorLimits() const {
+  uint64_t memory_bytes = welcome_->memory_bytes_default();
+  if (memory_bytes == 0) memory_bytes = kMemoryBytesDefault;
+  if (governor_.limit_bytes() > 0)
+    memory_bytes = std::min(memory_bytes, governor_.limit_bytes() / slots_.size());
+  return LimitsFor(memory_bytes);
 }
 
 void SessionCore::TakeJob(const v1::Job& job) {
@@ -199,9 +208,7 @@ void SessionCore::Apply(const SlotFailed& event, std::vector<SessionEffect>&) {
     }
   }
   waits_to_start_ = true;
-  const bool is_working = std::any_of(slots_.begin(), slots_.end(),
-                                      [](const auto& attempts) { return !attempts.empty(); });
-  if (++start_failures_ < kStartFailuresMax || is_working) return;
+  if (++start_failures_ < kStartFailuresMax || IsRunning()) return;
   unfit_ = event.error;
   is_ending_ = true;
   end_reason_ = event.error;
@@ -213,6 +220,64 @@ void SessionCore::Apply(const Logged& event, std::vector<SessionEffect>&) {
     return;
   }
   log_.push_back(event.line);
+}
+
+void SessionCore::Say(int level, std::string text) {
+  v1::LogLine line;
+  line.set_level(level);
+  line.set_text(std::move(text));
+  std::vector<SessionEffect> none;
+  Apply(Logged{std::move(line)}, none);
+}
+
+void SessionCore::Apply(const SlotCollected& event, std::vector<SessionEffect>&) {
+  const bool is_restart = event.step.what == CollectionStep::What::kRestart;
+  switch (event.step.reason) {
+    case CollectReason::kSoftLimit:
+      collections_.set_soft_limit(collections_.soft_limit() + 1);
+      break;
+    case CollectReason::kHardLimit:
+      if (is_restart) {
+        collections_.set_restarts(collections_.restarts() + 1);
+      } else {
+        collections_.set_hard_limit(collections_.hard_limit() + 1);
+      }
+      break;
+    case CollectReason::kPackageCount:
+      collections_.set_package_count(collections_.package_count() + 1);
+      break;
+    case CollectReason::kIdle:
+      collections_.set_idle(collections_.idle() + 1);
+      break;
+  }
+  collections_due_ = true;
+  Say(1, fmt::format("slot={} memory {} reason={} before_bytes={} after_bytes={}", event.slot,
+                     is_restart ? "restart" : "collection", NameOf(event.step.reason),
+                     event.before_bytes, event.after_bytes));
+}
+
+void SessionCore::Apply(const MemorySampled& event, std::vector<SessionEffect>&) {
+  holds_last_slot_ = event.holds_last_slot;
+  const bool has_turned = governor_.Sample(event.room, event.executor_bytes);
+  limit_due_ |= governor_.TellLimit();
+  if (!has_turned) return;
+  if (governor_.is_short()) {
+    collections_.set_pauses(collections_.pauses() + 1);
+    collections_due_ = true;
+    Say(2, fmt::format("memory paused: {}", governor_.Describe()));
+  } else {
+    Say(1, fmt::format("memory goes on: {}", governor_.Describe()));
+  }
+}
+
+bool SessionCore::IsRunning() const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const auto& attempts) { return !attempts.empty(); });
+}
+
+// No job may begin; what runs goes on.
+bool SessionCore::IsPaused() const {
+  return governor_.is_short() && (IsRunning() || !holds_last_slot_);
 }
 
 void SessionCore::Apply(const TerminateAsked&, std::vector<SessionEffect>&) {
@@ -241,7 +306,7 @@ void SessionCore::DropAll() {
 
 void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
   if (!welcome_.has_value() || waits_to_start_ || is_ending_) return;
-  while (!queue_.empty() && reports_.size() < kReportsKeptMax) {
+  while (!queue_.empty() && reports_.size() < kReportsKeptMax && !IsPaused()) {
     const std::optional<uint32_t> slot = SlotFor(queue_.front());
     if (!slot.has_value()) return;
     const uint64_t attempt = queue_.front();
@@ -345,7 +410,12 @@ v1::FromWorker SessionCore::NextMessage() {
     hello.set_slots(options_.slots);
     hello.set_pid(options_.pid);
     hello.set_cookers_json(options_.cookers_json);
+    hello.set_memory_bytes(governor_.limit_bytes());
+    limit_due_ = false;
+    collections_due_ = true;  // the director may be another, or have missed some
   }
+  if (std::exchange(limit_due_, false)) message.set_memory_limit_bytes(governor_.limit_bytes());
+  if (std::exchange(collections_due_, false)) *message.mutable_collections() = collections_;
   if (std::exchange(in_hand_due_, false)) {
     for (const auto& [attempt, held] : attempts_) message.add_in_hand(attempt);
   }
@@ -374,9 +444,10 @@ v1::FromWorker SessionCore::NextMessage() {
 }
 
 bool SessionCore::HasMessage() const {
-  return is_connected_ && (hello_due_ || in_hand_due_ || message_due_ || !log_.empty() ||
-                           applied_sequence_ != acknowledged_sent_ ||
-                           reports_.upper_bound(sent_report_) != reports_.end());
+  return is_connected_ &&
+         (hello_due_ || in_hand_due_ || message_due_ || limit_due_ || collections_due_ ||
+          !log_.empty() || applied_sequence_ != acknowledged_sent_ ||
+          reports_.upper_bound(sent_report_) != reports_.end());
 }
 
 bool SessionCore::IsDrained() const {

@@ -10,7 +10,8 @@
 // wait for us between them. Reports are numbered from 1 without holes over the session's life and
 // kept until the director persisted them; after a new Attach all that are kept are sent again.
 // Every attempt that came into the worker's hands leaves them with one Ended, whatever was reported
-// before; but a session that can start no executor says that it is unfit, and ends. Threads: one
+// before; but a session that can start no executor says that it is unfit, and ends. While too
+// little memory is left on the machine no job begins, but for one slot of one session. Threads: one
 // owner.
 #pragma once
 
@@ -26,6 +27,8 @@
 #include "absl/time/time.h"
 #include "galley/v1/executor.pb.h"
 #include "galley/v1/worker.pb.h"
+#include "worker/session/collection.h"
+#include "worker/session/governor.h"
 
 namespace galley::worker {
 
@@ -80,6 +83,13 @@ struct SlotFailed {
   std::vector<uint64_t> attempts;
   std::string error;
 };
+// The slot's executor gave memory back between two jobs, or was replaced for it.
+struct SlotCollected {
+  uint32_t slot = 0;
+  CollectionStep step;
+  uint64_t before_bytes = 0;  // resident
+  uint64_t after_bytes = 0;
+};
 struct Logged {
   v1::LogLine line;
 };
@@ -87,12 +97,20 @@ struct TerminateAsked {};  // SIGTERM
 struct Tick {
   uint64_t memory_bytes = 0;  // resident, session and executors
 };
-using SessionEvent = std::variant<Connected, Disconnected, Refused, Received, SlotReported,
-                                  SlotLost, SlotFailed, Logged, TerminateAsked, Tick>;
+// At a period, and before the first Connected.
+struct MemorySampled {
+  MemoryRoom room;
+  uint64_t executor_bytes = 0;  // of the largest
+  bool holds_last_slot = false;
+};
+using SessionEvent =
+    std::variant<Connected, Disconnected, Refused, Received, SlotReported, SlotLost, SlotFailed,
+                 SlotCollected, Logged, TerminateAsked, Tick, MemorySampled>;
 
 // --- Effects.
 struct ConfigureSlots {
   v1::Welcome welcome;
+  CollectionLimits collection;
 };
 struct StartJob {
   uint32_t slot = 0;
@@ -128,6 +146,9 @@ class SessionCore {
   // Appends the messages that are due, and the end of the session once all is said.
   void Flush(std::vector<SessionEffect>& effects);
 
+  // There is work, and too little memory: one session of the machine may work on with one slot.
+  bool WantsLastSlot() const { return governor_.is_short() && !attempts_.empty(); }
+
   size_t in_hand() const { return attempts_.size(); }
   size_t reports_kept() const { return reports_.size(); }
 
@@ -149,12 +170,18 @@ class SessionCore {
   void Apply(const Logged& event, std::vector<SessionEffect>&);
   void Apply(const TerminateAsked&, std::vector<SessionEffect>&);
   void Apply(const Tick& event, std::vector<SessionEffect>& effects);
+  void Apply(const SlotCollected& event, std::vector<SessionEffect>&);
+  void Apply(const MemorySampled& event, std::vector<SessionEffect>&);
 
+  CollectionLimits ExecutorLimits() const;
   void TakeJob(const v1::Job& job);
   bool Retract(uint64_t attempt);
   void Cancel(uint64_t attempt, std::vector<SessionEffect>& effects);
   void DropAll();
   void StartJobs(std::vector<SessionEffect>& effects);
+  bool IsRunning() const;
+  bool IsPaused() const;
+  void Say(int level, std::string text);
   std::optional<uint32_t> SlotFor(uint64_t attempt) const;
   int64_t ExpectedUs(uint64_t attempt) const;
   void StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects);
@@ -191,6 +218,11 @@ class SessionCore {
   bool waits_to_start_ = false;  // until the next tick
   std::string unfit_;
   uint64_t memory_bytes_ = 0;
+  Governor governor_;
+  bool holds_last_slot_ = false;
+  bool limit_due_ = false;  // to be told
+  v1::Collections collections_;
+  bool collections_due_ = false;
 
   // Of the present stream.
   uint64_t sent_sequence_ = 0;

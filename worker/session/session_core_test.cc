@@ -11,6 +11,7 @@ namespace galley::worker {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // A session and a director with a memory: what was started, stopped, sent.
@@ -558,6 +559,120 @@ TEST_F(SessionCoreTest, ManyReportsGoInSeveralMessages) {
   Step(Received{message});  // no snapshot: each fails and ends
   EXPECT_EQ(sent_.size(), 2u);
   EXPECT_EQ(static_cast<size_t>(sent_[0].reports_size()), kReportsInMessageMax);
+}
+
+// ------------------------------------------------------------------ memory
+
+class MemoryTest : public SessionCoreTest {
+ protected:
+  static constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+  void Sample(uint64_t left_bytes, bool holds_last_slot = false, uint64_t limit_bytes = 16 * kGiB) {
+    Step(MemorySampled{.room = {.limit_bytes = limit_bytes,
+                                .limit_source = "machine",
+                                .left_bytes = left_bytes,
+                                .left_source = "machine"},
+                       .executor_bytes = kGiB,
+                       .holds_last_slot = holds_last_slot});
+  }
+};
+
+TEST_F(MemoryTest, HelloSaysTheLimitAndLaterWhatChangesMuch) {
+  Sample(8 * kGiB);
+  Attach();
+  ASSERT_FALSE(sent_.empty());
+  EXPECT_EQ(sent_.front().hello().memory_bytes(), 16 * kGiB);
+  EXPECT_EQ(sent_.front().memory_limit_bytes(), 0u) << "hello has told it";
+  sent_.clear();
+  Sample(8 * kGiB, false, 15 * kGiB);
+  EXPECT_THAT(sent_, IsEmpty());
+  Sample(4 * kGiB, false, 8 * kGiB);
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_EQ(sent_[0].memory_limit_bytes(), 8 * kGiB);
+}
+
+TEST_F(MemoryTest, WhileTooLittleIsLeftNoJobBeginsBesideOneThatRuns) {
+  Attach();
+  Give({JobOf(1)});
+  Sample(kGiB - 1);
+  Give({JobOf(2)});
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u)));
+  Sample(kGiB - 1, /*holds_last_slot=*/true);
+  EXPECT_EQ(started_.size(), 1u) << "one slot works already";
+  Sample(2 * kGiB);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(1u, 2u)));
+}
+
+TEST_F(MemoryTest, OneSlotOfOneSessionAlwaysWorks) {
+  Attach();
+  Sample(0);
+  EXPECT_FALSE(core_.WantsLastSlot()) << "it has no work";
+  Give({JobOf(1), JobOf(2)});
+  EXPECT_THAT(started_, IsEmpty());
+  EXPECT_TRUE(core_.WantsLastSlot());
+  Sample(0, /*holds_last_slot=*/true);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u)));
+  Done(0, 1);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(0u, 2u)));
+  Done(0, 2);
+  EXPECT_FALSE(core_.WantsLastSlot());
+}
+
+TEST_F(MemoryTest, PausesAndCollectionsAreCountedAndTold) {
+  Attach();
+  sent_.clear();
+  Sample(0);
+  using What = CollectionStep::What;
+  const auto collect = [&](What what, CollectReason reason) {
+    Step(SlotCollected{.slot = 1, .step = {what, reason}, .before_bytes = 9, .after_bytes = 5});
+  };
+  collect(What::kSoft, CollectReason::kSoftLimit);
+  collect(What::kFull, CollectReason::kHardLimit);
+  collect(What::kRestart, CollectReason::kHardLimit);
+  collect(What::kRestart, CollectReason::kHardLimit);
+  collect(What::kFull, CollectReason::kPackageCount);
+  collect(What::kFull, CollectReason::kIdle);
+  ASSERT_FALSE(sent_.empty());
+  const v1::Collections told = sent_.back().collections();
+  EXPECT_EQ(told.pauses(), 1u);
+  EXPECT_EQ(told.soft_limit(), 1u);
+  EXPECT_EQ(told.hard_limit(), 1u);
+  EXPECT_EQ(told.restarts(), 2u);
+  EXPECT_EQ(told.package_count(), 1u);
+  EXPECT_EQ(told.idle(), 1u);
+  std::string log;
+  for (const v1::FromWorker& message : sent_) {
+    for (const v1::LogLine& line : message.log()) log += line.text() + "\n";
+  }
+  EXPECT_THAT(log, HasSubstr("memory paused: 0 bytes are left (machine)"));
+  EXPECT_THAT(log, HasSubstr("slot=1 memory collection reason=soft_limit before_bytes=9"));
+  EXPECT_THAT(log, HasSubstr("slot=1 memory restart reason=hard_limit"));
+  EXPECT_THAT(log, HasSubstr("reason=idle"));
+  sent_.clear();
+  Step(Tick{});
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_FALSE(sent_[0].has_collections()) << "nothing changed";
+  Step(Disconnected{});
+  Attach();
+  EXPECT_EQ(sent_[1].collections().idle(), 1u) << "another director is told all";
+}
+
+TEST_F(MemoryTest, AnExecutorsLimitsAreThoseOfAJobOrItsShareOfTheMachine) {
+  Sample(8 * kGiB, false, 4 * kGiB);
+  Step(Connected{});
+  std::vector<SessionEffect> effects;
+  v1::ToWorker message;
+  message.set_sequence(1);
+  message.mutable_welcome()->set_memory_bytes_default(kGiB);
+  core_.Step(now_, Received{message}, effects);
+  ASSERT_FALSE(effects.empty());
+  EXPECT_EQ(std::get<ConfigureSlots>(effects[0]).collection.hard_bytes, kGiB / 2);
+  effects.clear();
+  message.set_sequence(2);
+  message.mutable_welcome()->set_memory_bytes_default(0);
+  core_.Step(now_, Received{message}, effects);
+  EXPECT_EQ(std::get<ConfigureSlots>(effects[0]).collection.hard_bytes, kGiB)
+      << "half of what each of two slots may have";
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ class FakeDirector final : public v1::Director::Service {
       stream_ = stream;
       context_ = context;
       sequence_ = 0;
+      memory_bytes_ = message.hello().memory_bytes();
       ++attached_;
       changed_.NotifyAll();
     }
@@ -51,6 +52,7 @@ class FakeDirector final : public v1::Director::Service {
       for (const v1::Report& report : message.reports()) reports_.push_back(report);
       for (const v1::LogLine& line : message.log()) log_ += line.text() + "\n";
       if (message.goodbye()) said_goodbye_ = true;
+      if (message.has_collections()) collections_ = message.collections();
       changed_.NotifyAll();
     } while (stream->Read(&message));
     base::MutexLock lock(mutex_);
@@ -101,6 +103,16 @@ class FakeDirector final : public v1::Director::Service {
     return Wait([&] { return log_.find(words) != std::string::npos; });
   }
 
+  template <typename Condition>
+  bool WaitForCollections(Condition condition) {
+    return Wait([&] { return condition(collections_); });
+  }
+
+  uint64_t memory_bytes() {
+    base::MutexLock lock(mutex_);
+    return memory_bytes_;
+  }
+
   bool said_goodbye() {
     base::MutexLock lock(mutex_);
     return said_goodbye_;
@@ -126,6 +138,8 @@ class FakeDirector final : public v1::Director::Service {
   uint64_t sequence_ = 0;
   int attached_ = 0;
   bool said_goodbye_ = false;
+  uint64_t memory_bytes_ = 0;
+  v1::Collections collections_;
   std::vector<v1::Report> reports_;
   std::string log_;
 };
@@ -400,6 +414,100 @@ TEST_F(SessionProcessTest, AProgramThatEatsMemoryBesideItsExecutorIsEnded) {
   const v1::Failed failed = *FailureIn(Run(job));
   EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
   EXPECT_NE(failed.log_tail().find("outgrew its memory limit"), std::string::npos);
+}
+
+TEST_F(SessionProcessTest, HelloSaysHowMuchMemoryThereIs) {
+  StartSession();
+  EXPECT_GT(director_.memory_bytes(), 16u << 20);
+}
+
+TEST_F(SessionProcessTest, WhatIsWarmIsDroppedBeforeAJobForWhichThereIsMuch) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  const pid_t executor = ExecutorPid();
+  v1::Job job = JobOf(2, "/Game/readme.txt");
+  job.set_memory_bytes(3 * ResidentBytes(executor));  // more than a quarter, less than half
+  EXPECT_EQ(Run(job).size(), 4u);
+  EXPECT_TRUE(director_.WaitForCollections(
+      [](const v1::Collections& counts) { return counts.soft_limit() == 1; }));
+  EXPECT_EQ(ExecutorPid(), executor);
+  EXPECT_TRUE(director_.WaitForLog("slot=0 memory collection reason=soft_limit"));
+}
+
+TEST_F(SessionProcessTest, AnExecutorThatCollectionDoesNotHelpIsReplacedBetweenJobs) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  const pid_t executor = ExecutorPid();
+  v1::Job job = JobOf(2, "/Game/readme.txt");
+  job.set_memory_bytes(ResidentBytes(executor) * 3 / 2);
+  const std::vector<v1::Report> reports = Run(job);
+  EXPECT_EQ(FailureIn(reports), nullptr);
+  EXPECT_EQ(reports.size(), 4u);
+  EXPECT_TRUE(director_.WaitForCollections([](const v1::Collections& counts) {
+    return counts.hard_limit() == 1 && counts.restarts() == 1;
+  }));
+  EXPECT_NE(ExecutorPid(), executor);
+}
+
+TEST_F(SessionProcessTest, AnExecutorThatEndsWhenItIsToCollectIsReplacedAndTheJobIsDone) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  const pid_t executor = ExecutorPid();
+  ::kill(executor, SIGSTOP);
+  v1::Job job = JobOf(2, "/Game/readme.txt");
+  job.set_memory_bytes(3 * ResidentBytes(executor));
+  Give(job);
+  ::kill(executor, SIGKILL);
+  const std::vector<v1::Report> reports = director_.WaitForEnd(2);
+  EXPECT_EQ(FailureIn(reports), nullptr);
+  EXPECT_EQ(reports.size(), 4u);
+}
+
+// What an earlier job left may be seen as the next one's, which was sent ahead: it begins again in
+// an executor of its own, and only there it is judged.
+TEST_F(SessionProcessTest, AJobSentAheadThatOutgrowsItsMemoryIsJudgedInAnExecutorOfItsOwn) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  v1::ToWorker message;
+  *message.add_start() = CommandOf(2, "while ! [ -e " + root_ + "/go ]; do :; done; exit 3");
+  v1::Job& eater = *message.add_start() =
+      CommandOf(3, "echo run >> " + root_ + "/runs; for i in 1 2 3 4 5 6 7 8; do " +
+                       "sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
+  eater.set_memory_bytes(150'000'000);
+  for (v1::Job& job : *message.mutable_start()) job.set_expected_us(1000);
+  director_.Send(message);
+  v1::ToWorker persisted;  // by then both are in the executor's hands: events are applied in order
+  persisted.add_persisted(1);
+  director_.Send(persisted);
+  ASSERT_TRUE(WriteFileAtomic(root_ + "/go", "").ok());
+  const v1::Failed failed = *FailureIn(director_.WaitForEnd(3));
+  EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
+  EXPECT_EQ(*ReadFile(root_ + "/runs"), "run\nrun\n");
+}
+
+// An executor that cooks does not read, and one whose output we do not read does not end: a job
+// that does not fit the socket is not sent ahead, or both would wait for each other.
+TEST_F(SessionProcessTest, LargeJobsWaitForTheirExecutor) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  v1::ToWorker message;
+  for (const uint64_t attempt : {2u, 3u, 4u}) {
+    v1::Job& job = *message.add_start() = JobOf(attempt, "/Game/large.bin");
+    job.set_expected_us(1000);
+    for (v1::Target& target : *job.mutable_targets()) {
+      target.set_recipe(
+          record::EncodeRecipe({.cooker = "copy",
+                                .identity = "1",
+                                .extension = "txt",
+                                .settings = R"({"other":")" + std::string(500'000, 'x') + "\"}"}));
+    }
+  }
+  director_.Send(message);
+  for (const uint64_t attempt : {2u, 3u, 4u}) {
+    const std::vector<v1::Report> reports = director_.WaitForEnd(attempt);
+    EXPECT_EQ(FailureIn(reports), nullptr) << FailureIn(reports)->error();
+    EXPECT_EQ(reports.size(), 4u);
+  }
 }
 
 TEST_F(SessionProcessTest, WhatAProgramStartedDiesWithItAndWithItsExecutor) {

@@ -14,11 +14,13 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
 #include "fmt/format.h"
 #include "worker/session/director_stream.h"
 #include "worker/session/event_sink.h"
 #include "worker/session/executor_slot.h"
+#include "worker/session/last_slot.h"
 #include "worker/session/segment_pool.h"
 #include "worker/session/session_core.h"
 
@@ -26,6 +28,7 @@ namespace galley::worker {
 namespace {
 
 constexpr absl::Duration kTickPeriod = absl::Seconds(1);
+constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(250);  // of samples, with work in hand
 // Of messages to the director: what is to be told within it travels together. The first after a
 // pause goes at once.
 constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
@@ -35,6 +38,12 @@ constexpr absl::Duration kGoodbyePatience = absl::Seconds(2);
 std::string HostName() {
   char name[256] = {};
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+// Beside the scratch folders of this director's workers: `folder` is one worker's.
+std::string LastSlotFile(std::string folder) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  return JoinPath(folder.substr(0, folder.rfind('/')), "memory.lock");
 }
 
 // A worker's id as the name of a folder.
@@ -91,6 +100,7 @@ class Shell final : public EventSink {
 
   int Run() {
     const TerminationWatch watch(this);  // first: the threads that follow block SIGTERM too
+    SampleMemory();                      // what Hello tells
     for (uint32_t slot = 0; slot < config_.slots; ++slot) {
       slots_.push_back(std::make_unique<ExecutorSlot>(ExecutorSlot::Options{
           .teller = {.slot = slot, .worker_id = config_.worker_id, .machine = machine_},
@@ -100,6 +110,7 @@ class Shell final : public EventSink {
     }
     stream_ = std::make_unique<DirectorStream>(config_.director, this);
     while (!HasEnded()) {
+      if (IsSampleDue()) SampleMemory();
       const Outgoing outgoing = WaitForMessages();
       for (const v1::FromWorker& message : outgoing.messages)
         stream_->Send(outgoing.stream, message);
@@ -136,13 +147,40 @@ class Shell final : public EventSink {
     return exit_.has_value();
   }
 
+  bool IsSampleDue() {
+    base::MutexLock lock(mutex_);
+    return clock_.Monotonic() >= next_sample_;
+  }
+
+  // Reads files, so outside the lock. The session's own thread.
+  void SampleMemory() {
+    const MemoryRoom room = memory_.Sample();
+    uint64_t largest = 0;
+    for (const auto& slot : slots_) largest = std::max(largest, slot->memory_bytes());
+    bool wants_last_slot = false;
+    std::string lock_file;
+    {
+      base::MutexLock lock(mutex_);
+      wants_last_slot = core_.WantsLastSlot();
+      lock_file = last_slot_file_;
+      next_sample_ =
+          clock_.Monotonic() + (core_.in_hand() > 0 ? kMemoryPeriod : absl::Duration(kTickPeriod));
+    }
+    if (!wants_last_slot) last_slot_.Release();
+    Take(MemorySampled{.room = room,
+                       .executor_bytes = largest,
+                       .holds_last_slot = wants_last_slot && last_slot_.Take(lock_file)},
+         0);
+  }
+
   // Sleeps until messages are due. Those of one call go to one stream.
   Outgoing WaitForMessages() {
     base::MutexLock lock(mutex_);
     while (!exit_.has_value()) {
       const absl::Time now = clock_.Monotonic();
-      if (now >= next_tick_ || (now >= next_send_ && core_.HasNews())) break;
-      const absl::Time wake = core_.HasNews() ? std::min(next_send_, next_tick_) : next_tick_;
+      if (now >= next_tick_ || now >= next_sample_ || (now >= next_send_ && core_.HasNews())) break;
+      const absl::Time timer = std::min(next_tick_, next_sample_);
+      const absl::Time wake = core_.HasNews() ? std::min(next_send_, timer) : timer;
       changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wake - now));
     }
     const absl::Time now = clock_.Monotonic();
@@ -162,10 +200,11 @@ class Shell final : public EventSink {
       std::visit([this](auto& what) GALLEY_REQUIRES(mutex_) { Do(what); }, effect);
   }
 
-  void Do(ConfigureSlots& effect) {
+  void Do(ConfigureSlots& effect) GALLEY_REQUIRES(mutex_) {
     const v1::Welcome& welcome = effect.welcome;
     segments_.SetStore(welcome.store_directory());
     scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
+    last_slot_file_ = LastSlotFile(welcome.scratch_directory());
     v1::ExecutorSetup setup;
     setup.set_store_directory(welcome.store_directory());
     *setup.mutable_platforms() = welcome.platforms();
@@ -173,7 +212,7 @@ class Shell final : public EventSink {
     *setup.mutable_environment() = welcome.environment();
     for (size_t slot = 0; slot < slots_.size(); ++slot) {
       setup.set_scratch_directory(JoinPath(scratch_, fmt::format("{}", slot)));
-      slots_[slot]->Configure(setup);
+      slots_[slot]->Configure(setup, effect.collection);
     }
   }
   void Do(StartJob& effect) { slots_[effect.slot]->Start(std::move(effect.job)); }
@@ -208,6 +247,10 @@ class Shell final : public EventSink {
   absl::Time next_tick_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   absl::Time next_send_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::vector<v1::FromWorker> outbox_ GALLEY_GUARDED_BY(mutex_);
+  absl::Time next_sample_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
+  std::string last_slot_file_ GALLEY_GUARDED_BY(mutex_);
+  MemoryLimits memory_;  // the session's thread's own, like the next
+  LastSlot last_slot_;
   std::optional<ExitSession> exit_;  // written under the mutex, once
   std::string scratch_;
   SegmentPool segments_;

@@ -1,0 +1,17 @@
+#include "director/shell/commit_pacing.h"
+
+#include <algorithm>
+
+namespace galley::director {
+
+absl::Time CommitPacing::Next(const Pending& pending) const {
+  if (pending.is_urgent || pending.results >= kAtOnce || !pending.has_jobs)
+    return absl::InfinitePast();
+  return begun_ + period_;
+}
+
+void CommitPacing::Ended(absl::Time begun, absl::Time now) {
+  period_ = std::clamp(kShare * (now - begun), kPeriodMin, kPeriodMax);
+}
+
+}  // namespace galley::director

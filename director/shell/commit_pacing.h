@@ -1,0 +1,38 @@
+// CommitPacing: when the next group of results is committed.
+//
+// The cost of making results durable is that of a group, not of a result. While jobs run and nobody
+// waits for these results, commits begin twenty times as far apart as one takes, within bounds; a
+// large group does not wait. Pure. Threads: one owner.
+#pragma once
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace galley::director {
+
+class CommitPacing {
+ public:
+  static constexpr int kShare = 20;
+  static constexpr absl::Duration kPeriodMin = absl::Milliseconds(10);
+  static constexpr absl::Duration kPeriodMax = absl::Milliseconds(100);
+  static constexpr size_t kAtOnce = 512;  // results
+
+  struct Pending {
+    size_t results = 0;
+    bool is_urgent = false;  // somebody waits for one of them
+    bool has_jobs = false;   // more results will come
+  };
+
+  // InfinitePast: now.
+  absl::Time Next(const Pending& pending) const;
+  void Begun(absl::Time now) { begun_ = now; }
+  // Of a commit that began at `begun`.
+  void Ended(absl::Time begun, absl::Time now);
+
+ private:
+  absl::Time begun_ = absl::InfinitePast();
+  absl::Duration period_;  // none before one was measured
+};
+
+}  // namespace galley::director

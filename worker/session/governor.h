@@ -1,0 +1,40 @@
+// Governor: whether the machine, or the control group, leaves enough memory for another job.
+//
+// What another job takes is learnt from what executors used lately, at least an eighth of the limit
+// or 256 MiB, whichever is less, and at most half of the limit. Below that it is short; it is over
+// when a quarter more is left. Where what is left is unknown it is never short. Pure. Threads: one
+// owner.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/memory_limit.h"
+
+namespace galley::worker {
+
+class Governor {
+ public:
+  // `executor_bytes`: what the largest executor uses now. True: it became short, or no longer is.
+  bool Sample(const MemoryRoom& room, uint64_t executor_bytes);
+
+  bool is_short() const { return is_short_; }
+  // What must be left for another job to begin.
+  uint64_t need_bytes() const { return need_bytes_; }
+  uint64_t limit_bytes() const { return limit_bytes_; }
+  // Differs by more than an eighth from what was told last; telling is noted.
+  bool TellLimit();
+  // For the log: "12 bytes are left (machine), another job may take 34".
+  std::string Describe() const;
+
+ private:
+  uint64_t limit_bytes_ = 0;
+  uint64_t told_bytes_ = 0;
+  uint64_t need_bytes_ = 0;
+  uint64_t used_bytes_ = 0;  // by the largest executor, with decay
+  uint64_t left_bytes_ = 0;
+  std::string left_source_;
+  bool is_short_ = false;
+};
+
+}  // namespace galley::worker
