@@ -43,7 +43,7 @@ void CookCore::Impl::RemapPackage(PackageId id, const PlatformMap& map, Platform
                   request.has_value() && request->force ? Phase::kToCook : Phase::kToLookUp);
   edges.Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
-  std::erase_if(package.problems, [](const Problem& problem) { return problem.platforms == 0; });
+  package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
   if (package.work == nullptr) return;
   std::erase_if(package.work->waits, [&](Wait& wait) {
     const std::optional<PlatformIndex> platform = map.Index(wait.platform);

@@ -75,7 +75,7 @@ void CookCore::Impl::Settle(PackageId id, PlatformIndex platform) {
 
 PlatformMask CookCore::Impl::Wanted(PackageId id) const {
   PlatformMask mask = 0;
-  const std::vector<Slot>& slots = packages[id].slots;
+  const RareVector<Slot>& slots = packages[id].slots;
   for (PlatformIndex p = 0; p < slots.size(); ++p)
     mask |= slots[p].phase != Phase::kUnwanted ? MaskOf(p) : 0;
   return mask;
@@ -83,7 +83,7 @@ PlatformMask CookCore::Impl::Wanted(PackageId id) const {
 
 PlatformMask CookCore::Impl::InPhase(PackageId id, Phase phase) const {
   PlatformMask mask = 0;
-  const std::vector<Slot>& slots = packages[id].slots;
+  const RareVector<Slot>& slots = packages[id].slots;
   for (PlatformIndex p = 0; p < slots.size(); ++p) mask |= slots[p].phase == phase ? MaskOf(p) : 0;
   return mask;
 }

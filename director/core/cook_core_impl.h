@@ -236,7 +236,7 @@ struct CookCore::Impl {
   bool ReexploreIfChanged();
   void Judge(PackageId package);
   std::vector<PackageId> InCookByName() const;
-  void SendRoot(PlatformIndex platform);
+  void SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name);
   void OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);
   void WarnOfFailedTargets();

@@ -23,12 +23,13 @@ void CookCore::Impl::MaybeEnd() {
     return;
   }
   if (is_settling || !IsQuiet() || ReexploreIfChanged()) return;
-  for (const PackageId package : InCookByName()) Judge(package);
+  const std::vector<PackageId> by_name = InCookByName();
+  for (const PackageId package : by_name) Judge(package);
   if (ending != Ending::kNone) return MaybeEnd();
   is_settling = true;
   unpublished = request->platforms;
   for (PlatformIndex p = 0; p < platform_count; ++p) {
-    if (unpublished & MaskOf(p)) SendRoot(p);
+    if (unpublished & MaskOf(p)) SendRoot(p, by_name);
   }
   if (unpublished == 0) End("");
 }
@@ -63,8 +64,7 @@ std::vector<PackageId> CookCore::Impl::InCookByName() const {
 // warning.
 void CookCore::Impl::Judge(PackageId id) {
   PackageData& package = packages[id];
-  std::vector<Problem> problems = std::move(package.problems);
-  package.problems.clear();
+  std::vector<Problem> problems = package.problems.Take();
   edges.ForEachReference(id, [&](const Edge& edge) {
     const PackageData& target = packages[edge.target];
     // Asked for, but its generator does not list it.
@@ -99,7 +99,7 @@ void CookCore::Impl::Judge(PackageId id) {
 }
 
 // The closure of what was selected, over results that stand.
-void CookCore::Impl::SendRoot(PlatformIndex platform) {
+void CookCore::Impl::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name) {
   std::vector<PackageId> found;
   std::vector<bool> is_found(packages.size(), false);
   const auto is_done = [&](PackageId id) {
@@ -123,12 +123,12 @@ void CookCore::Impl::SendRoot(PlatformIndex platform) {
     });
     for (const PackageId child : packages[found[i]].generates) add(child);
   }
-  std::sort(found.begin(), found.end(),
-            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
   BuildRoot root{.platform = platform};
   root.platform_set = platform_sets.present();
-  for (const PackageId id : found)
-    root.packages.emplace_back(id, packages[id].slots[platform].result->id);
+  for (const PackageId id : by_name) {
+    if (is_found[id.index()])
+      root.packages.emplace_back(id, packages[id].slots[platform].result->id);
+  }
   turn.roots.emplace_back(std::move(root));
 }
 
@@ -163,7 +163,7 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   }
   if (!has_failed)
     return End("a root could not be built: conflicts between packages that are not in it");
-  if (ending == Ending::kNone) SendRoot(event.platform);
+  if (ending == Ending::kNone) SendRoot(event.platform, InCookByName());
 }
 
 void CookCore::Impl::OnRootPublished(const RootPublished& event) {
@@ -177,16 +177,26 @@ void CookCore::Impl::OnRootPublished(const RootPublished& event) {
 }
 
 void CookCore::Impl::WarnOfFailedTargets() {
-  for (const PackageId id : InCookByName()) {
+  const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
+  const auto has_failed = [&](PackageId id) {
+    return packages[id].outcome == Outcome::kFailed || packages[id].is_skipped;
+  };
+  // Those that have to be warned, few as a rule: all would be long to sort.
+  std::vector<PackageId> referencers;
+  for (uint32_t i = 0; i < packages.size(); ++i) {
+    bool is_one = false;
+    edges.ForEachReference(PackageId(i),
+                           [&](const Edge& edge) { is_one |= has_failed(edge.target); });
+    if (is_one && packages[PackageId(i)].is_in_cook) referencers.push_back(PackageId(i));
+  }
+  std::sort(referencers.begin(), referencers.end(), by_name);
+  for (const PackageId id : referencers) {
     std::vector<PackageId> targets;
     edges.ForEachReference(id, [&](const Edge& edge) {
-      const PackageData& target = packages[edge.target];
-      const bool has_failed = target.outcome == Outcome::kFailed || target.is_skipped;
-      if (has_failed && (targets.empty() || targets.back() != edge.target))
+      if (has_failed(edge.target) && (targets.empty() || targets.back() != edge.target))
         targets.push_back(edge.target);
     });
-    std::sort(targets.begin(), targets.end(),
-              [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+    std::sort(targets.begin(), targets.end(), by_name);
     for (const PackageId target : targets) {
       const bool is_skipped = packages[target].is_skipped;
       Note(PackageWarned{id, std::nullopt,

@@ -34,7 +34,7 @@ size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
   }
   const PlatformMask bit = MaskOf(platform);
   for (Problem& problem : package.problems) problem.platforms &= ~bit;
-  std::erase_if(package.problems, [](const Problem& problem) { return problem.platforms == 0; });
+  package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
   const std::vector<record::Reference>& references = package.slots[platform].explored->references;
   // Most often another platform refers to the same.
   const PlatformMask others = edges.followed(id) & ~bit;
@@ -119,13 +119,14 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
   }
   std::sort(listed.begin(), listed.end());
   if (!is_result) {
-    package.generates.insert(package.generates.end(), listed.begin(), listed.end());
-    std::sort(package.generates.begin(), package.generates.end());
-    package.generates.erase(std::unique(package.generates.begin(), package.generates.end()),
-                            package.generates.end());
+    std::vector<PackageId> all = package.generates.Take();
+    all.insert(all.end(), listed.begin(), listed.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    package.generates = std::move(all);
     return;
   }
-  const std::vector<PackageId> before = std::move(package.generates);
+  const std::vector<PackageId> before = package.generates.Take();
   package.generates = std::move(listed);
   if (package.is_listing_final && package.generates.size() != before.size()) {
     return FailGenerator(

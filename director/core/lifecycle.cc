@@ -90,7 +90,7 @@ void Lifecycle::Enter(PackageId id, PlatformMask platforms) {
 
 void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, Phase added_phase) {
   PackageData& package = packages_[id];
-  std::vector<Slot> before = std::exchange(package.slots, {});
+  std::vector<Slot> before = package.slots.Take();
   PlatformMask wanted = 0;
   for (PlatformIndex p = 0; p < before.size(); ++p) {
     Count(before[p], false);

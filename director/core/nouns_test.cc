@@ -157,6 +157,21 @@ TEST(PackageTableTest, PackagesNeverMoveAndIdsAreDense) {
   EXPECT_FALSE(packages.Has(PackageId()));
 }
 
+// With its share of the table's index and of what Ranks and Edges keep for each; a name lies
+// beside.
+TEST(PackageTableTest, APackageInNoCookTakesAtMost160Bytes) {
+  PackageTable packages;
+  constexpr uint32_t kCount = 100'000;
+  for (uint32_t i = 0; i < kCount; ++i) packages.FindOrAdd("/Game/" + std::to_string(i));
+  Edges edges;
+  edges.Grow(kCount);
+  Ranks ranks(edges);
+  ranks.Grow(kCount);
+  const double bytes = static_cast<double>(packages.bytes() + ranks.bytes()) / kCount +
+                       sizeof(uint16_t) + sizeof(PlatformMask);
+  EXPECT_LE(bytes - sizeof(std::string), 160);
+}
+
 TEST(PackageTableTest, TheGeneratorOfANameIsWhatStandsBeforeItsLastGen) {
   EXPECT_EQ(GeneratorName("/Game/a.level/_gen/c.level"), "/Game/a.level");
   EXPECT_EQ(GeneratorName("/Game/a/_gen/b/_gen/c"), "/Game/a/_gen/b");

@@ -1,5 +1,8 @@
 #include "director/core/package_data.h"
 
+#include "absl/hash/hash.h"
+#include "absl/strings/string_view.h"
+
 namespace galley::director {
 
 std::string_view GeneratorName(std::string_view name) {
@@ -7,19 +10,28 @@ std::string_view GeneratorName(std::string_view name) {
   return at == std::string_view::npos ? std::string_view() : name.substr(0, at);
 }
 
+size_t PackageTable::NameHash::operator()(std::string_view name) const {
+  return absl::Hash<absl::string_view>()(absl::string_view(name.data(), name.size()));
+}
+
 PackageId PackageTable::FindOrAdd(std::string_view name) {
-  if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
+  if (const auto found = by_name_.find(name); found != by_name_.end()) return *found;
   if (size_ % kChunkSize == 0) chunks_.push_back(std::make_unique<PackageData[]>(kChunkSize));
   const PackageId id(size_++);
   PackageData& package = (*this)[id];
   package.name = std::string(name);
-  by_name_.emplace(package.name, id);
+  by_name_.insert(id);
   return id;
+}
+
+size_t PackageTable::bytes() const {
+  return chunks_.size() * kChunkSize * sizeof(PackageData) +
+         by_name_.capacity() * (sizeof(PackageId) + 1);
 }
 
 PackageId PackageTable::Find(std::string_view name) const {
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? PackageId() : found->second;
+  return found == by_name_.end() ? PackageId() : *found;
 }
 
 }  // namespace galley::director

@@ -2,8 +2,9 @@
 //
 // A PackageData is made once and never moves (chunks), so its name can be pointed at for the
 // table's life. What only a package in a cook needs hangs on it and goes when the cook is over
-// (slots) or when it is idle (work); an idle package is small. Cost: Find, FindOrAdd O(1);
-// ids are dense, from 0, in the order of FindOrAdd. Threads: none; owned by CookCore.
+// (slots) or when it is idle (work); an idle package is small: 160 bytes in all, its name, edges
+// and results apart. Cost: Find, FindOrAdd O(1); ids are dense, from 0, in the order of FindOrAdd.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,13 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "director/core/costs.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
 #include "director/core/package_state.h"
+#include "director/core/rare_vector.h"
 
 namespace galley::director {
 
@@ -85,11 +87,11 @@ struct PackageData {
   uint32_t explored_epoch = 0;    // of the catalog
   uint64_t generation = 0;        // of look-ups; raised when older answers are void
   CostTraits cost_traits;
-  absl::Duration cost;      // expected, all platforms, when it began
-  std::vector<Slot> slots;  // by platform; empty: not in a cook
-  std::vector<Problem> problems;
-  std::vector<PackageId> cooked_inputs;          // sorted: known so far
-  std::vector<PackageId> generates;              // sorted by id: listed now
+  absl::Duration cost;     // expected, all platforms, when it began
+  RareVector<Slot> slots;  // by platform; empty: not in a cook
+  RareVector<Problem> problems;
+  RareVector<PackageId> cooked_inputs;           // sorted: known so far
+  RareVector<PackageId> generates;               // sorted by id: listed now
   std::unique_ptr<record::Generated> generated;  // how its generator lists it
   std::unique_ptr<Work> work;
 };
@@ -113,14 +115,29 @@ class PackageTable {
     return chunks_[id.index() / kChunkSize][id.index() % kChunkSize];
   }
   uint32_t size() const { return size_; }
+  // Without what hangs on the packages: names that are long, slots, work.
+  size_t bytes() const;
   bool Has(PackageId id) const { return id.valid() && id.value() < size_; }
 
  private:
   static constexpr size_t kChunkSize = 1024;
   std::vector<std::unique_ptr<PackageData[]>> chunks_;
   uint32_t size_ = 0;
-  absl::flat_hash_map<std::string_view, PackageId>
-      by_name_;  // look-up only; keys point into the chunks
+  // By name; look-up only. The ids alone: names are found through the chunks.
+  struct NameHash {
+    using is_transparent = void;
+    size_t operator()(PackageId id) const { return (*this)(std::string_view((*table)[id].name)); }
+    size_t operator()(std::string_view name) const;
+    const PackageTable* table;
+  };
+  struct NameEqual {
+    using is_transparent = void;
+    bool operator()(PackageId a, PackageId b) const { return a == b; }
+    bool operator()(PackageId a, std::string_view b) const { return (*table)[a].name == b; }
+    bool operator()(std::string_view a, PackageId b) const { return (*table)[b].name == a; }
+    const PackageTable* table;
+  };
+  absl::flat_hash_set<PackageId, NameHash, NameEqual> by_name_{0, NameHash{this}, NameEqual{this}};
 };
 
 }  // namespace galley::director

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "common/base/status_macros.h"
@@ -203,18 +204,21 @@ void Ranks::BulkRank() {
   std::vector<Frame> frames;
   uint32_t on_way = 1;
   Rank rank = -static_cast<Rank>(count);
+  std::iota(parent_.begin(), parent_.end(), Node{0});
+  std::iota(next_member_.begin(), next_member_.end(), Node{0});
   const auto enter = [&](Node node) {
     const std::span<const uint32_t> words = edges_.From(PackageId(node));
     number[node] = on_way++;
+    for (const uint32_t word : words) __builtin_prefetch(&number[Edges::End(word).index()]);
     frames.push_back({words.data(), words.data() + words.size(), node, true});
   };
   const auto close = [&](Node node, Node representative) {
     number[node] = kDone;
     --on_way;
-    parent_[node] = representative;
     rank_[node] = rank;
-    next_member_[node] = node;
-    if (node != representative) std::swap(next_member_[node], next_member_[representative]);
+    if (node == representative) return;
+    parent_[node] = representative;
+    std::swap(next_member_[node], next_member_[representative]);
   };
   for (Node start = 0; start < count; ++start) {
     if (number[start] != 0) continue;

@@ -3,6 +3,12 @@
 #include "common/base/status_macros.h"
 
 namespace galley::director {
+namespace {
+
+// The room of a larger queue is given back when it is empty.
+constexpr size_t kKeptMax = 4096;
+
+}  // namespace
 
 void RequestQueue::Push(PackageId package, Urgency urgency) {
   uint64_t arrival = 0;
@@ -22,6 +28,7 @@ void RequestQueue::Remove(PackageId package) {
   if (found == keys_.end()) return;
   order_.erase(found->second);
   keys_.erase(found);
+  if (keys_.empty() && keys_.capacity() > kKeptMax) keys_ = {};
 }
 
 PackageId RequestQueue::Pop() {
