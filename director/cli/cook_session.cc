@@ -15,6 +15,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/serve/store_server.h"
+#include "director/shell/fenced_store.h"
 #include "director/shell/root_builder.h"
 #include "director/stage/stage.h"
 #include "fmt/format.h"
@@ -39,6 +40,16 @@ void RemoveOldTables(const std::string& state, const std::string& present) {
   for (const auto& entry : std::filesystem::directory_iterator(state, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("snapshot-") && name.ends_with(".table") && name != present)
+      (void)RemoveAll(entry.path().string());
+  }
+}
+
+// Where workers of directors that died had their jobs run (those die, too).
+void RemoveOldScratch(const std::string& state) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(JoinPath(state, "scratch"), error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos)
       (void)RemoveAll(entry.path().string());
   }
 }
@@ -166,6 +177,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
     auto lock = director::ProjectLock::TryAcquire(state);
     if (lock.ok()) {
       lock_ = std::move(*lock);
+      RemoveOldScratch(state);
       return std::nullopt;
     }
     if (!absl::IsAlreadyExists(lock.status()))
@@ -193,11 +205,13 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   auto store = store::OpenOrConnect(project_->store.directory);
   if (!store.ok())
     return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
-  store_ = std::move(*store);
+  const auto may_write = [lock = lock_.get()] { return lock->Check(); };
+  store_ = std::make_unique<director::FencedStore>(std::move(*store), may_write);
   auto journal = director::Journal::Open(state);
   if (!journal.ok())
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
   journal_ = std::move(*journal);
+  journal_->Fence(may_write);
   return std::nullopt;
 }
 
@@ -336,7 +350,26 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   }
   if (!applied.ok()) return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(applied))};
   RemoveOldTables(state, meta.table_file);
+  if (const absl::Status taken = TakeOver(meta.term); !taken.ok())
+    return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(taken))};
   return std::nullopt;
+}
+
+// From a director that died, if the last one did.
+absl::Status CookSession::TakeOver(uint32_t term) {
+  RETURN_IF_ERROR(lock_->SetTerm(term));
+  ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots,
+                   store_->Roots(journal_->meta().project_id));
+  std::set<std::string_view> seen;
+  for (const store::PublishedRoot& root : roots) {  // newest first
+    if (!seen.insert(root.platform).second) continue;
+    ASSIGN_OR_RETURN(const uint64_t known, journal_->PublishedSequence(root.platform));
+    if (known != root.sequence) {
+      LogWarning("platform={} the store's last root is number {}, the journal knows of {}",
+                 root.platform, root.sequence, known);
+    }
+  }
+  return absl::OkStatus();
 }
 
 std::optional<CookSession::Stop> CookSession::Cook() {
@@ -350,7 +383,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                                  .cookers_json = cookers_.json,
                                  .table = table_options_,
                                  .slots = project_->farm.slots,
-                                 .project_id = journal_->meta().project_id};
+                                 .project_id = journal_->meta().project_id,
+                                 .may_write = [this] { return lock_->Check(); }};
   options.core.platform_count = static_cast<uint32_t>(project_->platforms.size());
   options.core.workers = workers;
   options.core.term = journal_->meta().term;
@@ -389,6 +423,10 @@ void CookSession::StageAll() {
   if (options_.no_stage || ended.is_interrupted || ended.is_fail_fast ||
       !ended.infrastructure_error.empty())
     return;
+  if (const absl::Status mine = lock_->Check(); !mine.ok()) {
+    stage_failed_ = true;
+    return report_.OnFailed("", "", {.stage = director::Stage::kStage, .error = MessageOf(mine)});
+  }
   const absl::Time begin = absl::Now();
   std::vector<std::string> failed;
   for (const SummaryFailure& failure : report_.failures) {
@@ -433,6 +471,7 @@ void CookSession::ForgetInstigators() {
 
 // What the next cook starts from.
 void CookSession::Remember() {
+  if (!lock_->Check().ok()) return;  // it starts from what another cook leaves
   if (selection_.by_the_book) ForgetInstigators();
   nlohmann::json failures = nlohmann::json::array();
   for (const SummaryFailure& one : report_.failures) failures.push_back(one.ToJson());

@@ -40,6 +40,7 @@ class CookSession {
   std::optional<Stop> Cook();
   std::optional<Stop> CheckOutput() const;
   void ReportOddFiles();
+  absl::Status TakeOver(uint32_t term);
   void ForgetInstigators();
   void StageAll();
   void Remember();

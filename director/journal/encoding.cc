@@ -282,6 +282,20 @@ absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view
   return instigators;
 }
 
+std::string EncodeSequence(uint64_t sequence) {
+  WireWriter writer;
+  writer.Varint(1, sequence);
+  return writer.Take();
+}
+
+absl::StatusOr<uint64_t> DecodeSequence(std::string_view bytes) {
+  uint64_t sequence = 0;
+  RETURN_IF_ERROR(ReadFields(bytes, "a sequence", [&](const Field& field) -> absl::StatusOr<bool> {
+    return field.number == 1 && TakeNumber(field, sequence);
+  }));
+  return sequence;
+}
+
 std::string EncodeIndexEntries(const IndexEntries& entries) {
   WireWriter writer;
   for (const std::string& path : entries.paths) writer.Element(1, path);

@@ -12,6 +12,7 @@
 //   (repeated Changed)  8 is_first Changed            1 what  2 before  3 after Instigators 1
 //   repeated { 1 category  2 referencer } Index              1 paths  2 folders  3 cooked inputs
 //   (repeated bytes)
+//   Published          1 sequence
 //
 // is_trusted and published_key of a PlatformRecord are keys of their own (journal.cc): they change
 // without the rest.
@@ -42,6 +43,9 @@ absl::StatusOr<PlatformRecord> DecodePlatformRecord(std::string_view bytes);
 
 std::string EncodeInstigators(const std::vector<InstigatorRecord>& instigators);
 absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view bytes);
+
+std::string EncodeSequence(uint64_t sequence);
+absl::StatusOr<uint64_t> DecodeSequence(std::string_view bytes);
 
 std::string EncodeIndexEntries(const IndexEntries& entries);
 absl::StatusOr<IndexEntries> DecodeIndexEntries(std::string_view bytes);

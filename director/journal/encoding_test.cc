@@ -98,6 +98,10 @@ TEST(JournalEncodingTest, IndexEntriesComeBackWhole) {
   EXPECT_EQ(back.cooked_inputs, entries.cooked_inputs);
 }
 
+TEST(JournalEncodingTest, ASequenceComesBackWhole) {
+  EXPECT_EQ(DecodeSequence(EncodeSequence(300)).value(), 300u);
+}
+
 TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion1) {
   ASSERT_EQ(kJournalFormatVersion, 1u);
   ExpectGolden("director/journal/testdata/v1.txt",
@@ -106,7 +110,8 @@ TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion1) {
                    HexLines(EncodePlatformRecord(FullRecord())) + "instigators\n" +
                    HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
                    HexLines(EncodeIndexEntries(
-                       {.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})));
+                       {.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})) +
+                   "published\n" + HexLines(EncodeSequence(300)));
 }
 
 TEST(JournalEncodingTest, EveryTruncationIsDataLossOrALesserRecord) {
@@ -126,6 +131,7 @@ TEST(JournalEncodingTest, AnUnknownFieldIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(DecodePlatformRecord("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeInstigators("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeIndexEntries("\x7a\x01x").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeSequence("\x7a\x01x").status()));
 }
 
 TEST(JournalEncodingTest, ANumberTooLargeForItsFieldIsDataLoss) {

@@ -191,7 +191,7 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status RecordPublished(
-      std::string_view platform,
+      std::string_view platform, uint64_t sequence,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
     RETURN_IF_ERROR(CheckKeyPart("platform name", platform));
     rocksdb::WriteBatch batch;
@@ -199,7 +199,20 @@ class RocksJournal final : public Journal {
       RETURN_IF_ERROR(CheckKeyPart("package name", package));
       RETURN_IF_ERROR(PutPublished(batch, package, platform, key));
     }
+    RETURN_IF_ERROR(
+        PutOrDelete(batch, PublishedSequenceKey(platform), true, EncodeSequence(sequence)));
     return Write(batch, true);
+  }
+
+  absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override {
+    std::string bytes;
+    const rocksdb::Status status =
+        database_->Get(rocksdb::ReadOptions(), PublishedSequenceKey(platform), &bytes);
+    if (status.IsNotFound()) return 0;
+    RETURN_IF_ERROR(Watch(ToStatus(status, "reading the journal")));
+    absl::StatusOr<uint64_t> sequence = DecodeSequence(bytes);
+    RETURN_IF_ERROR(Watch(sequence.status()));
+    return sequence;
   }
 
   absl::Status Forget(std::span<const std::string> packages) override {
@@ -216,6 +229,10 @@ class RocksJournal final : public Journal {
       RETURN_IF_ERROR(Watch(scan.Each(PackagePrefix(package), remove)));
     }
     return Write(batch, true);
+  }
+
+  void Fence(std::function<absl::Status()> may_write) override {
+    may_write_ = std::move(may_write);
   }
 
  private:
@@ -323,6 +340,7 @@ class RocksJournal final : public Journal {
     if (options_.read_only)
       return absl::FailedPreconditionError("the journal was opened for reading only");
     if (batch.Count() == 0) return absl::OkStatus();
+    if (may_write_) RETURN_IF_ERROR(may_write_());
     RETURN_IF_ERROR(CheckSpace(state_directory_, options_, batch.GetDataSize()));
     rocksdb::WriteOptions options;
     options.sync = sync;
@@ -341,7 +359,8 @@ class RocksJournal final : public Journal {
   const std::string state_directory_;
   const JournalOptions options_;
   const std::unique_ptr<rocksdb::DB> database_;  // synchronises itself
-  JournalMeta meta_;                             // the writing thread's
+  std::function<absl::Status()> may_write_;
+  JournalMeta meta_;  // the writing thread's
 };
 
 absl::StatusOr<JournalMeta> ReadMeta(rocksdb::DB& database) {

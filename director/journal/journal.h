@@ -137,12 +137,18 @@ class Journal {
   virtual absl::Status Record(std::span<const JournalUpdate> updates, bool sync) = 0;
   virtual absl::Status RecordInstigators(
       std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) = 0;
-  // After a root was published: packages and their action keys in it; only those whose
-  // published_key differs are given.
+  // After a root was published: its sequence in the store, packages and their action keys in it;
+  // only those whose published_key differs are given.
   virtual absl::Status RecordPublished(
-      std::string_view platform,
+      std::string_view platform, uint64_t sequence,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) = 0;
+  // The sequence of the root last published for the platform, as far as the journal knows; 0: none.
+  // A store that has a later one published it for a director that died before it could say so.
+  virtual absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) = 0;
   virtual absl::Status Forget(std::span<const std::string> packages) = 0;
+
+  // Asked before each write from now on; what it answers other than OK is the write's answer.
+  virtual void Fence(std::function<absl::Status()> may_write) = 0;
 };
 
 // The paths and folders of JournalUpdate for `observed` of `package`: asked paths joined to its
@@ -151,12 +157,17 @@ void IndexOf(std::string_view package, std::span<const record::Observed> observe
              std::vector<std::string>& paths, std::vector<std::string>& folders);
 
 // One director for a project: an flock on .galley/state/lock, held while the object lives.
-// ALREADY_EXISTS says which process has it.
+// ALREADY_EXISTS says which process has it. A director that was stopped for long may have been
+// robbed of it in the meantime, by someone who removed the file (or the file system forgot it): so
+// it looks before each write whether the file is still its own, and says its term.
 class ProjectLock {
  public:
   static absl::StatusOr<std::unique_ptr<ProjectLock>> TryAcquire(
       const std::string& state_directory);
   virtual ~ProjectLock() = default;
+  virtual absl::Status SetTerm(uint32_t term) = 0;
+  // FAILED_PRECONDITION: another director has this project now, or had it since. Threads: any.
+  virtual absl::Status Check() const = 0;
 };
 
 }  // namespace galley::director

@@ -85,7 +85,7 @@ TEST_F(JournalTest, EverythingIsThereAfterReopening) {
   Record(Update("/G/a", "windows", "two"));
   ASSERT_TRUE(
       journal_->RecordInstigators({{{"/G/a", {{.category = 5, .referencer = "/G/b"}}}}}).ok());
-  ASSERT_TRUE(journal_->RecordPublished("linux", {{{"/G/a", Digest::Of("one")}}}).ok());
+  ASSERT_TRUE(journal_->RecordPublished("linux", 1, {{{"/G/a", Digest::Of("one")}}}).ok());
   Reopen();
   EXPECT_EQ(journal_->meta().project_id, "p");
   EXPECT_EQ(journal_->meta().loss_epoch, 9u);
@@ -169,10 +169,20 @@ TEST_F(JournalTest, ARecordSaysItsPublishedKeyAndPublishingReplacesIt) {
   update.record.published_key = Digest::Of("old");
   Record(update);
   EXPECT_EQ(Find("/G/a").platforms.at("linux").published_key, Digest::Of("old"));
-  ASSERT_TRUE(journal_->RecordPublished("linux", {{{"/G/a", Digest::Of("new")}}}).ok());
+  ASSERT_TRUE(journal_->RecordPublished("linux", 1, {{{"/G/a", Digest::Of("new")}}}).ok());
   EXPECT_EQ(Find("/G/a").platforms.at("linux").published_key, Digest::Of("new"));
-  ASSERT_TRUE(journal_->RecordPublished("linux", {{{"/G/a", std::nullopt}}}).ok());
+  ASSERT_TRUE(journal_->RecordPublished("linux", 1, {{{"/G/a", std::nullopt}}}).ok());
   EXPECT_EQ(Find("/G/a").platforms.at("linux").published_key, std::nullopt);
+}
+
+TEST_F(JournalTest, TheSequenceOfTheLastRootIsKeptForEachPlatform) {
+  Open();
+  EXPECT_EQ(journal_->PublishedSequence("linux").value(), 0u);
+  ASSERT_TRUE(journal_->RecordPublished("linux", 7, {}).ok());
+  ASSERT_TRUE(journal_->RecordPublished("phone", 300, {}).ok());
+  Reopen();
+  EXPECT_EQ(journal_->PublishedSequence("linux").value(), 7u);
+  EXPECT_EQ(journal_->PublishedSequence("phone").value(), 300u);
 }
 
 TEST_F(JournalTest, AForgottenPackageIsGoneAndItsNeighboursStay) {
@@ -360,6 +370,43 @@ TEST_F(JournalTest, OneDirectorHoldsTheProject) {
   EXPECT_THAT(std::string(second.message()), HasSubstr(fmt::format("process {}", ::getpid())));
   lock->reset();
   EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
+}
+
+TEST_F(JournalTest, WhoWasRobbedOfTheLockSeesItEvenWhenTheRobberIsGone) {
+  auto lock = ProjectLock::TryAcquire(folder_).value();
+  EXPECT_TRUE(lock->Check().ok());
+  ASSERT_TRUE(lock->SetTerm(7).ok());
+  EXPECT_TRUE(lock->Check().ok());
+  EXPECT_EQ(ReadFile(JoinPath(folder_, "lock")).value(), fmt::format("{} term 7\n", ::getpid()));
+  ASSERT_TRUE(RemoveAll(JoinPath(folder_, "lock")).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
+  auto robber = ProjectLock::TryAcquire(folder_).value();
+  EXPECT_TRUE(robber->Check().ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
+  robber.reset();
+  EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
+  lock.reset();
+}
+
+TEST_F(JournalTest, AFileSystemThatForgetsTheLockDoesNotMakeTwoDirectors) {
+  auto lock = ProjectLock::TryAcquire(folder_).value();
+  ASSERT_TRUE(lock->SetTerm(7).ok());
+  ASSERT_EQ(::truncate(JoinPath(folder_, "lock").c_str(), 0), 0);  // as another does who has it
+  EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
+}
+
+TEST_F(JournalTest, WhoWasOvertakenWritesNothing) {
+  Open();
+  Record(Update("/G/a", "linux", "old"));
+  absl::Status answer = absl::FailedPreconditionError("overtaken");
+  journal_->Fence([&] { return answer; });
+  EXPECT_EQ(journal_->Record({{Update("/G/a", "linux", "new")}}, true), answer);
+  EXPECT_EQ(journal_->SetMeta({.table_file = "t"}), answer);
+  EXPECT_EQ(journal_->RecordPublished("linux", 1, {{{"/G/a", Digest::Of("k")}}}), answer);
+  EXPECT_EQ(journal_->Forget({{"/G/a"}}), answer);
+  Reopen();
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "old");
+  EXPECT_EQ(journal_->meta().table_file, "");
 }
 
 TEST_F(JournalTest, ALockFileLeftByACrashDoesNotLock) {

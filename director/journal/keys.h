@@ -6,6 +6,7 @@
 //   "P" package NUL "r" platform        PlatformRecord
 //   "P" package NUL "u" platform        there: the record is not trusted
 //   "X" package NUL platform            Index: what the record is indexed under
+//   "S" platform                        Published: the sequence of the root last published
 //
 // All that ForEach reads lies together, by package name (NUL sorts below all that a name may hold).
 #pragma once
@@ -45,6 +46,12 @@ inline std::string IndexedPrefix(std::string_view package) {
 
 inline std::string IndexedKey(std::string_view package, std::string_view platform) {
   return IndexedPrefix(package).append(platform);
+}
+
+inline constexpr std::string_view kPublishedSequencePrefix = "S";
+
+inline std::string PublishedSequenceKey(std::string_view platform) {
+  return std::string(kPublishedSequencePrefix).append(platform);
 }
 
 // The parts of a PackageKey; views into it.

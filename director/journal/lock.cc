@@ -19,21 +19,53 @@
 namespace galley::director {
 namespace {
 
+std::string TextOf(int fd) {
+  char text[64];
+  const ssize_t size = ::pread(fd, text, sizeof(text), 0);
+  return std::string(text, size > 0 ? static_cast<size_t>(size) : 0);
+}
+
 class FileLock final : public ProjectLock {
  public:
-  explicit FileLock(FileDescriptor file) : file_(std::move(file)) {}
+  FileLock(std::string path, FileDescriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
   ~FileLock() override {
-    if (::ftruncate(file_.get(), 0) != 0) LogWarning("project lock: its file could not be emptied");
+    if (Check().ok() && ::ftruncate(file_.get(), 0) != 0)
+      LogWarning("project lock: its file could not be emptied");
+  }
+
+  absl::Status SetTerm(uint32_t term) override {
+    return Write(fmt::format("{} term {}\n", ::getpid(), term));
+  }
+
+  absl::Status Write(std::string text) {
+    if (::ftruncate(file_.get(), 0) != 0 || ::lseek(file_.get(), 0, SEEK_SET) != 0)
+      return ErrnoStatus(errno, "empty", path_);
+    RETURN_IF_ERROR(WriteAll(file_.get(), text, path_));
+    text_ = std::move(text);
+    return absl::OkStatus();
+  }
+
+  absl::Status Check() const override {
+    ASSIGN_OR_RETURN(const FileStat ours, StatDescriptor(file_.get(), path_));
+    const absl::StatusOr<FileStat> present = StatFile(path_, false);
+    const bool is_ours = present.ok() && present->inode == ours.inode &&
+                         present->device == ours.device && TextOf(file_.get()) == text_;
+    if (is_ours) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        fmt::format("this cook was overtaken: {} is no longer its own, another may have this "
+                    "project now; nothing more is written",
+                    path_));
   }
 
  private:
+  const std::string path_;
   FileDescriptor file_;
+  std::string text_;  // what the file says while it is ours; set before other threads ask
 };
 
 std::string OwnerOf(int fd) {
-  char text[32];
-  const ssize_t size = ::pread(fd, text, sizeof(text), 0);
-  std::string owner(text, size > 0 ? static_cast<size_t>(size) : 0);
+  std::string owner = TextOf(fd);
   owner.resize(std::min(owner.size(), owner.find_first_not_of("0123456789")));
   return owner.empty() ? "another process" : fmt::format("process {}", owner);
 }
@@ -55,9 +87,9 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(
         fmt::format("{} has this project ({})", OwnerOf(file.get()), path));
   }
   if (result != 0) return ErrnoStatus(errno, "lock", path);
-  if (::ftruncate(file.get(), 0) != 0) return ErrnoStatus(errno, "truncate", path);
-  RETURN_IF_ERROR(WriteAll(file.get(), fmt::format("{}\n", ::getpid()), path));
-  return std::make_unique<FileLock>(std::move(file));
+  auto lock = std::make_unique<FileLock>(path, std::move(file));
+  RETURN_IF_ERROR(lock->Write(fmt::format("{}\n", ::getpid())));
+  return lock;
 }
 
 }  // namespace galley::director

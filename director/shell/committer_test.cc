@@ -161,7 +161,8 @@ TEST_F(CommitterTest, ABlobThatIsNotWhereTheWorkerSaidEndsTheGroup) {
 
 TEST_F(CommitterTest, WhatChangedIsToldBySourceRecipeAndObservation) {
   Commit(Make("key 1", "made", "old include"));
-  ASSERT_TRUE(journal_->RecordPublished("windows", {{{"/Game/a.txt", Digest::Of("key 1")}}}).ok());
+  ASSERT_TRUE(
+      journal_->RecordPublished("windows", 1, {{{"/Game/a.txt", Digest::Of("key 1")}}}).ok());
   auto second = Make("key 2", "made", "new include");
   second->source = Digest::Of("new source");
   second->recipe = Digest::Of("new recipe");

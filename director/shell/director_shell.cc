@@ -402,6 +402,7 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
       fmt::format("{}.{}", old->table_file.substr(0, old->table_file.rfind(".table")),
                   world->number) +
       ".table";
+  if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
   RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file));
   std::vector<content::Change> changes;
   for (const std::string& path : paths) {
@@ -478,14 +479,15 @@ void DirectorShell::Do(const BuildRoot& effect) {
 
 // The journal learns which keys the published root holds; those that it knows already are not
 // written again.
-void DirectorShell::RecordPublished(const BuildRoot& build) {
+void DirectorShell::RecordPublished(const BuildRoot& build, uint64_t sequence) {
   std::vector<std::pair<std::string, std::optional<Digest>>> keys;
   for (const auto& [package, result] : build.packages) {
     const StoredResultPtr stored = results_.Get(result);
     if (stored != nullptr && !stored->is_published)
       keys.emplace_back(stored->package, stored->action_key);
   }
-  const absl::Status recorded = journal_.RecordPublished(PlatformName(build.platform), keys);
+  const absl::Status recorded =
+      journal_.RecordPublished(PlatformName(build.platform), sequence, keys);
   if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));
 }
 
@@ -497,7 +499,7 @@ void DirectorShell::Do(const PublishRoot& effect) {
                               .by_the_book = effect.by_the_book,
                               .time = clock_.Now()};
     const auto sequence = store_.Publish(root);
-    if (sequence.ok()) RecordPublished(build);
+    if (sequence.ok()) RecordPublished(build, *sequence);
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
     if (!sequence.ok())

@@ -52,6 +52,9 @@ struct ShellOptions {
   uint64_t memory_bytes_default = 4ull << 30;
   absl::Duration timeout_default = absl::Minutes(30);
   std::string project_id;
+  // Asked before files of the state folder are written; the journal and the store ask by
+  // themselves.
+  std::function<absl::Status()> may_write;
 };
 
 // What people and the summary are told; on the loop thread.
@@ -129,7 +132,7 @@ class DirectorShell {
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
-  void RecordPublished(const BuildRoot& build);
+  void RecordPublished(const BuildRoot& build, uint64_t sequence);
   struct Successor {
     WorldPtr world;
     FilesChanged event;

@@ -1,6 +1,8 @@
 // DirectorShell's side of the workers: attach, messages, deaths. Callbacks of the stream and
 // launcher threads.
 
+#include <unistd.h>
+
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_writer.h"
@@ -31,7 +33,9 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     (*welcome.mutable_environment())[name] = value;
   welcome.set_memory_bytes_default(options_.memory_bytes_default);
   welcome.set_timeout_us_default(absl::ToInt64Microseconds(options_.timeout_default));
-  welcome.set_scratch_directory(JoinPath(options_.state_directory, "scratch/" + worker_id));
+  // By our process: workers of a director that was overtaken may still run.
+  welcome.set_scratch_directory(
+      JoinPath(options_.state_directory, fmt::format("scratch/{}/{}", ::getpid(), worker_id)));
   welcome.set_project_root(world->project->root);
   message.mutable_snapshot()->set_number(world->number);
   message.mutable_snapshot()->set_table_file(world->table_file);

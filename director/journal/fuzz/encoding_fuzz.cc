@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace galley::director;
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 6) {
     case 0:
       Check(bytes, DecodeDigest, EncodeDigest);
       break;
@@ -39,6 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 4:
       Check(bytes, DecodeIndexEntries, EncodeIndexEntries);
+      break;
+    case 5:
+      Check(bytes, DecodeSequence, EncodeSequence);
       break;
     default:
       break;

@@ -1,0 +1,69 @@
+// FencedStore: a store that makes nothing durable for a director that was overtaken. `may_write` is
+// asked before each Commit, Publish and Forget, and what it answers other than OK is the answer;
+// all else goes through. (What is Put becomes durable with the next Commit.)
+//
+// Threads: those of the inner store; `may_write` is called from all of them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/status_macros.h"
+#include "common/store/interface/store.h"
+
+namespace galley::director {
+
+class FencedStore final : public store::Store {
+ public:
+  FencedStore(std::unique_ptr<store::Store> inner, std::function<absl::Status()> may_write)
+      : inner_(std::move(inner)), may_write_(std::move(may_write)) {}
+
+  absl::Status Commit(const store::CommitBatch& batch) override {
+    RETURN_IF_ERROR(may_write_());
+    return inner_->Commit(batch);
+  }
+  absl::StatusOr<uint64_t> Publish(const store::PublishedRoot& root) override {
+    RETURN_IF_ERROR(may_write_());
+    return inner_->Publish(root);
+  }
+  absl::Status Forget(std::span<const Digest> action_keys) override {
+    RETURN_IF_ERROR(may_write_());
+    return inner_->Forget(action_keys);
+  }
+
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    return inner_->FindMissing(digests);
+  }
+  absl::StatusOr<Blob> Get(const Digest& digest) override { return inner_->Get(digest); }
+  absl::Status Put(const Digest& digest, std::string_view bytes) override {
+    return inner_->Put(digest, bytes);
+  }
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> weak_keys) override {
+    return inner_->ObservationSets(weak_keys);
+  }
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> action_keys) override {
+    return inner_->Results(action_keys);
+  }
+  absl::StatusOr<store::StoreInfo> Info() override { return inner_->Info(); }
+  absl::StatusOr<uint64_t> AllocateSegment() override { return inner_->AllocateSegment(); }
+  absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(
+      std::span<const Digest> digests) override {
+    return inner_->Locate(digests);
+  }
+  absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override {
+    return inner_->Roots(project_id);
+  }
+  absl::StatusOr<store::StoreStats> Stats() override { return inner_->Stats(); }
+  absl::StatusOr<store::VerifyReport> Verify() override { return inner_->Verify(); }
+
+ private:
+  const std::unique_ptr<store::Store> inner_;
+  const std::function<absl::Status()> may_write_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,27 @@
+#include "director/shell/fenced_store.h"
+
+#include "common/store/layers/memory_store.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+TEST(FencedStoreTest, WhoWasOvertakenMakesNothingDurable) {
+  absl::Status answer;
+  auto memory = std::make_unique<store::MemoryStore>();
+  store::MemoryStore& inner = *memory;
+  FencedStore store(std::move(memory), [&] { return answer; });
+  const std::string bytes = "bytes";
+  ASSERT_TRUE(store.Put(Digest::Of(bytes), bytes).ok());
+  ASSERT_TRUE(store.Commit({}).ok());
+  ASSERT_TRUE(store.Publish({.project_id = "p", .platform = "pc", .root = Digest::Of("")}).ok());
+  answer = absl::FailedPreconditionError("overtaken");
+  EXPECT_EQ(store.Commit({}), answer);
+  EXPECT_EQ(store.Publish({.project_id = "p", .platform = "pc"}).status(), answer);
+  EXPECT_EQ(store.Forget({}), answer);
+  EXPECT_EQ(inner.Roots("p")->size(), 1u);
+  EXPECT_EQ(*store.Get(Digest::Of(bytes)).value(), bytes);
+}
+
+}  // namespace
+}  // namespace galley::director
