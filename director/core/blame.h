@@ -23,6 +23,7 @@ class Blame {
   // Where it failed through its own fault, each once, in order: it goes to others while there are.
   const std::vector<WorkerId>& WorkersOf(PackageId package) const;
   bool HasFailedOn(PackageId package, WorkerId worker) const;
+  void Forget(PackageId package) { faults_.erase(package); }
   void Clear() { faults_.clear(); }
 
  private:

@@ -43,6 +43,9 @@ class Catalog {
   virtual ~Catalog() = default;
   // nullopt: no package of that name (generated ones are not in the catalog).
   virtual std::optional<CatalogEntry> Find(std::string_view name) const = 0;
+  // The name of the package whose source is that file: a host path, absolute or relative to the
+  // project's root. nullopt: no package's.
+  virtual std::optional<std::string> NameOfFile(std::string_view file) const = 0;
   // A generated package: rules apply to its name, the generator's cooker and settings on top.
   virtual CatalogEntry Generated(std::string_view name, std::string_view cooker,
                                  std::string_view settings) const = 0;

@@ -37,6 +37,8 @@ void CookCore::Impl::Apply(const Event& event) {
     void operator()(const WorkerLost& e) { core.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.OnPersisted(e); }
     void operator()(const FilesChanged& e) { core.OnFilesChanged(e); }
+    void operator()(const PackagesDiscovered& e) { core.OnPackagesDiscovered(e); }
+    void operator()(const PackagesCleared& e) { core.OnPackagesCleared(e); }
     void operator()(const PlatformsChanged& e) { core.OnPlatformsChanged(e); }
     void operator()(const LauncherReported& e) { core.OnLauncherReported(e); }
     void operator()(const RootBuilt& e) { core.OnRootBuilt(e); }
@@ -161,7 +163,10 @@ bool CookCore::has_jobs() const { return impl_->HasLoadWork(); }
 const Counters& CookCore::counters() const { return impl_->counters; }
 size_t CookCore::package_count() const { return impl_->packages.size(); }
 const std::string& CookCore::NameOf(PackageId package) const { return impl_->NameOf(package); }
-PackageId CookCore::Find(std::string_view name) const { return impl_->packages.Find(name); }
+PackageId CookCore::Find(std::string_view name_or_file) const {
+  const PackageId package = impl_->packages.Find(name_or_file);
+  return package.valid() ? package : impl_->packages.Find(impl_->NameAsked(name_or_file));
+}
 
 std::vector<InstigatorView> CookCore::InstigatorsOf(PackageId package) const {
   std::vector<InstigatorView> reasons;

@@ -79,8 +79,8 @@ class CookCore {
   const Counters& counters() const;
   size_t package_count() const;
   const std::string& NameOf(PackageId package) const;
-  // Invalid when unknown.
-  PackageId Find(std::string_view name) const;
+  // By its name or by that of its file. Invalid when unknown.
+  PackageId Find(std::string_view name_or_file) const;
   // All of them, in the order found.
   std::vector<InstigatorView> InstigatorsOf(PackageId package) const;
   // Set for a generated package: its listing in the generator's result.

@@ -80,6 +80,8 @@ struct CookCore::Impl {
   void OnCancelRequested();
   void StartCook(CookRequested wanted);
   size_t SelectSome(size_t units_max);
+  void OnPackagesDiscovered(const PackagesDiscovered& event);
+  std::string NameAsked(std::string_view name_or_file) const;
   PackageId FindOrAdd(std::string_view name);
   void Join(PackageId package, InstigatorCategory category, PackageId referencer);
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer);
@@ -88,6 +90,7 @@ struct CookCore::Impl {
   bool BeginGenerated(PackageId package);
   void Unlisted(PackageId package, PackageId generator);
   void Withdraw(PackageId package);
+  void Leave(PackageId package, std::string_view reason);
   void Skip(PackageId package);
   void Requeue(PackageId package);
 
@@ -223,6 +226,9 @@ struct CookCore::Impl {
 
   // changing.cc
   void OnFilesChanged(const FilesChanged& event);
+  void OnPackagesCleared(const PackagesCleared& event);
+  bool CanStillChange() const;
+  void Rename(const FilesChanged::Renamed& renamed, absl::btree_set<PackageId>& done);
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
 
   // changing_platforms.cc

@@ -48,6 +48,7 @@ class TextCatalog : public Catalog {
     if (!items.contains(std::string(name))) return std::nullopt;
     return CatalogEntry{};
   }
+  std::optional<std::string> NameOfFile(std::string_view) const override { return std::nullopt; }
   CatalogEntry Generated(std::string_view, std::string_view, std::string_view) const override {
     return {};
   }

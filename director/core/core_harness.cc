@@ -37,6 +37,12 @@ std::optional<CatalogEntry> TextProject::Find(std::string_view name) const {
   return found->second.entry;
 }
 
+std::optional<std::string> TextProject::NameOfFile(std::string_view file) const {
+  if (!file.starts_with("content/")) return std::nullopt;
+  const std::string name(file.substr(file.find('/') + 1));
+  return packages_.contains(name) ? std::optional(name) : std::nullopt;
+}
+
 ReferenceTarget TextProject::Resolve(std::string_view, std::string_view written) const {
   const std::string base(written.substr(0, written.rfind("/_gen/")));
   return {.name = std::string(written), .error = packages_.contains(base) ? "" : "no such file"};

@@ -8,8 +8,9 @@
 //   of 900 bytes, which it costs as many microseconds to cook until a job of its cooker was
 //   measured
 //
-// Look-ups miss, commits succeed, workers attach and roots are built at once, unless the test holds
-// them (hold_*) and answers itself. Jobs are the test's: it asks JobOf, answers with Saved, Failed,
+// The source of Town is content/Town. Look-ups miss, commits succeed, workers attach and roots are
+// built at once, unless the test holds them (hold_*) and answers itself. Jobs are the test's: it
+// asks JobOf, answers with Saved, Failed,
 // ..., or lets Work do all that are open. What the core says to people and workers is a log, one
 // line each: "start Town 0", "cancel Town", "failed Town: text" (and "log=" its log), "warned ...",
 // "done Town", "spawn 0", "stop 0", "rescan a b", "root Mesh Town", "publish 0", "ended
@@ -39,6 +40,7 @@ class TextProject : public Catalog {
  public:
   explicit TextProject(const std::string& text);
   std::optional<CatalogEntry> Find(std::string_view name) const override;
+  std::optional<std::string> NameOfFile(std::string_view file) const override;
   CatalogEntry Generated(std::string_view, std::string_view, std::string_view) const override {
     return {};
   }

@@ -182,6 +182,25 @@ struct FilesChanged {
   std::shared_ptr<const Catalog> catalog;
   std::vector<std::string> packages;  // whose results may no longer hold
   std::vector<std::string> paths;     // what the Rescan asked for that this answers, if one did
+  // Sources that have another name now. The new one is in the cook for what the old one was asked
+  // for; since no key holds a name, its look-up finds the old one's result.
+  struct Renamed {
+    std::string from;
+    std::string to;
+  };
+  std::vector<Renamed> renamed = {};
+};
+
+// They are wanted in the cook that runs as well: as if its request had named them. By name or by
+// file (Catalog::NameOfFile).
+struct PackagesDiscovered {
+  std::vector<SelectedPackage> packages;
+};
+
+// What is known of how these ended is forgotten, faults too: they are looked up, and cooked where
+// need be, as are those that read their outputs. By name or by file.
+struct PackagesCleared {
+  std::vector<std::string> packages;
 };
 
 // Platforms are added, removed or renumbered while the director lives; the files are the same. What
@@ -227,7 +246,8 @@ struct Tick {};
 
 using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported,
                            WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged,
-                           PlatformsChanged, LauncherReported, RootBuilt, RootPublished, Tick>;
+                           PackagesDiscovered, PackagesCleared, PlatformsChanged, LauncherReported,
+                           RootBuilt, RootPublished, Tick>;
 
 // ------------------------------------------------------------------ effects
 

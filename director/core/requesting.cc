@@ -1,5 +1,6 @@
 // What is in the cook, and why.
 #include <algorithm>
+#include <utility>
 
 #include "common/base/status_macros.h"
 #include "director/core/cook_core_impl.h"
@@ -71,6 +72,24 @@ size_t CookCore::Impl::SelectSome(size_t units_max) {
     Join(package, selected.category, PackageId());
   }
   return units;
+}
+
+void CookCore::Impl::OnPackagesDiscovered(const PackagesDiscovered& event) {
+  for (const SelectedPackage& selected : event.packages) {
+    const std::string name = NameAsked(selected.name);
+    if (CanStillChange()) {
+      request->selected.push_back({name, selected.category});
+    } else {
+      Note(PackageWarned{FindOrAdd(name), std::nullopt,
+                         "is asked for too late: no cook runs that it could join"});
+    }
+  }
+}
+
+std::string CookCore::Impl::NameAsked(std::string_view name_or_file) const {
+  if (packages.Find(name_or_file).valid() || catalog->Find(name_or_file).has_value())
+    return std::string(name_or_file);
+  return catalog->NameOfFile(name_or_file).value_or(std::string(name_or_file));
 }
 
 PackageId CookCore::Impl::FindOrAdd(std::string_view name) {
@@ -198,9 +217,25 @@ void CookCore::Impl::Unlisted(PackageId id, PackageId generator) {
         from.name +
             " does not generate it: expected it in the list of packages that its cook gives");
   }
-  WakeWaiters(id);
-  EndAttempts(id, Tell::kCancel);
-  lifecycle.SetState(id, State::kIdle, "not generated");
+  Leave(id, "not generated");
+}
+
+// The cook, with all that it generated.
+void CookCore::Impl::Leave(PackageId id, std::string_view reason) {
+  PackageData& package = packages[id];
+  if (!package.is_in_cook) return;
+  for (const PackageId child : std::exchange(package.generates, {})) {
+    packages[child].generated.reset();
+    Leave(child, reason);
+  }
+  ++package.generation;
+  package.is_skipped = package.is_listing_final = false;
+  if (package.work != nullptr) {
+    WakeWaiters(id);
+    EndAttempts(id, Tell::kCancel);
+    if (!package.work->stale_path.empty()) stale_waiters[package.work->stale_path].erase(id);
+    lifecycle.SetState(id, State::kIdle, reason);
+  }
   Withdraw(id);
 }
 
@@ -237,7 +272,7 @@ void CookCore::Impl::Requeue(PackageId id) {
     package.work->has_begun = false;
     package.work->waits_for_generator = false;
     package.work->is_loaded = false;
-    lifecycle.SetState(id, State::kRequest, "a file changed");
+    lifecycle.SetState(id, State::kRequest, "from the beginning");
   }
   agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <iterator>
 #include <thread>
 
@@ -138,6 +139,19 @@ std::optional<CatalogEntry> ProjectCatalog::Find(std::string_view name) const {
   CatalogEntry answer = AnswerOf(*entry);
   if (!cultures_.empty()) answer.localised = LocalisedOf(name);
   return answer;
+}
+
+std::optional<std::string> ProjectCatalog::NameOfFile(std::string_view file) const {
+  const std::string path =
+      (std::filesystem::path(project_->root) / std::filesystem::path(file)).lexically_normal();
+  for (const content::Mount& mount : snapshot_->mounts()) {
+    if (!path.starts_with(mount.directory + "/")) continue;
+    const std::string name = mount.path + path.substr(mount.directory.size());
+    // Another mount may lie over this one.
+    const content::FileEntry* entry = snapshot_->Find(name);
+    if (entry != nullptr && entry->host_path == path && EntryOf(name) != nullptr) return name;
+  }
+  return std::nullopt;
 }
 
 CatalogEntry ProjectCatalog::Generated(std::string_view name, std::string_view cooker,

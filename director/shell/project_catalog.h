@@ -38,6 +38,7 @@ class ProjectCatalog final : public Catalog {
 
   // Catalog.
   std::optional<CatalogEntry> Find(std::string_view name) const override;
+  std::optional<std::string> NameOfFile(std::string_view file) const override;
   CatalogEntry Generated(std::string_view name, std::string_view cooker,
                          std::string_view settings) const override;
   ReferenceTarget Resolve(std::string_view from, std::string_view as_written) const override;

@@ -37,6 +37,22 @@ TEST_F(ProjectCatalogTest, PackagesAreTheFilesWithARuleOrASidecar) {
   EXPECT_FALSE(Table().Find("/Game/odd.bin.cook").has_value());
 }
 
+TEST_F(ProjectCatalogTest, APackageIsFoundByItsFile) {
+  Write("content/a.txt", "");
+  Write("content/notes.md", "");
+  Write("mod/b.txt", "");
+  Write("content/b.txt", "");
+  Mount("/Game", "mod", 5);
+  EXPECT_EQ(Table().NameOfFile("content/a.txt"), "/Game/a.txt");
+  EXPECT_EQ(Table().NameOfFile("./content/../content/a.txt"), "/Game/a.txt");
+  EXPECT_EQ(Table().NameOfFile(Host("content/a.txt")), "/Game/a.txt");
+  EXPECT_EQ(Table().NameOfFile("mod/b.txt"), "/Game/b.txt");
+  EXPECT_EQ(Table().NameOfFile("content/b.txt"), std::nullopt) << "the mod's lies over it";
+  EXPECT_EQ(Table().NameOfFile("content/notes.md"), std::nullopt) << "no package";
+  EXPECT_EQ(Table().NameOfFile("elsewhere/a.txt"), std::nullopt);
+  EXPECT_EQ(Table().NameOfFile("/Game/a.txt"), std::nullopt) << "a name is no file";
+}
+
 TEST_F(ProjectCatalogTest, APackageWithAnErrorIsInTheTableWithIt) {
   Write("content/a.txt", "");
   Write("content/a.txt.cook", "cooker = \"cpoy\"");

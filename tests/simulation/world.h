@@ -34,6 +34,7 @@ class World : public director::Catalog {
   explicit World(uint64_t seed);
 
   std::optional<director::CatalogEntry> Find(std::string_view name) const override;
+  std::optional<std::string> NameOfFile(std::string_view) const override { return std::nullopt; }
   director::CatalogEntry Generated(std::string_view name, std::string_view cooker,
                                    std::string_view settings) const override;
   director::ReferenceTarget Resolve(std::string_view from,
