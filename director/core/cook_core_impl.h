@@ -137,6 +137,7 @@ struct CookCore::Impl {
   void OnWorkerReported(const WorkerReported& event);
   void OnReport(WorkerId worker, const WorkerReport& report);
   void NoteWorks(WorkerId worker);
+  void NoteRead(PackageId reader, const std::vector<std::string>& read);
   bool OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);
   // True: acknowledge now.
   bool OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
@@ -246,6 +247,7 @@ struct CookCore::Impl {
   void OnRootBuilt(const RootBuilt& event);
   void OnRootPublished(const RootPublished& event);
   void WarnOfFailedTargets();
+  void WarnOfUnsolicited();
   enum class Ending : uint8_t { kNone, kInterrupted, kFailFast };
   void Stop(Ending how);
   void CancelAll();
@@ -294,6 +296,8 @@ struct CookCore::Impl {
   };
   absl::btree_map<std::string, StaleFile> stale_files;
   absl::btree_map<std::string, absl::btree_set<PackageId>> stale_waiters;
+  // Packages that a worker's cook read and that were not in the cook then, by reader.
+  absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited;
 
   // Beyond a cook.
   absl::flat_hash_map<AttemptId, Attempt> attempts;  // look-up only

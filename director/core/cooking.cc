@@ -65,6 +65,14 @@ void CookCore::Impl::NoteWorks(WorkerId id) {
   losses = 0;
 }
 
+// What a hard reference leads to joins the cook through it; the rest is judged at the end.
+void CookCore::Impl::NoteRead(PackageId reader, const std::vector<std::string>& read) {
+  for (const std::string& name : read) {
+    const PackageId package = packages.Find(name);
+    if (!package.valid() || !packages[package].is_in_cook) unsolicited[reader].insert(name);
+  }
+}
+
 bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   Attempt* attempt = Current(id);
   if (attempt == nullptr) return true;
@@ -138,6 +146,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     is_acknowledged = false;
     lifecycle.SetLoaded(package_id);
     if (!saved.result->is_verdict) SetExplored(package_id, platform, saved.result, true);
+    NoteRead(package_id, saved.read);
     costs.MeasuredMemory(package.cost_traits, saved.memory_peak_bytes);
     // Another attempt need not make it again.
     for (const AttemptId current : AttemptsAt(package_id)) {

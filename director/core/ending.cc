@@ -206,6 +206,29 @@ void CookCore::Impl::WarnOfFailedTargets() {
   }
 }
 
+// Read by a worker, and nobody asked for it: its output is not in the root. Whoever said that it is
+// never cooked knows.
+void CookCore::Impl::WarnOfUnsolicited() {
+  std::vector<PackageId> readers;
+  for (const auto& [reader, read] : unsolicited) readers.push_back(reader);
+  std::sort(readers.begin(), readers.end(),
+            [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); });
+  for (const PackageId reader : readers) {
+    if (!packages[reader].is_in_cook) continue;
+    for (const std::string& name : unsolicited.at(reader)) {
+      const PackageId package = packages.Find(name);
+      const std::optional<CatalogEntry> entry = catalog->Find(name);
+      if ((package.valid() && packages[package].is_in_cook) || !entry.has_value() ||
+          entry->never_cook)
+        continue;
+      Note(PackageWarned{reader, std::nullopt,
+                         "reads " + name +
+                             ", a package that is not in the cook (Unsolicited): expected a hard "
+                             "reference to it, or that it is never cooked"});
+    }
+  }
+}
+
 // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
 void CookCore::Impl::Stop(Ending how) {
   if (!request.has_value() || is_publishing) return;
@@ -231,6 +254,7 @@ void CookCore::Impl::End(const std::string& infrastructure_error) {
   if (!infrastructure_error.empty()) CancelAll();
   const bool is_complete = infrastructure_error.empty() && ending == Ending::kNone;
   if (is_complete) WarnOfFailedTargets();
+  if (is_complete) WarnOfUnsolicited();
   for (uint32_t i = 0; i < packages.size(); ++i) {
     const PackageId id(i);
     PackageData& package = packages[id];

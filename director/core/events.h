@@ -125,6 +125,8 @@ struct WorkerReport {
     bool shared = false;             // served by the run of another platform in this attempt
     bool is_current =
         true;  // the shell recomputed the key: its observations hold in the present snapshot
+    // Packages whose sources its cook read, sorted; not those whose outputs it was given.
+    std::vector<std::string> read = {};
   };
   // kRefused: the job cannot be done as it is (another cooker identity, a tool that cannot be
   // started): final, but no verdict.

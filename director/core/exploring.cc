@@ -4,6 +4,16 @@
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
+namespace {
+
+// How many generated one another down to this one, itself among them.
+size_t GeneratorsOf(std::string_view name) {
+  size_t count = 1;
+  for (name = GeneratorName(name); !name.empty(); name = GeneratorName(name)) ++count;
+  return count;
+}
+
+}  // namespace
 
 void CookCore::Impl::SetExplored(PackageId id, PlatformIndex platform, const ResultViewPtr& view,
                                  bool is_result) {
@@ -101,6 +111,11 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
   std::vector<PackageId> listed;
   for (const record::Generated& generated : view.generated) {
     if (!generated.name.starts_with("_gen/")) continue;
+    if (GeneratorsOf(package.name) == options.generators_max) {
+      return FailGenerator(id, "cycle of generators? " + std::to_string(options.generators_max) +
+                                   " generate one another, and the last one " + generated.name +
+                                   " again: expected an end");
+    }
     const PackageId child_id = FindOrAdd(package.name + "/" + generated.name);
     listed.push_back(child_id);
     PackageData& child = packages[child_id];

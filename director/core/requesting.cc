@@ -49,6 +49,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   ranks.Grow(packages.size());
   stale_files.clear();
   stale_waiters.clear();
+  unsolicited.clear();
   wanted.platforms &= platform_count == 32 ? ~PlatformMask{0} : MaskOf(platform_count) - 1;
   selected_next = 0;
   ending = Ending::kNone;
@@ -254,6 +255,7 @@ void CookCore::Impl::Skip(PackageId id) {
 void CookCore::Impl::Requeue(PackageId id) {
   PackageData& package = packages[id];
   if (!package.is_in_cook) return;
+  unsolicited.erase(id);
   ++package.generation;
   EndAttempts(id, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);

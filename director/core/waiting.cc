@@ -119,7 +119,10 @@ bool CookCore::Impl::BreakCycles(PackageId id) {
     // The same text whoever closed it.
     const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
     std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end(), by_name), cycle.end());
-    std::string text = "cycle of cooked inputs: ";
+    const bool has_generator = std::any_of(cycle.begin(), cycle.end(), [&](PackageId package) {
+      return packages[package].work->waits_for_generator;
+    });
+    std::string text = has_generator ? "cycle of generators: " : "cycle of cooked inputs: ";
     for (const PackageId package : cycle) text += NameOf(package) + " -> ";
     text += NameOf(cycle.front());
     for (const PackageId package : cycle) FailPackage(package, Stage::kLoad, text);

@@ -1,5 +1,7 @@
 #include "director/shell/report_reader.h"
 
+#include <algorithm>
+
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -176,6 +178,23 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
   return stored;
 }
 
+// Of the files that it read, those that are packages themselves.
+std::vector<std::string> ReportReader::PackagesRead(const World& world,
+                                                    const StoredResult& stored) {
+  std::vector<std::string> read;
+  for (const record::Observed& seen : stored.observed) {
+    if (seen.what.kind != record::ObservationKind::kFile || seen.value == record::kAbsent ||
+        seen.value == record::kFolder)
+      continue;
+    auto name = AskedName(stored.package, seen.what.subject);
+    if (name.ok() && *name != stored.package && world.table->RecipesOf(*name) != nullptr)
+      read.push_back(*std::move(name));
+  }
+  std::sort(read.begin(), read.end());
+  read.erase(std::unique(read.begin(), read.end()), read.end());
+  return read;
+}
+
 void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& info,
                              const v1::Saved& saved, WorkerReport& report) {
   auto stored = ToStored(info, saved);
@@ -215,12 +234,14 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
   last.load_time = (*stored)->result.provenance.load_time;
   last.save_time = absl::Microseconds(saved.save_us());
   const uint64_t memory_peak_bytes = (*stored)->result.provenance.memory_peak_bytes;
+  std::vector<std::string> read = PackagesRead(*world, **stored);
   report.what = WorkerReport::Saved{.platform = saved.platform(),
                                     .result = deps_.results->Add(std::move(*stored)),
                                     .save_time = absl::Microseconds(saved.save_us()),
                                     .memory_peak_bytes = memory_peak_bytes,
                                     .shared = saved.shared(),
-                                    .is_current = is_current};
+                                    .is_current = is_current,
+                                    .read = std::move(read)};
 }
 
 void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& info,

@@ -68,6 +68,7 @@ class ReportReader {
                  WorkerReport& report);
   absl::StatusOr<std::shared_ptr<StoredResult>> ToStored(const AttemptInfo& info,
                                                          const v1::Saved& saved);
+  static std::vector<std::string> PackagesRead(const World& world, const StoredResult& stored);
   void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                   WorkerReport& report);
   void Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,

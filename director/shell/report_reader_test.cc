@@ -84,6 +84,18 @@ class ReportReaderTest : public ShellTest {
   AttemptInfo info_;
 };
 
+TEST_F(ReportReaderTest, PackagesWhoseSourcesWereReadAreToldAndNothingElse) {
+  Write("content/notes.md", "no package");
+  world_.Set(MakeWorld());
+  v1::Report report = HonestSaved();
+  v1::Saved* saved = report.mutable_saved();
+  AddObserved(ObservationKind::kFile, "/Game/inc.txt", Digest::Of("include").ToString(), saved);
+  AddObserved(ObservationKind::kFile, "a.txt", Digest::Of("source").ToString(), saved);
+  AddObserved(ObservationKind::kFile, "notes.md", Digest::Of("no package").ToString(), saved);
+  AddObserved(ObservationKind::kFile, "missing.txt", "absent", saved);
+  EXPECT_THAT(ReadSaved(report).read, testing::ElementsAre("/Game/inc.txt"));
+}
+
 TEST_F(ReportReaderTest, AnHonestResultIsCurrentAndItsKeyIsOurs) {
   const auto saved = ReadSaved(HonestSaved());
   EXPECT_TRUE(saved.is_current);
