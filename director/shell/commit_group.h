@@ -1,43 +1,19 @@
-// Committer: the commit thread. Makes groups durable in order: data and results in the store, then
-// the journal; only then says Persisted. It also does what must be ordered with commits: publishing
-// roots and making a new snapshot the base of differences.
+// CommitGroup: makes a group of results durable in order: data and results in the store, then the
+// journal; only then it is Persisted. The simulation runs the same code over its own disk.
 //
-// Threads: Post from any thread; the work runs on one thread of its own, in order.
+// Threads: none of its own; the shell calls it on the commit thread.
 #pragma once
 
-#include <deque>
 #include <functional>
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "common/base/mutex.h"
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "director/shell/result_table.h"
 
 namespace galley::director {
-
-// A thread that runs what is posted, in order.
-class TaskThread {
- public:
-  TaskThread();
-  ~TaskThread();  // runs what is posted, then ends
-  void Post(std::function<void()> task);
-  // Waits until all that was posted has run.
-  void Drain();
-
- private:
-  void Run();
-  base::Mutex mutex_;
-  base::CondVar changed_;
-  std::deque<std::function<void()>> tasks_ GALLEY_GUARDED_BY(mutex_);
-  bool ending_ GALLEY_GUARDED_BY(mutex_) = false;
-  bool busy_ GALLEY_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
-};
 
 struct CommitOutcome {
   Persisted event;

@@ -1,8 +1,9 @@
-#include "director/shell/committer.h"
+#include "director/shell/commit_group.h"
 
 #include <atomic>
 
 #include "director/shell/shell_test_world.h"
+#include "director/shell/task_thread.h"
 
 namespace galley::director {
 namespace {

@@ -1,0 +1,31 @@
+// TaskThread: one thread that runs what is posted to it, in order. Look-ups have one, commits
+// another: what must be ordered with commits (roots, successor snapshots) is posted there, too.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <thread>
+
+#include "common/base/mutex.h"
+
+namespace galley::director {
+
+class TaskThread {
+ public:
+  TaskThread();
+  ~TaskThread();  // runs what is posted, then ends
+  void Post(std::function<void()> task);
+  // Waits until all that was posted has run.
+  void Drain();
+
+ private:
+  void Run();
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::deque<std::function<void()>> tasks_ GALLEY_GUARDED_BY(mutex_);
+  bool ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  bool busy_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace galley::director
