@@ -20,7 +20,7 @@
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
 #include "director/core/cook_core.h"
-#include "director/shell/committer.h"
+#include "director/shell/commit_group.h"
 #include "director/shell/fenced_store.h"
 #include "director/shell/lookup.h"
 #include "director/shell/root_builder.h"

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
+#include "common/store/interface/commit_order.h"
 #include "common/store/local/local_store.h"
 #include "common/store/local/segment_reader.h"
 #include "fmt/format.h"
@@ -28,18 +29,29 @@ absl::Status LocalStore::CommitLocked(const CommitBatch& batch, const PublishedR
                         plan.sets_known.empty() && plan.results.empty();
   if (!is_empty || root != nullptr) {
     RETURN_IF_ERROR(CheckFreeSpace(directory_, plan.bytes, options_.free_bytes_margin));
-    RETURN_IF_ERROR(SyncNamed(plan));
-    auto index = index_->NewBatch();
-    RETURN_IF_ERROR(AppendPlan(plan, root, *index));
-    RETURN_IF_ERROR(SyncOwn());
-    RETURN_IF_ERROR(NoteSegments(plan, *index));
-    RETURN_IF_ERROR(WriteIndex(std::move(index)));
-    DropPending(plan.pending);
+    RETURN_IF_ERROR(WritePlan(plan, root));
   }
   if (plan.conflicts.empty()) return absl::OkStatus();
   std::string keys;
   for (const Digest& key : plan.conflicts) keys += " " + key.ToString();
   return absl::AlreadyExistsError("another outcome is stored for action key" + keys);
+}
+
+absl::Status LocalStore::WritePlan(const Plan& plan, const PublishedRoot* root) {
+  auto index = index_->NewBatch();
+  // The mutex is held while they run.
+  const CommitSteps steps = {
+      .sync_named = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncNamed(plan); },
+      .sync_folders = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncFolders(plan); },
+      .append = [&] { return AppendPlan(plan, root, *index); },
+      .sync_log = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncOwn(); },
+      .index = [&]() GALLEY_REQUIRES(commit_mutex_) -> absl::Status {
+        RETURN_IF_ERROR(NoteSegments(plan, *index));
+        return WriteIndex(std::move(index));
+      }};
+  RETURN_IF_ERROR(CommitInOrder(steps));
+  DropPending(plan.pending);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<LocalStore::Plan> LocalStore::MakePlan(const CommitBatch& batch) {
@@ -178,10 +190,8 @@ void LocalStore::Abandon(uint64_t segment) {
 // Step 1: the data that the commit names, of workers and of Put.
 absl::Status LocalStore::SyncNamed(const Plan& plan) {
   std::set<uint64_t> segments;
-  std::set<std::string> folders;
   const auto sync_file = [&](const Digest& digest) -> absl::Status {
     const std::string path = BlobFilePath(directory_, digest);
-    folders.insert(path.substr(0, path.rfind('/')));
     const absl::Status status = SyncPath(path);
     // Whether its bytes are on the disk cannot be known any more: the next writer makes it anew.
     if (!status.ok()) ::unlink(path.c_str());
@@ -205,6 +215,18 @@ absl::Status LocalStore::SyncNamed(const Plan& plan) {
     if (!status.ok()) Abandon(segment);
     RETURN_IF_ERROR(status);
   }
+  return absl::OkStatus();
+}
+
+// The names of these files and segments, and what was Put.
+absl::Status LocalStore::SyncFolders(const Plan& plan) {
+  std::set<std::string> folders;
+  const auto add = [&](const LocatedBlob& blob) {
+    const std::string path = BlobFilePath(directory_, blob.first);
+    if (blob.second.segment == 0) folders.insert(path.substr(0, path.rfind('/')));
+  };
+  for (const LocatedBlob& blob : plan.adopted) add(blob);
+  for (const LocatedBlob& blob : plan.pending) add(blob);
   for (const std::string& folder : folders) RETURN_IF_ERROR(SyncDirectory(folder));
   if (!folders.empty()) RETURN_IF_ERROR(SyncDirectory(JoinPath(directory_, "files")));
   RETURN_IF_ERROR(SyncDirectories());

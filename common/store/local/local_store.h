@@ -82,7 +82,10 @@ class LocalStore final : public Store {
   absl::Status PlanSets(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanResults(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status CheckLocation(const Digest& digest, const BlobLocation& location);
+  absl::Status WritePlan(const Plan& plan, const PublishedRoot* root)
+      GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncNamed(const Plan& plan) GALLEY_REQUIRES(commit_mutex_);
+  absl::Status SyncFolders(const Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncPath(const std::string& path);
   absl::Status SyncDirectories() GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncOwn() GALLEY_REQUIRES(commit_mutex_);

@@ -1,0 +1,35 @@
+// Sabotage: bugs that are put in on purpose, to see that the simulation finds them
+// (tests/simulation/sabotage_test.cc). In the product every question is answered by a constant; a
+// second library, compiled for that test alone with GALLEY_SABOTAGE, asks a variable.
+//
+// The list is that of the project's reliability reference.
+#pragma once
+
+#include <cstdint>
+
+namespace galley {
+
+enum class Sabotage : uint8_t {
+  kNone,
+  kSkipEpochCheck,       // an answer to an older question is taken
+  kBumpEpochAtDispatch,  // a change begins a new epoch only when the question is asked again
+  kAckBeforeSync,        // a commit is over before the log is synced
+  kNoFolderSync,         // a renamed file's folder is not synced
+  kSkipHashCheck,        // bytes are handed out as they lie there
+  kSkipClosureCheck,     // a result is served though what it names is gone
+  kEvictLeasedBlob,      // (nothing evicts by itself yet)
+  kRetrySync,            // a failed sync is tried again, and believed
+  kForgetInFlight,       // what a worker says that it has in hand is not looked at
+  kEndWithPending,       // a cook ends though a package is not over
+  kAcceptStaleTerm,      // attempts of another term count
+  kRetryPoisonForEver,   // nobody is quarantined
+};
+
+#ifdef GALLEY_SABOTAGE
+inline Sabotage sabotage_now = Sabotage::kNone;
+inline bool IsSabotaged(Sabotage what) { return sabotage_now == what; }
+#else
+constexpr bool IsSabotaged(Sabotage /*what*/) { return false; }
+#endif
+
+}  // namespace galley
