@@ -11,11 +11,13 @@
 #include <map>
 #include <thread>
 
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/wire/channel.h"
+#include "common/wire/conversation.h"
 #include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 
@@ -64,6 +66,24 @@ class Outbox {
 struct Stream {
   std::shared_ptr<Outbox> outbox;
   grpc::ServerContext* context = nullptr;
+};
+
+// The numbers of one stream, for the thread that reads and the one that writes.
+class Numbers {
+ public:
+  uint64_t Send() {
+    base::MutexLock lock(mutex_);
+    return conversation_.Send(clock_.Monotonic());
+  }
+  wire::Conversation::Heard Receive(const v1::FromWorker& message) {
+    base::MutexLock lock(mutex_);
+    return conversation_.Receive(message.sequence(), message.acknowledged(), clock_.Monotonic());
+  }
+
+ private:
+  base::Mutex mutex_;
+  wire::Conversation conversation_ GALLEY_GUARDED_BY(mutex_);
+  SystemClock clock_;
 };
 
 class WorkerServiceImpl final : public WorkerService, public v1::Director::Service {
@@ -167,17 +187,26 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
       }
       slot = Stream{outbox, context};
     }
+    Numbers numbers;
+    (void)numbers.Receive(message);
     std::thread writer([&] {
       v1::ToWorker out;
-      uint64_t sequence = 0;
       while (outbox->Pop(out)) {
-        out.set_sequence(++sequence);
+        out.set_sequence(numbers.Send());
         if (!stream->Write(out)) break;
       }
     });
     callbacks_.on_message(worker_id, message);
-    while (stream->Read(&message)) callbacks_.on_message(worker_id, message);
+    auto heard = wire::Conversation::Heard::kNext;
+    while (heard != wire::Conversation::Heard::kBroken && stream->Read(&message)) {
+      heard = numbers.Receive(message);
+      // Another stream of the worker took its place: what this one says is said again there.
+      if (!IsPresent(worker_id, outbox)) heard = wire::Conversation::Heard::kBroken;
+      if (heard == wire::Conversation::Heard::kNext) callbacks_.on_message(worker_id, message);
+    }
+    const bool is_broken = heard == wire::Conversation::Heard::kBroken;
     outbox->Close();
+    if (is_broken) context->TryCancel();
     writer.join();
     bool is_present = false;
     {
@@ -187,6 +216,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
       if (is_present) streams_.erase(found);
     }
     if (is_present) callbacks_.on_detach(worker_id);
+    if (is_broken) return {grpc::StatusCode::ABORTED, "messages were lost: attach again"};
     return grpc::Status::OK;
   }
 
@@ -195,6 +225,12 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     base::MutexLock lock(mutex_);
     const auto found = tokens_.find(worker_id);
     return found != tokens_.end() && !token.empty() && found->second == token;
+  }
+
+  bool IsPresent(const std::string& worker_id, const std::shared_ptr<Outbox>& outbox) {
+    base::MutexLock lock(mutex_);
+    const auto found = streams_.find(worker_id);
+    return found != streams_.end() && found->second.outbox == outbox;
   }
 
   Callbacks callbacks_;

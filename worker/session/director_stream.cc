@@ -37,6 +37,7 @@ struct DirectorStream::Impl {
   base::Mutex mutex;
   base::CondVar changed;
   grpc::ClientContext* context GALLEY_GUARDED_BY(mutex) = nullptr;
+  uint64_t context_number GALLEY_GUARDED_BY(mutex) = 0;
   bool is_stopping GALLEY_GUARDED_BY(mutex) = false;
   bool has_ended GALLEY_GUARDED_BY(mutex) = false;
 
@@ -48,6 +49,7 @@ struct DirectorStream::Impl {
       base::MutexLock lock(mutex);
       if (is_stopping) return false;
       context = &own_context;
+      context_number = number;
     }
     const std::unique_ptr<ClientStream> stream = stub->Attach(&own_context);
     {
@@ -113,6 +115,11 @@ void DirectorStream::Send(uint64_t stream, const v1::FromWorker& message) {
   base::MutexLock lock(impl_->write_mutex);
   if (impl_->writable == nullptr || impl_->writable_number != stream) return;
   impl_->writable->Write(message);  // a failure shows as the end of the stream
+}
+
+void DirectorStream::HangUp(uint64_t stream) {
+  base::MutexLock lock(impl_->mutex);
+  if (impl_->context != nullptr && impl_->context_number == stream) impl_->context->TryCancel();
 }
 
 void DirectorStream::Finish(absl::Duration patience) {

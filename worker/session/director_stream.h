@@ -20,6 +20,8 @@ class DirectorStream {
 
   // Dropped unless `stream` is the present one: a broken stream's messages go with the next Attach.
   void Send(uint64_t stream, const v1::FromWorker& message);
+  // Ends this stream, if it is the present one; Disconnected follows, and a new one.
+  void HangUp(uint64_t stream);
   // Closes our side and gives the director a moment to close its own.
   void Finish(absl::Duration patience);
 

@@ -77,6 +77,11 @@ void SessionCore::Apply(const Refused& event, std::vector<SessionEffect>& effect
 void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effects) {
   const v1::ToWorker& message = event.message;
   if (!is_connected_ || message.sequence() <= applied_sequence_) return;  // doubled
+  if (message.sequence() != applied_sequence_ + 1) {
+    effects.emplace_back(HangUp{
+        fmt::format("message {} came after message {}", message.sequence(), applied_sequence_)});
+    return Apply(Disconnected{}, effects);
+  }
   applied_sequence_ = message.sequence();
   if (message.abort()) {
     has_ended_ = true;

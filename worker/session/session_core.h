@@ -127,13 +127,17 @@ struct GiveSegments {
 struct SendMessage {
   v1::FromWorker message;
 };
+// Messages of this stream were lost: it is broken, and a new one begins with the whole state.
+struct HangUp {
+  std::string reason;
+};
 struct ExitSession {
   int code = 0;
   std::string reason;
   bool said_goodbye = false;  // to a director that is to read it
 };
 using SessionEffect =
-    std::variant<ConfigureSlots, StartJob, StopJob, GiveSegments, SendMessage, ExitSession>;
+    std::variant<ConfigureSlots, StartJob, StopJob, GiveSegments, SendMessage, HangUp, ExitSession>;
 
 class SessionCore {
  public:

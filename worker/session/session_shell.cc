@@ -221,6 +221,10 @@ class Shell final : public EventSink {
   void Do(SendMessage& effect) GALLEY_REQUIRES(mutex_) {
     outbox_.push_back(std::move(effect.message));
   }
+  void Do(HangUp& effect) GALLEY_REQUIRES(mutex_) {
+    LogWarning("director stream: {}", effect.reason);
+    stream_->HangUp(present_stream_);
+  }
   void Do(ExitSession& effect) { exit_ = effect; }
 
   void Say(std::string text) {

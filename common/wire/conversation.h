@@ -1,0 +1,53 @@
+// Conversation: the numbers of one stream between a director and a worker. A message that comes
+// twice is dropped; when one is missing, the stream is broken: both sides let go of it, the worker
+// attaches anew, and what is missing is told again. What the transport promises is not relied upon:
+// a stream may lead through other people's proxies.
+//
+// Pure; one for each side of a stream. Threads: none, the owner's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "absl/time/time.h"
+
+namespace galley::wire {
+
+class Conversation {
+ public:
+  enum class Heard : uint8_t {
+    kNext,
+    kDoubled,  // seen before: to be dropped
+    kBroken,   // something was lost on the way to us, or on the way from us
+  };
+  // So long a message may stay unacknowledged while later ones arrive from the other side, which
+  // speaks at least once a second.
+  static constexpr absl::Duration kPatience = absl::Seconds(10);
+
+  // The number of the message that is sent now.
+  uint64_t Send(absl::Time now) {
+    unacknowledged_.push_back(now);
+    return ++sent_;
+  }
+  Heard Receive(uint64_t sequence, uint64_t acknowledged, absl::Time now) {
+    if (sequence <= heard_) return Heard::kDoubled;
+    if (sequence != heard_ + 1 || acknowledged > sent_) return Heard::kBroken;
+    heard_ = sequence;
+    while (acknowledged_ < acknowledged) {
+      ++acknowledged_;
+      unacknowledged_.pop_front();
+    }
+    const bool is_lost = !unacknowledged_.empty() && now - unacknowledged_.front() > kPatience;
+    return is_lost ? Heard::kBroken : Heard::kNext;
+  }
+  uint64_t heard() const { return heard_; }
+  uint64_t sent() const { return sent_; }
+
+ private:
+  uint64_t sent_ = 0;
+  uint64_t acknowledged_ = 0;
+  uint64_t heard_ = 0;
+  std::deque<absl::Time> unacknowledged_;  // when each was sent
+};
+
+}  // namespace galley::wire
