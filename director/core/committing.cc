@@ -31,6 +31,10 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
     if (package.slots[*platform].phase != Phase::kCommitting ||
         package.slots[*platform].result->id != item.result)
       continue;
+    if (!item.refused.empty()) {
+      OnRefused(item.package, *platform, item.refused);
+      continue;
+    }
     if (item.instead != nullptr) StandInstead(item.package, *platform, item.instead);
     const Slot& slot = package.slots[*platform];
     if (slot.phase != Phase::kCommitting) continue;
@@ -43,6 +47,14 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
     }
     Advance(item.package);
   }
+}
+
+// Its worker is wrong about where the bytes are: as if it had not been cooked.
+void CookCore::Impl::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
+  lifecycle.SetPhase(id, platform, Phase::kToCook);
+  packages[id].slots[platform].result.reset();
+  BlameInfrastructure(id, MaskOf(platform), why, "");
+  Advance(id);
 }
 
 // An earlier cook of the very same inputs came out otherwise: what is stored is what all who share

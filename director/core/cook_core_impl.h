@@ -41,6 +41,7 @@ struct Attempt {
   PlatformMask granted = 0;
   PlatformMask remaining = 0;  // not reported yet; of today's set while it is current
   uint32_t epoch = 0;          // of the catalog when it was handed over
+  uint64_t generation = 0;     // of the package then
   bool is_current = true;
   uint32_t group = 0;
   absl::Duration expected;
@@ -214,6 +215,7 @@ struct CookCore::Impl {
               WorkerId worker, ReportId report);
   void OnPersisted(const Persisted& event);
   void StandInstead(PackageId package, PlatformIndex platform, const ResultViewPtr& instead);
+  void OnRefused(PackageId package, PlatformIndex platform, const std::string& why);
   void Uncommit(const std::vector<Persisted::Item>& items);
   void Settle(PackageId package, PlatformIndex platform);
   void Advance(PackageId package);

@@ -126,7 +126,8 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     ++counters.results_dropped;
     if (was_expected && attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
-  } else if (!saved.is_current) {
+  } else if (!saved.is_current || attempt.generation != package.generation) {
+    // Right for an older snapshot, or for what its generator or its inputs gave before.
     Commit(package_id, platform, saved.result->id, worker, report);
     is_acknowledged = false;
     if (was_expected) {
@@ -166,7 +167,11 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
   if (failed.executor_lost) ++counters.executors_lost;
   Attempt* attempt = Current(id);
-  if (attempt == nullptr) return;
+  if (attempt == nullptr) {
+    // Too late to change anything, but not to be remembered: the next attempt may be the last.
+    if (is_own) blame.AddOwnFault(attempts.at(id).package, attempts.at(id).worker);
+    return;
+  }
   const PackageId package = attempt->package;
   const PlatformMask platforms =
       (failed.platforms == 0 ? ~PlatformMask{0}
@@ -226,8 +231,7 @@ void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
   const uint32_t count = blame.AddInfrastructureFault(id);
   if (count < options.infrastructure_attempts_max) {
     ++counters.jobs_retried;
-    package.work->not_before = std::max(package.work->not_before, now + BackOff(count));
-    return;
+    return lifecycle.BackOff(id, now + BackOff(count));
   }
   const Stage stage = package.work->is_loaded ? Stage::kSave : Stage::kLoad;
   const std::string text =

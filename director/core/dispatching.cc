@@ -55,6 +55,14 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   if (before == nullptr || !before->was_attached) ++counters.workers_started;
   Worker& worker = workers.Attach(event.worker, event.slots, awake);
   worker.memory_bytes = event.memory_bytes;
+  if (worker.session != event.session) {
+    worker.BeginSession(event.session);
+    // Those who wait for these answers are gone; their numbers will be another's.
+    for (auto& entry : commits) {
+      std::erase_if(entry.second.reports,
+                    [&](const auto& report) { return report.first == event.worker; });
+    }
+  }
   counters.workers_attached = workers.attached();
   for (const AttemptId attempt : event.in_hand) {
     if (!worker.hand.Contains(attempt)) DesireFor(event.worker).cancel.push_back(attempt);
@@ -225,6 +233,7 @@ AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platf
                         .granted = platforms,
                         .remaining = platforms,
                         .epoch = epoch,
+                        .generation = package.generation,
                         .group = package.resource_group,
                         .expected = expected};
   grants.Acquire(attempt.group);

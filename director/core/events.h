@@ -109,6 +109,7 @@ struct WorkerAttached {
   uint32_t slots = 1;
   std::vector<AttemptId> in_hand;
   uint64_t memory_bytes = 0;  // what its jobs may take together; 0: unknown
+  uint64_t session = 0;       // its process: another one numbers its reports anew
 };
 
 struct WorkerReport {
@@ -174,6 +175,7 @@ struct Persisted {
     PlatformIndex platform = 0;  // as Persist had it; the result says which commit is meant
     ResultId result;
     ResultViewPtr instead;  // not null: the store held another outcome for its key, which stands
+    std::string refused;    // not empty: the bytes that it names are not where its worker said
   };
   std::vector<Item> items;
   std::string error;  // not empty: the commit failed for the machine's sake (disk full, store

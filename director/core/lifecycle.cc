@@ -171,6 +171,14 @@ void Lifecycle::Refresh(PackageId id) {
   }
 }
 
+void Lifecycle::BackOff(PackageId id, absl::Time until) {
+  Work& work = *packages_[id].work;
+  if (until <= work.not_before) return;
+  backing_off_.erase({work.not_before, id});
+  work.not_before = until;
+  Refresh(id);
+}
+
 void Lifecycle::Release(absl::Time now) {
   while (!backing_off_.empty() && backing_off_.begin()->first <= now) {
     const PackageId id = backing_off_.begin()->second;

@@ -45,6 +45,8 @@ class Lifecycle {
   // that decides that.
   void Refresh(PackageId package);
 
+  // Not to be handed over before `until`. REQUIRES: not idle.
+  void BackOff(PackageId package, absl::Time until);
   // Those whose back-off is over by `now` go to the load queue.
   void Release(absl::Time now);
 

@@ -15,6 +15,14 @@ bool Worker::See(ReportId report) {
   return true;
 }
 
+void Worker::BeginSession(uint64_t new_session) {
+  session = new_session;
+  seen_up_to_ = 0;
+  seen_.clear();
+  unacknowledged.clear();
+  uncommitted.clear();
+}
+
 WorkerId Workers::AddOwn(absl::Duration heard_at) {
   WorkerId id(own_count_++);
   while (workers_.contains(id)) id = WorkerId(own_count_++);

@@ -39,9 +39,13 @@ struct Worker {
                             // first be expected
   absl::Duration busy_since;  // when it was last given a job while it had none
 
+  uint64_t session = 0;       // its process
+
   uint32_t slots() const { return hand.slots(); }
   // False: seen before.
   bool See(ReportId report);
+  // Another process took its place: its reports are numbered anew.
+  void BeginSession(uint64_t new_session);
 
  private:
   ReportId seen_up_to_ = 0;         // all of 1 .. this

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/base/status_macros.h"
+#include "common/store/interface/named_blobs.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -95,7 +96,8 @@ absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Per
   }
   ASSIGN_OR_RETURN(const auto held, store.Results(keys));
   for (size_t i = 0; i < made.size(); ++i) {
-    if (made[i] == nullptr || !held[i].has_value()) continue;
+    if (made[i] == nullptr || !held[i].has_value() || !outcome.event.items[i].refused.empty())
+      continue;
     ASSIGN_OR_RETURN(record::Result decoded, record::DecodeResult(*held[i]));
     if (record::SameOutcome(decoded, made[i]->result)) continue;
     outcome.alarms.push_back(
@@ -112,26 +114,81 @@ absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Per
   return absl::OkStatus();
 }
 
+// What was cooked and is not refused, by its place in the group.
+std::vector<std::pair<size_t, StoredResultPtr>> CookedOf(const ResultTable& results,
+                                                         const Persist& persist,
+                                                         const CommitOutcome& outcome) {
+  std::vector<std::pair<size_t, StoredResultPtr>> cooked;
+  for (size_t i = 0; i < persist.items.size(); ++i) {
+    StoredResultPtr stored = results.Get(persist.items[i].result);
+    if (persist.items[i].was_cooked && stored != nullptr && outcome.event.items[i].refused.empty())
+      cooked.emplace_back(i, std::move(stored));
+  }
+  return cooked;
+}
+
+// A result that names bytes which neither its worker wrote nor the store has is refused.
+absl::Status RefuseIncomplete(store::Store& store, const ResultTable& results,
+                              const Persist& persist, CommitOutcome& outcome) {
+  const auto cooked = CookedOf(results, persist, outcome);
+  std::set<Digest> written;
+  for (const auto& [place, stored] : cooked) {
+    for (const auto& blob : stored->blobs) written.insert(blob.first);
+  }
+  for (const auto& [place, stored] : cooked) {
+    std::vector<Digest> named;
+    store::AppendNamedBlobs(stored->result, named);
+    std::erase_if(named, [&](const Digest& digest) { return written.contains(digest); });
+    if (named.empty()) continue;
+    ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(named));
+    if (missing.empty()) continue;
+    outcome.event.items[place].refused =
+        fmt::format("its worker did not write blob {}, which it names", missing[0].ToString());
+  }
+  return absl::OkStatus();
+}
+
+// One of the group is not what its worker said: that one is refused, not all.
+absl::Status CommitOneByOne(store::Store& store, const ResultTable& results, const Persist& persist,
+                            CommitOutcome& outcome) {
+  absl::Status last;
+  for (const auto& [place, stored] : CookedOf(results, persist, outcome)) {
+    store::CommitBatch one;
+    RETURN_IF_ERROR(AddToBatch(store, *stored, one));
+    const absl::Status committed = store.Commit(one);
+    if (absl::IsInvalidArgument(committed)) {
+      outcome.event.items[place].refused = MessageOf(committed);
+    } else if (absl::IsAlreadyExists(committed)) {
+      last = committed;
+    } else if (!committed.ok()) {
+      return committed;
+    }
+  }
+  return last;
+}
+
 absl::Status CommitToStore(store::Store& store, ResultTable& results, const Persist& persist,
                            CommitOutcome& outcome) {
+  RETURN_IF_ERROR(RefuseIncomplete(store, results, persist, outcome));
   store::CommitBatch batch;
-  for (const Persist::Item& item : persist.items) {
-    const StoredResultPtr stored = results.Get(item.result);
-    if (item.was_cooked && stored != nullptr) RETURN_IF_ERROR(AddToBatch(store, *stored, batch));
-  }
+  for (const auto& [place, stored] : CookedOf(results, persist, outcome))
+    RETURN_IF_ERROR(AddToBatch(store, *stored, batch));
   if (batch.results.empty()) return absl::OkStatus();
   CountBytes(store, batch, outcome);
-  const absl::Status committed = store.Commit(batch);
+  absl::Status committed = store.Commit(batch);
+  if (absl::IsInvalidArgument(committed))
+    committed = CommitOneByOne(store, results, persist, outcome);
   return absl::IsAlreadyExists(committed) ? TakeWhatStands(store, results, persist, outcome)
                                           : committed;
 }
 
 absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const Persist& persist,
-                             const std::function<bool(const StoredResult&)>& holds,
+                             const std::function<bool(const StoredResult&)>& holds, absl::Time wall,
                              const CommitOutcome& outcome) {
   std::vector<JournalUpdate> updates;
   bool has_cooked = false;
   for (size_t i = 0; i < persist.items.size(); ++i) {
+    if (!outcome.event.items[i].refused.empty()) continue;
     const ResultViewPtr& instead = outcome.event.items[i].instead;
     const StoredResultPtr stored =
         results.Get(instead != nullptr ? instead->id : persist.items[i].result);
@@ -141,7 +198,7 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     if (!holds(*stored)) continue;
     JournalUpdate update = UpdateOf(*stored);
     if (auto before = journal.Find(stored->package); before.ok()) ExplainChange(*before, update);
-    update.record.last_cook.time = absl::Now();
+    update.record.last_cook.time = wall;
     updates.push_back(std::move(update));
   }
   return updates.empty() ? absl::OkStatus() : journal.Record(updates, has_cooked);
@@ -151,14 +208,14 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
 
 CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
                           const Persist& persist,
-                          const std::function<bool(const StoredResult&)>& holds) {
+                          const std::function<bool(const StoredResult&)>& holds, absl::Time wall) {
   CommitOutcome outcome;
   for (const Persist::Item& item : persist.items)
-    outcome.event.items.push_back({item.package, item.platform, item.result, nullptr});
+    outcome.event.items.push_back({item.package, item.platform, item.result, nullptr, ""});
   if (const absl::Status stored = CommitToStore(store, results, persist, outcome); !stored.ok()) {
     outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(stored));
   } else if (const absl::Status recorded =
-                 RecordInJournal(journal, results, persist, holds, outcome);
+                 RecordInJournal(journal, results, persist, holds, wall, outcome);
              !recorded.ok()) {
     outcome.event.error = fmt::format("writing the journal: {}", MessageOf(recorded));
   }

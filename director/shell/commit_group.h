@@ -33,6 +33,6 @@ struct CommitOutcome {
 // the store holds, and what the journal learns, so that all projects that share the store agree.
 CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
                           const Persist& persist,
-                          const std::function<bool(const StoredResult&)>& holds);
+                          const std::function<bool(const StoredResult&)>& holds, absl::Time wall);
 
 }  // namespace galley::director

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class CommitterTest : public ShellTest {
+class CommitGroupTest : public ShellTest {
  protected:
   void SetUp() override {
     ShellTest::SetUp();
@@ -45,8 +45,9 @@ class CommitterTest : public ShellTest {
   }
   CommitOutcome Commit(std::shared_ptr<StoredResult> stored, bool was_cooked = true) {
     const ResultId id = results_.Add(std::move(stored))->id;
-    return CommitGroup(store_, *journal_, results_, {.items = {{PackageId(4), 0, id, was_cooked}}},
-                       [this](const StoredResult&) { return holds_; });
+    return CommitGroup(
+        store_, *journal_, results_, {.items = {{PackageId(4), 0, id, was_cooked}}},
+        [this](const StoredResult&) { return holds_; }, absl::UnixEpoch());
   }
   std::optional<PlatformRecord> Record() {
     const auto found = journal_->Find("/Game/a.txt").value();
@@ -57,7 +58,7 @@ class CommitterTest : public ShellTest {
   bool holds_ = true;
 };
 
-TEST_F(CommitterTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
+TEST_F(CommitGroupTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
   const CommitOutcome outcome = Commit(Make("key", "made"));
   EXPECT_EQ(outcome.event.error, "");
   ASSERT_EQ(outcome.event.items.size(), 1u);
@@ -73,7 +74,7 @@ TEST_F(CommitterTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
   EXPECT_GT(Record()->last_cook.time, absl::UnixEpoch());
 }
 
-TEST_F(CommitterTest, TheJournalLearnsOfAResultOnlyAfterTheStoreHasIt) {
+TEST_F(CommitGroupTest, TheJournalLearnsOfAResultOnlyAfterTheStoreHasIt) {
   bool was_recorded = true;
   store_.on_commit = [&](const store::CommitBatch&) { was_recorded = Record().has_value(); };
   Commit(Make("key", "made"));
@@ -82,7 +83,7 @@ TEST_F(CommitterTest, TheJournalLearnsOfAResultOnlyAfterTheStoreHasIt) {
   EXPECT_TRUE(Record().has_value());
 }
 
-TEST_F(CommitterTest, AStoreThatFailsLeavesTheJournalAsItWas) {
+TEST_F(CommitGroupTest, AStoreThatFailsLeavesTheJournalAsItWas) {
   store_.commit_error = absl::ResourceExhaustedError("no space left on device");
   EXPECT_THAT(Commit(Make("key", "made")).event.error, HasSubstr("no space left on device"));
   EXPECT_FALSE(Record().has_value());
@@ -92,7 +93,7 @@ TEST_F(CommitterTest, AStoreThatFailsLeavesTheJournalAsItWas) {
   EXPECT_FALSE(Record().has_value());
 }
 
-TEST_F(CommitterTest, AKeyWithAnotherOutcomeRaisesAnAlarmAndTheCookGoesOn) {
+TEST_F(CommitGroupTest, AKeyWithAnotherOutcomeRaisesAnAlarmAndTheCookGoesOn) {
   EXPECT_THAT(Commit(Make("key", "made")).alarms, IsEmpty());
   const CommitOutcome outcome = Commit(Make("key", "made otherwise"));
   ASSERT_EQ(outcome.alarms.size(), 1u);
@@ -106,28 +107,28 @@ TEST_F(CommitterTest, AKeyWithAnotherOutcomeRaisesAnAlarmAndTheCookGoesOn) {
       << "store and journal agree";
 }
 
-TEST_F(CommitterTest, AConflictLeavesAHitOfItsGroupAlone) {
+TEST_F(CommitGroupTest, AConflictLeavesAHitOfItsGroupAlone) {
   Commit(Make("key", "made"));
   Commit(Make("another key", "first"));
   const ResultId conflicting = results_.Add(Make("key", "made otherwise"))->id;
   const ResultId hit = results_.Add(Make("another key", "found otherwise"))->id;
-  const CommitOutcome outcome =
-      CommitGroup(store_, *journal_, results_,
-                  {.items = {{PackageId(4), 0, conflicting, true}, {PackageId(5), 0, hit, false}}},
-                  [](const StoredResult&) { return true; });
+  const CommitOutcome outcome = CommitGroup(
+      store_, *journal_, results_,
+      {.items = {{PackageId(4), 0, conflicting, true}, {PackageId(5), 0, hit, false}}},
+      [](const StoredResult&) { return true; }, absl::UnixEpoch());
   EXPECT_NE(outcome.event.items[0].instead, nullptr);
   EXPECT_EQ(outcome.event.items[1].instead, nullptr);
   EXPECT_EQ(outcome.alarms.size(), 1u);
 }
 
-TEST_F(CommitterTest, BytesThatTheStoreHeldAlreadyAreCountedApart) {
+TEST_F(CommitGroupTest, BytesThatTheStoreHeldAlreadyAreCountedApart) {
   EXPECT_EQ(Commit(Make("key", "made")).bytes_deduplicated, 0u);
   const CommitOutcome outcome = Commit(Make("another key", "made"));
   EXPECT_EQ(outcome.bytes_stored, 0u);
   EXPECT_EQ(outcome.bytes_deduplicated, 4u);
 }
 
-TEST_F(CommitterTest, WhatWasFoundByLookUpIsOnlyRecordedNotWrittenToTheStore) {
+TEST_F(CommitGroupTest, WhatWasFoundByLookUpIsOnlyRecordedNotWrittenToTheStore) {
   const CommitOutcome outcome = Commit(Make("key", "made"), /*was_cooked=*/false);
   EXPECT_EQ(outcome.event.error, "");
   EXPECT_EQ(store_.commits, 0);
@@ -135,7 +136,7 @@ TEST_F(CommitterTest, WhatWasFoundByLookUpIsOnlyRecordedNotWrittenToTheStore) {
   EXPECT_EQ(Record()->action_key, Digest::Of("key"));
 }
 
-TEST_F(CommitterTest, WhatTheJournalSaysAlreadyIsNotWrittenAgain) {
+TEST_F(CommitGroupTest, WhatTheJournalSaysAlreadyIsNotWrittenAgain) {
   auto stored = Make("key", "made");
   stored->is_in_journal = true;
   EXPECT_EQ(Commit(stored, false).event.items.size(), 1u);
@@ -144,7 +145,7 @@ TEST_F(CommitterTest, WhatTheJournalSaysAlreadyIsNotWrittenAgain) {
   EXPECT_TRUE(Record().has_value()) << "but a cooked one is";
 }
 
-TEST_F(CommitterTest, AVerdictIsKeptWithoutOutputs) {
+TEST_F(CommitGroupTest, AVerdictIsKeptWithoutOutputs) {
   auto stored = Make("key", "unused");
   stored->blobs.clear();
   stored->result = MakeVerdict("line 3: expected ';'");
@@ -153,14 +154,14 @@ TEST_F(CommitterTest, AVerdictIsKeptWithoutOutputs) {
   EXPECT_TRUE(record::DecodeResult(Record()->result)->is_verdict);
 }
 
-TEST_F(CommitterTest, ABlobThatIsNotWhereTheWorkerSaidEndsTheGroup) {
+TEST_F(CommitGroupTest, ABlobThatIsNotWhereTheWorkerSaidEndsTheGroup) {
   auto stored = Make("key", "made");
   stored->blobs[0].second.offset += 8;
   EXPECT_THAT(Commit(stored).event.error, HasSubstr(Digest::Of("made").ToString()));
   EXPECT_FALSE(Record().has_value());
 }
 
-TEST_F(CommitterTest, WhatChangedIsToldBySourceRecipeAndObservation) {
+TEST_F(CommitGroupTest, WhatChangedIsToldBySourceRecipeAndObservation) {
   Commit(Make("key 1", "made", "old include"));
   ASSERT_TRUE(
       journal_->RecordPublished("windows", 1, {{{"/Game/a.txt", Digest::Of("key 1")}}}).ok());
@@ -180,7 +181,7 @@ TEST_F(CommitterTest, WhatChangedIsToldBySourceRecipeAndObservation) {
   EXPECT_EQ(record.published_key, Digest::Of("key 1")) << "until the next root is published";
 }
 
-TEST_F(CommitterTest, OnlyObservationsOfBothSetsAreCompared) {
+TEST_F(CommitGroupTest, OnlyObservationsOfBothSetsAreCompared) {
   Commit(Make("key 1", "made"));
   auto second = Make("key 2", "made");
   second->observed = {{{ObservationKind::kExists, "new.txt", ""}, "file"},
@@ -190,7 +191,7 @@ TEST_F(CommitterTest, OnlyObservationsOfBothSetsAreCompared) {
               ElementsAre(ChangedObservation{"platform(texture)", "=bc", "=astc"}));
 }
 
-TEST_F(CommitterTest, AResultThatAChangeOfFilesOvertookFeedsTheCacheAndNoMore) {
+TEST_F(CommitGroupTest, AResultThatAChangeOfFilesOvertookFeedsTheCacheAndNoMore) {
   holds_ = false;
   EXPECT_EQ(Commit(Make("key", "made")).event.error, "");
   const std::vector<Digest> keys = {Digest::Of("key")};

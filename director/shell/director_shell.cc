@@ -360,11 +360,13 @@ void DirectorShell::CommitPending() {
   ++commits_running_;
   commit_thread_.Post([this, begun, persist = Persist{std::exchange(pending_commit_, {})}] {
     const int64_t started = absl::ToUnixMicros(clock_.Now());
-    CommitOutcome outcome =
-        CommitGroup(store_, journal_, results_, persist, [this](const StoredResult& stored) {
+    CommitOutcome outcome = CommitGroup(
+        store_, journal_, results_, persist,
+        [this](const StoredResult& stored) {
           return FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
                                 stored.observed);
-        });
+        },
+        clock_.Now());
     trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
                 .category = "commit",
                 .worker = "director",

@@ -57,6 +57,7 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     WorkerAttached attached{.worker = worker, .slots = message.hello().slots()};
     attached.memory_bytes = message.hello().memory_bytes();
     attached.in_hand.assign(message.in_hand().begin(), message.in_hand().end());
+    attached.session = static_cast<uint64_t>(message.hello().pid());
     Post(Event(std::move(attached)));
   }
   for (const v1::LogLine& line : message.log()) {
