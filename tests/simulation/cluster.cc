@@ -1,620 +1,574 @@
 #include "tests/simulation/cluster.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
-#include <tuple>
 #include <vector>
 
+#include "common/record/result.h"
 #include "director/core/workers.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/sim_director.h"
+#include "tests/simulation/sim_worker.h"
 
 namespace galley::simulation {
 namespace {
 
 using namespace director;  // NOLINT: a simulation of it
 
-constexpr uint32_t kPlatforms = 2;
 constexpr absl::Duration kCalmBegins = absl::Seconds(30);
 constexpr absl::Duration kMustBeOver = absl::Hours(2);
-constexpr size_t kEventsMax = 200'000;
-
-// A worker's process; it may outlive a director, and attach to the next under another id.
-struct SimWorker {
-  WorkerId id;
-  bool is_alive = true;
-  bool is_hung = false;
-  ReportId next_report = 1;
-  absl::Time free_at;
-  std::set<AttemptId> in_hand;
-  std::map<ReportId, WorkerReport> unacknowledged;
-};
-
-// What a worker was given, with everything looked up that only the director that gave it can tell.
-struct SimJob {
-  AttemptId attempt = 0;
-  std::string name;
-  PlatformMask platforms = 0;
-  std::map<std::pair<std::string, PlatformIndex>, std::string> inputs;
-};
+constexpr size_t kEventsMax = 1'000'000;
+constexpr absl::Duration kSettled = absl::Seconds(5);
 
 class Cluster {
  public:
   explicit Cluster(const ClusterOptions& options)
       : options_(options),
         random_(options.seed * 7919 + options.has_faults),
-        world_(std::make_shared<World>(options.seed)) {
-    if (options.has_faults) {
-      DrawFaults();
-    } else {
-      // A file that will change has changed already where there are no faults: both runs end with
-      // the same files.
-      for (auto& [name, package] : world_->packages) {
-        if (package.will_change) package.version = 1;
-        package.will_change = false;
-      }
+        faults_(options.has_faults, random_),
+        disk_(random_),
+        network_(schedule_, random_, faults_),
+        world_(std::make_shared<World>(options.seed)),
+        checks_(options.is_told) {
+    DrawLimits();
+    // Where no file is edited in the cook, all have been before: every run of a seed ends with the
+    // same files.
+    for (auto& [name, package] : world_->packages) {
+      if (!package.will_change || faults_.IsOn(Fault::kFileEdited)) continue;
+      package.version = 1;
+      package.will_change = false;
     }
-    StartDirector();
+    // Not while an owner recovers: after a failed sync the caches show what the disk never got, and
+    // no later owner can tell.
+    disk_.sync_fails = [this] {
+      return director_ != nullptr && faults_.Happens(Fault::kSyncFailed, 1);
+    };
+    disk_.CrashAt(options.crash_at_write);
   }
 
   Outcome Run() {
-    RequestCook(absl::ZeroDuration());
-    Tick();
-    if (cancel_at_.has_value()) At(*cancel_at_, [this] { Cancel(); });
-    if (restart_at_.has_value()) At(*restart_at_, [this] { Restart(); });
+    StartDirector();
+    EverySecond();
+    if (options_.has_faults) schedule_.After(kCalmBegins, [this] { faults_.Calm(); });
+    if (faults_.IsOn(Fault::kCookCancelled))
+      schedule_.After(random_.Some(2500), [this] { Cancel(); });
+    if (faults_.IsOn(Fault::kDirectorCrashed)) {
+      for (uint64_t i = 1 + random_.Below(2); i > 0; --i) {
+        schedule_.After(random_.Some(4000), [this] {
+          if (director_ == nullptr || is_over_) return;
+          faults_.Count(Fault::kDirectorCrashed);
+          CrashDirector();
+        });
+      }
+    }
+    if (faults_.IsOn(Fault::kCrashedWriting) && options_.crash_at_write == 0)
+      disk_.CrashAt(1 + random_.Below(80));
     size_t events = 0;
-    while (!queue_.empty() && !outcome_.has_ended && outcome_.broken.empty()) {
-      if (++events > kEventsMax || now_ - absl::UnixEpoch() > kMustBeOver) {
-        Break("liveness: the cook does not finish" + Stuck());
+    while (checks_.broken().empty() && !is_done_) {
+      if (++events > kEventsMax || schedule_.elapsed() > kMustBeOver) {
+        checks_.Break("liveness: the cook does not end" + Stuck());
         break;
       }
-      const auto next = queue_.begin();
-      now_ = next->first.first;
-      const std::function<void()> act = std::move(next->second);
-      queue_.erase(next);
-      act();
+      if (!RunNext()) {
+        checks_.Break("liveness: nothing more happens" + Stuck());
+        break;
+      }
     }
-    if (!outcome_.has_ended) Break("liveness: nothing more happens" + Stuck());
-    outcome_.counters = core_->counters();
-    for (const auto& [platform, text] : roots_) outcome_.roots += text;
-    for (const auto& [name, count] : attempts_of_)
+    outcome_.broken = checks_.broken();
+    outcome_.trace = checks_.trace();
+    outcome_.faults = faults_.counts();
+    outcome_.writes = disk_.writes();
+    for (const auto& [name, count] : cooks_)
       outcome_.attempts_max = std::max(outcome_.attempts_max, count);
     return outcome_;
   }
 
  private:
-  void DrawFaults() {
-    const auto draw = [&](uint64_t percent, uint64_t most) {
-      return random_() % 100 < percent ? random_() % most : 0;
-    };
-    loss_percent_ = draw(60, 6);
-    message_percent_ = draw(60, 20);
-    infrastructure_percent_ = draw(50, 10);
-    hang_percent_ = draw(30, 5);
-    commit_ms_max_ = random_() % 100 < 30 ? 3000 : 30;
-    commit_failure_percent_ = draw(25, 30);
-    is_forced_ = random_() % 100 < 20;
-    if (random_() % 100 < 35) cancel_at_ = Some(2500);
-    if (random_() % 100 < 30) restart_at_ = Some(2500);
-    outcome_.forced += is_forced_;
+  struct Stream {
+    size_t body = 0;
+    uint32_t term = 0;
+    Network::LinePtr to_director = std::make_shared<Network::Line>();
+    Network::LinePtr to_worker = std::make_shared<Network::Line>();
+  };
+  struct Body {  // a worker's process
+    std::unique_ptr<SimWorker> worker;
+    std::string name;  // under which the present director knows it
+    uint32_t term = 0;
+    uint64_t stream = 0;  // the present one; 0: none
+    absl::Time attached_at;
+  };
+
+  bool RunNext() {
+    try {
+      checks_.set_now(schedule_.elapsed());
+      return schedule_.RunNext();
+    } catch (const Disk::Crash&) {
+      faults_.Count(Fault::kCrashedWriting);
+      CrashDirector();
+      return true;
+    }
   }
+
+  void DrawLimits() {
+    const bool are_shrunk = options_.has_faults && random_.Percent(50);
+    cook_ = {.platform_count = kPlatforms,
+             .workers = options_.has_faults ? 1 + static_cast<uint32_t>(random_.Below(4)) : 1,
+             .units_per_step = are_shrunk ? 1 + static_cast<uint32_t>(random_.Below(8)) : 16,
+             .look_ups_per_batch = are_shrunk ? 1 + static_cast<uint32_t>(random_.Below(3)) : 8};
+    cook_.resources = {{"gpu", 1}};
+    cook_.silence_max = absl::Seconds(15);
+    if (are_shrunk && random_.Percent(50)) {
+      cook_.window = absl::Milliseconds(10);
+      cook_.window_jobs_max = 1 + static_cast<uint32_t>(random_.Below(4));
+    }
+    is_forced_ = options_.has_faults && random_.Percent(20);
+    outcome_.forced = is_forced_;
+  }
+
+  // ---------------------------------------------------------------- the director
 
   void StartDirector() {
-    ++term_;
-    CookOptions cook{.platform_count = kPlatforms,
-                     .workers = options_.workers,
-                     .term = term_,
-                     .units_per_step = 16,
-                     .look_ups_per_batch = 8};
-    cook.resources = {{"gpu", 1}};
-    cook.silence_max = absl::Seconds(15);
-    cook.straggler_min = absl::Milliseconds(50);
-    core_ = std::make_unique<CookCore>(cook, world_, options_.seed);
+    if (is_over_) return;
+    const bool is_first = outcome_.terms++ == 0;
+    if (!is_first && faults_.Happens(Fault::kCrashedStarting, 30))
+      disk_.CrashAt(1 + random_.Below(4));
+    LoseBytes();
+    try {
+      director_ = std::make_unique<SimDirector>(
+          SimDirector::Deps{schedule_, random_, faults_, disk_, *world_, world_, tables_, checks_},
+          cook_,
+          SimDirector::Callbacks{
+              .spawn = [this](const Spawn& spawn) { Start(spawn); },
+              .stop = [this](WorkerId worker) { StopWorker(worker); },
+              .send = [this](uint64_t stream, v1::ToWorker message) { Send(stream, message); },
+              .hang_up = [this](uint64_t stream) { BreakStream(stream); },
+              .ended = [this](const CookEnded& ended) { OnEnded(ended); }});
+    } catch (const Disk::Crash&) {
+      CrashDirector();
+      return;
+    }
+    checks_.Trace("term", director_->term());
+    CheckPromises(director_->store());
+    RequestCook();
   }
 
-  void RequestCook(absl::Duration delay) {
+  void RequestCook() {
     CookRequested request{
         .request = ++requests_, .platforms = 3, .by_the_book = true, .force = is_forced_};
     for (const std::string& name : world_->selected)
       request.selected.push_back({name, InstigatorCategory::kCookMap});
-    Post(delay, std::function<void()>([this, request] {
-           is_requested_ = true;
-           Step(request);
-         }));
+    executors_lost_.clear();
+    is_cancelled_ = false;
+    faults_at_request_ = faults_.counts();
+    is_requested_ = true;
+    director_->Request(request);
+  }
+
+  // kill -9, or the machine. What it knew is gone; of its workers some live on.
+  void CrashDirector() {
+    checks_.Trace("the director crashes");
+    is_requested_ = false;
+    director_.reset();
+    disk_.CrashAt(0);
+    const bool is_power_cut = faults_.Happens(Fault::kPowerCut, 50);
+    if (is_power_cut) disk_.PowerCut();
+    for (auto& [id, stream] : streams_) {
+      stream.to_director->Break();
+      stream.to_worker->Break();
+    }
+    for (Body& body : bodies_) {
+      if (!body.worker->is_alive()) continue;
+      const bool survives = !is_power_cut && !body.worker->is_frozen() &&
+                            faults_.IsOn(Fault::kWorkerSurvived) && random_.Percent(60);
+      if (!survives) {
+        body.worker->Kill();
+      } else if (body.stream != 0) {
+        body.stream = 0;
+        body.worker->OnDisconnected();
+      }
+    }
+    schedule_.After(random_.Some(500), [this] {
+      if (director_ == nullptr) StartDirector();
+    });
+  }
+
+  // An orderly end of the process: its workers end with it.
+  void EndDirector() {
+    schedule_.After(absl::ZeroDuration(), [this] {
+      if (director_ == nullptr) return;
+      for (Body& body : bodies_) body.worker->Kill();
+      for (auto& [id, stream] : streams_) stream.to_director->Break();
+      director_.reset();
+      schedule_.After(random_.Some(500), [this] {
+        if (director_ == nullptr) StartDirector();
+      });
+    });
+  }
+
+  // Between two owners: somebody evicts blobs, the disk rots.
+  void LoseBytes() {
+    const bool evicts = faults_.IsOn(Fault::kBlobEvicted);
+    if (!evicts || outcome_.terms < 2) return;
+    disk_.set_is_director(false);
+    SimStore owner(disk_);
+    for (const Digest& digest : owner.blobs()) {
+      if (!faults_.Happens(Fault::kBlobEvicted, 10)) continue;
+      checks_.Trace("evicted: " + digest.hex());
+      owner.Evict(digest);
+    }
+    disk_.set_is_director(true);
+  }
+
+  void CheckPromises(SimStore& store) {
+    for (const Digest& key : checks_.promised) {
+      if (!store.IsSafe(key)) checks_.Break("safety: what was acknowledged is lost: " + key.hex());
+    }
   }
 
   void Cancel() {
-    if (!is_requested_) return At(absl::Milliseconds(100), [this] { Cancel(); });
-    ++outcome_.cancels;
+    if (is_over_) return;
+    if (!is_requested_) return schedule_.After(absl::Milliseconds(100), [this] { Cancel(); });
+    faults_.Count(Fault::kCookCancelled);
     is_cancelled_ = true;
-    Step(CancelRequested{});
+    director_->Cancel();
   }
 
-  // kill -9 of the director: what it knew is gone, what the store holds stays; some workers live on
-  // and attach to the next.
-  void Restart() {
-    ++outcome_.restarts;
-    Hash("restart");
-    StartDirector();
-    published_.clear();
-    committed_.clear();
-    accepted_.clear();
-    roots_.clear();
-    body_of_.clear();
-    is_cancelled_ = has_commit_failed_ = is_requested_ = false;
-    commit_free_at_ = now_;
-    uint32_t foreign = 0;
-    for (size_t body = 0; body < workers_.size(); ++body) {
-      SimWorker& worker = workers_[body];
-      worker.is_alive = worker.is_alive && !worker.is_hung && random_() % 2 == 0;
-      if (!worker.is_alive) continue;
-      worker.id = WorkerId(kForeignWorkers + foreign++);
-      Post(Some(400), std::function<void()>([this, body] { Attach(body, 2); }));
-    }
-    RequestCook(Some(200));
-  }
-
-  void Attach(size_t body, uint32_t slots) {
-    SimWorker& worker = workers_[body];
-    if (!worker.is_alive) return;
-    body_of_[worker.id] = body;
-    Step(WorkerAttached{worker.id, slots, {worker.in_hand.begin(), worker.in_hand.end()}});
-  }
-
-  bool Happens(uint64_t percent) {
-    const bool happens = IsStormy() && random_() % 100 < percent;
-    outcome_.faults += happens;
-    return happens;
-  }
-  bool IsStormy() const { return options_.has_faults && now_ - absl::UnixEpoch() < kCalmBegins; }
-  absl::Duration Some(int64_t ms_max) {
-    return absl::Milliseconds(1 + static_cast<int64_t>(random_() % static_cast<uint64_t>(ms_max)));
-  }
-  void At(absl::Duration delay, std::function<void()> act) {
-    queue_.emplace(std::pair(now_ + delay, sequence_++), std::move(act));
-  }
-  // What belongs to the director's process dies with it.
-  void Post(absl::Duration delay, std::function<void()> act) {
-    At(delay, [this, term = term_, act = std::move(act)] {
-      if (term == term_) act();
-    });
-  }
-  void Post(absl::Duration delay, Event event) {
-    Post(delay, std::function<void()>([this, event = std::move(event)] { Step(event); }));
-  }
-  // One commit thread: in order.
-  void Commit(int64_t ms_max, Event event) {
-    commit_free_at_ = std::max(commit_free_at_, now_) + Some(IsStormy() ? ms_max : 30);
-    Post(commit_free_at_ - now_, std::move(event));
-  }
-  void Tick() {
-    At(absl::Milliseconds(100), [this] {
-      Step(director::Tick{});
-      if (++ticks_ % 10 == 0) SpeakUp();
-      Tick();
-    });
-  }
-  void Break(const std::string& what) {
-    if (outcome_.broken.empty()) outcome_.broken = what;
-  }
-
-  std::string Stuck() const {
-    std::string text;
-    for (uint32_t i = 0; i < core_->package_count(); ++i) {
-      const std::string state = core_->StateText(PackageId(i));
-      if (!state.starts_with("Idle,")) text += "\n  " + core_->NameOf(PackageId(i)) + ": " + state;
-    }
-    return text;
-  }
-
-  void Step(const Event& event) {
-    if (outcome_.has_ended) return;
-    std::vector<Effect> effects;
-    core_->Step(now_, event, effects);
-    for (size_t turns = 0; core_->has_agenda(); ++turns) {
-      if (turns > kEventsMax) return Break("liveness: the agenda never ends" + Stuck());
-      core_->Step(now_, director::Tick{}, effects);
-    }
-    core_->CheckInvariants();
-    for (const Effect& effect : effects) std::visit([this](const auto& e) { Do(e); }, effect);
-  }
-
-  void Hash(std::string_view text) {
-    for (const char c : text)
-      outcome_.effects = (outcome_.effects ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  }
-  template <typename... T>
-  void Hash(std::string_view kind, T... numbers) {
-    Hash(kind);
-    (Hash(std::string_view(std::to_string(static_cast<uint64_t>(numbers)) + ",")), ...);
-  }
-
-  ResultViewPtr MakeResult(const std::string& name, const std::string& text) {
-    const WorldPackage& package = world_->At(name);
-    auto view = std::make_shared<ResultView>();
-    view->id = ResultId(static_cast<uint32_t>(results_.size()));
-    view->is_verdict = package.is_verdict;
-    if (package.is_verdict) view->error = "wrong input";
-    view->references = package.references;
-    view->generated = package.generated;
-    results_.push_back(text);
-    return view;
-  }
-
-  void Do(const LookUp& look_up) {
-    LookedUp answer;
-    for (const LookUp::Item& item : look_up.items) {
-      Hash("look", item.package.value(), item.platforms, item.generation, item.cooked.size());
-      if (is_forced_) Break("safety: looked up though forced: " + core_->NameOf(item.package));
-      for (PlatformIndex p = 0; p < kPlatforms; ++p) {
-        if (item.platforms & MaskOf(p))
-          answer.items.push_back({item.package, p, item.generation, Answer(item, p)});
-      }
-    }
-    Post(Some(20), std::move(answer));
-  }
-
-  decltype(LookedUp::Item::outcome) Answer(const LookUp::Item& item, PlatformIndex platform) {
-    const std::string& name = core_->NameOf(item.package);
-    const WorldPackage& package = world_->At(name);
-    // By name, so that a cache holds the same whatever was asked for first.
-    const bool is_cached = options_.has_cache && !package.is_poison && !package.will_change &&
-                           Digest::Of(name).hash()[0] % 2 == 0;
-    if (!is_cached && !is_known_.contains({name, platform})) return LookedUp::Miss{};
-    LookedUp::NeedsCooked needs;
-    std::string inputs;
-    for (const std::string& input : package.cooked_inputs) {
-      std::string value;
-      for (const CookedResult& result : item.cooked) {
-        if (core_->NameOf(result.package) == input && result.platform == platform)
-          value = results_[result.result.index()];
-      }
-      if (value.empty()) needs.packages.push_back(input);
-      inputs += value;
-    }
-    if (!needs.packages.empty()) return needs;
-    const std::string text = Text(name, platform, inputs);
-    if (!is_cached && !stored_.contains(text)) return LookedUp::Miss{};
-    const ResultViewPtr result = MakeResult(name, text);
-    durable_.insert(result->id);
-    return LookedUp::Hit{result, false};
-  }
-
-  std::string Text(const std::string& name, PlatformIndex platform,
-                   const std::string& inputs) const {
-    std::string text = name + "#" + std::to_string(world_->At(name).version) + "@" +
-                       std::to_string(platform) + "(" + inputs;
-    return text.size() > 4096 ? Digest::Of(text).hex() : text + ")";
-  }
-
-  void Do(const Desire& desire) {
-    Hash("desire", desire.worker.value(), desire.persisted.size());
-    const auto found = body_of_.find(desire.worker);
-    if (found == body_of_.end()) return Break("safety: told a worker that never attached");
-    const size_t body = found->second;
-    SimWorker& worker = workers_[body];
-    for (const ReportId report : desire.persisted) Forget(worker, report);
-    for (const AttemptId attempt : desire.cancel) {
-      Hash("cancel", attempt);
-      if (!worker.is_hung && worker.in_hand.erase(attempt) > 0)
-        Report(body, attempt, WorkerReport::Ended{});
-    }
-    for (const Desire::Start& start : desire.start) {
-      Hash("start", start.attempt, start.package.value(), start.platforms, start.cooked.size());
-      SimJob job{.attempt = start.attempt,
-                 .name = core_->NameOf(start.package),
-                 .platforms = start.platforms};
-      for (const CookedResult& result : start.cooked) {
-        job.inputs[{core_->NameOf(result.package), result.platform}] =
-            results_[result.result.index()];
-      }
-      if (is_cancelled_ && !has_ended_once_)
-        Break("safety: handed over after the cancel: " + job.name);
-      ++attempts_of_[job.name];
-      worker.in_hand.insert(start.attempt);
-      worker.free_at = std::max(worker.free_at, now_) + Some(Happens(5) ? 3000 : 60);
-      At(worker.free_at - now_, [this, body, job] { Cook(body, job); });
-    }
-    for (const AttemptId attempt : desire.retract) {
-      const bool has_begun = Happens(50);
-      Hash("retract", attempt, has_begun);
-      if (!worker.is_hung && !has_begun && worker.in_hand.erase(attempt) > 0)
-        Report(body, attempt, WorkerReport::Ended{});
-    }
-  }
-
-  void Forget(SimWorker& worker, ReportId report) {
-    const auto at = worker.unacknowledged.find(report);
-    if (at == worker.unacknowledged.end()) return;
-    const auto* saved = std::get_if<WorkerReport::Saved>(&at->second.what);
-    if (saved != nullptr && accepted_.contains(saved->result->id) &&
-        !durable_.contains(saved->result->id)) {
-      Break("safety: acknowledged before it is durable: " + results_[saved->result->id.index()]);
-    }
-    worker.unacknowledged.erase(at);
-  }
-
-  void Cook(size_t body, const SimJob& job) {
-    SimWorker& worker = workers_[body];
-    if (!worker.is_alive || worker.is_hung || !worker.in_hand.contains(job.attempt)) return;
-    if (Happens(loss_percent_)) return Lose(body);
-    if (Happens(hang_percent_)) {
-      ++outcome_.hangs;
-      worker.is_hung = true;
-      return;
-    }
-    worker.in_hand.erase(job.attempt);
-    if (Happens(infrastructure_percent_))
-      return Report(body, job.attempt,
-                    WorkerReport::Failed{WorkerReport::Fault::kInfrastructure, "no space"});
-    const bool changes_early = Digest::Of(job.name).hash()[1] % 2 == 0;
-    if (world_->At(job.name).will_change && changes_early) {
-      Change(job.name);
-      return Report(body, job.attempt, WorkerReport::Stale{job.name});
-    }
-    if (world_->At(job.name).is_poison)
-      return Report(body, job.attempt,
-                    WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
-    Report(body, job.attempt,
-           WorkerReport::Loaded{job.platforms, MakeResult(job.name, ""), absl::Milliseconds(5)});
-    for (PlatformIndex p = 0; p < kPlatforms; ++p) {
-      if (!(job.platforms & MaskOf(p))) continue;
-      std::string inputs;
-      for (const std::string& input : world_->At(job.name).cooked_inputs) {
-        const auto value = job.inputs.find({input, p});
-        if (value == job.inputs.end())
-          return Report(body, job.attempt, WorkerReport::Needs{input, p});
-        inputs += value->second;
-      }
-      const bool is_shared = world_->At(job.name).is_shared && p > 0 && (job.platforms & 1);
-      const std::string text = Text(job.name, p, inputs);
-      is_made_.emplace(text, std::pair(job.name, p));
-      Report(body, job.attempt,
-             WorkerReport::Saved{p, MakeResult(job.name, text), absl::Milliseconds(20), is_shared});
-    }
-    Report(body, job.attempt, WorkerReport::Ended{});
-    if (!world_->At(job.name).will_change) return;
-    // Changed after it was read: what was just reported is right for an older snapshot only.
-    Change(job.name);
-    Post(Some(50), FilesChanged{world_, {job.name}, {}});
-  }
-
-  void Change(const std::string& name) {
-    WorldPackage& package = world_->packages.at(name);
-    package.will_change = false;
-    ++package.version;
-  }
-
-  void Report(size_t body, AttemptId attempt, decltype(WorkerReport::what) what) {
-    SimWorker& worker = workers_[body];
-    const ReportId number = worker.next_report++;
-    worker.unacknowledged.emplace(number, WorkerReport{number, attempt, std::move(what)});
-    if (!Happens(message_percent_)) Deliver(body, number);
-    if (Happens(message_percent_)) Deliver(body, number);
-  }
-
-  void Deliver(size_t body, ReportId number) {
-    const absl::Duration delay =
-        IsStormy() && message_percent_ > 0 ? Some(300) : absl::Milliseconds(1);
-    const auto report = workers_[body].unacknowledged.find(number);
-    if (report == workers_[body].unacknowledged.end()) return;
-    // A message that is on its way to a director goes down with it.
-    Post(delay, std::function<void()>([this, body, what = report->second]() mutable {
-           if (auto* saved = std::get_if<WorkerReport::Saved>(&what.what)) {
-             const std::string& text = results_[saved->result->id.index()];
-             // The package's name ends where its version begins.
-             saved->is_current =
-                 text.size() > 4000 ||
-                 text == world_->Expected(text.substr(0, text.find('#')), saved->platform);
-           }
-           Step(WorkerReported{workers_[body].id, {what}});
-         }));
-  }
-
-  // A worker sends again until it is answered, and signs of life; a lost one does not any more.
-  void SpeakUp() {
-    for (size_t body = 0; body < workers_.size(); ++body) {
-      if (!workers_[body].is_alive || workers_[body].is_hung) continue;
-      for (const auto& [number, report] : workers_[body].unacknowledged) Deliver(body, number);
-      Post(Some(300), WorkerAlive{workers_[body].id});
-    }
-  }
-
-  void Lose(size_t body) {
-    workers_[body].is_alive = false;
-    workers_[body].in_hand.clear();
-    Post(Some(500), WorkerLost{workers_[body].id, "killed", true});
-  }
-
-  void Do(const Spawn& spawn) {
-    Hash("spawn", spawn.worker.value());
-    if (spawn_failures_ < 3 && Happens(10)) {
-      ++spawn_failures_;
-      return Post(spawn.delay + Some(50), LauncherReported{spawn.worker, "no more processes"});
-    }
-    spawn_failures_ = 0;
-    const size_t body = workers_.size();
-    workers_.push_back({.id = spawn.worker});
-    const uint32_t slots = 1 + static_cast<uint32_t>(random_() % 3);
-    Post(spawn.delay + Some(200),
-         std::function<void()>([this, body, slots] { Attach(body, slots); }));
-  }
-
-  void Do(const Stop& stop) {
-    Hash("stop", stop.worker.value());
-    ++outcome_.stops;
-    const auto body = body_of_.find(stop.worker);
-    if (body == body_of_.end()) return;
-    if (!workers_[body->second].is_hung && workers_[body->second].is_alive)
-      Break("safety: stopped a worker that is well");
-    workers_[body->second].is_alive = false;
-    if (random_() % 2 == 0) Post(Some(500), WorkerLost{stop.worker, "killed", true});
-  }
-
-  void Do(const Persist& persist) {
-    Persisted answer;
-    const bool fails = !has_commit_failed_ && Happens(commit_failure_percent_);
-    for (const Persist::Item& item : persist.items) {
-      Hash("persist", item.package.value(), item.platform, item.result.value(), item.was_cooked);
-      if (item.was_cooked && !committed_.insert(item.result).second)
-        Break("safety: committed twice: " + core_->NameOf(item.package));
-      if (item.was_cooked) accepted_.insert(item.result);
-      answer.items.push_back({item.package, item.platform, item.result, nullptr});
-    }
-    if (fails) {
-      has_commit_failed_ = true;
-      ++outcome_.failed_commits;
-      answer.error = "no space left on device";
-    }
-    commit_free_at_ = std::max(commit_free_at_, now_) + Some(IsStormy() ? commit_ms_max_ : 30);
-    Post(commit_free_at_ - now_, std::function<void()>([this, answer = std::move(answer)] {
-           for (const Persisted::Item& item : answer.items) Store(item, answer.error.empty());
-           Step(answer);
-         }));
-  }
-
-  void Store(const Persisted::Item& item, bool is_durable) {
-    committed_.erase(item.result);
-    if (!is_durable) {
-      accepted_.erase(item.result);
-      return;
-    }
-    committed_.insert(item.result);
-    durable_.insert(item.result);
-    const std::string& text = results_[item.result.index()];
-    stored_.insert(text);
-    if (const auto made = is_made_.find(text); made != is_made_.end())
-      is_known_.insert(made->second);
-  }
-
-  void Do(const Rescan& rescan) {
-    for (const std::string& path : rescan.paths) Hash("rescan " + path);
-    Commit(50, FilesChanged{world_, rescan.paths, rescan.paths});
-  }
-
-  void Do(const BuildRoot& root) {
-    std::string text = "platform " + std::to_string(root.platform) + "\n";
-    std::map<std::string, PackageId> names;
-    for (const auto& [package, result] : root.packages) {
-      const std::string& name = core_->NameOf(package);
-      names[name] = package;
-      text += name + " = " + results_[result.index()] + "\n";
-      if (results_[result.index()] != world_->Expected(name, root.platform))
-        Break("safety: stale result in the root: " + name);
-      if (!durable_.contains(result)) Break("safety: a result in the root is not durable: " + name);
-    }
-    Hash(text);
-    roots_[root.platform] = text;
-    in_root_[root.platform].clear();
-    for (const auto& [package, result] : root.packages) in_root_[root.platform].insert(package);
-    RootBuilt built{root.platform, Digest::Of(text), {}};
-    for (const auto& [a, b] : world_->conflicts) {
-      if (names.contains(a) && names.contains(b))
-        built.conflicts.push_back({names[a], names[b], "x", "the same path"});
-    }
-    has_conflicts_[root.platform] = !built.conflicts.empty();
-    outcome_.conflicts += static_cast<uint32_t>(built.conflicts.size());
-    Commit(20, std::move(built));
-  }
-
-  void Do(const PublishRoot& root) {
-    Hash("publish", root.platform);
-    if (!published_.insert(root.platform).second) Break("safety: a root was published twice");
-    if (has_conflicts_[root.platform]) Break("safety: a root with conflicts was published");
-    if (root.root != Digest::Of(roots_[root.platform]))
-      Break("safety: another root was published than was built last");
-    Commit(20, RootPublished{root.platform, ""});
-  }
-
-  void Do(const Notify& notify) {
-    Hash("notice", notify.notice.index());
-    if (const auto* failed = std::get_if<PackageFailed>(&notify.notice);
-        failed != nullptr && failed->error.empty()) {
-      Break("safety: a failure without a reason: " + core_->NameOf(failed->package));
-    }
-    if (const auto* done = std::get_if<PackageDone>(&notify.notice);
-        done != nullptr && !durable_.contains(done->result)) {
-      Break("safety: done before it is durable: " + core_->NameOf(done->package));
-    }
-    if (const auto* ended = std::get_if<CookEnded>(&notify.notice)) OnEnded(*ended);
+  bool HasFired(Fault fault) const {
+    const auto index = static_cast<size_t>(fault);
+    return faults_.counts()[index] > faults_at_request_[index];
   }
 
   void OnEnded(const CookEnded& ended) {
     is_requested_ = false;
+    const CookCore& core = director_->core();
     if (ended.is_interrupted || !ended.infrastructure_error.empty()) {
-      if (!is_cancelled_ && !has_commit_failed_)
-        Break("safety: ended for no reason: " + ended.infrastructure_error);
-      if (!published_.empty())
-        Break("safety: a root was published though the cook did not end well");
-      if (is_cancelled_) has_ended_once_ = true;
-      roots_.clear();
-      return RequestCook(Some(500));
+      const bool has_cause = (ended.is_interrupted && is_cancelled_) ||
+                             HasFired(Fault::kCommitFailed) || HasFired(Fault::kSyncFailed) ||
+                             (HasFired(Fault::kLauncherFailed) || HasFired(Fault::kWorkerUnfit));
+      if (!has_cause) checks_.Break("safety: ended for no reason: " + ended.infrastructure_error);
+      if (ended.is_interrupted && random_.Percent(50)) return RequestLater();
+      return EndDirector();
     }
-    if (published_.size() != kPlatforms) Break("safety: ended well without publishing all roots");
-    outcome_.has_ended = true;
     for (const std::string& name : world_->selected) {
-      const std::string state = core_->StateText(core_->Find(name));
+      const std::string state = core.StateText(core.Find(name));
       if (state != "Idle, cooked" && state != "Idle, failed")
-        Break("liveness: selected, but at the end: " + name + " " + state);
-      outcome_.selected += name + ": " + state + "\n";
+        checks_.Break("safety: the cook ended, but not " + name + ": " + state);
     }
-    for (uint32_t i = 0; i < core_->package_count(); ++i) NoteInstigators(PackageId(i));
-    outcome_.instigators = std::string();
-    for (const std::string& line : instigators_) outcome_.instigators += line + "\n";
+    if (director_->roots().size() != kPlatforms)
+      checks_.Break("safety: ended well without building all roots");
+    // What no cook read is edited now: every run of a seed ends with the same files.
+    for (auto& [name, package] : world_->packages) {
+      if (package.will_change) Edit(name);
+    }
+    // Of older files: as a person would, the next cook is of today's.
+    if (director_->IsOutdated()) return EndDirector();
+    Conclude();
   }
 
-  void NoteInstigators(PackageId package) {
-    for (const InstigatorView& why : core_->InstigatorsOf(package)) {
+  void RequestLater() {
+    schedule_.After(random_.Some(500), [this, term = director_->term()] {
+      if (director_ != nullptr && director_->term() == term) RequestCook();
+    });
+  }
+
+  void Conclude() {
+    is_over_ = true;
+    outcome_.has_ended = true;
+    const CookCore& core = director_->core();
+    outcome_.counters = core.counters();
+    for (const auto& [platform, tree] : director_->roots()) {
+      outcome_.roots += "platform " + platform + "\n";
+      for (const auto& [name, digest] : tree)
+        outcome_.roots += name + " = " + digest.ToString() + "\n";
+    }
+    for (const std::string& name : world_->selected)
+      outcome_.selected += name + ": " + core.StateText(core.Find(name)) + "\n";
+    std::set<std::string> instigators;
+    for (uint32_t i = 0; i < core.package_count(); ++i) NoteInstigators(PackageId(i), instigators);
+    for (const std::string& line : instigators) outcome_.instigators += line + "\n";
+    // What is told to workers goes out; then the power fails.
+    disk_.CrashAt(0);
+    schedule_.After(absl::Seconds(20), [this, roots = director_->roots()] {
+      CheckHands();
+      faults_.Calm();
+      director_.reset();
+      disk_.PowerCut();
+      CheckStored(roots);
+      is_done_ = true;
+    });
+  }
+
+  // Nobody works for nobody.
+  void CheckHands() {
+    for (const Body& body : bodies_) {
+      const bool is_here = body.worker->is_alive() && !body.worker->is_frozen() &&
+                           body.stream != 0 && body.term == director_->term();
+      if (is_here && body.worker->session().in_hand() > 0)
+        checks_.Break("liveness: the cook is over, but " + body.name + " has jobs");
+    }
+  }
+
+  // After the power cut everything that was published can be read, and is right.
+  void CheckStored(const std::map<std::string, std::map<std::string, Digest>>& roots) {
+    disk_.set_is_director(false);
+    SimStore store(disk_);
+    CheckPromises(store);
+    std::set<std::string> published;
+    for (const store::PublishedRoot& root : *store.Roots("")) published.insert(root.platform);
+    for (const auto& [platform, tree] : roots) {
+      if (!published.contains(platform)) checks_.Break("safety: a published root is lost");
+      for (const auto& [name, digest] : tree) {
+        const auto blob = store.Get(digest);
+        if (!blob.ok())
+          checks_.Break("safety: a published output cannot be read: " + name + ": " +
+                        std::string(blob.status().message()));
+        if (blob.ok() && Digest::Of(**blob) != digest)
+          checks_.Break("safety: wrong bytes were handed out: " + name);
+      }
+    }
+  }
+
+  void NoteInstigators(PackageId package, std::set<std::string>& lines) {
+    const CookCore& core = director_->core();
+    for (const InstigatorView& why : core.InstigatorsOf(package)) {
       // Who fails has told of its references or not, as it came.
-      const bool is_in_root = !why.referencer.valid() || in_root_[0].contains(why.referencer) ||
-                              in_root_[1].contains(why.referencer);
+      const std::string referencer = why.referencer.valid() ? core.NameOf(why.referencer) : "";
+      const bool is_in_root =
+          referencer.empty() ||
+          std::any_of(director_->roots().begin(), director_->roots().end(),
+                      [&](const auto& root) { return root.second.contains(referencer); });
       if (!is_in_root || why.category == InstigatorCategory::kBuildDependency) continue;
-      instigators_.insert(core_->NameOf(package) + " " +
-                          std::to_string(static_cast<int>(why.category)) + " " +
-                          (why.referencer.valid() ? core_->NameOf(why.referencer) : ""));
+      lines.insert(core.NameOf(package) + " " + std::to_string(static_cast<int>(why.category)) +
+                   " " + referencer);
     }
   }
 
-  ClusterOptions options_;
-  std::mt19937_64 random_;
+  // ---------------------------------------------------------------- workers
+
+  void Start(const Spawn& spawn) {
+    const uint32_t term = director_->term();
+    const WorkerId id = spawn.worker;
+    if (failures_in_row_ < 2 && faults_.Happens(Fault::kLauncherFailed, 10)) {
+      ++failures_in_row_;
+      return schedule_.After(spawn.delay + random_.Some(50), [this, id, term] {
+        if (director_ != nullptr && director_->term() == term)
+          director_->OnWorkerGone(id, "no more processes", true);
+      });
+    }
+    failures_in_row_ = 0;
+    schedule_.After(spawn.delay + random_.Some(200), [this, id, term] {
+      if (director_ == nullptr || director_->term() != term) return;
+      AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term);
+    });
+  }
+
+  void AddBody(const std::string& name, uint32_t slots, uint32_t term) {
+    const size_t index = bodies_.size();
+    bodies_.emplace_back();
+    Body& body = bodies_.back();
+    body.name = name;
+    body.term = term;
+    const bool is_unfit = faults_.IsOn(Fault::kWorkerUnfit) && random_.Percent(10);
+    body.worker = std::make_unique<SimWorker>(
+        SimWorker::Options{.id = name, .slots = slots, .is_unfit = is_unfit}, around_,
+        SimWorker::Callbacks{
+            .connect = [this, index] { Connect(index); },
+            .send = [this, index](v1::FromWorker message) { SendUp(index, std::move(message)); },
+            .hang_up = [this, index] { BreakStream(bodies_[index].stream); },
+            .exited = [this, index](int code) { OnExit(index, code); }});
+    Connect(index);
+  }
+
+  // The stream is there for the worker at once; whether a director is behind it shows later.
+  void Connect(size_t index) {
+    Body& body = bodies_[index];
+    if (!body.worker->is_alive() || body.stream != 0) return;
+    if (director_ != nullptr && body.term != director_->term()) {
+      if (!faults_.IsOn(Fault::kWorkerSurvived)) return body.worker->OnRefused();
+      faults_.Count(Fault::kWorkerSurvived);
+      body.term = director_->term();
+      body.name = "foreign-" + std::to_string(foreign_++);
+    }
+    const uint64_t id = ++streams_count_;
+    streams_[id] = Stream{.body = index, .term = director_ == nullptr ? 0 : director_->term()};
+    body.stream = id;
+    body.attached_at = schedule_.now();
+    body.worker->OnConnected();
+    if (director_ == nullptr) schedule_.After(random_.Some(50), [this, id] { BreakStream(id); });
+  }
+
+  void BreakStream(uint64_t id) {
+    const auto found = streams_.find(id);
+    if (found == streams_.end()) return;
+    found->second.to_director->Break();
+    found->second.to_worker->Break();
+    Body& body = bodies_[found->second.body];
+    if (body.stream != id) return;
+    body.stream = 0;
+    if (body.worker->is_alive()) body.worker->OnDisconnected();
+  }
+
+  void Send(uint64_t id, const v1::ToWorker& message) {
+    const auto found = streams_.find(id);
+    if (found == streams_.end()) return;
+    network_.Send(found->second.to_worker, [this, id, index = found->second.body, message] {
+      if (bodies_[index].stream == id) bodies_[index].worker->OnReceived(message);
+    });
+  }
+
+  void SendUp(size_t index, v1::FromWorker message) {
+    const Body& body = bodies_[index];
+    const auto found = streams_.find(body.stream);
+    if (found == streams_.end()) return;
+    Forge(index, message);
+    network_.Send(found->second.to_director,
+                  [this, id = body.stream, name = body.name, term = found->second.term, message] {
+                    if (director_ != nullptr && director_->term() == term)
+                      director_->OnMessage(name, id, message);
+                  });
+  }
+
+  // A lie about an attempt that is another's.
+  void Forge(size_t index, v1::FromWorker& message) {
+    if (message.reports().empty() || !faults_.Happens(Fault::kWorkerLied, 5)) return;
+    v1::Report forged = message.reports(0);
+    forged.set_report((uint64_t{1} << 40) + ++forged_);
+    std::vector<AttemptId> others = {(uint64_t{1} << 40) - 1};
+    for (const Body& other : bodies_) {
+      if (&other == &bodies_[index] || !other.worker->is_alive()) continue;
+      for (const AttemptId attempt : other.worker->running()) others.push_back(attempt);
+    }
+    forged.set_attempt(others[random_.Below(others.size())]);
+    *message.add_reports() = forged;
+  }
+
+  void OnExit(size_t index, int /*code*/) {
+    Body& body = bodies_[index];
+    const std::string name = body.name;
+    const uint32_t term = body.term;
+    const uint64_t stream = body.stream;
+    body.stream = 0;
+    if (const auto found = streams_.find(stream); found != streams_.end()) {
+      found->second.to_director->Break();
+      found->second.to_worker->Break();
+    }
+    checks_.Trace("exit of " + name);
+    if (faults_.Happens(Fault::kWorkerCameBack, 50)) {
+      return schedule_.After(random_.Some(300), [this, name, term] {
+        if (director_ != nullptr && director_->term() == term) AddBody(name, 1, term);
+      });
+    }
+    schedule_.After(random_.Some(500), [this, name, term] { TellGone(name, term); });
+  }
+
+  void TellGone(const std::string& name, uint32_t term) {
+    if (director_ != nullptr && director_->term() == term)
+      director_->OnWorkerGone(SimDirector::WorkerOf(name), "killed", false);
+  }
+
+  void StopWorker(WorkerId worker) {
+    ++outcome_.stops;
+    const std::string name = SimDirector::NameOf(worker);
+    for (Body& body : bodies_) {
+      if (body.name != name || body.term != director_->term() || !body.worker->is_alive()) continue;
+      if (!options_.has_faults) checks_.Break("safety: stopped a worker that is well");
+      body.worker->Kill();
+      BreakStream(body.stream);
+      body.stream = 0;
+    }
+    if (random_.Percent(50)) {
+      schedule_.After(random_.Some(500),
+                      [this, name, term = director_->term()] { TellGone(name, term); });
+    }
+  }
+
+  void EverySecond() {
+    schedule_.After(absl::Seconds(1), [this] {
+      for (size_t i = 0; i < bodies_.size(); ++i) {
+        Body& body = bodies_[i];
+        if (!body.worker->is_alive()) continue;
+        body.worker->OnTick();
+        if (body.stream != 0 && faults_.Happens(Fault::kStreamBroken, 4)) BreakStream(body.stream);
+        CheckRunning(body);
+      }
+      CheckPoison();
+      EverySecond();
+    });
+  }
+
+  void CheckRunning(const Body& body) {
+    const bool is_settled = director_ != nullptr && body.stream != 0 && !body.worker->is_frozen() &&
+                            faults_.is_calm() && schedule_.now() - body.attached_at > kSettled;
+    if (!is_settled) return;
+    for (const AttemptId attempt : body.worker->running()) {
+      if (!director_->Knows(attempt))
+        checks_.Break("safety: " + body.name + " cooks for a director that is gone");
+    }
+  }
+
+  // I8: a package takes down only so many executors before it is left alone.
+  void CheckPoison() {
+    for (const auto& [name, count] : executors_lost_) {
+      if (count > 2 * cook_.own_fault_attempts_max)
+        checks_.Break("safety: " + name + " took " + std::to_string(count) + " executors down");
+    }
+  }
+
+  void Edit(const std::string& name) {
+    WorldPackage& package = world_->packages.at(name);
+    package.will_change = false;
+    ++package.version;
+    faults_.Count(Fault::kFileEdited);
+    checks_.Trace(name + " is edited");
+    schedule_.After(random_.Some(50), [this, name] {
+      if (director_ != nullptr) director_->OnFileEdited(name);
+    });
+  }
+
+  std::string Stuck() const {
+    if (director_ == nullptr) return ": there is no director";
+    std::string text;
+    const CookCore& core = director_->core();
+    for (uint32_t i = 0; i < core.package_count(); ++i) {
+      const std::string state = core.StateText(PackageId(i));
+      if (!state.starts_with("Idle,")) text += "\n  " + core.NameOf(PackageId(i)) + ": " + state;
+    }
+    for (const Body& body : bodies_) {
+      if (!body.worker->is_alive()) continue;
+      text += "\n  " + body.name + " has " + std::to_string(body.worker->session().in_hand()) +
+              " jobs, keeps " + std::to_string(body.worker->session().reports_kept()) + " reports" +
+              (body.stream == 0 ? ", no stream" : "") +
+              (body.worker->is_frozen() ? ", frozen" : "");
+    }
+    return text;
+  }
+
+  const ClusterOptions options_;
+  Schedule schedule_;
+  Random random_;
+  Faults faults_;
+  Disk disk_;
+  Network network_;
   std::shared_ptr<World> world_;
-  std::unique_ptr<CookCore> core_;
-  uint32_t term_ = 0;
-  uint64_t requests_ = 0;
-  absl::Time now_ = absl::UnixEpoch();
-  uint64_t sequence_ = 0;
-  std::map<std::pair<absl::Time, uint64_t>, std::function<void()>> queue_;
-  std::vector<SimWorker> workers_;
-  std::map<WorkerId, size_t> body_of_;  // attached to this director
-
-  std::vector<std::string> results_;                                      // texts, by id
-  std::map<std::string, std::pair<std::string, PlatformIndex>> is_made_;  // text -> whose it is
-  std::set<std::pair<std::string, PlatformIndex>> is_known_;  // has an observation set in the store
-  std::set<std::string> stored_;
-  std::set<ResultId> durable_;   // may be relied on
-  std::set<ResultId> accepted_;  // handed to the commit thread
-  std::set<ResultId> committed_;
-  std::map<PlatformIndex, std::string> roots_;
-  std::set<PlatformIndex> published_;
-  std::array<std::set<PackageId>, kPlatforms> in_root_;
-  std::array<bool, kPlatforms> has_conflicts_{};
-  std::map<std::string, uint64_t> attempts_of_;
-  std::set<std::string> instigators_;
-  absl::Time commit_free_at_ = absl::UnixEpoch();
-
-  uint64_t loss_percent_ = 0, message_percent_ = 0, infrastructure_percent_ = 0, hang_percent_ = 0,
-           commit_failure_percent_ = 0;
-  int64_t commit_ms_max_ = 30;
-  bool is_forced_ = false, is_requested_ = false, is_cancelled_ = false, has_ended_once_ = false,
-       has_commit_failed_ = false;
-  std::optional<absl::Duration> cancel_at_, restart_at_;
-  uint32_t spawn_failures_ = 0;
-  uint64_t ticks_ = 0;
+  Checks checks_;
+  CookOptions cook_;
   Outcome outcome_;
+
+  std::map<std::string, std::map<std::string, uint32_t>> tables_;
+  std::map<std::string, uint64_t> cooks_, executors_lost_;
+  Surroundings around_{schedule_, random_,         faults_,
+                       disk_,     *world_,         tables_,
+                       cooks_,    executors_lost_, [this](const std::string& name) { Edit(name); }};
+  std::unique_ptr<SimDirector> director_;
+  std::vector<Body> bodies_;
+  std::map<uint64_t, Stream> streams_;
+  uint64_t streams_count_ = 0, forged_ = 0, requests_ = 0;
+  uint32_t foreign_ = 0, failures_in_row_ = 0;
+  FaultCounts faults_at_request_{};
+  bool is_forced_ = false, is_requested_ = false, is_cancelled_ = false;
+  bool is_over_ = false, is_done_ = false;
 };
 
 }  // namespace

@@ -1,39 +1,37 @@
-// Cluster: a shell for the real CookCore with fake time, workers, store and launcher, on one
-// thread, all from one seed. Faults happen until the calm begins; then the cook must finish. A cook
-// that is interrupted, or whose commit fails, is asked for again, so that every seed ends with a
-// whole cook, whose root must be that of the fault-free cook.
+// Cluster: directors, workers, launcher, network and disk of one project, on one thread, all from
+// one seed. Faults happen until the calm begins; then the cook must end. A cook that is
+// interrupted, or ends for the machine's sake, is asked for again, so that every seed ends with a
+// whole cook, whose roots must be those of the fault-free cook with one worker.
 //
-// Which kinds of faults a seed has is drawn from it (swarm testing: Groce et al., ISSTA 2012): a
-// mixture of all would hide those that need the absence of others. What a checker finds begins with
-// "crash:", "safety:" or "liveness:".
+// What a checker finds begins with "crash:", "safety:" or "liveness:".
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "director/core/cook_core.h"
-#include "tests/simulation/world.h"
+#include "tests/simulation/faults.h"
 
 namespace galley::simulation {
 
 struct ClusterOptions {
   uint64_t seed = 1;
   bool has_faults = false;
-  bool has_cache = false;  // some results are cached before
-  uint32_t workers = 2;
+  uint64_t crash_at_write = 0;  // not 0: the first director ends at this write
+  bool is_told = false;         // every decision is printed
 };
 
 struct Outcome {
   bool has_ended = false;
-  std::string roots;     // every platform: each package and what its result is
-  std::string selected;  // how each selected package ended
-  std::string
-      instigators;       // why packages are in the cook: what cooked packages refer to and generate
-  uint64_t effects = 0;  // a hash of the effect stream
+  std::string roots;        // every platform: each package and its output
+  std::string selected;     // how each selected package ended
+  std::string instigators;  // why packages are in the cook
+  uint64_t trace = 0;       // a hash of all decisions
   uint64_t attempts_max = 0;
-  uint64_t faults = 0;
-  uint32_t restarts = 0, cancels = 0, failed_commits = 0, hangs = 0, stops = 0, conflicts = 0,
-           forced = 0;
+  uint64_t writes = 0;  // of directors
+  FaultCounts faults{};
+  uint32_t terms = 0, conflicts = 0, stops = 0, forced = 0;
   std::string broken;  // what a checker found
   director::Counters counters;
 };

@@ -33,8 +33,7 @@ World::World(uint64_t seed) {
       package.cooked_inputs.push_back(name_of(i + 1 + random() % (count - i - 1)));
     if (has_cycle && chance(8)) package.cooked_inputs.push_back(name_of(random() % count));
     for (size_t g = chance(12) ? 1 + random() % 3 : 0; g > 0; --g) {
-      package.generated.push_back(
-          {"_gen/cell" + std::to_string(g), Digest::Of(name_of(i)), "", ""});
+      package.generated.push_back("_gen/cell" + std::to_string(g));
     }
     std::sort(package.generated.begin(), package.generated.end());
     if (!package.generated.empty() && chance(50))
@@ -48,6 +47,9 @@ World::World(uint64_t seed) {
     package.is_shared = chance(50);
     package.will_change = has_changes && chance(10);
     package.is_broken = chance(2);
+    for (size_t n = chance(15) ? 1 + random() % 2 : 0; n > 0; --n)
+      package.includes.push_back(name_of(random() % count));
+    std::sort(package.includes.begin(), package.includes.end());
     std::sort(package.references.begin(), package.references.end());
     packages.emplace(name_of(i), std::move(package));
   }
@@ -88,15 +90,60 @@ director::ReferenceTarget World::Resolve(std::string_view, std::string_view as_w
   return target;
 }
 
+uint32_t World::VersionOf(const std::string& name) const {
+  const auto found = packages.find(name.substr(0, name.rfind("/_gen/")));
+  return found == packages.end() ? 0 : found->second.version;
+}
+
+std::string World::SourceBytes(const std::string& name, uint32_t version) {
+  return name + "#" + std::to_string(version);
+}
+
+std::string World::PlatformName(director::PlatformIndex platform) {
+  return "p" + std::to_string(platform);
+}
+
+std::vector<record::Generated> World::GeneratedBy(const std::string& name,
+                                                  const WorldPackage& package, uint32_t version) {
+  std::vector<record::Generated> list;
+  for (const std::string& one : package.generated)
+    list.push_back({one, Digest::Of(SourceBytes(name + "/" + one, version)), "", ""});
+  return list;
+}
+
+const record::Recipe& World::recipe() {
+  static const record::Recipe& recipe =
+      *new record::Recipe{.cooker = "sim", .identity = "1", .extension = "txt", .settings = "{}"};
+  return recipe;
+}
+
+std::string World::Cooked(const WorldPackage& package, director::PlatformIndex platform,
+                          const std::string& source, const std::string& read) {
+  std::string text = source + (package.is_shared ? "" : "@" + PlatformName(platform));
+  text += "(" + read + ")";
+  return text.size() > 4096 ? Digest::Of(text).hex() : text;
+}
+
+World::Versions World::versions() const {
+  Versions all;
+  for (const auto& [name, package] : packages) all[name] = package.version;
+  return all;
+}
+
 std::string World::Expected(const std::string& name, director::PlatformIndex platform,
-                            int depth) const {
+                            const Versions& versions, int depth) const {
   const WorldPackage& package = At(name);
   if (depth > 64) return "";
-  std::string text =
-      name + "#" + std::to_string(package.version) + "@" + std::to_string(platform) + "(";
+  const auto version_of = [&](const std::string& file) {
+    const auto found = versions.find(file.substr(0, file.rfind("/_gen/")));
+    return found == versions.end() ? 0 : found->second;
+  };
+  std::string read;
+  for (const std::string& include : package.includes)
+    read += SourceBytes(include, version_of(include)) + ",";
   for (const std::string& input : package.cooked_inputs)
-    text += Expected(input, platform, depth + 1);
-  return text.size() > 4096 ? Digest::Of(text).hex() : text + ")";
+    read += Expected(input, platform, versions, depth + 1) + ",";
+  return Cooked(package, platform, SourceBytes(name, version_of(name)), read);
 }
 
 }  // namespace galley::simulation

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/record/recipe.h"
 #include "director/core/catalog.h"
 #include "director/core/events.h"
 
@@ -18,12 +19,13 @@ namespace galley::simulation {
 
 struct WorldPackage {
   std::vector<record::Reference> references;
-  std::vector<record::Generated> generated;
+  std::vector<std::string> generated;  // "_gen/cell1"
+  std::vector<std::string> includes;   // packages whose source files it reads
   std::vector<std::string> cooked_inputs;
   std::vector<std::string> resources;
   bool is_verdict = false;
   bool is_poison = false;    // crashes its executor each time
-  bool is_shared = false;    // platforms have one key
+  bool is_shared = false;    // its cook does not look at the platform
   bool will_change = false;  // once, when it is first cooked
   bool is_broken = false;    // the catalog has an error for it
   uint32_t version = 0;
@@ -41,9 +43,22 @@ class World : public director::Catalog {
                                     std::string_view as_written) const override;
 
   const WorldPackage& At(std::string_view name) const;
-  // What a cook of today's files gives; empty when it cannot succeed.
+  bool IsFile(const std::string& name) const { return packages.contains(name); }
+  // Of its file, or its generator's.
+  uint32_t VersionOf(const std::string& name) const;
+  static std::string SourceBytes(const std::string& name, uint32_t version);
+  static std::string PlatformName(director::PlatformIndex platform);
+  static std::vector<record::Generated> GeneratedBy(const std::string& name,
+                                                    const WorldPackage& package, uint32_t version);
+  static const record::Recipe& recipe();
+  // What a cook gives whose source, includes and inputs have these bytes.
+  static std::string Cooked(const WorldPackage& package, director::PlatformIndex platform,
+                            const std::string& source, const std::string& read);
+  // What a cook of these files gives.
+  using Versions = std::map<std::string, uint32_t>;
   std::string Expected(const std::string& name, director::PlatformIndex platform,
-                       int depth = 0) const;
+                       const Versions& versions, int depth = 0) const;
+  Versions versions() const;
 
   std::map<std::string, WorldPackage, std::less<>> packages;
   WorldPackage child;  // every generated package is like this

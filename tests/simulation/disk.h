@@ -1,0 +1,85 @@
+// Disk: a file system in memory that forgets what was not synced.
+//
+// A file's bytes are safe up to its last good sync, its name once its folder was synced. A power
+// cut keeps of the rest what it likes: a part of the unsynced bytes, any of the unsynced names. A
+// sync that fails loses what it should have written, though the file reads as before: the next sync
+// of it succeeds and knows nothing (https://wiki.postgresql.org/wiki/Fsync_Errors). The death of a
+// process loses nothing.
+//
+// A write can be made the last of its process (CrashAt): it is left torn and Crash is thrown.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tests/simulation/schedule.h"
+
+namespace galley::simulation {
+
+class Disk {
+ public:
+  struct Crash {};  // the director's process ends here
+
+  explicit Disk(Random& random) : random_(random) {}
+
+  bool Has(const std::string& path) const { return names_.contains(path); }
+  // NOT_FOUND. Good until the next write.
+  absl::StatusOr<std::string_view> Read(const std::string& path) const;
+  uint64_t SizeOf(const std::string& path) const;
+  std::vector<std::string> List(std::string_view folder) const;
+  // Makes the file when it is not there. Where the bytes begin.
+  uint64_t Append(const std::string& path, std::string_view bytes);
+  // No crash comes between a failed sync and this: what the caches then show of the lost bytes
+  // nobody can tell from what is stored.
+  void Truncate(const std::string& path, uint64_t size);
+  void Rename(const std::string& from, const std::string& to);
+  void Remove(const std::string& path);
+  absl::Status Sync(const std::string& path);
+  absl::Status SyncFolder(const std::string& folder);
+  // A bit of the stored bytes turns.
+  void Rot(const std::string& path, uint64_t offset);
+
+  // Would all of it be there after a power cut now?
+  bool IsSafe(const std::string& path, uint64_t begin, uint64_t end) const;
+
+  void PowerCut();
+
+  // The director's next `writes`-th write or sync is its last. 0: never. A worker's are not
+  // counted.
+  void CrashAt(uint64_t writes) { crash_in_ = writes; }
+  bool will_crash() const { return crash_in_ != 0; }
+  uint64_t writes() const { return writes_; }
+  // While a worker writes.
+  void set_is_director(bool is_director) { is_director_ = is_director; }
+  // Asked at each sync of a file.
+  std::function<bool()> sync_fails;
+
+ private:
+  struct File {
+    std::string bytes;
+    uint64_t synced = 0;
+    // Of a failed sync: what the disk never got.
+    std::vector<std::pair<uint64_t, uint64_t>> holes;
+  };
+  using FilePtr = std::shared_ptr<File>;
+
+  // True: this one is the last.
+  bool CountWrite();
+  static std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+  Random& random_;
+  std::map<std::string, FilePtr> names_;
+  std::map<std::string, FilePtr> safe_names_;
+  uint64_t crash_in_ = 0;
+  uint64_t writes_ = 0;
+  bool is_director_ = true;
+};
+
+}  // namespace galley::simulation

@@ -1,0 +1,79 @@
+#include "tests/simulation/faults.h"
+
+namespace galley::simulation {
+
+std::string_view FaultName(Fault fault) {
+  switch (fault) {
+    case Fault::kMessageLost:
+      return "message lost";
+    case Fault::kMessageDoubled:
+      return "message doubled";
+    case Fault::kMessageReordered:
+      return "message reordered";
+    case Fault::kMessageDelayed:
+      return "message delayed";
+    case Fault::kStreamBroken:
+      return "stream broken";
+    case Fault::kWorkerCrashed:
+      return "worker crashed";
+    case Fault::kWorkerHung:
+      return "worker hung";
+    case Fault::kWorkerSlow:
+      return "worker slow";
+    case Fault::kWorkerLied:
+      return "worker lied";
+    case Fault::kWorkerCameBack:
+      return "worker came back under its name";
+    case Fault::kWorkerSurvived:
+      return "worker came back under another name";
+    case Fault::kExecutorCrashed:
+      return "executor killed";
+    case Fault::kInputUnreadable:
+      return "worker's machine failed";
+    case Fault::kWorkerUnfit:
+      return "worker unfit";
+    case Fault::kLauncherFailed:
+      return "worker not started";
+    case Fault::kDirectorCrashed:
+      return "director crashed";
+    case Fault::kCrashedWriting:
+      return "director crashed at a write";
+    case Fault::kCrashedStarting:
+      return "director crashed in recovery";
+    case Fault::kPowerCut:
+      return "power cut";
+    case Fault::kCommitFailed:
+      return "commit failed";
+    case Fault::kSyncFailed:
+      return "sync failed";
+    case Fault::kBlobEvicted:
+      return "blob evicted";
+    case Fault::kBitsRotten:
+      return "bits rotten";
+    case Fault::kClockJumped:
+      return "wall clock jumped";
+    case Fault::kPoison:
+      return "poison package";
+    case Fault::kFileEdited:
+      return "file edited in mid-cook";
+    case Fault::kCookCancelled:
+      return "cook cancelled";
+    case Fault::kPlatformsChanged:
+      return "platforms changed";
+    case Fault::kCount:
+      break;
+  }
+  return "";
+}
+
+Faults::Faults(bool are_any, Random& random) : random_(random), is_calm_(!are_any) {
+  for (size_t i = 0; i < kFaultCount; ++i) on_[i] = random.Percent(50);
+}
+
+bool Faults::Happens(Fault fault, uint64_t percent) {
+  const bool happens = IsOn(fault) && random_.Percent(percent);
+  if (happens) Count(fault);
+  return happens;
+}
+
+}  // namespace galley::simulation

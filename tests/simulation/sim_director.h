@@ -1,0 +1,168 @@
+// SimDirector: a director's process for one term: the real CookCore, commit order (CommitGroup),
+// keys and stored encodings, on the simulation's disk. What DirectorShell does with threads is done
+// here in turns: look-ups, one commit after the other with what must be ordered with it, reports.
+//
+// Where the shell would ask the content of real files (Snapshot, Observer) this asks World.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/wire/conversation.h"
+#include "director/core/cook_core.h"
+#include "director/core/workers.h"
+#include "director/shell/commit_group.h"
+#include "director/shell/result_table.h"
+#include "galley/v1/worker.pb.h"
+#include "tests/simulation/checks.h"
+#include "tests/simulation/disk.h"
+#include "tests/simulation/faults.h"
+#include "tests/simulation/schedule.h"
+#include "tests/simulation/sim_journal.h"
+#include "tests/simulation/sim_store.h"
+#include "tests/simulation/world.h"
+
+namespace galley::simulation {
+
+inline constexpr uint32_t kPlatforms = 2;
+
+class SimDirector {
+ public:
+  struct Deps {
+    Schedule& schedule;
+    Random& random;
+    Faults& faults;
+    Disk& disk;
+    World& world;
+    std::shared_ptr<World> catalog;
+    std::map<std::string, std::map<std::string, uint32_t>>& tables;
+    Checks& checks;
+  };
+  struct Callbacks {
+    std::function<void(const director::Spawn&)> spawn;
+    std::function<void(director::WorkerId)> stop;
+    std::function<void(uint64_t stream, v1::ToWorker)> send;
+    std::function<void(uint64_t stream)> hang_up;
+    std::function<void(const director::CookEnded&)> ended;
+  };
+  // Recovery: store, journal, the difference. Throws Disk::Crash.
+  SimDirector(const Deps& deps, const director::CookOptions& options, Callbacks callbacks);
+  ~SimDirector();
+
+  uint32_t term() const { return journal_.meta().term; }
+  void Request(director::CookRequested request);
+  void Cancel();
+  void OnMessage(const std::string& worker, uint64_t stream, const v1::FromWorker& message);
+  void OnWorkerGone(director::WorkerId worker, const std::string& reason, bool never_started);
+  void OnFileEdited(const std::string& name);
+  // Its snapshot is not that of today's files.
+  bool IsOutdated() const;
+  void Step(const director::Event& event);
+
+  // It gave this attempt.
+  bool Knows(director::AttemptId attempt) const { return given_.contains(attempt); }
+  const director::CookCore& core() const { return *core_; }
+  SimStore& store() { return store_; }
+  const std::map<std::string, std::map<std::string, Digest>>& roots() const { return roots_; }
+  const director::ResultTable& results() const { return results_; }
+  static std::string NameOf(director::WorkerId worker);
+  static director::WorkerId WorkerOf(const std::string& name);
+
+ private:
+  // A snapshot: the version of each file.
+  struct Snapshot {
+    uint64_t number = 0;
+    std::string file;
+    std::map<std::string, uint32_t> versions;
+  };
+  using SnapshotPtr = std::shared_ptr<const Snapshot>;
+  struct Given {  // with an attempt
+    director::PackageId package;
+    std::string name;
+    director::PlatformMask platforms = 0;
+    std::optional<Digest> generated_source;
+    // Digests of what the job was given, by (package, platform).
+    std::map<std::pair<std::string, uint32_t>, Digest> cooked;
+  };
+  struct Inputs {
+    // Of (package, platform): what is known of cooked inputs.
+    std::map<std::pair<std::string, uint32_t>, Digest> cooked;
+    std::optional<Digest> generated_source;
+  };
+
+  SnapshotPtr MakeSnapshot(uint64_t number, const std::string& file,
+                           std::map<std::string, uint32_t> versions);
+  void ApplyTheDifference();
+
+  void Do(const director::LookUp& effect);
+  void Do(const director::Desire& effect);
+  void Do(const director::Spawn& effect);
+  void Do(const director::Stop& effect);
+  void Do(const director::Persist& effect);
+  void Do(const director::Rescan& effect);
+  void Do(const director::BuildRoot& effect);
+  void Do(const director::PublishRoot& effect);
+  void Do(const director::Notify& effect);
+
+  director::LookedUp::Item LookUpOne(const director::LookUp::Item& item, uint32_t platform);
+  std::optional<director::LookedUp::Item> FromJournal(const director::LookUp::Item& item,
+                                                      uint32_t platform, const Inputs& inputs);
+  Inputs InputsOf(director::PackageId package,
+                  const std::vector<director::CookedResult>& cooked) const;
+  // nullopt: `needs` names a package whose result is not known.
+  std::optional<std::string> ValueOf(const Snapshot& snapshot, const record::Observation& what,
+                                     uint32_t platform, const Inputs& inputs,
+                                     std::string* needs) const;
+  Digest SourceOf(const Snapshot& snapshot, const std::string& name, const Inputs& inputs) const;
+  bool FilesHold(const Snapshot& snapshot, const director::StoredResult& stored) const;
+
+  void FillJob(const director::Desire::Start& start, v1::ToWorker& message);
+  void AddBlob(const Digest& digest, v1::Job& job);
+  director::WorkerReport Read(const v1::Report& report);
+  void ReadSaved(const Given& given, const v1::Saved& saved, director::WorkerReport& report);
+  void Send(const std::string& worker, v1::ToWorker message);
+  void MakeSuccessor(const std::vector<std::string>& files, const std::vector<std::string>& asked);
+  void TakeSuccessor(const SnapshotPtr& successor, const std::vector<std::string>& paths,
+                     std::vector<std::string> packages);
+
+  // In order, one after the other, each after a while.
+  void PostTask(int64_t ms_max, std::function<void()> task);
+  void CommitPending();
+  void After(absl::Duration delay, std::function<void()> act);
+
+  const Deps deps_;
+  const Callbacks callbacks_;
+  const director::CookOptions options_;
+  SimStore store_;
+  SimJournal journal_;
+  director::ResultTable results_;
+  std::unique_ptr<director::CookCore> core_;
+  SnapshotPtr snapshot_, commit_snapshot_;
+  SnapshotPtr cook_snapshot_;  // that the cook belongs to: what changes once roots are built is
+                               // the next cook's
+  std::map<director::AttemptId, Given> given_;
+  std::map<Digest, store::BlobLocation> locations_;
+  std::map<uint64_t, wire::Conversation> conversations_;  // by stream
+  std::map<std::string, uint64_t> streams_;               // the present one of each worker
+  std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
+  std::set<director::ResultId> accepted_;                                    // to be committed
+  std::vector<director::Persist::Item> pending_commit_;
+  std::set<director::ResultId> unjournaled_;
+  int commits_running_ = 0;
+  absl::Time task_free_at_ = absl::InfinitePast();
+  std::map<uint32_t, director::BuildRoot> last_build_;
+  std::map<uint32_t, Digest> built_;
+  std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
+  absl::Duration wall_offset_;  // of the wall clock, which jumps; the core sees the other one
+  bool is_forced_ = false;
+  uint64_t requests_ = 0;
+  std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
+};
+
+}  // namespace galley::simulation

@@ -1,0 +1,221 @@
+#include "tests/simulation/sim_journal.h"
+
+#include <set>
+
+#include "common/base/status_macros.h"
+#include "common/base/wire_format.h"
+#include "common/store/local/segment_format.h"
+#include "director/journal/encoding.h"
+#include "director/journal/index.h"
+#include "director/journal/keys.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a journal of it
+
+namespace {
+
+const std::string kFolder = "journal";
+const std::string kLog = "journal/log";
+
+std::string Number(uint64_t value) {
+  std::string text(8, '\0');
+  for (char& byte : text) {
+    byte = static_cast<char>(value & 0xff);
+    value >>= 8;
+  }
+  return text;
+}
+
+uint64_t NumberAt(std::string_view bytes) {
+  uint64_t value = 0;
+  for (size_t i = 8; i > 0; --i) value = value << 8 | static_cast<uint8_t>(bytes[i - 1]);
+  return value;
+}
+
+}  // namespace
+
+SimJournal::SimJournal(Disk& disk) : disk_(disk) { Recover(); }
+
+void SimJournal::Recover() {
+  if (!disk_.Has(kLog)) {
+    disk_.Append(kLog, "");
+    (void)disk_.SyncFolder(kFolder);
+  }
+  const std::string_view log = *disk_.Read(kLog);
+  uint64_t end = 0;
+  while (end + 16 <= log.size()) {
+    const uint64_t size = NumberAt(log.substr(end));
+    if (size > log.size() - end - 16) break;
+    const std::string_view frame = log.substr(end + 16, size);
+    if (store::Checksum(frame) != NumberAt(log.substr(end + 8))) break;
+    Batch batch;
+    for (WireReader reader(frame); !reader.AtEnd();) {
+      const auto field = reader.Next();
+      if (!field.ok()) break;
+      if (field->number == 1) {
+        batch.emplace_back(std::string(field->bytes), std::nullopt);
+      } else {
+        batch.back().second = std::string(field->bytes);
+      }
+    }
+    Apply(batch);
+    end += 16 + size;
+  }
+  disk_.Truncate(kLog, end);
+  if (const auto meta = entries_.find(std::string(kMetaKey)); meta != entries_.end())
+    meta_ = *DecodeMeta(meta->second);
+}
+
+void SimJournal::Apply(const Batch& batch) {
+  for (const auto& [key, value] : batch) {
+    if (value) {
+      entries_[key] = *value;
+    } else {
+      entries_.erase(key);
+    }
+  }
+}
+
+absl::Status SimJournal::Write(const Batch& batch, bool sync) {
+  if (batch.empty()) return absl::OkStatus();
+  WireWriter frame;
+  for (const auto& [key, value] : batch) {
+    frame.Element(1, key);
+    if (value) frame.Element(2, *value);
+  }
+  disk_.Append(
+      kLog, Number(frame.bytes().size()) + Number(store::Checksum(frame.bytes())) + frame.bytes());
+  if (sync) RETURN_IF_ERROR(disk_.Sync(kLog));
+  Apply(batch);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<PackageRecord>> SimJournal::Find(std::string_view package) {
+  PackageRecord record;
+  const std::string prefix = PackagePrefix(package);
+  for (auto at = entries_.lower_bound(prefix);
+       at != entries_.end() && at->first.starts_with(prefix); ++at) {
+    const PackageKeyParts parts = *ParsePackageKey(at->first);
+    const std::string platform(parts.platform);
+    switch (parts.tag) {
+      case kInstigatorsTag: {
+        ASSIGN_OR_RETURN(record.instigators, DecodeInstigators(at->second));
+        break;
+      }
+      case kRecordTag: {
+        ASSIGN_OR_RETURN(record.platforms[platform], DecodePlatformRecord(at->second));
+        const auto published = entries_.find(PackageKey(package, kPublishedTag, platform));
+        if (published != entries_.end()) {
+          ASSIGN_OR_RETURN(record.platforms[platform].published_key,
+                           DecodeDigest(published->second));
+        }
+        break;
+      }
+      case kUntrustedTag:
+        record.platforms[platform].is_trusted = false;
+        break;
+      default:
+        break;
+    }
+  }
+  if (record.platforms.empty() && record.instigators.empty()) return std::nullopt;
+  return record;
+}
+
+absl::Status SimJournal::ForEach(
+    const std::function<void(std::string_view, PackageRecord)>& visit) {
+  std::set<std::string> names;
+  for (auto at = entries_.lower_bound("P"); at != entries_.end() && at->first.starts_with("P");
+       ++at)
+    names.emplace(ParsePackageKey(at->first)->package);
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(std::optional<PackageRecord> record, Find(name));
+    if (record) visit(name, std::move(*record));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> SimJournal::Affected(
+    std::span<const content::Change> changes) {
+  std::set<std::string> affected;
+  std::vector<std::string> prefixes = AskedPrefixes(changes);
+  while (!prefixes.empty()) {
+    const std::string prefix = std::move(prefixes.back());
+    prefixes.pop_back();
+    for (auto at = entries_.lower_bound(prefix);
+         at != entries_.end() && at->first.starts_with(prefix); ++at) {
+      const std::string package = at->first.substr(prefix.size());
+      if (affected.insert(package).second) prefixes.push_back(IndexPrefix(kCookedKind, package));
+    }
+  }
+  return std::vector<std::string>(affected.begin(), affected.end());
+}
+
+absl::Status SimJournal::Invalidate(std::span<const std::string> packages,
+                                    const JournalMeta& meta) {
+  Batch batch;
+  for (const std::string& package : packages) {
+    const std::string prefix = PackagePrefix(package) + kRecordTag;
+    for (auto at = entries_.lower_bound(prefix);
+         at != entries_.end() && at->first.starts_with(prefix); ++at)
+      batch.emplace_back(PackageKey(package, kUntrustedTag, at->first.substr(prefix.size())), "");
+  }
+  batch.emplace_back(std::string(kMetaKey), EncodeMeta(meta));
+  RETURN_IF_ERROR(Write(batch, true));
+  meta_ = meta;
+  return absl::OkStatus();
+}
+
+absl::Status SimJournal::Record(std::span<const JournalUpdate> updates, bool sync) {
+  Batch batch;
+  for (const JournalUpdate& update : updates) {
+    PlatformRecord record = update.record;
+    ASSIGN_OR_RETURN(record.observed, record::Canonical(std::move(record.observed)));
+    batch.emplace_back(PackageKey(update.package, kRecordTag, update.platform),
+                       EncodePlatformRecord(record));
+    batch.emplace_back(PackageKey(update.package, kUntrustedTag, update.platform),
+                       record.is_trusted ? std::nullopt : std::optional<std::string>(""));
+    batch.emplace_back(PackageKey(update.package, kPublishedTag, update.platform),
+                       record.published_key
+                           ? std::optional<std::string>(EncodeDigest(*record.published_key))
+                           : std::nullopt);
+    // Entries of older records stay: they name packages that need not be looked at, no more.
+    ASSIGN_OR_RETURN(const IndexEntries entries, EntriesOf(update));
+    for (const std::string& prefix : IndexPrefixes(entries))
+      batch.emplace_back(prefix + update.package, "");
+  }
+  return Write(batch, sync);
+}
+
+absl::Status SimJournal::RecordInstigators(
+    std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) {
+  Batch batch;
+  for (const auto& [package, instigators] : updates)
+    batch.emplace_back(PackageKey(package, kInstigatorsTag, {}), EncodeInstigators(instigators));
+  return Write(batch, false);
+}
+
+absl::Status SimJournal::RecordPublished(
+    std::string_view platform,
+    std::span<const std::pair<std::string, std::optional<Digest>>> keys) {
+  Batch batch;
+  for (const auto& [package, key] : keys) {
+    batch.emplace_back(PackageKey(package, kPublishedTag, platform),
+                       key ? std::optional<std::string>(EncodeDigest(*key)) : std::nullopt);
+  }
+  return Write(batch, true);
+}
+
+absl::Status SimJournal::Forget(std::span<const std::string> packages) {
+  Batch batch;
+  for (const std::string& package : packages) {
+    const std::string prefix = PackagePrefix(package);
+    for (auto at = entries_.lower_bound(prefix);
+         at != entries_.end() && at->first.starts_with(prefix); ++at)
+      batch.emplace_back(at->first, std::nullopt);
+  }
+  return Write(batch, true);
+}
+
+}  // namespace galley::simulation

@@ -1,0 +1,49 @@
+// SimJournal: the journal on the simulation's disk: the real keys and encodings, in a log of
+// batches in place of RocksDB. As there, a batch is whole or absent, and a synced one keeps all
+// before it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "director/journal/journal.h"
+#include "tests/simulation/disk.h"
+
+namespace galley::simulation {
+
+class SimJournal final : public director::Journal {
+ public:
+  explicit SimJournal(Disk& disk);
+
+  const director::JournalMeta& meta() const override { return meta_; }
+  absl::Status SetMeta(const director::JournalMeta& meta) override { return Invalidate({}, meta); }
+  absl::StatusOr<std::optional<director::PackageRecord>> Find(std::string_view package) override;
+  absl::Status ForEach(
+      const std::function<void(std::string_view, director::PackageRecord)>& visit) override;
+  absl::StatusOr<std::vector<std::string>> Affected(
+      std::span<const content::Change> changes) override;
+  absl::Status Invalidate(std::span<const std::string> packages,
+                          const director::JournalMeta& meta) override;
+  absl::Status Record(std::span<const director::JournalUpdate> updates, bool sync) override;
+  absl::Status RecordInstigators(
+      std::span<const std::pair<std::string, std::vector<director::InstigatorRecord>>> updates)
+      override;
+  absl::Status RecordPublished(
+      std::string_view platform,
+      std::span<const std::pair<std::string, std::optional<Digest>>> keys) override;
+  absl::Status Forget(std::span<const std::string> packages) override;
+
+ private:
+  using Batch = std::vector<std::pair<std::string, std::optional<std::string>>>;
+  void Apply(const Batch& batch);
+  absl::Status Write(const Batch& batch, bool sync);
+  void Recover();
+
+  Disk& disk_;
+  std::map<std::string, std::string> entries_;
+  director::JournalMeta meta_;
+};
+
+}  // namespace galley::simulation

@@ -1,0 +1,457 @@
+#include "tests/simulation/sim_store.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/base/status_macros.h"
+#include "common/record/result.h"
+#include "common/store/interface/commit_order.h"
+#include "common/store/interface/named_blobs.h"
+
+namespace galley::simulation {
+
+using store::BlobLocation;
+using store::RecordHeader;
+using store::RecordKind;
+
+namespace {
+
+constexpr std::string_view kSegments = "store/segments";
+constexpr std::string_view kFiles = "store/files";
+constexpr std::string_view kStoreId = "00000000000000000000000000000001";
+
+void BeginSegment(Disk& disk, uint64_t segment, store::SegmentWriterKind writer) {
+  const std::string name = SegmentName(segment);
+  if (disk.SizeOf(name) >= store::kSegmentHeaderBytes) return;
+  disk.Truncate(name, 0);
+  disk.Append(name, store::EncodeSegmentHeader(
+                        {.writer = writer, .number = segment, .store_id = std::string(kStoreId)}));
+}
+
+uint64_t AppendRecord(Disk& disk, uint64_t segment, RecordKind kind, const Digest& key,
+                      std::string_view payload) {
+  const std::string name = SegmentName(segment);
+  const uint64_t offset = disk.SizeOf(name);
+  std::string bytes = store::EncodeRecordHeader({.kind = kind,
+                                                 .payload_bytes = payload.size(),
+                                                 .key = key,
+                                                 .payload_checksum = store::Checksum(payload)},
+                                                segment, offset);
+  bytes += payload;
+  bytes.resize(store::RecordSpan(payload.size()));
+  disk.Append(name, bytes);
+  return offset;
+}
+
+// Its payload lies behind its header.
+absl::StatusOr<RecordHeader> HeaderAt(std::string_view bytes, uint64_t segment, uint64_t offset) {
+  if (offset + store::kRecordHeaderBytes > bytes.size()) return absl::DataLossError("torn header");
+  ASSIGN_OR_RETURN(
+      const RecordHeader header,
+      store::DecodeRecordHeader(bytes.substr(offset, store::kRecordHeaderBytes), segment, offset));
+  if (offset + store::kRecordHeaderBytes + header.payload_bytes > bytes.size())
+    return absl::DataLossError("torn payload");
+  return header;
+}
+
+}  // namespace
+
+std::string SegmentName(uint64_t segment) {
+  char text[32];
+  std::snprintf(text, sizeof text, "/%016llx", static_cast<unsigned long long>(segment));
+  return std::string(kSegments) + text;
+}
+
+std::string BlobFileName(const Digest& digest) { return std::string(kFiles) + "/" + digest.hex(); }
+
+BlobLocation WriteBlob(Disk& disk, uint64_t segment, const Digest& digest, std::string_view bytes,
+                       bool is_large) {
+  if (!is_large) {
+    BeginSegment(disk, segment, store::SegmentWriterKind::kWorker);
+    return {segment, AppendRecord(disk, segment, RecordKind::kBlob, digest, bytes)};
+  }
+  // A file that is there is kept when it is right: it may be synced, and this one is not.
+  if (const auto there = disk.Read(BlobFileName(digest)); there.ok() && *there == bytes) return {};
+  const std::string temporary = "store/tmp/" + std::to_string(segment) + digest.hex();
+  disk.Append(temporary, bytes);
+  disk.Rename(temporary, BlobFileName(digest));
+  return {};
+}
+
+absl::StatusOr<std::string> ReadBlob(const Disk& disk, const Digest& digest,
+                                     const BlobLocation& location) {
+  const bool is_file = location.segment == 0;
+  ASSIGN_OR_RETURN(const std::string_view bytes,
+                   disk.Read(is_file ? BlobFileName(digest) : SegmentName(location.segment)));
+  if (is_file) return std::string(bytes);
+  ASSIGN_OR_RETURN(const RecordHeader header, HeaderAt(bytes, location.segment, location.offset));
+  if (header.kind != RecordKind::kBlob || header.key != digest)
+    return absl::DataLossError("another record lies there");
+  return std::string(
+      bytes.substr(location.offset + store::kRecordHeaderBytes, header.payload_bytes));
+}
+
+namespace {
+
+class OneBlob final : public store::BlobStore {
+ public:
+  OneBlob(const Disk& disk, const BlobLocation& location) : disk_(disk), location_(location) {}
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest>) override {
+    return std::vector<Digest>();
+  }
+  absl::StatusOr<Blob> Get(const Digest& digest) override {
+    ASSIGN_OR_RETURN(std::string bytes, ReadBlob(disk_, digest, location_));
+    return MakeBlob(std::move(bytes));
+  }
+  absl::Status Put(const Digest&, std::string_view) override {
+    return absl::UnimplementedError("read only");
+  }
+
+ private:
+  const Disk& disk_;
+  const BlobLocation location_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadVerified(const Disk& disk, const Digest& digest,
+                                         const BlobLocation& location) {
+  store::VerifyingBlobStore verified(std::make_shared<OneBlob>(disk, location));
+  ASSIGN_OR_RETURN(const Blob blob, verified.Get(digest));
+  return *blob;
+}
+
+// What is indexed, as it lies there.
+class SimStore::Raw final : public store::BlobStore {
+ public:
+  explicit Raw(SimStore& store) : store_(store) {}
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    std::vector<Digest> missing;
+    for (const Digest& digest : digests) {
+      if (!store_.LocationOf(digest)) missing.push_back(digest);
+    }
+    return missing;
+  }
+  absl::StatusOr<Blob> Get(const Digest& digest) override {
+    const std::optional<BlobLocation> location = store_.LocationOf(digest);
+    if (!location) return absl::NotFoundError("blob " + digest.ToString() + " is not in the store");
+    ASSIGN_OR_RETURN(std::string bytes, ReadBlob(store_.disk_, digest, *location));
+    return MakeBlob(std::move(bytes));
+  }
+  absl::Status Put(const Digest& digest, std::string_view bytes) override {
+    if (store_.LocationOf(digest)) return absl::OkStatus();
+    store_.pending_[digest] = store_.Append(RecordKind::kBlob, digest, bytes);
+    return absl::OkStatus();
+  }
+
+ private:
+  SimStore& store_;
+};
+
+SimStore::SimStore(Disk& disk) : disk_(disk), verified_(std::make_shared<Raw>(*this)) { Recover(); }
+
+// Segments of owners are those whose header says so; each is read up to its last whole record.
+void SimStore::Recover() {
+  // As the real owner: what the one before did not sync is synced before it is believed.
+  bool is_synced = disk_.SyncFolder(std::string(kSegments)).ok();
+  for (const std::string& name : disk_.List(kSegments)) {
+    const uint64_t segment = std::strtoull(name.substr(kSegments.size() + 1).c_str(), nullptr, 16);
+    segment_next_ = std::max(segment_next_, segment + 1);
+    const std::string_view bytes = *disk_.Read(name);
+    if (bytes.size() < store::kSegmentHeaderBytes) continue;
+    const auto header =
+        store::DecodeSegmentHeader(bytes.substr(0, store::kSegmentHeaderBytes), segment);
+    if (!header.ok() || header->writer != store::SegmentWriterKind::kOwner) continue;
+    is_synced = disk_.Sync(name).ok() && is_synced;
+    for (uint64_t offset = store::kSegmentHeaderBytes; true;) {
+      const auto record = HeaderAt(bytes, segment, offset);
+      if (!record.ok()) break;
+      const std::string_view payload =
+          bytes.substr(offset + store::kRecordHeaderBytes, record->payload_bytes);
+      // A blob's bytes are verified when they are read.
+      if (record->kind != RecordKind::kBlob && store::Checksum(payload) != record->payload_checksum)
+        break;
+      Take(record->kind, record->key, payload, {segment, offset});
+      offset += store::RecordSpan(record->payload_bytes);
+    }
+  }
+  if (!is_synced) throw Disk::Crash();  // the store cannot be opened: the director ends
+  // A new owner writes to a segment of its own: what a torn tail is need not be known.
+  log_ = segment_next_++;
+  BeginSegment(disk_, log_, store::SegmentWriterKind::kOwner);
+}
+
+void SimStore::Take(RecordKind kind, const Digest& key, std::string_view payload,
+                    const BlobLocation& place) {
+  switch (kind) {
+    case RecordKind::kBlob:
+      blobs_[key] = place;
+      return;
+    case RecordKind::kAdopted:
+      if (const auto adopted = store::DecodeAdopted(payload); adopted.ok()) {
+        for (const auto& [digest, location] : *adopted) blobs_[digest] = location;
+      }
+      return;
+    case RecordKind::kObservationSet: {
+      std::vector<std::string>& sets = sets_[key];
+      std::erase(sets, payload);
+      sets.insert(sets.begin(), std::string(payload));
+      if (sets.size() > kSetsMax) sets.resize(kSetsMax);
+      return;
+    }
+    case RecordKind::kResult:
+      results_[key] = std::string(payload);
+      places_[key] = place;
+      return;
+    case RecordKind::kPublished:
+      if (const auto root = store::DecodePublished(payload); root.ok()) roots_.push_back(*root);
+      return;
+    case RecordKind::kLoss:
+      if (const auto loss = store::DecodeLoss(payload); loss.ok()) {
+        loss_epoch_ = loss->epoch;
+        for (const Digest& digest : loss->blobs) blobs_.erase(digest);
+      }
+      return;
+    case RecordKind::kForgotten:
+      return;
+  }
+}
+
+std::optional<BlobLocation> SimStore::LocationOf(const Digest& digest) const {
+  for (const auto* map : {&blobs_, &pending_}) {
+    if (const auto found = map->find(digest); found != map->end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+bool SimStore::IsSafe(const Digest& action_key) const {
+  const auto result = results_.find(action_key);
+  const auto place = places_.find(action_key);
+  return result != results_.end() && place != places_.end() &&
+         disk_.IsSafe(SegmentName(place->second.segment), place->second.offset,
+                      place->second.offset + store::RecordSpan(result->second.size()));
+}
+
+std::vector<Digest> SimStore::blobs() const {
+  std::vector<Digest> all;
+  for (const auto& [digest, location] : blobs_) all.push_back(digest);
+  return all;
+}
+
+absl::StatusOr<std::vector<Digest>> SimStore::FindMissing(std::span<const Digest> digests) {
+  return verified_.FindMissing(digests);
+}
+
+absl::StatusOr<Blob> SimStore::Get(const Digest& digest) {
+  absl::StatusOr<Blob> blob = verified_.Get(digest);
+  if (absl::IsDataLoss(blob.status())) Lose(digest);
+  return blob;
+}
+
+absl::Status SimStore::Put(const Digest& digest, std::string_view bytes) {
+  return verified_.Put(digest, bytes);
+}
+
+void SimStore::Lose(const Digest& digest) {
+  const std::vector<Digest> lost = {digest};
+  ++loss_epoch_;
+  Append(RecordKind::kLoss, Digest(), store::EncodeLoss({.epoch = loss_epoch_, .blobs = lost}));
+  blobs_.erase(digest);
+  pending_.erase(digest);
+}
+
+void SimStore::Evict(const Digest& digest) {
+  Lose(digest);
+  (void)SyncLog();
+}
+
+absl::StatusOr<std::vector<std::vector<std::string>>> SimStore::ObservationSets(
+    std::span<const Digest> weak_keys) {
+  std::vector<std::vector<std::string>> answer;
+  for (const Digest& key : weak_keys) {
+    const auto found = sets_.find(key);
+    answer.push_back(found == sets_.end() ? std::vector<std::string>() : found->second);
+  }
+  return answer;
+}
+
+bool SimStore::IsComplete(const std::string& result) const {
+  const auto decoded = record::DecodeResult(result);
+  if (!decoded.ok()) return false;
+  std::vector<Digest> named;
+  store::AppendNamedBlobs(*decoded, named);
+  return std::all_of(named.begin(), named.end(),
+                     [&](const Digest& digest) { return LocationOf(digest).has_value(); });
+}
+
+absl::StatusOr<std::vector<std::optional<std::string>>> SimStore::Results(
+    std::span<const Digest> action_keys) {
+  std::vector<std::optional<std::string>> answer;
+  for (const Digest& key : action_keys) {
+    const auto found = results_.find(key);
+    answer.push_back(found != results_.end() && IsComplete(found->second)
+                         ? std::optional(found->second)
+                         : std::nullopt);
+  }
+  return answer;
+}
+
+absl::StatusOr<store::StoreInfo> SimStore::Info() {
+  return store::StoreInfo{
+      .directory = "store", .store_id = std::string(kStoreId), .loss_epoch = loss_epoch_};
+}
+
+absl::StatusOr<uint64_t> SimStore::AllocateSegment() {
+  BeginSegment(disk_, segment_next_, store::SegmentWriterKind::kWorker);
+  return segment_next_++;
+}
+
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> SimStore::Locate(
+    std::span<const Digest> digests) {
+  std::vector<std::optional<BlobLocation>> answer;
+  for (const Digest& digest : digests) answer.push_back(LocationOf(digest));
+  return answer;
+}
+
+BlobLocation SimStore::Append(RecordKind kind, const Digest& key, std::string_view payload) {
+  return {log_, AppendRecord(disk_, log_, kind, key, payload)};
+}
+
+absl::StatusOr<SimStore::Plan> SimStore::MakePlan(const store::CommitBatch& batch) {
+  Plan plan;
+  plan.pending.assign(pending_.begin(), pending_.end());
+  std::set<Digest> seen;
+  for (const auto& [digest, location] : batch.blobs) {
+    const auto there = ReadBlob(disk_, digest, location);
+    if (!there.ok() || there->size() != digest.size_bytes()) {
+      return absl::InvalidArgumentError("blob " + digest.ToString() + " is not where it is said");
+    }
+    if (blobs_.contains(digest) || !seen.insert(digest).second) continue;
+    if (abandoned_.contains(location.segment))
+      return absl::FailedPreconditionError("the segment is abandoned after a failed sync");
+    plan.adopted.emplace_back(digest, location);
+  }
+  std::map<Digest, std::string> kept;
+  for (const store::PutResult& put : batch.results) {
+    const auto given = record::DecodeResult(put.result);
+    if (!given.ok()) return absl::InvalidArgumentError("a result that is none");
+    if (const auto old = results_.find(put.action_key);
+        old != results_.end() && IsComplete(old->second))
+      kept.insert(*old);
+    const auto [at, is_new] = kept.emplace(put.action_key, put.result);
+    const record::Result stored = *record::DecodeResult(at->second);
+    if (is_new || (stored.is_verdict && !given->is_verdict)) {
+      at->second = put.result;
+      plan.results.push_back(&put);
+    } else if (!record::SameOutcome(stored, *given)) {
+      plan.conflicts += " " + put.action_key.ToString();
+    }
+  }
+  return plan;
+}
+
+// A segment whose sync failed is never believed again: what is in it and unsynced is gone.
+absl::Status SimStore::SyncLog() {
+  const absl::Status synced = disk_.Sync(SegmentName(log_));
+  if (synced.ok()) log_synced_ = disk_.SizeOf(SegmentName(log_));
+  if (synced.ok() || IsSabotaged(Sabotage::kRetrySync)) return synced;
+  disk_.Truncate(SegmentName(log_), log_synced_);
+  std::erase_if(pending_, [&](const auto& blob) { return blob.second.segment == log_; });
+  log_ = segment_next_++;
+  log_synced_ = 0;
+  BeginSegment(disk_, log_, store::SegmentWriterKind::kOwner);
+  return synced;
+}
+
+absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root) {
+  const store::CommitSteps steps = {
+      .sync_named = [&]() -> absl::Status {
+        std::set<std::string> paths;
+        for (const auto* list : {&plan.adopted, &plan.pending}) {
+          for (const auto& [digest, location] : *list) {
+            if (location.segment == log_) continue;
+            const std::string path =
+                location.segment == 0 ? BlobFileName(digest) : SegmentName(location.segment);
+            if (!paths.insert(path).second) continue;
+            absl::Status synced = disk_.Sync(path);
+            if (!synced.ok() && IsSabotaged(Sabotage::kRetrySync)) synced = disk_.Sync(path);
+            if (synced.ok()) continue;
+            if (location.segment == 0) {
+              disk_.Remove(path);
+            } else {
+              abandoned_.insert(location.segment);
+            }
+            return synced;
+          }
+        }
+        return absl::OkStatus();
+      },
+      .sync_folders = [&]() -> absl::Status {
+        RETURN_IF_ERROR(disk_.SyncFolder(std::string(kFiles)));
+        return disk_.SyncFolder(std::string(kSegments));
+      },
+      .append = [&]() -> absl::Status {
+        if (!plan.adopted.empty())
+          Append(RecordKind::kAdopted, Digest(), store::EncodeAdopted(plan.adopted));
+        for (const store::PutResult* put : plan.results) {
+          Append(RecordKind::kObservationSet, put->weak_key, put->observation_set);
+          places_[put->action_key] = Append(RecordKind::kResult, put->action_key, put->result);
+        }
+        if (root != nullptr)
+          Append(RecordKind::kPublished, root->root, store::EncodePublished(*root));
+        return absl::OkStatus();
+      },
+      .sync_log = [&] { return SyncLog(); },
+      .index = [&]() -> absl::Status {
+        Index(plan);
+        return absl::OkStatus();
+      }};
+  return store::CommitInOrder(steps);
+}
+
+void SimStore::Index(const Plan& plan) {
+  for (const auto* list : {&plan.adopted, &plan.pending}) {
+    for (const auto& [digest, location] : *list) {
+      blobs_[digest] = location;
+      pending_.erase(digest);
+    }
+  }
+  for (const store::PutResult* put : plan.results) {
+    Take(RecordKind::kObservationSet, put->weak_key, put->observation_set, {});
+    results_[put->action_key] = put->result;
+  }
+}
+
+absl::Status SimStore::Commit(const store::CommitBatch& batch) {
+  if (!batch.results.empty() && commit_fails && commit_fails())
+    return absl::ResourceExhaustedError("no space left on device");
+  ASSIGN_OR_RETURN(const Plan plan, MakePlan(batch));
+  RETURN_IF_ERROR(Write(plan, nullptr));
+  if (plan.conflicts.empty()) return absl::OkStatus();
+  return absl::AlreadyExistsError("another outcome is stored for action key" + plan.conflicts);
+}
+
+absl::StatusOr<uint64_t> SimStore::Publish(const store::PublishedRoot& root) {
+  if (!LocationOf(root.root)) return absl::FailedPreconditionError("the root is not in the store");
+  store::PublishedRoot published = root;
+  published.sequence = 1;
+  for (const store::PublishedRoot& other : roots_) {
+    if (other.platform == root.platform)
+      published.sequence = std::max(published.sequence, other.sequence + 1);
+  }
+  ASSIGN_OR_RETURN(const Plan plan, MakePlan({}));
+  RETURN_IF_ERROR(Write(plan, &published));
+  roots_.push_back(published);
+  return published.sequence;
+}
+
+absl::StatusOr<std::vector<store::PublishedRoot>> SimStore::Roots(std::string_view /*project*/) {
+  return roots_;
+}
+
+absl::Status SimStore::Forget(std::span<const Digest> action_keys) {
+  for (const Digest& key : action_keys) results_.erase(key);
+  return absl::OkStatus();
+}
+
+}  // namespace galley::simulation

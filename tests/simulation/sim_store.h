@@ -1,0 +1,103 @@
+// SimStore: a store on the simulation's disk. The order of a commit, the records and their checks
+// are the real store's (commit_order.h, segment_format.h, log_records.h, VerifyingBlobStore); only
+// the index is a map, made anew from the log by each owner.
+//
+//   store/segments/<n>   records; each owner begins one, its log; the others belong to workers
+//   store/files/<hash>   large blobs
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/store/interface/store.h"
+#include "common/store/layers/verifying_blob_store.h"
+#include "common/store/local/log_records.h"
+#include "common/store/local/segment_format.h"
+#include "tests/simulation/disk.h"
+
+namespace galley::simulation {
+
+std::string SegmentName(uint64_t segment);
+std::string BlobFileName(const Digest& digest);
+// As a worker: a record in its segment, or a file of its own. As the product does it, unsynced.
+store::BlobLocation WriteBlob(Disk& disk, uint64_t segment, const Digest& digest,
+                              std::string_view bytes, bool is_large);
+// What lies there; NOT_FOUND, DATA_LOSS. The bytes are not verified.
+absl::StatusOr<std::string> ReadBlob(const Disk& disk, const Digest& digest,
+                                     const store::BlobLocation& location);
+
+// As a reader does it: DATA_LOSS when the bytes are others.
+absl::StatusOr<std::string> ReadVerified(const Disk& disk, const Digest& digest,
+                                         const store::BlobLocation& location);
+
+class SimStore final : public store::Store {
+ public:
+  // A new owner: reads the log, and cuts off what a crash left torn.
+  explicit SimStore(Disk& disk);
+
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
+  absl::StatusOr<Blob> Get(const Digest& digest) override;
+  absl::Status Put(const Digest& digest, std::string_view bytes) override;
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> weak_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> action_keys) override;
+  absl::StatusOr<store::StoreInfo> Info() override;
+  absl::StatusOr<uint64_t> AllocateSegment() override;
+  absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(
+      std::span<const Digest> digests) override;
+  absl::Status Commit(const store::CommitBatch& batch) override;
+  absl::StatusOr<uint64_t> Publish(const store::PublishedRoot& root) override;
+  absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override;
+  absl::Status Forget(std::span<const Digest> action_keys) override;
+  absl::StatusOr<store::StoreStats> Stats() override { return store::StoreStats{}; }
+  absl::StatusOr<store::VerifyReport> Verify() override { return store::VerifyReport{}; }
+
+  // The blob is dropped; the loss epoch rises.
+  void Evict(const Digest& digest);
+  std::vector<Digest> blobs() const;
+  // The result under this key would survive a power cut.
+  bool IsSafe(const Digest& action_key) const;
+  std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
+  // Asked at each commit of results: no space?
+  std::function<bool()> commit_fails;
+
+ private:
+  class Raw;
+  struct Plan {
+    std::vector<store::LocatedBlob> adopted;
+    std::vector<store::LocatedBlob> pending;
+    std::vector<const store::PutResult*> results;
+    std::string conflicts;
+  };
+  // Where a record of the log lies; what is not yet indexed.
+  store::BlobLocation Append(store::RecordKind kind, const Digest& key, std::string_view payload);
+  void Recover();
+  void Take(store::RecordKind kind, const Digest& key, std::string_view payload,
+            const store::BlobLocation& place);
+  absl::StatusOr<Plan> MakePlan(const store::CommitBatch& batch);
+  absl::Status Write(const Plan& plan, const store::PublishedRoot* root);
+  void Index(const Plan& plan);
+  absl::Status SyncLog();
+  bool IsComplete(const std::string& result) const;
+  void Lose(const Digest& digest);
+
+  Disk& disk_;
+  store::VerifyingBlobStore verified_;
+  std::map<Digest, store::BlobLocation> blobs_;
+  std::map<Digest, store::BlobLocation> pending_;
+  std::map<Digest, std::vector<std::string>> sets_;
+  std::map<Digest, std::string> results_;
+  std::map<Digest, store::BlobLocation> places_;  // of results' records
+  std::vector<store::PublishedRoot> roots_;
+  std::set<uint64_t> abandoned_;
+  uint64_t loss_epoch_ = 0;
+  uint64_t segment_next_ = 1;
+  uint64_t log_ = 0;  // being appended to
+  uint64_t log_synced_ = 0;
+};
+
+}  // namespace galley::simulation

@@ -1,0 +1,421 @@
+#include "tests/simulation/sim_worker.h"
+
+#include <algorithm>
+
+#include "common/record/action.h"
+#include "common/wire/convert.h"
+#include "tests/simulation/sim_store.h"
+
+namespace galley::simulation {
+
+using director::PlatformIndex;
+
+SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks callbacks)
+    : options_(options),
+      around_(around),
+      callbacks_(std::move(callbacks)),
+      session_({.worker_id = options.id,
+                .token = "token",
+                .machine = "machine",
+                .cookers_json = "{}",
+                .slots = options.slots,
+                .pid = static_cast<int64_t>(around.random.Below(1u << 30)) + 2}),
+      slots_(options.slots) {}
+
+void SimWorker::After(absl::Duration delay, Schedule::Act act) {
+  around_.schedule.After(delay, [this, life = std::weak_ptr(life_), act = std::move(act)] {
+    if (life.expired() || !is_alive_) return;
+    if (is_frozen_) {
+      waiting_.push_back(act);
+    } else {
+      act();
+    }
+  });
+}
+
+void SimWorker::Kill() {
+  is_alive_ = false;
+  life_.reset();
+}
+
+void SimWorker::Freeze() { is_frozen_ = true; }
+
+void SimWorker::Thaw() {
+  if (!is_alive_ || !is_frozen_) return;
+  is_frozen_ = false;
+  std::vector<Schedule::Act> waiting = std::move(waiting_);
+  waiting_.clear();
+  for (Schedule::Act& act : waiting) After(absl::ZeroDuration(), std::move(act));
+}
+
+void SimWorker::Step(const worker::SessionEvent& event) {
+  std::vector<worker::SessionEffect> effects;
+  session_.Step(around_.schedule.now(), event, effects);
+  for (worker::SessionEffect& effect : effects) {
+    if (is_alive_) std::visit([this](auto& what) { Do(what); }, effect);
+  }
+  if (is_alive_ && session_.HasNews()) FlushSoon();
+}
+
+void SimWorker::FlushSoon() {
+  if (std::exchange(is_flushing_, true)) return;
+  After(absl::Milliseconds(1), [this] {
+    is_flushing_ = false;
+    std::vector<worker::SessionEffect> effects;
+    session_.Flush(effects);
+    for (worker::SessionEffect& effect : effects) {
+      if (is_alive_) std::visit([this](auto& what) { Do(what); }, effect);
+    }
+  });
+}
+
+void SimWorker::OnConnected() {
+  After(absl::ZeroDuration(), [this] { Step(worker::Connected{}); });
+}
+
+void SimWorker::OnDisconnected() {
+  After(absl::ZeroDuration(), [this] { Step(worker::Disconnected{}); });
+  After(around_.random.Some(200), callbacks_.connect);
+}
+
+void SimWorker::OnRefused() {
+  After(absl::ZeroDuration(), [this] { Step(worker::Refused{"unknown worker"}); });
+}
+
+void SimWorker::OnReceived(const v1::ToWorker& message) {
+  After(absl::ZeroDuration(), [this, message] { Step(worker::Received{message}); });
+}
+
+void SimWorker::OnTick() {
+  After(absl::ZeroDuration(), [this] { Step(worker::Tick{.memory_bytes = 1}); });
+}
+
+std::vector<uint64_t> SimWorker::running() const {
+  std::vector<uint64_t> attempts;
+  for (const Slot& slot : slots_) {
+    if (!slot.jobs.empty()) attempts.push_back(slot.jobs.front().job().attempt());
+  }
+  return attempts;
+}
+
+void SimWorker::Do(worker::SendMessage& send) { callbacks_.send(std::move(send.message)); }
+void SimWorker::Do(worker::HangUp&) { callbacks_.hang_up(); }
+
+void SimWorker::Do(worker::ExitSession& exit) {
+  Kill();
+  callbacks_.exited(exit.code);
+}
+
+void SimWorker::Do(worker::GiveSegments& give) {
+  segments_.insert(segments_.end(), give.segments.begin(), give.segments.end());
+}
+
+void SimWorker::Do(worker::StartJob& start) {
+  Slot& slot = slots_[start.slot];
+  slot.jobs.push_back(start.job);
+  if (!options_.is_unfit) return Next(start.slot);
+  around_.faults.Count(Fault::kWorkerUnfit);
+  After(around_.random.Some(50), [this, index = start.slot] {
+    worker::SlotFailed failed{.slot = index, .attempts = {}, .error = "cannot start an executor"};
+    for (const v1::ExecutorJob& job : slots_[index].jobs)
+      failed.attempts.push_back(job.job().attempt());
+    slots_[index].jobs.clear();
+    Step(failed);
+  });
+}
+
+void SimWorker::Do(worker::StopJob& stop) {
+  Slot& slot = slots_[stop.slot];
+  const auto at = std::find_if(slot.jobs.begin(), slot.jobs.end(), [&](const auto& job) {
+    return job.job().attempt() == stop.attempt;
+  });
+  if (at == slot.jobs.end()) return;
+  const bool is_running = at == slot.jobs.begin() && slot.is_busy;
+  slot.jobs.erase(at);
+  if (is_running) {
+    slot.is_busy = false;
+    ++slot.run;
+  }
+  After(absl::Milliseconds(1), [this, stop, is_running] {
+    if (is_running) {
+      Step(worker::SlotLost{.slot = stop.slot, .attempt = stop.attempt, .error = "stopped"});
+    } else {
+      v1::Report report;
+      report.mutable_ended();
+      Step(worker::SlotReported{stop.slot, stop.attempt, report});
+    }
+    Next(stop.slot);
+  });
+}
+
+absl::Duration SimWorker::Duration(int64_t ms_max) {
+  const absl::Duration duration = around_.random.Some(ms_max);
+  return around_.faults.Happens(Fault::kWorkerSlow, 4) ? 50 * duration : duration;
+}
+
+void SimWorker::Next(uint32_t index) {
+  Slot& slot = slots_[index];
+  if (slot.is_busy || slot.jobs.empty()) return;
+  slot.is_busy = true;
+  auto run = std::make_shared<Run>();
+  run->slot = index;
+  run->run = ++slot.run;
+  run->job = slot.jobs.front();
+  run->name = run->job.job().package();
+  ++around_.cooks[run->name];
+  After(Duration(30), [this, run] { Load(run); });
+}
+
+bool SimWorker::IsOver(const RunPtr& run) const { return slots_[run->slot].run != run->run; }
+
+void SimWorker::Tell(const RunPtr& run, v1::Report report) {
+  Lie(run, report);
+  Step(worker::SlotReported{run->slot, run->job.job().attempt(), report});
+}
+
+void SimWorker::Finish(const RunPtr& run) {
+  Slot& slot = slots_[run->slot];
+  ++slot.run;
+  slot.is_busy = false;
+  slot.jobs.pop_front();
+}
+
+void SimWorker::Fail(const RunPtr& run, v1::Failed::Cause cause, const std::string& error) {
+  Finish(run);
+  v1::Report report;
+  report.mutable_failed()->set_cause(cause);
+  report.mutable_failed()->set_error(error);
+  Tell(run, report);
+  Next(run->slot);
+}
+
+void SimWorker::LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const std::string& error) {
+  Finish(run);
+  Step(worker::SlotLost{.slot = run->slot,
+                        .attempt = run->job.job().attempt(),
+                        .cause = cause,
+                        .error = error,
+                        .log_tail = "last words"});
+  After(around_.random.Some(20), [this, slot = run->slot] { Next(slot); });
+}
+
+// The file is another than the snapshot's.
+bool SimWorker::IsStale(const RunPtr& run, const std::string& file) {
+  if (!around_.world.IsFile(file)) return false;
+  const auto& table = around_.tables[run->job.snapshot_file()];
+  const auto known = table.find(file);
+  if (known != table.end() && known->second == around_.world.VersionOf(file)) return false;
+  Finish(run);
+  v1::Report report;
+  report.mutable_stale()->set_path(file);
+  Tell(run, report);
+  Next(run->slot);
+  return true;
+}
+
+std::optional<std::string> SimWorker::ReadBlobOf(const v1::Job& job, const Digest& digest) const {
+  for (const v1::BlobWritten& blob : job.blobs()) {
+    if (blob.digest().hash() != digest.hex()) continue;
+    auto read = ReadVerified(around_.disk, digest, {blob.segment(), blob.offset()});
+    if (read.ok()) return *std::move(read);
+  }
+  return std::nullopt;
+}
+
+v1::BlobWritten SimWorker::Store(const std::string& bytes) {
+  const Digest digest = Digest::Of(bytes);
+  around_.disk.set_is_director(false);
+  const store::BlobLocation location =
+      WriteBlob(around_.disk, segments_.back(), digest, bytes, digest.hash()[0] % 4 == 0);
+  around_.disk.set_is_director(true);
+  v1::BlobWritten blob;
+  wire::ToProto(digest, blob.mutable_digest());
+  blob.set_segment(location.segment);
+  blob.set_offset(location.offset);
+  return blob;
+}
+
+void SimWorker::Load(const RunPtr& run) {
+  if (IsOver(run)) return;
+  const WorldPackage& package = around_.world.At(run->name);
+  if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
+    Kill();
+    return callbacks_.exited(137);
+  }
+  if (around_.faults.Happens(Fault::kWorkerHung, 2)) {
+    Freeze();
+    if (around_.random.Percent(50)) {
+      around_.schedule.After(around_.random.Some(30'000), [this, life = std::weak_ptr(life_)] {
+        if (!life.expired()) Thaw();
+      });
+    }
+    return After(absl::Milliseconds(1), [this, run] { Load(run); });
+  }
+  if (around_.faults.Happens(Fault::kExecutorCrashed, 3))
+    return LoseExecutor(run, v1::Failed::INFRASTRUCTURE, "signal 9 that nobody explains");
+  if (around_.faults.Happens(Fault::kInputUnreadable, 3))
+    return Fail(run, v1::Failed::INFRASTRUCTURE, "input/output error");
+  const bool changes_early = Digest::Of(run->name).hash()[1] % 2 == 0;
+  if (package.will_change && changes_early) around_.edit(run->name);
+  if (IsStale(run, run->name)) return;
+  run->version = around_.world.VersionOf(run->name);
+  if (run->job.job().has_generated_source()) {
+    // The blob's bytes, checked as a worker does.
+    const auto digest = wire::FromProto(run->job.job().generated_source());
+    const std::optional<std::string> bytes = ReadBlobOf(run->job.job(), *digest);
+    if (!bytes) return Fail(run, v1::Failed::INFRASTRUCTURE, "its source's blob cannot be read");
+    run->source = *bytes;
+  } else {
+    run->source = World::SourceBytes(run->name, run->version);
+  }
+  for (const std::string& include : package.includes) {
+    if (IsStale(run, include)) return;
+  }
+  if (package.is_poison) {
+    around_.faults.Count(Fault::kPoison);
+    ++around_.executors_lost[run->name];
+    return LoseExecutor(run, v1::Failed::CRASHED, "signal 11");
+  }
+  record::Details details{.references = package.references,
+                          .generated = World::GeneratedBy(run->name, package, run->version)};
+  v1::Report report;
+  v1::Loaded& loaded = *report.mutable_loaded();
+  for (const v1::Target& target : run->job.job().targets()) loaded.add_platforms(target.platform());
+  loaded.set_details(record::EncodeDetails(details));
+  loaded.set_load_us(5'000);
+  for (const record::Generated& one : details.generated)
+    *loaded.add_blobs() = Store(World::SourceBytes(run->name + "/" + one.name, run->version));
+  Tell(run, report);
+  if (is_alive_) After(Duration(20), [this, run] { Save(run); });
+}
+
+std::optional<std::string> SimWorker::ReadInputs(const RunPtr& run, uint32_t platform,
+                                                 std::vector<record::Observed>& observed) {
+  const WorldPackage& package = around_.world.At(run->name);
+  const v1::Job& job = run->job.job();
+  std::string read;
+  for (const std::string& include : package.includes) {
+    if (IsStale(run, include)) return std::nullopt;
+    const std::string bytes = World::SourceBytes(include, around_.world.VersionOf(include));
+    const bool is_there = around_.world.IsFile(include);
+    observed.push_back({{record::ObservationKind::kFile, include, ""},
+                        is_there ? Digest::Of(bytes).ToString() : "absent"});
+    read += bytes + ",";
+  }
+  for (const std::string& input : package.cooked_inputs) {
+    const auto given = std::find_if(job.cooked().begin(), job.cooked().end(), [&](const auto& one) {
+      return one.package() == input && one.platform() == platform;
+    });
+    if (given == job.cooked().end()) {
+      Finish(run);
+      v1::Report report;
+      report.mutable_needs()->set_package(input);
+      report.mutable_needs()->set_platform(platform);
+      Tell(run, report);
+      Next(run->slot);
+      return std::nullopt;
+    }
+    const auto digest = wire::FromProto(given->outputs(0).digest());
+    const std::optional<std::string> bytes = ReadBlobOf(job, *digest);
+    if (!bytes) {
+      Fail(run, v1::Failed::INFRASTRUCTURE, "the output of " + input + " cannot be read");
+      return std::nullopt;
+    }
+    observed.push_back({{record::ObservationKind::kCooked, input, ".out"}, digest->ToString()});
+    read += *bytes + ",";
+  }
+  return read;
+}
+
+void SimWorker::Save(const RunPtr& run) {
+  if (IsOver(run)) return;
+  const WorldPackage& package = around_.world.At(run->name);
+  const v1::Job& job = run->job.job();
+  if (run->target == job.targets_size()) {
+    Finish(run);
+    v1::Report report;
+    report.mutable_ended();
+    Tell(run, report);
+    if (!is_alive_) return;
+    // Changed after it was read: what was just reported is right for an older snapshot only.
+    if (package.will_change) around_.edit(run->name);
+    return Next(run->slot);
+  }
+  if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
+    Kill();
+    return callbacks_.exited(137);
+  }
+  const uint32_t platform = job.targets(run->target++).platform();
+  std::vector<record::Observed> observed;
+  const std::optional<std::string> read = ReadInputs(run, platform, observed);
+  if (!read) return;
+  if (!package.is_shared)
+    observed.push_back(
+        {{record::ObservationKind::kPlatform, "name", ""}, "=" + World::PlatformName(platform)});
+  const std::string text = World::Cooked(package, platform, run->source, *read);
+  v1::Report report;
+  v1::Saved saved;
+  if (package.is_shared && text == run->last_text) {
+    saved = run->last_saved;
+    saved.set_shared(true);
+  } else {
+    record::Result result;
+    result.details = {.references = package.references,
+                      .generated = World::GeneratedBy(run->name, package, run->version)};
+    if (package.is_verdict) {
+      result = {.is_verdict = true, .error = "wrong input"};
+    } else {
+      const v1::BlobWritten blob = Store(text);
+      result.outputs = {{".out", Digest::Of(text), false}};
+      *saved.add_blobs() = blob;
+      for (const record::Generated& one : result.details.generated)
+        *saved.add_blobs() = Store(World::SourceBytes(run->name + "/" + one.name, run->version));
+    }
+    result.provenance.worker = options_.id;
+    wire::ToProto(Digest::Of(run->source), saved.mutable_source());
+    const auto canonical = record::Canonical(std::move(observed));
+    wire::ToProto(*canonical, saved.mutable_observed());
+    saved.set_result(record::EncodeResult(result));
+    saved.set_save_us(20'000);
+  }
+  saved.set_platform(platform);
+  run->last_text = text;
+  run->last_saved = saved;
+  if (package.is_verdict) {
+    report.mutable_failed()->set_cause(v1::Failed::VERDICT);
+    report.mutable_failed()->add_platforms(platform);
+    *report.mutable_failed()->mutable_verdict() = saved;
+  } else {
+    *report.mutable_saved() = saved;
+  }
+  Tell(run, report);
+  if (is_alive_) After(Duration(30), [this, run] { Save(run); });
+}
+
+// A session that was taken over: what it says is wrong, and must do no harm but to its own jobs.
+void SimWorker::Lie(const RunPtr& run, v1::Report& report) {
+  if (!report.has_saved() || !around_.faults.Happens(Fault::kWorkerLied, 4)) return;
+  v1::Saved& saved = *report.mutable_saved();
+  switch (around_.random.Below(5)) {
+    case 0:  // its bytes lie elsewhere
+      if (saved.blobs_size() > 0) saved.mutable_blobs(0)->set_offset(8);
+      if (saved.blobs_size() > 0) saved.mutable_blobs(0)->set_segment(segments_.back());
+      break;
+    case 1:  // they are others
+      if (saved.blobs_size() > 0)
+        wire::ToProto(Digest::Of("a lie"), saved.mutable_blobs(0)->mutable_digest());
+      break;
+    case 2:
+      saved.set_result("no result");
+      break;
+    case 3:  // they were never written
+      saved.clear_blobs();
+      break;
+    case 4:  // of another source
+      wire::ToProto(Digest::Of("another source"), saved.mutable_source());
+      break;
+  }
+  (void)run;
+}
+
+}  // namespace galley::simulation

@@ -1,0 +1,133 @@
+// SimWorker: a worker's process: the real SessionCore, and in place of executors a script: what a
+// job gives is what World says, its bytes go to the simulation's disk. Like the real session it
+// ticks once a second, flushes its messages soon, and attaches again when its stream breaks.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/record/observation.h"
+#include "common/store/interface/store.h"
+#include "tests/simulation/disk.h"
+#include "tests/simulation/faults.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/schedule.h"
+#include "tests/simulation/world.h"
+#include "worker/session/session_core.h"
+
+namespace galley::simulation {
+
+// What all workers share.
+struct Surroundings {
+  Schedule& schedule;
+  Random& random;
+  Faults& faults;
+  Disk& disk;
+  World& world;
+  // Snapshot tables by file name: the version of each file in them.
+  std::map<std::string, std::map<std::string, uint32_t>>& tables;
+  std::map<std::string, uint64_t>& cooks;           // begun, by package
+  std::map<std::string, uint64_t>& executors_lost;  // by package: its own crashes, in this cook
+  std::function<void(const std::string&)> edit;     // a source changes on the disk
+};
+
+class SimWorker {
+ public:
+  struct Options {
+    std::string id;
+    uint32_t slots = 1;
+    bool is_unfit = false;
+  };
+  struct Callbacks {
+    std::function<void()> connect;             // open a stream; answered by Connected
+    std::function<void(v1::FromWorker)> send;  // on the present stream
+    std::function<void()> hang_up;             // ends the present stream
+    std::function<void(int code)> exited;      // its process ended
+  };
+  SimWorker(const Options& options, Surroundings& around, Callbacks callbacks);
+
+  // Calls on a process that hangs wait until it goes on.
+  void OnConnected();
+  void OnDisconnected();
+  void OnRefused();
+  void OnReceived(const v1::ToWorker& message);
+  void OnTick();
+  // SIGKILL, SIGSTOP, SIGCONT.
+  void Kill();
+  void Freeze();
+  void Thaw();
+
+  bool is_alive() const { return is_alive_; }
+  bool is_frozen() const { return is_frozen_; }
+  const std::string& id() const { return options_.id; }
+  const worker::SessionCore& session() const { return session_; }
+  // Attempts that are being cooked now.
+  std::vector<uint64_t> running() const;
+
+ private:
+  struct Slot {
+    std::deque<v1::ExecutorJob> jobs;  // the first runs
+    uint64_t run = 0;                  // of executors and jobs: what is of another is over
+    bool is_busy = false;
+    std::vector<std::string> tables;
+  };
+  // One job as it goes on.
+  struct Run {
+    uint32_t slot = 0;
+    uint64_t run = 0;
+    v1::ExecutorJob job;
+    std::string name;
+    std::string source;
+    uint32_t version = 0;
+    int target = 0;
+    // What the platform before gave, for one that can be served by it.
+    std::string last_text;
+    v1::Saved last_saved;
+  };
+  using RunPtr = std::shared_ptr<Run>;
+
+  void Step(const worker::SessionEvent& event);
+  void Do(worker::ConfigureSlots&) {}
+  void Do(worker::StartJob& start);
+  void Do(worker::StopJob& stop);
+  void Do(worker::GiveSegments& give);
+  void Do(worker::SendMessage& send);
+  void Do(worker::HangUp&);
+  void Do(worker::ExitSession& exit);
+  void FlushSoon();
+
+  void After(absl::Duration delay, Schedule::Act act);
+  void Next(uint32_t slot);
+  void Load(const RunPtr& run);
+  void Save(const RunPtr& run);
+  // Nothing when the attempt was told to be stale, or wants something.
+  std::optional<std::string> ReadInputs(const RunPtr& run, uint32_t platform,
+                                        std::vector<record::Observed>& observed);
+  bool IsStale(const RunPtr& run, const std::string& file);
+  std::optional<std::string> ReadBlobOf(const v1::Job& job, const Digest& digest) const;
+  v1::BlobWritten Store(const std::string& bytes);
+  void Tell(const RunPtr& run, v1::Report report);
+  void Fail(const RunPtr& run, v1::Failed::Cause cause, const std::string& error);
+  void LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const std::string& error);
+  void Finish(const RunPtr& run);
+  bool IsOver(const RunPtr& run) const;
+  absl::Duration Duration(int64_t ms_max);
+  void Lie(const RunPtr& run, v1::Report& report);
+
+  const Options options_;
+  Surroundings& around_;
+  const Callbacks callbacks_;
+  worker::SessionCore session_;
+  std::vector<Slot> slots_;
+  std::deque<uint64_t> segments_;
+  bool is_alive_ = true, is_frozen_ = false, is_flushing_ = false;
+  std::vector<Schedule::Act> waiting_;  // while frozen
+  // So that what is scheduled for a process that is gone is nothing.
+  std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
+};
+
+}  // namespace galley::simulation
