@@ -47,7 +47,7 @@ class CommitGroupTest : public ShellTest {
     const ResultId id = results_.Add(std::move(stored))->id;
     return CommitGroup(
         store_, *journal_, results_, {.items = {{PackageId(4), 0, id, was_cooked}}},
-        [this](const StoredResult&) { return holds_; }, absl::UnixEpoch());
+        [this](const StoredResult&) { return holds_; }, absl::UnixEpoch() + absl::Seconds(1));
   }
   std::optional<PlatformRecord> Record() {
     const auto found = journal_->Find("/Game/a.txt").value();
@@ -71,7 +71,7 @@ TEST_F(CommitGroupTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
       << "the details are a blob, too";
   EXPECT_EQ(Record()->action_key, Digest::Of("key"));
   EXPECT_TRUE(Record()->last_cook.is_first);
-  EXPECT_GT(Record()->last_cook.time, absl::UnixEpoch());
+  EXPECT_EQ(Record()->last_cook.time, absl::UnixEpoch() + absl::Seconds(1));
 }
 
 TEST_F(CommitGroupTest, TheJournalLearnsOfAResultOnlyAfterTheStoreHasIt) {
@@ -91,6 +91,34 @@ TEST_F(CommitGroupTest, AStoreThatFailsLeavesTheJournalAsItWas) {
   store_.put_error = absl::UnavailableError("the owner is gone");
   EXPECT_THAT(Commit(Make("key", "made")).event.error, HasSubstr("the owner is gone"));
   EXPECT_FALSE(Record().has_value());
+}
+
+TEST_F(CommitGroupTest, AResultWhoseBytesLieElsewhereIsRefusedAndTheRestIsCommitted) {
+  auto wrong = Make("wrong", "lies elsewhere");
+  wrong->blobs[0].second.offset += 8;
+  auto unwritten = Make("unwritten", "nobody wrote it");
+  unwritten->blobs.clear();
+  unwritten->result.outputs = {{"", Digest::Of("nowhere")}};
+  unwritten->encoded = record::EncodeResult(unwritten->result);
+  const ResultId a = results_.Add(std::move(wrong))->id;
+  const ResultId b = results_.Add(Make("right", "made"))->id;
+  const ResultId c = results_.Add(std::move(unwritten))->id;
+  const CommitOutcome outcome = CommitGroup(
+      store_, *journal_, results_,
+      {.items = {{PackageId(4), 0, a, true},
+                 {PackageId(5), 0, b, true},
+                 {PackageId(6), 0, c, true}}},
+      [](const StoredResult&) { return true; }, absl::UnixEpoch());
+  EXPECT_EQ(outcome.event.error, "");
+  EXPECT_NE(outcome.event.items[0].refused, "");
+  EXPECT_EQ(outcome.event.items[1].refused, "");
+  EXPECT_THAT(outcome.event.items[2].refused, HasSubstr("did not write blob"));
+  const std::vector<Digest> keys = {Digest::Of("wrong"), Digest::Of("right"),
+                                    Digest::Of("unwritten")};
+  const auto held = store_.Results(keys).value();
+  EXPECT_FALSE(held[0].has_value());
+  EXPECT_TRUE(held[1].has_value());
+  EXPECT_FALSE(held[2].has_value());
 }
 
 TEST_F(CommitGroupTest, AKeyWithAnotherOutcomeRaisesAnAlarmAndTheCookGoesOn) {

@@ -119,6 +119,7 @@ class Cluster {
              .look_ups_per_batch = are_shrunk ? 1 + static_cast<uint32_t>(random_.Below(3)) : 8};
     cook_.resources = {{"gpu", 1}};
     cook_.silence_max = absl::Seconds(15);
+    cook_.straggler_min = absl::Milliseconds(50);
     if (are_shrunk && random_.Percent(50)) {
       cook_.window = absl::Milliseconds(10);
       cook_.window_jobs_max = 1 + static_cast<uint32_t>(random_.Below(4));

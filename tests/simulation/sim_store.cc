@@ -229,7 +229,7 @@ bool SimStore::IsSafe(const Digest& action_key) const {
   const auto place = places_.find(action_key);
   return result != results_.end() && place != places_.end() &&
          disk_.IsSafe(SegmentName(place->second.segment), place->second.offset,
-                      place->second.offset + store::RecordSpan(result->second.size()));
+                      place->second.offset + store::kRecordHeaderBytes + result->second.size());
 }
 
 std::vector<Digest> SimStore::blobs() const {

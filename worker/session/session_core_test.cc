@@ -38,6 +38,7 @@ class SessionCoreTest : public ::testing::Test {
     if (auto* stop = std::get_if<StopJob>(&effect))
       stopped_.emplace_back(stop->slot, stop->attempt);
     if (auto* sent = std::get_if<SendMessage>(&effect)) sent_.push_back(sent->message);
+    if (std::holds_alternative<HangUp>(effect)) ++hang_ups_;
     if (auto* exit = std::get_if<ExitSession>(&effect)) exit_ = *exit;
   }
 
@@ -118,6 +119,7 @@ class SessionCoreTest : public ::testing::Test {
   absl::Time now_ = absl::FromUnixSeconds(1000);
   SessionCore core_;
   uint64_t sequence_ = 0;
+  int hang_ups_ = 0;
   std::vector<std::pair<uint32_t, uint64_t>> started_;
   std::vector<std::pair<uint32_t, uint64_t>> stopped_;
   std::vector<v1::FromWorker> sent_;
@@ -317,6 +319,17 @@ TEST_F(SessionCoreTest, ADoubledMessageDoesNothing) {
   Step(Received{message});
   EXPECT_EQ(core_.in_hand(), 1u);
   EXPECT_EQ(started_.size(), 1u);
+}
+
+TEST_F(SessionCoreTest, AMessageThatIsMissingEndsTheStream) {
+  Attach();
+  ++sequence_;  // lost on the way
+  Give({JobOf(1)});
+  EXPECT_EQ(hang_ups_, 1);
+  EXPECT_EQ(core_.in_hand(), 0u) << "what came behind the gap is told again after the next attach";
+  Attach();
+  Give({JobOf(1)});
+  EXPECT_EQ(core_.in_hand(), 1u);
 }
 
 TEST_F(SessionCoreTest, ReportsAreNumberedWithoutHoles) {

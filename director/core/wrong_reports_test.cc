@@ -1,0 +1,73 @@
+// Reports that are late, wrong, or of another process: they cost their own package at most.
+#include "director/core/core_harness.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+TEST(WrongReportsTest, AResultThatTheStoreRefusesIsCookedAgain) {
+  CoreHarness cook("Town");
+  cook.hold_commits = true;
+  cook.Request({"Town"});
+  const ReportId report = cook.Saved("Town");
+  ASSERT_EQ(cook.commits.size(), 1u);
+  const Persist::Item item = cook.commits.front();
+  cook.commits.clear();
+  cook.hold_commits = false;
+  cook.TakeLog();
+  cook.Send(Persisted{
+      .items = {{item.package, item.platform, item.result, nullptr, "its bytes lie elsewhere"}}});
+  EXPECT_TRUE(cook.acknowledged().contains(report)) << "it need not be sent again";
+  EXPECT_FALSE(cook.Says("done Town"));
+  cook.Pass(absl::Seconds(1));
+  EXPECT_TRUE(cook.Says("start Town")) << cook.TakeLog();
+  cook.Finish();
+  EXPECT_EQ(cook.core().StateText(cook.Id("Town")), "Idle, cooked");
+}
+
+TEST(WrongReportsTest, ALateResultOfAnOlderInputOnlyFeedsTheCache) {
+  CoreHarness cook("Town");
+  cook.Request({"Town"});
+  const HarnessJob old = cook.JobOf("Town");
+  cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
+  cook.hold_commits = true;
+  // Its worker and the shell judge it by what it was given: right, but of what was.
+  cook.Saved(old);
+  EXPECT_EQ(cook.commits.size(), 1u);
+  EXPECT_TRUE(cook.HasOpenJob("Town")) << "the new attempt goes on";
+  EXPECT_NE(cook.core().StateText(cook.Id("Town")), "Save");
+}
+
+TEST(WrongReportsTest, AProcessThatTakesTheNameOfAnotherNumbersItsReportsAnew) {
+  CoreHarness cook("Town -> Mesh");
+  cook.Request({"Town"});
+  const HarnessJob town = cook.JobOf("Town");
+  cook.Send(WorkerReported{
+      town.worker,
+      {{1, town.start.attempt, WorkerReport::Loaded{1, cook.MakeResult("Town"), {}}}}});
+  cook.Send(WorkerAttached{.worker = town.worker, .slots = 1, .session = 2});
+  cook.Pass(absl::Seconds(2));
+  const HarnessJob again = cook.JobOf("Town");
+  ASSERT_NE(again.start.attempt, town.start.attempt);
+  cook.hold_commits = true;
+  cook.Send(WorkerReported{
+      again.worker,
+      {{1, again.start.attempt, WorkerReport::Saved{0, cook.MakeResult("Town"), {}}}}});
+  EXPECT_EQ(cook.commits.size(), 1u) << "report 1 of the new process is not that of the old one";
+}
+
+TEST(WrongReportsTest, ACrashThatIsReportedLateCounts) {
+  CoreHarness cook("Town");
+  cook.Request({"Town"});
+  for (int i = 0; i < 2; ++i) {
+    const HarnessJob job = cook.JobOf("Town");
+    cook.Send(FilesChanged{cook.project(), {"Town"}, {}});  // taken back
+    cook.Report(job, WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
+    cook.Pass(absl::Seconds(1));
+  }
+  cook.Failed("Town", WorkerReport::Fault::kCrashed, "signal 11");
+  EXPECT_TRUE(cook.Says("failed Town")) << cook.TakeLog();
+}
+
+}  // namespace
+}  // namespace galley::director
