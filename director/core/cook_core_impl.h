@@ -144,6 +144,9 @@ struct CookCore::Impl {
   bool OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
   void OnFailed(AttemptId id, const WorkerReport::Failed& failed);
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
+  void ForgetRetracted(AttemptId id);
+  void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
+  uint32_t CountOwnFault(PackageId package, WorkerId worker);
   void OnNeeds(AttemptId id, const WorkerReport::Needs& needs);
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
   void OnEnded(AttemptId id);
@@ -303,6 +306,8 @@ struct CookCore::Impl {
 
   // Beyond a cook.
   absl::flat_hash_map<AttemptId, Attempt> attempts;  // look-up only
+  // Attempts that were retracted and are not over: they may have begun, and go on.
+  absl::flat_hash_map<PackageId, std::vector<AttemptId>> retracted;  // look-up only
   uint64_t attempt_count = 0;
   uint64_t backups = 0;  // current attempts that are one
   absl::Duration looked_for_stragglers_at = -absl::InfiniteDuration();

@@ -5,6 +5,30 @@
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
+namespace {
+
+std::string QuarantineText(const WorkerReport::Failed& failed, uint32_t count) {
+  std::string text;
+  switch (failed.fault) {
+    case WorkerReport::Fault::kMemory:
+      text = "outgrew its memory limit";
+      break;
+    case WorkerReport::Fault::kTimeout:
+      text = "ran out of time";
+      break;
+    case WorkerReport::Fault::kCrashed:
+    case WorkerReport::Fault::kRefused:
+    case WorkerReport::Fault::kInfrastructure:
+      text = "crashed its executor";
+      break;
+  }
+  text += " (" + std::to_string(count) +
+          " attempts ended by crashes or limits); quarantined for this cook";
+  if (!failed.error.empty()) text += ": " + failed.error;
+  return text;
+}
+
+}  // namespace
 
 Attempt* CookCore::Impl::Current(AttemptId id) {
   const auto found = attempts.find(id);
@@ -167,11 +191,8 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
   if (failed.executor_lost) ++counters.executors_lost;
   Attempt* attempt = Current(id);
-  if (attempt == nullptr) {
-    // Too late to change anything, but not to be remembered: the next attempt may be the last.
-    if (is_own) blame.AddOwnFault(attempts.at(id).package, attempts.at(id).worker);
-    return;
-  }
+  if (attempt == nullptr && is_own) OnLateFault(id, failed);
+  if (attempt == nullptr) return;
   const PackageId package = attempt->package;
   const PlatformMask platforms =
       (failed.platforms == 0 ? ~PlatformMask{0}
@@ -193,33 +214,44 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   Advance(package);
 }
 
+// What was retracted and goes on somewhere is ended: it would do there what it did here, uncounted.
+uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker) {
+  const auto found = retracted.find(package);
+  if (found != retracted.end()) {
+    for (const AttemptId attempt : found->second) {
+      const WorkerId where = attempts.at(attempt).worker;
+      if (workers.Find(where)->presence == Worker::Presence::kAttached)
+        DesireFor(where).cancel.push_back(attempt);
+    }
+    retracted.erase(found);
+  }
+  return blame.AddOwnFault(package, worker);
+}
+
 void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed,
                                 PlatformMask platforms) {
   const Attempt& attempt = attempts.at(id);
-  const uint32_t count = blame.AddOwnFault(attempt.package, attempt.worker);
+  const uint32_t count = CountOwnFault(attempt.package, attempt.worker);
   if (count < options.own_fault_attempts_max) {
     ++counters.jobs_retried;
     return;
   }
-  std::string text;
-  switch (failed.fault) {
-    case WorkerReport::Fault::kMemory:
-      text = "outgrew its memory limit";
-      break;
-    case WorkerReport::Fault::kTimeout:
-      text = "ran out of time";
-      break;
-    case WorkerReport::Fault::kCrashed:
-    case WorkerReport::Fault::kRefused:
-    case WorkerReport::Fault::kInfrastructure:
-      text = "crashed its executor";
-      break;
-  }
-  text += " (" + std::to_string(count) +
-          " attempts ended by crashes or limits); quarantined for this cook";
-  if (!failed.error.empty()) text += ": " + failed.error;
   const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
-  FailPlatforms(attempt.package, platforms, stage, text, failed.log);
+  FailPlatforms(attempt.package, platforms, stage, QuarantineText(failed, count), failed.log);
+}
+
+// An attempt that was taken back had begun all the same: it killed its executor like any other.
+void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
+  ForgetRetracted(id);  // this one is over
+  const Attempt late = attempts.at(id);
+  const PackageData& package = packages[late.package];
+  if (!request.has_value() || package.work == nullptr) return;
+  const uint32_t count = CountOwnFault(late.package, late.worker);
+  if (count < options.own_fault_attempts_max) return;
+  EndAttempts(late.package, Tell::kCancel);
+  FailPlatforms(late.package, InPhase(late.package, Phase::kToCook), Stage::kLoad,
+                QuarantineText(failed, count), failed.log);
+  Advance(late.package);
 }
 
 void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
@@ -303,12 +335,19 @@ void CookCore::Impl::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
 // Over, and something was not reported: dropped by the worker, or reports overtook each other.
 void CookCore::Impl::OnEnded(AttemptId id) {
   const Attempt* attempt = Current(id);
-  if (attempt == nullptr) return;
+  if (attempt == nullptr) return ForgetRetracted(id);
   const PackageId package = attempt->package;
   const PlatformMask left = attempt->remaining;
   EndAttempt(id, Tell::kNothing);
   BlameInfrastructure(package, left, "the worker gave it back", "");
   Advance(package);
+}
+
+void CookCore::Impl::ForgetRetracted(AttemptId id) {
+  const auto found = retracted.find(attempts.at(id).package);
+  if (found == retracted.end()) return;
+  std::erase(found->second, id);
+  if (found->second.empty()) retracted.erase(found);
 }
 
 void CookCore::Impl::TakeBack(Attempt& attempt, PlatformMask platforms) {
@@ -350,7 +389,9 @@ void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
     overruns.Measured(attempt.expected, ran);
   }
   if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
-  if (tell == Tell::kRetract) DesireFor(attempt.worker).retract.push_back(id);
+  if (tell != Tell::kRetract) return;
+  DesireFor(attempt.worker).retract.push_back(id);
+  retracted[attempt.package].push_back(id);
 }
 
 void CookCore::Impl::EndAttempts(PackageId id, Tell tell) {

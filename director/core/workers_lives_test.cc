@@ -449,6 +449,62 @@ TEST(FaultTest, TheNextCookTriesAQuarantinedPackageAgain) {
   EXPECT_TRUE(shell.Says("done A"));
 }
 
+// Two workers: the first has A and B, and B was taken from it for the second, though it may have
+// begun.
+CoreHarness TakenAway(HarnessJob& before, CookOptions options = {}) {
+  options.workers = 2;
+  CoreHarness shell("A ~ 100000\nB ~ 100000\n", options);
+  shell.hold_workers = true;
+  shell.slots = 1;
+  shell.Request({"B", "A"});
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  before = shell.JobOf("B");
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  EXPECT_TRUE(shell.Says("retract B\n"));
+  shell.TakeLog();
+  return shell;
+}
+
+const WorkerReport::Failed kCrash{
+    .fault = Fault::kCrashed, .error = "signal 11", .executor_lost = true};
+
+TEST(FaultTest, AJobThatWasTakenAwayAndHadBegunCountsWhenItKills) {
+  HarnessJob before;
+  CoreHarness shell = TakenAway(before, {.own_fault_attempts_max = 2});
+  shell.Report(before, kCrash);
+  EXPECT_FALSE(shell.Says("failed B"));
+  shell.Failed("B", Fault::kCrashed);
+  EXPECT_TRUE(shell.Says("failed B: crashed its executor (2 attempts"));
+}
+
+TEST(FaultTest, TheLastSuchFaultEndsTheAttemptThatRunsElsewhere) {
+  HarnessJob before;
+  CoreHarness shell = TakenAway(before, {.own_fault_attempts_max = 1});
+  shell.Report(before, kCrash);
+  EXPECT_TRUE(shell.Says("cancel B\n"));
+  EXPECT_TRUE(shell.Says("failed B: crashed its executor (1 attempts")) << shell.TakeLog();
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("root A\n"));
+}
+
+TEST(FaultTest, WhatWasTakenAwayAndMayGoOnIsEndedWhenItsPackageKills) {
+  HarnessJob before;
+  CoreHarness shell = TakenAway(before);
+  shell.Failed("B", Fault::kCrashed);
+  EXPECT_TRUE(shell.Says("cancel B\n")) << "the one that was taken away";
+  shell.TakeLog();
+  shell.Failed("B", Fault::kCrashed);
+  EXPECT_FALSE(shell.Says("cancel")) << "it was said once";
+}
+
+TEST(FaultTest, WhatWasTakenAwayAndGivenBackIsNotEndedAgain) {
+  HarnessJob before;
+  CoreHarness shell = TakenAway(before);
+  shell.Report(before, WorkerReport::Ended{});
+  shell.Failed("B", Fault::kCrashed);
+  EXPECT_FALSE(shell.Says("cancel"));
+}
+
 TEST(FaultTest, OtherPlatformsOfTheAttemptGoOn) {
   CoreHarness shell("A\n", {.platform_count = 2, .own_fault_attempts_max = 1});
   shell.Request({"A"});
