@@ -1,6 +1,7 @@
 // One function for each command of `galley`; each answers its exit code.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,13 @@ namespace galley::cli {
 
 int RunInit(const GlobalOptions& options, const std::string& directory);
 int RunCook(const CookCommandOptions& options);
-int RunWhy(const GlobalOptions& options, const std::string& package, const std::string& platform);
+struct WhyOptions {
+  std::string package;
+  std::string platform;  // empty: all
+  uint32_t limit = 20;   // paths, and names of lists
+  uint32_t cursor = 0;   // paths to leave out: the `next` of an earlier answer
+};
+int RunWhy(const GlobalOptions& options, const WhyOptions& why);
 int RunRecords(const GlobalOptions& options, const std::string& package,
                const std::string& platform, const std::string& export_directory);
 int RunRoots(const GlobalOptions& options);

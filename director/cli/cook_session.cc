@@ -455,41 +455,16 @@ void CookSession::StageAll() {
   summary_.stage_s = Seconds(begin, absl::Now());
 }
 
-// Packages that the last cook by the book held and this one does not are in no cook any more.
-void CookSession::ForgetInstigators() {
-  std::set<std::string_view> present;
-  for (const auto& [name, instigators] : outcome_->instigators) {
-    if (!instigators.empty()) present.insert(name);
-  }
-  std::vector<std::string> gone;
-  (void)journal_->ForEach([&](std::string_view name, const director::PackageRecord& record) {
-    if (!record.instigators.empty() && !present.contains(name)) gone.emplace_back(name);
-  });
-  for (std::string& name : gone)
-    outcome_->instigators.emplace_back(std::move(name), std::vector<director::InstigatorRecord>());
-}
-
 // What the next cook starts from.
 void CookSession::Remember() {
   if (!lock_->Check().ok()) return;  // it starts from what another cook leaves
-  if (selection_.by_the_book) ForgetInstigators();
-  nlohmann::json failures = nlohmann::json::array();
-  for (const SummaryFailure& one : report_.failures) failures.push_back(one.ToJson());
-  const std::string text = failures.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (const absl::Status written =
-          WriteFileAtomic(JoinPath(project_->state_directory(), kFailuresFile), text);
-      !written.ok()) {
-    report_.Warn(
-        fmt::format("`galley why` will not know of this cook's failures: {}", MessageOf(written)));
-  }
   const auto& snapshot = outcome_->world->snapshot;
   director::JournalMeta meta = journal_->meta();
   const auto info = store_->Info();
   if (info.ok()) meta.store_commits = info->commits;
   for (const absl::Status& status :
        {snapshot->WriteTable(outcome_->world->table_file), snapshot->SaveDigestCache(),
-        journal_->RecordInstigators(outcome_->instigators), info.status(),
-        journal_->SetMeta(meta)}) {
+        outcome_->remembered, info.status(), journal_->SetMeta(meta)}) {
     if (!status.ok())
       report_.Warn(
           fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));

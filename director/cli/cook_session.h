@@ -16,9 +16,6 @@
 
 namespace galley::cli {
 
-// Under .galley/state: the failures of the last cook as in the summary, for `galley why`.
-inline constexpr const char* kFailuresFile = "failures.json";
-
 class CookSession {
  public:
   CookSession(const CookCommandOptions& options, Report& report);
@@ -41,7 +38,6 @@ class CookSession {
   std::optional<Stop> CheckOutput() const;
   void ReportOddFiles();
   absl::Status TakeOver(uint32_t term);
-  void ForgetInstigators();
   void StageAll();
   void Remember();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;

@@ -91,6 +91,7 @@ int Main(int argc, char** argv) {
   Action refusal;
   GlobalOptions global;
   CookCommandOptions cook;
+  WhyOptions why_options;
   std::string directory = ".", package, platform, export_directory, first, second;
   std::vector<std::string> packages;
 
@@ -106,9 +107,12 @@ int Main(int argc, char** argv) {
   })->add_option("directory", directory, "The project's folder");
   AddCook(app, action, cook, refusal);
   CLI::App* why = add(app, "why", "Why PACKAGE is in the cook, and why it was cooked",
-                      [&] { return RunWhy(global, package, platform); });
-  why->add_option("package", package, "The package")->required();
-  why->add_option("--platform", platform, "This platform only");
+                      [&] { return RunWhy(global, why_options); });
+  why->add_option("package", why_options.package, "The package")->required();
+  why->add_option("--platform", why_options.platform, "This platform only");
+  why->add_option("--limit", why_options.limit, "At most so many paths to root causes (20)")
+      ->check(CLI::Range(1u, 100'000u));
+  why->add_option("--cursor", why_options.cursor, "Go on after so many paths");
   CLI::App* records = add(app, "records", "What PACKAGE's cook looked at, its key and results",
                           [&] { return RunRecords(global, package, platform, export_directory); });
   records->add_option("package", package, "The package")->required();

@@ -1,13 +1,11 @@
-// why, records, clean: what the journal knows of a package.
+// records, clean: what the journal holds of a package.
 
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <deque>
 #include <map>
-#include <set>
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
@@ -16,9 +14,8 @@
 #include "common/record/recipe.h"
 #include "common/record/result.h"
 #include "director/cli/commands.h"
-#include "director/cli/cook_session.h"
+#include "director/cli/package_record.h"
 #include "director/cli/virtual_path.h"
-#include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -26,186 +23,8 @@
 namespace galley::cli {
 namespace {
 
-using director::InstigatorCategory;
 using director::Journal;
-using director::PackageRecord;
 using director::PlatformRecord;
-
-constexpr size_t kChainsMax = 20;
-
-std::string_view CategoryName(uint8_t category) {
-  static constexpr std::string_view kNames[] = {"StartupPackage",
-                                                "CommandLinePackage",
-                                                "CommandLineDirectory",
-                                                "CookMap",
-                                                "IniMapSection",
-                                                "AlwaysCookMap",
-                                                "HardDependency",
-                                                "SoftDependency",
-                                                "BuildDependency",
-                                                "GeneratedPackage",
-                                                "Culture",
-                                                "AssetManagerModifyCook",
-                                                "IterativeCook",
-                                                "CookOnTheFly",
-                                                "Speculative",
-                                                "Unsolicited"};
-  return category < std::size(kNames) ? kNames[category] : "unknown";
-}
-
-struct Opened {
-  project::Project project;
-  std::unique_ptr<Journal> journal;
-  std::string package;  // virtual
-  PackageRecord record;
-};
-
-// What the last cook said of it (CookSession::Remember).
-nlohmann::json FailuresOf(const project::Project& project, const std::string& package) {
-  nlohmann::json found = nlohmann::json::array();
-  const auto text = ReadFile(JoinPath(project.state_directory(), kFailuresFile), 256 << 20);
-  const nlohmann::json all = nlohmann::json::parse(text.ok() ? *text : "[]", nullptr, false);
-  if (!all.is_array()) return found;
-  for (const nlohmann::json& one : all) {
-    if (one.is_object() && one.value("package", "") == package) found.push_back(one);
-  }
-  return found;
-}
-
-absl::StatusOr<Opened> Open(const GlobalOptions& options, const std::string& argument) {
-  Opened opened;
-  ASSIGN_OR_RETURN(opened.project, OpenProject(options));
-  ASSIGN_OR_RETURN(opened.package, ToVirtual(opened.project, argument));
-  if (!FileExists(JoinPath(opened.project.state_directory(), "journal"))) {
-    return absl::InvalidArgumentError("nothing was cooked yet in this project: run `galley cook`");
-  }
-  ASSIGN_OR_RETURN(opened.journal, Journal::Open(opened.project.state_directory(), true));
-  ASSIGN_OR_RETURN(auto record, opened.journal->Find(opened.package));
-  if (!record && !FailuresOf(opened.project, opened.package).empty()) return opened;
-  if (!record) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} was in no cook of this project yet (a package is named with its extension: "
-                    "/Game/x.png)",
-                    opened.package));
-  }
-  opened.record = std::move(*record);
-  return opened;
-}
-
-// Chains from the package back to root causes, shortest first: breadth-first over the reverse
-// edges.
-std::vector<std::vector<std::pair<std::string, uint8_t>>> ChainsOf(Journal& journal,
-                                                                   const std::string& package) {
-  std::vector<std::vector<std::pair<std::string, uint8_t>>> chains;
-  std::deque<std::vector<std::pair<std::string, uint8_t>>>
-      open;  // (package, category that it is in for)
-  std::set<std::string> seen = {package};
-  open.push_back({{package, 0}});
-  while (!open.empty() && chains.size() < kChainsMax) {
-    const auto chain = open.front();
-    open.pop_front();
-    const auto record = journal.Find(chain.back().first);
-    if (!record.ok() || !*record) continue;
-    for (const director::InstigatorRecord& instigator : (*record)->instigators) {
-      auto longer = chain;
-      longer.back().second = instigator.category;
-      if (instigator.referencer.empty()) {
-        chains.push_back(std::move(longer));
-      } else if (seen.insert(instigator.referencer).second || chain.size() == 1) {
-        longer.push_back({instigator.referencer, 0});
-        open.push_back(std::move(longer));
-      }
-    }
-  }
-  std::stable_sort(chains.begin(), chains.end(),
-                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
-  return chains;
-}
-
-nlohmann::json WhyJson(Opened& opened, const std::string& platform) {
-  nlohmann::json json = {{"package", opened.package}};
-  auto& chains = json["instigators"] = nlohmann::json::array();
-  for (const auto& chain : ChainsOf(*opened.journal, opened.package)) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const auto& [name, category] : chain)
-      list.push_back({{"package", name}, {"category", CategoryName(category)}});
-    chains.push_back(std::move(list));
-  }
-  json["failures"] = FailuresOf(opened.project, opened.package);
-  auto& platforms = json["platforms"] = nlohmann::json::object();
-  for (const auto& [name, record] : opened.record.platforms) {
-    if (!platform.empty() && name != platform) continue;
-    const director::LastCook& last = record.last_cook;
-    nlohmann::json changed = nlohmann::json::array();
-    for (const director::ChangedObservation& one : last.changed) {
-      changed.push_back({{"what", one.what}, {"before", one.before}, {"after", one.after}});
-    }
-    const auto result = record::DecodeResult(record.result);
-    platforms[name] = {
-        {"source", last.source},
-        {"time", absl::FormatTime(absl::RFC3339_sec, last.time, absl::UTCTimeZone())},
-        {"worker", last.worker},
-        {"attempt", last.attempt},
-        {"load_seconds", absl::ToDoubleSeconds(last.load_time)},
-        {"save_seconds", absl::ToDoubleSeconds(last.save_time)},
-        {"first", last.is_first},
-        {"changed", std::move(changed)},
-        {"action_key", record.action_key.ToString()}};
-    if (result.ok() && result->is_verdict) platforms[name]["error"] = result->error;
-  }
-  return json;
-}
-
-std::string Short(const std::string& value) {
-  if (const auto digest = Digest::Parse(value); digest.ok()) {
-    return fmt::format("{}.. ({} bytes)", digest->hex().substr(0, 12), digest->size_bytes());
-  }
-  return value.size() > 60 ? value.substr(0, 57) + "..." : value;
-}
-
-void PrintWhy(const nlohmann::json& why) {
-  std::puts(why["package"].get<std::string>().c_str());
-  for (const auto& failure : why["failures"]) {
-    const std::string log = failure.value("log", "");
-    std::puts(fmt::format("failed in the last cook ({}, {}): {}{}", failure.value("platform", ""),
-                          failure.value("stage", ""), failure.value("error", ""),
-                          log.empty() ? "" : fmt::format("\n  its log: galley store cat {}", log))
-                  .c_str());
-  }
-  std::puts("in the cook because");
-  if (why["instigators"].empty()) std::puts("  (it was not in the last cook)");
-  for (const auto& chain : why["instigators"]) {
-    std::string line = " ";
-    for (size_t i = 0; i < chain.size(); ++i) {
-      line +=
-          fmt::format("{}{} [{}]", i == 0 ? " " : " <- ", chain[i]["package"].get<std::string>(),
-                      chain[i]["category"].get<std::string>());
-    }
-    std::puts(line.c_str());
-  }
-  for (const auto& [platform, one] : why["platforms"].items()) {
-    std::puts(fmt::format("{}: last {} at {}{}", platform, one["source"].get<std::string>(),
-                          one["time"].get<std::string>(),
-                          one["worker"].get<std::string>().empty()
-                              ? ""
-                              : " by " + one["worker"].get<std::string>())
-                  .c_str());
-    if (one.contains("error"))
-      std::puts(fmt::format("  it failed: {}", one["error"].get<std::string>()).c_str());
-    if (one["first"].get<bool>()) std::puts("  because it was never seen before");
-    for (const auto& change : one["changed"]) {
-      std::puts(fmt::format("  because {} changed: {} -> {}", change["what"].get<std::string>(),
-                            Short(change["before"]), Short(change["after"]))
-                    .c_str());
-    }
-    if (!one["first"].get<bool>() && one["changed"].empty()) {
-      std::puts("  nothing that it looked at had changed (forced, or its result was gone)");
-    }
-    std::puts(fmt::format("  load {:.3f} s, save {:.3f} s", one["load_seconds"].get<double>(),
-                          one["save_seconds"].get<double>())
-                  .c_str());
-  }
-}
 
 nlohmann::json RecordJson(const PlatformRecord& record) {
   nlohmann::json json = {{"action_key", record.action_key.ToString()},
@@ -310,8 +129,8 @@ absl::Status MakeExecutable(const std::string& path) {
   return ::chmod(path.c_str(), 0755) == 0 ? absl::OkStatus() : ErrnoStatus(errno, "chmod", path);
 }
 
-absl::Status ExportAction(const Opened& opened, store::Store& store, const PlatformRecord& record,
-                          const std::string& directory) {
+absl::Status ExportAction(const OpenedPackage& opened, store::Store& store,
+                          const PlatformRecord& record, const std::string& directory) {
   ASSIGN_OR_RETURN(const record::Recipe recipe, record::DecodeRecipe(record.recipe_bytes));
   ASSIGN_OR_RETURN(const record::Action action,
                    record::BuildAction({.recipe = recipe,
@@ -339,37 +158,11 @@ absl::Status ExportAction(const Opened& opened, store::Store& store, const Platf
   return WriteFileAtomic(JoinPath(directory, "command"), action.command);
 }
 
-std::string UnknownPlatform(const project::Project& project, const std::string& platform) {
-  std::string known;
-  for (const project::Platform& one : project.platforms) {
-    if (one.name == platform) return {};
-    known += (known.empty() ? "" : ", ") + one.name;
-  }
-  return platform.empty()
-             ? ""
-             : fmt::format("--platform {}: galley.toml has no such platform (it has {})", platform,
-                           known);
-}
-
 }  // namespace
-
-int RunWhy(const GlobalOptions& options, const std::string& package, const std::string& platform) {
-  auto opened = Open(options, package);
-  if (!opened.ok()) return Fail(options, kUsage, MessageOf(opened.status()));
-  if (const std::string unknown = UnknownPlatform(opened->project, platform); !unknown.empty())
-    return Fail(options, kUsage, unknown);
-  const nlohmann::json why = WhyJson(*opened, platform);
-  if (options.json) {
-    std::puts(why.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  } else {
-    PrintWhy(why);
-  }
-  return kDone;
-}
 
 int RunRecords(const GlobalOptions& options, const std::string& package,
                const std::string& platform, const std::string& export_directory) {
-  auto opened = Open(options, package);
+  auto opened = OpenPackage(options, package);
   if (!opened.ok()) return Fail(options, kUsage, MessageOf(opened.status()));
   std::map<std::string, PlatformRecord>& platforms = opened->record.platforms;
   if (!platform.empty() && !platforms.contains(platform)) {

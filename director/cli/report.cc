@@ -16,22 +16,6 @@ namespace {
 
 constexpr absl::Duration kPlainInterval = absl::Seconds(10);
 
-std::string_view StageName(director::Stage stage) {
-  switch (stage) {
-    case director::Stage::kRequest:
-      return "request";
-    case director::Stage::kLoad:
-      return "load";
-    case director::Stage::kSave:
-      return "save";
-    case director::Stage::kCommit:
-      return "commit";
-    case director::Stage::kStage:
-      return "stage";
-  }
-  return "save";
-}
-
 std::string_view SourceName(director::ResultSource source) {
   switch (source) {
     case director::ResultSource::kCooked:
@@ -48,16 +32,22 @@ uint64_t Done(const director::Counters& c) {
   return c.results_cooked + c.results_cached + c.results_up_to_date + c.results_failed;
 }
 
-std::string ProgressText(const director::Counters& c, double seconds) {
+// "12 s", "3 min 20 s", "2 h 5 min"
+std::string DurationText(absl::Duration duration) {
+  const int64_t seconds = absl::ToInt64Seconds(absl::Ceil(duration, absl::Seconds(1)));
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+}
+
+std::string ProgressText(const director::Counters& c, const director::Progress& progress) {
   const uint64_t done = Done(c);
-  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   std::string text =
       fmt::format("{}/{} done, {} cached, {} failed, {} workers, {:.0f}/s", done,
                   std::max(done, c.results_wanted), c.results_cached + c.results_up_to_date,
-                  c.results_failed, c.workers_attached, rate);
-  if (rate > 0 && c.results_wanted > done) {
-    text += fmt::format(", {:.0f} s left", static_cast<double>(c.results_wanted - done) / rate);
-  }
+                  c.results_failed, c.workers_attached, progress.results_per_second);
+  if (progress.left && c.results_wanted > done)
+    text += fmt::format(", {} left", DurationText(*progress.left));
   return text;
 }
 
@@ -155,7 +145,7 @@ void Report::Say(std::string_view text) {
 
 void Report::OnFailed(const std::string& package, const std::string& platform,
                       const director::PackageFailed& failed) {
-  const std::string stage(StageName(failed.stage));
+  const std::string stage(director::StageName(failed.stage));
   const bool is_of_all = platform.empty() && !package.empty();
   for (const std::string& one : is_of_all ? platforms : std::vector<std::string>{platform}) {
     failures.push_back({package, one, stage, failed.error, failed.log});
@@ -208,10 +198,14 @@ void Report::OnDone(const director::StoredResult& result, director::ResultSource
   }
 }
 
-void Report::OnProgress(const director::Counters& counters) {
+std::string Report::TextOf(const director::Counters& counters, const director::Progress& progress) {
+  return ProgressText(counters, progress);
+}
+
+void Report::OnProgress(const director::Counters& counters, const director::Progress& progress) {
   const absl::Time now = absl::Now();
   if (is_terminal_) {
-    std::string line = ProgressText(counters, absl::ToDoubleSeconds(now - started_));
+    std::string line = ProgressText(counters, progress);
     winsize window{};
     if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
         line.size() >= window.ws_col)
@@ -229,9 +223,12 @@ void Report::OnProgress(const director::Counters& counters) {
            {"wanted", counters.results_wanted},
            {"cached", counters.results_cached + counters.results_up_to_date},
            {"failed", counters.results_failed},
-           {"workers", counters.workers_attached}});
+           {"workers", counters.workers_attached},
+           {"per_second", progress.results_per_second},
+           {"seconds_left", progress.left ? nlohmann::json(absl::ToDoubleSeconds(*progress.left))
+                                          : nlohmann::json()}});
   } else {
-    Say(ProgressText(counters, absl::ToDoubleSeconds(now - started_)));
+    Say(ProgressText(counters, progress));
   }
 }
 

@@ -64,7 +64,10 @@ class Report final : public director::ShellListener {
   void OnWarning(const std::string& package, const std::string& platform,
                  const std::string& text) override;
   void OnDone(const director::StoredResult& result, director::ResultSource source) override;
-  void OnProgress(const director::Counters& counters) override;
+  void OnProgress(const director::Counters& counters, const director::Progress& progress) override;
+
+  // The live line.
+  static std::string TextOf(const director::Counters& counters, const director::Progress& progress);
 
   // Ends the live line and prints what the cook came to.
   // `has_cooked`: it got as far as cooking.

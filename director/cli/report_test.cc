@@ -153,7 +153,7 @@ TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
 TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {
   const GlobalOptions options;
   const Printed printed = Capture(options, [&](Report& report) {
-    report.OnProgress({});  // no live line, and none of the plain ones so soon
+    report.OnProgress({}, {});  // no live line, and none of the plain ones so soon
     report.OnFailed("/Game/x.png", "windows", {.error = "truncated"});
     report.OnWarning("/Game/a.png", "windows", "no normals");
     report.Warn("the store is nearly full");
@@ -194,6 +194,26 @@ TEST(ReportTest, DoneKeepsTheKeyOfEachResultOnce) {
                                                        Digest::Of("key"))));
     EXPECT_THAT(report.warnings, IsEmpty());
   });
+}
+
+TEST(ProgressTest, TheLineTellsRateAndTimeLeft) {
+  director::Counters counters;
+  counters.results_wanted = 52;
+  counters.results_cooked = 20;
+  counters.results_cached = 5;
+  counters.results_up_to_date = 3;
+  counters.results_failed = 1;
+  counters.workers_attached = 2;
+  director::Progress progress{.results_per_second = 70.4};
+  EXPECT_EQ(Report::TextOf(counters, progress), "29/52 done, 8 cached, 1 failed, 2 workers, 70/s");
+  progress.left = absl::Seconds(41.2);
+  EXPECT_THAT(Report::TextOf(counters, progress), testing::EndsWith("70/s, 42 s left"));
+  progress.left = absl::Seconds(200);
+  EXPECT_THAT(Report::TextOf(counters, progress), testing::EndsWith(", 3 min 20 s left"));
+  progress.left = absl::Minutes(125);
+  EXPECT_THAT(Report::TextOf(counters, progress), testing::EndsWith(", 2 h 5 min left"));
+  counters.results_cooked = 43;
+  EXPECT_THAT(Report::TextOf(counters, progress), Not(HasSubstr("left"))) << "all is done";
 }
 
 }  // namespace

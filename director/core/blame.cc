@@ -26,6 +26,11 @@ bool Blame::HasFailedOn(PackageId package, WorkerId worker) const {
   return std::find(workers.begin(), workers.end(), worker) != workers.end();
 }
 
+Blame::Faults Blame::Of(PackageId package) const {
+  const auto found = faults_.find(package);
+  return found == faults_.end() ? Faults() : found->second;
+}
+
 absl::Duration BackOff(uint32_t failures) {
   const uint32_t doublings = std::min(failures == 0 ? 0 : failures - 1, uint32_t{6});
   return std::min(absl::Milliseconds(100) * (1 << doublings), absl::Seconds(5));

@@ -23,15 +23,16 @@ class Blame {
   // Where it failed through its own fault, each once, in order: it goes to others while there are.
   const std::vector<WorkerId>& WorkersOf(PackageId package) const;
   bool HasFailedOn(PackageId package, WorkerId worker) const;
-  void Forget(PackageId package) { faults_.erase(package); }
-  void Clear() { faults_.clear(); }
-
- private:
   struct Faults {
     uint32_t own = 0;
     uint32_t infrastructure = 0;
     std::vector<WorkerId> workers;  // as many as attempts at most
   };
+  Faults Of(PackageId package) const;
+  void Forget(PackageId package) { faults_.erase(package); }
+  void Clear() { faults_.clear(); }
+
+ private:
   absl::flat_hash_map<PackageId, Faults> faults_;  // look-up only
 };
 

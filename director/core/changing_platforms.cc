@@ -74,7 +74,7 @@ void CookCore::Impl::GoOnWithPlatforms(PackageId id, PlatformMask added) {
   }
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);
-  package.is_skipped = false;
+  lifecycle.SetSkipped(id, false);
   agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
 }
 

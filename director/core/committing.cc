@@ -9,8 +9,17 @@ void CookCore::Impl::Commit(PackageId package, std::optional<PlatformIndex> plat
                             ResultId result, WorkerId worker, ReportId report) {
   CommitInFlight& commit = commits[{package, result}];
   commit.platform = platform;
-  if (commit.reports.empty()) turn.persist.push_back({package, platform.value_or(0), result, true});
   const std::unique_ptr<Work>& work = packages[package].work;
+  if (commit.reports.empty()) {
+    Persist::Item item{package, platform.value_or(0), result, true, Waited()};
+    if (work != nullptr) {
+      item.waited = {.request = work->ready - work->asked,
+                     .queue = std::max(absl::ZeroDuration(), work->handed - work->ready),
+                     .in_hand = now - work->handed,
+                     .attempts = work->attempts};
+    }
+    turn.persist.push_back(std::move(item));
+  }
   turn.is_persist_urgent |= work != nullptr && !work->waiters.empty();
   commit.reports.emplace_back(worker, report);
 }
@@ -40,7 +49,8 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
     if (slot.phase != Phase::kCommitting) continue;
     if (slot.result->is_verdict) {
       const ResultViewPtr verdict = slot.result;
-      FailPlatforms(item.package, MaskOf(*platform), Stage::kSave, verdict->error, verdict->log);
+      FailPlatforms(item.package, MaskOf(*platform), Stage::kSave, verdict->error, verdict->log,
+                    FailureCause::kVerdict);
     } else {
       lifecycle.SetPhase(item.package, *platform, Phase::kDone, slot.source);
       Settle(item.package, *platform);
@@ -141,18 +151,34 @@ void CookCore::Impl::Conclude(PackageId id) {
 
 // Those of `platforms` that have not failed yet. The caller calls Advance.
 void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
-                                   const std::string& error, const std::string& log) {
+                                   const std::string& error, const std::string& log,
+                                   FailureCause cause, AttemptId attempt_id) {
   PackageData& package = packages[id];
   platforms &= Wanted(id) & ~InPhase(id, Phase::kFailed);
   if (platforms == 0) return;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (platforms & MaskOf(p)) lifecycle.SetPhase(id, p, Phase::kFailed);
   }
+  const Blame::Faults faults = blame.Of(id);
+  PackageFailed failed{.package = id,
+                       .platform = std::nullopt,
+                       .stage = stage,
+                       .error = error,
+                       .log = log,
+                       .cause = cause,
+                       .attempt = attempt_id,
+                       .worker = WorkerId(),
+                       .attempts = package.work == nullptr ? 0 : package.work->attempts,
+                       .own_faults = faults.own,
+                       .infrastructure_faults = faults.infrastructure};
+  if (attempt_id != 0) failed.worker = attempts.at(attempt_id).worker;
   if (platforms == Wanted(id)) {
-    Note(PackageFailed{id, std::nullopt, stage, error, log});
+    Note(failed);
   } else {
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if (platforms & MaskOf(p)) Note(PackageFailed{id, p, stage, error, log});
+      if ((platforms & MaskOf(p)) == 0) continue;
+      failed.platform = p;
+      Note(failed);
     }
   }
   if (package.work != nullptr) {

@@ -43,6 +43,7 @@ void CookCore::Impl::Apply(const Event& event) {
     void operator()(const LauncherReported& e) { core.OnLauncherReported(e); }
     void operator()(const RootBuilt& e) { core.OnRootBuilt(e); }
     void operator()(const RootPublished& e) { core.OnRootPublished(e); }
+    void operator()(const QueryAsked& e) { core.OnQueryAsked(e); }
     void operator()(const Tick&) {}
   };
   std::visit(Dispatcher{*this}, event);
@@ -52,6 +53,7 @@ void CookCore::Impl::Step(absl::Time time, const Event& event, std::vector<Effec
   GALLEY_CHECK(time >= now);
   awake += std::min(time - now, options.silence_max / 8);
   now = time;
+  monitor.Advance(now);
   Apply(event);
   LoseTheSilent();
   lifecycle.Release(now);
@@ -90,6 +92,7 @@ bool CookCore::Impl::HasAgenda() const {
 }
 
 void CookCore::Impl::Flush(std::vector<Effect>& effects) {
+  for (Reply& reply : turn.replies) effects.push_back(std::move(reply));
   if (!turn.persist.empty())
     effects.push_back(Persist{std::move(turn.persist), turn.is_persist_urgent});
   if (!turn.look_ups.empty()) effects.push_back(LookUp{std::move(turn.look_ups)});
@@ -161,6 +164,10 @@ void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& eff
 bool CookCore::has_agenda() const { return impl_->HasAgenda(); }
 bool CookCore::has_jobs() const { return impl_->HasLoadWork(); }
 const Counters& CookCore::counters() const { return impl_->counters; }
+Progress CookCore::progress() const {
+  const auto slots = static_cast<uint32_t>(impl_->workers.slots());
+  return impl_->monitor.View(slots > 0 ? slots : impl_->options.workers);
+}
 size_t CookCore::package_count() const { return impl_->packages.size(); }
 const std::string& CookCore::NameOf(PackageId package) const { return impl_->NameOf(package); }
 PackageId CookCore::Find(std::string_view name_or_file) const {
@@ -180,13 +187,7 @@ const record::Generated* CookCore::GeneratedOf(PackageId package) const {
 }
 
 std::string CookCore::StateText(PackageId id) const {
-  const PackageData& package = impl_->packages[id];
-  std::string text(StateName(package.state));
-  if (package.state != State::kIdle) return text;
-  if (package.is_skipped) return text + ", skipped";
-  if (package.outcome != Outcome::kNone)
-    return text + ", " + std::string(OutcomeName(package.outcome));
-  return text;
+  return director::StateText(impl_->packages[id]);
 }
 
 void CookCore::CheckInvariants() const { impl_->CheckInvariants(); }

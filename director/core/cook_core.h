@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "director/core/events.h"
 #include "director/core/ids.h"
+#include "director/core/monitor.h"
 
 namespace galley::director {
 
@@ -45,6 +46,7 @@ struct CookOptions {
   absl::Duration suspect_after = absl::Seconds(3);          // of silence: others are preferred
   absl::Duration straggler_min = absl::Seconds(2);          // no job is one before
   std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
+  uint32_t query_limit_max = 1024;                          // entries of one Reply
 };
 
 struct Counters {
@@ -57,12 +59,6 @@ struct Counters {
   uint64_t backups_started = 0, backups_won = 0;
   uint64_t results_dropped = 0;  // a second time, or too late
   uint64_t workers_attached = 0;
-};
-
-// One reason why a package is in the cook.
-struct InstigatorView {
-  InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
-  PackageId referencer;  // invalid: a root cause
 };
 
 class CookCore {
@@ -78,6 +74,7 @@ class CookCore {
   bool has_jobs() const;
 
   const Counters& counters() const;
+  Progress progress() const;
   size_t package_count() const;
   const std::string& NameOf(PackageId package) const;
   // By its name or by that of its file. Invalid when unknown.

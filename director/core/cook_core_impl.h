@@ -23,6 +23,7 @@
 #include "director/core/grants.h"
 #include "director/core/instigators.h"
 #include "director/core/lifecycle.h"
+#include "director/core/monitor.h"
 #include "director/core/overruns.h"
 #include "director/core/package_data.h"
 #include "director/core/platforms.h"
@@ -60,6 +61,7 @@ struct Turn {
   std::vector<Spawn> spawns;
   std::vector<director::Stop> stops;
   std::vector<Effect> roots;
+  std::vector<Reply> replies;
   std::vector<Notice> notices;
 };
 
@@ -212,6 +214,11 @@ struct CookCore::Impl {
   WorkerId IdleBeside(const Attempt& attempt) const;
   void BackUp(PackageId package, WorkerId worker);
 
+  // asking.cc
+  void OnQueryAsked(const QueryAsked& event);
+  Reply AnswerInstigators(const QueryAsked& event) const;
+  Reply AnswerPackage(const QueryAsked& event) const;
+
   // committing.cc
   // No platform: it is for a removed one, and only feeds the cache.
   void Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
@@ -225,7 +232,8 @@ struct CookCore::Impl {
   void Finish(PackageId package);
   void Conclude(PackageId package);
   void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage,
-                     const std::string& error, const std::string& log);
+                     const std::string& error, const std::string& log,
+                     FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
   PlatformMask Wanted(PackageId package) const;
   PlatformMask InPhase(PackageId package, Phase phase) const;
@@ -279,7 +287,8 @@ struct CookCore::Impl {
   Counters counters;
   Edges edges;
   Ranks ranks{edges, options.rank_visits_max};
-  Lifecycle lifecycle{packages, ranks, counters};
+  Monitor monitor;
+  Lifecycle lifecycle{packages, ranks, counters, monitor, now};
   Blame blame;
   Grants grants;
   Agenda agenda;
@@ -288,6 +297,7 @@ struct CookCore::Impl {
   // The cook.
   std::optional<CookRequested> request;
   std::deque<CookRequested> waiting_requests;
+  uint64_t cooks_begun = 0;
   size_t selected_next = 0;
   Ending ending = Ending::kNone;
   bool is_settling = false;  // roots are being built and published

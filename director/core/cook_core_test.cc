@@ -130,6 +130,7 @@ class CookCoreTest : public testing::Test {
       answer.items.push_back({item.package, item.platform, item.result});
     Send(answer);
   }
+  void Do(const Reply&) {}
   void Do(const Rescan&) {}
   void Do(const Stop&) {}
   void Do(const BuildRoot& root) {

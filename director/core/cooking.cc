@@ -204,7 +204,7 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
   if (is_refused) {
     FailPlatforms(package, platforms,
                   packages[package].work->is_loaded ? Stage::kSave : Stage::kLoad, failed.error,
-                  failed.log);
+                  failed.log, FailureCause::kRefused, id);
   } else if (is_own) {
     OnOwnFault(id, failed, platforms);
   } else {
@@ -237,7 +237,8 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
     return;
   }
   const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
-  FailPlatforms(attempt.package, platforms, stage, QuarantineText(failed, count), failed.log);
+  FailPlatforms(attempt.package, platforms, stage, QuarantineText(failed, count), failed.log,
+                FailureCause::kPackage, id);
 }
 
 // An attempt that was taken back had begun all the same: it killed its executor like any other.
@@ -250,7 +251,7 @@ void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& faile
   if (count < options.own_fault_attempts_max) return;
   EndAttempts(late.package, Tell::kCancel);
   FailPlatforms(late.package, InPhase(late.package, Phase::kToCook), Stage::kLoad,
-                QuarantineText(failed, count), failed.log);
+                QuarantineText(failed, count), failed.log, FailureCause::kPackage, id);
   Advance(late.package);
 }
 
@@ -268,7 +269,8 @@ void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
   const Stage stage = package.work->is_loaded ? Stage::kSave : Stage::kLoad;
   const std::string text =
       std::to_string(count) + " attempts failed for the machine's sake, the last: " + error;
-  FailPlatforms(id, platforms & ~InPhase(id, Phase::kCommitting), stage, text, log);
+  FailPlatforms(id, platforms & ~InPhase(id, Phase::kCommitting), stage, text, log,
+                FailureCause::kMachine);
 }
 
 void CookCore::Impl::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
@@ -387,6 +389,7 @@ void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
   if (attempt.remaining == 0 && !attempt.is_partial && attempt.measured > absl::ZeroDuration()) {
     costs.Measured(packages[attempt.package].cost_traits, attempt.measured);
     overruns.Measured(attempt.expected, ran);
+    monitor.Measured(attempt.expected, attempt.measured);
   }
   if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
   if (tell != Tell::kRetract) return;

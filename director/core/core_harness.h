@@ -100,9 +100,11 @@ class CoreHarness {
   std::vector<absl::Duration> spawn_delays;
   std::deque<BuildRoot> roots;
   std::deque<PublishRoot> publishes;
+  std::vector<Reply> replies;
   uint32_t slots = 4;
 
  private:
+  void Do(const Reply& effect) { replies.push_back(effect); }
   void Do(const LookUp& effect);
   void Do(const Desire& effect);
   void Do(const Spawn& effect);

@@ -107,7 +107,7 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
         FailPlatforms(attempt.package, attempt.remaining, Stage::kLoad,
                       "its worker was lost (" + std::to_string(count) +
                           " attempts ended so); quarantined for this cook: " + event.reason,
-                      "");
+                      "", FailureCause::kPackage, in_hand[i]);
       }
     }
     Advance(attempt.package);
@@ -218,6 +218,8 @@ void CookCore::Impl::HandOver(PackageId id, WorkerId worker) {
     if (platforms & MaskOf(p)) lifecycle.SetPhase(id, p, Phase::kInHand);
   }
   package.work->attempt = Give(id, worker, platforms, expected);
+  package.work->handed = now;
+  ++package.work->attempts;
   package.work->is_loaded = false;
   lifecycle.Refresh(id);
 }

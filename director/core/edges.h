@@ -83,6 +83,14 @@ class Edges {
       visit(InstigatorView{Category(word), is_root ? PackageId() : End(word)});
     }
   }
+  // The same, one by one: reasons only come while a cook runs.
+  size_t InstigatorCount(PackageId package) const {
+    return package.index() < nodes_.size() ? To(package).size() : 0;
+  }
+  InstigatorView InstigatorAt(PackageId package, size_t index) const {
+    const uint32_t word = To(package)[index];
+    return {Category(word), word >> kIdShift == kPackagesMax ? PackageId() : End(word)};
+  }
 
   // For Ranks: words that BindsRanks and End read.
   std::span<const uint32_t> From(PackageId package) const {

@@ -264,7 +264,7 @@ void CookCore::Impl::End(const std::string& infrastructure_error) {
       lifecycle.SetOutcome(id, Outcome::kFailed);
       continue;
     }
-    package.is_skipped = true;
+    lifecycle.SetSkipped(id, true);
     ++counters.skipped;
   }
   agenda.Clear();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -41,6 +42,13 @@ enum class InstigatorCategory : uint8_t {
   kUnsolicited,
 };
 
+// One reason why a package is in the cook.
+struct InstigatorView {
+  InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
+  PackageId referencer;  // invalid: a root cause
+  bool operator==(const InstigatorView&) const = default;
+};
+
 // What the core needs of a result. Shared, immutable.
 struct ResultView {
   ResultId id;
@@ -55,6 +63,7 @@ struct ResultView {
 using ResultViewPtr = std::shared_ptr<const ResultView>;
 
 enum class Stage : uint8_t { kRequest, kLoad, kSave, kCommit, kStage };
+std::string_view StageName(Stage stage);  // "request"
 
 // ------------------------------------------------------------------ events
 
@@ -246,12 +255,34 @@ struct WorkerAlive {
   WorkerId worker;
 };
 
+// A question; Reply answers at once, a page of at most `limit` entries (and of what
+// CookOptions::query_limit_max allows). Nothing is held between two pages: what was added before
+// the cursor meanwhile is not told, everything that was there when the first page was asked for is.
+struct QueryAsked {
+  enum class About : uint8_t {
+    kPackage,      // one: its state, attempts, and the reasons why it is in the cook
+    kInstigators,  // the reasons of all packages, package by package, each in the order found
+  };
+  // Where to go on. A new cook voids it.
+  struct Cursor {
+    uint64_t cook = 0;     // 0: at the beginning
+    uint32_t package = 0;  // kInstigators
+    uint32_t reason = 0;
+    bool operator==(const Cursor&) const = default;
+  };
+  uint64_t query = 0;  // given back
+  About about = About::kPackage;
+  std::string package;  // kPackage: its name
+  Cursor cursor;
+  uint32_t limit = 1024;
+};
+
 struct Tick {};
 
 using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported,
                            WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged,
                            PackagesDiscovered, PackagesCleared, PlatformsChanged, LauncherReported,
-                           RootBuilt, RootPublished, Tick>;
+                           RootBuilt, RootPublished, QueryAsked, Tick>;
 
 // ------------------------------------------------------------------ effects
 
@@ -302,12 +333,21 @@ struct Stop {
   WorkerId worker;
 };
 
+// Where the time of a package went before its result was there, for `galley why`.
+struct Waited {
+  absl::Duration request;  // from being asked for until it was to be cooked
+  absl::Duration queue;    // until it was handed over, lost attempts included
+  absl::Duration in_hand;  // until its worker reported the result: the worker's queue, load, saves
+  uint32_t attempts = 0;   // hand-overs in this cook
+};
+
 struct Persist {
   struct Item {
     PackageId package;
     PlatformIndex platform = 0;
     ResultId result;
     bool was_cooked = false;  // else: found by look-up; only the journal learns of it
+    Waited waited;            // of what was cooked
   };
   std::vector<Item> items;
   bool is_urgent = false;  // somebody waits for one of them
@@ -331,6 +371,16 @@ struct PublishRoot {
   uint32_t platform_set = 0;  // as in BuildRoot
 };
 
+// What a failure is blamed on.
+enum class FailureCause : uint8_t {
+  kProject,  // its rule, references, cooked inputs or outputs do not fit with those of others
+  kVerdict,  // its cooker's own judgement of its inputs
+  kPackage,  // crashes, memory, time
+  kRefused,  // its job cannot be done as it is (a tool that fails or is not there): not kept
+  kMachine,  // too many faults that no package explains
+};
+std::string_view FailureCauseName(FailureCause cause);  // "project"
+
 // For people and the summary.
 struct PackageFailed {
   PackageId package;
@@ -338,6 +388,12 @@ struct PackageFailed {
   Stage stage = Stage::kRequest;
   std::string error;
   std::string log;
+  FailureCause cause = FailureCause::kProject;
+  AttemptId attempt = 0;  // in which it failed; 0: in none
+  WorkerId worker;        // of that attempt
+  uint32_t attempts = 0;  // hand-overs in this cook
+  uint32_t own_faults = 0;
+  uint32_t infrastructure_faults = 0;
 };
 struct PackageWarned {
   PackageId package;
@@ -362,7 +418,32 @@ struct Notify {
   Notice notice;
 };
 
-using Effect =
-    std::variant<LookUp, Desire, Spawn, Stop, Persist, Rescan, BuildRoot, PublishRoot, Notify>;
+// Answers QueryAsked.
+struct Reply {
+  struct Reason {
+    PackageId package;
+    InstigatorView why;
+    bool operator==(const Reason&) const = default;
+  };
+  // kPackage
+  struct Package {
+    PackageId package;
+    std::string state;  // "Save", "Idle, cooked"
+    Urgency urgency = Urgency::kLow;
+    AttemptId attempt = 0;  // the current one; 0: none
+    WorkerId worker;        // that has it
+    uint32_t attempts = 0;  // hand-overs, while it is in the works
+    uint32_t own_faults = 0;
+    uint32_t infrastructure_faults = 0;
+  };
+  uint64_t query = 0;
+  std::string error;  // not empty: an unknown package, or a cursor of another cook
+  std::optional<Package> package;
+  std::vector<Reason> reasons;
+  std::optional<QueryAsked::Cursor> next;  // nullopt: that was all
+};
+
+using Effect = std::variant<Reply, LookUp, Desire, Spawn, Stop, Persist, Rescan, BuildRoot,
+                            PublishRoot, Notify>;
 
 }  // namespace galley::director

@@ -14,6 +14,29 @@ bool IsBlocked(const Work& work) {
                      [](const Wait& wait) { return wait.is_certain; });
 }
 
+namespace {
+
+bool IsOver(const PackageData& package) {
+  return package.outcome != Outcome::kNone || package.is_skipped;
+}
+
+// Known to be cooked, and not yet.
+bool IsToBeCooked(const PackageData& package) {
+  switch (package.state) {
+    case State::kIdle:
+    case State::kRequest:
+      return false;
+    case State::kLoad:
+    case State::kSaveStalled:
+      return true;
+    case State::kSave:
+      return package.work->attempt != 0;
+  }
+  return false;
+}
+
+}  // namespace
+
 void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
   PackageData& package = packages_[id];
   if (package.state == state) return Refresh(id);
@@ -21,9 +44,14 @@ void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
   GALLEY_CHECK(!reason.empty());
   if (package.state == State::kIdle) {
     package.work = std::make_unique<Work>();
+    package.work->asked = package.work->ready = package.work->handed = now_;
     ++in_works_;
   }
+  if (package.state == State::kRequest && state == State::kLoad) package.work->ready = now_;
+  monitor_.Leave(package.state, package.urgency);
+  monitor_.Enter(state, package.urgency);
   if (state == State::kIdle) {
+    if (package.work->is_expected) monitor_.RemoveExpected(package.work->expected);
     backing_off_.erase({package.work->not_before, id});
     package.work.reset();
     --in_works_;
@@ -53,13 +81,45 @@ void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, Resu
   slot.phase = phase;
   slot.source = source;
   Count(slot, true);
+  if (IsSettled(phase))
+    monitor_.CountResult(phase == Phase::kDone && source == ResultSource::kCooked);
 }
 
 void Lifecycle::SetOutcome(PackageId id, Outcome outcome) {
   PackageData& package = packages_[id];
+  const bool was_over = IsOver(package);
   if (package.outcome == Outcome::kFailed) --counters_.failed;
   package.outcome = outcome;
   if (package.outcome == Outcome::kFailed) ++counters_.failed;
+  if (package.is_in_cook && IsOver(package) != was_over) monitor_.CountOver(!was_over);
+}
+
+void Lifecycle::SetSkipped(PackageId id, bool is_skipped) {
+  PackageData& package = packages_[id];
+  const bool was_over = IsOver(package);
+  package.is_skipped = is_skipped;
+  if (package.is_in_cook && IsOver(package) != was_over) monitor_.CountOver(!was_over);
+}
+
+void Lifecycle::SetUrgency(PackageId id, Urgency urgency) {
+  PackageData& package = packages_[id];
+  if (package.is_in_cook) {
+    monitor_.Leave(package.state, package.urgency);
+    monitor_.Enter(package.state, urgency);
+  }
+  package.urgency = urgency;
+  Refresh(id);
+}
+
+void Lifecycle::Expect(PackageData& package) {
+  if (package.work == nullptr) return;
+  Work& work = *package.work;
+  const bool is_expected = IsToBeCooked(package);
+  if (is_expected == work.is_expected && (!is_expected || package.cost == work.expected)) return;
+  if (work.is_expected) monitor_.RemoveExpected(work.expected);
+  work.is_expected = is_expected;
+  work.expected = package.cost;
+  if (work.is_expected) monitor_.AddExpected(work.expected);
 }
 
 void Lifecycle::SetUpToDate(PackageId id, bool is_up_to_date) {
@@ -85,6 +145,8 @@ void Lifecycle::Enter(PackageId id, PlatformMask platforms) {
       package.slots[i].phase = Phase::kToLookUp;
   }
   ++counters_.in_cook;
+  monitor_.Enter(package.state, package.urgency);
+  if (IsOver(package)) monitor_.CountOver(true);
   counters_.results_wanted += static_cast<uint64_t>(std::popcount(platforms));
 }
 
@@ -118,6 +180,8 @@ void Lifecycle::Withdraw(PackageId id) {
   GALLEY_CHECK(package.is_in_cook && package.state == State::kIdle);
   SetOutcome(id, Outcome::kNone);
   SetUpToDate(id, false);
+  if (IsOver(package)) monitor_.CountOver(false);
+  monitor_.Leave(package.state, package.urgency);
   for (const Slot& slot : package.slots) {
     Count(slot, false);
     if (slot.phase != Phase::kUnwanted) --counters_.results_wanted;
@@ -139,7 +203,8 @@ bool Lifecycle::WantsLookUp(const PackageData& package) {
 }
 
 void Lifecycle::Refresh(PackageId id) {
-  const PackageData& package = packages_[id];
+  PackageData& package = packages_[id];
+  Expect(package);
   if (WantsLookUp(package)) {
     requests_.Push(id, package.urgency);
   } else {
@@ -188,7 +253,29 @@ void Lifecycle::Release(absl::Time now) {
   }
 }
 
+void Lifecycle::CheckMonitor() const {
+  const Progress view = monitor_.View(1);
+  decltype(view.packages) counted{};
+  uint32_t over = 0, to_cook = 0;
+  absl::Duration expected;
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageData& package = packages_[PackageId(i)];
+    if (!package.is_in_cook) continue;
+    ++counted[static_cast<size_t>(package.state)][static_cast<size_t>(package.urgency)];
+    over += IsOver(package);
+    if (package.work == nullptr) continue;
+    GALLEY_CHECK(package.work->is_expected == IsToBeCooked(package));
+    if (!package.work->is_expected) continue;
+    ++to_cook;
+    expected += package.work->expected;
+  }
+  GALLEY_CHECK(counted == view.packages);
+  GALLEY_CHECK(over == monitor_.over() && to_cook == monitor_.to_cook());
+  GALLEY_CHECK(expected == monitor_.expected());
+}
+
 void Lifecycle::CheckInvariants() const {
+  CheckMonitor();
   Counters counted;
   uint32_t in_works = 0;
   size_t requests = 0, loads = 0, saves = 0, backing_off = 0;

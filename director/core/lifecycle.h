@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "director/core/cook_core.h"
 #include "director/core/load_queue.h"
+#include "director/core/monitor.h"
 #include "director/core/package_data.h"
 #include "director/core/platforms.h"
 #include "director/core/ranks.h"
@@ -24,8 +25,10 @@ namespace galley::director {
 
 class Lifecycle {
  public:
-  Lifecycle(PackageTable& packages, Ranks& ranks, Counters& counters)
-      : packages_(packages), ranks_(ranks), counters_(counters) {}
+  // `now`: the time of the present step.
+  Lifecycle(PackageTable& packages, Ranks& ranks, Counters& counters, Monitor& monitor,
+            const absl::Time& now)
+      : packages_(packages), ranks_(ranks), counters_(counters), monitor_(monitor), now_(now) {}
 
   // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
   void SetState(PackageId package, State state, std::string_view reason);
@@ -33,6 +36,8 @@ class Lifecycle {
   void SetPhase(PackageId package, PlatformIndex platform, Phase phase,
                 ResultSource source = ResultSource::kCached);
   void SetOutcome(PackageId package, Outcome outcome);
+  void SetSkipped(PackageId package, bool is_skipped);
+  void SetUrgency(PackageId package, Urgency urgency);
   void SetUpToDate(PackageId package, bool is_up_to_date);
   void SetLoaded(PackageId package);
   void Enter(PackageId package, PlatformMask platforms);
@@ -61,10 +66,14 @@ class Lifecycle {
  private:
   static bool WantsLookUp(const PackageData& package);
   void Count(const Slot& slot, bool is_there);
+  void Expect(PackageData& package);
+  void CheckMonitor() const;
 
   PackageTable& packages_;
   Ranks& ranks_;
   Counters& counters_;
+  Monitor& monitor_;
+  const absl::Time& now_;
   RequestQueue requests_;
   LoadQueue loads_;
   SaveQueue saves_;

@@ -78,7 +78,8 @@ void CookCore::Impl::OnHit(PackageId id, PlatformIndex platform, const LookedUp:
   package.slots[platform].result = hit.result;
   turn.persist.push_back({id, platform, hit.result->id, false});
   if (hit.result->is_verdict) {
-    return FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error, hit.result->log);
+    return FailPlatforms(id, MaskOf(platform), Stage::kSave, hit.result->error, hit.result->log,
+                         FailureCause::kVerdict);
   }
   lifecycle.SetPhase(id, platform, Phase::kDone,
                      hit.is_up_to_date ? ResultSource::kUpToDate : ResultSource::kCached);

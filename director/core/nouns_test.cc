@@ -205,7 +205,9 @@ class LifecycleTest : public testing::Test {
   Edges edges_;
   Ranks ranks_{edges_};
   Counters counters_;
-  Lifecycle lifecycle_{packages_, ranks_, counters_};
+  absl::Time now_ = absl::UnixEpoch();
+  Monitor monitor_;
+  Lifecycle lifecycle_{packages_, ranks_, counters_, monitor_, now_};
 };
 
 TEST_F(LifecycleTest, CountersFollowThePhases) {

@@ -5,6 +5,15 @@
 
 namespace galley::director {
 
+std::string StateText(const PackageData& package) {
+  std::string text(StateName(package.state));
+  if (package.state != State::kIdle) return text;
+  if (package.is_skipped) return text + ", skipped";
+  if (package.outcome != Outcome::kNone)
+    return text + ", " + std::string(OutcomeName(package.outcome));
+  return text;
+}
+
 std::string_view GeneratorName(std::string_view name) {
   const size_t at = name.rfind("/_gen/");
   return at == std::string_view::npos ? std::string_view() : name.substr(0, at);

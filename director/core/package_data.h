@@ -67,6 +67,10 @@ struct Work {
   uint64_t memory_last = 0;                      // peak in the last cook; 0: unknown
   uint64_t memory_max = 0;                       // what its rule allows; 0: says nothing
   uint32_t needs = 0;                            // waits for cooked inputs so far
+  absl::Time asked, ready, handed;  // entered the works; was to be cooked; last hand-over
+  uint32_t attempts = 0;            // hand-overs
+  bool is_expected = false;         // the Monitor counts it among what is to be cooked,
+  absl::Duration expected;          // for so much
   absl::Duration chain;  // expected cost of the longest chain of packages that waits for this one
 };
 
@@ -95,6 +99,9 @@ struct PackageData {
   std::unique_ptr<record::Generated> generated;  // how its generator lists it
   std::unique_ptr<Work> work;
 };
+
+// "Save", "Idle, cooked": for dumps and why.
+std::string StateText(const PackageData& package);
 
 // "/Game/a.level" for "/Game/a.level/_gen/cell.level"; empty for a package that is not generated.
 std::string_view GeneratorName(std::string_view name);

@@ -42,6 +42,9 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   }
   counters = Counters();
   counters.workers_attached = workers.attached();
+  monitor.Clear();
+  monitor.Advance(now);
+  ++cooks_begun;
   edges.Clear();
   edges.Grow(packages.size());
   blame.Clear();
@@ -117,7 +120,7 @@ void CookCore::Impl::Bring(PackageId id, InstigatorCategory category, PackageId 
     urgency = std::max(urgency, packages[referencer].urgency);
   }
   if (!package.is_in_cook) {
-    package.urgency = urgency;
+    lifecycle.SetUrgency(id, urgency);
     lifecycle.Enter(id, request->platforms);
     agenda.Push(urgency, {AgendaItem::Kind::kBegin, id});
   }
@@ -132,8 +135,7 @@ void CookCore::Impl::RaiseUrgency(PackageId id, Urgency urgency) {
     raise.pop_back();
     PackageData& package = packages[next];
     if (package.urgency >= urgency) continue;
-    package.urgency = urgency;
-    lifecycle.Refresh(next);
+    lifecycle.SetUrgency(next, urgency);
     if (package.work == nullptr) continue;
     if (urgency == Urgency::kBlocking) TakeForward(next);
     for (const Wait& wait : package.work->waits) raise.push_back(wait.on);
@@ -247,7 +249,7 @@ void CookCore::Impl::Withdraw(PackageId id) {
 
 void CookCore::Impl::Skip(PackageId id) {
   WakeWaiters(id);
-  packages[id].is_skipped = true;
+  lifecycle.SetSkipped(id, true);
   lifecycle.SetState(id, State::kIdle, "its generator failed");
 }
 
@@ -260,7 +262,8 @@ void CookCore::Impl::Requeue(PackageId id) {
   EndAttempts(id, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);
-  package.is_skipped = package.is_listing_final = false;
+  lifecycle.SetSkipped(id, false);
+  package.is_listing_final = false;
   edges.Unfollow(id);
   package.problems.clear();
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {

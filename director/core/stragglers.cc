@@ -76,6 +76,7 @@ void CookCore::Impl::BackUp(PackageId id, WorkerId worker) {
   const Attempt& primary = attempts.at(work.attempt);
   const PlatformMask platforms = primary.remaining;
   work.backup = Give(id, worker, platforms, primary.expected);
+  ++work.attempts;
   ++work.backups;
   ++backups;
   ++counters.backups_started;

@@ -93,6 +93,12 @@ std::string EncodeLastCook(const LastCook& cook) {
   writer.Varint(6, NanosOf(cook.save_time));
   for (const ChangedObservation& changed : cook.changed) writer.Element(7, EncodeChanged(changed));
   writer.Bool(8, cook.is_first);
+  writer.Varint(9, cook.cook);
+  writer.Bool(10, cook.is_forced);
+  writer.Varint(11, NanosOf(cook.request_time));
+  writer.Varint(12, NanosOf(cook.queue_time));
+  writer.Varint(13, NanosOf(cook.in_hand_time));
+  writer.Varint(14, cook.attempts);
   return writer.Take();
 }
 
@@ -126,6 +132,22 @@ absl::StatusOr<LastCook> DecodeLastCook(std::string_view bytes) {
           case 8:
             cook.is_first = field.value != 0;
             return is_varint;
+          case 9:
+            return TakeNumber(field, cook.cook);
+          case 10:
+            cook.is_forced = field.value != 0;
+            return is_varint;
+          case 11:
+            cook.request_time = DurationOf(field.value);
+            return is_varint;
+          case 12:
+            cook.queue_time = DurationOf(field.value);
+            return is_varint;
+          case 13:
+            cook.in_hand_time = DurationOf(field.value);
+            return is_varint;
+          case 14:
+            return TakeNumber(field, cook.attempts);
           default:
             return false;
         }
@@ -200,6 +222,78 @@ absl::StatusOr<Digest> DecodeDigest(std::string_view bytes) {
   absl::StatusOr<Digest> digest = Digest::FromHash(bytes.substr(0, Digest::kHashSize), size);
   if (!digest.ok()) return Damaged("a digest", MessageOf(digest.status()));
   return digest;
+}
+
+std::string EncodePublished(const Published& published) {
+  std::string bytes = EncodeDigest(published.key);
+  if (!published.in) return bytes;
+  WireWriter writer;
+  writer.Element(1, EncodeDigest(published.in->root));
+  writer.Varint(2, published.in->sequence);
+  return bytes + writer.Take();
+}
+
+absl::StatusOr<Published> DecodePublished(std::string_view bytes) {
+  Published published;
+  ASSIGN_OR_RETURN(published.key, DecodeDigest(bytes.substr(0, kDigestBytes)));
+  if (bytes.size() == kDigestBytes) return published;
+  PublishedIn& in = published.in.emplace();
+  RETURN_IF_ERROR(ReadFields(bytes.substr(kDigestBytes), "a published key",
+                             [&](const Field& field) -> absl::StatusOr<bool> {
+                               if (field.number == 1) return TakeDigest(field, in.root);
+                               return field.number == 2 && TakeNumber(field, in.sequence);
+                             }));
+  return published;
+}
+
+std::string EncodeFailure(const FailureRecord& failure) {
+  WireWriter writer;
+  writer.Varint(1, failure.cook);
+  writer.Varint(2, static_cast<uint64_t>(absl::ToUnixNanos(failure.time)));
+  writer.Bytes(3, failure.stage);
+  writer.Bytes(4, failure.error);
+  writer.Bytes(5, failure.log);
+  writer.Bytes(6, failure.cause);
+  writer.Bytes(7, failure.worker);
+  writer.Varint(8, failure.attempt);
+  writer.Varint(9, failure.attempts);
+  writer.Varint(10, failure.own_faults);
+  writer.Varint(11, failure.infrastructure_faults);
+  return writer.Take();
+}
+
+absl::StatusOr<FailureRecord> DecodeFailure(std::string_view bytes) {
+  FailureRecord failure;
+  RETURN_IF_ERROR(ReadFields(bytes, "a failure", [&](const Field& field) -> absl::StatusOr<bool> {
+    switch (field.number) {
+      case 1:
+        return TakeNumber(field, failure.cook);
+      case 2:
+        failure.time = absl::FromUnixNanos(static_cast<int64_t>(field.value));
+        return field.type == Type::kVarint;
+      case 3:
+        return TakeText(field, failure.stage);
+      case 4:
+        return TakeText(field, failure.error);
+      case 5:
+        return TakeText(field, failure.log);
+      case 6:
+        return TakeText(field, failure.cause);
+      case 7:
+        return TakeText(field, failure.worker);
+      case 8:
+        return TakeNumber(field, failure.attempt);
+      case 9:
+        return TakeNumber(field, failure.attempts);
+      case 10:
+        return TakeNumber(field, failure.own_faults);
+      case 11:
+        return TakeNumber(field, failure.infrastructure_faults);
+      default:
+        return false;
+    }
+  }));
+  return failure;
 }
 
 std::string EncodeMeta(const JournalMeta& meta) {

@@ -9,16 +9,23 @@
 //   (Digests)  5 recipe_bytes  6 result  7 observed (record::EncodeObserved)
 //                      8 last_cook (LastCook)
 //   LastCook           1 source  2 time  3 worker  4 attempt  5 load_time  6 save_time  7 changed
-//   (repeated Changed)  8 is_first Changed            1 what  2 before  3 after Instigators 1
-//   repeated { 1 category  2 referencer } Index              1 paths  2 folders  3 cooked inputs
-//   (repeated bytes)
-//   Published          1 sequence
+//                      (repeated Changed)  8 is_first  9 cook  10 is_forced  11 request_time
+//                      12 queue_time  13 in_hand_time  14 attempts
+//   Changed            1 what  2 before  3 after
+//   Published          the key (Digest); unless unknown the root's Digest, and its sequence as a
+//                      varint
+//   FailureRecord      1 cook  2 time  3 stage  4 error  5 log  6 cause  7 worker  8 attempt
+//                      9 attempts  10 own_faults  11 infrastructure_faults
+//   Instigators        1 repeated { 1 category  2 referencer }
+//   PublishedSequence  1 sequence
+//   Index              1 paths  2 folders  3 cooked inputs (repeated bytes)
 //
 // is_trusted and published_key of a PlatformRecord are keys of their own (journal.cc): they change
 // without the rest.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +47,17 @@ absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes);
 // REQUIRES: record.observed is canonical (record::Canonical).
 std::string EncodePlatformRecord(const PlatformRecord& record);
 absl::StatusOr<PlatformRecord> DecodePlatformRecord(std::string_view bytes);
+
+// The value of a published key. Before `in` was stored it was the key's digest alone.
+struct Published {
+  Digest key;
+  std::optional<PublishedIn> in;
+};
+std::string EncodePublished(const Published& published);
+absl::StatusOr<Published> DecodePublished(std::string_view bytes);
+
+std::string EncodeFailure(const FailureRecord& failure);
+absl::StatusOr<FailureRecord> DecodeFailure(std::string_view bytes);
 
 std::string EncodeInstigators(const std::vector<InstigatorRecord>& instigators);
 absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view bytes);

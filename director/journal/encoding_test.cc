@@ -27,8 +27,32 @@ PlatformRecord FullRecord() {
                .load_time = absl::Milliseconds(12),
                .save_time = absl::Seconds(3),
                .changed = {{.what = "source", .before = "1", .after = "2"}, {.what = "recipe"}},
-               .is_first = true};
+               .is_first = true,
+               .cook = 12,
+               .is_forced = true,
+               .request_time = absl::Milliseconds(1),
+               .queue_time = absl::Milliseconds(2),
+               .in_hand_time = absl::Milliseconds(3),
+               .attempts = 4};
   return record;
+}
+
+FailureRecord FullFailure() {
+  return FailureRecord{.cook = 12,
+                       .time = absl::FromUnixNanos(1'700'000'000'123'456'789),
+                       .stage = "save",
+                       .error = "crashed",
+                       .log = "digest",
+                       .cause = "package",
+                       .worker = "local-2",
+                       .attempt = 9,
+                       .attempts = 3,
+                       .own_faults = 2,
+                       .infrastructure_faults = 1};
+}
+
+Published FullPublished() {
+  return {.key = Digest::Of("key"), .in = PublishedIn{.sequence = 300, .root = Digest::Of("root")}};
 }
 
 JournalMeta FullMeta() {
@@ -61,6 +85,12 @@ void ExpectSame(const PlatformRecord& a, const PlatformRecord& b) {
   EXPECT_EQ(a.last_cook.save_time, b.last_cook.save_time);
   EXPECT_EQ(a.last_cook.changed, b.last_cook.changed);
   EXPECT_EQ(a.last_cook.is_first, b.last_cook.is_first);
+  EXPECT_EQ(a.last_cook.cook, b.last_cook.cook);
+  EXPECT_EQ(a.last_cook.is_forced, b.last_cook.is_forced);
+  EXPECT_EQ(a.last_cook.request_time, b.last_cook.request_time);
+  EXPECT_EQ(a.last_cook.queue_time, b.last_cook.queue_time);
+  EXPECT_EQ(a.last_cook.in_hand_time, b.last_cook.in_hand_time);
+  EXPECT_EQ(a.last_cook.attempts, b.last_cook.attempts);
 }
 
 TEST(JournalEncodingTest, APlatformRecordComesBackWhole) {
@@ -86,6 +116,24 @@ TEST(JournalEncodingTest, AMetaFromBeforeStoreCommitsIsStillRead) {
   EXPECT_EQ(meta.store_commits, 0u);
 }
 
+TEST(JournalEncodingTest, AFailureComesBackWhole) {
+  EXPECT_EQ(DecodeFailure(EncodeFailure(FullFailure())).value(), FullFailure());
+  EXPECT_EQ(DecodeFailure(EncodeFailure(FailureRecord())).value(), FailureRecord());
+  EXPECT_TRUE(absl::IsDataLoss(DecodeFailure("\x7a\x01x").status()));
+}
+
+TEST(JournalEncodingTest, APublishedKeyComesBackWithOrWithoutItsRoot) {
+  const Published whole = DecodePublished(EncodePublished(FullPublished())).value();
+  EXPECT_EQ(whole.key, Digest::Of("key"));
+  EXPECT_EQ(whole.in, FullPublished().in);
+  const Published bare = DecodePublished(EncodeDigest(Digest::Of("key"))).value();
+  EXPECT_EQ(bare.key, Digest::Of("key"));
+  EXPECT_EQ(bare.in, std::nullopt);
+  EXPECT_TRUE(absl::IsDataLoss(DecodePublished("short").status()));
+  EXPECT_TRUE(
+      absl::IsDataLoss(DecodePublished(EncodeDigest(Digest::Of("key")) + "\x7a\x01x").status()));
+}
+
 TEST(JournalEncodingTest, InstigatorsComeBackInTheirOrder) {
   EXPECT_EQ(DecodeInstigators(EncodeInstigators(SomeInstigators())).value(), SomeInstigators());
 }
@@ -107,7 +155,9 @@ TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion1) {
   ExpectGolden("director/journal/testdata/v1.txt",
                "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" +
                    HexLines(EncodeMeta(FullMeta())) + "platform record\n" +
-                   HexLines(EncodePlatformRecord(FullRecord())) + "instigators\n" +
+                   HexLines(EncodePlatformRecord(FullRecord())) + "failure\n" +
+                   HexLines(EncodeFailure(FullFailure())) + "published\n" +
+                   HexLines(EncodePublished(FullPublished())) + "instigators\n" +
                    HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
                    HexLines(EncodeIndexEntries(
                        {.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})) +

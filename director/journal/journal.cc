@@ -39,7 +39,7 @@ class PrefixScan {
 };
 
 bool IsWorthTelling(const PackageRecord& record) {
-  return !record.platforms.empty() || !record.instigators.empty();
+  return !record.platforms.empty() || !record.instigators.empty() || !record.failures.empty();
 }
 
 // Gathers the keys of one package; they come in the order of their tags.
@@ -47,13 +47,17 @@ class RecordBuilder {
  public:
   absl::Status Add(const PackageKeyParts& parts, std::string_view value) {
     switch (parts.tag) {
+      case kFailureTag: {
+        ASSIGN_OR_RETURN(record_.failures[std::string(parts.platform)], DecodeFailure(value));
+        return absl::OkStatus();
+      }
       case kInstigatorsTag: {
         ASSIGN_OR_RETURN(record_.instigators, DecodeInstigators(value));
         return absl::OkStatus();
       }
       case kPublishedTag: {
-        ASSIGN_OR_RETURN(const Digest key, DecodeDigest(value));
-        published_.emplace_back(parts.platform, key);
+        ASSIGN_OR_RETURN(Published published, DecodePublished(value));
+        published_.emplace_back(parts.platform, std::move(published));
         return absl::OkStatus();
       }
       case kRecordTag: {
@@ -75,9 +79,11 @@ class RecordBuilder {
   }
 
   PackageRecord Take() {
-    for (const auto& [platform, key] : published_) {
-      if (const auto found = record_.platforms.find(platform); found != record_.platforms.end())
-        found->second.published_key = key;
+    for (auto& [platform, published] : published_) {
+      const auto found = record_.platforms.find(platform);
+      if (found == record_.platforms.end()) continue;
+      found->second.published_key = published.key;
+      found->second.published_in = std::move(published.in);
     }
     published_.clear();
     return std::exchange(record_, PackageRecord());
@@ -85,7 +91,7 @@ class RecordBuilder {
 
  private:
   PackageRecord record_;
-  std::vector<std::pair<std::string, Digest>> published_;
+  std::vector<std::pair<std::string, Published>> published_;
 };
 
 class RocksJournal final : public Journal {
@@ -111,6 +117,15 @@ class RocksJournal final : public Journal {
     PackageRecord record = builder.Take();
     if (!IsWorthTelling(record)) return std::nullopt;
     return record;
+  }
+
+  absl::StatusOr<std::vector<InstigatorRecord>> InstigatorsOf(std::string_view package) override {
+    std::string bytes;
+    const rocksdb::Status status =
+        database_->Get(rocksdb::ReadOptions(), PackageKey(package, kInstigatorsTag, {}), &bytes);
+    if (status.IsNotFound()) return std::vector<InstigatorRecord>();
+    RETURN_IF_ERROR(Watch(ToStatus(status, "reading the journal")));
+    return DecodeInstigators(bytes);
   }
 
   absl::Status ForEach(const std::function<void(std::string_view, PackageRecord)>& visit) override {
@@ -179,6 +194,18 @@ class RocksJournal final : public Journal {
     return Write(batch, sync);
   }
 
+  absl::Status RecordFailures(std::span<const FailureUpdate> updates) override {
+    rocksdb::WriteBatch batch;
+    for (const FailureUpdate& update : updates) {
+      RETURN_IF_ERROR(CheckKeyPart("package name", update.package));
+      RETURN_IF_ERROR(CheckKeyPart("platform name", update.platform));
+      RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(update.package, kFailureTag, update.platform),
+                                  update.failure.has_value(),
+                                  update.failure ? EncodeFailure(*update.failure) : std::string()));
+    }
+    return Write(batch, false);
+  }
+
   absl::Status RecordInstigators(
       std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) override {
     rocksdb::WriteBatch batch;
@@ -191,16 +218,16 @@ class RocksJournal final : public Journal {
   }
 
   absl::Status RecordPublished(
-      std::string_view platform, uint64_t sequence,
+      std::string_view platform, const PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
     RETURN_IF_ERROR(CheckKeyPart("platform name", platform));
     rocksdb::WriteBatch batch;
     for (const auto& [package, key] : keys) {
       RETURN_IF_ERROR(CheckKeyPart("package name", package));
-      RETURN_IF_ERROR(PutPublished(batch, package, platform, key));
+      RETURN_IF_ERROR(PutPublished(batch, package, platform, key, in));
     }
     RETURN_IF_ERROR(
-        PutOrDelete(batch, PublishedSequenceKey(platform), true, EncodeSequence(sequence)));
+        PutOrDelete(batch, PublishedSequenceKey(platform), true, EncodeSequence(in.sequence)));
     return Write(batch, true);
   }
 
@@ -321,9 +348,10 @@ class RocksJournal final : public Journal {
   }
 
   static absl::Status PutPublished(rocksdb::WriteBatch& batch, std::string_view package,
-                                   std::string_view platform, const std::optional<Digest>& key) {
+                                   std::string_view platform, const std::optional<Digest>& key,
+                                   const std::optional<PublishedIn>& in) {
     return PutOrDelete(batch, PackageKey(package, kPublishedTag, platform), key.has_value(),
-                       key ? EncodeDigest(*key) : std::string());
+                       key ? EncodePublished({*key, in}) : std::string());
   }
 
   static absl::Status PutRecord(const JournalUpdate& update, rocksdb::WriteBatch& batch) {
@@ -333,7 +361,10 @@ class RocksJournal final : public Journal {
     RETURN_IF_ERROR(PutOrDelete(batch, key, true, EncodePlatformRecord(record)));
     RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(update.package, kUntrustedTag, update.platform),
                                 !record.is_trusted, {}));
-    return PutPublished(batch, update.package, update.platform, record.published_key);
+    RETURN_IF_ERROR(
+        PutOrDelete(batch, PackageKey(update.package, kFailureTag, update.platform), false, {}));
+    return PutPublished(batch, update.package, update.platform, record.published_key,
+                        record.published_in);
   }
 
   absl::Status Write(rocksdb::WriteBatch& batch, bool sync) {

@@ -47,7 +47,9 @@ struct JournalMeta {
 
 // Why a platform's result was made or taken, for `galley why`.
 struct ChangedObservation {
-  std::string what;  // "source", "recipe", or Observation::ToString()
+  // "source", "recipe", "recipe <part>" ("recipe cooker", "recipe setting quality"), or
+  // Observation::ToString()
+  std::string what;
   std::string before;
   std::string after;
   bool operator==(const ChangedObservation&) const = default;
@@ -62,6 +64,34 @@ struct LastCook {
   absl::Duration save_time;
   std::vector<ChangedObservation> changed;  // against the record before; empty with `is_first`
   bool is_first = false;                    // there was no record
+  uint32_t cook = 0;                        // its number: the term of the director that recorded it
+  bool is_forced = false;                   // that cook was forced
+  // Of what was cooked, see director/core/events.h Waited.
+  absl::Duration request_time, queue_time, in_hand_time;
+  uint32_t attempts = 0;
+};
+
+// Why a platform has no result, for `galley why`.
+struct FailureRecord {
+  uint32_t cook = 0;
+  absl::Time time;
+  std::string stage;  // "request", "load", "save", "commit"
+  std::string error;
+  std::string log;     // digest text, or empty
+  std::string cause;   // FailureCauseName
+  std::string worker;  // empty: it failed in no attempt
+  uint64_t attempt = 0;
+  uint32_t attempts = 0;
+  uint32_t own_faults = 0;
+  uint32_t infrastructure_faults = 0;
+  bool operator==(const FailureRecord&) const = default;
+};
+
+// The root in which a published key came to stand.
+struct PublishedIn {
+  uint64_t sequence = 0;
+  Digest root;
+  bool operator==(const PublishedIn&) const = default;
 };
 
 struct PlatformRecord {
@@ -75,6 +105,7 @@ struct PlatformRecord {
   bool is_trusted = true;  // false after Invalidate
   std::optional<Digest>
       published_key;  // its action key in the root last published for this platform
+  std::optional<PublishedIn> published_in;  // since when; may be unknown
   LastCook last_cook;
 };
 
@@ -87,6 +118,7 @@ struct InstigatorRecord {
 struct PackageRecord {
   std::map<std::string, PlatformRecord> platforms;  // by platform name
   std::vector<InstigatorRecord> instigators;        // of the last cook that it was in
+  std::map<std::string, FailureRecord> failures;    // by platform name; until it is done there
 };
 
 // One change of one package's record.
@@ -98,6 +130,13 @@ struct JournalUpdate {
   // counts.
   std::vector<std::string> paths;
   std::vector<std::string> folders;
+};
+
+// A platform of a package failed; nullopt: it does no longer.
+struct FailureUpdate {
+  std::string package;
+  std::string platform;
+  std::optional<FailureRecord> failure;
 };
 
 // Errors: DATA_LOSS a stored record is damaged: the next Open (not read_only) moves the journal
@@ -117,6 +156,8 @@ class Journal {
   virtual absl::Status SetMeta(const JournalMeta& meta) = 0;  // synced
 
   virtual absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) = 0;
+  // Only its instigators, which is quick; empty when it is not known.
+  virtual absl::StatusOr<std::vector<InstigatorRecord>> InstigatorsOf(std::string_view package) = 0;
   // All packages, sorted by name, in one scan.
   virtual absl::Status ForEach(
       const std::function<void(std::string_view package, PackageRecord record)>& visit) = 0;
@@ -132,15 +173,16 @@ class Journal {
   // Marks records untrusted and makes `meta` the new one, in one synced write.
   virtual absl::Status Invalidate(std::span<const std::string> packages,
                                   const JournalMeta& meta) = 0;
-  // Replaces records; index entries of the old record that no longer hold go. One write, synced
-  // when `sync`.
+  // Replaces records; index entries of the old record that no longer hold go, and what is known of
+  // a failure. One write, synced when `sync`.
   virtual absl::Status Record(std::span<const JournalUpdate> updates, bool sync) = 0;
+  virtual absl::Status RecordFailures(std::span<const FailureUpdate> updates) = 0;
   virtual absl::Status RecordInstigators(
       std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) = 0;
-  // After a root was published: its sequence in the store, packages and their action keys in it;
-  // only those whose published_key differs are given.
+  // After a root was published: packages and their action keys in it; only those whose
+  // published_key differs are given. `in`: that root.
   virtual absl::Status RecordPublished(
-      std::string_view platform, uint64_t sequence,
+      std::string_view platform, const PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) = 0;
   // The sequence of the root last published for the platform, as far as the journal knows; 0: none.
   // A store that has a later one published it for a director that died before it could say so.

@@ -1,8 +1,9 @@
 // Keys of the journal beside the reverse index (index.h) and the version (database.h).
 //
 //   "m"                                 Meta
+//   "P" package NUL "f" platform        FailureRecord
 //   "P" package NUL "i"                 instigators
-//   "P" package NUL "k" platform        published key (Digest)
+//   "P" package NUL "k" platform        published key, and the root that holds it since
 //   "P" package NUL "r" platform        PlatformRecord
 //   "P" package NUL "u" platform        there: the record is not trusted
 //   "X" package NUL platform            Index: what the record is indexed under
@@ -18,6 +19,7 @@
 namespace galley::director {
 
 inline constexpr std::string_view kMetaKey = "m";
+inline constexpr char kFailureTag = 'f';
 inline constexpr char kInstigatorsTag = 'i';
 inline constexpr char kPublishedTag = 'k';
 inline constexpr char kRecordTag = 'r';

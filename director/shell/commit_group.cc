@@ -3,8 +3,9 @@
 #include <set>
 
 #include "common/base/status_macros.h"
-#include "common/store/interface/named_blobs.h"
+#include "common/record/recipe.h"
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 
 namespace galley::director {
 namespace {
@@ -24,9 +25,41 @@ JournalUpdate UpdateOf(const StoredResult& stored) {
   return update;
 }
 
+// Which parts of the recipe differ: its digests alone tell nobody anything.
+void ExplainRecipe(const PlatformRecord& old, const PlatformRecord& now,
+                   std::vector<ChangedObservation>& changed) {
+  const auto before = record::DecodeRecipe(old.recipe_bytes);
+  const auto after = record::DecodeRecipe(now.recipe_bytes);
+  const size_t count = changed.size();
+  if (before.ok() && after.ok()) {
+    const auto compare = [&](const std::string& part, const std::string& was,
+                             const std::string& is) {
+      if (was != is) changed.push_back({"recipe " + part, was, is});
+    };
+    compare("cooker", before->cooker, after->cooker);
+    compare("identity", before->identity, after->identity);
+    const nlohmann::json was = nlohmann::json::parse(before->settings, nullptr, false);
+    const nlohmann::json is = nlohmann::json::parse(after->settings, nullptr, false);
+    if (was.is_object() && is.is_object()) {
+      std::set<std::string> names;
+      for (const auto& [name, value] : was.items()) names.insert(name);
+      for (const auto& [name, value] : is.items()) names.insert(name);
+      const auto text = [](const nlohmann::json& settings, const std::string& name) {
+        const auto found = settings.find(name);
+        return found == settings.end() ? std::string(record::kUnset) : found->dump();
+      };
+      for (const std::string& name : names)
+        compare("setting " + name, text(was, name), text(is, name));
+    }
+  }
+  if (changed.size() == count)
+    changed.push_back({"recipe", old.recipe.ToString(), now.recipe.ToString()});
+}
+
 // Why this result is not that of the record before: source, recipe, or the observations whose
 // values differ.
-void ExplainChange(const std::optional<PackageRecord>& before, JournalUpdate& update) {
+void ExplainChange(const std::optional<PackageRecord>& before, bool was_cooked,
+                   JournalUpdate& update) {
   LastCook& last = update.record.last_cook;
   const PlatformRecord* old = nullptr;
   if (before) {
@@ -38,11 +71,16 @@ void ExplainChange(const std::optional<PackageRecord>& before, JournalUpdate& up
     return;
   }
   update.record.published_key = old->published_key;
+  update.record.published_in = old->published_in;
+  if (!was_cooked && old->action_key == update.record.action_key) {
+    last = old->last_cook;  // found again, as it was: its story goes on
+    return;
+  }
   if (old->source != update.record.source) {
     last.changed.push_back({"source", old->source.ToString(), update.record.source.ToString()});
   }
   if (old->recipe != update.record.recipe) {
-    last.changed.push_back({"recipe", old->recipe.ToString(), update.record.recipe.ToString()});
+    ExplainRecipe(*old, update.record, last.changed);
   }
   // Both lists are sorted by what was looked at.
   auto seen = update.record.observed.begin();
@@ -183,6 +221,7 @@ absl::Status CommitToStore(store::Store& store, ResultTable& results, const Pers
 }
 
 absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const Persist& persist,
+                             const CookNumber& cook,
                              const std::function<bool(const StoredResult&)>& holds, absl::Time wall,
                              const CommitOutcome& outcome) {
   std::vector<JournalUpdate> updates;
@@ -197,8 +236,17 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     has_cooked |= was_cooked;
     if (!holds(*stored)) continue;
     JournalUpdate update = UpdateOf(*stored);
-    if (auto before = journal.Find(stored->package); before.ok()) ExplainChange(*before, update);
-    update.record.last_cook.time = wall;
+    LastCook& last = update.record.last_cook;
+    last.time = wall;
+    last.cook = cook.cook;
+    last.is_forced = cook.is_forced && was_cooked;
+    const Waited& waited = persist.items[i].waited;
+    last.request_time = waited.request;
+    last.queue_time = waited.queue;
+    last.in_hand_time = waited.in_hand;
+    last.attempts = waited.attempts;
+    if (auto before = journal.Find(stored->package); before.ok())
+      ExplainChange(*before, was_cooked, update);
     updates.push_back(std::move(update));
   }
   return updates.empty() ? absl::OkStatus() : journal.Record(updates, has_cooked);
@@ -207,7 +255,7 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
 }  // namespace
 
 CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
-                          const Persist& persist,
+                          const Persist& persist, const CookNumber& cook,
                           const std::function<bool(const StoredResult&)>& holds, absl::Time wall) {
   CommitOutcome outcome;
   for (const Persist::Item& item : persist.items)
@@ -215,7 +263,7 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& re
   if (const absl::Status stored = CommitToStore(store, results, persist, outcome); !stored.ok()) {
     outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(stored));
   } else if (const absl::Status recorded =
-                 RecordInJournal(journal, results, persist, holds, wall, outcome);
+                 RecordInJournal(journal, results, persist, cook, holds, wall, outcome);
              !recorded.ok()) {
     outcome.event.error = fmt::format("writing the journal: {}", MessageOf(recorded));
   }

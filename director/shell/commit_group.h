@@ -27,12 +27,18 @@ struct CommitOutcome {
   uint64_t bytes_deduplicated = 0;  // written, and there already
 };
 
+// The cook whose results are committed.
+struct CookNumber {
+  uint32_t cook = 0;  // the director's term
+  bool is_forced = false;
+};
+
 // One group. Blocking. The journal learns only what holds in `holds`' snapshot, the one that is now
 // the base of differences: a result that a change of files overtook on its way here feeds the cache
 // and no more. A key that has another outcome in the store keeps it: the item's `instead` is what
 // the store holds, and what the journal learns, so that all projects that share the store agree.
 CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
-                          const Persist& persist,
+                          const Persist& persist, const CookNumber& cook,
                           const std::function<bool(const StoredResult&)>& holds, absl::Time wall);
 
 }  // namespace galley::director

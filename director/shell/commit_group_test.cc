@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "common/record/recipe.h"
 #include "director/shell/shell_test_world.h"
 #include "director/shell/task_thread.h"
 
@@ -46,7 +47,7 @@ class CommitGroupTest : public ShellTest {
   CommitOutcome Commit(std::shared_ptr<StoredResult> stored, bool was_cooked = true) {
     const ResultId id = results_.Add(std::move(stored))->id;
     return CommitGroup(
-        store_, *journal_, results_, {.items = {{PackageId(4), 0, id, was_cooked}}},
+        store_, *journal_, results_, {.items = {{PackageId(4), 0, id, was_cooked, waited_}}}, cook_,
         [this](const StoredResult&) { return holds_; }, absl::UnixEpoch() + absl::Seconds(1));
   }
   std::optional<PlatformRecord> Record() {
@@ -56,6 +57,8 @@ class CommitGroupTest : public ShellTest {
 
   std::unique_ptr<Journal> journal_;
   bool holds_ = true;
+  Waited waited_;
+  CookNumber cook_{.cook = 9, .is_forced = true};
 };
 
 TEST_F(CommitGroupTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
@@ -72,6 +75,54 @@ TEST_F(CommitGroupTest, WhatIsPersistedIsInTheStoreAndInTheJournal) {
   EXPECT_EQ(Record()->action_key, Digest::Of("key"));
   EXPECT_TRUE(Record()->last_cook.is_first);
   EXPECT_EQ(Record()->last_cook.time, absl::UnixEpoch() + absl::Seconds(1));
+}
+
+TEST_F(CommitGroupTest, TheJournalLearnsWhichCookMadeItAndWhereItsTimeWent) {
+  waited_ = {.request = absl::Seconds(1),
+             .queue = absl::Seconds(2),
+             .in_hand = absl::Seconds(3),
+             .attempts = 4};
+  Commit(Make("key", "made"));
+  const LastCook last = Record()->last_cook;
+  EXPECT_EQ(last.cook, 9u);
+  EXPECT_TRUE(last.is_forced);
+  EXPECT_EQ(last.request_time, absl::Seconds(1));
+  EXPECT_EQ(last.queue_time, absl::Seconds(2));
+  EXPECT_EQ(last.in_hand_time, absl::Seconds(3));
+  EXPECT_EQ(last.attempts, 4u);
+}
+
+TEST_F(CommitGroupTest, AResultThatIsFoundAgainKeepsItsStory) {
+  Commit(Make("key", "made"));
+  cook_ = {.cook = 10, .is_forced = true};
+  auto again = Make("key", "made");
+  again->last_cook.source = "cached";
+  Commit(again, false);
+  EXPECT_EQ(Record()->last_cook.cook, 9u);
+  EXPECT_TRUE(Record()->last_cook.is_first);
+  auto other = Make("other key", "made", "another include");
+  other->last_cook.source = "cached";
+  Commit(other, false);
+  EXPECT_EQ(Record()->last_cook.cook, 10u);
+  EXPECT_EQ(Record()->last_cook.changed.size(), 1u);
+  EXPECT_FALSE(Record()->last_cook.is_forced) << "nothing was cooked";
+}
+
+TEST_F(CommitGroupTest, AChangedRecipeIsToldByItsParts) {
+  const auto with = [&](std::string_view key, std::string settings) {
+    auto stored = Make(key, "made");
+    const record::Recipe recipe{
+        .cooker = "texture", .identity = "1", .extension = "png", .settings = std::move(settings)};
+    stored->recipe_bytes = record::EncodeRecipe(recipe);
+    stored->recipe = record::RecipeDigest(recipe);
+    return stored;
+  };
+  Commit(with("key 1", R"({"mipmaps":true,"quality":"fast"})"));
+  Commit(with("key 2", R"({"block":"4x4","mipmaps":true,"quality":"thorough"})"));
+  EXPECT_THAT(
+      Record()->last_cook.changed,
+      ElementsAre(ChangedObservation{"recipe setting block", "unset", "\"4x4\""},
+                  ChangedObservation{"recipe setting quality", "\"fast\"", "\"thorough\""}));
 }
 
 TEST_F(CommitGroupTest, TheJournalLearnsOfAResultOnlyAfterTheStoreHasIt) {
@@ -142,8 +193,8 @@ TEST_F(CommitGroupTest, AConflictLeavesAHitOfItsGroupAlone) {
   const ResultId hit = results_.Add(Make("another key", "found otherwise"))->id;
   const CommitOutcome outcome = CommitGroup(
       store_, *journal_, results_,
-      {.items = {{PackageId(4), 0, conflicting, true}, {PackageId(5), 0, hit, false}}},
-      [](const StoredResult&) { return true; }, absl::UnixEpoch());
+      {.items = {{PackageId(4), 0, conflicting, true, {}}, {PackageId(5), 0, hit, false, {}}}},
+      {.cook = 9}, [](const StoredResult&) { return true; }, absl::UnixEpoch());
   EXPECT_NE(outcome.event.items[0].instead, nullptr);
   EXPECT_EQ(outcome.event.items[1].instead, nullptr);
   EXPECT_EQ(outcome.alarms.size(), 1u);
@@ -191,8 +242,10 @@ TEST_F(CommitGroupTest, ABlobThatIsNotWhereTheWorkerSaidEndsTheGroup) {
 
 TEST_F(CommitGroupTest, WhatChangedIsToldBySourceRecipeAndObservation) {
   Commit(Make("key 1", "made", "old include"));
-  ASSERT_TRUE(
-      journal_->RecordPublished("windows", 1, {{{"/Game/a.txt", Digest::Of("key 1")}}}).ok());
+  ASSERT_TRUE(journal_
+                  ->RecordPublished("windows", {7, Digest::Of("root")},
+                                    {{{"/Game/a.txt", Digest::Of("key 1")}}})
+                  .ok());
   auto second = Make("key 2", "made", "new include");
   second->source = Digest::Of("new source");
   second->recipe = Digest::Of("new recipe");

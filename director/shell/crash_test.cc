@@ -179,8 +179,9 @@ class CrashChild : public ShellTest {
 
   void Commit() {
     const Persist persist{std::exchange(pending_, {})};
-    const CommitOutcome outcome = CommitGroup(*store_of_cook_, *journal_, results_, persist,
-                                              [](const StoredResult&) { return true; });
+    const CommitOutcome outcome = CommitGroup(
+        *store_of_cook_, *journal_, results_, persist, {}, [](const StoredResult&) { return true; },
+        absl::UnixEpoch());
     EXPECT_EQ(outcome.event.error, "");
     Step(outcome.event);
   }
@@ -221,7 +222,9 @@ class CrashChild : public ShellTest {
       const StoredResultPtr stored = results_.Get(result);
       keys.emplace_back(stored->package, stored->action_key);
     }
-    ASSERT_TRUE(journal_->RecordPublished(platform, *sequence, keys).ok());
+    ASSERT_TRUE(
+        journal_->RecordPublished(platform, {.sequence = *sequence, .root = effect.root}, keys)
+            .ok());
     EXPECT_EQ(journal_->PublishedSequence(platform).value(), *sequence);
     Note("roots", fmt::format("{} {}", platform, effect.root.ToString()));
     Step(RootPublished{effect.platform, ""});

@@ -83,7 +83,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
                                   [this](const WorkerExit& exit) { OnWorkerExit(exit); });
   CookOptions core_options = options_.core;
   core_ = std::make_unique<CookCore>(core_options, world_.Get()->table, 1);
-  by_the_book_ = request.by_the_book;
+  request_ = request;
 
   Loop(request);
 
@@ -103,14 +103,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   outcome.bytes_deduplicated = bytes_deduplicated_;
   outcome.collections = SumOfCollections();
   outcome.world = world_.Get();
-  for (uint32_t i = 0; i < core_->package_count(); ++i) {
-    std::vector<InstigatorRecord> records;
-    for (const InstigatorView& view : core_->InstigatorsOf(PackageId(i))) {
-      records.push_back({static_cast<uint8_t>(view.category),
-                         view.referencer.valid() ? core_->NameOf(view.referencer) : ""});
-    }
-    outcome.instigators.emplace_back(core_->NameOf(PackageId(i)), std::move(records));
-  }
+  outcome.remembered = RecordInstigators();
   return outcome;
 }
 
@@ -132,11 +125,11 @@ void DirectorShell::Loop(const CookRequested& request) {
     const absl::Time now = clock_.Monotonic();
     if (now - last_progress_ >= kProgressInterval) {
       last_progress_ = now;
-      listener_.OnProgress(core_->counters());
+      listener_.OnProgress(core_->counters(), core_->progress());
     }
   }
   CommitPending();
-  listener_.OnProgress(core_->counters());
+  listener_.OnProgress(core_->counters(), core_->progress());
 }
 
 // How long the loop may sleep.
@@ -353,20 +346,24 @@ void DirectorShell::StartCommit() {
 }
 
 void DirectorShell::CommitPending() {
-  if (pending_commit_.empty()) return;
+  if (pending_commit_.empty() && pending_failures_.empty()) return;
   const absl::Time begun = clock_.Monotonic();
   pacing_.Begun(begun);
   is_commit_urgent_ = false;
   ++commits_running_;
-  commit_thread_.Post([this, begun, persist = Persist{std::exchange(pending_commit_, {})}] {
+  commit_thread_.Post([this, begun, persist = Persist{std::exchange(pending_commit_, {})},
+                       failures = TakeFailures(),
+                       cook = CookNumber{.cook = options_.core.term, .is_forced = request_.force}] {
     const int64_t started = absl::ToUnixMicros(clock_.Now());
     CommitOutcome outcome = CommitGroup(
-        store_, journal_, results_, persist,
+        store_, journal_, results_, persist, cook,
         [this](const StoredResult& stored) {
           return FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
                                 stored.observed);
         },
         clock_.Now());
+    if (const absl::Status recorded = journal_.RecordFailures(failures); !recorded.ok())
+      LogWarning("journal: failures: {}", MessageOf(recorded));
     trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
                 .category = "commit",
                 .worker = "director",
@@ -481,15 +478,14 @@ void DirectorShell::Do(const BuildRoot& effect) {
 
 // The journal learns which keys the published root holds; those that it knows already are not
 // written again.
-void DirectorShell::RecordPublished(const BuildRoot& build, uint64_t sequence) {
+void DirectorShell::RecordPublished(const BuildRoot& build, const PublishedIn& in) {
   std::vector<std::pair<std::string, std::optional<Digest>>> keys;
   for (const auto& [package, result] : build.packages) {
     const StoredResultPtr stored = results_.Get(result);
     if (stored != nullptr && !stored->is_published)
       keys.emplace_back(stored->package, stored->action_key);
   }
-  const absl::Status recorded =
-      journal_.RecordPublished(PlatformName(build.platform), sequence, keys);
+  const absl::Status recorded = journal_.RecordPublished(PlatformName(build.platform), in, keys);
   if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));
 }
 
@@ -501,7 +497,7 @@ void DirectorShell::Do(const PublishRoot& effect) {
                               .by_the_book = effect.by_the_book,
                               .time = clock_.Now()};
     const auto sequence = store_.Publish(root);
-    if (sequence.ok()) RecordPublished(build, *sequence);
+    if (sequence.ok()) RecordPublished(build, {.sequence = *sequence, .root = effect.root});
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
     if (!sequence.ok())
@@ -515,18 +511,101 @@ void DirectorShell::Do(const PublishRoot& effect) {
 
 void DirectorShell::Do(const Notify& effect) {
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
+    if (failed->package.valid()) NoteFailure(*failed);
     listener_.OnFailed(failed->package.valid() ? core_->NameOf(failed->package) : "",
                        failed->platform ? PlatformName(*failed->platform) : "", *failed);
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
     listener_.OnWarning(core_->NameOf(warned->package),
                         warned->platform ? PlatformName(*warned->platform) : "", warned->text);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
-    if (const StoredResultPtr stored = results_.Get(done->result))
+    if (const StoredResultPtr stored = results_.Get(done->result)) {
+      NoteDone(*stored);
       listener_.OnDone(*stored, done->source);
+    }
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     ended_ = *ended;
   }
 }
+
+void DirectorShell::NoteFailure(const PackageFailed& failed) {
+  const FailureRecord record{.cook = options_.core.term,
+                             .time = clock_.Now(),
+                             .stage = std::string(StageName(failed.stage)),
+                             .error = failed.error,
+                             .log = failed.log,
+                             .cause = std::string(FailureCauseName(failed.cause)),
+                             .worker = failed.worker.valid() ? WorkerName(failed.worker) : "",
+                             .attempt = failed.attempt,
+                             .attempts = failed.attempts,
+                             .own_faults = failed.own_faults,
+                             .infrastructure_faults = failed.infrastructure_faults};
+  for (PlatformIndex p = 0; p < options_.core.platform_count; ++p) {
+    if (!failed.platform ? (request_.platforms & MaskOf(p)) == 0 : *failed.platform != p) continue;
+    const std::pair<std::string, std::string> where(core_->NameOf(failed.package), PlatformName(p));
+    pending_failures_[where] = record;
+    known_failures_.insert(where);
+  }
+}
+
+void DirectorShell::NoteDone(const StoredResult& result) {
+  const std::pair<std::string, std::string> where(result.package, result.platform_name);
+  if (known_failures_.erase(where) > 0 || result.has_failed_before)
+    pending_failures_[where] = std::nullopt;
+}
+
+std::vector<FailureUpdate> DirectorShell::TakeFailures() {
+  std::vector<FailureUpdate> updates;
+  for (auto& [where, failure] : pending_failures_)
+    updates.push_back({where.first, where.second, std::move(failure)});
+  pending_failures_.clear();
+  return updates;
+}
+
+// After the cook: page by page, so that nothing holds them all.
+absl::Status DirectorShell::RecordInstigators() {
+  std::vector<bool> has_reason(core_->package_count());
+  QueryAsked ask{.about = QueryAsked::About::kInstigators};
+  // A package's reasons may be told over several pages: the last one waits for the next page.
+  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> records;
+  PackageId last;
+  while (true) {
+    reply_.reset();
+    StepCore(ask);
+    if (!reply_ || !reply_->error.empty())
+      return absl::InternalError("the core did not say why packages are in the cook");
+    for (const Reply::Reason& reason : reply_->reasons) {
+      if (reason.package != last)
+        records.emplace_back(core_->NameOf(reason.package), std::vector<InstigatorRecord>());
+      last = reason.package;
+      has_reason[last.index()] = true;
+      records.back().second.push_back(
+          {static_cast<uint8_t>(reason.why.category),
+           reason.why.referencer.valid() ? core_->NameOf(reason.why.referencer) : ""});
+    }
+    const bool is_last = !reply_->next;
+    const size_t whole = is_last || records.empty() ? records.size() : records.size() - 1;
+    RETURN_IF_ERROR(journal_.RecordInstigators(std::span(records).first(whole)));
+    records.erase(records.begin(), records.begin() + static_cast<ptrdiff_t>(whole));
+    if (is_last) break;
+    ask.cursor = *reply_->next;
+  }
+  const bool is_whole =
+      !ended_->is_interrupted && !ended_->is_fail_fast && ended_->infrastructure_error.empty();
+  return request_.by_the_book && is_whole ? ForgetInstigators(has_reason) : absl::OkStatus();
+}
+
+// Packages that the last cook by the book held and this one does not are in no cook any more.
+absl::Status DirectorShell::ForgetInstigators(const std::vector<bool>& has_reason) {
+  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> gone;
+  RETURN_IF_ERROR(journal_.ForEach([&](std::string_view name, const PackageRecord& record) {
+    const PackageId id = core_->Find(name);
+    if (record.instigators.empty() || (id.valid() && has_reason[id.index()])) return;
+    gone.emplace_back(std::string(name), std::vector<InstigatorRecord>());
+  }));
+  return journal_.RecordInstigators(gone);
+}
+
+void DirectorShell::Do(const Reply& effect) { reply_ = effect; }
 
 std::string DirectorShell::PlatformName(PlatformIndex platform) const {
   return world_.Get()->project->platforms[platform].name;

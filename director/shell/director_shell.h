@@ -66,7 +66,7 @@ struct ShellListener {
   virtual void OnWarning(const std::string& package, const std::string& platform,
                          const std::string& text) = 0;
   virtual void OnDone(const StoredResult& result, ResultSource source) = 0;
-  virtual void OnProgress(const Counters& counters) = 0;
+  virtual void OnProgress(const Counters& counters, const Progress& progress) = 0;
 };
 
 // How often executors gave memory back between two jobs, by reason; proto/galley/v1/worker.proto.
@@ -84,9 +84,8 @@ struct ShellOutcome {
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
   Collections collections;
-  WorldPtr world;  // as it was at the end
-  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>>
-      instigators;  // of every package in the cook
+  WorldPtr world;           // as it was at the end
+  absl::Status remembered;  // whether the journal learned why each package is in the cook
 };
 
 class DirectorShell {
@@ -111,6 +110,7 @@ class DirectorShell {
   void StepCore(const Event& event);
 
   void Execute(std::vector<Effect>& effects);
+  void Do(const Reply& effect);
   void Do(const LookUp& effect);
   void Do(const Desire& effect);
   void Do(const Spawn& effect);
@@ -133,13 +133,18 @@ class DirectorShell {
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
-  void RecordPublished(const BuildRoot& build, uint64_t sequence);
+  void RecordPublished(const BuildRoot& build, const PublishedIn& in);
+  void NoteFailure(const PackageFailed& failed);
+  void NoteDone(const StoredResult& result);
+  std::vector<FailureUpdate> TakeFailures();
   struct Successor {
     WorldPtr world;
     FilesChanged event;
   };
   absl::StatusOr<Successor> MakeSuccessor(const std::vector<std::string>& paths);
   void TakeSuccessor(Successor successor);
+  absl::Status RecordInstigators();
+  absl::Status ForgetInstigators(const std::vector<bool>& has_reason);
   void RunLookUps(std::vector<LookUpItem> items);
   void TakeLookedUp(LookedUp answer);
   void TakeReports(WorkerReported reported, uint64_t world_number);
@@ -185,7 +190,11 @@ class DirectorShell {
   uint64_t bytes_deduplicated_ = 0;
   std::optional<CookEnded> ended_;
   absl::Time last_progress_ = absl::InfinitePast();
-  bool by_the_book_ = false;
+  CookRequested request_;
+  std::optional<Reply> reply_;
+  // What the journal is to learn with the next commit, by package and platform, and what it knows.
+  std::map<std::pair<std::string, std::string>, std::optional<FailureRecord>> pending_failures_;
+  std::set<std::pair<std::string, std::string>> known_failures_;
 
   // Last, so that they end before what their callbacks use.
   TaskThread look_up_thread_;

@@ -59,6 +59,7 @@ struct LookUpRunner::Question {
   Digest weak_key;
   std::string trust_domain;
   std::optional<Digest> published_key;
+  bool has_failed_before = false;
   LookedUp::Miss miss;
   struct Candidate {
     std::vector<record::Observed> observed;
@@ -137,6 +138,7 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
   stored->observed = old.observed;
   stored->last_cook = old.last_cook;
   stored->is_in_journal = true;
+  stored->has_failed_before = record.failures.contains(platform_name);
   const bool is_up_to_date = old.published_key == old.action_key;
   stored->is_published = is_up_to_date;
   answer.outcome = LookedUp::Hit{deps_.results->Add(std::move(stored)), is_up_to_date};
@@ -184,6 +186,8 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
             .weak_key = record::WeakKey(**source, (*item.recipes)[platform].digest, domain),
             .trust_domain = domain,
             .published_key = PublishedKey(record, world->project->platforms[platform].name),
+            .has_failed_before =
+                record && record->failures.contains(world->project->platforms[platform].name),
             .miss = miss});
       }
     }
@@ -300,6 +304,7 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
       stored->weak_key = question.weak_key;
       stored->action_key = chosen->action_key;
       stored->observed = chosen->observed;
+      stored->has_failed_before = question.has_failed_before;
       stored->last_cook.source = "cached";
       stored->last_cook.worker = chosen->result->provenance.worker;
       const bool is_up_to_date = question.published_key == chosen->action_key;

@@ -69,7 +69,10 @@ class LookUpTest : public ShellTest {
     return update.record.action_key;
   }
   void Publish(const Digest& key) {
-    ASSERT_TRUE(journal_->RecordPublished("windows", 1, {{{std::string(kPackage), key}}}).ok());
+    ASSERT_TRUE(
+        journal_
+            ->RecordPublished("windows", {7, Digest::Of("root")}, {{{std::string(kPackage), key}}})
+            .ok());
   }
   void Distrust() {
     ASSERT_TRUE(journal_->Invalidate({{std::string(kPackage)}}, journal_->meta()).ok());

@@ -32,9 +32,10 @@ struct StoredResult {
   std::vector<record::Observed> observed;
   std::vector<std::pair<Digest, store::BlobLocation>> blobs;  // written for it, not yet committed
   LastCook last_cook;
-  bool is_in_journal = false;  // as it stands
-  bool is_published = false;   // its key is that of the root last published for this platform, and
-                               // the journal says so
+  bool is_in_journal = false;      // as it stands
+  bool has_failed_before = false;  // the journal knows of a failure of this platform
+  bool is_published = false;  // its key is that of the root last published for this platform, and
+                              // the journal says so
 };
 using StoredResultPtr = std::shared_ptr<const StoredResult>;
 

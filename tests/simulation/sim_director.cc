@@ -537,7 +537,7 @@ void SimDirector::CommitPending() {
     if (deps_.faults.Happens(Fault::kClockJumped, 10))
       wall_offset_ += (deps_.random.Percent(50) ? 1 : -1) * absl::Hours(1);
     CommitOutcome outcome = CommitGroup(
-        store_, journal_, results_, persist,
+        store_, journal_, results_, persist, {.cook = term()},
         [this](const StoredResult& stored) { return FilesHold(*commit_snapshot_, stored); },
         deps_.schedule.now() + wall_offset_);
     After(deps_.random.Some(20), [this, outcome = std::move(outcome)] {
@@ -660,7 +660,8 @@ void SimDirector::Do(const PublishRoot& effect) {
       std::vector<std::pair<std::string, std::optional<Digest>>> keys;
       for (const auto& [package, result] : build.packages)
         keys.emplace_back(core_->NameOf(package), results_.Get(result)->action_key);
-      (void)journal_.RecordPublished(World::PlatformName(effect.platform), keys);
+      (void)journal_.RecordPublished(World::PlatformName(effect.platform),
+                                     {.sequence = *sequence, .root = effect.root}, keys);
     } else {
       event.error = "publishing the root: " + std::string(sequence.status().message());
     }

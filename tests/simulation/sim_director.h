@@ -109,6 +109,7 @@ class SimDirector {
   void Do(const director::BuildRoot& effect);
   void Do(const director::PublishRoot& effect);
   void Do(const director::Notify& effect);
+  void Do(const director::Reply&) {}
 
   director::LookedUp::Item LookUpOne(const director::LookUp::Item& item, uint32_t platform);
   std::optional<director::LookedUp::Item> FromJournal(const director::LookUp::Item& item,

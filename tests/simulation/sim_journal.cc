@@ -79,6 +79,7 @@ void SimJournal::Apply(const Batch& batch) {
 
 absl::Status SimJournal::Write(const Batch& batch, bool sync) {
   if (batch.empty()) return absl::OkStatus();
+  if (may_write_) RETURN_IF_ERROR(may_write_());
   WireWriter frame;
   for (const auto& [key, value] : batch) {
     frame.Element(1, key);
@@ -107,9 +108,14 @@ absl::StatusOr<std::optional<PackageRecord>> SimJournal::Find(std::string_view p
         ASSIGN_OR_RETURN(record.platforms[platform], DecodePlatformRecord(at->second));
         const auto published = entries_.find(PackageKey(package, kPublishedTag, platform));
         if (published != entries_.end()) {
-          ASSIGN_OR_RETURN(record.platforms[platform].published_key,
-                           DecodeDigest(published->second));
+          ASSIGN_OR_RETURN(const Published held, DecodePublished(published->second));
+          record.platforms[platform].published_key = held.key;
+          record.platforms[platform].published_in = held.in;
         }
+        break;
+      }
+      case kFailureTag: {
+        ASSIGN_OR_RETURN(record.failures[platform], DecodeFailure(at->second));
         break;
       }
       case kUntrustedTag:
@@ -119,8 +125,15 @@ absl::StatusOr<std::optional<PackageRecord>> SimJournal::Find(std::string_view p
         break;
     }
   }
-  if (record.platforms.empty() && record.instigators.empty()) return std::nullopt;
+  if (record.platforms.empty() && record.instigators.empty() && record.failures.empty())
+    return std::nullopt;
   return record;
+}
+
+absl::StatusOr<std::vector<InstigatorRecord>> SimJournal::InstigatorsOf(std::string_view package) {
+  const auto found = entries_.find(PackageKey(package, kInstigatorsTag, {}));
+  if (found == entries_.end()) return std::vector<InstigatorRecord>();
+  return DecodeInstigators(found->second);
 }
 
 absl::Status SimJournal::ForEach(
@@ -177,15 +190,25 @@ absl::Status SimJournal::Record(std::span<const JournalUpdate> updates, bool syn
     batch.emplace_back(PackageKey(update.package, kUntrustedTag, update.platform),
                        record.is_trusted ? std::nullopt : std::optional<std::string>(""));
     batch.emplace_back(PackageKey(update.package, kPublishedTag, update.platform),
-                       record.published_key
-                           ? std::optional<std::string>(EncodeDigest(*record.published_key))
-                           : std::nullopt);
+                       record.published_key ? std::optional<std::string>(EncodePublished(
+                                                  {*record.published_key, record.published_in}))
+                                            : std::nullopt);
+    batch.emplace_back(PackageKey(update.package, kFailureTag, update.platform), std::nullopt);
     // Entries of older records stay: they name packages that need not be looked at, no more.
     ASSIGN_OR_RETURN(const IndexEntries entries, EntriesOf(update));
     for (const std::string& prefix : IndexPrefixes(entries))
       batch.emplace_back(prefix + update.package, "");
   }
   return Write(batch, sync);
+}
+
+absl::Status SimJournal::RecordFailures(std::span<const FailureUpdate> updates) {
+  Batch batch;
+  for (const FailureUpdate& update : updates)
+    batch.emplace_back(
+        PackageKey(update.package, kFailureTag, update.platform),
+        update.failure ? std::optional<std::string>(EncodeFailure(*update.failure)) : std::nullopt);
+  return Write(batch, false);
 }
 
 absl::Status SimJournal::RecordInstigators(
@@ -197,14 +220,22 @@ absl::Status SimJournal::RecordInstigators(
 }
 
 absl::Status SimJournal::RecordPublished(
-    std::string_view platform,
+    std::string_view platform, const PublishedIn& in,
     std::span<const std::pair<std::string, std::optional<Digest>>> keys) {
   Batch batch;
   for (const auto& [package, key] : keys) {
-    batch.emplace_back(PackageKey(package, kPublishedTag, platform),
-                       key ? std::optional<std::string>(EncodeDigest(*key)) : std::nullopt);
+    batch.emplace_back(
+        PackageKey(package, kPublishedTag, platform),
+        key ? std::optional<std::string>(EncodePublished({*key, in})) : std::nullopt);
   }
+  batch.emplace_back(PublishedSequenceKey(platform), EncodeSequence(in.sequence));
   return Write(batch, true);
+}
+
+absl::StatusOr<uint64_t> SimJournal::PublishedSequence(std::string_view platform) {
+  const auto found = entries_.find(PublishedSequenceKey(platform));
+  if (found == entries_.end()) return 0;
+  return DecodeSequence(found->second);
 }
 
 absl::Status SimJournal::Forget(std::span<const std::string> packages) {

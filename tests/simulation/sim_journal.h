@@ -3,6 +3,7 @@
 // before it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ class SimJournal final : public director::Journal {
   const director::JournalMeta& meta() const override { return meta_; }
   absl::Status SetMeta(const director::JournalMeta& meta) override { return Invalidate({}, meta); }
   absl::StatusOr<std::optional<director::PackageRecord>> Find(std::string_view package) override;
+  absl::StatusOr<std::vector<director::InstigatorRecord>> InstigatorsOf(
+      std::string_view package) override;
   absl::Status ForEach(
       const std::function<void(std::string_view, director::PackageRecord)>& visit) override;
   absl::StatusOr<std::vector<std::string>> Affected(
@@ -27,13 +30,18 @@ class SimJournal final : public director::Journal {
   absl::Status Invalidate(std::span<const std::string> packages,
                           const director::JournalMeta& meta) override;
   absl::Status Record(std::span<const director::JournalUpdate> updates, bool sync) override;
+  absl::Status RecordFailures(std::span<const director::FailureUpdate> updates) override;
   absl::Status RecordInstigators(
       std::span<const std::pair<std::string, std::vector<director::InstigatorRecord>>> updates)
       override;
   absl::Status RecordPublished(
-      std::string_view platform,
+      std::string_view platform, const director::PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override;
+  absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override;
   absl::Status Forget(std::span<const std::string> packages) override;
+  void Fence(std::function<absl::Status()> may_write) override {
+    may_write_ = std::move(may_write);
+  }
 
  private:
   using Batch = std::vector<std::pair<std::string, std::optional<std::string>>>;
@@ -44,6 +52,7 @@ class SimJournal final : public director::Journal {
   Disk& disk_;
   std::map<std::string, std::string> entries_;
   director::JournalMeta meta_;
+  std::function<absl::Status()> may_write_;
 };
 
 }  // namespace galley::simulation

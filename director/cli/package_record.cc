@@ -1,0 +1,42 @@
+#include "director/cli/package_record.h"
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "director/cli/virtual_path.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+
+absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
+                                          const std::string& argument) {
+  OpenedPackage opened;
+  ASSIGN_OR_RETURN(opened.project, OpenProject(options));
+  ASSIGN_OR_RETURN(opened.package, ToVirtual(opened.project, argument));
+  if (!FileExists(JoinPath(opened.project.state_directory(), "journal"))) {
+    return absl::InvalidArgumentError("nothing was cooked yet in this project: run `galley cook`");
+  }
+  ASSIGN_OR_RETURN(opened.journal, director::Journal::Open(opened.project.state_directory(), true));
+  ASSIGN_OR_RETURN(auto record, opened.journal->Find(opened.package));
+  if (!record) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} was in no cook of this project yet (a package is named with its extension: "
+                    "/Game/x.png)",
+                    opened.package));
+  }
+  opened.record = std::move(*record);
+  return opened;
+}
+
+std::string UnknownPlatform(const project::Project& project, const std::string& platform) {
+  std::string known;
+  for (const project::Platform& one : project.platforms) {
+    if (one.name == platform) return {};
+    known += (known.empty() ? "" : ", ") + one.name;
+  }
+  return platform.empty()
+             ? ""
+             : fmt::format("--platform {}: galley.toml has no such platform (it has {})", platform,
+                           known);
+}
+
+}  // namespace galley::cli

@@ -1,0 +1,29 @@
+// What the journal knows of a package that was named on the command line.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/project/project.h"
+#include "director/cli/global_options.h"
+#include "director/journal/journal.h"
+
+namespace galley::cli {
+
+struct OpenedPackage {
+  project::Project project;
+  std::unique_ptr<director::Journal> journal;  // for reading
+  std::string package;                         // virtual
+  director::PackageRecord record;
+};
+
+// INVALID_ARGUMENT: no project, no cook yet, or the package was in none.
+absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
+                                          const std::string& argument);
+
+// Empty, or what to say: the project has no platform of this name. An empty name is none to look
+// for.
+std::string UnknownPlatform(const project::Project& project, const std::string& platform);
+
+}  // namespace galley::cli

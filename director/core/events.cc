@@ -1,0 +1,37 @@
+#include "director/core/events.h"
+
+namespace galley::director {
+
+std::string_view StageName(Stage stage) {
+  switch (stage) {
+    case Stage::kRequest:
+      return "request";
+    case Stage::kLoad:
+      return "load";
+    case Stage::kSave:
+      return "save";
+    case Stage::kCommit:
+      return "commit";
+    case Stage::kStage:
+      return "stage";
+  }
+  return "save";
+}
+
+std::string_view FailureCauseName(FailureCause cause) {
+  switch (cause) {
+    case FailureCause::kProject:
+      return "project";
+    case FailureCause::kVerdict:
+      return "verdict";
+    case FailureCause::kPackage:
+      return "package";
+    case FailureCause::kRefused:
+      return "refused";
+    case FailureCause::kMachine:
+      return "machine";
+  }
+  return "project";
+}
+
+}  // namespace galley::director

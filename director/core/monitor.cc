@@ -1,0 +1,90 @@
+#include "director/core/monitor.h"
+
+#include <algorithm>
+
+namespace galley::director {
+namespace {
+
+// Costs that come out otherwise by more than this tell of a mistake, not of the machine.
+constexpr double kCorrectionMax = 10;
+
+}  // namespace
+
+void Monitor::Clear() { *this = Monitor(); }
+
+void Monitor::Advance(absl::Time now) {
+  if (!begun_) begun_ = now;
+  now_ = now;
+  const absl::Duration bucket_length = kWindow / static_cast<int64_t>(kBuckets);
+  const int64_t bucket = (now - *begun_) / bucket_length;
+  const int64_t passed = std::min<int64_t>(bucket - bucket_, kBuckets);
+  for (int64_t i = 1; i <= passed; ++i) {
+    Bucket& old = buckets_[static_cast<size_t>(bucket_ + i) % kBuckets];
+    sum_.results -= old.results;
+    sum_.cooked -= old.cooked;
+    old = Bucket();
+  }
+  bucket_ = bucket;
+}
+
+void Monitor::CountResult(bool is_cooked) {
+  Bucket& bucket = buckets_[static_cast<size_t>(bucket_) % kBuckets];
+  ++bucket.results;
+  ++sum_.results;
+  bucket.cooked += is_cooked;
+  sum_.cooked += is_cooked;
+}
+
+void Monitor::AddExpected(absl::Duration cost) {
+  ++to_cook_;
+  expected_ += cost;
+}
+
+void Monitor::RemoveExpected(absl::Duration cost) {
+  --to_cook_;
+  expected_ -= cost;
+}
+
+void Monitor::Measured(absl::Duration expected, absl::Duration measured) {
+  attempts_expected_ += expected;
+  attempts_measured_ += measured;
+}
+
+uint32_t Monitor::InCook() const {
+  uint32_t count = 0;
+  for (const auto& urgencies : packages_) {
+    for (const uint32_t one : urgencies) count += one;
+  }
+  return count;
+}
+
+double Monitor::Correction() const {
+  if (attempts_expected_ <= absl::ZeroDuration()) return 1;
+  return std::clamp(absl::FDivDuration(attempts_measured_, attempts_expected_), 1 / kCorrectionMax,
+                    kCorrectionMax);
+}
+
+Progress Monitor::View(uint32_t slots) const {
+  Progress view{.packages = packages_, .to_cook = to_cook_};
+  const uint32_t in_cook = InCook();
+  view.unknown = in_cook - std::min(in_cook, over_ + to_cook_);
+  if (begun_) {
+    // The present bucket is not over: the window is as long as what it has seen.
+    const absl::Duration seen = std::min(now_ - *begun_, kWindow);
+    if (seen > absl::ZeroDuration()) {
+      view.results_per_second = sum_.results / absl::ToDoubleSeconds(seen);
+      view.cooked_per_second = sum_.cooked / absl::ToDoubleSeconds(seen);
+    }
+  }
+  if (over_ == 0 && to_cook_ == 0) return view;
+  absl::Duration left = expected_ * Correction();
+  if (over_ > 0) {
+    left += attempts_measured_ / over_ * view.unknown;
+  } else {
+    left += left / to_cook_ * view.unknown;
+  }
+  view.left = left / std::max(slots, 1u);
+  return view;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,88 @@
+// Monitor: what a cook has come to and what is left of it, kept by the door through which every
+// change goes (Lifecycle). CheckInvariants recomputes what can be recomputed.
+//
+// Rates are of a sliding window of time, which Advance is told. The time left is the expected cost
+// of the packages that are known to be cooked, as far as costs came out as expected in this cook,
+// and for each package of which nothing is known yet (it may be up to date) the mean of those that
+// are over; shared by the workers' slots. It is a sum over slots: a last long job makes it longer.
+//
+// Cost: O(1) for each change and each question.   Threads: none; owned by CookCore.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "director/core/events.h"
+#include "director/core/package_state.h"
+
+namespace galley::director {
+
+inline constexpr size_t kUrgencyCount = 4;
+
+// For people.
+struct Progress {
+  // Packages in the cook, by State and Urgency.
+  std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages{};
+  double results_per_second = 0;  // done or failed, in the window
+  double cooked_per_second = 0;
+  uint32_t to_cook = 0;                // packages that are known to be cooked, and are not yet
+  uint32_t unknown = 0;                // packages of which nothing is known yet
+  std::optional<absl::Duration> left;  // nothing to tell it by: nullopt
+};
+
+class Monitor {
+ public:
+  static constexpr absl::Duration kWindow = absl::Seconds(10);
+
+  // REQUIRES: `now` does not go back.
+  void Advance(absl::Time now);
+  void Clear();
+
+  void Enter(State state, Urgency urgency) { ++Count(state, urgency); }
+  void Leave(State state, Urgency urgency) { --Count(state, urgency); }
+  // A package is over, or is not over after all.
+  void CountOver(bool is_over) { over_ += is_over ? 1u : ~0u; }
+  // A platform has a result (`is_cooked`: a cooker made it) or failed; what is taken back again
+  // does not change what the window saw.
+  void CountResult(bool is_cooked);
+  // A package is known to be cooked, or is so no longer, for that much.
+  void AddExpected(absl::Duration cost);
+  void RemoveExpected(absl::Duration cost);
+  // A whole attempt took so long.
+  void Measured(absl::Duration expected, absl::Duration measured);
+
+  Progress View(uint32_t slots) const;
+  uint32_t over() const { return over_; }
+  uint32_t to_cook() const { return to_cook_; }
+  absl::Duration expected() const { return expected_; }
+
+ private:
+  static constexpr size_t kBuckets = 20;
+  struct Bucket {
+    uint32_t results = 0;
+    uint32_t cooked = 0;
+  };
+
+  uint32_t& Count(State state, Urgency urgency) {
+    return packages_[static_cast<size_t>(state)][static_cast<size_t>(urgency)];
+  }
+  uint32_t InCook() const;
+  double Correction() const;
+
+  std::array<std::array<uint32_t, kUrgencyCount>, kStateCount> packages_{};
+  uint32_t over_ = 0;
+  uint32_t to_cook_ = 0;
+  absl::Duration expected_;  // of these
+  absl::Duration attempts_expected_, attempts_measured_;
+
+  std::optional<absl::Time> begun_;
+  absl::Time now_;
+  int64_t bucket_ = 0;  // number of the present one since begun_
+  std::array<Bucket, kBuckets> buckets_{};
+  Bucket sum_;  // of all
+};
+
+}  // namespace galley::director

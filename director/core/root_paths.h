@@ -1,0 +1,55 @@
+// Root paths: every chain of instigators from a package back to a root cause, shortest first.
+//
+// A path visits no package twice. There may be as many as the graph allows, so they are made one
+// after the other (best-first, guided by each package's exact distance to a root cause) and only
+// as many as are asked for. The order depends on the graph alone, so the paths after a page are
+// asked for by how many came before.
+//
+// Cost: O(ancestors + edges among them) for the distances, then about O(path length * fan-in) a
+// path. Bounded by RootPathsOptions; what a bound cuts off is said. Threads: none.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "director/core/events.h"
+
+namespace galley::director {
+
+// Why a package is in the cook, by name. An empty referencer: a root cause.
+struct NamedInstigator {
+  InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
+  std::string referencer;
+  auto operator<=>(const NamedInstigator&) const = default;
+};
+
+// One package of a path, and what it is in the cook for: because of the next, or, of the last, the
+// root cause itself.
+struct RootPathStep {
+  std::string package;
+  InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
+  bool operator==(const RootPathStep&) const = default;
+};
+using RootPath = std::vector<RootPathStep>;
+
+struct RootPathsOptions {
+  size_t skip = 0;
+  size_t limit = 20;
+  size_t packages_max = 100'000;  // looked at, nearest first
+  size_t steps_max = 1'000'000;   // tried
+};
+
+struct RootPaths {
+  std::vector<RootPath> paths;
+  bool has_more = false;
+  bool is_cut = false;  // a bound was met: more may exist than is said
+};
+
+RootPaths FindRootPaths(
+    const std::string& package,
+    const std::function<std::vector<NamedInstigator>(const std::string& package)>& instigators_of,
+    const RootPathsOptions& options);
+
+}  // namespace galley::director
