@@ -7,6 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/result.h"
 #include "director/cli/commands.h"

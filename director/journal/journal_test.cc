@@ -199,244 +199,246 @@ TEST_F(JournalTest, AFailureStaysUntilItsPlatformIsDoneOrRecorded) {
   EXPECT_EQ(Find("/G/a").failures.size(), 1u);
   Record(Update("/G/a", "linux"));
   EXPECT_EQ(Find("/G/a").failures.size(), 0u);
-  TEST_F(JournalTest, TheSequenceOfTheLastRootIsKeptForEachPlatform) {
-    Open();
-    EXPECT_EQ(journal_->PublishedSequence("linux").value(), 0u);
-    ASSERT_TRUE(journal_->RecordPublished("linux", {7, Digest::Of("root")}, {}).ok());
-    ASSERT_TRUE(journal_->RecordPublished("phone", {300, Digest::Of("root")}, {}).ok());
-    Reopen();
-    EXPECT_EQ(journal_->PublishedSequence("linux").value(), 7u);
-    EXPECT_EQ(journal_->PublishedSequence("phone").value(), 300u);
-  }
+}
 
-  TEST_F(JournalTest, AForgottenPackageIsGoneAndItsNeighboursStay) {
-    Open();
-    for (const char* package : {"/G/a", "/G/a.b", "/G/ab"}) Record(Update(package, "linux"));
-    ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {{.category = 1}}}}}).ok());
-    ASSERT_TRUE(journal_->Forget({{"/G/a", "/G/unknown"}}).ok());
-    EXPECT_FALSE(journal_->Find("/G/a").value().has_value());
-    EXPECT_THAT(Names(), ElementsAre("/G/a.b", "/G/ab"));
-  }
+TEST_F(JournalTest, TheSequenceOfTheLastRootIsKeptForEachPlatform) {
+  Open();
+  EXPECT_EQ(journal_->PublishedSequence("linux").value(), 0u);
+  ASSERT_TRUE(journal_->RecordPublished("linux", {7, Digest::Of("root")}, {}).ok());
+  ASSERT_TRUE(journal_->RecordPublished("phone", {300, Digest::Of("root")}, {}).ok());
+  Reopen();
+  EXPECT_EQ(journal_->PublishedSequence("linux").value(), 7u);
+  EXPECT_EQ(journal_->PublishedSequence("phone").value(), 300u);
+}
 
-  TEST_F(JournalTest, InstigatorsAreReplacedAndVanishWhenEmpty) {
-    Open();
-    ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {{.category = 1}, {.category = 2}}}}}).ok());
-    EXPECT_EQ(Find("/G/a").instigators.size(), 2u);
-    ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {}}}}).ok());
-    EXPECT_FALSE(journal_->Find("/G/a").value().has_value());
-  }
+TEST_F(JournalTest, AForgottenPackageIsGoneAndItsNeighboursStay) {
+  Open();
+  for (const char* package : {"/G/a", "/G/a.b", "/G/ab"}) Record(Update(package, "linux"));
+  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {{.category = 1}}}}}).ok());
+  ASSERT_TRUE(journal_->Forget({{"/G/a", "/G/unknown"}}).ok());
+  EXPECT_FALSE(journal_->Find("/G/a").value().has_value());
+  EXPECT_THAT(Names(), ElementsAre("/G/a.b", "/G/ab"));
+}
 
-  TEST_F(JournalTest, NamesThatCannotBeKeysAreRefusedAndNothingIsWritten) {
-    Open();
-    EXPECT_TRUE(absl::IsInvalidArgument(
-        journal_->Record({{Update("/G/a", "linux"), Update("", "linux")}}, false)));
-    EXPECT_TRUE(absl::IsInvalidArgument(
-        journal_->Record({{Update("/G/a", std::string("l\0x", 3))}}, false)));
-    JournalUpdate update = Update("/G/a", "linux");
-    update.paths.emplace_back("/G/\0b", 5);
-    EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{update}}, false)));
-    EXPECT_THAT(Names(), ElementsAre());
-  }
+TEST_F(JournalTest, InstigatorsAreReplacedAndVanishWhenEmpty) {
+  Open();
+  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {{.category = 1}, {.category = 2}}}}}).ok());
+  EXPECT_EQ(Find("/G/a").instigators.size(), 2u);
+  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/a", {}}}}).ok());
+  EXPECT_FALSE(journal_->Find("/G/a").value().has_value());
+}
 
-  TEST_F(JournalTest, WithoutSpaceNothingIsWrittenAndTheErrorSaysSo) {
-    uint64_t free = 1000;
-    const JournalOptions options{.free_bytes_min = 1001, .free_bytes = [&] { return free; }};
-    EXPECT_TRUE(absl::IsResourceExhausted(OpenJournal(folder_, options).status()));
-    EXPECT_FALSE(FileExists(JoinPath(folder_, "journal")));
-    free = 100'000;
-    journal_ = OpenJournal(folder_, options).value();
-    Record(Update("/G/a", "linux", "old"));
-    free = 1100;  // the margin, but not this batch
-    const absl::Status status = journal_->Record({{Update("/G/a", "linux", "new")}}, true);
-    EXPECT_TRUE(absl::IsResourceExhausted(status));
-    EXPECT_THAT(std::string(status.message()), HasSubstr(folder_));
-    free = 1000;
-    EXPECT_TRUE(absl::IsResourceExhausted(journal_->SetMeta(JournalMeta{.table_file = "new"})));
-    EXPECT_EQ(journal_->meta().table_file, "");
-    EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "old");
-    free = 100'000;
-    Record(Update("/G/a", "linux", "new"));
-    EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "new");
-  }
+TEST_F(JournalTest, NamesThatCannotBeKeysAreRefusedAndNothingIsWritten) {
+  Open();
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      journal_->Record({{Update("/G/a", "linux"), Update("", "linux")}}, false)));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(journal_->Record({{Update("/G/a", std::string("l\0x", 3))}}, false)));
+  JournalUpdate update = Update("/G/a", "linux");
+  update.paths.emplace_back("/G/\0b", 5);
+  EXPECT_TRUE(absl::IsInvalidArgument(journal_->Record({{update}}, false)));
+  EXPECT_THAT(Names(), ElementsAre());
+}
 
-  TEST_F(JournalTest, AJournalOfAnotherVersionIsMovedAside) {
-    Open();
-    Record(Update("/G/a", "linux"));
-    Spoil(kVersionKey, "999");
-    Open();
-    EXPECT_TRUE(HasBroken(1));
-    EXPECT_THAT(Names(), ElementsAre());
-    Spoil(kVersionKey, "0");
-    Open();
-    EXPECT_TRUE(HasBroken(2));
-  }
+TEST_F(JournalTest, WithoutSpaceNothingIsWrittenAndTheErrorSaysSo) {
+  uint64_t free = 1000;
+  const JournalOptions options{.free_bytes_min = 1001, .free_bytes = [&] { return free; }};
+  EXPECT_TRUE(absl::IsResourceExhausted(OpenJournal(folder_, options).status()));
+  EXPECT_FALSE(FileExists(JoinPath(folder_, "journal")));
+  free = 100'000;
+  journal_ = OpenJournal(folder_, options).value();
+  Record(Update("/G/a", "linux", "old"));
+  free = 1100;  // the margin, but not this batch
+  const absl::Status status = journal_->Record({{Update("/G/a", "linux", "new")}}, true);
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(folder_));
+  free = 1000;
+  EXPECT_TRUE(absl::IsResourceExhausted(journal_->SetMeta(JournalMeta{.table_file = "new"})));
+  EXPECT_EQ(journal_->meta().table_file, "");
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "old");
+  free = 100'000;
+  Record(Update("/G/a", "linux", "new"));
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "new");
+}
 
-  TEST_F(JournalTest, AJournalThatRocksDbCannotOpenIsMovedAside) {
-    Open();
-    Record(Update("/G/a", "linux"));
-    journal_.reset();
-    ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "journal/CURRENT"), "rubbish").ok());
-    Open();
-    EXPECT_TRUE(HasBroken(1));
-    EXPECT_THAT(Names(), ElementsAre());
-    Record(Update("/G/a", "linux"));
-  }
+TEST_F(JournalTest, AJournalOfAnotherVersionIsMovedAside) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  Spoil(kVersionKey, "999");
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+  EXPECT_THAT(Names(), ElementsAre());
+  Spoil(kVersionKey, "0");
+  Open();
+  EXPECT_TRUE(HasBroken(2));
+}
 
-  TEST_F(JournalTest, AJournalWithoutItsManifestIsMovedAside) {
-    Open();
-    Record(Update("/G/a", "linux"));
-    journal_.reset();
-    for (const auto& entry : fs::directory_iterator(JoinPath(folder_, "journal"))) {
-      if (entry.path().filename().string().starts_with("MANIFEST")) fs::remove(entry.path());
-    }
-    Open();
-    EXPECT_TRUE(HasBroken(1));
-  }
+TEST_F(JournalTest, AJournalThatRocksDbCannotOpenIsMovedAside) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  journal_.reset();
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "journal/CURRENT"), "rubbish").ok());
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+  EXPECT_THAT(Names(), ElementsAre());
+  Record(Update("/G/a", "linux"));
+}
 
-  TEST_F(JournalTest, AFileInItsPlaceIsMovedAside) {
-    ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "journal"), "not a folder").ok());
-    Open();
-    EXPECT_TRUE(HasBroken(1));
+TEST_F(JournalTest, AJournalWithoutItsManifestIsMovedAside) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  journal_.reset();
+  for (const auto& entry : fs::directory_iterator(JoinPath(folder_, "journal"))) {
+    if (entry.path().filename().string().starts_with("MANIFEST")) fs::remove(entry.path());
   }
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+}
 
-  TEST_F(JournalTest, ADamagedMetaMovesTheJournalAside) {
-    Open();
-    Spoil(kMetaKey, "\xff");
-    Open();
-    EXPECT_TRUE(HasBroken(1));
-    EXPECT_EQ(journal_->meta().table_file, "");
-  }
+TEST_F(JournalTest, AFileInItsPlaceIsMovedAside) {
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "journal"), "not a folder").ok());
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+}
 
-  TEST_F(JournalTest, ADamagedRecordIsDataLossOnceAndTheNextOpenBeginsAnew) {
-    Open();
-    Record(Update("/G/a", "linux"));
-    Spoil(PackageKey("/G/a", kRecordTag, "linux"), "\xff");
-    Open();
-    EXPECT_FALSE(HasBroken(1));
-    const absl::Status status = journal_->ForEach([](std::string_view, PackageRecord) {});
-    EXPECT_TRUE(absl::IsDataLoss(status));
-    EXPECT_THAT(std::string(status.message()), HasSubstr("/G/a"));
-    Reopen();
-    EXPECT_TRUE(HasBroken(1));
-    EXPECT_THAT(Names(), ElementsAre());
-    Reopen();
-    EXPECT_FALSE(HasBroken(2));
-  }
+TEST_F(JournalTest, ADamagedMetaMovesTheJournalAside) {
+  Open();
+  Spoil(kMetaKey, "\xff");
+  Open();
+  EXPECT_TRUE(HasBroken(1));
+  EXPECT_EQ(journal_->meta().table_file, "");
+}
 
-  TEST_F(JournalTest, ASecondWriterIsUnavailableAndNothingIsMoved) {
-    Open();
-    EXPECT_TRUE(absl::IsUnavailable(Journal::Open(folder_).status()));
-    EXPECT_FALSE(HasBroken(1));
-  }
+TEST_F(JournalTest, ADamagedRecordIsDataLossOnceAndTheNextOpenBeginsAnew) {
+  Open();
+  Record(Update("/G/a", "linux"));
+  Spoil(PackageKey("/G/a", kRecordTag, "linux"), "\xff");
+  Open();
+  EXPECT_FALSE(HasBroken(1));
+  const absl::Status status = journal_->ForEach([](std::string_view, PackageRecord) {});
+  EXPECT_TRUE(absl::IsDataLoss(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/G/a"));
+  Reopen();
+  EXPECT_TRUE(HasBroken(1));
+  EXPECT_THAT(Names(), ElementsAre());
+  Reopen();
+  EXPECT_FALSE(HasBroken(2));
+}
 
-  TEST_F(JournalTest, AReaderSeesWhatTheLivingDirectorRecorded) {
-    Open();
-    ASSERT_TRUE(journal_->SetMeta(JournalMeta{.project_id = "p"}).ok());
-    Record(Update("/G/a", "linux"));
-    const auto reader = Journal::Open(folder_, true).value();
-    EXPECT_EQ(reader->meta().project_id, "p");
-    EXPECT_TRUE(reader->Find("/G/a").value().has_value());
-    EXPECT_TRUE(absl::IsFailedPrecondition(reader->Record({{Update("/G/b", "linux")}}, true)));
-    EXPECT_TRUE(absl::IsFailedPrecondition(reader->SetMeta({})));
-  }
+TEST_F(JournalTest, ASecondWriterIsUnavailableAndNothingIsMoved) {
+  Open();
+  EXPECT_TRUE(absl::IsUnavailable(Journal::Open(folder_).status()));
+  EXPECT_FALSE(HasBroken(1));
+}
 
-  TEST_F(JournalTest, AReaderOfNoJournalIsToldSoAndMakesNone) {
-    EXPECT_TRUE(absl::IsNotFound(Journal::Open(folder_, true).status()));
-    EXPECT_FALSE(FileExists(JoinPath(folder_, "journal")));
-  }
+TEST_F(JournalTest, AReaderSeesWhatTheLivingDirectorRecorded) {
+  Open();
+  ASSERT_TRUE(journal_->SetMeta(JournalMeta{.project_id = "p"}).ok());
+  Record(Update("/G/a", "linux"));
+  const auto reader = Journal::Open(folder_, true).value();
+  EXPECT_EQ(reader->meta().project_id, "p");
+  EXPECT_TRUE(reader->Find("/G/a").value().has_value());
+  EXPECT_TRUE(absl::IsFailedPrecondition(reader->Record({{Update("/G/b", "linux")}}, true)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(reader->SetMeta({})));
+}
 
-  TEST_F(JournalTest, ManyRecordsAreScannedInOrder) {
-    Open();
-    std::vector<JournalUpdate> updates;
-    for (int i = 0; i < 20'000; ++i) {
-      updates.push_back(
-          Update(fmt::format("/G/props/object_{:06}.png", i), "linux", std::string(300, 'r')));
-      updates.back().record.recipe_bytes = std::string(200, 'x');
-    }
-    ASSERT_TRUE(journal_->Record(updates, false).ok());
-    const absl::Time begin = absl::Now();
-    size_t count = 0;
-    std::string before;
-    ASSERT_TRUE(journal_
-                    ->ForEach([&](std::string_view name, PackageRecord) {
-                      EXPECT_LT(before, name);
-                      before.assign(name);
-                      ++count;
-                    })
-                    .ok());
-    EXPECT_EQ(count, 20'000u);
-    RecordProperty("scan_us", static_cast<int>(absl::ToInt64Microseconds(absl::Now() - begin)));
-  }
+TEST_F(JournalTest, AReaderOfNoJournalIsToldSoAndMakesNone) {
+  EXPECT_TRUE(absl::IsNotFound(Journal::Open(folder_, true).status()));
+  EXPECT_FALSE(FileExists(JoinPath(folder_, "journal")));
+}
 
-  TEST_F(JournalTest, IndexOfJoinsAskedPathsToThePackagesFolder) {
-    using record::ObservationKind;
-    const std::vector<record::Observed> observed = {
-        {{ObservationKind::kFile, "../inc/a.glsl", ""}, "absent"},
-        {{ObservationKind::kFile, "/E/b", ""}, "absent"},
-        {{ObservationKind::kExists, "c", ""}, "absent"},
-        {{ObservationKind::kFile, "../../../out", ""}, "absent"},
-        {{ObservationKind::kList, "d", ""}, "absent"},
-        {{ObservationKind::kGlob, "/E", "*.x"}, ""},
-        {{ObservationKind::kTool, "tools/t", ""}, "absent"},
-        {{ObservationKind::kEnv, "HOME", ""}, "unset"}};
-    std::vector<std::string> paths = {"left over"};
-    std::vector<std::string> folders = {"left over"};
-    IndexOf("/G/s/x.frag", observed, paths, folders);
-    EXPECT_THAT(paths, ElementsAre("/E/b", "/G/inc/a.glsl", "/G/s/c", "/G/s/x.frag"));
-    EXPECT_THAT(folders, ElementsAre("/E", "/G/s/d"));
+TEST_F(JournalTest, ManyRecordsAreScannedInOrder) {
+  Open();
+  std::vector<JournalUpdate> updates;
+  for (int i = 0; i < 20'000; ++i) {
+    updates.push_back(
+        Update(fmt::format("/G/props/object_{:06}.png", i), "linux", std::string(300, 'r')));
+    updates.back().record.recipe_bytes = std::string(200, 'x');
   }
+  ASSERT_TRUE(journal_->Record(updates, false).ok());
+  const absl::Time begin = absl::Now();
+  size_t count = 0;
+  std::string before;
+  ASSERT_TRUE(journal_
+                  ->ForEach([&](std::string_view name, PackageRecord) {
+                    EXPECT_LT(before, name);
+                    before.assign(name);
+                    ++count;
+                  })
+                  .ok());
+  EXPECT_EQ(count, 20'000u);
+  RecordProperty("scan_us", static_cast<int>(absl::ToInt64Microseconds(absl::Now() - begin)));
+}
 
-  TEST_F(JournalTest, OneDirectorHoldsTheProject) {
-    auto lock = ProjectLock::TryAcquire(folder_);
-    ASSERT_TRUE(lock.ok());
-    const absl::Status second = ProjectLock::TryAcquire(folder_).status();
-    EXPECT_TRUE(absl::IsAlreadyExists(second));
-    EXPECT_THAT(std::string(second.message()), HasSubstr(fmt::format("process {}", ::getpid())));
-    lock->reset();
-    EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
-  }
+TEST_F(JournalTest, IndexOfJoinsAskedPathsToThePackagesFolder) {
+  using record::ObservationKind;
+  const std::vector<record::Observed> observed = {
+      {{ObservationKind::kFile, "../inc/a.glsl", ""}, "absent"},
+      {{ObservationKind::kFile, "/E/b", ""}, "absent"},
+      {{ObservationKind::kExists, "c", ""}, "absent"},
+      {{ObservationKind::kFile, "../../../out", ""}, "absent"},
+      {{ObservationKind::kList, "d", ""}, "absent"},
+      {{ObservationKind::kGlob, "/E", "*.x"}, ""},
+      {{ObservationKind::kTool, "tools/t", ""}, "absent"},
+      {{ObservationKind::kEnv, "HOME", ""}, "unset"}};
+  std::vector<std::string> paths = {"left over"};
+  std::vector<std::string> folders = {"left over"};
+  IndexOf("/G/s/x.frag", observed, paths, folders);
+  EXPECT_THAT(paths, ElementsAre("/E/b", "/G/inc/a.glsl", "/G/s/c", "/G/s/x.frag"));
+  EXPECT_THAT(folders, ElementsAre("/E", "/G/s/d"));
+}
 
-  TEST_F(JournalTest, WhoWasRobbedOfTheLockSeesItEvenWhenTheRobberIsGone) {
-    auto lock = ProjectLock::TryAcquire(folder_).value();
-    EXPECT_TRUE(lock->Check().ok());
-    ASSERT_TRUE(lock->SetTerm(7).ok());
-    EXPECT_TRUE(lock->Check().ok());
-    EXPECT_EQ(ReadFile(JoinPath(folder_, "lock")).value(), fmt::format("{} term 7\n", ::getpid()));
-    ASSERT_TRUE(RemoveAll(JoinPath(folder_, "lock")).ok());
-    EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
-    auto robber = ProjectLock::TryAcquire(folder_).value();
-    EXPECT_TRUE(robber->Check().ok());
-    EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
-    robber.reset();
-    EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
-    lock.reset();
-  }
+TEST_F(JournalTest, OneDirectorHoldsTheProject) {
+  auto lock = ProjectLock::TryAcquire(folder_);
+  ASSERT_TRUE(lock.ok());
+  const absl::Status second = ProjectLock::TryAcquire(folder_).status();
+  EXPECT_TRUE(absl::IsAlreadyExists(second));
+  EXPECT_THAT(std::string(second.message()), HasSubstr(fmt::format("process {}", ::getpid())));
+  lock->reset();
+  EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
+}
 
-  TEST_F(JournalTest, AFileSystemThatForgetsTheLockDoesNotMakeTwoDirectors) {
-    auto lock = ProjectLock::TryAcquire(folder_).value();
-    ASSERT_TRUE(lock->SetTerm(7).ok());
-    ASSERT_EQ(::truncate(JoinPath(folder_, "lock").c_str(), 0), 0);  // as another does who has it
-    EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
-  }
+TEST_F(JournalTest, WhoWasRobbedOfTheLockSeesItEvenWhenTheRobberIsGone) {
+  auto lock = ProjectLock::TryAcquire(folder_).value();
+  EXPECT_TRUE(lock->Check().ok());
+  ASSERT_TRUE(lock->SetTerm(7).ok());
+  EXPECT_TRUE(lock->Check().ok());
+  EXPECT_EQ(ReadFile(JoinPath(folder_, "lock")).value(), fmt::format("{} term 7\n", ::getpid()));
+  ASSERT_TRUE(RemoveAll(JoinPath(folder_, "lock")).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
+  auto robber = ProjectLock::TryAcquire(folder_).value();
+  EXPECT_TRUE(robber->Check().ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
+  robber.reset();
+  EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
+  lock.reset();
+}
 
-  TEST_F(JournalTest, WhoWasOvertakenWritesNothing) {
-    Open();
-    Record(Update("/G/a", "linux", "old"));
-    absl::Status answer = absl::FailedPreconditionError("overtaken");
-    journal_->Fence([&] { return answer; });
-    EXPECT_EQ(journal_->Record({{Update("/G/a", "linux", "new")}}, true), answer);
-    EXPECT_EQ(journal_->SetMeta({.table_file = "t"}), answer);
-    EXPECT_EQ(journal_->RecordPublished("linux", {}, {{{"/G/a", Digest::Of("k")}}}), answer);
-    EXPECT_EQ(journal_->Forget({{"/G/a"}}), answer);
-    Reopen();
-    EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "old");
-    EXPECT_EQ(journal_->meta().table_file, "");
-  }
+TEST_F(JournalTest, AFileSystemThatForgetsTheLockDoesNotMakeTwoDirectors) {
+  auto lock = ProjectLock::TryAcquire(folder_).value();
+  ASSERT_TRUE(lock->SetTerm(7).ok());
+  ASSERT_EQ(::truncate(JoinPath(folder_, "lock").c_str(), 0), 0);  // as another does who has it
+  EXPECT_TRUE(absl::IsFailedPrecondition(lock->Check()));
+}
 
-  TEST_F(JournalTest, ALockFileLeftByACrashDoesNotLock) {
-    ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "lock"), "12345\n").ok());
-    EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
-  }
+TEST_F(JournalTest, WhoWasOvertakenWritesNothing) {
+  Open();
+  Record(Update("/G/a", "linux", "old"));
+  absl::Status answer = absl::FailedPreconditionError("overtaken");
+  journal_->Fence([&] { return answer; });
+  EXPECT_EQ(journal_->Record({{Update("/G/a", "linux", "new")}}, true), answer);
+  EXPECT_EQ(journal_->SetMeta({.table_file = "t"}), answer);
+  EXPECT_EQ(journal_->RecordPublished("linux", {}, {{{"/G/a", Digest::Of("k")}}}), answer);
+  EXPECT_EQ(journal_->Forget({{"/G/a"}}), answer);
+  Reopen();
+  EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "old");
+  EXPECT_EQ(journal_->meta().table_file, "");
+}
+
+TEST_F(JournalTest, ALockFileLeftByACrashDoesNotLock) {
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(folder_, "lock"), "12345\n").ok());
+  EXPECT_TRUE(ProjectLock::TryAcquire(folder_).ok());
+}
 
 }  // namespace
 }  // namespace galley::director

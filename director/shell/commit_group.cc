@@ -4,6 +4,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/record/recipe.h"
+#include "common/store/interface/named_blobs.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -159,7 +159,7 @@ TEST_F(CommitGroupTest, AResultWhoseBytesLieElsewhereIsRefusedAndTheRestIsCommit
       {.items = {{PackageId(4), 0, a, true},
                  {PackageId(5), 0, b, true},
                  {PackageId(6), 0, c, true}}},
-      [](const StoredResult&) { return true; }, absl::UnixEpoch());
+      {.cook = 9}, [](const StoredResult&) { return true; }, absl::UnixEpoch());
   EXPECT_EQ(outcome.event.error, "");
   EXPECT_NE(outcome.event.items[0].refused, "");
   EXPECT_EQ(outcome.event.items[1].refused, "");

@@ -207,6 +207,7 @@ class CrashChild : public ShellTest {
     pending_.insert(pending_.end(), effect.items.begin(), effect.items.end());
   }
   void Do(const Rescan&) {}
+  void Do(const Reply&) {}
   void Do(const BuildRoot& effect) {
     if (!pending_.empty()) Commit();
     builds_[effect.platform] = effect;

@@ -118,6 +118,7 @@ uint32_t NumberOf(std::string_view name) {
 
 class BenchCatalog : public Catalog {
  public:
+  std::optional<std::string> NameOfFile(std::string_view) const override { return std::nullopt; }
   std::optional<CatalogEntry> Find(std::string_view) const override {
     return CatalogEntry{.cooker = "mesh", .source_bytes = 1000};
   }

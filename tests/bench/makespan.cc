@@ -56,6 +56,7 @@ struct Figures {
 
 class Project final : public Catalog {
  public:
+  std::optional<std::string> NameOfFile(std::string_view) const override { return std::nullopt; }
   std::optional<CatalogEntry> Find(std::string_view) const override {
     return CatalogEntry{.cooker = "bench", .source_bytes = 1 << 20};
   }
@@ -232,6 +233,7 @@ class Bench {
   void Do(const Notify& notify) { has_ended_ |= std::holds_alternative<CookEnded>(notify.notice); }
   void Do(const Stop&) {}
   void Do(const Rescan&) {}
+  void Do(const Reply&) {}
 
   size_t IndexOf(PackageId package) const {
     return static_cast<size_t>(std::atoll(core_->NameOf(package).c_str() + 2));

@@ -317,7 +317,8 @@ class Cluster {
     SimStore store(disk_);
     CheckPromises(store);
     std::set<std::string> published;
-    for (const store::PublishedRoot& root : *store.Roots("")) published.insert(root.platform);
+    const auto stored = store.Roots("");
+    for (const store::PublishedRoot& root : *stored) published.insert(root.platform);
     for (const auto& [platform, tree] : roots) {
       if (!published.contains(platform)) checks_.Break("safety: a published root is lost");
       for (const auto& [name, digest] : tree) {

@@ -155,7 +155,7 @@ absl::Duration SimWorker::Duration(int64_t ms_max) {
 
 void SimWorker::Next(uint32_t index) {
   Slot& slot = slots_[index];
-  if (slot.is_busy || slot.jobs.empty()) return;
+  if (options_.is_unfit || slot.is_busy || slot.jobs.empty()) return;
   slot.is_busy = true;
   auto run = std::make_shared<Run>();
   run->slot = index;
