@@ -39,7 +39,7 @@ struct Worker {
                             // first be expected
   absl::Duration busy_since;  // when it was last given a job while it had none
 
-  uint64_t session = 0;       // its process
+  uint64_t session = 0;  // its process
 
   uint32_t slots() const { return hand.slots(); }
   // False: seen before.

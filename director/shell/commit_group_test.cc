@@ -233,10 +233,12 @@ TEST_F(CommitGroupTest, AVerdictIsKeptWithoutOutputs) {
   EXPECT_TRUE(record::DecodeResult(Record()->result)->is_verdict);
 }
 
-TEST_F(CommitGroupTest, ABlobThatIsNotWhereTheWorkerSaidEndsTheGroup) {
+TEST_F(CommitGroupTest, ABlobThatIsNotWhereTheWorkerSaidIsRefused) {
   auto stored = Make("key", "made");
   stored->blobs[0].second.offset += 8;
-  EXPECT_THAT(Commit(stored).event.error, HasSubstr(Digest::Of("made").ToString()));
+  const CommitOutcome outcome = Commit(stored);
+  EXPECT_EQ(outcome.event.error, "");
+  EXPECT_THAT(outcome.event.items[0].refused, HasSubstr(Digest::Of("made").ToString()));
   EXPECT_FALSE(Record().has_value());
 }
 

@@ -15,6 +15,7 @@ CHAOS_S = 200 if IS_LONG else 20
 DIRECTOR_KILLS = 500 if IS_LONG else 50
 SLOW_PACKAGES = 150
 IN_FLIGHT = 32  # slow jobs of two workers: those that run, and those that ended and wait for a commit; more on a slow disk
+MOVED = 4  # jobs that a cook runs twice though nobody dies: moved to an idle worker, or backed up, when they had begun
 LIMIT_S = 600 if "build-asan" in BIN or "build-tsan" in BIN else 120  # for a cook that nobody disturbs any more
 
 # Each is a package's own fault, and named so.
@@ -213,7 +214,7 @@ class ChaosTest(E2ETest):
             with open(self.path("game.runs")) as file:
                 again = len(file.read().split()) - SLOW_PACKAGES
             # What was in flight: jobs that run, and what they made and no commit has named yet.
-            self.assertLessEqual(again, killed_since * IN_FLIGHT)
+            self.assertLessEqual(again, killed_since * IN_FLIGHT + MOVED)
             redone += again
             killed_since = 0
             os.remove(self.path("game.runs"))
