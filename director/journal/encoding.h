@@ -36,7 +36,7 @@
 
 namespace galley::director {
 
-inline constexpr uint32_t kJournalFormatVersion = 1;
+inline constexpr uint32_t kJournalFormatVersion = 2;
 
 std::string EncodeDigest(const Digest& digest);
 absl::StatusOr<Digest> DecodeDigest(std::string_view bytes);

@@ -150,9 +150,9 @@ TEST(JournalEncodingTest, ASequenceComesBackWhole) {
   EXPECT_EQ(DecodeSequence(EncodeSequence(300)).value(), 300u);
 }
 
-TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion1) {
-  ASSERT_EQ(kJournalFormatVersion, 1u);
-  ExpectGolden("director/journal/testdata/v1.txt",
+TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion2) {
+  ASSERT_EQ(kJournalFormatVersion, 2u);
+  ExpectGolden("director/journal/testdata/v2.txt",
                "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" +
                    HexLines(EncodeMeta(FullMeta())) + "platform record\n" +
                    HexLines(EncodePlatformRecord(FullRecord())) + "failure\n" +
@@ -161,7 +161,7 @@ TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion1) {
                    HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
                    HexLines(EncodeIndexEntries(
                        {.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})) +
-                   "published\n" + HexLines(EncodeSequence(300)));
+                   "published sequence\n" + HexLines(EncodeSequence(300)));
 }
 
 TEST(JournalEncodingTest, EveryTruncationIsDataLossOrALesserRecord) {
