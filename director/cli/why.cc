@@ -214,6 +214,8 @@ class Why {
                       {"wait", std::max(0.0, in_hand - load - save)},
                       {"load", load},
                       {"save", save}};
+    one["load_seconds"] = load;
+    one["save_seconds"] = save;
     one["slowest"] = SlowestOf(one["seconds"]);
     one["action_key"] = record.action_key.ToString();
     one["published"] = nullptr;
@@ -440,9 +442,9 @@ void PrintPlatform(const std::string& platform, const json& one) {
     Line(fmt::format("{}: last {}", platform, made));
   }
   if (const json& in = one["published"]; in.is_object()) {
-    Line(fmt::format("  {} {}@{} {}",
+    Line(fmt::format("  {} number {}, {}",
                      in["is_this"].get<bool>() ? "in the roots since" : "an older result is in",
-                     platform, in["sequence"].get<uint64_t>(), Text(in["root"])));
+                     in["sequence"].get<uint64_t>(), Text(in["root"])));
   }
   if (one.contains("error")) Line(fmt::format("  it failed: {}", Text(one["error"])));
   PrintReasons(one, "  ");
@@ -492,6 +494,8 @@ void PrintWhy(const json& why) {
 
 int RunWhy(const GlobalOptions& options, const WhyOptions& why_options) {
   auto opened = OpenPackage(options, why_options.package);
+  if (absl::IsDataLoss(opened.status()) || absl::IsUnavailable(opened.status()))
+    return Fail(options, kInfrastructure, MessageOf(opened.status()));
   if (!opened.ok()) return Fail(options, kUsage, MessageOf(opened.status()));
   if (const std::string unknown = UnknownPlatform(opened->project, why_options.platform);
       !unknown.empty())

@@ -200,6 +200,7 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
       attempt->remaining;
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
+  attempt->is_partial = true;  // what it measured is of no whole job
   TakeBack(*attempt, platforms);
   if (is_refused) {
     FailPlatforms(package, platforms,

@@ -57,6 +57,7 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   worker.memory_bytes = event.memory_bytes;
   if (worker.session != event.session) {
     worker.BeginSession(event.session);
+    warmth.Forget(event.worker);  // its executors are others
     // Those who wait for these answers are gone; their numbers will be another's.
     for (auto& entry : commits) {
       std::erase_if(entry.second.reports,
@@ -101,7 +102,7 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
     } else if (event.is_infrastructure) {
       BlameInfrastructure(attempt.package, attempt.remaining, "worker lost: " + event.reason, "");
     } else {
-      const uint32_t count = blame.AddOwnFault(attempt.package, event.worker);
+      const uint32_t count = CountOwnFault(attempt.package, event.worker);
       ++counters.jobs_retried;
       if (count >= options.own_fault_attempts_max) {
         FailPlatforms(attempt.package, attempt.remaining, Stage::kLoad,

@@ -48,6 +48,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   edges.Clear();
   edges.Grow(packages.size());
   blame.Clear();
+  retracted.clear();
   ranks.Clear();
   ranks.Grow(packages.size());
   stale_files.clear();
@@ -232,7 +233,8 @@ void CookCore::Impl::Leave(PackageId id, std::string_view reason) {
     Leave(child, reason);
   }
   ++package.generation;
-  package.is_skipped = package.is_listing_final = false;
+  lifecycle.SetSkipped(id, false);
+  package.is_listing_final = false;
   if (package.work != nullptr) {
     WakeWaiters(id);
     EndAttempts(id, Tell::kCancel);

@@ -166,7 +166,20 @@ std::vector<std::pair<size_t, StoredResultPtr>> CookedOf(const ResultTable& resu
   return cooked;
 }
 
-// A result that names bytes which neither its worker wrote nor the store has is refused.
+// Refuses it when it names bytes that are neither among `written` nor in the store.
+absl::Status RefuseIfIncomplete(store::Store& store, const StoredResult& stored,
+                                const std::set<Digest>& written, Persisted::Item& item) {
+  std::vector<Digest> named;
+  store::AppendNamedBlobs(stored.result, named);
+  std::erase_if(named, [&](const Digest& digest) { return written.contains(digest); });
+  if (named.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(named));
+  if (missing.empty()) return absl::OkStatus();
+  item.refused =
+      fmt::format("its worker did not write blob {}, which it names", missing[0].ToString());
+  return absl::OkStatus();
+}
+
 absl::Status RefuseIncomplete(store::Store& store, const ResultTable& results,
                               const Persist& persist, CommitOutcome& outcome) {
   const auto cooked = CookedOf(results, persist, outcome);
@@ -174,16 +187,8 @@ absl::Status RefuseIncomplete(store::Store& store, const ResultTable& results,
   for (const auto& [place, stored] : cooked) {
     for (const auto& blob : stored->blobs) written.insert(blob.first);
   }
-  for (const auto& [place, stored] : cooked) {
-    std::vector<Digest> named;
-    store::AppendNamedBlobs(stored->result, named);
-    std::erase_if(named, [&](const Digest& digest) { return written.contains(digest); });
-    if (named.empty()) continue;
-    ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(named));
-    if (missing.empty()) continue;
-    outcome.event.items[place].refused =
-        fmt::format("its worker did not write blob {}, which it names", missing[0].ToString());
-  }
+  for (const auto& [place, stored] : cooked)
+    RETURN_IF_ERROR(RefuseIfIncomplete(store, *stored, written, outcome.event.items[place]));
   return absl::OkStatus();
 }
 
@@ -192,6 +197,12 @@ absl::Status CommitOneByOne(store::Store& store, const ResultTable& results, con
                             CommitOutcome& outcome) {
   absl::Status last;
   for (const auto& [place, stored] : CookedOf(results, persist, outcome)) {
+    // What another of the group was to bring may be refused with it.
+    std::set<Digest> written;
+    for (const auto& blob : stored->blobs) written.insert(blob.first);
+    Persisted::Item& item = outcome.event.items[place];
+    RETURN_IF_ERROR(RefuseIfIncomplete(store, *stored, written, item));
+    if (!item.refused.empty()) continue;
     store::CommitBatch one;
     RETURN_IF_ERROR(AddToBatch(store, *stored, one));
     const absl::Status committed = store.Commit(one);

@@ -104,7 +104,7 @@ class WhyTest(E2ETest):
         self.assertEqual((one["published"]["root"], one["published"]["sequence"], one["published"]["is_this"]), (first.roots["windows"], 1, True))
         text = self.text(game, "/Game/data/strings.json")
         self.assertIn("windows: up to date: nothing that it looked at changed since it was cooked in cook 1 at ", text)
-        self.assertIn(f"in the roots since windows@1 {first.roots['windows']}", text)
+        self.assertIn(f"in the roots since number 1, {first.roots['windows']}", text)
         # Edited, and no cook since.
         self.edit(game, "content/data/strings.json", "{", "{ ")
         self.assertEqual(self.why(game, "/Game/data/strings.json")["platforms"]["windows"]["state"], "up_to_date")

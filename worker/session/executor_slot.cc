@@ -356,6 +356,7 @@ void ExecutorSlot::TakeCollected(const Frame& frame) {
     return Lose(KilledFor::kProtocol, "its answer to a collection is none");
   }
   EndCollection(ResidentBytes(child_.pid()));
+  memory_seen_ = absl::InfinitePast();
   SendDue();
 }
 
@@ -406,6 +407,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
     Emit(SlotReported{.slot = options_.teller.slot, .attempt = told, .report = std::move(report)});
   }
   if (is_end && is_running()) BeginFront();
+  if (is_end && !is_running()) memory_seen_ = absl::InfinitePast();  // what it left counts now
   if (is_end) SendDue();
 }
 
