@@ -451,7 +451,12 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   if (killed_for == KilledFor::kNothing) {
     if (const std::optional<ExitStatus> exit = child_.WaitFor(kExitWait)) {
       death.exit = *exit;
-      death.was_out_of_memory = exit->signal == SIGKILL && memory_limits_.OomKills() > oom_kills_;
+      // The group's killer takes whom it likes: only who was seen near a limit of its own is
+      // blamed.
+      const bool was_large = is_running() && 2 * memory_bytes_.load(std::memory_order_relaxed) >=
+                                                 jobs_.front().job.job().memory_bytes();
+      death.was_out_of_memory =
+          was_large && exit->signal == SIGKILL && memory_limits_.OomKills() > oom_kills_;
     } else {
       death.killed_for = KilledFor::kProtocol;
       death.detail = "it closed its socket and did not end";
