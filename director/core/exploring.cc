@@ -109,6 +109,7 @@ void CookCore::Impl::Follow(PackageId id, const record::Reference& reference,
 void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, bool is_result) {
   PackageData& package = packages[id];
   std::vector<PackageId> listed;
+  absl::btree_set<PackageId> requeued = {id};  // this one goes on
   for (const record::Generated& generated : view.generated) {
     if (!generated.name.starts_with("_gen/")) continue;
     if (GeneratorsOf(package.name) == options.generators_max) {
@@ -127,7 +128,7 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
                   " for one platform otherwise than for another: the list must be the same");
     }
     child.generated = std::make_unique<record::Generated>(generated);
-    if (is_changed && child.is_in_cook) Requeue(child_id);
+    if (is_changed && child.is_in_cook) RequeueWithReaders(child_id, requeued);
     Join(child_id, InstigatorCategory::kGeneratedPackage, id);
     BindRanks(id, child_id, InstigatorCategory::kGeneratedPackage);
     if (child.work != nullptr && child.work->waits_for_generator) EvaluateGenerator(child_id);
@@ -152,7 +153,7 @@ void CookCore::Impl::RegisterGenerated(PackageId id, const ResultView& view, boo
   for (const PackageId child_id : before) {
     if (std::binary_search(package.generates.begin(), package.generates.end(), child_id)) continue;
     packages[child_id].generated.reset();
-    if (packages[child_id].is_in_cook) Requeue(child_id);
+    if (packages[child_id].is_in_cook) RequeueWithReaders(child_id, requeued);
   }
 }
 
