@@ -58,6 +58,11 @@ void SimDirector::PostTask(int64_t ms_max, std::function<void()> task) {
   After(task_free_at_ - deps_.schedule.now(), std::move(task));
 }
 
+void SimDirector::Answer(int64_t ms_max, std::function<void()> act) {
+  answered_at_ = std::max(answered_at_, deps_.schedule.now() + deps_.random.Some(ms_max));
+  After(answered_at_ - deps_.schedule.now(), std::move(act));
+}
+
 SimDirector::SnapshotPtr SimDirector::MakeSnapshot(uint64_t number, const std::string& file,
                                                    std::map<std::string, uint32_t> versions) {
   deps_.tables[file] = versions;
@@ -540,7 +545,7 @@ void SimDirector::CommitPending() {
         store_, journal_, results_, persist, {.cook = term()},
         [this](const StoredResult& stored) { return FilesHold(*commit_snapshot_, stored); },
         deps_.schedule.now() + wall_offset_);
-    After(deps_.random.Some(20), [this, outcome = std::move(outcome)] {
+    Answer(20, [this, outcome = std::move(outcome)] {
       --commits_running_;
       for (const Persisted::Item& item : outcome.event.items) {
         unjournaled_.erase(item.result);
@@ -580,8 +585,7 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& files,
   if (!journal_.Invalidate(affected, meta).ok())
     return Step(Persisted{.items = {}, .error = "taking a new snapshot: the journal"});
   commit_snapshot_ = successor;
-  After(deps_.random.Some(10),
-        [this, successor, asked, affected] { TakeSuccessor(successor, asked, affected); });
+  Answer(10, [this, successor, asked, affected] { TakeSuccessor(successor, asked, affected); });
 }
 
 void SimDirector::TakeSuccessor(const SnapshotPtr& successor, const std::vector<std::string>& paths,
@@ -643,7 +647,7 @@ void SimDirector::Do(const BuildRoot& effect) {
     }
     (void)store_.Put(built.root, text);
     if (built.conflicts.empty()) built_[effect.platform] = built.root;
-    After(deps_.random.Some(10), [this, built] { Step(built); });
+    Answer(10, [this, built] { Step(built); });
   });
 }
 
@@ -665,7 +669,7 @@ void SimDirector::Do(const PublishRoot& effect) {
     } else {
       event.error = "publishing the root: " + std::string(sequence.status().message());
     }
-    After(deps_.random.Some(10), [this, event] { Step(event); });
+    Answer(10, [this, event] { Step(event); });
   });
 }
 

@@ -134,6 +134,8 @@ class SimDirector {
 
   // In order, one after the other, each after a while.
   void PostTask(int64_t ms_max, std::function<void()> task);
+  // What a task tells the loop; in the order of the tasks.
+  void Answer(int64_t ms_max, std::function<void()> act);
   void CommitPending();
   void After(absl::Duration delay, std::function<void()> act);
 
@@ -156,7 +158,7 @@ class SimDirector {
   std::vector<director::Persist::Item> pending_commit_;
   std::set<director::ResultId> unjournaled_;
   int commits_running_ = 0;
-  absl::Time task_free_at_ = absl::InfinitePast();
+  absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
   std::map<uint32_t, director::BuildRoot> last_build_;
   std::map<uint32_t, Digest> built_;
   std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output

@@ -90,6 +90,7 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   }
   if (message.has_welcome()) {
     welcome_ = message.welcome();
+    snapshots_.clear();  // another director numbers its own anew
     effects.emplace_back(ConfigureSlots{message.welcome(), ExecutorLimits()});
   }
   if (message.segments_size() > 0) {
@@ -111,7 +112,8 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
     sent_report_ = 0;
     in_hand_due_ = true;
   }
-  ForgetSnapshots();
+  // Newer jobs are of the newest.
+  while (snapshots_.size() > 1) snapshots_.erase(snapshots_.begin());
 }
 
 // Of an executor: a job's default, or its share of what there is.
@@ -128,6 +130,8 @@ void SessionCore::TakeJob(const v1::Job& job) {
   if (attempts_.contains(attempt) || ended_.contains(attempt)) return;  // sent again
   Attempt& taken = attempts_[attempt];
   taken.job = job;
+  const auto snapshot = snapshots_.find(job.snapshot());
+  if (snapshot != snapshots_.end()) taken.snapshot_file = snapshot->second;
   for (const v1::Target& target : job.targets()) taken.platforms_left.insert(target.platform());
   if (attempts_.size() > kJobsMax) {
     ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE,
@@ -341,8 +345,7 @@ int64_t SessionCore::ExpectedUs(uint64_t attempt) const {
 
 void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects) {
   Attempt& begun = attempts_.at(attempt);
-  const auto snapshot = snapshots_.find(begun.job.snapshot());
-  if (snapshot == snapshots_.end()) {
+  if (begun.snapshot_file.empty()) {
     ReportFailed(attempt, FailedWith(v1::Failed::INFRASTRUCTURE,
                                      fmt::format("the director did not send snapshot {}",
                                                  begun.job.snapshot())));
@@ -353,7 +356,7 @@ void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
   slots_[slot].push_back(attempt);
   StartJob start{.slot = slot, .job = {}};
   *start.job.mutable_job() = begun.job;
-  start.job.set_snapshot_file(snapshot->second);
+  start.job.set_snapshot_file(begun.snapshot_file);
   v1::Job& job = *start.job.mutable_job();
   if (job.memory_bytes() == 0) job.set_memory_bytes(welcome_->memory_bytes_default());
   if (job.memory_bytes() == 0) job.set_memory_bytes(kMemoryBytesDefault);
@@ -385,14 +388,6 @@ void SessionCore::AddReport(uint64_t attempt, v1::Report report) {
   report.set_report(next_report_);
   report.set_attempt(attempt);
   reports_[next_report_++] = std::move(report);
-}
-
-// Keeps the newest, and what jobs in hand refer to.
-void SessionCore::ForgetSnapshots() {
-  if (snapshots_.size() < 2) return;
-  std::set<uint64_t> wanted = {snapshots_.rbegin()->first};
-  for (const auto& [attempt, held] : attempts_) wanted.insert(held.job.snapshot());
-  std::erase_if(snapshots_, [&](const auto& entry) { return !wanted.contains(entry.first); });
 }
 
 uint64_t SessionCore::Check() const {

@@ -159,6 +159,7 @@ class SessionCore {
  private:
   struct Attempt {
     v1::Job job;
+    std::string snapshot_file;     // empty: the director did not say which one it is
     std::optional<uint32_t> slot;  // where it runs, or is about to
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
@@ -192,7 +193,6 @@ class SessionCore {
   void ReportFailed(uint64_t attempt, v1::Failed failed);
   void End(uint64_t attempt);
   void AddReport(uint64_t attempt, v1::Report report);
-  void ForgetSnapshots();
   uint64_t Check() const;
   bool HasMessage() const;
   bool IsDrained() const;
@@ -209,7 +209,7 @@ class SessionCore {
   bool has_ended_ = false;
   std::string end_reason_;
   std::optional<v1::Welcome> welcome_;
-  std::map<uint64_t, std::string> snapshots_;  // number -> table file
+  std::map<uint64_t, std::string> snapshots_;  // of the present director: number -> table file
   std::map<uint64_t, Attempt> attempts_;       // all in hand
   std::deque<uint64_t> queue_;                 // not begun
   std::vector<std::deque<uint64_t>> slots_;    // attempts, the first runs

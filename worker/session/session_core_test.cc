@@ -35,6 +35,7 @@ class SessionCoreTest : public ::testing::Test {
     if (auto* start = std::get_if<StartJob>(&effect))
       started_.emplace_back(start->slot, start->job.job().attempt());
     if (auto* start = std::get_if<StartJob>(&effect)) last_job_ = start->job;
+    if (auto* start = std::get_if<StartJob>(&effect)) files_.push_back(start->job.snapshot_file());
     if (auto* stop = std::get_if<StopJob>(&effect))
       stopped_.emplace_back(stop->slot, stop->attempt);
     if (auto* sent = std::get_if<SendMessage>(&effect)) sent_.push_back(sent->message);
@@ -124,6 +125,7 @@ class SessionCoreTest : public ::testing::Test {
   std::vector<std::pair<uint32_t, uint64_t>> stopped_;
   std::vector<v1::FromWorker> sent_;
   v1::ExecutorJob last_job_;
+  std::vector<std::string> files_;  // snapshots of the jobs that were started
   v1::Failed last_failed_;
   std::optional<ExitSession> exit_;
 };
@@ -478,6 +480,30 @@ TEST_F(SessionCoreTest, AReportOfAnotherSlotIsNotBelieved) {
   Give({JobOf(1)});
   Saved(1, 1, 0);
   EXPECT_THAT(TakeReports(), IsEmpty());
+}
+
+TEST_F(SessionCoreTest, TheNextDirectorNumbersItsSnapshotsAnew) {
+  Attach();
+  v1::ToWorker message = Message();
+  message.mutable_snapshot()->set_number(3);
+  message.mutable_snapshot()->set_table_file("/state/1.3.table");
+  Step(Received{message});
+  std::vector<v1::Job> early = {JobOf(7), JobOf(8), JobOf(9)};
+  for (v1::Job& job : early) job.set_snapshot(3);
+  Give(early);
+  Step(Disconnected{});
+  Attach();
+  message = Message();
+  message.mutable_snapshot()->set_number(2);
+  message.mutable_snapshot()->set_table_file("/state/2.2.table");
+  v1::Job late = JobOf(10);
+  late.set_snapshot(2);
+  Step(Received{message});
+  Give({late});
+  Done(0, 7);
+  Done(1, 8);
+  const std::string old_file = "/state/1.3.table";
+  EXPECT_EQ(files_, (std::vector<std::string>{old_file, old_file, old_file, "/state/2.2.table"}));
 }
 
 TEST_F(SessionCoreTest, AJobForAnUnknownSnapshotFailsAsInfrastructure) {
