@@ -358,6 +358,11 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
 // From a director that died, if the last one did.
 absl::Status CookSession::TakeOver(uint32_t term) {
   RETURN_IF_ERROR(lock_->SetTerm(term));
+  ASSIGN_OR_RETURN(progress_, journal_->Progress());
+  if (!progress_.empty()) {
+    LogInfo("term={} goes on after a cook that did not end: attempts={} blamed={}", term,
+            progress_.given.size(), progress_.blamed.size());
+  }
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots,
                    store_->Roots(journal_->meta().project_id));
   std::set<std::string_view> seen;
@@ -397,6 +402,9 @@ std::optional<CookSession::Stop> CookSession::Cook() {
     base::MutexLock lock(mutex_);
     shell_ = &shell;
   }
+  std::vector<director::CookRequested::Blamed> blamed;
+  for (const director::BlameRecord& one : progress_.blamed)
+    blamed.push_back({one.package, one.own_faults, one.what, one.error, one.log});
   if (interrupt_->interrupted()) shell.Interrupt();
   auto outcome = shell.Run({.request = 1,
                             .platforms = platforms_,
@@ -404,7 +412,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                             .by_the_book = selection_.by_the_book,
                             .force = options_.force,
                             .fail_fast = options_.fail_fast,
-                            .follow_soft = !options_.no_soft_references});
+                            .follow_soft = !options_.no_soft_references,
+                            .blamed = std::move(blamed)});
   {
     base::MutexLock lock(mutex_);
     shell_ = nullptr;
@@ -415,6 +424,9 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   summary_.cook_s = Seconds(first, end);
   if (!outcome.ok()) return Stop{kInfrastructure, MessageOf(outcome.status())};
   outcome_ = std::move(*outcome);
+  // It ended by itself: the next one blames anew.
+  if (const absl::Status forgotten = journal_->ForgetProgress(); !forgotten.ok())
+    LogWarning("journal: {}", MessageOf(forgotten));
   return std::nullopt;
 }
 

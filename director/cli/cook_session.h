@@ -58,6 +58,7 @@ class CookSession {
   std::unique_ptr<director::ProjectLock> lock_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<director::Journal> journal_;
+  director::JournalProgress progress_;  // of a cook whose director died
   std::shared_ptr<director::World> world_;
   director::ProjectCatalog::Options table_options_;
   Selection selection_;

@@ -20,6 +20,8 @@ class Blame {
   // Returns how many there are now.
   uint32_t AddOwnFault(PackageId package, WorkerId worker);
   uint32_t AddInfrastructureFault(PackageId package);
+  // Of an earlier director: where they were is not known any more.
+  void AddEarlierFaults(PackageId package, uint32_t count) { faults_[package].own += count; }
   // Where it failed through its own fault, each once, in order: it goes to others while there are.
   const std::vector<WorkerId>& WorkersOf(PackageId package) const;
   bool HasFailedOn(PackageId package, WorkerId worker) const;

@@ -71,6 +71,7 @@ void CookCore::Impl::OnPackagesCleared(const PackagesCleared& event) {
     const PackageId package = packages.Find(NameAsked(name));
     if (!package.valid()) continue;
     blame.Forget(package);
+    quarantined.erase(package);
     RequeueWithReaders(package, done);
   }
 }

@@ -148,7 +148,8 @@ struct CookCore::Impl {
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
   void ForgetRetracted(AttemptId id);
   void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
-  uint32_t CountOwnFault(PackageId package, WorkerId worker);
+  uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed);
+  bool Quarantine(PackageId package);
   void OnNeeds(AttemptId id, const WorkerReport::Needs& needs);
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
   void OnEnded(AttemptId id);
@@ -290,6 +291,8 @@ struct CookCore::Impl {
   Monitor monitor;
   Lifecycle lifecycle{packages, ranks, counters, monitor, now};
   Blame blame;
+  // By an earlier director, which died.
+  absl::flat_hash_map<PackageId, CookRequested::Blamed> quarantined;  // look-up only
   Grants grants;
   Agenda agenda;
   Workers workers;

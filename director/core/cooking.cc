@@ -7,25 +7,24 @@
 namespace galley::director {
 namespace {
 
-std::string QuarantineText(const WorkerReport::Failed& failed, uint32_t count) {
-  std::string text;
-  switch (failed.fault) {
+std::string WhatItDid(WorkerReport::Fault fault) {
+  switch (fault) {
     case WorkerReport::Fault::kMemory:
-      text = "outgrew its memory limit";
-      break;
+      return "outgrew its memory limit";
     case WorkerReport::Fault::kTimeout:
-      text = "ran out of time";
-      break;
+      return "ran out of time";
     case WorkerReport::Fault::kCrashed:
     case WorkerReport::Fault::kRefused:
     case WorkerReport::Fault::kInfrastructure:
-      text = "crashed its executor";
-      break;
+      return "crashed its executor";
   }
-  text += " (" + std::to_string(count) +
-          " attempts ended by crashes or limits); quarantined for this cook";
-  if (!failed.error.empty()) text += ": " + failed.error;
-  return text;
+  return "";
+}
+
+std::string QuarantineText(const std::string& what, const std::string& error, uint32_t count) {
+  return what + " (" + std::to_string(count) +
+         " attempts ended by crashes or limits); quarantined for this cook" +
+         (error.empty() ? "" : ": " + error);
 }
 
 }  // namespace
@@ -216,7 +215,8 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
 }
 
 // What was retracted and goes on somewhere is ended: it would do there what it did here, uncounted.
-uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker) {
+uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker,
+                                       const WorkerReport::Failed& failed) {
   const auto found = retracted.find(package);
   if (found != retracted.end()) {
     for (const AttemptId attempt : found->second) {
@@ -226,19 +226,35 @@ uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker) {
     }
     retracted.erase(found);
   }
-  return blame.AddOwnFault(package, worker);
+  const uint32_t count = blame.AddOwnFault(package, worker);
+  Note(PackageBlamed{package, count, WhatItDid(failed.fault), failed.error, failed.log});
+  return count;
+}
+
+// False: it may be tried (again). What it did under an earlier director is no reason to let it kill
+// once more.
+bool CookCore::Impl::Quarantine(PackageId id) {
+  const auto found = quarantined.find(id);
+  if (found == quarantined.end()) return false;
+  const CookRequested::Blamed& before = found->second;
+  FailPlatforms(id, InPhase(id, Phase::kToCook), Stage::kLoad,
+                QuarantineText(before.what, before.error, before.own_faults), before.log,
+                FailureCause::kPackage);
+  Advance(id);
+  return true;
 }
 
 void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed,
                                 PlatformMask platforms) {
   const Attempt& attempt = attempts.at(id);
-  const uint32_t count = CountOwnFault(attempt.package, attempt.worker);
+  const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options.own_fault_attempts_max) {
     ++counters.jobs_retried;
     return;
   }
   const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
-  FailPlatforms(attempt.package, platforms, stage, QuarantineText(failed, count), failed.log,
+  FailPlatforms(attempt.package, platforms, stage,
+                QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
                 FailureCause::kPackage, id);
 }
 
@@ -248,11 +264,12 @@ void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& faile
   const Attempt late = attempts.at(id);
   const PackageData& package = packages[late.package];
   if (!request.has_value() || package.work == nullptr) return;
-  const uint32_t count = CountOwnFault(late.package, late.worker);
+  const uint32_t count = CountOwnFault(late.package, late.worker, failed);
   if (count < options.own_fault_attempts_max) return;
   EndAttempts(late.package, Tell::kCancel);
   FailPlatforms(late.package, InPhase(late.package, Phase::kToCook), Stage::kLoad,
-                QuarantineText(failed, count), failed.log, FailureCause::kPackage, id);
+                QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
+                FailureCause::kPackage, id);
   Advance(late.package);
 }
 

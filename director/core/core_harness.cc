@@ -258,6 +258,9 @@ void CoreHarness::Do(const Notify& effect) {
         (failed->log.empty() ? "" : " log=" + failed->log));
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
     Say("warned " + core_->NameOf(warned->package) + ": " + warned->text);
+  } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
+    Say("blamed " + core_->NameOf(blamed->package) + " " + std::to_string(blamed->own_faults) +
+        ": " + blamed->what + ": " + blamed->error);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
     Say("done " + core_->NameOf(done->package));
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {

@@ -102,7 +102,9 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
     } else if (event.is_infrastructure) {
       BlameInfrastructure(attempt.package, attempt.remaining, "worker lost: " + event.reason, "");
     } else {
-      const uint32_t count = CountOwnFault(attempt.package, event.worker);
+      const uint32_t count = CountOwnFault(
+          attempt.package, event.worker,
+          {.fault = WorkerReport::Fault::kCrashed, .error = "worker lost: " + event.reason});
       ++counters.jobs_retried;
       if (count >= options.own_fault_attempts_max) {
         FailPlatforms(attempt.package, attempt.remaining, Stage::kLoad,
@@ -202,6 +204,7 @@ void CookCore::Impl::Dispatch() {
   while (!workers.with_room().empty() || HasBlockingJob()) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
+    if (Quarantine(package)) continue;
     const WorkerId worker = Place(package);
     if (!worker.valid()) break;
     HandOver(package, worker);

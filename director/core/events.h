@@ -80,6 +80,13 @@ struct CookRequested {
   bool force = false;
   bool fail_fast = false;
   bool follow_soft = true;
+  // Of the cook before, whose director died: a package's own faults count on.
+  struct Blamed {
+    std::string package;
+    uint32_t own_faults = 0;
+    std::string what, error, log;  // of the last, as in PackageBlamed
+  };
+  std::vector<Blamed> blamed = {};
   // One for each platform that is to be published: BuildRoot, PublishRoot follow when all is done.
 };
 
@@ -407,13 +414,22 @@ struct PackageDone {
   ResultId result;
   ResultSource source = ResultSource::kCached;
 };
+// An attempt ended through its own fault; so many did in this cook, or in the one that it goes on
+// with.
+struct PackageBlamed {
+  PackageId package;
+  uint32_t own_faults = 0;
+  std::string what;   // "crashed its executor"
+  std::string error;  // why, in detail
+  std::string log;    // digest text, or empty
+};
 struct CookEnded {
   uint64_t request = 0;
   bool is_interrupted = false;
   bool is_fail_fast = false;
   std::string infrastructure_error;  // exit 3
 };
-using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, CookEnded>;
+using Notice = std::variant<PackageFailed, PackageWarned, PackageDone, PackageBlamed, CookEnded>;
 struct Notify {
   Notice notice;
 };

@@ -62,6 +62,13 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   unpublished = 0;
   built.clear();
   spawn_failures = losses = 0;
+  quarantined.clear();
+  for (CookRequested::Blamed& blamed : wanted.blamed) {
+    const PackageId package = FindOrAdd(blamed.package);
+    blame.AddEarlierFaults(package, blamed.own_faults);
+    if (blamed.own_faults >= options.own_fault_attempts_max)
+      quarantined.emplace(package, std::move(blamed));
+  }
   request = std::move(wanted);
 }
 

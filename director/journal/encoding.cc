@@ -171,6 +171,23 @@ absl::StatusOr<InstigatorRecord> DecodeInstigator(std::string_view bytes) {
   return instigator;
 }
 
+absl::StatusOr<AttemptRecord::Target> DecodeTarget(std::string_view bytes) {
+  AttemptRecord::Target target;
+  RETURN_IF_ERROR(ReadFields(bytes, "a target", [&](const Field& field) -> absl::StatusOr<bool> {
+    switch (field.number) {
+      case 1:
+        return TakeNumber(field, target.platform);
+      case 2:
+        return TakeText(field, target.name);
+      case 3:
+        return TakeDigest(field, target.recipe);
+      default:
+        return false;
+    }
+  }));
+  return target;
+}
+
 absl::StatusOr<bool> TakePlatformField(const Field& field, PlatformRecord& record) {
   switch (field.number) {
     case 1:
@@ -388,6 +405,71 @@ absl::StatusOr<uint64_t> DecodeSequence(std::string_view bytes) {
     return field.number == 1 && TakeNumber(field, sequence);
   }));
   return sequence;
+}
+
+std::string EncodeAttempt(const AttemptRecord& attempt) {
+  WireWriter writer;
+  writer.Bytes(1, attempt.worker);
+  writer.Bytes(2, attempt.package);
+  for (const AttemptRecord::Target& one : attempt.targets) {
+    WireWriter target;
+    target.Varint(1, one.platform);
+    target.Bytes(2, one.name);
+    target.Element(3, EncodeDigest(one.recipe));
+    writer.Element(3, target.bytes());
+  }
+  if (attempt.generated_source) writer.Element(4, EncodeDigest(*attempt.generated_source));
+  return writer.Take();
+}
+
+absl::StatusOr<AttemptRecord> DecodeAttempt(std::string_view bytes) {
+  AttemptRecord attempt;
+  RETURN_IF_ERROR(ReadFields(bytes, "an attempt", [&](const Field& field) -> absl::StatusOr<bool> {
+    switch (field.number) {
+      case 1:
+        return TakeText(field, attempt.worker);
+      case 2:
+        return TakeText(field, attempt.package);
+      case 3: {
+        if (field.type != Type::kBytes) return false;
+        ASSIGN_OR_RETURN(attempt.targets.emplace_back(), DecodeTarget(field.bytes));
+        return true;
+      }
+      case 4:
+        return TakeDigest(field, attempt.generated_source.emplace());
+      default:
+        return false;
+    }
+  }));
+  return attempt;
+}
+
+std::string EncodeBlame(const BlameRecord& blame) {
+  WireWriter writer;
+  writer.Varint(1, blame.own_faults);
+  writer.Bytes(2, blame.what);
+  writer.Bytes(3, blame.error);
+  writer.Bytes(4, blame.log);
+  return writer.Take();
+}
+
+absl::StatusOr<BlameRecord> DecodeBlame(std::string_view bytes) {
+  BlameRecord blame;
+  RETURN_IF_ERROR(ReadFields(bytes, "blame", [&](const Field& field) -> absl::StatusOr<bool> {
+    switch (field.number) {
+      case 1:
+        return TakeNumber(field, blame.own_faults);
+      case 2:
+        return TakeText(field, blame.what);
+      case 3:
+        return TakeText(field, blame.error);
+      case 4:
+        return TakeText(field, blame.log);
+      default:
+        return false;
+    }
+  }));
+  return blame;
 }
 
 std::string EncodeIndexEntries(const IndexEntries& entries) {

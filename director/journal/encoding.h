@@ -18,6 +18,9 @@
 //                      9 attempts  10 own_faults  11 infrastructure_faults
 //   Instigators        1 repeated { 1 category  2 referencer }
 //   PublishedSequence  1 sequence
+//   Attempt            1 worker  2 package  3 repeated { 1 platform  2 name  3 recipe (Digest) }
+//                      4 generated_source (Digest)
+//   Blame              1 own_faults  2 what  3 error  4 log
 //   Index              1 paths  2 folders  3 cooked inputs (repeated bytes)
 //
 // is_trusted and published_key of a PlatformRecord are keys of their own (journal.cc): they change
@@ -64,6 +67,14 @@ absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view
 
 std::string EncodeSequence(uint64_t sequence);
 absl::StatusOr<uint64_t> DecodeSequence(std::string_view bytes);
+
+// Of an AttemptRecord all but the attempt, and of a BlameRecord all but the package: those are
+// keys.
+std::string EncodeAttempt(const AttemptRecord& attempt);
+absl::StatusOr<AttemptRecord> DecodeAttempt(std::string_view bytes);
+
+std::string EncodeBlame(const BlameRecord& blame);
+absl::StatusOr<BlameRecord> DecodeBlame(std::string_view bytes);
 
 std::string EncodeIndexEntries(const IndexEntries& entries);
 absl::StatusOr<IndexEntries> DecodeIndexEntries(std::string_view bytes);

@@ -69,6 +69,18 @@ std::vector<InstigatorRecord> SomeInstigators() {
   return {{.category = 0, .referencer = ""}, {.category = 7, .referencer = "/Game/a"}};
 }
 
+AttemptRecord SomeAttempt() {
+  return {.worker = "local-1",
+          .package = "/Game/a",
+          .targets = {{.platform = 0, .name = "linux", .recipe = Digest::Of("recipe")},
+                      {.platform = 2, .name = "phone", .recipe = Digest::Of("other")}},
+          .generated_source = Digest::Of("generated")};
+}
+
+BlameRecord SomeBlame() {
+  return {.own_faults = 2, .what = "crashed its executor", .error = "signal 11", .log = "digest"};
+}
+
 void ExpectSame(const PlatformRecord& a, const PlatformRecord& b) {
   EXPECT_EQ(a.recipe, b.recipe);
   EXPECT_EQ(a.source, b.source);
@@ -150,18 +162,27 @@ TEST(JournalEncodingTest, ASequenceComesBackWhole) {
   EXPECT_EQ(DecodeSequence(EncodeSequence(300)).value(), 300u);
 }
 
+TEST(JournalEncodingTest, AttemptsAndBlameComeBackWhole) {
+  EXPECT_EQ(DecodeAttempt(EncodeAttempt(SomeAttempt())).value(), SomeAttempt());
+  EXPECT_EQ(DecodeAttempt(EncodeAttempt(AttemptRecord())).value(), AttemptRecord());
+  EXPECT_EQ(DecodeBlame(EncodeBlame(SomeBlame())).value(), SomeBlame());
+  EXPECT_EQ(DecodeBlame(EncodeBlame(BlameRecord())).value(), BlameRecord());
+}
+
 TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion2) {
   ASSERT_EQ(kJournalFormatVersion, 2u);
-  ExpectGolden("director/journal/testdata/v2.txt",
-               "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" +
-                   HexLines(EncodeMeta(FullMeta())) + "platform record\n" +
-                   HexLines(EncodePlatformRecord(FullRecord())) + "failure\n" +
-                   HexLines(EncodeFailure(FullFailure())) + "published\n" +
-                   HexLines(EncodePublished(FullPublished())) + "instigators\n" +
-                   HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
-                   HexLines(EncodeIndexEntries(
-                       {.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})) +
-                   "published sequence\n" + HexLines(EncodeSequence(300)));
+  ExpectGolden(
+      "director/journal/testdata/v2.txt",
+      "digest\n" + HexLines(EncodeDigest(Digest::Of("source"))) + "meta\n" +
+          HexLines(EncodeMeta(FullMeta())) + "platform record\n" +
+          HexLines(EncodePlatformRecord(FullRecord())) + "failure\n" +
+          HexLines(EncodeFailure(FullFailure())) + "published\n" +
+          HexLines(EncodePublished(FullPublished())) + "instigators\n" +
+          HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
+          HexLines(
+              EncodeIndexEntries({.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})) +
+          "published sequence\n" + HexLines(EncodeSequence(300)) + "attempt\n" +
+          HexLines(EncodeAttempt(SomeAttempt())) + "blame\n" + HexLines(EncodeBlame(SomeBlame())));
 }
 
 TEST(JournalEncodingTest, EveryTruncationIsDataLossOrALesserRecord) {
@@ -182,6 +203,9 @@ TEST(JournalEncodingTest, AnUnknownFieldIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(DecodeInstigators("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeIndexEntries("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeSequence("\x7a\x01x").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeAttempt("\x7a\x01x").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeAttempt("\x1a\x03\x7a\x01x").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeBlame("\x7a\x01x").status()));
 }
 
 TEST(JournalEncodingTest, ANumberTooLargeForItsFieldIsDataLoss) {

@@ -165,6 +165,7 @@ class RocksJournal final : public Journal {
             batch.Put(PackageKey(package, kUntrustedTag, key.substr(prefix.size())), ""),
             "marking records untrusted");
       })));
+      RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgiving"));
     }
     RETURN_IF_ERROR(
         ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
@@ -242,6 +243,53 @@ class RocksJournal final : public Journal {
     return sequence;
   }
 
+  absl::Status RecordProgress(const JournalProgress& progress) override {
+    rocksdb::WriteBatch batch;
+    for (const AttemptRecord& attempt : progress.given)
+      RETURN_IF_ERROR(
+          PutOrDelete(batch, AttemptKey(attempt.attempt), true, EncodeAttempt(attempt)));
+    for (const uint64_t attempt : progress.over)
+      RETURN_IF_ERROR(PutOrDelete(batch, AttemptKey(attempt), false, {}));
+    for (const BlameRecord& blame : progress.blamed) {
+      RETURN_IF_ERROR(CheckKeyPart("package name", blame.package));
+      RETURN_IF_ERROR(PutOrDelete(batch, BlameKey(blame.package), true, EncodeBlame(blame)));
+    }
+    return Write(batch, false);
+  }
+
+  absl::StatusOr<JournalProgress> Progress() override {
+    JournalProgress progress;
+    PrefixScan scan(*database_);
+    RETURN_IF_ERROR(Watch(scan.Each(
+        kAttemptPrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
+          const std::optional<uint64_t> attempt = ParseAttemptKey(key);
+          if (!attempt) return absl::DataLossError("the journal holds a malformed key");
+          ASSIGN_OR_RETURN(AttemptRecord record, DecodeAttempt(value));
+          record.attempt = *attempt;
+          progress.given.push_back(std::move(record));
+          return absl::OkStatus();
+        })));
+    RETURN_IF_ERROR(Watch(
+        scan.Each(kBlamePrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
+          ASSIGN_OR_RETURN(BlameRecord blame, DecodeBlame(value));
+          blame.package.assign(key.substr(kBlamePrefix.size()));
+          progress.blamed.push_back(std::move(blame));
+          return absl::OkStatus();
+        })));
+    return progress;
+  }
+
+  absl::Status ForgetProgress() override {
+    rocksdb::WriteBatch batch;
+    PrefixScan scan(*database_);
+    for (const std::string_view prefix : {kAttemptPrefix, kBlamePrefix}) {
+      RETURN_IF_ERROR(Watch(scan.Each(prefix, [&](std::string_view key, std::string_view) {
+        return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
+      })));
+    }
+    return Write(batch, false);
+  }
+
   absl::Status Forget(std::span<const std::string> packages) override {
     rocksdb::WriteBatch batch;
     PrefixScan scan(*database_);
@@ -254,6 +302,7 @@ class RocksJournal final : public Journal {
         RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + package), "forgetting"));
       RETURN_IF_ERROR(Watch(scan.Each(IndexedPrefix(package), remove)));
       RETURN_IF_ERROR(Watch(scan.Each(PackagePrefix(package), remove)));
+      RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgetting"));
     }
     return Write(batch, true);
   }

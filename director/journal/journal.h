@@ -6,7 +6,8 @@
 // cooked, why it is in the cook, what it cost. A reverse index leads from every path that an
 // observation looked at (present or absent) and every folder that was listed or globbed to the
 // packages that looked, so that a difference between two snapshots finds the affected packages
-// without touching the others.
+// without touching the others. And of a cook that has not ended: whom it blamed, and what it gave
+// to its workers.
 //
 // Crash rule: before a new snapshot table becomes the base of differences, the packages that the
 // difference affects are marked untrusted, in one synced write with the table's name. So a cook
@@ -121,6 +122,40 @@ struct PackageRecord {
   std::map<std::string, FailureRecord> failures;    // by platform name; until it is done there
 };
 
+// A job that was given to a worker, who may outlive its director.
+struct AttemptRecord {
+  struct Target {
+    uint32_t platform = 0;  // its number then
+    std::string name;
+    Digest recipe;  // RecipeDigest
+    bool operator==(const Target&) const = default;
+  };
+  uint64_t attempt = 0;
+  std::string worker;
+  std::string package;
+  std::vector<Target> targets;
+  std::optional<Digest> generated_source;
+  bool operator==(const AttemptRecord&) const = default;
+};
+
+// How often a package's attempts ended through its own fault, in a cook that has not ended.
+struct BlameRecord {
+  std::string package;
+  uint32_t own_faults = 0;
+  std::string what;  // of the last: "crashed its executor"
+  std::string error;
+  std::string log;  // digest text, or empty
+  bool operator==(const BlameRecord&) const = default;
+};
+
+// What a cook came to that has not ended.
+struct JournalProgress {
+  std::vector<AttemptRecord> given;
+  std::vector<uint64_t> over;  // to be written only: attempts that are in nobody's hands
+  std::vector<BlameRecord> blamed;
+  bool empty() const { return given.empty() && over.empty() && blamed.empty(); }
+};
+
 // One change of one package's record.
 struct JournalUpdate {
   std::string package;
@@ -170,7 +205,8 @@ class Journal {
   // Sorted.
   virtual absl::StatusOr<std::vector<std::string>> Affected(
       std::span<const content::Change> changes) = 0;
-  // Marks records untrusted and makes `meta` the new one, in one synced write.
+  // Marks records untrusted, forgives the packages, and makes `meta` the new one, in one synced
+  // write.
   virtual absl::Status Invalidate(std::span<const std::string> packages,
                                   const JournalMeta& meta) = 0;
   // Replaces records; index entries of the old record that no longer hold go, and what is known of
@@ -187,6 +223,11 @@ class Journal {
   // The sequence of the root last published for the platform, as far as the journal knows; 0: none.
   // A store that has a later one published it for a director that died before it could say so.
   virtual absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) = 0;
+  // Not synced: the next group of results makes it durable. A director that dies loses none of it,
+  // and a power cut ends the workers, too.
+  virtual absl::Status RecordProgress(const JournalProgress& progress) = 0;
+  virtual absl::StatusOr<JournalProgress> Progress() = 0;  // sorted by attempt, by package
+  virtual absl::Status ForgetProgress() = 0;
   virtual absl::Status Forget(std::span<const std::string> packages) = 0;
 
   // Asked before each write from now on; what it answers other than OK is the write's answer.

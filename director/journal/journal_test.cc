@@ -211,6 +211,57 @@ TEST_F(JournalTest, TheSequenceOfTheLastRootIsKeptForEachPlatform) {
   EXPECT_EQ(journal_->PublishedSequence("phone").value(), 300u);
 }
 
+AttemptRecord Attempt(uint64_t attempt, std::string package) {
+  return {.attempt = attempt,
+          .worker = "local-1",
+          .package = std::move(package),
+          .targets = {{.name = "linux", .recipe = Digest::Of("recipe")}}};
+}
+
+TEST_F(JournalTest, WhatACookThatDiedGaveAndBlamedIsThereUntilACookEnds) {
+  Open();
+  const AttemptRecord first = Attempt(uint64_t{1} << 40 | 255, "/G/a");
+  const AttemptRecord second = Attempt(uint64_t{2} << 40 | 1, "/G/b");
+  const BlameRecord blame{.package = "/G/a", .own_faults = 2, .what = "crashed"};
+  ASSERT_TRUE(journal_->RecordProgress({.given = {second, first}, .blamed = {blame}}).ok());
+  Reopen();
+  EXPECT_THAT(journal_->Progress()->given, ElementsAre(first, second));
+  EXPECT_THAT(journal_->Progress()->blamed, ElementsAre(blame));
+  ASSERT_TRUE(journal_->RecordProgress({.over = {first.attempt, 77}}).ok());
+  EXPECT_THAT(journal_->Progress()->given, ElementsAre(second));
+  EXPECT_FALSE(journal_->Find("/G/a").value().has_value());
+  ASSERT_TRUE(journal_->ForgetProgress().ok());
+  Reopen();
+  EXPECT_TRUE(journal_->Progress()->empty());
+}
+
+TEST_F(JournalTest, APackageWhoseFilesChangedOrThatIsForgottenIsForgiven) {
+  Open();
+  ASSERT_TRUE(journal_
+                  ->RecordProgress({.blamed = {{.package = "/G/a", .own_faults = 1},
+                                               {.package = "/G/b", .own_faults = 2},
+                                               {.package = "/G/c", .own_faults = 3}}})
+                  .ok());
+  ASSERT_TRUE(journal_->Invalidate({{"/G/a"}}, {}).ok());
+  ASSERT_TRUE(journal_->Forget({{"/G/c"}}).ok());
+  ASSERT_EQ(journal_->Progress()->blamed.size(), 1u);
+  EXPECT_EQ(journal_->Progress()->blamed[0].package, "/G/b");
+}
+
+TEST_F(JournalTest, DamagedProgressIsDataLossOnceAndTheNextOpenBeginsAnew) {
+  Open();
+  for (const auto& [key, value] : {std::pair<std::string, std::string>(AttemptKey(1), "\xff"),
+                                   {std::string("A") + "short", ""},
+                                   {BlameKey("/G/a"), "\xff"}}) {
+    Spoil(key, value);
+    Open();
+    EXPECT_TRUE(absl::IsDataLoss(journal_->Progress().status()));
+    Reopen();
+    EXPECT_TRUE(journal_->Progress()->empty());
+  }
+  EXPECT_TRUE(HasBroken(3));
+}
+
 TEST_F(JournalTest, AForgottenPackageIsGoneAndItsNeighboursStay) {
   Open();
   for (const char* package : {"/G/a", "/G/a.b", "/G/ab"}) Record(Update(package, "linux"));
@@ -429,6 +480,7 @@ TEST_F(JournalTest, WhoWasOvertakenWritesNothing) {
   EXPECT_EQ(journal_->Record({{Update("/G/a", "linux", "new")}}, true), answer);
   EXPECT_EQ(journal_->SetMeta({.table_file = "t"}), answer);
   EXPECT_EQ(journal_->RecordPublished("linux", {}, {{{"/G/a", Digest::Of("k")}}}), answer);
+  EXPECT_EQ(journal_->RecordProgress({.blamed = {{.package = "/G/a"}}}), answer);
   EXPECT_EQ(journal_->Forget({{"/G/a"}}), answer);
   Reopen();
   EXPECT_EQ(Find("/G/a").platforms.at("linux").result, "old");

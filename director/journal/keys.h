@@ -8,10 +8,13 @@
 //   "P" package NUL "u" platform        there: the record is not trusted
 //   "X" package NUL platform            Index: what the record is indexed under
 //   "S" platform                        Published: the sequence of the root last published
+//   "A" attempt, 8 bytes, big-endian    Attempt: in a worker's hands
+//   "B" package                         Blame
 //
 // All that ForEach reads lies together, by package name (NUL sorts below all that a name may hold).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +57,29 @@ inline constexpr std::string_view kPublishedSequencePrefix = "S";
 
 inline std::string PublishedSequenceKey(std::string_view platform) {
   return std::string(kPublishedSequencePrefix).append(platform);
+}
+
+inline constexpr std::string_view kAttemptPrefix = "A";
+inline constexpr std::string_view kBlamePrefix = "B";
+
+// In the order of their numbers.
+inline std::string AttemptKey(uint64_t attempt) {
+  std::string key(kAttemptPrefix);
+  for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(attempt >> shift));
+  return key;
+}
+
+inline std::optional<uint64_t> ParseAttemptKey(std::string_view key) {
+  if (!key.starts_with(kAttemptPrefix) || key.size() != kAttemptPrefix.size() + 8)
+    return std::nullopt;
+  uint64_t attempt = 0;
+  for (const char c : key.substr(kAttemptPrefix.size()))
+    attempt = attempt << 8 | static_cast<uint8_t>(c);
+  return attempt;
+}
+
+inline std::string BlameKey(std::string_view package) {
+  return std::string(kBlamePrefix).append(package);
 }
 
 // The parts of a PackageKey; views into it.

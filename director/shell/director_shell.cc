@@ -15,6 +15,9 @@ namespace {
 constexpr absl::Duration kTick = absl::Milliseconds(20);
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
 constexpr absl::Duration kStopGrace = absl::Seconds(2);
+// Of what the journal learns of a cook that has not ended; what is over within it need not be
+// written.
+constexpr absl::Duration kRecordInterval = absl::Milliseconds(20);
 
 }  // namespace
 
@@ -341,11 +344,24 @@ void DirectorShell::Do(const Persist& effect) {
 
 // One group at a time: what arrives while it runs, and shortly after it, is the next group.
 void DirectorShell::StartCommit() {
+  if (clock_.Monotonic() - progress_recorded_ >= kRecordInterval) RecordProgress();
   if (commits_running_ > 0 || clock_.Monotonic() < NextCommit()) return;
   CommitPending();
 }
 
+// Not synced: the next group's sync makes it durable.
+void DirectorShell::RecordProgress() {
+  JournalProgress progress{.blamed = std::exchange(pending_blame_, {})};
+  if (progress.empty()) return;
+  progress_recorded_ = clock_.Monotonic();
+  commit_thread_.Post([this, progress = std::move(progress)] {
+    const absl::Status recorded = journal_.RecordProgress(progress);
+    if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));
+  });
+}
+
 void DirectorShell::CommitPending() {
+  RecordProgress();
   if (pending_commit_.empty() && pending_failures_.empty()) return;
   const absl::Time begun = clock_.Monotonic();
   pacing_.Begun(begun);
@@ -522,6 +538,12 @@ void DirectorShell::Do(const Notify& effect) {
       NoteDone(*stored);
       listener_.OnDone(*stored, done->source);
     }
+  } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
+    pending_blame_.push_back({.package = core_->NameOf(blamed->package),
+                              .own_faults = blamed->own_faults,
+                              .what = blamed->what,
+                              .error = blamed->error,
+                              .log = blamed->log});
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     ended_ = *ended;
   }

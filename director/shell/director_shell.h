@@ -122,6 +122,7 @@ class DirectorShell {
   void Do(const Notify& effect);
   void StartCommit();
   void CommitPending();
+  void RecordProgress();
   void FillJob(const Desire::Start& start, v1::ToWorker& message);
   void AddBlob(const Digest& digest, v1::Job& job);
   std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
@@ -181,6 +182,8 @@ class DirectorShell {
   // Loop thread only.
   std::set<ResultId> unjournaled_;  // delivered to the core, and the journal does not name them yet
   std::vector<Persist::Item> pending_commit_;
+  std::vector<BlameRecord> pending_blame_;
+  absl::Time progress_recorded_ = absl::InfinitePast();
   int commits_running_ = 0;
   bool is_commit_urgent_ = false;
   CommitPacing pacing_;

@@ -174,6 +174,7 @@ absl::Status SimJournal::Invalidate(std::span<const std::string> packages,
          at != entries_.end() && at->first.starts_with(prefix); ++at)
       batch.emplace_back(PackageKey(package, kUntrustedTag, at->first.substr(prefix.size())), "");
   }
+  for (const std::string& package : packages) batch.emplace_back(BlameKey(package), std::nullopt);
   batch.emplace_back(std::string(kMetaKey), EncodeMeta(meta));
   RETURN_IF_ERROR(Write(batch, true));
   meta_ = meta;
@@ -236,6 +237,40 @@ absl::StatusOr<uint64_t> SimJournal::PublishedSequence(std::string_view platform
   const auto found = entries_.find(PublishedSequenceKey(platform));
   if (found == entries_.end()) return 0;
   return DecodeSequence(found->second);
+}
+
+absl::Status SimJournal::RecordProgress(const JournalProgress& progress) {
+  Batch batch;
+  for (const AttemptRecord& attempt : progress.given)
+    batch.emplace_back(AttemptKey(attempt.attempt), EncodeAttempt(attempt));
+  for (const uint64_t attempt : progress.over)
+    batch.emplace_back(AttemptKey(attempt), std::nullopt);
+  for (const BlameRecord& blame : progress.blamed)
+    batch.emplace_back(BlameKey(blame.package), EncodeBlame(blame));
+  return Write(batch, false);
+}
+
+absl::StatusOr<JournalProgress> SimJournal::Progress() {
+  JournalProgress progress;
+  for (const auto& [key, value] : entries_) {
+    if (key.starts_with(kAttemptPrefix)) {
+      ASSIGN_OR_RETURN(progress.given.emplace_back(), DecodeAttempt(value));
+      progress.given.back().attempt = *ParseAttemptKey(key);
+    } else if (key.starts_with(kBlamePrefix)) {
+      ASSIGN_OR_RETURN(progress.blamed.emplace_back(), DecodeBlame(value));
+      progress.blamed.back().package = key.substr(kBlamePrefix.size());
+    }
+  }
+  return progress;
+}
+
+absl::Status SimJournal::ForgetProgress() {
+  Batch batch;
+  for (const auto& [key, value] : entries_) {
+    if (key.starts_with(kAttemptPrefix) || key.starts_with(kBlamePrefix))
+      batch.emplace_back(key, std::nullopt);
+  }
+  return Write(batch, false);
 }
 
 absl::Status SimJournal::Forget(std::span<const std::string> packages) {

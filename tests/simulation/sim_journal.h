@@ -38,6 +38,9 @@ class SimJournal final : public director::Journal {
       std::string_view platform, const director::PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override;
   absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override;
+  absl::Status RecordProgress(const director::JournalProgress& progress) override;
+  absl::StatusOr<director::JournalProgress> Progress() override;
+  absl::Status ForgetProgress() override;
   absl::Status Forget(std::span<const std::string> packages) override;
   void Fence(std::function<absl::Status()> may_write) override {
     may_write_ = std::move(may_write);

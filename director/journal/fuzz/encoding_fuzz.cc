@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace galley::director;
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 6) {
+  switch (data[0] % 8) {
     case 0:
       Check(bytes, DecodeDigest, EncodeDigest);
       break;
@@ -42,6 +42,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 5:
       Check(bytes, DecodeSequence, EncodeSequence);
+      break;
+    case 6:
+      Check(bytes, DecodeAttempt, EncodeAttempt);
+      break;
+    case 7:
+      Check(bytes, DecodeBlame, EncodeBlame);
       break;
     default:
       break;
