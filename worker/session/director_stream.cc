@@ -2,8 +2,8 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <chrono>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -11,12 +11,10 @@
 #include "common/base/mutex.h"
 #include "common/wire/channel.h"
 #include "galley/v1/worker.grpc.pb.h"
+#include "worker/session/reconnect_pacing.h"
 
 namespace galley::worker {
 namespace {
-
-constexpr std::chrono::milliseconds kBackoffMin(50);
-constexpr std::chrono::milliseconds kBackoffMax(1000);
 
 using ClientStream = grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>;
 
@@ -86,10 +84,10 @@ struct DirectorStream::Impl {
   }
 
   void Run() {
-    auto backoff = kBackoffMin;
+    ReconnectPacing pacing(std::random_device{}());
     for (uint64_t number = 1;; ++number) {
-      backoff = RunOnce(number) ? kBackoffMin : std::min(2 * backoff, kBackoffMax);
-      const auto deadline = std::chrono::steady_clock::now() + backoff;
+      const absl::Duration wait = pacing.Next(RunOnce(number));
+      const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait);
       base::MutexLock lock(mutex);
       while (!is_stopping && std::chrono::steady_clock::now() < deadline) {
         changed.WaitFor(mutex, deadline - std::chrono::steady_clock::now());

@@ -46,14 +46,13 @@ void SessionCore::Step(absl::Time now, const SessionEvent& event,
                        std::vector<SessionEffect>& effects) {
   now_ = now;
   if (has_ended_) return;
-  if (!is_connected_ && !alone_since_.has_value()) alone_since_ = now;
+  if (!welcome_.has_value() && !alone_since_.has_value()) alone_since_ = now;
   std::visit([&](const auto& what) { Apply(what, effects); }, event);
   if (!has_ended_ && !is_ending_) StartJobs(effects);
 }
 
 void SessionCore::Apply(const Connected&, std::vector<SessionEffect>&) {
-  is_connected_ = true;
-  alone_since_.reset();
+  is_connected_ = true;  // to somebody, or to nobody: a welcome tells
   sent_sequence_ = 0;
   applied_sequence_ = 0;
   acknowledged_sent_ = 0;
@@ -82,6 +81,11 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
         fmt::format("message {} came after message {}", message.sequence(), applied_sequence_)});
     return Apply(Disconnected{}, effects);
   }
+  if (message.has_welcome() && message.welcome().term() < term_) {
+    effects.emplace_back(HangUp{fmt::format("a director of term {} is stale: there was one of {}",
+                                            message.welcome().term(), term_)});
+    return Apply(Disconnected{}, effects);
+  }
   applied_sequence_ = message.sequence();
   if (message.abort()) {
     has_ended_ = true;
@@ -89,7 +93,10 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
     return;
   }
   if (message.has_welcome()) {
+    alone_since_.reset();
     welcome_ = message.welcome();
+    term_ = welcome_->term();
+    is_draining_ = false;
     snapshots_.clear();  // another director numbers its own anew
     effects.emplace_back(ConfigureSlots{message.welcome(), ExecutorLimits()});
   }
@@ -299,7 +306,7 @@ void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) 
   memory_bytes_ = event.memory_bytes;
   message_due_ = true;  // a sign of life
   waits_to_start_ = false;
-  if (!is_connected_ && now_ - *alone_since_ > options_.reconnect_max) {
+  if (alone_since_.has_value() && now_ - *alone_since_ > options_.reconnect_max) {
     has_ended_ = true;
     effects.emplace_back(ExitSession{
         .code = 3,
@@ -411,6 +418,7 @@ v1::FromWorker SessionCore::NextMessage() {
     hello.set_pid(options_.pid);
     hello.set_cookers_json(options_.cookers_json);
     hello.set_memory_bytes(governor_.limit_bytes());
+    hello.set_persisted((reports_.empty() ? next_report_ : reports_.begin()->first) - 1);
     limit_due_ = false;
     collections_due_ = true;  // the director may be another, or have missed some
   }

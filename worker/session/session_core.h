@@ -11,8 +11,11 @@
 // kept until the director persisted them; after a new Attach all that are kept are sent again.
 // Every attempt that came into the worker's hands leaves them with one Ended, whatever was reported
 // before; but a session that can start no executor says that it is unfit, and ends. While too
-// little memory is left on the machine no job begins, but for one slot of one session. Threads: one
-// owner.
+// little memory is left on the machine no job begins, but for one slot of one session.
+//
+// Directors come and go: while there is none, what is in hand goes on, for `reconnect_max`. The
+// next one has a higher term and hears of it all; one with a lower term than was seen is stale, and
+// nothing that it says is done. Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +35,8 @@
 
 namespace galley::worker {
 
+inline constexpr absl::Duration kReconnectMax = absl::Seconds(20);
+
 struct SessionOptions {
   std::string worker_id;
   std::string token;
@@ -39,8 +44,7 @@ struct SessionOptions {
   std::string cookers_json;
   uint32_t slots = 1;
   int64_t pid = 0;
-  absl::Duration reconnect_max =
-      absl::Seconds(60);  // without a stream for longer: the session ends
+  absl::Duration reconnect_max = kReconnectMax;  // without a director's welcome: the session ends
 };
 
 inline constexpr uint32_t kSlotsMax = 1'024;
@@ -201,7 +205,7 @@ class SessionCore {
 
   const SessionOptions options_;
   absl::Time now_ = absl::InfinitePast();
-  std::optional<absl::Time> alone_since_;  // no stream
+  std::optional<absl::Time> alone_since_;  // no welcome
 
   bool is_connected_ = false;
   bool is_draining_ = false;
@@ -209,6 +213,7 @@ class SessionCore {
   bool has_ended_ = false;
   std::string end_reason_;
   std::optional<v1::Welcome> welcome_;
+  uint32_t term_ = 0;                          // the highest seen
   std::map<uint64_t, std::string> snapshots_;  // of the present director: number -> table file
   std::map<uint64_t, Attempt> attempts_;       // all in hand
   std::deque<uint64_t> queue_;                 // not begun

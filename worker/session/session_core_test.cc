@@ -49,10 +49,11 @@ class SessionCoreTest : public ::testing::Test {
     return message;
   }
 
-  void Attach() {
+  void Attach(uint32_t term = 1) {
     Step(Connected{});
     sequence_ = 0;
     v1::ToWorker message = Message();
+    message.mutable_welcome()->set_term(term);
     message.mutable_welcome()->set_timeout_us_default(5'000'000);
     message.mutable_snapshot()->set_number(1);
     message.mutable_snapshot()->set_table_file("/state/1.table");
@@ -552,7 +553,7 @@ TEST_F(SessionCoreTest, TerminationEndsWhatIsInHandAndSaysGoodbye) {
 TEST_F(SessionCoreTest, TooLongWithoutADirectorEndsTheSession) {
   Attach();
   Step(Disconnected{});
-  now_ += absl::Seconds(59);
+  now_ += absl::Seconds(19);
   Step(Tick{});
   EXPECT_FALSE(exit_.has_value());
   now_ += absl::Seconds(2);
@@ -564,11 +565,100 @@ TEST_F(SessionCoreTest, TooLongWithoutADirectorEndsTheSession) {
 TEST_F(SessionCoreTest, AFailedReconnectDoesNotRestartTheClock) {
   Attach();
   Step(Disconnected{});
-  now_ += absl::Seconds(40);
-  Step(Disconnected{});
-  now_ += absl::Seconds(21);
+  for (int i = 0; i < 20; ++i) {
+    now_ += absl::Seconds(1);
+    Step(Connected{});  // a stream is made before anybody is at its other end
+    Step(Tick{});
+    Step(Disconnected{});
+  }
+  EXPECT_FALSE(exit_.has_value());
+  now_ += absl::Seconds(1);
+  Step(Connected{});
   Step(Tick{});
   EXPECT_TRUE(exit_.has_value());
+}
+
+TEST_F(SessionCoreTest, ALaterDirectorHearsWhatIsInHandAndWhatNobodyPersisted) {
+  Attach(3);
+  Give({JobOf(1), JobOf(2)});
+  Saved(0, 1, 0);
+  Done(0, 1);
+  Persist({1});
+  Step(Disconnected{});
+  now_ += absl::Seconds(15);
+  Step(Tick{});
+  sent_.clear();
+  Attach(4);
+  ASSERT_FALSE(sent_.empty());
+  const v1::FromWorker first = sent_.front();
+  EXPECT_EQ(first.hello().persisted(), 1u);
+  EXPECT_THAT(first.in_hand(), ElementsAre(2));
+  EXPECT_THAT(TakeReports(), ElementsAre("2:ended@1"));
+  Saved(1, 2, 0);  // what ran went on
+  EXPECT_THAT(TakeReports(), ElementsAre("3:saved@2"));
+}
+
+TEST_F(SessionCoreTest, AJobGoesOnWithTheSnapshotOfTheDirectorThatGaveIt) {
+  Attach(3);
+  Give({JobOf(1), JobOf(2), JobOf(3)});  // two slots
+  Step(Disconnected{});
+  Step(Connected{});
+  sequence_ = 0;
+  v1::ToWorker message = Message();
+  message.mutable_welcome()->set_term(4);
+  message.mutable_snapshot()->set_number(1);
+  message.mutable_snapshot()->set_table_file("/state/of-term-4.table");
+  Step(Received{message});
+  Done(0, 1);
+  ASSERT_EQ(started_.size(), 3u);
+  EXPECT_EQ(last_job_.snapshot_file(), "/state/1.table");
+  Give({JobOf(4)});
+  Done(0, 3);
+  EXPECT_EQ(last_job_.snapshot_file(), "/state/of-term-4.table");
+}
+
+TEST_F(SessionCoreTest, NothingThatAStaleDirectorSaysIsDone) {
+  Attach(4);
+  Give({JobOf(1)});
+  Step(Disconnected{});
+  sent_.clear();
+  Step(Connected{});
+  sequence_ = 0;
+  v1::ToWorker stale = Message();
+  stale.mutable_welcome()->set_term(3);
+  stale.mutable_snapshot()->set_number(1);
+  *stale.add_start() = JobOf(7);
+  stale.add_cancel(1);
+  Step(Received{stale});
+  EXPECT_EQ(hang_ups_, 1);
+  Give({JobOf(8)});  // it goes on
+  v1::ToWorker abort = Message();
+  abort.set_abort(true);
+  Step(Received{abort});
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1)));
+  EXPECT_THAT(stopped_, IsEmpty());
+  EXPECT_FALSE(exit_.has_value());
+  sent_.clear();
+  Saved(0, 1, 0);
+  EXPECT_THAT(TakeReports(), IsEmpty());  // it is told nothing either
+  Step(Disconnected{});
+  Attach(5);
+  EXPECT_THAT(TakeReports(), ElementsAre("1:saved@1"));
+}
+
+TEST_F(SessionCoreTest, AStaleDirectorIsNoDirector) {
+  Attach(4);
+  Step(Disconnected{});
+  now_ += absl::Seconds(15);
+  Step(Connected{});
+  sequence_ = 0;
+  v1::ToWorker stale = Message();
+  stale.mutable_welcome()->set_term(3);
+  Step(Received{stale});
+  now_ += absl::Seconds(6);
+  Step(Tick{});
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->reason, "no director for 20 s");
 }
 
 TEST_F(SessionCoreTest, ARefusedWorkerEndsWithItsReason) {

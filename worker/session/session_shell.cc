@@ -93,8 +93,7 @@ class Shell final : public EventSink {
                .machine = machine_,
                .cookers_json = config.cookers_json,
                .slots = config.slots,
-               .pid = ::getpid(),
-               .reconnect_max = config.reconnect_max}),
+               .pid = ::getpid()}),
         segments_(kSegmentWaitMax,
                   [this] { Say("no segment is left to write to: waiting for the director"); }) {}
 

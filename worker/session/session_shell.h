@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/time/time.h"
-
 namespace galley::worker {
 
 struct SessionConfig {
@@ -16,7 +14,6 @@ struct SessionConfig {
   uint32_t slots = 1;
   std::string program;  // path of galley-worker, for the executors
   std::string cookers_json;
-  absl::Duration reconnect_max = absl::Seconds(60);
 };
 
 // Works until the director, a signal or a lost director ends it. 0: in order; 3: refused, or

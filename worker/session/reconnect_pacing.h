@@ -1,0 +1,31 @@
+// ReconnectPacing: how long a session waits before it tries to reach a director again: 50 ms,
+// doubling to 1 s while nobody answers; of each a random part, at least half, so that the workers
+// of a director that died do not come to the next one all at once.
+//
+// Pure: the same seed gives the same waits. How long it is tried at all is SessionCore's.
+// Threads: one owner.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "absl/time/time.h"
+
+namespace galley::worker {
+
+class ReconnectPacing {
+ public:
+  static constexpr absl::Duration kMin = absl::Milliseconds(50);
+  static constexpr absl::Duration kMax = absl::Seconds(1);
+
+  explicit ReconnectPacing(uint64_t seed) : random_(seed) {}
+
+  // A stream ended; `was_answered`: something came on it.
+  absl::Duration Next(bool was_answered);
+
+ private:
+  std::mt19937_64 random_;
+  absl::Duration wait_ = kMin;
+};
+
+}  // namespace galley::worker
