@@ -10,8 +10,8 @@ find_package(nlohmann_json REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(CLI11 REQUIRED CONFIG)
 find_package(tomlplusplus REQUIRED CONFIG)
-# The allocator of what runs encoders: compilers free and ask for small blocks by the thousand. A
-# sanitizer has its own.
+# The allocator of what runs encoders and of the director: both free and ask for small blocks by the
+# thousand, the latter on one thread what another asked for. A sanitizer has its own.
 add_library(galley_allocator INTERFACE)
 if(NOT GALLEY_SANITIZE)
   find_package(mimalloc REQUIRED CONFIG)

@@ -4,17 +4,29 @@
 
 #include <charconv>
 #include <cstring>
+#include <memory>
 
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
 namespace galley {
+namespace {
+
+// Fetched once: for a few hundred bytes OpenSSL 3 takes longer to find the algorithm than to run
+// it.
+const EVP_MD* Sha256() {
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  GALLEY_CHECK(algorithm != nullptr);
+  return algorithm;
+}
+
+}  // namespace
 
 struct DigestBuilder::State {
   State() : context(EVP_MD_CTX_new()) {
     GALLEY_CHECK(context != nullptr);
-    GALLEY_CHECK(EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1);
+    GALLEY_CHECK(EVP_DigestInit_ex2(context, Sha256(), nullptr) == 1);
   }
   ~State() { EVP_MD_CTX_free(context); }
   State(const State&) = delete;
@@ -52,10 +64,20 @@ Digest::Digest() {
   std::memcpy(hash_.data(), kEmpty, kHashSize);
 }
 
+// One context a thread: what is hashed is often so small that making one would be half of it.
 Digest Digest::Of(std::string_view bytes) {
-  DigestBuilder builder;
-  builder.Add(bytes);
-  return builder.Finish();
+  struct Freed {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  };
+  static thread_local const std::unique_ptr<EVP_MD_CTX, Freed> context(EVP_MD_CTX_new());
+  Digest digest;
+  unsigned int length = 0;
+  GALLEY_CHECK(EVP_DigestInit_ex2(context.get(), Sha256(), nullptr) == 1);
+  GALLEY_CHECK(EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1);
+  GALLEY_CHECK(EVP_DigestFinal_ex(context.get(), digest.hash_.data(), &length) == 1);
+  GALLEY_CHECK(length == kHashSize);
+  digest.size_bytes_ = bytes.size();
+  return digest;
 }
 
 absl::StatusOr<Digest> Digest::FromHash(std::string_view hash, uint64_t size_bytes) {

@@ -61,6 +61,7 @@ std::string WorkerProgram() { return JoinPath(ProgramDirectory(), "galley-worker
 
 CookSession::CookSession(const CookCommandOptions& options, Report& report)
     : options_(options), report_(report), started_(absl::Now()) {
+  if (options_.trace.empty()) trace_.TurnOff();
   interrupt_ = std::make_unique<InterruptWatch>([this] {
     base::MutexLock lock(mutex_);
     if (shell_ != nullptr) shell_->Interrupt();

@@ -6,7 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/record/observed_value.h"
 #include "director/journal/encoding.h"
 #include "director/journal/index.h"
 #include "director/journal/keys.h"
@@ -36,6 +39,41 @@ class PrefixScan {
 
  private:
   std::unique_ptr<rocksdb::Iterator> iterator_;
+};
+
+// What one write changes. The keys go to RocksDB in their order: its memtable finds the place of a
+// key from that of the one before, which is near when they are sorted, and packages of a group are
+// often of one folder.
+class Changes {
+ public:
+  void Put(std::string key, std::string value) {
+    changes_.push_back({std::move(key), std::move(value), false});
+  }
+  void Delete(std::string key) { changes_.push_back({std::move(key), {}, true}); }
+
+  absl::Status AppendTo(rocksdb::WriteBatch& batch) const {
+    std::vector<const Change*> sorted;
+    sorted.reserve(changes_.size());
+    for (const Change& change : changes_) sorted.push_back(&change);
+    // Of two changes of one key the later holds.
+    std::sort(sorted.begin(), sorted.end(), [](const Change* a, const Change* b) {
+      const int order = a->key.compare(b->key);
+      return order < 0 || (order == 0 && a < b);
+    });
+    for (const Change* change : sorted) {
+      RETURN_IF_ERROR(ToStatus(
+          change->is_deleted ? batch.Delete(change->key) : batch.Put(change->key, change->value),
+          "writing the journal"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Change {
+    std::string key, value;
+    bool is_deleted;
+  };
+  std::vector<Change> changes_;
 };
 
 bool IsWorthTelling(const PackageRecord& record) {
@@ -101,13 +139,15 @@ class RocksJournal final : public Journal {
       : state_directory_(std::move(state_directory)),
         options_(options),
         database_(std::move(database)),
-        meta_(std::move(meta)) {}
+        meta_(std::move(meta)),
+        was_empty_(!options.read_only && HoldsNoPackage(*database_)) {}
 
   const JournalMeta& meta() const override { return meta_; }
 
   absl::Status SetMeta(const JournalMeta& meta) override { return Invalidate({}, meta); }
 
   absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) override {
+    if (IsUnknown(package)) return std::nullopt;
     RecordBuilder builder;
     PrefixScan scan(*database_);
     RETURN_IF_ERROR(
@@ -182,17 +222,21 @@ class RocksJournal final : public Journal {
       RETURN_IF_ERROR(CheckKeyPart("platform name", update.platform));
       by_package[update.package][update.platform] = &update;
     }
-    rocksdb::WriteBatch batch;
+    Changes changes;
     PrefixScan scan(*database_);
     for (const auto& [package, platforms] : by_package) {
-      RETURN_IF_ERROR(
-          Annotate(Reindex(package, platforms, scan, batch), fmt::format("recording {}", package)));
+      const bool is_new = IsUnknown(package);
+      const auto where = [&, name = package] { return fmt::format("recording {}", name); };
+      if (absl::Status done = Reindex(package, platforms, is_new ? nullptr : &scan, changes);
+          !done.ok())
+        return Annotate(done, where());
       for (const auto& [platform, update] : platforms) {
-        RETURN_IF_ERROR(Annotate(PutRecord(*update, batch),
-                                 fmt::format("recording {} for {}", package, platform)));
+        if (absl::Status done = PutRecord(*update, is_new, changes); !done.ok())
+          return Annotate(done, fmt::format("{} for {}", where(), platform));
       }
+      NoteKnown(package);
     }
-    return Write(batch, sync);
+    return Write(changes, sync);
   }
 
   absl::Status RecordFailures(std::span<const FailureUpdate> updates) override {
@@ -200,6 +244,7 @@ class RocksJournal final : public Journal {
     for (const FailureUpdate& update : updates) {
       RETURN_IF_ERROR(CheckKeyPart("package name", update.package));
       RETURN_IF_ERROR(CheckKeyPart("platform name", update.platform));
+      NoteKnown(update.package);
       RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(update.package, kFailureTag, update.platform),
                                   update.failure.has_value(),
                                   update.failure ? EncodeFailure(*update.failure) : std::string()));
@@ -212,6 +257,7 @@ class RocksJournal final : public Journal {
     rocksdb::WriteBatch batch;
     for (const auto& [package, instigators] : updates) {
       RETURN_IF_ERROR(CheckKeyPart("package name", package));
+      NoteKnown(package);
       RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(package, kInstigatorsTag, {}),
                                   !instigators.empty(), EncodeInstigators(instigators)));
     }
@@ -222,14 +268,14 @@ class RocksJournal final : public Journal {
       std::string_view platform, const PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
     RETURN_IF_ERROR(CheckKeyPart("platform name", platform));
-    rocksdb::WriteBatch batch;
+    Changes changes;
     for (const auto& [package, key] : keys) {
       RETURN_IF_ERROR(CheckKeyPart("package name", package));
-      RETURN_IF_ERROR(PutPublished(batch, package, platform, key, in));
+      NoteKnown(package);
+      PutPublished(changes, package, platform, key, in);
     }
-    RETURN_IF_ERROR(
-        PutOrDelete(batch, PublishedSequenceKey(platform), true, EncodeSequence(in.sequence)));
-    return Write(batch, true);
+    changes.Put(PublishedSequenceKey(platform), EncodeSequence(in.sequence));
+    return Write(changes, true);
   }
 
   absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override {
@@ -311,6 +357,8 @@ class RocksJournal final : public Journal {
     may_write_ = std::move(may_write);
   }
 
+  bool WasEmpty() const override { return was_empty_; }
+
  private:
   using IndexedByPlatform = std::map<std::string, IndexEntries, std::less<>>;
 
@@ -366,26 +414,26 @@ class RocksJournal final : public Journal {
     return prefixes;
   }
 
-  // Index entries that hold for no platform any more go, new ones come.
+  // Index entries that hold for no platform any more go, new ones come. No `scan`: there are none.
   absl::Status Reindex(std::string_view package,
                        const std::map<std::string_view, const JournalUpdate*>& platforms,
-                       PrefixScan& scan, rocksdb::WriteBatch& batch) {
-    ASSIGN_OR_RETURN(IndexedByPlatform indexed, ReadIndexed(package, scan));
+                       PrefixScan* scan, Changes& changes) {
+    IndexedByPlatform indexed;
+    if (scan != nullptr) {
+      ASSIGN_OR_RETURN(indexed, ReadIndexed(package, *scan));
+    }
     const std::set<std::string> before = UnionOf(indexed);
     for (const auto& [platform, update] : platforms) {
       ASSIGN_OR_RETURN(IndexEntries entries, EntriesOf(*update));
-      RETURN_IF_ERROR(ToStatus(
-          batch.Put(IndexedKey(package, platform), EncodeIndexEntries(entries)), "indexing"));
+      changes.Put(IndexedKey(package, platform), EncodeIndexEntries(entries));
       indexed[std::string(platform)] = std::move(entries);
     }
     const std::set<std::string> after = UnionOf(indexed);
     for (const std::string& prefix : before) {
-      if (!after.contains(prefix))
-        RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + std::string(package)), "indexing"));
+      if (!after.contains(prefix)) changes.Delete(prefix + std::string(package));
     }
     for (const std::string& prefix : after) {
-      if (!before.contains(prefix))
-        RETURN_IF_ERROR(ToStatus(batch.Put(prefix + std::string(package), ""), "indexing"));
+      if (!before.contains(prefix)) changes.Put(prefix + std::string(package), "");
     }
     return absl::OkStatus();
   }
@@ -396,24 +444,60 @@ class RocksJournal final : public Journal {
                     "writing the journal");
   }
 
-  static absl::Status PutPublished(rocksdb::WriteBatch& batch, std::string_view package,
-                                   std::string_view platform, const std::optional<Digest>& key,
-                                   const std::optional<PublishedIn>& in) {
-    return PutOrDelete(batch, PackageKey(package, kPublishedTag, platform), key.has_value(),
-                       key ? EncodePublished({*key, in}) : std::string());
+  static void PutPublished(Changes& changes, std::string_view package, std::string_view platform,
+                           const std::optional<Digest>& key, const std::optional<PublishedIn>& in) {
+    std::string at = PackageKey(package, kPublishedTag, platform);
+    key ? changes.Put(std::move(at), EncodePublished({*key, in})) : changes.Delete(std::move(at));
   }
 
-  static absl::Status PutRecord(const JournalUpdate& update, rocksdb::WriteBatch& batch) {
-    PlatformRecord record = update.record;
-    ASSIGN_OR_RETURN(record.observed, record::Canonical(std::move(record.observed)));
-    const std::string key = PackageKey(update.package, kRecordTag, update.platform);
-    RETURN_IF_ERROR(PutOrDelete(batch, key, true, EncodePlatformRecord(record)));
-    RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(update.package, kUntrustedTag, update.platform),
-                                !record.is_trusted, {}));
-    RETURN_IF_ERROR(
-        PutOrDelete(batch, PackageKey(update.package, kFailureTag, update.platform), false, {}));
-    return PutPublished(batch, update.package, update.platform, record.published_key,
-                        record.published_in);
+  static absl::Status PutRecord(const JournalUpdate& update, bool is_new, Changes& changes) {
+    const PlatformRecord& record = update.record;
+    std::string encoded;
+    if (record::IsStrictlySorted(record.observed)) {
+      encoded = EncodePlatformRecord(record);
+    } else {
+      PlatformRecord canonical = record;
+      ASSIGN_OR_RETURN(canonical.observed, record::Canonical(std::move(canonical.observed)));
+      encoded = EncodePlatformRecord(canonical);
+    }
+    const auto key = [&](char tag) { return PackageKey(update.package, tag, update.platform); };
+    changes.Put(key(kRecordTag), std::move(encoded));
+    // What may be there from before.
+    if (!record.is_trusted) {
+      changes.Put(key(kUntrustedTag), "");
+    } else if (!is_new) {
+      changes.Delete(key(kUntrustedTag));
+    }
+    if (!is_new) changes.Delete(key(kFailureTag));
+    if (!is_new || record.published_key)
+      PutPublished(changes, update.package, update.platform, record.published_key,
+                   record.published_in);
+    return absl::OkStatus();
+  }
+
+  static bool HoldsNoPackage(rocksdb::DB& database) {
+    const std::unique_ptr<rocksdb::Iterator> first(database.NewIterator(rocksdb::ReadOptions()));
+    first->Seek(ToSlice("P"));
+    return first->status().ok() && (!first->Valid() || !first->key().starts_with(ToSlice("P")));
+  }
+
+  // True: nothing was ever recorded of the package. A first cook asks so for each, and need not
+  // search. (By hashes: one that is another's too is searched for.)
+  bool IsUnknown(std::string_view package) const {
+    if (!was_empty_) return false;
+    base::MutexLock lock(mutex_);
+    return !recorded_.contains(std::hash<std::string_view>()(package));
+  }
+  void NoteKnown(std::string_view package) {
+    if (!was_empty_) return;
+    base::MutexLock lock(mutex_);
+    recorded_.insert(std::hash<std::string_view>()(package));
+  }
+
+  absl::Status Write(Changes& changes, bool sync) {
+    rocksdb::WriteBatch batch;
+    RETURN_IF_ERROR(changes.AppendTo(batch));
+    return Write(batch, sync);
   }
 
   absl::Status Write(rocksdb::WriteBatch& batch, bool sync) {
@@ -441,6 +525,11 @@ class RocksJournal final : public Journal {
   const std::unique_ptr<rocksdb::DB> database_;  // synchronises itself
   std::function<absl::Status()> may_write_;
   JournalMeta meta_;  // the writing thread's
+
+  const bool was_empty_;  // when it was opened
+  mutable base::Mutex mutex_;
+  // Hashes of the packages of which something was recorded since, while was_empty_.
+  absl::flat_hash_set<size_t> recorded_ GALLEY_GUARDED_BY(mutex_);
 };
 
 absl::StatusOr<JournalMeta> ReadMeta(rocksdb::DB& database) {

@@ -230,6 +230,9 @@ class Journal {
   virtual absl::Status ForgetProgress() = 0;
   virtual absl::Status Forget(std::span<const std::string> packages) = 0;
 
+  // No package was known when it was opened. False also when that is not known.
+  virtual bool WasEmpty() const { return false; }
+
   // Asked before each write from now on; what it answers other than OK is the write's answer.
   virtual void Fence(std::function<absl::Status()> may_write) = 0;
 };

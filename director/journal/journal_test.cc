@@ -181,6 +181,30 @@ TEST_F(JournalTest, ARecordSaysItsPublishedKeyAndPublishingReplacesIt) {
   EXPECT_EQ(Find("/G/a").platforms.at("linux").published_key, std::nullopt);
 }
 
+TEST_F(JournalTest, WhatAnEmptyJournalLearnsIsFoundAtOnce) {
+  Open();
+  EXPECT_TRUE(journal_->WasEmpty());
+  for (const char* package : {"/G/a", "/G/b", "/G/c", "/G/d"})
+    EXPECT_FALSE(journal_->Find(package).value().has_value());
+  const FailureRecord failure{.cook = 3, .stage = "save", .error = "crashed", .cause = "package"};
+  Record(Update("/G/a", "linux"));
+  ASSERT_TRUE(journal_->RecordInstigators({{{"/G/b", {{.category = 5}}}}}).ok());
+  ASSERT_TRUE(journal_->RecordFailures({{{"/G/c", "linux", failure}}}).ok());
+  EXPECT_EQ(Find("/G/a").platforms.size(), 1u);
+  EXPECT_EQ(Find("/G/b").instigators.size(), 1u);
+  EXPECT_EQ(Find("/G/c").failures.size(), 1u);
+  EXPECT_FALSE(journal_->Find("/G/d").value().has_value());
+  // What stands there already is replaced, though the journal was empty when it was opened.
+  ASSERT_TRUE(journal_->Invalidate({{"/G/a"}}, {}).ok());
+  Record(Update("/G/a", "linux"));
+  Record(Update("/G/c", "linux"));
+  EXPECT_TRUE(Find("/G/a").platforms.at("linux").is_trusted);
+  EXPECT_TRUE(Find("/G/c").failures.empty());
+  Reopen();
+  EXPECT_FALSE(journal_->WasEmpty());
+  EXPECT_EQ(Find("/G/b").instigators.size(), 1u);
+}
+
 TEST_F(JournalTest, InstigatorsAloneAreThoseOfTheRecord) {
   Open();
   const std::vector<InstigatorRecord> reasons = {{.category = 5, .referencer = "/G/b"}};

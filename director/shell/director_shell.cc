@@ -225,7 +225,7 @@ void DirectorShell::TakeLookedUp(LookedUp answer) {
       unjournaled_.insert(hit->result->id);
     }
   }
-  StepCore(answer);
+  StepCore(std::move(answer));
 }
 
 // `world_number`: the world in which the reports were judged. A later one judges again.
@@ -241,7 +241,7 @@ void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) 
                                                               stored->source, stored->observed);
     }
   }
-  StepCore(reported);
+  StepCore(std::move(reported));
 }
 
 void DirectorShell::AddBlob(const Digest& digest, v1::Job& job) {
@@ -374,7 +374,8 @@ void DirectorShell::CommitPending() {
     CommitOutcome outcome = CommitGroup(
         store_, journal_, results_, persist, cook,
         [this](const StoredResult& stored) {
-          return FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
+          return stored.holds_in == commit_world_->number ||
+                 FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
                                 stored.observed);
         },
         clock_.Now());
@@ -389,7 +390,7 @@ void DirectorShell::CommitPending() {
     if (!outcome.event.error.empty()) LogError("{}", outcome.event.error);
     for (const CommitOutcome::Alarm& alarm : outcome.alarms)
       LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
-    Post(Internal([this, begun, outcome = std::move(outcome)] {
+    Post(Internal([this, begun, outcome = std::move(outcome)]() mutable {
       --commits_running_;
       pacing_.Ended(begun, clock_.Monotonic());
       bytes_stored_ += outcome.bytes_stored;
@@ -397,7 +398,7 @@ void DirectorShell::CommitPending() {
       for (const CommitOutcome::Alarm& alarm : outcome.alarms)
         listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
       for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
-      StepCore(outcome.event);
+      StepCore(std::move(outcome.event));
     }));
   });
 }
@@ -613,7 +614,8 @@ absl::Status DirectorShell::RecordInstigators() {
   }
   const bool is_whole =
       !ended_->is_interrupted && !ended_->is_fail_fast && ended_->infrastructure_error.empty();
-  return request_.by_the_book && is_whole ? ForgetInstigators(has_reason) : absl::OkStatus();
+  return request_.by_the_book && is_whole && !journal_.WasEmpty() ? ForgetInstigators(has_reason)
+                                                                  : absl::OkStatus();
 }
 
 // Packages that the last cook by the book held and this one does not are in no cook any more.

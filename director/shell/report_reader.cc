@@ -135,12 +135,13 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
   for (const uint32_t platform : loaded.platforms()) {
     if (platform < 32) platforms |= MaskOf(platform);
   }
-  deps_.trace->Add({.name = info.name,
-                    .category = "load",
-                    .worker = worker_id,
-                    .slot = loaded.slot(),
-                    .started_us = loaded.started_us(),
-                    .duration_us = loaded.load_us()});
+  if (deps_.trace->is_on())
+    deps_.trace->Add({.name = info.name,
+                      .category = "load",
+                      .worker = worker_id,
+                      .slot = loaded.slot(),
+                      .started_us = loaded.started_us(),
+                      .duration_us = loaded.load_us()});
   {
     base::MutexLock lock(mutex_);
     counters_.bytes_read += loaded.bytes_read();
@@ -218,7 +219,8 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
     }
     is_current = holds.ok() && *holds;
   }
-  if (!saved.shared()) {
+  if (is_current) (*stored)->holds_in = world->number;
+  if (!saved.shared() && deps_.trace->is_on()) {
     deps_.trace->Add({.name = info.name,
                       .category = "save",
                       .worker = worker_id,

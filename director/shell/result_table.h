@@ -32,6 +32,7 @@ struct StoredResult {
   std::vector<record::Observed> observed;
   std::vector<std::pair<Digest, store::BlobLocation>> blobs;  // written for it, not yet committed
   LastCook last_cook;
+  uint64_t holds_in = 0;           // the world in which it was found to hold; 0: none
   bool is_in_journal = false;      // as it stands
   bool has_failed_before = false;  // the journal knows of a failure of this platform
   bool is_published = false;  // its key is that of the root last published for this platform, and

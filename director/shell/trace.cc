@@ -8,6 +8,7 @@
 namespace galley::director {
 
 void Trace::Add(Span span) {
+  if (!is_on_) return;
   base::MutexLock lock(mutex_);
   spans_.push_back(std::move(span));
 }

@@ -2,6 +2,7 @@
 // "Trace Event Format", complete events.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,10 +23,14 @@ class Trace {
     int64_t duration_us = 0;
     std::string platform;
   };
+  // Nobody will ask for it: Add does nothing from now on.
+  void TurnOff() { is_on_ = false; }
+  bool is_on() const { return is_on_; }
   void Add(Span span);
   std::string ToJson() const;
 
  private:
+  std::atomic<bool> is_on_ = true;
   mutable base::Mutex mutex_;
   std::vector<Span> spans_ GALLEY_GUARDED_BY(mutex_);
 };

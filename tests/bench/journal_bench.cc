@@ -94,7 +94,8 @@ JournalUpdate UpdateOf(uint32_t package, uint32_t references, uint32_t packages)
   auto observed = record::Canonical(std::move(record.observed));
   Require(observed.status());
   record.observed = *std::move(observed);
-  record.last_cook = {.source = "cooked", .worker = "local-1", .attempt = package, .is_first = true};
+  record.last_cook = {
+      .source = "cooked", .worker = "local-1", .attempt = package, .is_first = true};
   record.published_key = record.action_key;
   record.published_in = PublishedIn{.sequence = 1, .root = record.recipe};
   IndexOf(update.package, record.observed, update.paths, update.folders);
@@ -211,9 +212,10 @@ int Main(int argc, char** argv) {
   for (const Row& row : rows) {
     std::fprintf(stderr, "core  %-36s %12.3f %s\n", row.name, row.value, row.unit);
     if (json)
-      std::printf("%s{\"workload\": \"core\", \"packages\": %u, \"references\": %u, \"kind\": "
-                  "\"%s\", \"value\": %.6g, \"unit\": \"%s\"}",
-                  &row == rows ? "" : ",\n ", packages, references, row.name, row.value, row.unit);
+      std::printf(
+          "%s{\"workload\": \"core\", \"packages\": %u, \"references\": %u, \"kind\": "
+          "\"%s\", \"value\": %.6g, \"unit\": \"%s\"}",
+          &row == rows ? "" : ",\n ", packages, references, row.name, row.value, row.unit);
   }
   std::printf(json ? "]\n" : "");
   return 0;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "common/base/file.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
@@ -15,7 +16,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
-#include "rocksdb/utilities/write_batch_with_index.h"
+#include "rocksdb/write_batch.h"
 
 namespace galley::store {
 namespace {
@@ -150,6 +151,10 @@ rocksdb::Options IndexOptions() {
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.compression = rocksdb::kNoCompression;  // hashes do not compress
   options.write_buffer_size = 8 << 20;
+  // Most of what is asked for while things are cooked is not there: neither in the tables, nor in
+  // what was written lately.
+  options.memtable_whole_key_filtering = true;
+  options.memtable_prefix_bloom_size_ratio = 0.05;
   options.max_open_files = 256;
   options.max_background_jobs = 2;
   options.max_log_file_size = 1 << 20;
@@ -223,16 +228,16 @@ class RocksBatch final : public IndexBatch {
     epoch_ = epoch;
     std::string value;
     PutFixed64(value, epoch);
-    return Set(kMetaEpoch, value);
+    return Set(std::string(kMetaEpoch), value);
   }
   absl::Status NoteDamage(const RecordPlace& place) override { return Set(DamageKey(place), ""); }
   size_t size() const override { return changes_; }
 
   absl::Status WriteTo(rocksdb::DB& db) {
-    RETURN_IF_ERROR(Set(kMetaCounters, EncodeCounters(counters_)));
+    RETURN_IF_ERROR(Set(std::string(kMetaCounters), EncodeCounters(counters_)));
     rocksdb::WriteOptions options;
     options.disableWAL = true;  // the segments are the log
-    return FromRocks(db.Write(options, batch_.GetWriteBatch()));
+    return FromRocks(db.Write(options, &batch_));
   }
   const IndexCounters& counters() const { return counters_; }
   uint64_t epoch() const { return epoch_; }
@@ -249,25 +254,31 @@ class RocksBatch final : public IndexBatch {
     ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(DigestKey('o', weak_key)));
     return DecodeSets(old.value_or(""));
   }
-  absl::StatusOr<std::optional<std::string>> Get(std::string_view key) {
+  absl::StatusOr<std::optional<std::string>> Get(const std::string& key) {
+    if (const auto found = changed_.find(key); found != changed_.end()) return found->second;
     std::string value;
-    const rocksdb::Status status =
-        batch_.GetFromBatchAndDB(&db_, rocksdb::ReadOptions(), SliceOf(key), &value);
+    const rocksdb::Status status = db_.Get(rocksdb::ReadOptions(), SliceOf(key), &value);
     if (status.IsNotFound()) return std::optional<std::string>();
     RETURN_IF_ERROR(FromRocks(status));
     return std::optional<std::string>(std::move(value));
   }
-  absl::Status Set(std::string_view key, std::string_view value) {
+  absl::Status Set(std::string key, std::string value) {
     ++changes_;
-    return FromRocks(batch_.Put(SliceOf(key), SliceOf(value)));
+    RETURN_IF_ERROR(FromRocks(batch_.Put(SliceOf(key), SliceOf(value))));
+    changed_.insert_or_assign(std::move(key), std::move(value));
+    return absl::OkStatus();
   }
-  absl::Status Remove(std::string_view key) {
+  absl::Status Remove(std::string key) {
     ++changes_;
-    return FromRocks(batch_.Delete(SliceOf(key)));
+    RETURN_IF_ERROR(FromRocks(batch_.Delete(SliceOf(key))));
+    changed_.insert_or_assign(std::move(key), std::nullopt);
+    return absl::OkStatus();
   }
 
   rocksdb::DB& db_;
-  rocksdb::WriteBatchWithIndex batch_{rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true};
+  rocksdb::WriteBatch batch_;
+  // What `batch_` makes of the keys that it names; look-up only.
+  absl::flat_hash_map<std::string, std::optional<std::string>> changed_;
   IndexCounters counters_;
   uint64_t epoch_;
   size_t changes_ = 0;
