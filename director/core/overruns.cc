@@ -8,7 +8,7 @@ namespace {
 
 constexpr absl::Duration kTellsSomething = absl::Milliseconds(100);
 constexpr uint64_t kEnough = 20;
-constexpr double kFirstFactor = 4, kFactorMin = 2, kFactorMax = 64;
+constexpr double kFirstFactor = 4, kFactorMin = 1.5, kFactorMax = 64;
 constexpr double kFirstClass = -8;  // 2 ^ (-8 / 2)
 
 }  // namespace
@@ -29,7 +29,7 @@ absl::Duration Overruns::Limit(absl::Duration expected) const {
   int at = 0;
   for (; at < kClasses - 1 && counts_[static_cast<size_t>(at)] < left; ++at)
     left -= counts_[static_cast<size_t>(at)];
-  const double factor = 2 * std::exp2((at + 1 + kFirstClass) / 2);
+  const double factor = std::exp2((at + 1 + kFirstClass) / 2);  // where the class ends
   return std::clamp(factor, kFactorMin, kFactorMax) * expected;
 }
 

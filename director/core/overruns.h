@@ -16,7 +16,9 @@ class Overruns {
  public:
   // An attempt ran so long from its begin to its end, in the core's waking time.
   void Measured(absl::Duration expected, absl::Duration ran);
-  // Twice what nineteen of twenty jobs of that expected time take; four times the expected time
+  // What nineteen of twenty jobs of that expected time take, and half as long again as expected at
+  // least: of one that outlasts it so, more is still to come than another run would take (how much
+  // is left grows with what has passed when costs have long tails). Four times the expected time
   // before enough was measured.
   absl::Duration Limit(absl::Duration expected) const;
 

@@ -158,10 +158,10 @@ TEST(OverrunsTest, TheLimitFollowsWhatWasMeasured) {
   Overruns overruns;
   EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
   for (int i = 0; i < 100; ++i) overruns.Measured(absl::Seconds(1), absl::Milliseconds(900));
-  EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(2));
+  EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(1.5));
   for (int i = 0; i < 100; ++i) overruns.Measured(absl::Seconds(1), absl::Milliseconds(7900));
-  EXPECT_GT(overruns.Limit(absl::Seconds(1)), absl::Seconds(15));
-  EXPECT_LT(overruns.Limit(absl::Seconds(1)), absl::Seconds(17));
+  EXPECT_GT(overruns.Limit(absl::Seconds(1)), absl::Seconds(7.9));
+  EXPECT_LT(overruns.Limit(absl::Seconds(1)), absl::Seconds(8.1));
 }
 
 TEST(OverrunsTest, ShortJobsTellNothing) {
