@@ -3,6 +3,8 @@
 # cook_binary(NAME name SRCS main.cc DEPS ...): a program in build/bin.
 # cook_proto(NAME name PROTOS a.proto [GRPC]): generated code, compiled without our warnings.
 # cook_fuzzer(NAME name SRCS a_fuzz.cc CORPUS dir DEPS ...): a libFuzzer binary under GALLEY_FUZZ; always a test that replays CORPUS.
+# cook_sabotaged(NAME name SRCS a.cc DEPS ...): objects of sources that other targets have as well, compiled with GALLEY_SABOTAGE (common/base/sabotage.h).
+#   A test that links them before their libraries gets these in place of those: the linker takes no member of an archive whose symbols it has.
 # galley_check_all_listed(): configure error for a .cc that no target lists.
 
 define_property(GLOBAL PROPERTY GALLEY_LISTED_SOURCES BRIEF_DOCS "sources listed by a target" FULL_DOCS "sources listed by a target")
@@ -55,6 +57,16 @@ function(cook_test)
     GALLEY_SOURCE_DIR="${CMAKE_SOURCE_DIR}" GALLEY_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
   set_tests_properties(${ARG_NAME} PROPERTIES LABELS ${ARG_LABELS} TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+function(cook_sabotaged)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  if(NOT GALLEY_TESTS)
+    return()
+  endif()
+  add_library(${ARG_NAME} OBJECT ${ARG_SRCS})
+  target_link_libraries(${ARG_NAME} PUBLIC ${ARG_DEPS} PRIVATE galley_compile_options nlohmann_json::nlohmann_json)
+  target_compile_definitions(${ARG_NAME} PRIVATE GALLEY_SABOTAGE)
 endfunction()
 
 function(cook_fuzzer)

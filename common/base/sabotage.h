@@ -17,19 +17,25 @@ enum class Sabotage : uint8_t {
   kNoFolderSync,         // a renamed file's folder is not synced
   kSkipHashCheck,        // bytes are handed out as they lie there
   kSkipClosureCheck,     // a result is served though what it names is gone
-  kEvictLeasedBlob,      // (nothing evicts by itself yet)
+  kEvictLeasedBlob,      // of the simulation's collector: the product has none yet
   kRetrySync,            // a failed sync is tried again, and believed
   kForgetInFlight,       // what a worker says that it has in hand is not looked at
   kEndWithPending,       // a cook ends though a package is not over
   kAcceptStaleTerm,      // attempts of another term count
   kRetryPoisonForEver,   // nobody is quarantined
+  kCount,
 };
 
+// Names of their own, so that what is compiled with the one never takes the other's.
 #ifdef GALLEY_SABOTAGE
+inline namespace sabotaged {
 inline Sabotage sabotage_now = Sabotage::kNone;
 inline bool IsSabotaged(Sabotage what) { return sabotage_now == what; }
+}  // namespace sabotaged
 #else
+inline namespace sound {
 constexpr bool IsSabotaged(Sabotage /*what*/) { return false; }
+}  // namespace sound
 #endif
 
 }  // namespace galley

@@ -100,6 +100,7 @@ struct CookCore::Impl {
   // looking_up.cc
   void SendLookUps();
   LookUp::Item QuestionFor(PackageId package);
+  bool IsOutdated(PackageId package, uint64_t generation) const;
   void OnLookedUp(const LookedUp& event);
   void OnHit(PackageId package, PlatformIndex platform, const LookedUp::Hit& hit);
   void OnNeedsCooked(PackageId package, PlatformIndex platform, const LookedUp::NeedsCooked& needs);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/base/sabotage.h"
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
@@ -149,7 +150,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     ++counters.results_dropped;
     if (was_expected && attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
-  } else if (!saved.is_current || attempt.generation != package.generation) {
+  } else if (!saved.is_current || IsOutdated(package_id, attempt.generation)) {
     // Right for an older snapshot, or for what its generator or its inputs gave before.
     Commit(package_id, platform, saved.result->id, worker, report);
     is_acknowledged = false;
@@ -228,7 +229,7 @@ uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker,
   }
   const uint32_t count = blame.AddOwnFault(package, worker);
   Note(PackageBlamed{package, count, WhatItDid(failed.fault), failed.error, failed.log});
-  return count;
+  return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
 // False: it may be tried (again). What it did under an earlier director is no reason to let it kill

@@ -1,6 +1,7 @@
 // Workers come and go; jobs are handed over.
 #include <algorithm>
 
+#include "common/base/sabotage.h"
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
@@ -65,6 +66,7 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
     }
   }
   counters.workers_attached = workers.attached();
+  if (IsSabotaged(Sabotage::kForgetInFlight)) return;
   for (const AttemptId attempt : event.in_hand) {
     if (!worker.hand.Contains(attempt)) DesireFor(event.worker).cancel.push_back(attempt);
   }

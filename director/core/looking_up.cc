@@ -1,6 +1,7 @@
 // Look-ups in the action cache: questions in batches, and their answers.
 #include <algorithm>
 
+#include "common/base/sabotage.h"
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
@@ -23,6 +24,7 @@ void CookCore::Impl::SendLookUps() {
 
 LookUp::Item CookCore::Impl::QuestionFor(PackageId id) {
   PackageData& package = packages[id];
+  if (IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
   LookUp::Item item{
       .package = id, .platforms = InPhase(id, Phase::kToLookUp), .generation = package.generation};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -39,13 +41,18 @@ LookUp::Item CookCore::Impl::QuestionFor(PackageId id) {
   return item;
 }
 
+// Asked or handed over before what the package is made of changed.
+bool CookCore::Impl::IsOutdated(PackageId id, uint64_t generation) const {
+  return generation != packages[id].generation && !IsSabotaged(Sabotage::kSkipEpochCheck);
+}
+
 void CookCore::Impl::OnLookedUp(const LookedUp& event) {
   for (const LookedUp::Item& item : event.items) {
     look_ups_in_flight -= look_ups_in_flight > 0;
     if (!request.has_value() || !packages.Has(item.package)) continue;
     PackageData& package = packages[item.package];
     if (package.work == nullptr || item.platform >= package.slots.size() ||
-        item.generation != package.generation)
+        IsOutdated(item.package, item.generation))
       continue;
     if (package.slots[item.platform].phase != Phase::kLookingUp) continue;
     struct Answer {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 #include "director/core/cook_core_impl.h"
 
@@ -267,7 +268,7 @@ void CookCore::Impl::Requeue(PackageId id) {
   PackageData& package = packages[id];
   if (!package.is_in_cook) return;
   unsolicited.erase(id);
-  ++package.generation;
+  if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
   EndAttempts(id, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);

@@ -14,6 +14,7 @@
 #include "director/journal/index.h"
 #include "director/journal/keys.h"
 #include "director/journal/rocks_journal.h"
+#include "director/journal/write_fence.h"
 #include "fmt/format.h"
 #include "rocksdb/write_batch.h"
 
@@ -354,7 +355,7 @@ class RocksJournal final : public Journal {
   }
 
   void Fence(std::function<absl::Status()> may_write) override {
-    may_write_ = std::move(may_write);
+    fence_ = WriteFence(std::move(may_write));
   }
 
   bool WasEmpty() const override { return was_empty_; }
@@ -504,7 +505,7 @@ class RocksJournal final : public Journal {
     if (options_.read_only)
       return absl::FailedPreconditionError("the journal was opened for reading only");
     if (batch.Count() == 0) return absl::OkStatus();
-    if (may_write_) RETURN_IF_ERROR(may_write_());
+    RETURN_IF_ERROR(fence_.Check());
     RETURN_IF_ERROR(CheckSpace(state_directory_, options_, batch.GetDataSize()));
     rocksdb::WriteOptions options;
     options.sync = sync;
@@ -523,7 +524,7 @@ class RocksJournal final : public Journal {
   const std::string state_directory_;
   const JournalOptions options_;
   const std::unique_ptr<rocksdb::DB> database_;  // synchronises itself
-  std::function<absl::Status()> may_write_;
+  WriteFence fence_;
   JournalMeta meta_;  // the writing thread's
 
   const bool was_empty_;  // when it was opened

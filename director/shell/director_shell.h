@@ -149,6 +149,7 @@ class DirectorShell {
   void RunLookUps(std::vector<LookUpItem> items);
   void TakeLookedUp(LookedUp answer);
   void TakeReports(WorkerReported reported, uint64_t world_number);
+  void LookAtInputs(const WorkerReport& report);
   std::string PlatformName(PlatformIndex platform) const;
   static std::string WorkerName(WorkerId worker);
   static WorkerId WorkerOf(const std::string& name);

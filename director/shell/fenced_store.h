@@ -13,24 +13,27 @@
 
 #include "common/base/status_macros.h"
 #include "common/store/interface/store.h"
+#include "director/journal/write_fence.h"
 
 namespace galley::director {
 
 class FencedStore final : public store::Store {
  public:
   FencedStore(std::unique_ptr<store::Store> inner, std::function<absl::Status()> may_write)
-      : inner_(std::move(inner)), may_write_(std::move(may_write)) {}
+      : inner_(std::move(inner)), fence_(std::move(may_write)) {}
+
+  store::Store& inner() { return *inner_; }
 
   absl::Status Commit(const store::CommitBatch& batch) override {
-    RETURN_IF_ERROR(may_write_());
+    RETURN_IF_ERROR(fence_.Check());
     return inner_->Commit(batch);
   }
   absl::StatusOr<uint64_t> Publish(const store::PublishedRoot& root) override {
-    RETURN_IF_ERROR(may_write_());
+    RETURN_IF_ERROR(fence_.Check());
     return inner_->Publish(root);
   }
   absl::Status Forget(std::span<const Digest> action_keys) override {
-    RETURN_IF_ERROR(may_write_());
+    RETURN_IF_ERROR(fence_.Check());
     return inner_->Forget(action_keys);
   }
 
@@ -63,7 +66,7 @@ class FencedStore final : public store::Store {
 
  private:
   const std::unique_ptr<store::Store> inner_;
-  const std::function<absl::Status()> may_write_;
+  const WriteFence fence_;
 };
 
 }  // namespace galley::director

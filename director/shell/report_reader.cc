@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/action.h"
+#include "director/core/package_data.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -50,6 +51,21 @@ std::shared_ptr<const AttemptInfo> ReportReader::Find(AttemptId attempt) const {
   base::MutexLock lock(mutex_);
   const auto found = attempts_.find(attempt);
   return found == attempts_.end() ? nullptr : found->second;
+}
+
+std::vector<GivenBlob> ReportReader::GivenTo(AttemptId attempt) const {
+  std::vector<GivenBlob> blobs;
+  const std::shared_ptr<const AttemptInfo> info = Find(attempt);
+  if (info == nullptr) return blobs;
+  if (info->generated_source)
+    blobs.push_back({*info->generated_source, std::string(GeneratorName(info->name))});
+  for (const CookedOutputs& cooked : info->cooked) {
+    for (const auto& [package, outputs] : cooked) {
+      for (const record::Output& output : outputs) blobs.push_back({output.digest, package});
+    }
+  }
+  for (GivenBlob& blob : blobs) blob.is_reported = LocationOf(blob.digest).has_value();
+  return blobs;
 }
 
 std::optional<store::BlobLocation> ReportReader::LocationOf(const Digest& digest) const {

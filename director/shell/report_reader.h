@@ -19,6 +19,7 @@
 #include "director/shell/observer.h"
 #include "director/shell/result_table.h"
 #include "director/shell/trace.h"
+#include "director/shell/unreadable_inputs.h"
 #include "director/shell/world.h"
 #include "galley/v1/worker.pb.h"
 
@@ -51,6 +52,9 @@ class ReportReader {
 
   // Never fails: what cannot be believed becomes a failed report with its reason.
   WorkerReport Read(const std::string& worker_id, const v1::Report& report);
+
+  // The blobs that an attempt was given to read.
+  std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 
   // Where a blob lies that a worker reported and no commit has named yet.
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;

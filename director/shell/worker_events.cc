@@ -78,10 +78,30 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   WorkerReported reported{.worker = worker};
   for (const v1::Report& report : message.reports())
     reported.reports.push_back(reports_.Read(worker_id, report));
+  for (const WorkerReport& report : reported.reports) LookAtInputs(report);
   GiveSegmentIfLow(worker_id, message);
   Post(Internal([this, reported = std::move(reported), world_number]() mutable {
     TakeReports(std::move(reported), world_number);
   }));
+}
+
+// Whatever else an attempt failed for: bytes that it could not read are made again.
+void DirectorShell::LookAtInputs(const WorkerReport& report) {
+  const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
+  if (failed == nullptr || failed->fault != WorkerReport::Fault::kInfrastructure ||
+      failed->executor_lost)
+    return;
+  std::vector<GivenBlob> blobs = reports_.GivenTo(report.attempt);
+  if (blobs.empty()) return;
+  commit_thread_.Post([this, blobs = std::move(blobs)] {
+    auto packages = DistrustUnreadable(store_, journal_, blobs);
+    if (!packages.ok())
+      return LogWarning("looking at what cannot be read: {}", MessageOf(packages.status()));
+    if (packages->empty()) return;
+    for (const std::string& package : *packages)
+      LogWarning("package={} its bytes in the store are wrong or gone: it is made again", package);
+    Post(Event(PackagesCleared{*std::move(packages)}));
+  });
 }
 
 Collections DirectorShell::SumOfCollections() {

@@ -36,6 +36,8 @@ class Checks {
 
   // Promised to be durable.
   std::set<Digest> promised;
+  // Bits of these blobs turned.
+  std::set<Digest> rotten;
 
  private:
   const bool is_told_;

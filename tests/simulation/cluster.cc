@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "common/record/result.h"
@@ -63,6 +64,34 @@ class Cluster {
         });
       }
     }
+    if (faults_.IsOn(Fault::kPlatformsChanged)) {
+      // The last are those that the cook is to end with, perhaps in another order.
+      std::vector<std::vector<std::string>> sets = {
+          {"p1", "p0"}, {"p2", "p0"}, {"p1"}, {"p1", "p2", "p0"}, {"p0", "p1", "p2"}};
+      absl::Duration at = random_.Some(800);
+      for (uint64_t i = random_.Below(3); i > 0; --i, at += random_.Some(800)) {
+        schedule_.After(at, [this, set = sets[random_.Below(sets.size())]] { Change(set); });
+      }
+      schedule_.After(at,
+                      [this, set = random_.Percent(50) ? kPlatforms : sets[0]] { Change(set); });
+    }
+    if (faults_.IsOn(Fault::kPackagesCleared)) {
+      for (uint64_t i = 1 + random_.Below(3); i > 0; --i) {
+        schedule_.After(random_.Some(2'000), [this] {
+          if (director_ == nullptr || is_over_ || !is_requested_) return;
+          std::vector<std::string> names;
+          for (const auto& [name, package] : world_->packages) {
+            if (random_.Percent(20)) names.push_back(name);
+          }
+          director_->Clear(names);
+        });
+      }
+    }
+    if (faults_.IsOn(Fault::kDirectorStopped)) {
+      schedule_.After(random_.Some(3000), [this] {
+        if (director_ != nullptr && !is_over_ && overtaken_ == nullptr) StopDirector();
+      });
+    }
     if (faults_.IsOn(Fault::kCrashedWriting) && options_.crash_at_write == 0)
       disk_.CrashAt(1 + random_.Below(80));
     size_t events = 0;
@@ -113,7 +142,7 @@ class Cluster {
 
   void DrawLimits() {
     const bool are_shrunk = options_.has_faults && random_.Percent(50);
-    cook_ = {.platform_count = kPlatforms,
+    cook_ = {.platform_count = static_cast<uint32_t>(kPlatforms.size()),
              .workers = options_.has_faults ? 1 + static_cast<uint32_t>(random_.Below(4)) : 1,
              .units_per_step = are_shrunk ? 1 + static_cast<uint32_t>(random_.Below(8)) : 16,
              .look_ups_per_batch = are_shrunk ? 1 + static_cast<uint32_t>(random_.Below(3)) : 8};
@@ -135,17 +164,28 @@ class Cluster {
     const bool is_first = outcome_.terms++ == 0;
     if (!is_first && faults_.Happens(Fault::kCrashedStarting, 30))
       disk_.CrashAt(1 + random_.Below(4));
+    if (outcome_.terms == 2) disk_.CrashAt(options_.crash_again_at_write);
     LoseBytes();
+    // What one that was overtaken wants is nobody's business any more.
+    const auto if_present = [this, number = ++directors_](auto act) {
+      return [this, number, act](const auto&... what) {
+        if (number == directors_) act(what...);
+      };
+    };
     try {
       director_ = std::make_unique<SimDirector>(
           SimDirector::Deps{schedule_, random_, faults_, disk_, *world_, world_, tables_, checks_},
           cook_,
           SimDirector::Callbacks{
-              .spawn = [this](const Spawn& spawn) { Start(spawn); },
-              .stop = [this](WorkerId worker) { StopWorker(worker); },
-              .send = [this](uint64_t stream, v1::ToWorker message) { Send(stream, message); },
-              .hang_up = [this](uint64_t stream) { BreakStream(stream); },
-              .ended = [this](const CookEnded& ended) { OnEnded(ended); }});
+              .spawn = if_present([this](const Spawn& spawn) { Start(spawn); }),
+              .stop = if_present([this](WorkerId worker) { StopWorker(worker); }),
+              .send = if_present(
+                  [this](uint64_t stream, const v1::ToWorker& message) { Send(stream, message); }),
+              .hang_up = if_present([this](uint64_t stream) { BreakStream(stream); }),
+              .ended = if_present([this](const CookEnded& ended) { OnEnded(ended); }),
+              .cleared = if_present([this](const std::vector<std::string>& packages) {
+                for (const std::string& name : packages) executors_lost_.erase(name);
+              })});
     } catch (const Disk::Crash&) {
       CrashDirector();
       return;
@@ -157,9 +197,23 @@ class Cluster {
 
   void RequestCook() {
     CookRequested request{
-        .request = ++requests_, .platforms = 3, .by_the_book = true, .force = is_forced_};
-    for (const std::string& name : world_->selected)
-      request.selected.push_back({name, InstigatorCategory::kCookMap});
+        .request = ++requests_,
+        .platforms = MaskOf(static_cast<PlatformIndex>(director_->platform_count())) - 1,
+        .by_the_book = true,
+        .force = is_forced_};
+    held_back_.clear();
+    std::vector<SelectedPackage> later;
+    for (const std::string& name : world_->selected) {
+      const bool is_later = faults_.IsOn(Fault::kPackagesDiscovered) && random_.Percent(30);
+      (is_later ? later : request.selected).push_back({name, InstigatorCategory::kCookMap});
+      if (is_later) held_back_.insert(name);
+    }
+    if (!later.empty()) {
+      schedule_.After(random_.Some(400), [this, later, number = directors_] {
+        if (director_ == nullptr || number != directors_ || is_over_) return;
+        if (director_->Discover(later)) held_back_.clear();
+      });
+    }
     executors_lost_.clear();
     is_cancelled_ = false;
     faults_at_request_ = faults_.counts();
@@ -170,11 +224,32 @@ class Cluster {
   // kill -9, or the machine. What it knew is gone; of its workers some live on.
   void CrashDirector() {
     checks_.Trace("the director crashes");
-    is_requested_ = false;
+    NoteSettled();
     director_.reset();
-    disk_.CrashAt(0);
-    const bool is_power_cut = faults_.Happens(Fault::kPowerCut, 50);
+    overtaken_.reset();
+    const bool is_power_cut = options_.cuts_power || faults_.Happens(Fault::kPowerCut, 50);
     if (is_power_cut) disk_.PowerCut();
+    LoseDirector(is_power_cut);
+  }
+
+  // SIGSTOP. Somebody starts another; then the stopped one wakes, and knows nothing of it (I9).
+  void StopDirector() {
+    faults_.Count(Fault::kDirectorStopped);
+    checks_.Trace("the director is stopped");
+    overtaken_ = std::move(director_);
+    overtaken_->StopForAWhile();
+    ++directors_;
+    LoseDirector(false);
+    schedule_.After(absl::Milliseconds(500) + random_.Some(3'000), [this] {
+      if (overtaken_ == nullptr) return;
+      overtaken_->WakeOvertaken();
+      schedule_.After(random_.Some(3'000), [this] { overtaken_.reset(); });
+    });
+  }
+
+  void LoseDirector(bool is_power_cut) {
+    is_requested_ = false;
+    disk_.CrashAt(0);
     for (auto& [id, stream] : streams_) {
       stream.to_director->Break();
       stream.to_worker->Break();
@@ -222,10 +297,39 @@ class Cluster {
     disk_.set_is_director(true);
   }
 
+  // Under a director.
+  void LoseMoreBytes() {
+    if (director_ == nullptr || !is_requested_) return;
+    if (faults_.IsOn(Fault::kBlobCollected) && random_.Percent(30)) director_->Collect();
+    if (faults_.IsOn(Fault::kBitsRotten) && random_.Percent(50)) director_->Rot();
+  }
+
+  // I7 in its strictest form, where nothing else goes wrong: what was cooked and is durable is
+  // never cooked again.
+  void NoteSettled() {
+    if (director_ == nullptr || options_.has_faults) return;
+    const CookCore& core = director_->core();
+    for (uint32_t i = 0; i < core.package_count(); ++i) {
+      const std::string& name = core.NameOf(PackageId(i));
+      if (core.StateText(PackageId(i)) == "Idle, cooked") settled_.emplace(name, cooks_[name]);
+    }
+  }
+
+  void CheckSettled() {
+    for (const auto& [name, count] : settled_) {
+      if (cooks_[name] != count)
+        checks_.Break("safety: cooked before the crash, and again after it: " + name);
+    }
+  }
+
   void CheckPromises(SimStore& store) {
     for (const Digest& key : checks_.promised) {
       if (!store.IsSafe(key)) checks_.Break("safety: what was acknowledged is lost: " + key.hex());
     }
+  }
+
+  void Change(const std::vector<std::string>& platforms) {
+    if (director_ != nullptr && !is_over_) director_->ChangePlatforms(platforms);
   }
 
   void Cancel() {
@@ -235,6 +339,8 @@ class Cluster {
     is_cancelled_ = true;
     director_->Cancel();
   }
+
+  bool HasEverFired(Fault fault) const { return faults_.counts()[static_cast<size_t>(fault)] > 0; }
 
   bool HasFired(Fault fault) const {
     const auto index = static_cast<size_t>(fault);
@@ -253,18 +359,30 @@ class Cluster {
       return EndDirector();
     }
     for (const std::string& name : world_->selected) {
-      const std::string state = core.StateText(core.Find(name));
-      if (state != "Idle, cooked" && state != "Idle, failed")
+      const PackageId package = core.Find(name);
+      const std::string state = package.valid() ? core.StateText(package) : "never heard of";
+      const bool is_over = state == "Idle, cooked" || state == "Idle, failed";
+      if (!is_over && !held_back_.contains(name))
         checks_.Break("safety: the cook ended, but not " + name + ": " + state);
     }
-    if (director_->roots().size() != kPlatforms)
-      checks_.Break("safety: ended well without building all roots");
     // What no cook read is edited now: every run of a seed ends with the same files.
     for (auto& [name, package] : world_->packages) {
       if (package.will_change) Edit(name);
     }
     // Of older files: as a person would, the next cook is of today's.
-    if (director_->IsOutdated()) return EndDirector();
+    if (director_->IsOutdated() || !held_back_.empty()) return EndDirector();
+    if (!director_->HasAllPlatforms()) {
+      if (!HasEverFired(Fault::kPlatformsChanged))
+        checks_.Break("safety: ended well without building all roots");
+      return EndDirector();
+    }
+    // Bytes that cannot be read when they are staged end the cook; the next makes them again.
+    if (!director_->Stage()) {
+      if (!HasEverFired(Fault::kBitsRotten))
+        checks_.Break("safety: what is in a root cannot be read");
+      return EndDirector();
+    }
+    CheckSettled();
     Conclude();
   }
 
@@ -295,6 +413,7 @@ class Cluster {
       CheckHands();
       faults_.Calm();
       director_.reset();
+      overtaken_.reset();
       disk_.PowerCut();
       CheckStored(roots);
       is_done_ = true;
@@ -323,7 +442,8 @@ class Cluster {
       if (!published.contains(platform)) checks_.Break("safety: a published root is lost");
       for (const auto& [name, digest] : tree) {
         const auto blob = store.Get(digest);
-        if (!blob.ok())
+        // What is rotten is not handed out; the next cook makes it again.
+        if (!blob.ok() && !checks_.rotten.contains(digest))
           checks_.Break("safety: a published output cannot be read: " + name + ": " +
                         std::string(blob.status().message()));
         if (blob.ok() && Digest::Of(**blob) != digest)
@@ -488,6 +608,8 @@ class Cluster {
 
   void EverySecond() {
     schedule_.After(absl::Seconds(1), [this] {
+      EverySecond();
+      LoseMoreBytes();
       for (size_t i = 0; i < bodies_.size(); ++i) {
         Body& body = bodies_[i];
         if (!body.worker->is_alive()) continue;
@@ -496,7 +618,6 @@ class Cluster {
         CheckRunning(body);
       }
       CheckPoison();
-      EverySecond();
     });
   }
 
@@ -558,12 +679,16 @@ class Cluster {
   CookOptions cook_;
   Outcome outcome_;
 
-  std::map<std::string, std::map<std::string, uint32_t>> tables_;
+  std::map<std::string, SnapshotTable> tables_;
   std::map<std::string, uint64_t> cooks_, executors_lost_;
   Surroundings around_{schedule_, random_,         faults_,
                        disk_,     *world_,         tables_,
                        cooks_,    executors_lost_, [this](const std::string& name) { Edit(name); }};
   std::unique_ptr<SimDirector> director_;
+  std::unique_ptr<SimDirector> overtaken_;  // was stopped, while another took the project
+  uint64_t directors_ = 0;
+  std::set<std::string> held_back_;          // of what is selected: discovered while the cook runs
+  std::map<std::string, uint64_t> settled_;  // packages, and how often they had been cooked
   std::vector<Body> bodies_;
   std::map<uint64_t, Stream> streams_;
   uint64_t streams_count_ = 0, forged_ = 0, requests_ = 0;
@@ -573,8 +698,43 @@ class Cluster {
   bool is_over_ = false, is_done_ = false;
 };
 
+// The lines of one that the other has not.
+std::string Difference(const std::string& given, const std::string& expected) {
+  const auto lines_of = [](const std::string& text) {
+    std::multiset<std::string> lines;
+    std::istringstream in(text);
+    std::string platform;
+    for (std::string line; std::getline(in, line);) {
+      if (line.starts_with("platform ")) platform = line.substr(9) + " ";
+      lines.insert(platform + line);
+    }
+    return lines;
+  };
+  const auto a = lines_of(given), b = lines_of(expected);
+  std::string text;
+  for (const std::string& line : a) text += b.contains(line) ? "" : "\n  has     " + line;
+  for (const std::string& line : b) text += a.contains(line) ? "" : "\n  has not " + line;
+  return text;
+}
+
 }  // namespace
 
 Outcome RunCluster(const ClusterOptions& options) { return Cluster(options).Run(); }
+
+std::string WhatIsWrong(const Outcome& calm, const Outcome& outcome) {
+  if (!calm.broken.empty()) return "without faults: " + calm.broken;
+  if (!outcome.broken.empty()) return outcome.broken;
+  if (outcome.roots != calm.roots)
+    return "safety: the roots are others than without faults" +
+           Difference(outcome.roots, calm.roots);
+  if (outcome.selected != calm.selected)
+    return "safety: packages end otherwise than without faults" +
+           Difference(outcome.selected, calm.selected);
+  if (outcome.instigators != calm.instigators)
+    return "safety: other reasons than without faults" +
+           Difference(outcome.instigators, calm.instigators);
+  if (outcome.attempts_max > 400) return "liveness: too many attempts";
+  return "";
+}
 
 }  // namespace galley::simulation

@@ -18,8 +18,10 @@ namespace galley::simulation {
 struct ClusterOptions {
   uint64_t seed = 1;
   bool has_faults = false;
-  uint64_t crash_at_write = 0;  // not 0: the first director ends at this write
-  bool is_told = false;         // every decision is printed
+  uint64_t crash_at_write = 0;        // not 0: the first director ends at this write
+  uint64_t crash_again_at_write = 0;  // not 0: the second one, counted from its start
+  bool cuts_power = false;            // a crash is the machine's
+  bool is_told = false;               // every decision is printed
 };
 
 struct Outcome {
@@ -37,5 +39,7 @@ struct Outcome {
 };
 
 Outcome RunCluster(const ClusterOptions& options);
+// Against the outcome of the fault-free cook. Empty: all is well.
+std::string WhatIsWrong(const Outcome& calm, const Outcome& outcome);
 
 }  // namespace galley::simulation

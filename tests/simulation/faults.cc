@@ -40,6 +40,8 @@ std::string_view FaultName(Fault fault) {
       return "director crashed at a write";
     case Fault::kCrashedStarting:
       return "director crashed in recovery";
+    case Fault::kDirectorStopped:
+      return "director stopped and overtaken";
     case Fault::kPowerCut:
       return "power cut";
     case Fault::kCommitFailed:
@@ -48,6 +50,8 @@ std::string_view FaultName(Fault fault) {
       return "sync failed";
     case Fault::kBlobEvicted:
       return "blob evicted";
+    case Fault::kBlobCollected:
+      return "blob collected in mid-cook";
     case Fault::kBitsRotten:
       return "bits rotten";
     case Fault::kClockJumped:
@@ -60,6 +64,10 @@ std::string_view FaultName(Fault fault) {
       return "cook cancelled";
     case Fault::kPlatformsChanged:
       return "platforms changed";
+    case Fault::kPackagesCleared:
+      return "packages cleared in mid-cook";
+    case Fault::kPackagesDiscovered:
+      return "packages discovered in mid-cook";
     case Fault::kCount:
       break;
   }

@@ -30,16 +30,20 @@ enum class Fault : uint8_t {
   kDirectorCrashed,
   kCrashedWriting,   // at a write of journal or store
   kCrashedStarting,  // again, before it was up
+  kDirectorStopped,  // SIGSTOP; it wakes when another has the project
   kPowerCut,
   kCommitFailed,
   kSyncFailed,
-  kBlobEvicted,
+  kBlobEvicted,    // between two directors
+  kBlobCollected,  // under a director: what its cook does not need
   kBitsRotten,
   kClockJumped,
   kPoison,
   kFileEdited,
   kCookCancelled,
   kPlatformsChanged,
+  kPackagesCleared,
+  kPackagesDiscovered,
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);

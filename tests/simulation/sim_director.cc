@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/record/action.h"
+#include "common/store/interface/named_blobs.h"
 #include "common/wire/convert.h"
 
 namespace galley::simulation {
@@ -35,8 +36,22 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
     : deps_(deps),
       callbacks_(std::move(callbacks)),
       options_(options),
-      store_(deps.disk),
+      fenced_(std::make_unique<SimStore>(deps.disk),
+              [this] {
+                return is_overtaken_ ? absl::FailedPreconditionError("this cook was overtaken")
+                                     : absl::OkStatus();
+              }),
+      store_(static_cast<SimStore&>(fenced_.inner())),
       journal_(deps.disk) {
+  journal_.Fence([this] {
+    return is_overtaken_ ? absl::FailedPreconditionError("this cook was overtaken")
+                         : absl::OkStatus();
+  });
+  // I9: only the director of the highest term makes anything durable.
+  store_.wrote = journal_.wrote = [this] {
+    if (is_overtaken_) deps_.checks.Break("safety: a director that was overtaken wrote");
+  };
+  NoteKept();
   store_.commit_fails = [this] { return deps_.faults.Happens(Fault::kCommitFailed, 8); };
   ApplyTheDifference();
   CookOptions with_term = options_;
@@ -48,8 +63,115 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
 SimDirector::~SimDirector() = default;
 
 void SimDirector::After(absl::Duration delay, std::function<void()> act) {
-  deps_.schedule.After(delay, [life = std::weak_ptr(life_), act = std::move(act)] {
-    if (!life.expired()) act();
+  deps_.schedule.After(delay, [this, life = std::weak_ptr(life_), act = std::move(act)] {
+    if (!life.expired()) Run(act);
+  });
+}
+
+void SimDirector::Run(const std::function<void()>& act) {
+  if (is_stopped_) {
+    waiting_.push_back(act);
+    return;
+  }
+  deps_.disk.set_is_director(!is_overtaken_);
+  act();
+  deps_.disk.set_is_director(true);
+}
+
+void SimDirector::WakeOvertaken() {
+  is_stopped_ = false;
+  is_overtaken_ = true;
+  deps_.checks.Trace("the stopped director wakes");
+  for (std::function<void()>& act : std::exchange(waiting_, {}))
+    After(absl::ZeroDuration(), std::move(act));
+}
+
+// What a director before this one made is not made again (I7).
+void SimDirector::NoteKept() {
+  for (const Digest& key : store_.keys()) {
+    const auto held = store_.Results(std::span(&key, 1));
+    if ((*held)[0].has_value() && store_.IsSafe(key)) kept_.insert(key);
+  }
+}
+
+void SimDirector::ForgetLost() {
+  std::erase_if(kept_, [&](const Digest& key) {
+    return !(*store_.Results(std::span(&key, 1)))[0].has_value();
+  });
+}
+
+// The product has no collector yet (its store drops nothing by itself): this one is the
+// simulation's, and so is its sabotage.
+void SimDirector::Collect() {
+  const std::set<Digest> leased = Leased();
+  for (const Digest& digest : store_.blobs()) {
+    if (leased.contains(digest) && !IsSabotaged(Sabotage::kEvictLeasedBlob)) continue;
+    if (!deps_.faults.Happens(Fault::kBlobCollected, 20)) continue;
+    deps_.checks.Trace("collected: " + digest.hex());
+    store_.Evict(digest);
+  }
+  ForgetLost();
+}
+
+void SimDirector::Rot() {
+  const std::vector<Digest> blobs = store_.blobs();
+  if (blobs.empty()) return;
+  const Digest& digest = blobs[deps_.random.Below(blobs.size())];
+  if (!store_.Rot(digest, deps_.random)) return;
+  deps_.faults.Count(Fault::kBitsRotten);
+  deps_.checks.rotten.insert(digest);
+  deps_.checks.Trace("rotten: " + digest.hex());
+}
+
+std::set<Digest> SimDirector::Leased() {
+  std::set<Digest> leased;
+  const auto lease = [&](const record::Result& result) {
+    std::vector<Digest> named;
+    store::AppendNamedBlobs(result, named);
+    leased.insert(named.begin(), named.end());
+  };
+  (void)journal_.ForEach([&](std::string_view, const PackageRecord& record) {
+    for (const auto& [platform, one] : record.platforms) {
+      if (const auto result = record::DecodeResult(one.result); result.ok()) lease(*result);
+    }
+  });
+  for (uint32_t i = 0; results_.Get(ResultId(i)) != nullptr; ++i)
+    lease(results_.Get(ResultId(i))->result);
+  for (const auto& [digest, location] : locations_) leased.insert(digest);
+  for (const auto& [platform, root] : built_) leased.insert(root);
+  return leased;
+}
+
+bool SimDirector::Stage() {
+  for (const auto& [platform, tree] : roots_) {
+    for (const auto& [name, digest] : tree) {
+      const auto blob = store_.Get(digest);
+      if (!blob.ok()) return false;
+      if (Digest::Of(**blob) != digest)
+        deps_.checks.Break("safety: wrong bytes were handed out: " + name);
+    }
+  }
+  return true;
+}
+
+void SimDirector::LookAtInputs(const Given& given) {
+  std::vector<GivenBlob> blobs;
+  for (const auto& [of, digest] : given.cooked) blobs.push_back({digest, of.first});
+  if (given.generated_source) {
+    const std::string generator = given.name.substr(0, given.name.rfind("/_gen/"));
+    blobs.push_back({*given.generated_source, generator});
+  }
+  for (GivenBlob& blob : blobs) blob.is_reported = locations_.contains(blob.digest);
+  if (blobs.empty()) return;
+  PostTask(20, [this, blobs] {
+    const auto packages = DistrustUnreadable(fenced_, journal_, blobs);
+    if (!packages.ok() || packages->empty()) return;
+    ForgetLost();
+    Answer(10, [this, packages = *packages] {
+      for (const std::string& name : packages) deps_.checks.Trace("made again: " + name);
+      callbacks_.cleared(packages);
+      Step(PackagesCleared{packages});
+    });
   });
 }
 
@@ -64,9 +186,19 @@ void SimDirector::Answer(int64_t ms_max, std::function<void()> act) {
 }
 
 SimDirector::SnapshotPtr SimDirector::MakeSnapshot(uint64_t number, const std::string& file,
-                                                   std::map<std::string, uint32_t> versions) {
-  deps_.tables[file] = versions;
-  return std::make_shared<Snapshot>(Snapshot{number, file, std::move(versions)});
+                                                   std::map<std::string, uint32_t> versions,
+                                                   std::vector<std::string> platforms) {
+  deps_.tables[file] = {versions, platforms};
+  return std::make_shared<Snapshot>(
+      Snapshot{number, file, std::move(versions), std::move(platforms)});
+}
+
+SimDirector::SnapshotPtr SimDirector::Successor(std::map<std::string, uint32_t> versions,
+                                                std::vector<std::string> platforms) {
+  const uint64_t number = commit_snapshot_->number + 1;
+  return MakeSnapshot(
+      number, "snapshot-" + std::to_string(term()) + "." + std::to_string(number) + ".table",
+      std::move(versions), std::move(platforms));
 }
 
 // As CookSession does it: what the difference of the files affects is not trusted any more, nor
@@ -81,10 +213,11 @@ void SimDirector::ApplyTheDifference() {
   meta.store_id = info.store_id;
   meta.loss_epoch = info.loss_epoch;
   meta.table_file = "snapshot-" + std::to_string(meta.term) + ".table";
-  snapshot_ = commit_snapshot_ = MakeSnapshot(1, meta.table_file, deps_.world.versions());
+  snapshot_ = commit_snapshot_ =
+      MakeSnapshot(1, meta.table_file, deps_.world.versions(), kPlatforms);
   std::vector<content::Change> changes;
   for (const auto& [name, version] : snapshot_->versions) {
-    if (deps_.tables[old_table][name] != version)
+    if (deps_.tables[old_table].versions[name] != version)
       changes.push_back({.path = name, .was_there = true, .is_there = true});
   }
   std::vector<std::string> affected;
@@ -163,6 +296,7 @@ Digest SimDirector::SourceOf(const Snapshot& snapshot, const std::string& name,
 
 std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot,
                                                 const record::Observation& what, uint32_t platform,
+                                                const std::string& platform_name,
                                                 const Inputs& inputs, std::string* needs) const {
   switch (what.kind) {
     case record::ObservationKind::kFile: {
@@ -171,7 +305,7 @@ std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot,
       return Digest::Of(World::SourceBytes(what.subject, version->second)).ToString();
     }
     case record::ObservationKind::kPlatform:
-      return "=" + World::PlatformName(platform);
+      return "=" + platform_name;
     case record::ObservationKind::kCooked: {
       const auto found = inputs.cooked.find({what.subject, platform});
       if (found != inputs.cooked.end()) return found->second.ToString();
@@ -184,11 +318,12 @@ std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot,
 }
 
 std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item, uint32_t platform,
+                                                       const std::string& platform_name,
                                                        const Inputs& inputs) {
   const std::string& name = core_->NameOf(item.package);
   const auto package = journal_.Find(name);
   if (!package.ok() || !package->has_value()) return std::nullopt;
-  const auto found = (*package)->platforms.find(World::PlatformName(platform));
+  const auto found = (*package)->platforms.find(platform_name);
   if (found == (*package)->platforms.end()) return std::nullopt;
   const PlatformRecord& record = found->second;
   if (!record.is_trusted || record.recipe != RecipeOfAll()) return std::nullopt;
@@ -197,7 +332,7 @@ std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item,
   for (const record::Observed& one : record.observed) {
     if (one.what.kind != record::ObservationKind::kCooked) continue;
     std::string need;
-    const auto value = ValueOf(*snapshot_, one.what, platform, inputs, &need);
+    const auto value = ValueOf(*snapshot_, one.what, platform, platform_name, inputs, &need);
     if (!value) {
       needs.packages.push_back(need);
     } else if (*value != one.value) {
@@ -210,7 +345,7 @@ std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item,
   auto stored = std::make_shared<StoredResult>();
   stored->package = name;
   stored->platform = platform;
-  stored->platform_name = World::PlatformName(platform);
+  stored->platform_name = platform_name;
   stored->result = *record::DecodeResult(record.result);
   stored->encoded = record.result;
   stored->recipe = record.recipe;
@@ -226,9 +361,10 @@ std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item,
                         LookedUp::Hit{results_.Add(std::move(stored)), is_published}};
 }
 
-LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platform) {
+LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platform,
+                                      const std::string& platform_name) {
   const Inputs inputs = InputsOf(item.package, item.cooked);
-  if (auto known = FromJournal(item, platform, inputs)) return *std::move(known);
+  if (auto known = FromJournal(item, platform, platform_name, inputs)) return *std::move(known);
   LookedUp::Item answer{item.package, static_cast<PlatformIndex>(platform), item.generation,
                         LookedUp::Miss{}};
   const std::string& name = core_->NameOf(item.package);
@@ -241,7 +377,7 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
     const record::ObservationSet set = *record::DecodeSet(encoded);
     for (const record::Observation& what : set) {
       std::string need;
-      const auto value = ValueOf(*snapshot_, what, platform, inputs, &need);
+      const auto value = ValueOf(*snapshot_, what, platform, platform_name, inputs, &need);
       if (!value) needs.packages.push_back(need);
       observed.push_back({what, value.value_or("")});
     }
@@ -255,7 +391,7 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
     auto stored = std::make_shared<StoredResult>();
     stored->package = name;
     stored->platform = platform;
-    stored->platform_name = World::PlatformName(platform);
+    stored->platform_name = platform_name;
     stored->result = *record::DecodeResult(*held[0]);
     stored->encoded = *held[0];
     stored->recipe = RecipeOfAll();
@@ -282,15 +418,20 @@ void SimDirector::Do(const LookUp& effect) {
     if (is_forced_)
       deps_.checks.Break("safety: looked up though forced: " + core_->NameOf(item.package));
   }
-  After(deps_.random.Some(20), [this, effect] {
+  LookUpSoon(effect, snapshot_->platforms);
+}
+
+// An answer that a new snapshot overtook is not given: the question is asked again.
+void SimDirector::LookUpSoon(const LookUp& effect, const std::vector<std::string>& platforms) {
+  After(deps_.random.Some(20), [this, effect, platforms] {
     LookedUp answer;
     for (const LookUp::Item& item : effect.items) {
-      for (PlatformIndex p = 0; p < kPlatforms; ++p) {
-        if (item.platforms & MaskOf(p)) answer.items.push_back(LookUpOne(item, p));
+      for (PlatformIndex p = 0; p < platforms.size(); ++p) {
+        if (item.platforms & MaskOf(p)) answer.items.push_back(LookUpOne(item, p, platforms[p]));
       }
     }
-    After(deps_.random.Some(20), [this, effect, answer, asked = snapshot_] {
-      if (snapshot_ != asked) return Do(effect);
+    After(deps_.random.Some(20), [this, effect, platforms, answer, asked = snapshot_] {
+      if (snapshot_ != asked) return LookUpSoon(effect, platforms);
       for (const LookedUp::Item& item : answer.items) {
         const auto* hit = std::get_if<LookedUp::Hit>(&item.outcome);
         if (hit != nullptr && !results_.Get(hit->result->id)->is_in_journal)
@@ -388,6 +529,8 @@ WorkerReport SimDirector::Read(const v1::Report& wire) {
     ReadSaved(given, wire.failed().verdict(), report);
   } else if (wire.has_failed()) {
     const v1::Failed& failed = wire.failed();
+    if (failed.cause() == v1::Failed::INFRASTRUCTURE && !failed.executor_lost())
+      LookAtInputs(given);
     WorkerReport::Failed out{.error = failed.error(), .executor_lost = failed.executor_lost()};
     out.fault = failed.cause() == v1::Failed::CRASHED ? WorkerReport::Fault::kCrashed
                 : failed.cause() == v1::Failed::CAUSE_UNKNOWN
@@ -404,12 +547,14 @@ void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerRe
   const auto refuse = [&](const std::string& why) {
     report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kInfrastructure, .error = why};
   };
-  if (saved.platform() >= kPlatforms || (given.platforms & MaskOf(saved.platform())) == 0)
+  if (saved.platform() >= given.platform_names.size() ||
+      (given.platforms & MaskOf(saved.platform())) == 0)
     return refuse("a platform that the attempt does not have");
   auto stored = std::make_shared<StoredResult>();
   stored->package = given.name;
   stored->platform = saved.platform();
-  stored->platform_name = World::PlatformName(saved.platform());
+  const std::string& platform_name = given.platform_names[saved.platform()];
+  stored->platform_name = platform_name;
   stored->source = *wire::FromProto(saved.source());
   stored->observed = *record::Canonical(*wire::ObservedFromProto(saved.observed()));
   auto result = record::DecodeResult(saved.result());
@@ -432,11 +577,13 @@ void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerRe
   bool is_current = stored->source == SourceOf(*snapshot_, given.name, inputs);
   for (const record::Observed& one : stored->observed) {
     std::string need;
-    is_current =
-        is_current && ValueOf(*snapshot_, one.what, saved.platform(), inputs, &need) == one.value;
+    is_current = is_current && ValueOf(*snapshot_, one.what, saved.platform(), platform_name,
+                                       inputs, &need) == one.value;
   }
+  const ResultViewPtr view = results_.Add(std::move(stored));
+  if (!is_current) outdated_.insert(view->id);
   report.what = WorkerReport::Saved{.platform = static_cast<PlatformIndex>(saved.platform()),
-                                    .result = results_.Add(std::move(stored)),
+                                    .result = view,
                                     .save_time = absl::Microseconds(saved.save_us()),
                                     .shared = saved.shared(),
                                     .is_current = is_current};
@@ -468,7 +615,8 @@ void SimDirector::FillJob(const Desire::Start& start, v1::ToWorker& message) {
     wire::ToProto(*inputs.generated_source, job.mutable_generated_source());
     AddBlob(*inputs.generated_source, job);
   }
-  for (PlatformIndex p = 0; p < kPlatforms; ++p) {
+  given.platform_names = snapshot_->platforms;
+  for (PlatformIndex p = 0; p < platform_count(); ++p) {
     if (start.platforms & MaskOf(p)) job.add_targets()->set_platform(p);
   }
   for (const auto& [of, digest] : inputs.cooked) {
@@ -526,6 +674,10 @@ void SimDirector::Do(const Persist& effect) {
                        item.was_cooked);
     if (item.was_cooked && !accepted_.insert(item.result).second)
       deps_.checks.Break("safety: committed twice: " + core_->NameOf(item.package));
+    // (What is right for older files only may be a lie that was told before.)
+    if (item.was_cooked && !is_forced_ && !outdated_.contains(item.result) &&
+        kept_.contains(results_.Get(item.result)->action_key))
+      deps_.checks.Break("safety: cooked again though it was kept: " + core_->NameOf(item.package));
   }
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
   if (commits_running_ == 0) {
@@ -542,7 +694,7 @@ void SimDirector::CommitPending() {
     if (deps_.faults.Happens(Fault::kClockJumped, 10))
       wall_offset_ += (deps_.random.Percent(50) ? 1 : -1) * absl::Hours(1);
     CommitOutcome outcome = CommitGroup(
-        store_, journal_, results_, persist, {.cook = term()},
+        fenced_, journal_, results_, persist, {.cook = term()},
         [this](const StoredResult& stored) { return FilesHold(*commit_snapshot_, stored); },
         deps_.schedule.now() + wall_offset_);
     Answer(20, [this, outcome = std::move(outcome)] {
@@ -563,7 +715,8 @@ bool SimDirector::FilesHold(const Snapshot& snapshot, const StoredResult& stored
   return std::all_of(stored.observed.begin(), stored.observed.end(), [&](const auto& one) {
     std::string need;
     return one.what.kind != record::ObservationKind::kFile ||
-           ValueOf(snapshot, one.what, stored.platform, {}, &need) == one.value;
+           ValueOf(snapshot, one.what, stored.platform, stored.platform_name, {}, &need) ==
+               one.value;
   });
 }
 
@@ -575,10 +728,7 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& files,
     if (deps_.world.IsFile(file)) versions[file] = deps_.world.VersionOf(file);
     changes.push_back({.path = file, .was_there = true, .is_there = true});
   }
-  const uint64_t number = commit_snapshot_->number + 1;
-  const SnapshotPtr successor = MakeSnapshot(
-      number, "snapshot-" + std::to_string(term()) + "." + std::to_string(number) + ".table",
-      std::move(versions));
+  const SnapshotPtr successor = Successor(std::move(versions), commit_snapshot_->platforms);
   const std::vector<std::string> affected = *journal_.Affected(changes);
   JournalMeta meta = journal_.meta();
   meta.table_file = successor->file;
@@ -598,12 +748,78 @@ void SimDirector::TakeSuccessor(const SnapshotPtr& successor, const std::vector<
   }
   std::sort(packages.begin(), packages.end());
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
+  Announce(snapshot_);
+  Step(FilesChanged{deps_.catalog, packages, paths});
+}
+
+void SimDirector::Announce(const SnapshotPtr& successor) {
   v1::ToWorker message;
-  message.mutable_snapshot()->set_number(snapshot_->number);
-  message.mutable_snapshot()->set_table_file(snapshot_->file);
+  message.mutable_snapshot()->set_number(successor->number);
+  message.mutable_snapshot()->set_table_file(successor->file);
   const auto streams = streams_;
   for (const auto& [worker, stream] : streams) Send(worker, message);
-  Step(FilesChanged{deps_.catalog, packages, paths});
+}
+
+// The files are the same; the table that the workers get says how platforms are numbered.
+void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
+  PostTask(20, [this, platforms] {
+    const SnapshotPtr successor = Successor(commit_snapshot_->versions, platforms);
+    JournalMeta meta = journal_.meta();
+    meta.table_file = successor->file;
+    if (!journal_.Invalidate({}, meta).ok())
+      return Step(Persisted{.items = {}, .error = "taking a new snapshot: the journal"});
+    commit_snapshot_ = successor;
+    Answer(10, [this, successor] {
+      PlatformsChanged event{.catalog = deps_.catalog,
+                             .mapping = {},
+                             .platform_count = static_cast<uint32_t>(successor->platforms.size())};
+      PlatformMask kept = 0;
+      for (const std::string& name : snapshot_->platforms) {
+        const auto at = std::find(successor->platforms.begin(), successor->platforms.end(), name);
+        event.mapping.emplace_back();
+        if (at == successor->platforms.end()) continue;
+        event.mapping.back() = static_cast<PlatformIndex>(at - successor->platforms.begin());
+        kept |= MaskOf(*event.mapping.back());
+      }
+      event.added = (MaskOf(event.platform_count) - 1) & ~kept;
+      deps_.checks.Trace("platforms change", event.platform_count, event.added);
+      deps_.faults.Count(Fault::kPlatformsChanged);
+      if (last_build_.empty()) cook_snapshot_ = successor;
+      snapshot_ = successor;
+      Announce(snapshot_);
+      Step(event);
+    });
+  });
+}
+
+bool SimDirector::HasAllPlatforms() const {
+  return platform_count() == kPlatforms.size() &&
+         std::all_of(kPlatforms.begin(), kPlatforms.end(), [&](const std::string& name) {
+           return roots_.contains(name) &&
+                  std::count(snapshot_->platforms.begin(), snapshot_->platforms.end(), name) == 1;
+         });
+}
+
+// As `galley clean`: the journal forgets them, and so does the core.
+void SimDirector::Clear(const std::vector<std::string>& packages) {
+  PostTask(20, [this, packages] {
+    if (!journal_.Forget(packages).ok())
+      return Step(Persisted{.items = {}, .error = "forgetting: the journal"});
+    Answer(10, [this, packages] {
+      deps_.faults.Count(Fault::kPackagesCleared);
+      deps_.checks.Trace("cleared", packages.size());
+      callbacks_.cleared(packages);
+      Step(PackagesCleared{packages});
+    });
+  });
+}
+
+bool SimDirector::Discover(const std::vector<SelectedPackage>& packages) {
+  deps_.faults.Count(Fault::kPackagesDiscovered);
+  deps_.checks.Trace("discovered", packages.size());
+  is_too_late_ = false;
+  Step(PackagesDiscovered{packages});
+  return !is_too_late_;
 }
 
 void SimDirector::Do(const Rescan& effect) {
@@ -620,9 +836,10 @@ bool SimDirector::IsOutdated() const { return cook_snapshot_->versions != deps_.
 // ------------------------------------------------------------------ roots and notices
 
 void SimDirector::Do(const BuildRoot& effect) {
-  last_build_[effect.platform] = effect;
+  const std::string platform = snapshot_->platforms.at(effect.platform);
+  last_build_[platform] = effect;
   CommitPending();
-  PostTask(20, [this, effect] {
+  PostTask(20, [this, effect, platform] {
     std::string text;
     std::map<std::string, Digest> tree;
     std::map<std::string, PackageId> names;
@@ -632,40 +849,38 @@ void SimDirector::Do(const BuildRoot& effect) {
       names[name] = package;
       tree[name] = stored->result.outputs.at(0).digest;
       text += name + " = " + tree[name].ToString() + "\n";
-      if (tree[name] !=
-          Digest::Of(deps_.world.Expected(name, effect.platform, cook_snapshot_->versions)))
+      if (tree[name] != Digest::Of(deps_.world.Expected(name, platform, cook_snapshot_->versions)))
         deps_.checks.Break("safety: a wrong result in the root: " + name);
       if (!store_.IsSafe(stored->action_key))
         deps_.checks.Break("safety: a result in the root is not durable: " + name);
     }
     deps_.checks.Trace(text);
-    roots_[World::PlatformName(effect.platform)] = tree;
-    RootBuilt built{effect.platform, Digest::Of(text), {}};
+    roots_[platform] = tree;
+    RootBuilt built{effect.platform, Digest::Of(text), {}, effect.platform_set};
     for (const auto& [a, b] : deps_.world.conflicts) {
       if (names.contains(a) && names.contains(b))
         built.conflicts.push_back({names[a], names[b], "x", "the same path"});
     }
     (void)store_.Put(built.root, text);
-    if (built.conflicts.empty()) built_[effect.platform] = built.root;
+    if (built.conflicts.empty()) built_[platform] = built.root;
     Answer(10, [this, built] { Step(built); });
   });
 }
 
 void SimDirector::Do(const PublishRoot& effect) {
   deps_.checks.Trace("publish", effect.platform);
-  if (built_[effect.platform] != effect.root)
+  const std::string platform = snapshot_->platforms.at(effect.platform);
+  if (built_[platform] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");
-  PostTask(20, [this, effect, build = last_build_[effect.platform]] {
-    RootPublished event{effect.platform, ""};
-    const auto sequence = store_.Publish({.project_id = "project",
-                                          .platform = World::PlatformName(effect.platform),
-                                          .root = effect.root});
+  PostTask(20, [this, effect, platform, build = last_build_[platform]] {
+    RootPublished event{effect.platform, "", effect.platform_set};
+    const auto sequence =
+        fenced_.Publish({.project_id = "project", .platform = platform, .root = effect.root});
     if (sequence.ok()) {
       std::vector<std::pair<std::string, std::optional<Digest>>> keys;
       for (const auto& [package, result] : build.packages)
         keys.emplace_back(core_->NameOf(package), results_.Get(result)->action_key);
-      (void)journal_.RecordPublished(World::PlatformName(effect.platform),
-                                     {.sequence = *sequence, .root = effect.root}, keys);
+      (void)journal_.RecordPublished(platform, {.sequence = *sequence, .root = effect.root}, keys);
     } else {
       event.error = "publishing the root: " + std::string(sequence.status().message());
     }
@@ -685,6 +900,8 @@ void SimDirector::Do(const Notify& effect) {
     if (!store_.IsSafe(results_.Get(done->result)->action_key))
       deps_.checks.Break("safety: done before it is durable: " + core_->NameOf(done->package));
   }
+  if (const auto* warned = std::get_if<PackageWarned>(&effect.notice))
+    is_too_late_ |= warned->text.starts_with("is asked for too late");
   if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     const CookEnded copy = *ended;
     After(absl::ZeroDuration(), [this, copy] { callbacks_.ended(copy); });

@@ -18,7 +18,9 @@
 #include "director/core/cook_core.h"
 #include "director/core/workers.h"
 #include "director/shell/commit_group.h"
+#include "director/shell/fenced_store.h"
 #include "director/shell/result_table.h"
+#include "director/shell/unreadable_inputs.h"
 #include "galley/v1/worker.pb.h"
 #include "tests/simulation/checks.h"
 #include "tests/simulation/disk.h"
@@ -30,7 +32,8 @@
 
 namespace galley::simulation {
 
-inline constexpr uint32_t kPlatforms = 2;
+// Of every cook's end; others come and go.
+inline const std::vector<std::string> kPlatforms = {"p0", "p1"};
 
 class SimDirector {
  public:
@@ -41,7 +44,7 @@ class SimDirector {
     Disk& disk;
     World& world;
     std::shared_ptr<World> catalog;
-    std::map<std::string, std::map<std::string, uint32_t>>& tables;
+    std::map<std::string, SnapshotTable>& tables;
     Checks& checks;
   };
   struct Callbacks {
@@ -50,6 +53,8 @@ class SimDirector {
     std::function<void(uint64_t stream, v1::ToWorker)> send;
     std::function<void(uint64_t stream)> hang_up;
     std::function<void(const director::CookEnded&)> ended;
+    // Their faults are forgiven.
+    std::function<void(const std::vector<std::string>& packages)> cleared;
   };
   // Recovery: store, journal, the difference. Throws Disk::Crash.
   SimDirector(const Deps& deps, const director::CookOptions& options, Callbacks callbacks);
@@ -61,6 +66,22 @@ class SimDirector {
   void OnMessage(const std::string& worker, uint64_t stream, const v1::FromWorker& message);
   void OnWorkerGone(director::WorkerId worker, const std::string& reason, bool never_started);
   void OnFileEdited(const std::string& name);
+  // Numbered as in the list.
+  void ChangePlatforms(const std::vector<std::string>& platforms);
+  void Clear(const std::vector<std::string>& packages);
+  // False: it was too late, no cook runs that they could join.
+  bool Discover(const std::vector<director::SelectedPackage>& packages);
+  // What ended is a cook of kPlatforms.
+  bool HasAllPlatforms() const;
+  size_t platform_count() const { return snapshot_->platforms.size(); }
+  // SIGSTOP and SIGCONT; meanwhile another director took the project.
+  void StopForAWhile() { is_stopped_ = true; }
+  void WakeOvertaken();
+  // Some blobs go that its cook does not need. In one, a bit turns.
+  void Collect();
+  void Rot();
+  // As staging does it: all that is in the roots, read. False: some cannot be.
+  bool Stage();
   // Its snapshot is not that of today's files.
   bool IsOutdated() const;
   void Step(const director::Event& event);
@@ -80,12 +101,14 @@ class SimDirector {
     uint64_t number = 0;
     std::string file;
     std::map<std::string, uint32_t> versions;
+    std::vector<std::string> platforms;  // by number
   };
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
   struct Given {  // with an attempt
     director::PackageId package;
     std::string name;
     director::PlatformMask platforms = 0;
+    std::vector<std::string> platform_names;  // by number, when it was handed over
     std::optional<Digest> generated_source;
     // Digests of what the job was given, by (package, platform).
     std::map<std::pair<std::string, uint32_t>, Digest> cooked;
@@ -97,10 +120,15 @@ class SimDirector {
   };
 
   SnapshotPtr MakeSnapshot(uint64_t number, const std::string& file,
-                           std::map<std::string, uint32_t> versions);
+                           std::map<std::string, uint32_t> versions,
+                           std::vector<std::string> platforms);
+  SnapshotPtr Successor(std::map<std::string, uint32_t> versions,
+                        std::vector<std::string> platforms);
+  void Announce(const SnapshotPtr& successor);
   void ApplyTheDifference();
 
   void Do(const director::LookUp& effect);
+  void LookUpSoon(const director::LookUp& effect, const std::vector<std::string>& platforms);
   void Do(const director::Desire& effect);
   void Do(const director::Spawn& effect);
   void Do(const director::Stop& effect);
@@ -111,15 +139,18 @@ class SimDirector {
   void Do(const director::Notify& effect);
   void Do(const director::Reply&) {}
 
-  director::LookedUp::Item LookUpOne(const director::LookUp::Item& item, uint32_t platform);
+  director::LookedUp::Item LookUpOne(const director::LookUp::Item& item, uint32_t platform,
+                                     const std::string& platform_name);
   std::optional<director::LookedUp::Item> FromJournal(const director::LookUp::Item& item,
-                                                      uint32_t platform, const Inputs& inputs);
+                                                      uint32_t platform,
+                                                      const std::string& platform_name,
+                                                      const Inputs& inputs);
   Inputs InputsOf(director::PackageId package,
                   const std::vector<director::CookedResult>& cooked) const;
   // nullopt: `needs` names a package whose result is not known.
   std::optional<std::string> ValueOf(const Snapshot& snapshot, const record::Observation& what,
-                                     uint32_t platform, const Inputs& inputs,
-                                     std::string* needs) const;
+                                     uint32_t platform, const std::string& platform_name,
+                                     const Inputs& inputs, std::string* needs) const;
   Digest SourceOf(const Snapshot& snapshot, const std::string& name, const Inputs& inputs) const;
   bool FilesHold(const Snapshot& snapshot, const director::StoredResult& stored) const;
 
@@ -138,12 +169,24 @@ class SimDirector {
   void Answer(int64_t ms_max, std::function<void()> act);
   void CommitPending();
   void After(absl::Duration delay, std::function<void()> act);
+  void Run(const std::function<void()>& act);
+  // What a worker could not read: the bytes are looked at.
+  void LookAtInputs(const Given& given);
+  void NoteKept();
+  void ForgetLost();
+  // Blobs that its cook may need: those of what it found and made, and of the journal's results.
+  std::set<Digest> Leased();
 
   const Deps deps_;
   const Callbacks callbacks_;
   const director::CookOptions options_;
-  SimStore store_;
+  bool is_stopped_ = false, is_overtaken_ = false;
+  std::vector<std::function<void()>> waiting_;  // while it is stopped
+  director::FencedStore fenced_;
+  SimStore& store_;
   SimJournal journal_;
+  std::set<director::ResultId> outdated_;  // reported, and of older files
+  std::set<Digest> kept_;  // action keys of the results that were there when it began
   director::ResultTable results_;
   std::unique_ptr<director::CookCore> core_;
   SnapshotPtr snapshot_, commit_snapshot_;
@@ -159,11 +202,11 @@ class SimDirector {
   std::set<director::ResultId> unjournaled_;
   int commits_running_ = 0;
   absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
-  std::map<uint32_t, director::BuildRoot> last_build_;
-  std::map<uint32_t, Digest> built_;
+  std::map<std::string, director::BuildRoot> last_build_;  // by platform
+  std::map<std::string, Digest> built_;
   std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
   absl::Duration wall_offset_;  // of the wall clock, which jumps; the core sees the other one
-  bool is_forced_ = false;
+  bool is_forced_ = false, is_too_late_ = false;
   uint64_t requests_ = 0;
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
 };

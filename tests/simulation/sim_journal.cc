@@ -79,7 +79,8 @@ void SimJournal::Apply(const Batch& batch) {
 
 absl::Status SimJournal::Write(const Batch& batch, bool sync) {
   if (batch.empty()) return absl::OkStatus();
-  if (may_write_) RETURN_IF_ERROR(may_write_());
+  RETURN_IF_ERROR(fence_.Check());
+  if (wrote) wrote();
   WireWriter frame;
   for (const auto& [key, value] : batch) {
     frame.Element(1, key);

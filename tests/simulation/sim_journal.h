@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "director/journal/journal.h"
+#include "director/journal/write_fence.h"
 #include "tests/simulation/disk.h"
 
 namespace galley::simulation {
@@ -43,8 +44,10 @@ class SimJournal final : public director::Journal {
   absl::Status ForgetProgress() override;
   absl::Status Forget(std::span<const std::string> packages) override;
   void Fence(std::function<absl::Status()> may_write) override {
-    may_write_ = std::move(may_write);
+    fence_ = director::WriteFence(std::move(may_write));
   }
+  // Called at each write that goes through.
+  std::function<void()> wrote;
 
  private:
   using Batch = std::vector<std::pair<std::string, std::optional<std::string>>>;
@@ -55,7 +58,7 @@ class SimJournal final : public director::Journal {
   Disk& disk_;
   std::map<std::string, std::string> entries_;
   director::JournalMeta meta_;
-  std::function<absl::Status()> may_write_;
+  director::WriteFence fence_;
 };
 
 }  // namespace galley::simulation

@@ -238,6 +238,12 @@ std::vector<Digest> SimStore::blobs() const {
   return all;
 }
 
+std::vector<Digest> SimStore::keys() const {
+  std::vector<Digest> all;
+  for (const auto& [key, result] : results_) all.push_back(key);
+  return all;
+}
+
 absl::StatusOr<std::vector<Digest>> SimStore::FindMissing(std::span<const Digest> digests) {
   return verified_.FindMissing(digests);
 }
@@ -260,6 +266,18 @@ void SimStore::Lose(const Digest& digest) {
   pending_.erase(digest);
 }
 
+bool SimStore::Rot(const Digest& digest, Random& random) {
+  const std::optional<BlobLocation> place = LocationOf(digest);
+  if (!place || digest.size_bytes() == 0) return false;
+  const uint64_t at = random.Below(digest.size_bytes());
+  if (place->segment == 0) {
+    disk_.Rot(BlobFileName(digest), at);
+  } else {
+    disk_.Rot(SegmentName(place->segment), place->offset + store::kRecordHeaderBytes + at);
+  }
+  return true;
+}
+
 void SimStore::Evict(const Digest& digest) {
   Lose(digest);
   (void)SyncLog();
@@ -275,13 +293,8 @@ absl::StatusOr<std::vector<std::vector<std::string>>> SimStore::ObservationSets(
   return answer;
 }
 
-bool SimStore::IsComplete(const std::string& result) const {
-  const auto decoded = record::DecodeResult(result);
-  if (!decoded.ok()) return false;
-  std::vector<Digest> named;
-  store::AppendNamedBlobs(*decoded, named);
-  return std::all_of(named.begin(), named.end(),
-                     [&](const Digest& digest) { return LocationOf(digest).has_value(); });
+bool SimStore::IsComplete(const std::string& result) {
+  return (*store::AreComplete({result}, [this](const auto& named) { return Locate(named); }))[0];
 }
 
 absl::StatusOr<std::vector<std::optional<std::string>>> SimStore::Results(
@@ -289,9 +302,12 @@ absl::StatusOr<std::vector<std::optional<std::string>>> SimStore::Results(
   std::vector<std::optional<std::string>> answer;
   for (const Digest& key : action_keys) {
     const auto found = results_.find(key);
-    answer.push_back(found != results_.end() && IsComplete(found->second)
-                         ? std::optional(found->second)
-                         : std::nullopt);
+    answer.push_back(found != results_.end() ? std::optional(found->second) : std::nullopt);
+  }
+  const auto complete =
+      store::AreComplete(answer, [this](const auto& named) { return Locate(named); });
+  for (size_t i = 0; i < answer.size(); ++i) {
+    if (!(*complete)[i]) answer[i].reset();
   }
   return answer;
 }
@@ -364,6 +380,7 @@ absl::Status SimStore::SyncLog() {
 }
 
 absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root) {
+  if (wrote) wrote();
   const store::CommitSteps steps = {
       .sync_named = [&]() -> absl::Status {
         std::set<std::string> paths;

@@ -58,12 +58,17 @@ class SimStore final : public store::Store {
 
   // The blob is dropped; the loss epoch rises.
   void Evict(const Digest& digest);
+  // A bit of its bytes turns. False: it has none.
+  bool Rot(const Digest& digest, Random& random);
   std::vector<Digest> blobs() const;
+  std::vector<Digest> keys() const;  // of results
   // The result under this key would survive a power cut.
   bool IsSafe(const Digest& action_key) const;
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
   // Asked at each commit of results: no space?
   std::function<bool()> commit_fails;
+  // Called at each commit and each publication that goes through.
+  std::function<void()> wrote;
 
  private:
   class Raw;
@@ -82,7 +87,7 @@ class SimStore final : public store::Store {
   absl::Status Write(const Plan& plan, const store::PublishedRoot* root);
   void Index(const Plan& plan);
   absl::Status SyncLog();
-  bool IsComplete(const std::string& result) const;
+  bool IsComplete(const std::string& result);
   void Lose(const Digest& digest);
 
   Disk& disk_;

@@ -202,7 +202,7 @@ void SimWorker::LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const s
 // The file is another than the snapshot's.
 bool SimWorker::IsStale(const RunPtr& run, const std::string& file) {
   if (!around_.world.IsFile(file)) return false;
-  const auto& table = around_.tables[run->job.snapshot_file()];
+  const auto& table = around_.tables[run->job.snapshot_file()].versions;
   const auto known = table.find(file);
   if (known != table.end() && known->second == around_.world.VersionOf(file)) return false;
   Finish(run);
@@ -346,13 +346,13 @@ void SimWorker::Save(const RunPtr& run) {
     return callbacks_.exited(137);
   }
   const uint32_t platform = job.targets(run->target++).platform();
+  const std::string platform_name = around_.tables[run->job.snapshot_file()].platforms.at(platform);
   std::vector<record::Observed> observed;
   const std::optional<std::string> read = ReadInputs(run, platform, observed);
   if (!read) return;
   if (!package.is_shared)
-    observed.push_back(
-        {{record::ObservationKind::kPlatform, "name", ""}, "=" + World::PlatformName(platform)});
-  const std::string text = World::Cooked(package, platform, run->source, *read);
+    observed.push_back({{record::ObservationKind::kPlatform, "name", ""}, "=" + platform_name});
+  const std::string text = World::Cooked(package, platform_name, run->source, *read);
   v1::Report report;
   v1::Saved saved;
   if (package.is_shared && text == run->last_text) {

@@ -28,8 +28,7 @@ struct Surroundings {
   Faults& faults;
   Disk& disk;
   World& world;
-  // Snapshot tables by file name: the version of each file in them.
-  std::map<std::string, std::map<std::string, uint32_t>>& tables;
+  std::map<std::string, SnapshotTable>& tables;     // by file name
   std::map<std::string, uint64_t>& cooks;           // begun, by package
   std::map<std::string, uint64_t>& executors_lost;  // by package: its own crashes, in this cook
   std::function<void(const std::string&)> edit;     // a source changes on the disk

@@ -99,10 +99,6 @@ std::string World::SourceBytes(const std::string& name, uint32_t version) {
   return name + "#" + std::to_string(version);
 }
 
-std::string World::PlatformName(director::PlatformIndex platform) {
-  return "p" + std::to_string(platform);
-}
-
 std::vector<record::Generated> World::GeneratedBy(const std::string& name,
                                                   const WorldPackage& package, uint32_t version) {
   std::vector<record::Generated> list;
@@ -117,9 +113,9 @@ const record::Recipe& World::recipe() {
   return recipe;
 }
 
-std::string World::Cooked(const WorldPackage& package, director::PlatformIndex platform,
+std::string World::Cooked(const WorldPackage& package, const std::string& platform,
                           const std::string& source, const std::string& read) {
-  std::string text = source + (package.is_shared ? "" : "@" + PlatformName(platform));
+  std::string text = source + (package.is_shared ? "" : "@" + platform);
   text += "(" + read + ")";
   return text.size() > 4096 ? Digest::Of(text).hex() : text;
 }
@@ -130,7 +126,7 @@ World::Versions World::versions() const {
   return all;
 }
 
-std::string World::Expected(const std::string& name, director::PlatformIndex platform,
+std::string World::Expected(const std::string& name, const std::string& platform,
                             const Versions& versions, int depth) const {
   const WorldPackage& package = At(name);
   if (depth > 64) return "";

@@ -17,6 +17,12 @@
 
 namespace galley::simulation {
 
+// What a snapshot's table says.
+struct SnapshotTable {
+  std::map<std::string, uint32_t> versions;  // of each file
+  std::vector<std::string> platforms;        // by number
+};
+
 struct WorldPackage {
   std::vector<record::Reference> references;
   std::vector<std::string> generated;  // "_gen/cell1"
@@ -47,16 +53,15 @@ class World : public director::Catalog {
   // Of its file, or its generator's.
   uint32_t VersionOf(const std::string& name) const;
   static std::string SourceBytes(const std::string& name, uint32_t version);
-  static std::string PlatformName(director::PlatformIndex platform);
   static std::vector<record::Generated> GeneratedBy(const std::string& name,
                                                     const WorldPackage& package, uint32_t version);
   static const record::Recipe& recipe();
   // What a cook gives whose source, includes and inputs have these bytes.
-  static std::string Cooked(const WorldPackage& package, director::PlatformIndex platform,
+  static std::string Cooked(const WorldPackage& package, const std::string& platform,
                             const std::string& source, const std::string& read);
   // What a cook of these files gives.
   using Versions = std::map<std::string, uint32_t>;
-  std::string Expected(const std::string& name, director::PlatformIndex platform,
+  std::string Expected(const std::string& name, const std::string& platform,
                        const Versions& versions, int depth = 0) const;
   Versions versions() const;
 

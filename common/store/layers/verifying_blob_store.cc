@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/store/interface/check_bytes.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -25,7 +26,7 @@ absl::StatusOr<std::vector<Digest>> VerifyingBlobStore::FindMissing(
 
 absl::StatusOr<Blob> VerifyingBlobStore::Get(const Digest& digest) {
   ASSIGN_OR_RETURN(Blob blob, behind_->Get(digest));
-  if (blob == nullptr || Digest::Of(*blob) != digest) {
+  if (blob == nullptr || !AreBytesOf(digest, *blob)) {
     return absl::DataLossError(
         fmt::format("blob {}: the store answered other bytes", digest.ToString()));
   }

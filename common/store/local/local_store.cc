@@ -196,32 +196,6 @@ absl::StatusOr<std::vector<std::vector<std::string>>> LocalStore::ObservationSet
   return answer;
 }
 
-// Which of `results` name only blobs that are here.
-absl::StatusOr<std::vector<bool>> LocalStore::AreComplete(
-    const std::vector<std::optional<std::string>>& results) {
-  std::vector<Digest> named;
-  std::vector<size_t> ends;
-  std::vector<bool> complete(results.size(), false);
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].has_value()) {
-      const absl::StatusOr<record::Result> result = record::DecodeResult(*results[i]);
-      complete[i] = result.ok();
-      if (result.ok()) AppendNamedBlobs(*result, named);
-    }
-    ends.push_back(named.size());
-  }
-  ASSIGN_OR_RETURN(const auto found, Locate(named));
-  for (size_t i = 0, begin = 0; i < results.size(); begin = ends[i++]) {
-    const auto all_of = [&](size_t from, size_t to) {
-      return std::all_of(found.begin() + static_cast<ptrdiff_t>(from),
-                         found.begin() + static_cast<ptrdiff_t>(to),
-                         [](const auto& at) { return at.has_value(); });
-    };
-    complete[i] = complete[i] && all_of(begin, ends[i]);
-  }
-  return complete;
-}
-
 absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(
     std::span<const Digest> action_keys) {
   const auto places = index_->Results(action_keys);
@@ -240,7 +214,8 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(
       return bytes.status();
     }
   }
-  ASSIGN_OR_RETURN(const std::vector<bool> complete, AreComplete(answer));
+  ASSIGN_OR_RETURN(const std::vector<bool> complete,
+                   AreComplete(answer, [this](const auto& named) { return Locate(named); }));
   for (size_t i = 0; i < answer.size(); ++i) {
     if (!complete[i]) answer[i].reset();
   }

@@ -71,8 +71,6 @@ class LocalStore final : public Store {
   absl::Status NoteIndex(const absl::Status& status);
   absl::StatusOr<std::string> ReadLogged(RecordKind kind, const Digest& key,
                                          const RecordPlace& place);
-  absl::StatusOr<std::vector<bool>> AreComplete(
-      const std::vector<std::optional<std::string>>& results);
 
   // local_commit.cc
   absl::Status CommitLocked(const CommitBatch& batch, const PublishedRoot* root)

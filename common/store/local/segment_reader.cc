@@ -10,6 +10,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/check_bytes.h"
 #include "common/store/interface/store.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_writer.h"
@@ -148,7 +149,7 @@ class Scanner {
 };
 
 absl::StatusOr<Blob> CheckedBlob(const Digest& digest, std::string bytes, std::string_view where) {
-  if (Digest::Of(bytes) != digest) {
+  if (!AreBytesOf(digest, bytes)) {
     return absl::DataLossError(
         fmt::format("blob {}: its bytes in {} are wrong", digest.ToString(), where));
   }

@@ -1,0 +1,30 @@
+// WriteFence: asked before each write of a director that makes something durable. One that was
+// overtaken (stopped, while another took the project) writes nothing any more.
+//
+// Threads: those of `may_write`.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "common/base/sabotage.h"
+
+namespace galley::director {
+
+class WriteFence {
+ public:
+  // Without `may_write` everything may be written.
+  explicit WriteFence(std::function<absl::Status()> may_write = nullptr)
+      : may_write_(std::move(may_write)) {}
+
+  absl::Status Check() const {
+    if (may_write_ == nullptr || IsSabotaged(Sabotage::kAcceptStaleTerm)) return absl::OkStatus();
+    return may_write_();
+  }
+
+ private:
+  std::function<absl::Status()> may_write_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,31 @@
+// An attempt that failed for the machine's sake: are the bytes that it was given still right?
+//
+// A worker reads cooked inputs and generated sources where the store keeps them, and says no more
+// than that they cannot be read. Nobody else would look at them in this cook, and it would be tried
+// again until the package fails.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/store/interface/store.h"
+#include "director/journal/journal.h"
+
+namespace galley::director {
+
+struct GivenBlob {
+  Digest digest;
+  std::string package;  // that made it
+  bool is_reported = false;  // to this director: that the store has it not may mean: not yet
+};
+
+// Reads each of `blobs`; the store quarantines what is wrong. The packages, sorted, whose blobs are
+// lost: the journal trusts them no more, and they are to be made again (PackagesCleared).
+// Commit thread.
+absl::StatusOr<std::vector<std::string>> DistrustUnreadable(store::Store& store, Journal& journal,
+                                                            std::span<const GivenBlob> blobs);
+
+}  // namespace galley::director
