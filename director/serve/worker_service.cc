@@ -39,6 +39,11 @@ class Outbox {
     }
     changed_.NotifyAll();
   }
+  // Before all that waits.
+  void PushFirst(v1::ToWorker message) {
+    base::MutexLock lock(mutex_);
+    messages_.push_front(std::move(message));
+  }
   void Close() {
     {
       base::MutexLock lock(mutex_);
@@ -172,12 +177,9 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     if (!Admit(worker_id, message.hello().token())) {
       return {grpc::StatusCode::UNAUTHENTICATED, "unknown worker or wrong token"};
     }
-    auto welcome = callbacks_.on_attach(worker_id, message);
-    if (!welcome.ok()) {
-      return {static_cast<grpc::StatusCode>(welcome.status().code()), MessageOf(welcome.status())};
-    }
+    // There before it is welcomed: what is sent to it from here on waits behind the welcome. Nobody
+    // would miss a message that is dropped here, for it would have no number.
     auto outbox = std::make_shared<Outbox>();
-    outbox->Push(std::move(*welcome));
     {
       base::MutexLock lock(mutex_);
       auto& slot = streams_[worker_id];
@@ -187,6 +189,12 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
       }
       slot = Stream{outbox, context};
     }
+    auto welcome = callbacks_.on_attach(worker_id, message);
+    if (!welcome.ok()) {
+      Leave(worker_id, outbox);
+      return {static_cast<grpc::StatusCode>(welcome.status().code()), MessageOf(welcome.status())};
+    }
+    outbox->PushFirst(std::move(*welcome));
     Numbers numbers;
     (void)numbers.Receive(message);
     std::thread writer([&] {
@@ -208,14 +216,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     outbox->Close();
     if (is_broken) context->TryCancel();
     writer.join();
-    bool is_present = false;
-    {
-      base::MutexLock lock(mutex_);
-      const auto found = streams_.find(worker_id);
-      is_present = found != streams_.end() && found->second.outbox == outbox;
-      if (is_present) streams_.erase(found);
-    }
-    if (is_present) callbacks_.on_detach(worker_id);
+    if (Leave(worker_id, outbox)) callbacks_.on_detach(worker_id);
     if (is_broken) return {grpc::StatusCode::ABORTED, "messages were lost: attach again"};
     return grpc::Status::OK;
   }
@@ -225,6 +226,15 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     base::MutexLock lock(mutex_);
     const auto found = tokens_.find(worker_id);
     return found != tokens_.end() && !token.empty() && found->second == token;
+  }
+
+  // False: another stream of the worker took its place.
+  bool Leave(const std::string& worker_id, const std::shared_ptr<Outbox>& outbox) {
+    base::MutexLock lock(mutex_);
+    const auto found = streams_.find(worker_id);
+    if (found == streams_.end() || found->second.outbox != outbox) return false;
+    streams_.erase(found);
+    return true;
   }
 
   bool IsPresent(const std::string& worker_id, const std::shared_ptr<Outbox>& outbox) {

@@ -36,8 +36,8 @@ class WorkerService {
   virtual const std::string& address() const = 0;  // "unix:/..."
   // A worker of this id may attach with this token.
   virtual void Expect(const std::string& worker_id, const std::string& token) = 0;
-  // Queues a message; dropped when the worker is not attached (it reports its whole state when it
-  // comes back).
+  // Queues a message, behind the welcome; dropped when the worker is not attached (it reports its
+  // whole state when it comes back). It is attached as soon as on_attach is asked for its welcome.
   virtual void Send(const std::string& worker_id, v1::ToWorker message) = 0;
   // Ends the stream and forgets the token.
   virtual void Disconnect(const std::string& worker_id) = 0;

@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 #include <sys/stat.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -70,6 +71,7 @@ class WorkerServiceTest : public testing::Test {
         path, {.on_attach = [this](const std::string& worker,
                                    const v1::FromWorker&) -> absl::StatusOr<v1::ToWorker> {
                  Note("attach " + worker);
+                 if (on_attach_) on_attach_(worker);
                  base::MutexLock lock(mutex_);
                  if (!attach_error_.ok()) return attach_error_;
                  v1::ToWorker welcome;
@@ -113,8 +115,31 @@ class WorkerServiceTest : public testing::Test {
   base::CondVar noted_;
   std::vector<std::string> notes_ GALLEY_GUARDED_BY(mutex_);
   absl::Status attach_error_ GALLEY_GUARDED_BY(mutex_);
+  std::function<void(const std::string& worker)> on_attach_;
   std::unique_ptr<WorkerService> service_;
 };
+
+// A snapshot that is made while its welcome is written.
+TEST_F(WorkerServiceTest, WhatIsSentToAWorkerThatAttachesFollowsItsWelcome) {
+  on_attach_ = [this](const std::string& worker) {
+    v1::ToWorker message;
+    message.mutable_snapshot()->set_number(2);
+    service_->Send(worker, std::move(message));
+  };
+  service_->Expect("local-1", "secret");
+  FakeStream stream(service_->address());
+  ASSERT_TRUE(stream.Write(Hello("local-1", "secret")));
+  v1::ToWorker message;
+  ASSERT_TRUE(stream.Read(message));
+  EXPECT_TRUE(message.has_welcome());
+  EXPECT_EQ(message.sequence(), 1u);
+  v1::ToWorker last;
+  last.add_persisted(10);
+  service_->Send("local-1", std::move(last));
+  ASSERT_TRUE(stream.Read(message));
+  EXPECT_EQ(message.snapshot().number(), 2u);
+  EXPECT_EQ(message.sequence(), 2u);
+}
 
 TEST_F(WorkerServiceTest, AWorkerIsWelcomedAndMessagesGoBothWaysInOrder) {
   service_->Expect("local-1", "secret");
