@@ -200,9 +200,10 @@ void MemoryLimits::SampleGroup(const Group& group, MemoryRoom& room) {
   const std::optional<uint64_t> used =
       Number(group.folder + (group.is_v2 ? "/memory.current" : "/memory.usage_in_bytes"), false);
   if (!used.has_value()) return;
-  const uint64_t droppable =
-      Field(group.folder + "/memory.stat", group.is_v2 ? "inactive_file" : "total_inactive_file")
-          .value_or(0);
+  uint64_t droppable = 0;
+  for (const std::string name : {"inactive_file", "active_file"})
+    droppable +=
+        Field(group.folder + "/memory.stat", group.is_v2 ? name : "total_" + name).value_or(0);
   const uint64_t kept = *used - std::min(*used, droppable);
   Lower(room.left_bytes, room.left_source, *limit - std::min(*limit, kept), limit_file);
 }

@@ -34,20 +34,22 @@ class MemoryLimitsTest : public ::testing::Test {
     std::ofstream(full) << text;
   }
   void V2(const std::string& group, const std::string& limit, uint64_t used,
-          uint64_t inactive_file = 0) {
+          uint64_t inactive_file = 0, uint64_t active_file = 0) {
     const std::string folder = "/sys/fs/cgroup" + group;
     Write(folder + "/memory.max", limit + "\n");
     Write(folder + "/memory.current", std::to_string(used) + "\n");
-    Write(folder + "/memory.stat",
-          "anon 5\nfile 7\ninactive_file " + std::to_string(inactive_file) + "\n");
+    Write(folder + "/memory.stat", "anon 5\nfile 7\ninactive_file " +
+                                       std::to_string(inactive_file) + "\nactive_file " +
+                                       std::to_string(active_file) + "\n");
   }
   void V1(const std::string& group, const std::string& limit, uint64_t used,
-          uint64_t inactive_file = 0) {
+          uint64_t inactive_file = 0, uint64_t active_file = 0) {
     const std::string folder = "/sys/fs/cgroup/memory" + group;
     Write(folder + "/memory.limit_in_bytes", limit + "\n");
     Write(folder + "/memory.usage_in_bytes", std::to_string(used) + "\n");
-    Write(folder + "/memory.stat",
-          "inactive_file 1\ntotal_inactive_file " + std::to_string(inactive_file) + "\n");
+    Write(folder + "/memory.stat", "inactive_file 1\nactive_file 1\ntotal_inactive_file " +
+                                       std::to_string(inactive_file) + "\ntotal_active_file " +
+                                       std::to_string(active_file) + "\n");
   }
   MemoryRoom Sample() { return MemoryLimits(root_).Sample(); }
 
@@ -65,7 +67,7 @@ TEST_F(MemoryLimitsTest, OfNestedV2GroupsTheLeastCountsAndPagesThatCanBeDroppedA
   Write("/proc/self/cgroup", "0::/a.slice/b.scope\n");
   Write("/proc/self/mountinfo", kV2Mount);
   V2("/a.slice/b.scope", "max", 100 * kMiB);
-  V2("/a.slice", std::to_string(300 * kMiB), 250 * kMiB, 50 * kMiB);
+  V2("/a.slice", std::to_string(300 * kMiB), 250 * kMiB, 20 * kMiB, 30 * kMiB);
   const MemoryRoom room = Sample();
   EXPECT_EQ(room.limit_bytes, 300 * kMiB);
   EXPECT_THAT(room.limit_source, EndsWith("/a.slice/memory.max"));
@@ -86,7 +88,7 @@ TEST_F(MemoryLimitsTest, TheLeastLimitNeedNotLeaveTheLeast) {
 TEST_F(MemoryLimitsTest, V1HasItsOwnNames) {
   Write("/proc/self/cgroup", "4:cpu,cpuacct:/x\n3:memory:/docker/abc\n0::/\n");
   Write("/proc/self/mountinfo", std::string(kV1Mount));
-  V1("/docker/abc", std::to_string(300 * kMiB), 200 * kMiB, 20 * kMiB);
+  V1("/docker/abc", std::to_string(300 * kMiB), 200 * kMiB, 5 * kMiB, 15 * kMiB);
   V1("/docker", "9223372036854771712", 900 * kMiB);
   V1("", "9223372036854771712", 900 * kMiB);
   const MemoryRoom room = Sample();

@@ -6,6 +6,11 @@
 //   package count   full collection: heaps that were cut up by thousands of jobs
 //   idle            full collection, once, of an executor for which there was no work for a while
 //
+// Where limits are small, an executor may be above the hard one after its first job, and a new one
+// would be, too: to collect and replace it after each job would take all the time there is. So what
+// young executors still hold after a full collection is learnt, from two of them; the hard limit
+// counts from a quarter above that.
+//
 // A job's own limit lowers the first two for the time before it: what earlier jobs left must not
 // count against it. (A job that outgrows its limit while it runs is another matter: see
 // executor_slot.h.) The rules are those of a cook's garbage collection in Unreal
@@ -59,11 +64,20 @@ class Collection {
 
   // What is to be done before the next job, of which `job_bytes` is the limit; 0: there is none.
   CollectionStep Next(absl::Time now, uint64_t resident_bytes, uint64_t job_bytes) const;
+  // True once: executors are above the hard limit from the beginning, and are left so.
+  bool TellFloor();
+  uint64_t floor_bytes() const { return floor_bytes_; }
+  const CollectionLimits& limits() const { return limits_; }
   // When an executor without a job is to be looked at again.
   absl::Time IdleAt() const;
 
  private:
+  // Of the slot, from executor to executor.
   CollectionLimits limits_;
+  uint64_t floor_bytes_ = 0;  // what the leanest of the young held after a full collection
+  uint32_t young_seen_ = 0;   // such collections
+  bool has_told_floor_ = false;
+
   uint64_t jobs_ = 0;             // of this executor
   uint64_t jobs_since_full_ = 0;  // full collection
   uint64_t soft_again_bytes_ = 0;

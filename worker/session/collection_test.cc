@@ -76,6 +76,43 @@ TEST_F(CollectionTest, AFullCollectionThatHelpedIsTriedFirstTheNextTimeToo) {
   EXPECT_EQ(Next(300), kHard);
 }
 
+// Limits so small that every executor is above them after its first job.
+TEST_F(CollectionTest, WhatYoungExecutorsHoldIsNoReasonToReplaceThem) {
+  int full = 0, restarts = 0, told = 0;
+  for (int job = 0; job < 100; ++job) {
+    Job();
+    if (Next(330).what == What::kFull) {
+      ++full;
+      collection_.Collected(What::kFull, 300);
+      told += collection_.TellFloor();
+    }
+    if (Next(300) == kRestart) {
+      ++restarts;
+      collection_.Started();
+    }
+  }
+  EXPECT_EQ(restarts, 1) << "the first time, to see whether it helps";
+  EXPECT_EQ(told, 1);
+  EXPECT_LE(full, 12) << "those for the package count";
+  Job();
+  EXPECT_EQ(Next(376), kHard) << "a quarter more than a young one";
+  collection_.Collected(What::kFull, 376);
+  EXPECT_EQ(Next(376), kRestart);
+}
+
+TEST_F(CollectionTest, OneLargeJobIsNotTakenForWhatAllHold) {
+  Job();
+  ASSERT_EQ(Next(900), kHard);
+  collection_.Collected(What::kFull, 800);
+  ASSERT_EQ(Next(800), kRestart);
+  collection_.Started();
+  Job();
+  collection_.Collected(What::kFull, 30);  // for another reason
+  EXPECT_FALSE(collection_.TellFloor());
+  Job();
+  EXPECT_EQ(Next(201), kHard);
+}
+
 TEST_F(CollectionTest, ASmallJobLowersTheLimits) {
   Job();
   EXPECT_EQ(Next(60, 1'000), kNone);

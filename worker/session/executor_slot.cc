@@ -150,6 +150,13 @@ void ExecutorSlot::EndCollection(uint64_t after_bytes) {
   const Asked asked = *std::exchange(asked_, std::nullopt);
   if (asked.step.what != CollectionStep::What::kRestart)
     collection_.Collected(asked.step.what, after_bytes);
+  if (collection_.TellFloor()) {
+    Say(2, fmt::format("slot={} memory limit is small: an executor holds {} bytes after its first "
+                       "jobs, and is collected above {}; it is replaced only for a quarter more "
+                       "than that",
+                       options_.teller.slot, collection_.floor_bytes(),
+                       collection_.limits().hard_bytes));
+  }
   Emit(SlotCollected{.slot = options_.teller.slot,
                      .step = asked.step,
                      .before_bytes = asked.before_bytes,

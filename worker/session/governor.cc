@@ -16,7 +16,9 @@ bool Governor::Sample(const MemoryRoom& room, uint64_t executor_bytes) {
   limit_bytes_ = room.limit_bytes;
   used_bytes_ = std::max(executor_bytes, used_bytes_ - used_bytes_ / kDecay);
   const bool was_short = is_short_;
-  if (!room.left_bytes.has_value() || limit_bytes_ == 0) {
+  ++samples_;
+  is_left_known_ = room.left_bytes.has_value() && limit_bytes_ > 0;
+  if (!is_left_known_) {
     is_short_ = false;
     return was_short;
   }
@@ -26,6 +28,10 @@ bool Governor::Sample(const MemoryRoom& room, uint64_t executor_bytes) {
   need_bytes_ = std::clamp(used_bytes_, least, limit_bytes_ / 2);
   is_short_ = left_bytes_ < (was_short ? need_bytes_ + need_bytes_ / 4 : need_bytes_);
   return is_short_ != was_short;
+}
+
+bool Governor::HasRoomBeside(uint64_t young_jobs) const {
+  return !is_left_known_ || young_jobs == 0 || left_bytes_ / (young_jobs + 1) >= need_bytes_;
 }
 
 bool Governor::TellLimit() {

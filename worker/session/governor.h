@@ -2,8 +2,12 @@
 //
 // What another job takes is learnt from what executors used lately, at least an eighth of the limit
 // or 256 MiB, whichever is less, and at most half of the limit. Below that it is short; it is over
-// when a quarter more is left. Where what is left is unknown it is never short. Pure. Threads: one
-// owner.
+// when a quarter more is left. Where what is left is unknown it is never short.
+//
+// A job that began a moment ago has not taken its memory yet, and what is left does not show it: so
+// much is reserved for it until it was there for a whole period between two samples (the owner
+// counts such jobs). Other sessions of the machine are seen by what they use only. Pure. Threads:
+// one owner.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +21,13 @@ class Governor {
  public:
   // `executor_bytes`: what the largest executor uses now. True: it became short, or no longer is.
   bool Sample(const MemoryRoom& room, uint64_t executor_bytes);
+
+  // So many samples were taken.
+  uint64_t samples() const { return samples_; }
+  // A job that began after sample number `began` may not have taken its memory.
+  bool IsYoung(uint64_t began) const { return samples_ < began + 2; }
+  // Enough is left for a job beside so many young ones.
+  bool HasRoomBeside(uint64_t young_jobs) const;
 
   bool is_short() const { return is_short_; }
   // What must be left for another job to begin.
@@ -33,6 +44,8 @@ class Governor {
   uint64_t need_bytes_ = 0;
   uint64_t used_bytes_ = 0;  // by the largest executor, with decay
   uint64_t left_bytes_ = 0;
+  bool is_left_known_ = false;
+  uint64_t samples_ = 0;
   std::string left_source_;
   bool is_short_ = false;
 };

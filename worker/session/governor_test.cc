@@ -45,6 +45,21 @@ TEST(GovernorTest, ItIsShortBelowTheNeedAndUntilAQuarterMoreIsLeft) {
   EXPECT_FALSE(governor.is_short());
 }
 
+TEST(GovernorTest, YoungJobsAreReservedFor) {
+  Governor governor;
+  EXPECT_TRUE(governor.HasRoomBeside(9)) << "nothing is known";
+  governor.Sample(Room(16'000 * kMiB, 767 * kMiB), 0);
+  EXPECT_TRUE(governor.HasRoomBeside(0));
+  EXPECT_TRUE(governor.HasRoomBeside(1));
+  EXPECT_FALSE(governor.HasRoomBeside(2));
+  const uint64_t began = governor.samples();
+  EXPECT_TRUE(governor.IsYoung(began));
+  governor.Sample(Room(16'000 * kMiB, 767 * kMiB), 0);
+  EXPECT_TRUE(governor.IsYoung(began)) << "it may have begun just before";
+  governor.Sample(Room(16'000 * kMiB, 767 * kMiB), 0);
+  EXPECT_FALSE(governor.IsYoung(began));
+}
+
 TEST(GovernorTest, WhereNothingIsKnownItIsNeverShort) {
   Governor governor;
   EXPECT_TRUE(governor.Sample(Room(1'000 * kMiB, 0), 0));

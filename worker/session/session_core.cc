@@ -291,8 +291,17 @@ bool SessionCore::IsRunning() const {
                      [](const auto& attempts) { return !attempts.empty(); });
 }
 
+// Of executors; what was sent ahead to one takes no memory beside what runs there.
+uint64_t SessionCore::YoungJobs() const {
+  return static_cast<uint64_t>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& slot) {
+    return !slot.empty() && governor_.IsYoung(attempts_.at(slot.front()).began);
+  }));
+}
+
 // No job may begin; what runs goes on.
 bool SessionCore::IsPaused() const {
+  // With one slot there is nothing to be reserved for: the next job follows the present one.
+  if (slots_.size() > 1 && !governor_.HasRoomBeside(YoungJobs())) return true;
   return governor_.is_short() && (IsRunning() || !holds_last_slot_);
 }
 
@@ -360,6 +369,7 @@ void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
     return;
   }
   begun.slot = slot;
+  begun.began = governor_.samples();
   slots_[slot].push_back(attempt);
   StartJob start{.slot = slot, .job = {}};
   *start.job.mutable_job() = begun.job;

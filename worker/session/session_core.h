@@ -167,6 +167,7 @@ class SessionCore {
     std::optional<uint32_t> slot;  // where it runs, or is about to
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
+    uint64_t began = 0;  // after this sample of memory
   };
 
   void Apply(const Connected&, std::vector<SessionEffect>&);
@@ -190,6 +191,7 @@ class SessionCore {
   void StartJobs(std::vector<SessionEffect>& effects);
   bool IsRunning() const;
   bool IsPaused() const;
+  uint64_t YoungJobs() const;
   void Say(int level, std::string text);
   std::optional<uint32_t> SlotFor(uint64_t attempt) const;
   int64_t ExpectedUs(uint64_t attempt) const;

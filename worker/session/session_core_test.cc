@@ -732,6 +732,18 @@ TEST_F(MemoryTest, WhileTooLittleIsLeftNoJobBeginsBesideOneThatRuns) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(1u, 2u)));
 }
 
+// What a job will take shows in what is left only after a while.
+TEST_F(MemoryTest, ABurstOfJobsWaitsUntilTheMemoryOfTheFirstIsSeen) {
+  Attach();
+  Sample(kGiB + kGiB / 2);
+  Give({JobOf(1), JobOf(2)});
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u)));
+  Sample(kGiB + kGiB / 2);
+  EXPECT_EQ(started_.size(), 1u) << "it may have begun just before";
+  Sample(kGiB + kGiB / 2);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(1u, 2u)));
+}
+
 TEST_F(MemoryTest, OneSlotOfOneSessionAlwaysWorks) {
   Attach();
   Sample(0);
