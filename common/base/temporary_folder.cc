@@ -17,13 +17,17 @@ namespace {
 
 constexpr int kTriesMax = 100;  // somebody may remove our folder before it is locked
 
-// Invalid: another one holds it, it is not ours, or it is gone.
-FileDescriptor Lock(const std::string& path) {
+// Invalid: another one holds it, it is not ours, or it is gone. UNIMPLEMENTED: the file system has
+// no such locks.
+absl::StatusOr<FileDescriptor> Lock(const std::string& path, TemporaryFolder::LockFunction lock) {
   FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat opened {};
-  if (!folder.valid() || ::fstat(folder.get(), &opened) != 0 || opened.st_uid != ::geteuid() ||
-      ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0)
+  if (!folder.valid() || ::fstat(folder.get(), &opened) != 0 || opened.st_uid != ::geteuid())
     return FileDescriptor();
+  if (lock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK || errno == EINTR) return FileDescriptor();
+    return absl::UnimplementedError(MessageOf(ErrnoStatus(errno, "flock", path)));
+  }
   // Still the same: whoever had it may have removed it meanwhile.
   struct stat present {};
   if (::lstat(path.c_str(), &present) != 0 || present.st_ino != opened.st_ino ||
@@ -32,14 +36,15 @@ FileDescriptor Lock(const std::string& path) {
   return folder;
 }
 
-void RemoveDead(const std::string& parent, std::string_view prefix) {
+void RemoveDead(const std::string& parent, std::string_view prefix,
+                TemporaryFolder::LockFunction lock_function) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string path = entry->path().string();
     if (!entry->path().filename().string().starts_with(prefix)) continue;
-    const FileDescriptor lock = Lock(path);
-    if (!lock.valid()) continue;
+    const absl::StatusOr<FileDescriptor> lock = Lock(path, lock_function);
+    if (!lock.ok() || !lock->valid()) continue;
     if (const absl::Status status = RemoveAll(path); !status.ok())
       LogWarning("temporary folder: {}", MessageOf(status));
   }
@@ -48,18 +53,26 @@ void RemoveDead(const std::string& parent, std::string_view prefix) {
 }  // namespace
 
 absl::StatusOr<TemporaryFolder> TemporaryFolder::Make(const std::string& parent,
-                                                      std::string_view prefix) {
-  RemoveDead(parent, prefix);
+                                                      std::string_view prefix,
+                                                      LockFunction lock_function) {
+  RemoveDead(parent, prefix, lock_function);
   for (int i = 0; i < kTriesMax; ++i) {
     ASSIGN_OR_RETURN(std::string path, MakeTemporaryDirectory(parent, prefix));
-    FileDescriptor lock = Lock(path);
-    if (lock.valid()) return TemporaryFolder(std::move(path), std::move(lock));
+    absl::StatusOr<FileDescriptor> lock = Lock(path, lock_function);
+    if (!lock.ok()) {
+      LogWarning(
+          "temporary folder: {}: the file system has no locks on folders (some NFS have none); "
+          "{} must be removed by hand if this process is killed",
+          MessageOf(lock.status()), path);
+      return TemporaryFolder(std::move(path), FileDescriptor());
+    }
+    if (lock->valid()) return TemporaryFolder(std::move(path), *std::move(lock));
   }
   return absl::UnavailableError("no folder in " + parent + " can be locked");
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  if (!lock_.valid()) return;
+  if (path_.empty()) return;
   if (const absl::Status status = RemoveAll(path_); !status.ok())
     LogWarning("temporary folder: {}", MessageOf(status));
 }

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 
@@ -36,6 +37,24 @@ TEST_F(TemporaryFolderTest, ThatOfALivingOwnerStays) {
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_NE(first->path(), second->path());
   EXPECT_TRUE(FileExists(first->path()));
+}
+
+TEST_F(TemporaryFolderTest, WhereThereAreNoLocksItWorksAndNobodyRemovesAnothers) {
+  for (const TemporaryFolder::LockFunction none : {+[](int, int) { return errno = ENOLCK, -1; },
+                                                   +[](int, int) { return errno = EBADF, -1; }}) {
+    std::string path;
+    {
+      auto first = TemporaryFolder::Make(parent_, "cook-", none);
+      ASSERT_TRUE(first.ok()) << first.status();
+      const TemporaryFolder moved = *std::move(first);
+      path = moved.path();
+      const auto second = TemporaryFolder::Make(parent_, "cook-", none);
+      ASSERT_TRUE(second.ok());
+      EXPECT_NE(second->path(), path);
+      EXPECT_TRUE(FileExists(path));
+    }
+    EXPECT_FALSE(FileExists(path));
+  }
 }
 
 TEST_F(TemporaryFolderTest, WhatAKilledOwnerLeftIsRemovedByTheNext) {
