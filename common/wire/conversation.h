@@ -6,6 +6,7 @@
 // Pure; one for each side of a stream. Threads: none, the owner's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 
@@ -23,31 +24,44 @@ class Conversation {
   // So long a message may stay unacknowledged while later ones arrive from the other side, which
   // speaks at least once a second.
   static constexpr absl::Duration kPatience = absl::Seconds(10);
+  // Of a time in which nothing was sent or received, no more counts: either the other side was
+  // silent, which others judge, or we did not run ourselves (stopped, suspended, starved), and the
+  // acknowledgements lie unread in our buffers.
+  static constexpr absl::Duration kPauseMax = absl::Seconds(2);
 
   // The number of the message that is sent now.
   uint64_t Send(absl::Time now) {
-    unacknowledged_.push_back(now);
+    Live(now);
+    unacknowledged_.push_back(lived_);
     return ++sent_;
   }
   Heard Receive(uint64_t sequence, uint64_t acknowledged, absl::Time now) {
     if (sequence <= heard_) return Heard::kDoubled;
     if (sequence != heard_ + 1 || acknowledged > sent_) return Heard::kBroken;
     heard_ = sequence;
+    Live(now);
     while (acknowledged_ < acknowledged) {
       ++acknowledged_;
       unacknowledged_.pop_front();
     }
-    const bool is_lost = !unacknowledged_.empty() && now - unacknowledged_.front() > kPatience;
+    const bool is_lost = !unacknowledged_.empty() && lived_ - unacknowledged_.front() > kPatience;
     return is_lost ? Heard::kBroken : Heard::kNext;
   }
   uint64_t heard() const { return heard_; }
   uint64_t sent() const { return sent_; }
 
  private:
+  void Live(absl::Time now) {
+    if (seen_ < now) lived_ += std::min(now - seen_, kPauseMax);
+    seen_ = std::max(seen_, now);
+  }
+
+  absl::Time seen_ = absl::InfinitePast();  // when something was last sent or received
+  absl::Duration lived_;                    // until then, with long pauses cut short
   uint64_t sent_ = 0;
   uint64_t acknowledged_ = 0;
   uint64_t heard_ = 0;
-  std::deque<absl::Time> unacknowledged_;  // when each was sent
+  std::deque<absl::Duration> unacknowledged_;  // lived_ when each was sent
 };
 
 }  // namespace galley::wire
