@@ -18,7 +18,7 @@ namespace galley::director {
 
 struct GivenBlob {
   Digest digest;
-  std::string package;  // that made it
+  std::string package;       // that made it
   bool is_reported = false;  // to this director: that the store has it not may mean: not yet
 };
 

@@ -631,10 +631,11 @@ class Cluster {
     }
   }
 
-  // I8: a package takes down only so many executors before it is left alone.
+  // I8: a package takes down only so many executors before it is left alone. (Of some deaths nobody
+  // was told: their worker was lost before it could.)
   void CheckPoison() {
     for (const auto& [name, count] : executors_lost_) {
-      if (count > 2 * cook_.own_fault_attempts_max)
+      if (count > 4 * cook_.own_fault_attempts_max)
         checks_.Break("safety: " + name + " took " + std::to_string(count) + " executors down");
     }
   }

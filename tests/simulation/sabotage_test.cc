@@ -98,9 +98,9 @@ INSTANTIATE_TEST_SUITE_P(
 // The seed's number alone says nothing when nothing is sabotaged.
 TEST(SabotageNoneTest, WithoutSabotageThisCodeIsRight) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    EXPECT_EQ(WhatIsWrong(RunCluster({.seed = seed}),
-                          RunCluster({.seed = seed, .has_faults = true})),
-              "");
+    EXPECT_EQ(
+        WhatIsWrong(RunCluster({.seed = seed}), RunCluster({.seed = seed, .has_faults = true})),
+        "");
   }
 }
 

@@ -786,17 +786,22 @@ void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
       deps_.faults.Count(Fault::kPlatformsChanged);
       if (last_build_.empty()) cook_snapshot_ = successor;
       snapshot_ = successor;
+      std::erase_if(roots_, [this](const auto& root) { return !HasPlatform(root.first); });
       Announce(snapshot_);
       Step(event);
     });
   });
 }
 
+bool SimDirector::HasPlatform(const std::string& name) const {
+  const std::vector<std::string>& all = snapshot_->platforms;
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
 bool SimDirector::HasAllPlatforms() const {
-  return platform_count() == kPlatforms.size() &&
+  return platform_count() == kPlatforms.size() && roots_.size() == kPlatforms.size() &&
          std::all_of(kPlatforms.begin(), kPlatforms.end(), [&](const std::string& name) {
-           return roots_.contains(name) &&
-                  std::count(snapshot_->platforms.begin(), snapshot_->platforms.end(), name) == 1;
+           return roots_.contains(name) && HasPlatform(name);
          });
 }
 
@@ -855,7 +860,7 @@ void SimDirector::Do(const BuildRoot& effect) {
         deps_.checks.Break("safety: a result in the root is not durable: " + name);
     }
     deps_.checks.Trace(text);
-    roots_[platform] = tree;
+    if (HasPlatform(platform)) roots_[platform] = tree;
     RootBuilt built{effect.platform, Digest::Of(text), {}, effect.platform_set};
     for (const auto& [a, b] : deps_.world.conflicts) {
       if (names.contains(a) && names.contains(b))

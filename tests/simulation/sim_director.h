@@ -173,6 +173,7 @@ class SimDirector {
   // What a worker could not read: the bytes are looked at.
   void LookAtInputs(const Given& given);
   void NoteKept();
+  bool HasPlatform(const std::string& name) const;
   void ForgetLost();
   // Blobs that its cook may need: those of what it found and made, and of the journal's results.
   std::set<Digest> Leased();
