@@ -352,7 +352,7 @@ class Cluster {
     const CookCore& core = director_->core();
     if (ended.is_interrupted || !ended.infrastructure_error.empty()) {
       const bool has_cause = (ended.is_interrupted && is_cancelled_) ||
-                             HasFired(Fault::kCommitFailed) || HasFired(Fault::kSyncFailed) ||
+                             HasFired(Fault::kCommitFailed) || HasEverFired(Fault::kSyncFailed) ||
                              (HasFired(Fault::kLauncherFailed) || HasFired(Fault::kWorkerUnfit));
       if (!has_cause) checks_.Break("safety: ended for no reason: " + ended.infrastructure_error);
       if (ended.is_interrupted && random_.Percent(50)) return RequestLater();
