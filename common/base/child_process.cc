@@ -289,6 +289,12 @@ void KillOrphans() {
   }
 }
 
+void TerminateChildren() {
+  Children& children = AllChildren();
+  base::MutexLock lock(children.mutex);
+  for (const pid_t child : children.held) ::kill(-child, SIGTERM);
+}
+
 uint64_t ResidentBytesBelow(pid_t pid) {
   std::vector<pid_t> below = ChildrenOf(pid);
   uint64_t sum = 0;

@@ -81,6 +81,10 @@ void AdoptOrphans();
 // Cost: one look at /proc; blocks until they are gone, for at most about a second.
 void KillOrphans();
 
+// Asks every child that a ChildProcess holds in a group of its own to end (SIGTERM). For a process
+// that ends without its destructors.
+void TerminateChildren();
+
 // Resident set of a process in bytes, from /proc; 0 when it is gone.
 uint64_t ResidentBytes(pid_t pid);
 // The same, summed over all processes below `pid`, without itself. Memory that they share counts

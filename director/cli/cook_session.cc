@@ -44,13 +44,19 @@ void RemoveOldTables(const std::string& state, const std::string& present) {
   }
 }
 
-// Where workers of directors that died had their jobs run (those die, too).
-void RemoveOldScratch(const std::string& state) {
+// Where workers of directors that died had their jobs run, but for those that live.
+void RemoveOldScratch(const std::string& state,
+                      const std::vector<director::WorkerRecord>& survivors) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(JoinPath(state, "scratch"), error)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(JoinPath(state, director::kScratchFolder), error)) {
     const std::string name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") == std::string::npos)
-      (void)RemoveAll(entry.path().string());
+    const bool is_used =
+        name.find_first_not_of("0123456789") != std::string::npos ||
+        std::any_of(survivors.begin(), survivors.end(), [&](const director::WorkerRecord& one) {
+          return fmt::format("{}", one.pid) == name;
+        });
+    if (!is_used) (void)RemoveAll(entry.path().string());
   }
 }
 
@@ -178,7 +184,8 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
     auto lock = director::ProjectLock::TryAcquire(state);
     if (lock.ok()) {
       lock_ = std::move(*lock);
-      RemoveOldScratch(state);
+      survivors_ = director::FindSurvivors(JoinPath(state, director::kWorkersFolder));
+      RemoveOldScratch(state, survivors_);
       return std::nullopt;
     }
     if (!absl::IsAlreadyExists(lock.status()))
@@ -350,10 +357,22 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
     applied = affected.ok() ? journal_->Invalidate(*affected, meta) : affected.status();
   }
   if (!applied.ok()) return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(applied))};
-  RemoveOldTables(state, meta.table_file);
+  if (survivors_.empty()) RemoveOldTables(state, meta.table_file);  // they read those of their jobs
   if (const absl::Status taken = TakeOver(meta.term); !taken.ok())
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(taken))};
   return std::nullopt;
+}
+
+absl::Status CookSession::ForgetAttemptsOfTheDead() {
+  director::JournalProgress dead;
+  std::erase_if(progress_.given, [&](const director::AttemptRecord& given) {
+    const bool is_alive = std::any_of(
+        survivors_.begin(), survivors_.end(),
+        [&](const director::WorkerRecord& one) { return one.worker_id == given.worker; });
+    if (!is_alive) dead.over.push_back(given.attempt);
+    return !is_alive;
+  });
+  return journal_->RecordProgress(dead);
 }
 
 // From a director that died, if the last one did.
@@ -364,6 +383,7 @@ absl::Status CookSession::TakeOver(uint32_t term) {
     LogInfo("term={} goes on after a cook that did not end: attempts={} blamed={}", term,
             progress_.given.size(), progress_.blamed.size());
   }
+  RETURN_IF_ERROR(ForgetAttemptsOfTheDead());
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots,
                    store_->Roots(journal_->meta().project_id));
   std::set<std::string_view> seen;
@@ -390,7 +410,9 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                                  .table = table_options_,
                                  .slots = project_->farm.slots,
                                  .project_id = journal_->meta().project_id,
-                                 .may_write = [this] { return lock_->Check(); }};
+                                 .may_write = [this] { return lock_->Check(); },
+                                 .survivors = survivors_,
+                                 .given_before = progress_.given};
   options.core.platform_count = static_cast<uint32_t>(project_->platforms.size());
   options.core.workers = workers;
   options.core.term = journal_->meta().term;

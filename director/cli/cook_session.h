@@ -38,6 +38,7 @@ class CookSession {
   std::optional<Stop> CheckOutput() const;
   void ReportOddFiles();
   absl::Status TakeOver(uint32_t term);
+  absl::Status ForgetAttemptsOfTheDead();
   void StageAll();
   void Remember();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
@@ -59,6 +60,7 @@ class CookSession {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<director::Journal> journal_;
   director::JournalProgress progress_;  // of a cook whose director died
+  std::vector<director::WorkerRecord> survivors_;
   std::shared_ptr<director::World> world_;
   director::ProjectCatalog::Options table_options_;
   Selection selection_;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "common/base/child_process.h"
 #include "common/base/status_macros.h"
 #include "director/cli/exit_code.h"
 
@@ -54,7 +55,10 @@ void InterruptWatch::Watch() {
     const ssize_t count = ::read(pipe_[0], &byte, 1);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0 || byte == 'q') return;
-    if (interrupted_.exchange(true)) ::_exit(kInterrupted);  // workers die with us
+    if (interrupted_.exchange(true)) {
+      TerminateChildren();  // workers would wait for another director
+      ::_exit(kInterrupted);
+    }
     on_interrupt_();
   }
 }

@@ -15,7 +15,7 @@ void CookCore::Impl::Commit(PackageId package, std::optional<PlatformIndex> plat
     if (work != nullptr) {
       item.waited = {.request = work->ready - work->asked,
                      .queue = std::max(absl::ZeroDuration(), work->handed - work->ready),
-                     .in_hand = now - work->handed,
+                     .in_hand = work->attempts > 0 ? now - work->handed : absl::ZeroDuration(),
                      .attempts = work->attempts};
     }
     turn.persist.push_back(std::move(item));

@@ -16,6 +16,7 @@ CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Cata
                .jobs_max = cook_options.window_jobs_max,
                .silence_max = cook_options.silence_max,
                .start_max = cook_options.start_max,
+               .survivor_max = cook_options.survivor_max,
                .suspect_after = cook_options.suspect_after}),
       policy(MakePolicy(cook_options.policy)) {
   GALLEY_CHECK(platform_count >= 1 && platform_count <= 32);
@@ -30,6 +31,7 @@ void CookCore::Impl::Apply(const Event& event) {
     void operator()(const CookRequested& e) { core.OnCookRequested(e); }
     void operator()(const CancelRequested&) { core.OnCancelRequested(); }
     void operator()(const LookedUp& e) { core.OnLookedUp(e); }
+    void operator()(const WorkersSurvived& e) { core.OnWorkersSurvived(e); }
     void operator()(const WorkerAttached& e) { core.OnWorkerAttached(e); }
     void operator()(const WorkerReported& e) { core.OnWorkerReported(e); }
     void operator()(const WorkerAlive& e) { core.OnWorkerAlive(e); }

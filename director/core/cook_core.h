@@ -39,7 +39,8 @@ struct CookOptions {
       60);  // of a worker that holds jobs: longer, it is lost; sessions speak once a second
   absl::Duration start_max =
       absl::Seconds(120);  // from Spawn, its delay over, to the first WorkerAttached
-  absl::Duration window = absl::Seconds(2);  // work in a worker's hands, in expected time
+  absl::Duration survivor_max = absl::Seconds(10);  // from WorkersSurvived to its WorkerAttached
+  absl::Duration window = absl::Seconds(2);         // work in a worker's hands, in expected time
   uint32_t window_jobs_max = 1024;
   uint32_t blocking_jobs_max = 16;  // Blocking ones that wait at one worker, beyond its window
   PlacementPolicy policy = PlacementPolicy::kCost;
@@ -55,7 +56,7 @@ struct Counters {
            results_failed = 0;  // (package, platform)
   uint64_t results_wanted = 0;
   uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0,
-           jobs_retracted = 0;
+           jobs_retracted = 0, jobs_resumed = 0;
   uint64_t backups_started = 0, backups_won = 0;
   uint64_t results_dropped = 0;  // a second time, or too late
   uint64_t workers_attached = 0;

@@ -49,6 +49,7 @@ struct Attempt {
   absl::Duration measured;
   bool is_partial = false;  // others did some of it: `measured` is not of the whole
   bool is_loaded = false;
+  bool is_earlier = false;  // of an earlier term, and not taken for a hand-over of this one
 };
 
 // What one step appends, gathered so that each kind goes out as one batch.
@@ -185,12 +186,27 @@ struct CookCore::Impl {
   PackageId NextJob();
   bool HasBlockingJob() const;
   void HandOver(PackageId package, WorkerId worker);
+  PlatformMask PutInHand(PackageId package);
+  void SetHandedOver(PackageId package, AttemptId attempt);
   AttemptId Give(PackageId package, WorkerId worker, PlatformMask platforms,
                  absl::Duration expected);
+  void Hold(AttemptId id, const Attempt& attempt);
   Desire& DesireFor(WorkerId worker);
   void Acknowledge(WorkerId worker, ReportId report);
   absl::Duration CostOf(PackageId package) const;
   uint64_t MemoryOf(PackageId package) const;
+
+  // resuming.cc: what workers bring from an earlier director.
+  void OnWorkersSurvived(const WorkersSurvived& event);
+  void Resume(const WorkerAttached& event);
+  bool IsResumed(AttemptId id) const;
+  void ForgetResumed(AttemptId id);
+  void ForgetResumedOf(WorkerId worker);
+  void CancelResumed();
+  // True: the package is dealt with for now.
+  bool TakeUpResumed(PackageId package);
+  void DropUnwanted();
+  bool IsOfToday(const Attempt& attempt) const;
 
   // placing.cc: which worker gets a job. Invalid: none can take it now.
   WorkerId Place(PackageId package) const;
@@ -322,6 +338,14 @@ struct CookCore::Impl {
   absl::flat_hash_map<AttemptId, Attempt> attempts;  // look-up only
   // Attempts that were retracted and are not over: they may have begun, and go on.
   absl::flat_hash_map<PackageId, std::vector<AttemptId>> retracted;  // look-up only
+  struct Resumed {
+    AttemptId attempt = 0;
+    std::optional<Digest> generated_source;
+    bool has_begun = false;
+    absl::Time over_at = absl::InfiniteFuture();  // its reports are here by then
+  };
+  // In the hands of workers of an earlier director, or said to be until they attach.
+  absl::btree_map<PackageId, Resumed> resumed;
   uint64_t attempt_count = 0;
   uint64_t backups = 0;  // current attempts that are one
   absl::Duration looked_for_stragglers_at = -absl::InfiniteDuration();

@@ -72,7 +72,10 @@ void CookCore::Impl::OnReport(WorkerId worker, const WorkerReport& report) {
     bool operator()(const WorkerReport::Stale& what) {
       return core.OnStale(report.attempt, what), true;
     }
-    bool operator()(const WorkerReport::Ended&) { return core.OnEnded(report.attempt), true; }
+    bool operator()(const WorkerReport::Ended&) {
+      core.ForgetResumed(report.attempt);
+      return core.OnEnded(report.attempt), true;
+    }
   };
   if (std::visit(Dispatcher{*this, worker, report}, report.what)) {
     Acknowledge(worker, report.report);
@@ -136,8 +139,10 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   const PlatformMask bit = MaskOf(platform);
   const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
   attempt.remaining &= ~bit;
-  if (!request.has_value() || package.work == nullptr || platform >= package.slots.size()) {
-    // The package is over. A result that nobody had yet feeds the cache.
+  if (!request.has_value() || package.work == nullptr || platform >= package.slots.size() ||
+      package.slots[platform].phase == Phase::kUnwanted) {
+    // The package is over, or an earlier cook wanted it. A result that nobody had yet feeds the
+    // cache.
     const bool has_result =
         platform < package.slots.size() && package.slots[platform].result != nullptr;
     counters.results_dropped += has_result;
@@ -150,7 +155,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     ++counters.results_dropped;
     if (was_expected && attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
-  } else if (!saved.is_current || IsOutdated(package_id, attempt.generation)) {
+  } else if (!saved.is_current || !IsOfToday(attempt)) {
     // Right for an older snapshot, or for what its generator or its inputs gave before.
     Commit(package_id, platform, saved.result->id, worker, report);
     is_acknowledged = false;
@@ -263,10 +268,15 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
 void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   ForgetRetracted(id);  // this one is over
   const Attempt late = attempts.at(id);
-  const PackageData& package = packages[late.package];
-  if (!request.has_value() || package.work == nullptr) return;
+  const bool is_over = packages[late.package].work == nullptr;
+  if (!request.has_value() || (is_over && !late.is_earlier)) return;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed);
   if (count < options.own_fault_attempts_max) return;
+  if (is_over) {  // or not asked for yet
+    quarantined[late.package] = {NameOf(late.package), count, WhatItDid(failed.fault), failed.error,
+                                 failed.log};
+    return;
+  }
   EndAttempts(late.package, Tell::kCancel);
   FailPlatforms(late.package, InPhase(late.package, Phase::kToCook), Stage::kLoad,
                 QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,

@@ -53,11 +53,12 @@ uint64_t CookCore::Impl::MemoryOf(PackageId id) const {
 
 void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   const Worker* before = workers.Find(event.worker);
-  if (before == nullptr || !before->was_attached) ++counters.workers_started;
+  if (before == nullptr || !(before->was_attached || before->is_survivor))
+    ++counters.workers_started;
   Worker& worker = workers.Attach(event.worker, event.slots, awake);
   worker.memory_bytes = event.memory_bytes;
   if (worker.session != event.session) {
-    worker.BeginSession(event.session);
+    worker.BeginSession(event.session, event.persisted);
     warmth.Forget(event.worker);  // its executors are others
     // Those who wait for these answers are gone; their numbers will be another's.
     for (auto& entry : commits) {
@@ -67,8 +68,10 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   }
   counters.workers_attached = workers.attached();
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
+  Resume(event);
   for (const AttemptId attempt : event.in_hand) {
-    if (!worker.hand.Contains(attempt)) DesireFor(event.worker).cancel.push_back(attempt);
+    if (!worker.hand.Contains(attempt) && !IsResumed(attempt))
+      DesireFor(event.worker).cancel.push_back(attempt);
   }
   // What it should have and has not was lost on the way to it.
   for (const AttemptId attempt : worker.hand.All()) {
@@ -90,6 +93,7 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
   }
   workers.SetLost(event.worker);
   warmth.Forget(event.worker);
+  ForgetResumedOf(event.worker);
   ++counters.workers_lost;
   ++losses;
   counters.workers_attached = workers.attached();
@@ -123,8 +127,10 @@ void CookCore::Impl::OnLauncherReported(const LauncherReported& event) {
   Worker* worker = workers.Find(event.worker);
   if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting)
     return;
+  const bool is_survivor = worker->is_survivor;
+  ForgetResumedOf(event.worker);
   workers.SetLost(event.worker);
-  CountSpawnFailure(event.error);
+  if (!is_survivor) CountSpawnFailure(event.error);
 }
 
 void CookCore::Impl::CountSpawnFailure(const std::string& error) {
@@ -140,6 +146,7 @@ void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   workers.SetLost(event.worker);
   warmth.Forget(event.worker);
+  ForgetResumedOf(event.worker);
   ++counters.workers_lost;
   counters.workers_attached = workers.attached();
   for (const AttemptId attempt : worker->hand.All()) {
@@ -201,12 +208,13 @@ bool CookCore::Impl::HasBlockingJob() const {
 
 void CookCore::Impl::Dispatch() {
   if (!request.has_value() || ending != Ending::kNone) return;
+  DropUnwanted();
   if (!HasLoadWork()) return;
   KeepWorkers();
   while (!workers.with_room().empty() || HasBlockingJob()) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
-    if (Quarantine(package)) continue;
+    if (Quarantine(package) || TakeUpResumed(package)) continue;
     const WorkerId worker = Place(package);
     if (!worker.valid()) break;
     HandOver(package, worker);
@@ -216,18 +224,38 @@ void CookCore::Impl::Dispatch() {
 }
 
 void CookCore::Impl::HandOver(PackageId id, WorkerId worker) {
-  PackageData& package = packages[id];
-  if (package.state == State::kSaveStalled) lifecycle.SetState(id, State::kLoad, "granted");
-  const PlatformMask platforms = InPhase(id, Phase::kToCook);
   const absl::Duration expected = CostOf(id);
-  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+  const PlatformMask platforms = PutInHand(id);
+  SetHandedOver(id, Give(id, worker, platforms, expected));
+}
+
+PlatformMask CookCore::Impl::PutInHand(PackageId id) {
+  if (packages[id].state == State::kSaveStalled) lifecycle.SetState(id, State::kLoad, "granted");
+  const PlatformMask platforms = InPhase(id, Phase::kToCook);
+  for (PlatformIndex p = 0; p < packages[id].slots.size(); ++p) {
     if (platforms & MaskOf(p)) lifecycle.SetPhase(id, p, Phase::kInHand);
   }
-  package.work->attempt = Give(id, worker, platforms, expected);
-  package.work->handed = now;
-  ++package.work->attempts;
-  package.work->is_loaded = false;
+  return platforms;
+}
+
+void CookCore::Impl::SetHandedOver(PackageId id, AttemptId attempt) {
+  Work& work = *packages[id].work;
+  work.attempt = attempt;
+  work.handed = now;
+  ++work.attempts;
+  work.is_loaded = attempts.at(attempt).is_loaded;
   lifecycle.Refresh(id);
+}
+
+// REQUIRES: its package, worker, group and expected time are known.
+void CookCore::Impl::Hold(AttemptId id, const Attempt& attempt) {
+  grants.Acquire(attempt.group);
+  warmth.Note(attempt.worker, InputsOf(attempt.package));
+  workers.Take(attempt.worker, id,
+               {.urgency = packages[attempt.package].urgency,
+                .expected = attempt.expected,
+                .memory_bytes = MemoryOf(attempt.package)},
+               awake);
 }
 
 AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platforms,
@@ -244,7 +272,6 @@ AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platf
                         .generation = package.generation,
                         .group = package.resource_group,
                         .expected = expected};
-  grants.Acquire(attempt.group);
   Desire::Start start{.attempt = attempt_id,
                       .package = id,
                       .platforms = platforms,
@@ -258,10 +285,7 @@ AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platf
       start.cooked.push_back({input, p, packages[input].slots[p].result->id});
     }
   }
-  warmth.Note(worker, InputsOf(id));
-  workers.Take(worker, attempt_id,
-               {.urgency = package.urgency, .expected = expected, .memory_bytes = MemoryOf(id)},
-               awake);
+  Hold(attempt_id, attempt);
   attempts.emplace(attempt_id, attempt);
   DesireFor(worker).start.push_back(std::move(start));
   return attempt_id;

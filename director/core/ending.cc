@@ -243,6 +243,7 @@ void CookCore::Impl::Stop(Ending how) {
 }
 
 void CookCore::Impl::CancelAll() {
+  CancelResumed();
   for (const WorkerId worker : workers.Holding()) {
     for (const AttemptId attempt : workers.Find(worker)->hand.All()) {
       const PackageId package = attempts.at(attempt).package;

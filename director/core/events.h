@@ -120,12 +120,30 @@ struct LookedUp {
   std::vector<Item> items;
 };
 
+// Workers of a director that died, which are expected to attach again, and what it gave them, as
+// the journal knows: those attempts are this director's. Before the first CookRequested.
+struct WorkersSurvived {
+  struct Given {
+    AttemptId attempt = 0;
+    WorkerId worker;
+    std::string package;
+    PlatformMask platforms = 0;
+    std::optional<Digest> generated_source;
+  };
+  std::vector<WorkerId> workers;
+  std::vector<Given> given;  // by attempt
+  uint32_t first_free = 0;   // of ids for workers that are asked for from now on
+};
+
 struct WorkerAttached {
   WorkerId worker;
   uint32_t slots = 1;
   std::vector<AttemptId> in_hand;
   uint64_t memory_bytes = 0;  // what its jobs may take together; 0: unknown
   uint64_t session = 0;       // its process: another one numbers its reports anew
+  // Reports up to this one were persisted, by a director before this one too; none comes again.
+  ReportId persisted = 0;
+  std::vector<AttemptId> begun = {};  // of `in_hand`
 };
 
 struct WorkerReport {
@@ -286,10 +304,11 @@ struct QueryAsked {
 
 struct Tick {};
 
-using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkerAttached, WorkerReported,
-                           WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged,
-                           PackagesDiscovered, PackagesCleared, PlatformsChanged, LauncherReported,
-                           RootBuilt, RootPublished, QueryAsked, Tick>;
+using Event =
+    std::variant<CookRequested, CancelRequested, LookedUp, WorkersSurvived, WorkerAttached,
+                 WorkerReported, WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged,
+                 PackagesDiscovered, PackagesCleared, PlatformsChanged, LauncherReported, RootBuilt,
+                 RootPublished, QueryAsked, Tick>;
 
 // ------------------------------------------------------------------ effects
 

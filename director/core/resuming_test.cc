@@ -59,5 +59,228 @@ TEST_F(ResumingTest, EachFaultOfItsOwnIsToldForTheJournal) {
   EXPECT_THAT(shell_.TakeLog(), Not(HasSubstr("blamed")));
 }
 
+constexpr WorkerId kOld(3);
+constexpr AttemptId kGiven = AttemptId{1} << 40 | 7;  // by term 1
+
+// Term 2 begins with a worker of term 1, who was given A; no other comes up.
+class SurvivorTest : public ResumingTest {
+ protected:
+  SurvivorTest() { shell_.hold_workers = true; }
+
+  void Survive(PlatformMask platforms = 1, std::optional<Digest> generated_source = {}) {
+    shell_.Send(WorkersSurvived{.workers = {kOld},
+                                .given = {{kGiven, kOld, "A", platforms, generated_source}},
+                                .first_free = 4});
+  }
+  void Attach(std::vector<AttemptId> in_hand) {
+    shell_.Send(
+        WorkerAttached{.worker = kOld, .slots = 1, .in_hand = std::move(in_hand), .session = 5});
+  }
+  HarnessJob Given() {
+    return {kOld,
+            {.attempt = kGiven,
+             .package = shell_.Id("A"),
+             .platforms = 1,
+             .cooked = {},
+             .expected = {}}};
+  }
+};
+
+TEST_F(SurvivorTest, AJobThatIsStillInHandIsNotGivenAgain) {
+  Survive();
+  shell_.Request({"A", "B"});
+  EXPECT_EQ(shell_.TakeLog(), "") << "nobody is asked for, and B waits for a worker";
+  Attach({kGiven});
+  shell_.Pass(absl::Seconds(1));
+  EXPECT_EQ(shell_.TakeLog(), "start B 3\n");
+  shell_.Saved(Given());
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("done A\n"));
+  shell_.Saved("B");
+  EXPECT_TRUE(shell_.Says("ended\n"));
+  const Counters& counters = shell_.core().counters();
+  EXPECT_EQ(counters.jobs_resumed, 1u);
+  EXPECT_EQ(counters.jobs_retried, 0u);
+  EXPECT_EQ(counters.workers_started, 0u) << "it was started before";
+}
+
+TEST_F(SurvivorTest, UntilItsWorkerHasSpokenAPackageWaitsThoughAnotherIsThere) {
+  Survive();
+  shell_.Request({"A", "B"});
+  shell_.Send(WorkerAttached{.worker = WorkerId(9), .slots = 4, .in_hand = {}});
+  EXPECT_EQ(shell_.TakeLog(), "start B 9\n");
+  shell_.Pass(absl::Seconds(5));
+  EXPECT_EQ(shell_.TakeLog(), "");
+  shell_.Send(WorkerLost{kOld, "killed", true});
+  shell_.Pass(absl::Seconds(1));
+  EXPECT_EQ(shell_.TakeLog(), "start A 9\n") << "its job is lost with it";
+}
+
+TEST_F(SurvivorTest, OneThatDoesNotComeIsGivenUpAndIsNoFailedStart) {
+  Survive();
+  shell_.Request({"A"});
+  shell_.Pass(absl::Seconds(9));
+  EXPECT_EQ(shell_.TakeLog(), "");
+  shell_.Pass(absl::Seconds(3));
+  EXPECT_EQ(shell_.TakeLog(), "stop 3\nspawn 4\n");
+  EXPECT_EQ(shell_.spawn_delays, std::vector<absl::Duration>{absl::ZeroDuration()});
+}
+
+TEST_F(SurvivorTest, AResultThatNobodyPersistedIsTakenThoughItsJobIsOver) {
+  Survive();
+  shell_.Request({"A"});
+  Attach({});
+  const ReportId report = shell_.Saved(Given());
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("done A\n"));
+  EXPECT_TRUE(shell_.acknowledged().contains(report));
+}
+
+TEST_F(SurvivorTest, WhatIsOverButWasNeverReportedIsGivenAgainSoon) {
+  Survive();
+  shell_.Request({"A"});
+  Attach({});
+  EXPECT_EQ(shell_.TakeLog(), "") << "its reports follow";
+  shell_.Pass(absl::Seconds(2));
+  EXPECT_EQ(shell_.TakeLog(), "start A 3\n");
+}
+
+TEST_F(SurvivorTest, AResultForFilesThatChangedSinceFeedsTheCacheOnly) {
+  shell_.hold_commits = true;
+  Survive();
+  shell_.Request({"A"});
+  Attach({});
+  shell_.Saved(Given(), 0, /*is_current=*/false);
+  EXPECT_EQ(shell_.commits.size(), 1u);
+  shell_.Pass(absl::Seconds(2));
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("start A 3\n"));
+}
+
+TEST_F(SurvivorTest, WhatTheJournalDoesNotKnowIsCancelledAndItsResultRefused) {
+  shell_.hold_commits = true;
+  Survive();
+  shell_.Request({"B"});
+  Attach({kGiven + 1});
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("cancel unknown\n"));
+  HarnessJob stranger = Given();
+  stranger.start.attempt = kGiven + 1;
+  const ReportId report = shell_.Saved(stranger);
+  EXPECT_TRUE(shell_.acknowledged().contains(report));
+  EXPECT_TRUE(shell_.commits.empty());
+}
+
+TEST_F(SurvivorTest, AnotherWorkersAttemptIsRefused) {
+  shell_.hold_commits = true;
+  Survive();
+  shell_.Request({"A"});
+  Attach({kGiven});
+  shell_.Send(WorkerAttached{.worker = WorkerId(9), .slots = 1, .in_hand = {}});
+  HarnessJob lie = Given();
+  lie.worker = WorkerId(9);
+  shell_.Saved(lie);
+  EXPECT_TRUE(shell_.commits.empty());
+}
+
+TEST_F(SurvivorTest, AJobForTooFewPlatformsIsCancelledAndGivenAgain) {
+  CoreHarness shell("A\n", {.platform_count = 2, .term = 2});
+  shell.hold_workers = true;
+  shell.Send(WorkersSurvived{.workers = {kOld}, .given = {{kGiven, kOld, "A", 1, {}}}});
+  shell.Request({"A"});
+  shell.Send(WorkerAttached{.worker = kOld, .slots = 1, .in_hand = {kGiven}});
+  shell.Pass(absl::Seconds(1));
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("cancel unknown\n"));
+  EXPECT_THAT(log, HasSubstr("start A 3\n"));
+}
+
+TEST_F(SurvivorTest, WhatIsNotWantedAnyMoreIsCancelled) {
+  Survive();
+  shell_.Request({"B"});
+  Attach({kGiven});
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("cancel unknown\n"));
+}
+
+TEST_F(SurvivorTest, WhatIsUpToDateAfterAllIsCancelled) {
+  shell_.hold_look_ups = true;
+  Survive();
+  shell_.Request({"A"});
+  Attach({kGiven});
+  EXPECT_THAT(shell_.TakeLog(), Not(HasSubstr("cancel"))) << "who knows";
+  const LookUp::Item asked = shell_.look_ups.front();
+  shell_.Send(LookedUp{
+      {{asked.package, 0, asked.generation, LookedUp::Hit{shell_.MakeResult("A"), true}}}});
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("cancel unknown\n"));
+}
+
+TEST_F(SurvivorTest, ACookThatIsCancelledCancelsWhatCameFromBefore) {
+  shell_.hold_look_ups = true;
+  Survive();
+  shell_.Request({"A"});
+  Attach({kGiven});
+  shell_.Send(CancelRequested{});
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("cancel unknown\n"));
+}
+
+TEST_F(SurvivorTest, AJobForAnotherGeneratedSourceIsNotTakenUp) {
+  Survive(1, Digest::Of("a source that A has no more"));
+  shell_.Request({"A"});
+  Attach({kGiven});
+  shell_.Pass(absl::Seconds(1));
+  const std::string log = shell_.TakeLog();
+  EXPECT_THAT(log, HasSubstr("cancel unknown\n"));
+  EXPECT_THAT(log, HasSubstr("start A 3\n"));
+}
+
+TEST_F(SurvivorTest, WhatHasBegunIsNotMovedToOneThatIsIdle) {
+  CoreHarness shell("A ~ 9000000\nB ~ 9000000\n", {.workers = 2, .term = 2});
+  shell.hold_workers = true;
+  shell.Send(WorkersSurvived{.workers = {kOld},
+                             .given = {{kGiven, kOld, "A", 1, {}}, {kGiven + 1, kOld, "B", 1, {}}},
+                             .first_free = 4});
+  shell.Request({"A", "B"});
+  shell.Send(WorkerAttached{
+      .worker = kOld, .slots = 1, .in_hand = {kGiven, kGiven + 1}, .begun = {kGiven, kGiven + 1}});
+  shell.Pass(absl::Seconds(1));
+  EXPECT_EQ(shell.core().counters().jobs_resumed, 2u);
+  shell.TakeLog();
+  shell.Send(WorkerAttached{.worker = WorkerId(4), .slots = 1, .in_hand = {}});
+  EXPECT_EQ(shell.TakeLog(), "");
+}
+
+TEST_F(SurvivorTest, ACrashWhileThereWasNoDirectorCounts) {
+  Survive();
+  shell_.Request({"A"}, {.blamed = {{"A", 2, "crashed its executor", "signal 11", ""}}});
+  Attach({});
+  shell_.Report(Given(), WorkerReport::Failed{.fault = Fault::kCrashed, .error = "signal 6"});
+  shell_.Report(Given(), WorkerReport::Ended{});
+  shell_.Pass(absl::Seconds(1));
+  const std::string log = shell_.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A: crashed its executor (3 attempts"));
+  EXPECT_THAT(log, Not(HasSubstr("start A")));
+}
+
+TEST_F(SurvivorTest, ACrashOfWhatIsNotAskedForYetCountsToo) {
+  CoreHarness shell("A\nB -> A\n", {.term = 2});
+  shell.hold_workers = true;
+  shell.Send(WorkersSurvived{.workers = {kOld}, .given = {{kGiven, kOld, "A", 1, {}}}});
+  shell.Request({"B"}, {.blamed = {{"A", 2, "crashed its executor", "signal 11", ""}}});
+  shell.Send(WorkerAttached{.worker = kOld, .slots = 1, .in_hand = {kGiven}});
+  const HarnessJob given{
+      kOld,
+      {.attempt = kGiven, .package = shell.Id("A"), .platforms = 1, .cooked = {}, .expected = {}}};
+  shell.Report(given, WorkerReport::Failed{.fault = Fault::kCrashed, .error = "signal 6"});
+  shell.Report(given, WorkerReport::Ended{});
+  shell.Saved("B");
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A: crashed its executor (3 attempts"));
+  EXPECT_THAT(log, Not(HasSubstr("start A")));
+}
+
+TEST_F(SurvivorTest, ReportsThatAnEarlierDirectorPersistedAreNoGap) {
+  Worker worker;
+  worker.BeginSession(5, 100);
+  EXPECT_FALSE(worker.See(100));
+  EXPECT_TRUE(worker.See(101));
+  EXPECT_FALSE(worker.See(101));
+}
+
 }  // namespace
 }  // namespace galley::director

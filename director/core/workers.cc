@@ -15,9 +15,9 @@ bool Worker::See(ReportId report) {
   return true;
 }
 
-void Worker::BeginSession(uint64_t new_session) {
+void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
   session = new_session;
-  seen_up_to_ = 0;
+  seen_up_to_ = persisted;
   seen_.clear();
   unacknowledged.clear();
   uncommitted.clear();
@@ -29,6 +29,13 @@ WorkerId Workers::AddOwn(absl::Duration heard_at) {
   workers_[id].heard_at = heard_at;
   present_.insert(id);
   return id;
+}
+
+void Workers::AddSurvivor(WorkerId id, absl::Duration heard_at) {
+  Worker& worker = workers_[id];
+  worker.heard_at = heard_at;
+  worker.is_survivor = true;
+  present_.insert(id);
 }
 
 Worker& Workers::Attach(WorkerId id, uint32_t slots, absl::Duration awake) {
@@ -93,8 +100,8 @@ const Worker* Workers::Find(WorkerId id) const {
 
 std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
   constexpr int kLooksInTheShortest = 32;
-  const absl::Duration shortest =
-      std::min({options_.silence_max, options_.start_max, options_.suspect_after});
+  const absl::Duration shortest = std::min(
+      {options_.silence_max, options_.start_max, options_.survivor_max, options_.suspect_after});
   if (awake - looked_at_ < shortest / kLooksInTheShortest) return {};
   looked_at_ = awake;
   std::vector<WorkerId> silent, suspect;
@@ -102,7 +109,9 @@ std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
     const Worker& worker = workers_.at(id);
     const absl::Duration silence = awake - worker.heard_at;
     const bool is_starting = worker.presence == Worker::Presence::kStarting;
-    if (is_starting ? silence > options_.start_max
+    const absl::Duration start_max =
+        worker.is_survivor ? options_.survivor_max : options_.start_max;
+    if (is_starting ? silence > start_max
                     : !worker.hand.empty() && awake - std::max(worker.heard_at, worker.busy_since) >
                                                   options_.silence_max) {
       silent.push_back(id);

@@ -9,6 +9,7 @@
 // Threads: none; owned by CookCore.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -28,7 +29,8 @@ struct Worker {
   enum class Presence : uint8_t { kStarting, kAttached, kLost };
   Presence presence = Presence::kStarting;  // changed by Workers only, as is `hand`
   bool was_attached = false;
-  bool has_worked = false;  // something of a job came back
+  bool is_survivor = false;  // an earlier director started it
+  bool has_worked = false;   // something of a job came back
   bool is_suspect = false;
   uint64_t memory_bytes = 0;                 // that its jobs may take together; 0: unknown
   Hand hand;                                 // current attempts
@@ -45,7 +47,7 @@ struct Worker {
   // False: seen before.
   bool See(ReportId report);
   // Another process took its place: its reports are numbered anew.
-  void BeginSession(uint64_t new_session);
+  void BeginSession(uint64_t new_session, ReportId persisted);
 
  private:
   ReportId seen_up_to_ = 0;         // all of 1 .. this
@@ -57,6 +59,7 @@ struct WorkersOptions {
   uint32_t jobs_max = 1;
   absl::Duration silence_max = absl::InfiniteDuration();  // while it holds jobs
   absl::Duration start_max = absl::InfiniteDuration();
+  absl::Duration survivor_max = absl::InfiniteDuration();  // as start_max
   absl::Duration suspect_after = absl::InfiniteDuration();
 };
 
@@ -66,6 +69,10 @@ class Workers {
 
   // kStarting. An id that somebody else attached under is passed over.
   WorkerId AddOwn(absl::Duration heard_at);
+  // kStarting. REQUIRES: unknown.
+  void AddSurvivor(WorkerId worker, absl::Duration heard_at);
+  // AddOwn gives ids from here on.
+  void BeginOwnAt(uint32_t first_free) { own_count_ = std::max(own_count_, first_free); }
   Worker& Attach(WorkerId worker, uint32_t slots, absl::Duration awake);
   // REQUIRES: known.
   void SetLost(WorkerId worker);

@@ -1,4 +1,5 @@
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -277,6 +278,108 @@ TEST_F(LocalLauncherTest, AWorkerOutlivesTheThreadThatAskedForIt) {
   const auto exits = exits_.Await(1);
   ASSERT_EQ(exits.size(), 1u);
   EXPECT_EQ(exits[0].reason, "exit code 7");
+}
+
+// A worker as an earlier director left it: nobody's child here. Its number.
+class SurvivorTest : public LocalLauncherTest {
+ protected:
+  // Ends by SIGTERM, if it ends.
+  WorkerRecord Leave(std::string_view body) {
+    const std::string worker = Script(fmt::format("echo $$ > {}.new\nmv {}.new {}\n{}", Path("pid"),
+                                                  Path("pid"), Path("pid"), body));
+    const pid_t father = ::fork();
+    if (father == 0) {
+      ::setsid();
+      if (::fork() == 0) {
+        ::setpgid(0, 0);
+        ::execl(worker.c_str(), worker.c_str(), nullptr);
+      }
+      ::_exit(0);
+    }
+    ::waitpid(father, nullptr, 0);
+    while (!FileExists(Path("pid"))) std::this_thread::yield();
+    WorkerRecord record{.worker_id = "local-7",
+                        .pid = static_cast<pid_t>(std::stol(ReadFile(Path("pid"), 100).value())),
+                        .director_address = "unix:/x",
+                        .token = "secret"};
+    EXPECT_TRUE(WriteWorkerRecord(Path("workers"), record).ok());
+    return record;
+  }
+};
+
+TEST_F(SurvivorTest, OneThatLivesIsFoundByItsRecordAndEndedLikeOurOwn) {
+  const WorkerRecord left = Leave("while :; do sleep 0.01; done");
+  const std::vector<WorkerRecord> found = FindSurvivors(Path("workers"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].worker_id, "local-7");
+  EXPECT_EQ(found[0].pid, left.pid);
+  EXPECT_EQ(found[0].director_address, "unix:/x");
+  EXPECT_EQ(found[0].token, "secret");
+  struct stat stat {};
+  ASSERT_EQ(::stat(Path("workers/local-7").c_str(), &stat), 0);
+  EXPECT_EQ(stat.st_mode & 0777, 0600u);
+  const auto launcher = CreateLocalLauncher("/nowhere", exits_.Recorder());
+  launcher->Adopt(found[0], Path("workers"));
+  launcher->StopAll(absl::Seconds(60));
+  ASSERT_EQ(exits_.Await(1).size(), 1u);
+  EXPECT_EQ(exits_.Await(1)[0].worker_id, "local-7");
+  EXPECT_FALSE(exits_.Await(1)[0].never_started);
+  EXPECT_EQ(StartOf(left.pid), "");
+  EXPECT_FALSE(FileExists(Path("workers/local-7")));
+}
+
+TEST_F(SurvivorTest, OneThatDoesNotObeyIsKilled) {
+  (void)Leave("trap '' TERM\nwhile :; do sleep 0.01; done");
+  const auto launcher = CreateLocalLauncher("/nowhere", exits_.Recorder());
+  const WorkerRecord found = FindSurvivors(Path("workers")).at(0);
+  launcher->Adopt(found, Path("workers"));
+  launcher->Stop("local-7", absl::ZeroDuration());
+  EXPECT_EQ(exits_.Await(1).size(), 1u);
+  EXPECT_EQ(StartOf(found.pid), "");
+}
+
+TEST_F(SurvivorTest, OneThatEndsByItselfIsReported) {
+  (void)Leave(fmt::format("while ! [ -e {} ]; do sleep 0.01; done", Path("end")));
+  const auto launcher = CreateLocalLauncher("/nowhere", exits_.Recorder());
+  launcher->Adopt(FindSurvivors(Path("workers")).at(0), Path("workers"));
+  ASSERT_TRUE(WriteFileAtomic(Path("end"), "").ok());
+  EXPECT_EQ(exits_.Await(1).size(), 1u);
+}
+
+TEST_F(SurvivorTest, AnotherProcessOfItsNumberIsNotTakenForIt) {
+  WorkerRecord record = Leave("while :; do sleep 0.01; done");
+  WorkerRecord found = FindSurvivors(Path("workers")).at(0);
+  const auto launcher = CreateLocalLauncher("/nowhere", exits_.Recorder());
+  launcher->Adopt(found, Path("workers"));
+  // As if it had begun at another time.
+  ASSERT_TRUE(WriteFileAtomic(Path("workers/local-8"),
+                              fmt::format("pid {}\nstarted 1\naddress a\ntoken t\n", record.pid))
+                  .ok());
+  ASSERT_TRUE(WriteFileAtomic(Path("workers/local-9"), "nonsense").ok());
+  EXPECT_EQ(FindSurvivors(Path("workers")).size(), 1u);
+  EXPECT_FALSE(FileExists(Path("workers/local-8")));
+  EXPECT_FALSE(FileExists(Path("workers/local-9")));
+  found.worker_id = "local-8";
+  found.started = "1@another boot";
+  launcher->Adopt(found, Path("workers"));
+  EXPECT_EQ(exits_.Await(1).at(0).worker_id, "local-8");
+  EXPECT_NE(StartOf(record.pid), "") << "it was left alone";
+}
+
+TEST_F(LocalLauncherTest, AWorkerHasARecordWhileItLives) {
+  const auto launcher = CreateLocalLauncher(
+      Script(fmt::format("while ! [ -e {} ]; do sleep 0.01; done", Path("end"))),
+      exits_.Recorder());
+  WorkerStart start = Worker("local-1");
+  start.record_folder = Path("workers");
+  launcher->Start(start);
+  std::vector<WorkerRecord> found;
+  while (found.empty()) found = FindSurvivors(Path("workers"));
+  EXPECT_EQ(found[0].token, "secret");
+  EXPECT_EQ(found[0].director_address, "unix:/x");
+  ASSERT_TRUE(WriteFileAtomic(Path("end"), "").ok());
+  EXPECT_EQ(exits_.Await(1).size(), 1u);
+  EXPECT_FALSE(FileExists(Path("workers/local-1")));
 }
 
 }  // namespace

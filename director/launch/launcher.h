@@ -6,9 +6,12 @@
 // its standard input is empty, its output goes where its errors go, so that the standard output of
 // a cook stays its own.
 //
-// Threads: Start/Stop from any thread; `on_exit` is called on the launcher's own thread, never
-// under a lock, exactly once for each Start. From within `on_exit` Start and Stop may be called,
-// StopAll and the destructor may not. The destructor kills what still runs.
+// A worker outlives us when we are killed, for a while, and leaves a WorkerRecord to whom comes
+// next.
+//
+// Threads: Start/Adopt/Stop from any thread; `on_exit` is called on the launcher's own thread,
+// never under a lock, exactly once for each Start and Adopt. From within `on_exit` Start and Stop
+// may be called, StopAll and the destructor may not. The destructor kills what still runs.
 #pragma once
 
 #include <functional>
@@ -19,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/child_process.h"
+#include "director/launch/worker_record.h"
 
 namespace galley::director {
 
@@ -28,8 +32,9 @@ struct WorkerStart {
   std::string
       token;  // handed over an inherited descriptor (GALLEY_TOKEN_FD), never argv or environment
   uint32_t slots = 1;
-  absl::Duration delay;  // start after this
-  std::string log_file;  // the worker's own standard error
+  absl::Duration delay;            // start after this
+  std::string log_file;            // the worker's own standard error
+  std::string record_folder = {};  // for its WorkerRecord while it lives; empty: none
 };
 
 struct WorkerExit {
@@ -44,6 +49,9 @@ class Launcher {
   virtual ~Launcher() = default;
   // Returns at once; a failure comes through on_exit with never_started.
   virtual void Start(const WorkerStart& start) = 0;
+  // Takes a worker over that an earlier director started. As if it had been started here, but that
+  // nobody can tell how it ended. `folder`: where its record lies.
+  virtual void Adopt(const WorkerRecord& survivor, const std::string& folder) = 0;
   // Asks it to end (SIGTERM), then SIGKILL after `grace`. on_exit still comes. One that waits for
   // its delay is not started (on_exit says so, with never_started); an unknown one is ignored.
   virtual void Stop(std::string_view worker_id, absl::Duration grace) = 0;

@@ -1,7 +1,6 @@
-// The local launcher: one thread that lives as long as the launcher starts the children (their
-// parent-death signal is tied to it), waits on their pidfds and on an eventfd for requests, and
-// calls on_exit. It adopts orphans: when a worker was killed, what its executors' programs had
-// started falls to this process and is killed.
+// The local launcher: one thread starts the children, waits on their pidfds and on an eventfd for
+// requests, and calls on_exit. It adopts orphans: when a worker was killed, what its executors'
+// programs had started falls to this process and is killed.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -83,8 +82,7 @@ absl::StatusOr<ChildProcess> StartChild(const std::string& program, const Worker
   options.argv = {program, "session",       "--director", start.director_address,
                   "--id",  start.worker_id, "--slots",    fmt::format("{}", start.slots)};
   options.environment = WorkerEnvironment();
-  options.death_signal = SIGTERM;  // it ends its executors and all that they started, which our
-                                   // SIGKILL would leave to init
+  options.death_signal = 0;  // the next director takes it over, or it ends soon
   options.inherit = {
       {errors, STDOUT_FILENO}, {errors, STDERR_FILENO}, {token.get(), kTokenDescriptor}};
   return ChildProcess::Start(options);
@@ -121,6 +119,13 @@ class LocalLauncher final : public Launcher {
     Post(Request{.kind = Request::Kind::kStart, .start = start, .received = clock_.Monotonic()});
   }
 
+  void Adopt(const WorkerRecord& survivor, const std::string& folder) override {
+    Post(Request{.kind = Request::Kind::kAdopt,
+                 .start = {.worker_id = survivor.worker_id, .record_folder = folder},
+                 .survivor = survivor,
+                 .received = clock_.Monotonic()});
+  }
+
   void Stop(std::string_view worker_id, absl::Duration grace) override {
     Post(Request{.kind = Request::Kind::kStop,
                  .worker_id = std::string(worker_id),
@@ -141,21 +146,30 @@ class LocalLauncher final : public Launcher {
 
  private:
   struct Request {
-    enum class Kind { kStart, kStop, kStopAll };
+    enum class Kind { kStart, kAdopt, kStop, kStopAll };
     Kind kind = Kind::kStart;
     WorkerStart start;
+    WorkerRecord survivor;
     std::string worker_id;
     absl::Duration grace;
     absl::Time received;
     bool* is_done = nullptr;  // kStopAll: set under mutex_
   };
 
-  // A worker that waits for its delay (no process yet) or runs.
+  // A worker that waits for its delay (no process yet) or runs. One that was adopted is no child of
+  // ours: `adopted` is its number, and its pidfd says that it still has it.
   struct Worker {
+    bool running() const { return process.running() || adopted != 0; }
+    void Kill(int signal) {
+      process.Kill(signal);
+      if (adopted != 0) ::kill(-adopted, signal);  // the group that it was started in
+    }
+
     WorkerStart start;
     uint64_t serial = 0;
     absl::Time due;  // when it starts
     ChildProcess process;
+    pid_t adopted = 0;
     FileDescriptor handle;  // pidfd; invalid: none could be had
     std::optional<absl::Time> kill_at;
   };
@@ -207,6 +221,9 @@ class LocalLauncher final : public Launcher {
       case Request::Kind::kStart:
         Add(std::move(request));
         return;
+      case Request::Kind::kAdopt:
+        AddAdopted(std::move(request));
+        return;
       case Request::Kind::kStop:
         StopMatching(request, [&](const Worker& worker) {
           return worker.start.worker_id == request.worker_id;
@@ -232,17 +249,36 @@ class LocalLauncher final : public Launcher {
     workers_.push_back(std::move(worker));
   }
 
+  void AddAdopted(Request request) {
+    Worker worker;
+    worker.handle =
+        FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, request.survivor.pid, 0)));
+    // What has the number now, with the descriptor open, is what had it then.
+    if (worker.handle.valid() && StartOf(request.survivor.pid) == request.survivor.started) {
+      worker.adopted = request.survivor.pid;
+    }
+    worker.start = std::move(request.start);
+    worker.serial = ++serial_last_;
+    if (worker.adopted == 0) return ReportAdoptedGone(worker.start);
+    workers_.push_back(std::move(worker));
+  }
+
+  void ReportAdoptedGone(const WorkerStart& start) {
+    RemoveWorkerRecord(start.record_folder, start.worker_id);
+    on_exit_(WorkerExit{.worker_id = start.worker_id, .reason = "it ended"});
+  }
+
   template <typename Matches>
   void StopMatching(const Request& request, const Matches& matches) {
     std::vector<std::string> cancelled;
     std::erase_if(workers_, [&](const Worker& worker) {
-      if (worker.process.running() || !matches(worker)) return false;
+      if (worker.running() || !matches(worker)) return false;
       cancelled.push_back(worker.start.worker_id);
       return true;
     });
     for (Worker& worker : workers_) {
       if (!matches(worker)) continue;
-      worker.process.Kill(SIGTERM);
+      worker.Kill(SIGTERM);
       const absl::Time kill_at = request.received + request.grace;
       worker.kill_at = worker.kill_at ? std::min(*worker.kill_at, kill_at) : kill_at;
     }
@@ -253,7 +289,7 @@ class LocalLauncher final : public Launcher {
     const absl::Time now = clock_.Monotonic();
     std::vector<std::pair<std::string, std::string>> failed;  // id, reason
     std::erase_if(workers_, [&](Worker& worker) {
-      if (worker.process.running() || worker.due > now) return false;
+      if (worker.running() || worker.due > now) return false;
       absl::StatusOr<ChildProcess> process = StartChild(program_, worker.start);
       if (!process.ok()) {
         failed.emplace_back(worker.start.worker_id, MessageOf(process.status()));
@@ -263,25 +299,46 @@ class LocalLauncher final : public Launcher {
       worker.handle =
           FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, worker.process.pid(), 0)));
       LogDebug("worker={} started pid={}", worker.start.worker_id, worker.process.pid());
+      Record(worker);
       return false;
     });
     for (auto& [id, reason] : failed) ReportNeverStarted(id, std::move(reason));
+  }
+
+  // Without it the worker cannot be taken over, and ends soon after us.
+  static void Record(const Worker& worker) {
+    if (worker.start.record_folder.empty()) return;
+    const absl::Status written = WriteWorkerRecord(
+        worker.start.record_folder, {.worker_id = worker.start.worker_id,
+                                     .pid = worker.process.pid(),
+                                     .director_address = worker.start.director_address,
+                                     .token = worker.start.token});
+    if (!written.ok()) LogWarning("worker={} {}", worker.start.worker_id, MessageOf(written));
   }
 
   void KillOverdue() {
     const absl::Time now = clock_.Monotonic();
     for (Worker& worker : workers_) {
       if (!worker.kill_at || *worker.kill_at > now) continue;
-      worker.process.Kill(SIGKILL);
+      worker.Kill(SIGKILL);
       worker.kill_at.reset();
     }
   }
 
   void ReapEnded() {
     std::vector<WorkerExit> exits;
+    std::vector<WorkerStart> gone;
     std::erase_if(workers_, [&](Worker& worker) {
+      if (worker.adopted != 0) {
+        pollfd event{worker.handle.get(), POLLIN, 0};
+        if (::poll(&event, 1, 0) <= 0) return false;
+        gone.push_back(worker.start);
+        return true;
+      }
       const std::optional<ExitStatus> status = worker.process.Poll();
       if (!status) return false;
+      if (!worker.start.record_folder.empty())
+        RemoveWorkerRecord(worker.start.record_folder, worker.start.worker_id);
       exits.push_back(WorkerExit{.worker_id = worker.start.worker_id,
                                  .reason = status->ToString(),
                                  .signal = status->signal});
@@ -289,6 +346,7 @@ class LocalLauncher final : public Launcher {
     });
     if (!exits.empty()) KillOrphans();  // what a worker that was killed left
     for (WorkerExit& exit : exits) on_exit_(std::move(exit));
+    for (const WorkerStart& start : gone) ReportAdoptedGone(start);
   }
 
   void AnswerWaiters() {
@@ -308,7 +366,7 @@ class LocalLauncher final : public Launcher {
     absl::Time next = absl::InfiniteFuture();
     const absl::Time now = clock_.Monotonic();
     for (const Worker& worker : workers_) {
-      if (!worker.process.running()) next = std::min(next, worker.due);
+      if (!worker.running()) next = std::min(next, worker.due);
       if (worker.kill_at) next = std::min(next, *worker.kill_at);
       if (worker.handle.valid()) {
         events.push_back({worker.handle.get(), POLLIN, 0});

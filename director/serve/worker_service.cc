@@ -255,9 +255,11 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WorkerService>> WorkerService::Start(const std::string& socket_path,
-                                                                    Callbacks callbacks) {
+absl::StatusOr<std::unique_ptr<WorkerService>> WorkerService::Start(
+    const std::string& socket_path, Callbacks callbacks,
+    std::map<std::string, std::string> expected) {
   auto service = std::make_unique<WorkerServiceImpl>(std::move(callbacks));
+  for (const auto& [worker, token] : expected) service->Expect(worker, token);
   RETURN_IF_ERROR(service->Listen(socket_path));
   return std::unique_ptr<WorkerService>(std::move(service));
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,10 +28,12 @@ class WorkerService {
     std::function<void(const std::string& worker_id)> on_detach;
   };
 
-  // Listens on a Unix socket. The path may be too long for one (107 bytes): then a short one under
-  // the system's temporary folder is used; address() tells.
-  static absl::StatusOr<std::unique_ptr<WorkerService>> Start(const std::string& socket_path,
-                                                              Callbacks callbacks);
+  // Listens on a Unix socket. `expected`: worker -> token, of those that may attach at once. The
+  // path may be too long for one (107 bytes): then a short one under the system's temporary folder
+  // is used; address() tells.
+  static absl::StatusOr<std::unique_ptr<WorkerService>> Start(
+      const std::string& socket_path, Callbacks callbacks,
+      std::map<std::string, std::string> expected = {});
   virtual ~WorkerService() = default;
 
   virtual const std::string& address() const = 0;  // "unix:/..."

@@ -281,5 +281,21 @@ TEST_F(WorkerServiceTest, ASocketLeftByADeadDirectorIsReplacedAndAFolderThatIsNo
   EXPECT_TRUE(absl::IsUnavailable(service.status())) << service.status();
 }
 
+TEST_F(WorkerServiceTest, AWorkerThatIsExpectedFromTheBeginningIsNeverRefused) {
+  service_.reset();
+  const auto service = WorkerService::Start(
+      JoinPath(folder_, "early"),
+      {.on_attach = [](const std::string&, const v1::FromWorker&) { return v1::ToWorker(); },
+       .on_message = [](const std::string&, const v1::FromWorker&) {},
+       .on_detach = [](const std::string&) {}},
+      {{"local-3", "old token"}});
+  ASSERT_TRUE(service.ok()) << service.status();
+  FakeStream stream((*service)->address());
+  ASSERT_TRUE(stream.Write(Hello("local-3", "old token")));
+  v1::ToWorker message;
+  EXPECT_TRUE(stream.Read(message));
+  EXPECT_TRUE(stream.Finish().ok());
+}
+
 }  // namespace
 }  // namespace galley::director

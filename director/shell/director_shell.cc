@@ -14,7 +14,6 @@ namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(20);
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
-constexpr absl::Duration kStopGrace = absl::Seconds(2);
 // Of what the journal learns of a cook that has not ended; what is over within it need not be
 // written.
 constexpr absl::Duration kRecordInterval = absl::Milliseconds(20);
@@ -68,6 +67,9 @@ std::vector<DirectorShell::Message> DirectorShell::TakeInbox(absl::Duration wait
 }
 
 absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
+  std::map<std::string, std::string> tokens;
+  for (const WorkerRecord& survivor : options_.survivors)
+    tokens.emplace(survivor.worker_id, survivor.token);
   ASSIGN_OR_RETURN(
       service_,
       WorkerService::Start(
@@ -81,12 +83,18 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
                  // Its process tells the rest: the launcher reports a death; one that lives
                  // attaches again.
                  LogInfo("worker={} detached", id);
-               }}));
+               }},
+          std::move(tokens)));
   launcher_ = CreateLocalLauncher(options_.worker_program,
                                   [this](const WorkerExit& exit) { OnWorkerExit(exit); });
   CookOptions core_options = options_.core;
   core_ = std::make_unique<CookCore>(core_options, world_.Get()->table, 1);
   request_ = request;
+  AdoptSurvivors();
+  {
+    base::MutexLock lock(mutex_);
+    is_serving_ = true;
+  }
 
   Loop(request);
 
@@ -230,6 +238,7 @@ void DirectorShell::TakeLookedUp(LookedUp answer) {
 
 // `world_number`: the world in which the reports were judged. A later one judges again.
 void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) {
+  NoteOver(reported);
   const WorldPtr world = world_.Get();
   for (WorkerReport& report : reported.reports) {
     auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
@@ -259,7 +268,7 @@ void DirectorShell::AddBlob(const Digest& digest, v1::Job& job) {
   blob->set_offset(location->offset);
 }
 
-void DirectorShell::FillJob(const Desire::Start& start, v1::ToWorker& message) {
+void DirectorShell::FillJob(WorkerId worker, const Desire::Start& start, v1::ToWorker& message) {
   const WorldPtr world = world_.Get();
   auto info = std::make_shared<AttemptInfo>();
   info->package = start.package;
@@ -305,12 +314,13 @@ void DirectorShell::FillJob(const Desire::Start& start, v1::ToWorker& message) {
       }
     }
   }
+  NoteGiven(worker, start, *info);
   reports_.Register(start.attempt, std::move(info));
 }
 
 void DirectorShell::Do(const Desire& effect) {
   v1::ToWorker message;
-  for (const Desire::Start& start : effect.start) FillJob(start, message);
+  for (const Desire::Start& start : effect.start) FillJob(effect.worker, start, message);
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
   for (const ReportId report : effect.persisted) message.add_persisted(report);
@@ -330,7 +340,8 @@ void DirectorShell::Do(const Spawn& effect) {
                     .token = token,
                     .slots = options_.slots,
                     .delay = effect.delay,
-                    .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log")});
+                    .log_file = JoinPath(options_.state_directory, "logs/" + name + ".log"),
+                    .record_folder = JoinPath(options_.state_directory, kWorkersFolder)});
 }
 
 void DirectorShell::Do(const Stop& effect) {
@@ -349,9 +360,13 @@ void DirectorShell::StartCommit() {
   CommitPending();
 }
 
-// Not synced: the next group's sync makes it durable.
+// Not synced: the next group's sync makes it durable. What is over goes behind the results that it
+// brought.
 void DirectorShell::RecordProgress() {
   JournalProgress progress{.blamed = std::exchange(pending_blame_, {})};
+  for (auto& [attempt, given] : std::exchange(pending_given_, {}))
+    progress.given.push_back(std::move(given));
+  if (pending_commit_.empty()) progress.over = std::exchange(pending_over_, {});
   if (progress.empty()) return;
   progress_recorded_ = clock_.Monotonic();
   commit_thread_.Post([this, progress = std::move(progress)] {

@@ -56,7 +56,16 @@ struct ShellOptions {
   // Asked before files of the state folder are written; the journal and the store ask by
   // themselves.
   std::function<absl::Status()> may_write;
+  // Of a director that died: its workers that live, and what it gave to them.
+  std::vector<WorkerRecord> survivors;
+  std::vector<AttemptRecord> given_before;
 };
+
+// Under the state folder: WorkerRecords, and a folder for each worker's process.
+inline constexpr const char* kWorkersFolder = "workers";
+inline constexpr const char* kScratchFolder = "scratch";
+
+inline constexpr absl::Duration kStopGrace = absl::Seconds(2);  // of workers
 
 // What people and the summary are told; on the loop thread.
 struct ShellListener {
@@ -123,7 +132,11 @@ class DirectorShell {
   void StartCommit();
   void CommitPending();
   void RecordProgress();
-  void FillJob(const Desire::Start& start, v1::ToWorker& message);
+  void FillJob(WorkerId worker, const Desire::Start& start, v1::ToWorker& message);
+  void NoteGiven(WorkerId worker, const Desire::Start& start, const AttemptInfo& info);
+  void NoteOver(const WorkerReported& reported);
+  void AdoptSurvivors();
+  std::shared_ptr<AttemptInfo> InfoOf(const AttemptRecord& given) const;
   void AddBlob(const Digest& digest, v1::Job& job);
   std::vector<CookedOutputs> CookedOf(const std::vector<CookedResult>& cooked) const;
   RecipesPtr RecipesOf(PackageId package) const;
@@ -175,6 +188,7 @@ class DirectorShell {
       GALLEY_GUARDED_BY(mutex_);  // worker -> last segment given
   std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
+  bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
 
   // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
   // it takes the successor.
@@ -184,6 +198,8 @@ class DirectorShell {
   std::set<ResultId> unjournaled_;  // delivered to the core, and the journal does not name them yet
   std::vector<Persist::Item> pending_commit_;
   std::vector<BlameRecord> pending_blame_;
+  std::map<AttemptId, AttemptRecord> pending_given_;
+  std::vector<AttemptId> pending_over_;
   absl::Time progress_recorded_ = absl::InfinitePast();
   int commits_running_ = 0;
   bool is_commit_urgent_ = false;

@@ -1,7 +1,8 @@
 // DirectorShell's side of the workers: attach, messages, deaths. Callbacks of the stream and
 // launcher threads.
 
-#include <unistd.h>
+#include <algorithm>
+#include <set>
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -11,6 +12,90 @@
 
 namespace galley::director {
 
+// Of the earlier director's workers as many as this cook has; those that cannot find us are ended,
+// too.
+void DirectorShell::AdoptSurvivors() {
+  const std::string folder = JoinPath(options_.state_directory, kWorkersFolder);
+  std::set<std::string> expected;
+  WorkersSurvived survived;
+  for (const WorkerRecord& survivor : options_.survivors) {
+    const WorkerId worker = WorkerOf(survivor.worker_id);
+    survived.first_free = std::max(survived.first_free, worker.value() + 1);
+    launcher_->Adopt(survivor, folder);
+    if (survivor.director_address == service_->address() &&
+        expected.size() < options_.core.workers) {
+      expected.insert(survivor.worker_id);
+      survived.workers.push_back(worker);
+    } else {
+      service_->Disconnect(survivor.worker_id);
+      launcher_->Stop(survivor.worker_id, kStopGrace);
+    }
+  }
+  for (const AttemptRecord& given : options_.given_before) {
+    const std::shared_ptr<AttemptInfo> info = InfoOf(given);
+    if (!expected.contains(given.worker) || info == nullptr) continue;
+    survived.given.push_back({.attempt = given.attempt,
+                              .worker = WorkerOf(given.worker),
+                              .package = given.package,
+                              .platforms = info->platforms,
+                              .generated_source = given.generated_source});
+  }
+  StepCore(survived);
+  for (const AttemptRecord& given : options_.given_before) {
+    if (std::shared_ptr<AttemptInfo> info = InfoOf(given))  // now the core knows its package
+      reports_.Register(given.attempt, std::move(info));
+  }
+  if (options_.survivors.empty()) return;
+  LogInfo("survivors={} expected={} attempts={}", options_.survivors.size(), expected.size(),
+          survived.given.size());
+}
+
+// As it would be given today; nullptr: with other recipes, or to platforms that are others now.
+std::shared_ptr<AttemptInfo> DirectorShell::InfoOf(const AttemptRecord& given) const {
+  const WorldPtr world = world_.Get();
+  auto info = std::make_shared<AttemptInfo>();
+  info->package = core_->Find(given.package);
+  info->name = given.package;
+  info->generated_source = given.generated_source;
+  info->recipes = given.generated_source ? world->table->GeneratedRecipesOf(given.package)
+                                         : world->table->RecipesOf(given.package);
+  if (info->recipes == nullptr) return nullptr;
+  for (const AttemptRecord::Target& target : given.targets) {
+    if (target.platform >= info->recipes->size() ||
+        world->project->platforms[target.platform].name != target.name ||
+        (*info->recipes)[target.platform].digest != target.recipe)
+      return nullptr;
+    info->platforms |= MaskOf(target.platform);
+  }
+  return info;
+}
+
+void DirectorShell::NoteGiven(WorkerId worker, const Desire::Start& start,
+                              const AttemptInfo& info) {
+  if (info.recipes == nullptr) return;
+  AttemptRecord& given = pending_given_[start.attempt];
+  given.attempt = start.attempt;
+  given.worker = WorkerName(worker);
+  given.package = info.name;
+  given.generated_source = info.generated_source;
+  const WorldPtr world = world_.Get();
+  for (PlatformIndex platform = 0; platform < info.recipes->size(); ++platform) {
+    if ((start.platforms & MaskOf(platform)) == 0) continue;
+    given.targets.push_back({.platform = platform,
+                             .name = world->project->platforms[platform].name,
+                             .recipe = (*info.recipes)[platform].digest});
+  }
+}
+
+// What was over before it was written need not be.
+void DirectorShell::NoteOver(const WorkerReported& reported) {
+  for (const WorkerReport& report : reported.reports) {
+    if (std::holds_alternative<WorkerReport::Ended>(report.what) &&
+        pending_given_.erase(report.attempt) == 0)
+      pending_over_.push_back(report.attempt);
+  }
+}
+
 absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
                                                      const v1::FromWorker& first) {
   if (first.hello().cookers_json() != options_.cookers_json) {
@@ -18,10 +103,15 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
         "the worker's cookers are not those of this cook (another build of galley-worker?); start "
         "the cook again");
   }
+  {
+    base::MutexLock lock(mutex_);
+    if (!is_serving_) return absl::UnavailableError("not yet");  // it comes again
+  }
   const WorldPtr world = world_.Get();
   v1::ToWorker message;
   v1::Welcome& welcome = *message.mutable_welcome();
   welcome.set_protocol(1);
+  welcome.set_term(options_.core.term);
   ASSIGN_OR_RETURN(const store::StoreInfo info, store_.Info());
   welcome.set_store_directory(info.directory);
   for (const project::Platform& platform : world->project->platforms) {
@@ -33,9 +123,10 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     (*welcome.mutable_environment())[name] = value;
   welcome.set_memory_bytes_default(options_.memory_bytes_default);
   welcome.set_timeout_us_default(absl::ToInt64Microseconds(options_.timeout_default));
-  // By our process: workers of a director that was overtaken may still run.
-  welcome.set_scratch_directory(
-      JoinPath(options_.state_directory, fmt::format("scratch/{}/{}", ::getpid(), worker_id)));
+  // By its process: it keeps it when the director changes, and workers of a director that was
+  // overtaken may still run.
+  welcome.set_scratch_directory(JoinPath(
+      options_.state_directory, fmt::format("{}/{}", kScratchFolder, first.hello().pid())));
   welcome.set_project_root(world->project->root);
   message.mutable_snapshot()->set_number(world->number);
   message.mutable_snapshot()->set_table_file(world->table_file);
@@ -58,6 +149,8 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     attached.memory_bytes = message.hello().memory_bytes();
     attached.in_hand.assign(message.in_hand().begin(), message.in_hand().end());
     attached.session = static_cast<uint64_t>(message.hello().pid());
+    attached.persisted = message.hello().persisted();
+    attached.begun.assign(message.begun().begin(), message.begun().end());
     Post(Event(std::move(attached)));
   }
   for (const v1::LogLine& line : message.log()) {

@@ -1,7 +1,8 @@
-"""Two directors for one project: the second is refused, and one that was overtaken writes nothing."""
-import os, signal, subprocess, unittest
+"""Directors that follow one another: workers that outlive one, packages that it blamed; a second one is refused, and one that was overtaken
+writes nothing."""
+import os, signal, subprocess, time, unittest
 
-from harness import Cook, E2ETest, wait_until
+from harness import Cook, E2ETest, is_running, kill, processes, wait_until
 
 RULE = 'match = "/Game/**/*.slow"\ncooker = "command"\nsettings = { argv = ["tools/slow", "{input}", "{output:.out}"], outputs = [".out"] }\n'
 
@@ -15,6 +16,104 @@ class ResumeTest(E2ETest):
     def wait(self, process):
         stdout, stderr = process.communicate(timeout=90)
         return Cook(subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr), self.summary_of(self.path("game")))
+
+    def lines(self, name):
+        try:
+            return self.read(name).decode().split()
+        except FileNotFoundError:
+            return []
+
+    def workers_of(self, game):
+        """Sessions, whoever started them, and their executors."""
+        sessions = sorted(pid for pid, command in processes("galley-worker") if "session" in command and f"unix:{game}/.galley/director.sock" in command)
+        return sessions, sorted(pid for session in sessions for pid, command in processes("galley-worker", session) if "executor" in command)
+
+    def cook_that_is_killed(self, game, workers, runs):
+        """SIGKILL of the director after so many runs; its sessions and their executors."""
+        process = self.start_cook(game, "--workers", workers)
+        wait_until(lambda: len(self.lines("runs")) >= runs or process.poll() is not None, "jobs to be done")
+        self.assertIsNone(process.poll(), "it ended too soon")
+        time.sleep(0.15)  # in the middle of a job
+        sessions, executors = self.workers_of(game)
+        self.addCleanup(lambda: [kill(pid) for pid in sessions + executors if is_running(pid)])
+        self.assertEqual(len(sessions), workers)
+        process.kill()
+        process.communicate()
+        return sessions, executors
+
+    def slow_tool(self):
+        return f'#!/bin/sh\nsleep 0.4\ncp "$1" "$2"\ncat "$1" >> {self.path("runs")}\n'
+
+    def check_gone(self, pids):
+        wait_until(lambda: not any(is_running(pid) for pid in pids), "all to end", 10)
+
+    def test_the_next_director_takes_the_workers_of_one_that_was_killed_and_cooks_nothing_twice(self):
+        undisturbed = self.cook(self.game('#!/bin/sh\ncp "$1" "$2"\n', 24, name="reference")).roots
+        game = self.game(self.slow_tool(), 24)
+        first = None
+        for runs in (4, 9, 14):
+            sessions, executors = self.cook_that_is_killed(game, 2, runs)
+            self.assertTrue(all(is_running(pid) for pid in sessions + executors))
+            first = first or (sessions, executors)
+            self.assertEqual((sessions, executors), first, "the same processes go on")
+        cook = self.cook(game, "--workers", 2)
+        self.assertEqual(cook.roots, undisturbed)
+        self.assertEqual(cook.failures, [])
+        self.assertEqual([cook.summary["workers"][what] for what in ("started", "lost", "executors_lost")], [0, 0, 0], cook)
+        self.assertEqual(sorted(self.lines("runs")), [f"{i:02}" for i in range(24)], "each was cooked once")
+        self.check_gone(sessions + executors)
+        self.assertEqual(os.listdir(os.path.join(game, ".galley/state/workers")), [])
+        self.assertEqual(self.cook(game, "--workers", 1).results["up_to_date"], 24)
+
+    def test_workers_whom_nobody_takes_end_by_themselves(self):
+        game = self.game(self.slow_tool(), 24)
+        sessions, executors = self.cook_that_is_killed(game, 2, 2)
+        time.sleep(5)
+        self.assertTrue(all(is_running(pid) for pid in sessions), "they wait for a director")
+        wait_until(lambda: not any(is_running(pid) for pid in sessions + executors), "the workers to end")
+        cook = self.cook(game, "--workers", 2)
+        self.assertEqual((cook.failures, cook.summary["workers"]["started"]), ([], 2), cook)
+
+    def test_workers_beyond_those_of_the_next_cook_are_ended(self):
+        game = self.game(self.slow_tool(), 12)
+        sessions, executors = self.cook_that_is_killed(game, 2, 2)
+        cook = self.cook(game, "--workers", 1)
+        self.assertEqual((cook.failures, cook.summary["workers"]["started"]), ([], 0), cook)
+        self.check_gone(sessions + executors)
+
+    def test_a_worker_that_died_after_its_director_is_not_waited_for(self):
+        game = self.game(self.slow_tool(), 12)
+        sessions, executors = self.cook_that_is_killed(game, 2, 2)
+        kill(sessions[0])
+        cook = self.cook(game, "--workers", 2)
+        self.assertEqual((cook.failures, cook.summary["workers"]["started"]), ([], 1), cook)
+        self.check_gone(sessions + executors)
+
+    def test_what_changed_while_there_was_no_director_is_cooked_as_it_is_now(self):
+        game = self.game(self.slow_tool(), 12)
+        sessions, executors = self.cook_that_is_killed(game, 2, 2)
+        for i in range(12):
+            self.write(f"game/content/{i:02}.slow", f"new{i}\n")
+        cook = self.cook(game, "--workers", 2)
+        self.assertEqual(cook.failures, [], cook)
+        self.assertEqual(set(self.tree(game, "pc").values()), {f"new{i}\n".encode() for i in range(12)})
+        self.check_gone(sessions + executors)
+
+    def test_faults_count_on_after_the_director_died(self):
+        # Crashes its executor; holds still between the faults.
+        tool = f"#!/bin/sh\necho fault >> {self.path('faults')}\nkill -SEGV $PPID\nexec sleep 60\n"
+        game = self.game(tool, 1)
+        process = self.start_cook(game, "--workers", 1)
+        wait_until(lambda: len(self.lines("faults")) >= 2 or process.poll() is not None, "two faults")
+        process.kill()
+        process.communicate()
+        cook = self.cook(game, "--workers", 1, expect=1)
+        self.assertIn("3 attempts ended by crashes", cook.failures[0]["error"])
+        self.assertLessEqual(len(self.lines("faults")), 4, "one of them may have died with its director before it was written down")
+        # That cook ended: the next one blames anew.
+        before = len(self.lines("faults"))
+        self.cook(game, "--workers", 1, expect=1)
+        self.assertEqual(len(self.lines("faults")), before + 3)
 
     def test_a_second_director_is_refused_and_told_who_has_the_project_even_if_that_one_is_stopped(self):
         game = self.game(f"#!/bin/sh\ntouch {self.path('begun')}\nsleep 1\ncp \"$1\" \"$2\"\n", 2)

@@ -127,6 +127,7 @@ class Cluster {
     uint32_t term = 0;
     uint64_t stream = 0;  // the present one; 0: none
     absl::Time attached_at;
+    bool is_survivor = false;  // has not attached to the present director yet
   };
 
   bool RunNext() {
@@ -185,12 +186,16 @@ class Cluster {
               .ended = if_present([this](const CookEnded& ended) { OnEnded(ended); }),
               .cleared = if_present([this](const std::vector<std::string>& packages) {
                 for (const std::string& name : packages) executors_lost_.erase(name);
-              })});
+              })},
+          TakeSurvivors());
     } catch (const Disk::Crash&) {
       CrashDirector();
       return;
     }
     checks_.Trace("term", director_->term());
+    for (Body& body : bodies_) {
+      if (body.worker->is_alive()) body.term = director_->term();
+    }
     CheckPromises(director_->store());
     RequestCook();
   }
@@ -221,10 +226,26 @@ class Cluster {
     director_->Request(request);
   }
 
+  // Of the workers that live as many as this one has; the rest is ended.
+  std::set<std::string> TakeSurvivors() {
+    std::set<std::string> names;
+    for (Body& body : bodies_) {
+      if (!body.worker->is_alive()) continue;
+      if (names.size() < cook_.workers) {
+        names.insert(body.name);
+        body.is_survivor = true;
+      } else {
+        body.worker->Kill();
+      }
+    }
+    return names;
+  }
+
   // kill -9, or the machine. What it knew is gone; of its workers some live on.
   void CrashDirector() {
     checks_.Trace("the director crashes");
     NoteSettled();
+    CountResumed();
     director_.reset();
     overtaken_.reset();
     const bool is_power_cut = options_.cuts_power || faults_.Happens(Fault::kPowerCut, 50);
@@ -268,6 +289,10 @@ class Cluster {
     schedule_.After(random_.Some(500), [this] {
       if (director_ == nullptr) StartDirector();
     });
+  }
+
+  void CountResumed() {
+    if (director_ != nullptr) outcome_.resumed += director_->core().counters().jobs_resumed;
   }
 
   // An orderly end of the process: its workers end with it.
@@ -395,6 +420,7 @@ class Cluster {
   void Conclude() {
     is_over_ = true;
     outcome_.has_ended = true;
+    CountResumed();
     const CookCore& core = director_->core();
     outcome_.counters = core.counters();
     for (const auto& [platform, tree] : director_->roots()) {
@@ -507,12 +533,9 @@ class Cluster {
   void Connect(size_t index) {
     Body& body = bodies_[index];
     if (!body.worker->is_alive() || body.stream != 0) return;
-    if (director_ != nullptr && body.term != director_->term()) {
-      if (!faults_.IsOn(Fault::kWorkerSurvived)) return body.worker->OnRefused();
+    if (director_ != nullptr && body.term != director_->term()) return body.worker->OnRefused();
+    if (director_ != nullptr && std::exchange(body.is_survivor, false))
       faults_.Count(Fault::kWorkerSurvived);
-      body.term = director_->term();
-      body.name = "foreign-" + std::to_string(foreign_++);
-    }
     const uint64_t id = ++streams_count_;
     streams_[id] = Stream{.body = index, .term = director_ == nullptr ? 0 : director_->term()};
     body.stream = id;
@@ -693,7 +716,7 @@ class Cluster {
   std::vector<Body> bodies_;
   std::map<uint64_t, Stream> streams_;
   uint64_t streams_count_ = 0, forged_ = 0, requests_ = 0;
-  uint32_t foreign_ = 0, failures_in_row_ = 0;
+  uint32_t failures_in_row_ = 0;
   FaultCounts faults_at_request_{};
   bool is_forced_ = false, is_requested_ = false, is_cancelled_ = false;
   bool is_over_ = false, is_done_ = false;

@@ -34,7 +34,8 @@ struct Outcome {
   uint64_t writes = 0;  // of directors
   FaultCounts faults{};
   uint32_t terms = 0, conflicts = 0, stops = 0, forced = 0;
-  std::string broken;  // what a checker found
+  uint64_t resumed = 0;  // jobs of earlier directors that went on
+  std::string broken;    // what a checker found
   director::Counters counters;
 };
 

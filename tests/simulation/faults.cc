@@ -25,7 +25,7 @@ std::string_view FaultName(Fault fault) {
     case Fault::kWorkerCameBack:
       return "worker came back under its name";
     case Fault::kWorkerSurvived:
-      return "worker came back under another name";
+      return "worker outlived its director";
     case Fault::kExecutorCrashed:
       return "executor killed";
     case Fault::kInputUnreadable:

@@ -22,7 +22,7 @@ enum class Fault : uint8_t {
   kWorkerSlow,
   kWorkerLied,
   kWorkerCameBack,   // under its name, with nothing in its hands and its reports numbered anew
-  kWorkerSurvived,   // its director; attaches to the next under another name
+  kWorkerSurvived,   // its director; attaches to the next
   kExecutorCrashed,  // killed by nobody known
   kInputUnreadable,  // and other trouble of a worker's machine
   kWorkerUnfit,

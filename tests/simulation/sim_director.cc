@@ -32,7 +32,8 @@ WorkerId SimDirector::WorkerOf(const std::string& name) {
   return WorkerId(name.starts_with("foreign-") ? kForeignWorkers + number : number - 1);
 }
 
-SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks callbacks)
+SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks callbacks,
+                         const std::set<std::string>& survivors)
     : deps_(deps),
       callbacks_(std::move(callbacks)),
       options_(options),
@@ -58,6 +59,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   with_term.term = journal_.meta().term;
   core_ = std::make_unique<CookCore>(with_term, deps_.catalog, 1);
   task_free_at_ = deps_.schedule.now();
+  TakeOver(survivors);
 }
 
 SimDirector::~SimDirector() = default;
@@ -241,8 +243,37 @@ void SimDirector::ApplyTheDifference() {
   }
 }
 
+// As CookSession and DirectorShell do it.
+void SimDirector::TakeOver(const std::set<std::string>& survivors) {
+  const JournalProgress before = *journal_.Progress();
+  for (const BlameRecord& one : before.blamed)
+    blamed_before_.push_back({one.package, one.own_faults, one.what, one.error, one.log});
+  WorkersSurvived survived;
+  for (const std::string& name : survivors) {
+    survived.workers.push_back(WorkerOf(name));
+    survived.first_free = std::max(survived.first_free, WorkerOf(name).value() + 1);
+  }
+  JournalProgress dead;
+  for (const AttemptRecord& given : before.given) {
+    if (!survivors.contains(given.worker)) {
+      dead.over.push_back(given.attempt);
+      continue;
+    }
+    PlatformMask platforms = 0;
+    for (const AttemptRecord::Target& target : given.targets) platforms |= MaskOf(target.platform);
+    survived.given.push_back(
+        {given.attempt, WorkerOf(given.worker), given.package, platforms, given.generated_source});
+    given_[given.attempt] = {
+        .name = given.package, .platforms = platforms, .generated_source = given.generated_source};
+  }
+  (void)journal_.RecordProgress(dead);
+  Step(survived);
+  for (auto& [attempt, given] : given_) given.package = core_->Find(given.name);
+}
+
 void SimDirector::Request(CookRequested request) {
   is_forced_ = request.force;
+  request.blamed = std::exchange(blamed_before_, {});
   last_build_.clear();
   cook_snapshot_ = snapshot_;
   After(absl::Milliseconds(1), [this, request] { Step(request); });
@@ -471,6 +502,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     streams_[worker] = stream;
     v1::ToWorker welcome;
     welcome.mutable_welcome()->set_protocol(1);
+    welcome.mutable_welcome()->set_term(term());
     welcome.mutable_welcome()->set_timeout_us_default(60'000'000);
     welcome.mutable_snapshot()->set_number(snapshot_->number);
     welcome.mutable_snapshot()->set_table_file(snapshot_->file);
@@ -479,6 +511,8 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     WorkerAttached attached{.worker = id, .slots = message.hello().slots()};
     attached.in_hand.assign(message.in_hand().begin(), message.in_hand().end());
     attached.session = static_cast<uint64_t>(message.hello().pid());
+    attached.persisted = message.hello().persisted();
+    attached.begun.assign(message.begun().begin(), message.begun().end());
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
     Step(attached);
   }
@@ -487,6 +521,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
   WorkerReported reported{.worker = id};
   for (const v1::Report& report : message.reports()) {
     reported.reports.push_back(Read(report));
+    if (report.has_ended()) progress_.over.push_back(report.attempt());
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&reported.reports.back().what)) {
       unjournaled_.insert(saved->result->id);
       reported_[{worker, report.report()}] = saved->result->id;
@@ -600,7 +635,17 @@ void SimDirector::AddBlob(const Digest& digest, v1::Job& job) {
   blob->set_offset(location->offset);
 }
 
-void SimDirector::FillJob(const Desire::Start& start, v1::ToWorker& message) {
+// What is over goes behind the results that it brought.
+void SimDirector::RecordProgress() {
+  JournalProgress now{.given = std::exchange(progress_.given, {}),
+                      .blamed = std::exchange(progress_.blamed, {})};
+  if (pending_commit_.empty()) now.over = std::exchange(progress_.over, {});
+  if (!now.empty())
+    PostTask(5, [this, now = std::move(now)] { (void)journal_.RecordProgress(now); });
+}
+
+void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
+                          v1::ToWorker& message) {
   Given given{
       .package = start.package, .name = core_->NameOf(start.package), .platforms = start.platforms};
   v1::Job& job = *message.add_start();
@@ -628,6 +673,15 @@ void SimDirector::FillJob(const Desire::Start& start, v1::ToWorker& message) {
     wire::ToProto(digest, output->mutable_digest());
     AddBlob(digest, job);
   }
+  AttemptRecord& record = progress_.given.emplace_back();
+  record.attempt = start.attempt;
+  record.worker = worker;
+  record.package = given.name;
+  record.generated_source = given.generated_source;
+  for (PlatformIndex p = 0; p < kPlatforms; ++p) {
+    if (start.platforms & MaskOf(p))
+      record.targets.push_back({.platform = p, .name = World::PlatformName(p)});
+  }
   given_[start.attempt] = std::move(given);
 }
 
@@ -638,8 +692,9 @@ void SimDirector::Do(const Desire& effect) {
   for (const Desire::Start& start : effect.start) {
     deps_.checks.Trace("start " + core_->NameOf(start.package), start.attempt, start.platforms,
                        start.cooked.size());
-    FillJob(start, message);
+    FillJob(NameOf(effect.worker), start, message);
   }
+  RecordProgress();
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
   const std::string worker = NameOf(effect.worker);
@@ -688,6 +743,7 @@ void SimDirector::Do(const Persist& effect) {
 }
 
 void SimDirector::CommitPending() {
+  RecordProgress();
   if (pending_commit_.empty()) return;
   ++commits_running_;
   PostTask(30, [this, persist = Persist{std::exchange(pending_commit_, {})}] {
@@ -907,7 +963,16 @@ void SimDirector::Do(const Notify& effect) {
   }
   if (const auto* warned = std::get_if<PackageWarned>(&effect.notice))
     is_too_late_ |= warned->text.starts_with("is asked for too late");
+  if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
+    progress_.blamed.push_back({.package = core_->NameOf(blamed->package),
+                                .own_faults = blamed->own_faults,
+                                .what = blamed->what,
+                                .error = blamed->error,
+                                .log = blamed->log});
+  }
   if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
+    progress_ = {};
+    PostTask(5, [this] { (void)journal_.ForgetProgress(); });
     const CookEnded copy = *ended;
     After(absl::ZeroDuration(), [this, copy] { callbacks_.ended(copy); });
   }

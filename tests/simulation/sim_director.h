@@ -56,8 +56,10 @@ class SimDirector {
     // Their faults are forgiven.
     std::function<void(const std::vector<std::string>& packages)> cleared;
   };
-  // Recovery: store, journal, the difference. Throws Disk::Crash.
-  SimDirector(const Deps& deps, const director::CookOptions& options, Callbacks callbacks);
+  // Recovery: store, journal, the difference. `survivors`: workers of the last director that live.
+  // Throws Disk::Crash.
+  SimDirector(const Deps& deps, const director::CookOptions& options, Callbacks callbacks,
+              const std::set<std::string>& survivors);
   ~SimDirector();
 
   uint32_t term() const { return journal_.meta().term; }
@@ -126,6 +128,7 @@ class SimDirector {
                         std::vector<std::string> platforms);
   void Announce(const SnapshotPtr& successor);
   void ApplyTheDifference();
+  void TakeOver(const std::set<std::string>& survivors);
 
   void Do(const director::LookUp& effect);
   void LookUpSoon(const director::LookUp& effect, const std::vector<std::string>& platforms);
@@ -154,7 +157,9 @@ class SimDirector {
   Digest SourceOf(const Snapshot& snapshot, const std::string& name, const Inputs& inputs) const;
   bool FilesHold(const Snapshot& snapshot, const director::StoredResult& stored) const;
 
-  void FillJob(const director::Desire::Start& start, v1::ToWorker& message);
+  void FillJob(const std::string& worker, const director::Desire::Start& start,
+               v1::ToWorker& message);
+  void RecordProgress();
   void AddBlob(const Digest& digest, v1::Job& job);
   director::WorkerReport Read(const v1::Report& report);
   void ReadSaved(const Given& given, const v1::Saved& saved, director::WorkerReport& report);
@@ -194,6 +199,8 @@ class SimDirector {
   SnapshotPtr cook_snapshot_;  // that the cook belongs to: what changes once roots are built is
                                // the next cook's
   std::map<director::AttemptId, Given> given_;
+  std::vector<director::CookRequested::Blamed> blamed_before_;
+  director::JournalProgress progress_;  // to be recorded
   std::map<Digest, store::BlobLocation> locations_;
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
   std::map<std::string, uint64_t> streams_;               // the present one of each worker

@@ -435,7 +435,10 @@ v1::FromWorker SessionCore::NextMessage() {
   if (std::exchange(limit_due_, false)) message.set_memory_limit_bytes(governor_.limit_bytes());
   if (std::exchange(collections_due_, false)) *message.mutable_collections() = collections_;
   if (std::exchange(in_hand_due_, false)) {
-    for (const auto& [attempt, held] : attempts_) message.add_in_hand(attempt);
+    for (const auto& [attempt, held] : attempts_) {
+      message.add_in_hand(attempt);
+      if (held.slot.has_value()) message.add_begun(attempt);
+    }
   }
   size_t bytes = 0;
   for (auto at = reports_.upper_bound(sent_report_); at != reports_.end(); ++at) {

@@ -580,7 +580,7 @@ TEST_F(SessionCoreTest, AFailedReconnectDoesNotRestartTheClock) {
 
 TEST_F(SessionCoreTest, ALaterDirectorHearsWhatIsInHandAndWhatNobodyPersisted) {
   Attach(3);
-  Give({JobOf(1), JobOf(2)});
+  Give({JobOf(1), JobOf(2), JobOf(3), JobOf(4)});
   Saved(0, 1, 0);
   Done(0, 1);
   Persist({1});
@@ -592,7 +592,8 @@ TEST_F(SessionCoreTest, ALaterDirectorHearsWhatIsInHandAndWhatNobodyPersisted) {
   ASSERT_FALSE(sent_.empty());
   const v1::FromWorker first = sent_.front();
   EXPECT_EQ(first.hello().persisted(), 1u);
-  EXPECT_THAT(first.in_hand(), ElementsAre(2));
+  EXPECT_THAT(first.in_hand(), ElementsAre(2, 3, 4));
+  EXPECT_THAT(first.begun(), ElementsAre(2, 3));
   EXPECT_THAT(TakeReports(), ElementsAre("2:ended@1"));
   Saved(1, 2, 0);  // what ran went on
   EXPECT_THAT(TakeReports(), ElementsAre("3:saved@2"));
