@@ -260,11 +260,19 @@ void SimDirector::TakeOver(const std::set<std::string>& survivors) {
       continue;
     }
     PlatformMask platforms = 0;
-    for (const AttemptRecord::Target& target : given.targets) platforms |= MaskOf(target.platform);
+    bool are_others = false;  // the platforms, now
+    for (const AttemptRecord::Target& target : given.targets) {
+      are_others |= target.platform >= snapshot_->platforms.size() ||
+                    snapshot_->platforms[target.platform] != target.name;
+      platforms |= MaskOf(target.platform);
+    }
+    if (are_others) continue;
     survived.given.push_back(
         {given.attempt, WorkerOf(given.worker), given.package, platforms, given.generated_source});
-    given_[given.attempt] = {
-        .name = given.package, .platforms = platforms, .generated_source = given.generated_source};
+    given_[given.attempt] = {.name = given.package,
+                             .platforms = platforms,
+                             .platform_names = snapshot_->platforms,
+                             .generated_source = given.generated_source};
   }
   (void)journal_.RecordProgress(dead);
   Step(survived);
@@ -678,9 +686,9 @@ void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
   record.worker = worker;
   record.package = given.name;
   record.generated_source = given.generated_source;
-  for (PlatformIndex p = 0; p < kPlatforms; ++p) {
+  for (PlatformIndex p = 0; p < platform_count(); ++p) {
     if (start.platforms & MaskOf(p))
-      record.targets.push_back({.platform = p, .name = World::PlatformName(p)});
+      record.targets.push_back({.platform = p, .name = snapshot_->platforms[p]});
   }
   given_[start.attempt] = std::move(given);
 }
