@@ -624,7 +624,9 @@ void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerRe
                                        inputs, &need) == one.value;
   }
   const ResultViewPtr view = results_.Add(std::move(stored));
-  if (!is_current) outdated_.insert(view->id);
+  // An earlier director may have had it made durable and died before it said so.
+  const bool is_survivors = report.attempt >> 40 != term();
+  if (!is_current || is_survivors) outdated_.insert(view->id);
   report.what = WorkerReport::Saved{.platform = static_cast<PlatformIndex>(saved.platform()),
                                     .result = view,
                                     .save_time = absl::Microseconds(saved.save_us()),

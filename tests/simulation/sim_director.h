@@ -191,7 +191,7 @@ class SimDirector {
   director::FencedStore fenced_;
   SimStore& store_;
   SimJournal journal_;
-  std::set<director::ResultId> outdated_;  // reported, and of older files
+  std::set<director::ResultId> outdated_;  // of older files, or of an earlier director
   std::set<Digest> kept_;  // action keys of the results that were there when it began
   director::ResultTable results_;
   std::unique_ptr<director::CookCore> core_;
