@@ -1,6 +1,8 @@
 // Files change under a cook, and outcomes are forgotten.
 #include <algorithm>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "director/core/cook_core_impl.h"
 
@@ -14,7 +16,13 @@ bool CookCore::Impl::CanStillChange() const {
 void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
   if (event.catalog != nullptr) catalog = event.catalog;
   ++epoch;
-  if (!CanStillChange()) return;
+  if (CanStillChange()) return TakeChange(event);
+  // The roots are of what was before, unless the cook is opened again (PlatformsChanged).
+  if (request.has_value() && ending == Ending::kNone && !is_publishing)
+    late_changes.push_back({nullptr, event.packages, event.paths, event.renamed});
+}
+
+void CookCore::Impl::TakeChange(const FilesChanged& event) {
   absl::btree_set<PackageId> waiting;
   for (const std::string& path : event.paths) {
     StaleFile& file = stale_files[path];
@@ -24,7 +32,7 @@ void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
     if (!waiters.empty()) waiting.insert(waiters.mapped().begin(), waiters.mapped().end());
   }
   absl::btree_set<PackageId> done;
-  for (const FilesChanged::Renamed& renamed : event.renamed) Rename(renamed, done);
+  RenameAll(event.renamed, done);
   for (const std::string& name : event.packages) {
     const PackageId package = packages.Find(name);
     if (package.valid()) RequeueWithReaders(package, done);
@@ -43,25 +51,47 @@ void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
   }
 }
 
-// References to the old name lead nowhere from now on; who read its output is looked up again.
-void CookCore::Impl::Rename(const FilesChanged::Renamed& renamed,
-                            absl::btree_set<PackageId>& done) {
+// At once, not one after the other: names may be exchanged, or handed on in a row. References to an
+// old name lead to whoever has it now, or nowhere; who read its output is looked up again.
+void CookCore::Impl::RenameAll(const std::vector<FilesChanged::Renamed>& all,
+                               absl::btree_set<PackageId>& done) {
+  if (all.empty()) return;
+  absl::btree_map<std::string_view, std::string_view> new_names;
+  for (const FilesChanged::Renamed& renamed : all) new_names[renamed.from] = renamed.to;
   for (size_t i = selected_next; i < request->selected.size(); ++i) {
-    if (request->selected[i].name == renamed.from) request->selected[i].name = renamed.to;
+    const auto found = new_names.find(request->selected[i].name);
+    if (found != new_names.end()) request->selected[i].name = std::string(found->second);
   }
-  const PackageId from = packages.Find(renamed.from);
-  if (!from.valid() || !packages[from].is_in_cook) return;
-  Leave(from, "renamed");
-  RequeueWithReaders(from, done);
-  const PackageId to = FindOrAdd(renamed.to);
-  packages[to].is_selected |= std::exchange(packages[from].is_selected, false);
-  packages[to].is_named |= std::exchange(packages[from].is_named, false);
-  std::vector<InstigatorCategory> causes;
-  edges.ForEachInstigator(from, [&](const InstigatorView& why) {
-    if (!why.referencer.valid()) causes.push_back(why.category);
-  });
-  for (const InstigatorCategory cause : causes) Join(to, cause, PackageId());
-  RequeueWithReaders(to, done);  // it may have failed, when no file had that name
+  struct Moved {
+    PackageId from;
+    std::string_view to;
+    bool is_selected = false;
+    bool is_named = false;
+    std::vector<InstigatorCategory> causes;
+  };
+  std::vector<Moved> moved;
+  for (const auto& [from_name, to_name] : new_names) {
+    const PackageId from = packages.Find(from_name);
+    if (!from.valid() || !packages[from].is_in_cook) continue;
+    Moved one{.from = from, .to = to_name};
+    one.is_selected = std::exchange(packages[from].is_selected, false);
+    one.is_named = std::exchange(packages[from].is_named, false);
+    edges.ForEachInstigator(from, [&](const InstigatorView& why) {
+      if (!why.referencer.valid()) one.causes.push_back(why.category);
+    });
+    moved.push_back(std::move(one));
+  }
+  for (const Moved& one : moved) {
+    Leave(one.from, "renamed");
+    RequeueWithReaders(one.from, done);
+  }
+  for (const Moved& one : moved) {
+    const PackageId to = FindOrAdd(one.to);
+    packages[to].is_selected |= one.is_selected;
+    packages[to].is_named |= one.is_named;
+    for (const InstigatorCategory cause : one.causes) Join(to, cause, PackageId());
+    RequeueWithReaders(to, done);  // it may have failed, when no file had that name
+  }
 }
 
 void CookCore::Impl::OnPackagesCleared(const PackagesCleared& event) {

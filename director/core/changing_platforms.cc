@@ -1,5 +1,6 @@
 // Platforms come and go under a cook.
 #include <bit>
+#include <utility>
 
 #include "common/base/status_macros.h"
 #include "director/core/cook_core_impl.h"
@@ -32,6 +33,10 @@ void CookCore::Impl::OnPlatformsChanged(const PlatformsChanged& event) {
   }
   for (uint32_t i = 0; i < packages.size(); ++i) RemapPackage(PackageId(i), map, added);
   for (uint32_t i = 0; i < packages.size(); ++i) GoOnWithPlatforms(PackageId(i), added);
+  // What changed while the roots of the set before were built belongs to those of the new one.
+  if (is_open) {
+    for (const FilesChanged& change : std::exchange(late_changes, {})) TakeChange(change);
+  }
   if (is_publishing && unpublished == 0) End("");
 }
 

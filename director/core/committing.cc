@@ -7,7 +7,7 @@ namespace galley::director {
 
 void CookCore::Impl::Commit(PackageId package, std::optional<PlatformIndex> platform,
                             ResultId result, WorkerId worker, ReportId report) {
-  CommitInFlight& commit = commits[{package, result}];
+  CommitInFlight& commit = commits[{package, result, platform.value_or(0)}];
   commit.platform = platform;
   const std::unique_ptr<Work>& work = packages[package].work;
   if (commit.reports.empty()) {
@@ -29,7 +29,7 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
     End("results could not be made durable: " + event.error);
   if (!event.error.empty()) return Uncommit(event.items);
   for (const Persisted::Item& item : event.items) {
-    const auto commit = commits.find({item.package, item.result});
+    const auto commit = commits.find({item.package, item.result, item.platform});
     if (commit == commits.end()) continue;  // a hit: nobody waits for it
     for (const auto& [worker, report] : commit->second.reports) Acknowledge(worker, report);
     const std::optional<PlatformIndex> platform = commit->second.platform;
@@ -78,7 +78,7 @@ void CookCore::Impl::StandInstead(PackageId id, PlatformIndex platform,
 // Their workers keep them: they are taken again when they are sent again.
 void CookCore::Impl::Uncommit(const std::vector<Persisted::Item>& items) {
   for (const Persisted::Item& item : items) {
-    const auto commit = commits.find({item.package, item.result});
+    const auto commit = commits.find({item.package, item.result, item.platform});
     if (commit == commits.end()) continue;
     for (const auto& [id, report] : commit->second.reports) {
       Worker& worker = *workers.Find(id);

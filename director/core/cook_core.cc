@@ -118,7 +118,7 @@ void CookCore::Impl::CheckInvariants() const {
       GALLEY_CHECK(!is_in_hand ||
                    (StillInHand(PackageId(i)) & MaskOf(static_cast<PlatformIndex>(p))) != 0);
       const bool is_committing = package.slots[p].phase == Phase::kCommitting;
-      GALLEY_CHECK(!is_committing || commits.contains({PackageId(i), package.slots[p].result->id}));
+      GALLEY_CHECK(!is_committing || IsBeingCommitted(PackageId(i), static_cast<PlatformIndex>(p)));
     }
   }
   workers.CheckInvariants();
@@ -136,6 +136,16 @@ void CookCore::Impl::CheckInvariants() const {
     GALLEY_CHECK(expected == workers.Find(id)->hand.expected());
   }
   GALLEY_CHECK(backups_held == backups);
+}
+
+bool CookCore::Impl::IsBeingCommitted(PackageId id, PlatformIndex platform) const {
+  const ResultId result = packages[id].slots[platform].result->id;
+  for (auto at = commits.lower_bound({id, result, 0});
+       at != commits.end() && std::get<0>(at->first) == id && std::get<1>(at->first) == result;
+       ++at) {
+    if (at->second.platform == platform) return true;
+  }
+  return false;
 }
 
 void CookCore::Impl::CheckAttempts(PackageId id) const {

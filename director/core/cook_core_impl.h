@@ -78,6 +78,7 @@ struct CookCore::Impl {
   void Flush(std::vector<Effect>& effects);
   void CheckInvariants() const;
   void CheckAttempts(PackageId package) const;
+  bool IsBeingCommitted(PackageId package, PlatformIndex platform) const;
 
   // requesting.cc: what is in the cook, and why.
   void OnCookRequested(const CookRequested& event);
@@ -260,7 +261,8 @@ struct CookCore::Impl {
   void OnFilesChanged(const FilesChanged& event);
   void OnPackagesCleared(const PackagesCleared& event);
   bool CanStillChange() const;
-  void Rename(const FilesChanged::Renamed& renamed, absl::btree_set<PackageId>& done);
+  void TakeChange(const FilesChanged& event);
+  void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
 
   // changing_platforms.cc
@@ -325,6 +327,7 @@ struct CookCore::Impl {
   PlatformMask unpublished = 0;
   absl::btree_map<PlatformIndex, Digest> built;  // published together, when all are
   bool is_publishing = false;
+  std::vector<FilesChanged> late_changes;  // while roots are built, without their catalogs
   struct StaleFile {
     uint32_t changes = 0;
     uint32_t epoch = 0;  // since when the catalog has its last change
@@ -333,6 +336,8 @@ struct CookCore::Impl {
   absl::btree_map<std::string, absl::btree_set<PackageId>> stale_waiters;
   // Packages that a worker's cook read and that were not in the cook then, by reader.
   absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited;
+  size_t unsolicited_count = 0;    // names kept, at most kUnsolicitedMax
+  size_t unsolicited_dropped = 0;  // beyond
 
   // Beyond a cook.
   absl::flat_hash_map<AttemptId, Attempt> attempts;  // look-up only
@@ -354,7 +359,8 @@ struct CookCore::Impl {
     std::optional<PlatformIndex> platform;  // nullopt: removed since
     std::vector<std::pair<WorkerId, ReportId>> reports;
   };
-  absl::btree_map<std::pair<PackageId, ResultId>, CommitInFlight> commits;
+  // The platform: as Persist had it, whatever its number is today.
+  absl::btree_map<std::tuple<PackageId, ResultId, PlatformIndex>, CommitInFlight> commits;
   uint32_t spawn_failures = 0;  // in a row
   uint32_t losses = 0;          // of workers, with no report in between
   Costs costs;

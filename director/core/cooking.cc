@@ -8,6 +8,10 @@
 namespace galley::director {
 namespace {
 
+// Names that are kept for warnings: a cook of a million packages that all read what nobody asked
+// for has one mistake, not as many.
+constexpr size_t kUnsolicitedMax = 10'000;
+
 std::string WhatItDid(WorkerReport::Fault fault) {
   switch (fault) {
     case WorkerReport::Fault::kMemory:
@@ -96,7 +100,12 @@ void CookCore::Impl::NoteWorks(WorkerId id) {
 void CookCore::Impl::NoteRead(PackageId reader, const std::vector<std::string>& read) {
   for (const std::string& name : read) {
     const PackageId package = packages.Find(name);
-    if (!package.valid() || !packages[package].is_in_cook) unsolicited[reader].insert(name);
+    if (package.valid() && packages[package].is_in_cook) continue;
+    if (unsolicited_count >= kUnsolicitedMax) {
+      ++unsolicited_dropped;
+    } else if (unsolicited[reader].insert(name).second) {
+      ++unsolicited_count;
+    }
   }
 }
 
@@ -264,7 +273,12 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
                 FailureCause::kPackage, id);
 }
 
-// An attempt that was taken back had begun all the same: it killed its executor like any other.
+// An attempt that was taken back had begun all the same: it killed its executor like any other, and
+// counts like any other, of whatever content: the bound is on the deaths that one package costs a
+// cook, and an editor that saves it each second must not lift it; a quarantine ends with the cook,
+// or when it is cleared. But what was made of older content is no verdict on the present one, which
+// may be mended and runs already: that is not failed for it. It has had its last chance, though:
+// one fault of its own, and it is quarantined.
 void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   ForgetRetracted(id);  // this one is over
   const Attempt late = attempts.at(id);
@@ -277,6 +291,7 @@ void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& faile
                                  failed.log};
     return;
   }
+  if (late.generation != packages[late.package].generation) return;
   EndAttempts(late.package, Tell::kCancel);
   FailPlatforms(late.package, InPhase(late.package, Phase::kToCook), Stage::kLoad,
                 QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,

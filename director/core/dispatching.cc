@@ -55,9 +55,11 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   const Worker* before = workers.Find(event.worker);
   if (before == nullptr || !(before->was_attached || before->is_survivor))
     ++counters.workers_started;
+  const size_t running = before == nullptr ? 0 : before->hand.running().size();
+  const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers.Attach(event.worker, event.slots, awake);
   worker.memory_bytes = event.memory_bytes;
-  if (worker.session != event.session) {
+  if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
     warmth.Forget(event.worker);  // its executors are others
     // Those who wait for these answers are gone; their numbers will be another's.
@@ -73,14 +75,24 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
     if (!worker.hand.Contains(attempt) && !IsResumed(attempt))
       DesireFor(event.worker).cancel.push_back(attempt);
   }
-  // What it should have and has not was lost on the way to it.
-  for (const AttemptId attempt : worker.hand.All()) {
+  // What it should have and has not was lost on the way to it, or with the process before it: what
+  // was merely queued there had no part in that.
+  const std::vector<AttemptId> in_hand = worker.hand.All();
+  for (size_t i = 0; i < in_hand.size(); ++i) {
+    const AttemptId attempt = in_hand[i];
     if (Current(attempt) == nullptr ||
         std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end())
       continue;
     const Attempt lost = attempts.at(attempt);
     EndAttempt(attempt, Tell::kCancel);
-    BlameInfrastructure(lost.package, lost.remaining, "it was lost on the way to its worker", "");
+    if (is_new_process && i >= running) {
+      ++counters.jobs_retried;
+    } else {
+      BlameInfrastructure(lost.package, lost.remaining,
+                          is_new_process ? "another process took the place of its worker"
+                                         : "it was lost on the way to its worker",
+                          "");
+    }
     Advance(lost.package);
   }
 }

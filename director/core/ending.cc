@@ -229,6 +229,11 @@ void CookCore::Impl::WarnOfUnsolicited() {
                              "reference to it, or that it is never cooked"});
     }
   }
+  if (unsolicited_dropped == 0 || readers.empty()) return;
+  Note(PackageWarned{readers.back(), std::nullopt,
+                     "and other packages read " + std::to_string(unsolicited_dropped) +
+                         " more names that were not in the cook then: they are not told one by "
+                         "one"});
 }
 
 // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.

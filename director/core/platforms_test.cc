@@ -313,6 +313,19 @@ TEST(PlatformsTest, RootsThatAreBeingBuiltAreBuiltAgainForTheNewSet) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\npublish 1\nended\n"));
 }
 
+TEST(PlatformsTest, WhatChangedWhileRootsWereBuiltBelongsToThoseOfTheNewSet) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "B"});
+  shell.Work();
+  ASSERT_EQ(shell.roots.size(), 1u);
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  EXPECT_FALSE(shell.HasOpenJob("A")) << "its roots are of what was before";
+  shell.Send(Addition(1));
+  EXPECT_EQ(shell.JobOf("A").start.platforms, 0b11u);
+  EXPECT_EQ(shell.JobOf("B").start.platforms, 0b01u);
+}
+
 TEST(PlatformsTest, ACookThatPublishesIsOverButForThat) {
   CoreHarness shell("A\n", {.platform_count = 2});
   shell.hold_publish = true;

@@ -151,6 +151,29 @@ TEST(RenameTest, ANameThatFailedBeforeAFileHadItIsTriedAgain) {
   EXPECT_EQ(StateOf(shell, "New"), "Idle, cooked");
 }
 
+TEST(RenameTest, NamesThatAreHandedOnInARowMoveAtOnce) {
+  CoreHarness shell("A\nB\nZ\n");
+  shell.Request({"A", "B", "Z"});
+  shell.Saved("A");
+  shell.Saved("B");
+  shell.ChangeProject("B\nC\nZ\n");
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"A", "B"}, {"B", "C"}}});
+  shell.Finish();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root B C Z\n"));
+  EXPECT_EQ(shell.core().counters().in_cook, 3u);
+}
+
+TEST(RenameTest, NamesThatAreExchangedBothStayInTheCook) {
+  CoreHarness shell("A\nB\nZ\n");
+  shell.Request({"A", "B", "Z"});
+  shell.Saved("A");
+  shell.Saved("B");
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"A", "B"}, {"B", "A"}}});
+  EXPECT_TRUE(shell.HasOpenJob("A") && shell.HasOpenJob("B")) << "each has another's content";
+  shell.Finish();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root A B Z\n"));
+}
+
 TEST(RenameTest, ASelectionThatIsNotReachedYetFollows) {
   CoreHarness shell("Old\nA\nB\n", {.units_per_step = 1});
   std::vector<Effect> effects;

@@ -54,7 +54,9 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   ranks.Grow(packages.size());
   stale_files.clear();
   stale_waiters.clear();
+  late_changes.clear();
   unsolicited.clear();
+  unsolicited_count = unsolicited_dropped = 0;
   wanted.platforms &= platform_count == 32 ? ~PlatformMask{0} : MaskOf(platform_count) - 1;
   selected_next = 0;
   ending = Ending::kNone;
@@ -267,7 +269,10 @@ void CookCore::Impl::Skip(PackageId id) {
 void CookCore::Impl::Requeue(PackageId id) {
   PackageData& package = packages[id];
   if (!package.is_in_cook) return;
-  unsolicited.erase(id);
+  if (const auto read = unsolicited.find(id); read != unsolicited.end()) {
+    unsolicited_count -= read->second.size();
+    unsolicited.erase(read);
+  }
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
   EndAttempts(id, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);

@@ -65,5 +65,17 @@ TEST(UnsolicitedTest, WhatTheLastCookOfTheReaderReadCounts) {
   EXPECT_THAT(log, Not(HasSubstr("warned")));
 }
 
+TEST(UnsolicitedTest, WhatIsKeptForWarningsIsBounded) {
+  CoreHarness shell("A\nB\nInclude\n");
+  shell.Request({"A", "B"});
+  std::vector<std::string> many = {"Include"};
+  for (int i = 0; i < 20'000; ++i) many.push_back("none-" + std::to_string(100'000 + i));
+  SavedReading(shell, "A", many);
+  SavedReading(shell, "B", {"Include"});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("warned A: reads Include"));
+  EXPECT_THAT(log, HasSubstr("warned A: and other packages read 10002 more names"));
+}
+
 }  // namespace
 }  // namespace galley::director

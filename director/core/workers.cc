@@ -17,6 +17,7 @@ bool Worker::See(ReportId report) {
 
 void Worker::BeginSession(uint64_t new_session, ReportId persisted) {
   session = new_session;
+  has_worked = false;
   seen_up_to_ = persisted;
   seen_.clear();
   unacknowledged.clear();

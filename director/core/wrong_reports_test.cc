@@ -69,5 +69,52 @@ TEST(WrongReportsTest, ACrashThatIsReportedLateCounts) {
   EXPECT_TRUE(cook.Says("failed Town")) << cook.TakeLog();
 }
 
+TEST(WrongReportsTest, ContentThatIsNewIsNotFailedForWhatTheOldOneDid) {
+  CoreHarness cook("Town", {.own_fault_attempts_max = 2});
+  cook.Request({"Town"});
+  std::vector<HarnessJob> old;
+  for (int i = 0; i < 2; ++i) {
+    old.push_back(cook.JobOf("Town"));
+    cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
+  }
+  for (const HarnessJob& job : old)
+    cook.Report(job, WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
+  EXPECT_FALSE(cook.Says("failed Town")) << "it is mended, maybe";
+  ASSERT_TRUE(cook.HasOpenJob("Town"));
+  cook.Failed("Town", WorkerReport::Fault::kCrashed, "signal 11");
+  EXPECT_TRUE(cook.Says("failed Town")) << "it is not: three deaths of a bound of two";
+}
+
+// Which of its jobs had begun, the process took with it; the others had not.
+TEST(WrongReportsTest, WhatWasQueuedAtAProcessThatIsGoneHadNoPartInIt) {
+  CoreHarness cook("A\nB\n", {.workers = 1});
+  cook.slots = 1;
+  cook.Request({"A", "B"});
+  ASSERT_TRUE(cook.HasOpenJob("A") && cook.HasOpenJob("B"));
+  const WorkerId worker = cook.JobOf("A").worker;
+  cook.Send(WorkerAttached{.worker = worker, .slots = 1, .session = 2});
+  const auto faults = [&](const std::string& name) {
+    cook.replies.clear();
+    cook.Send(QueryAsked{.package = name});
+    return cook.replies.at(0).package->infrastructure_faults;
+  };
+  EXPECT_EQ(faults("A") + faults("B"), 1u);
+  EXPECT_EQ(cook.core().counters().jobs_retried, 2u);
+}
+
+TEST(WrongReportsTest, OneResultForTwoPlatformsIsTwoCommits) {
+  CoreHarness cook("Town", {.platform_count = 2});
+  cook.Request({"Town"});
+  const HarnessJob job = cook.JobOf("Town");
+  const ResultViewPtr result = cook.MakeResult("Town");
+  cook.hold_commits = true;
+  for (PlatformIndex platform = 0; platform < 2; ++platform)
+    cook.Report(job, WorkerReport::Saved{.platform = platform, .result = result});
+  ASSERT_EQ(cook.commits.size(), 2u);
+  for (const Persist::Item& item : cook.commits)
+    cook.Send(Persisted{.items = {{item.package, item.platform, item.result, nullptr, ""}}});
+  EXPECT_EQ(cook.core().StateText(cook.Id("Town")), "Idle, cooked");
+}
+
 }  // namespace
 }  // namespace galley::director
