@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/record/action.h"
 #include "common/record/recipe.h"
+#include "director/shell/known_result.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -29,25 +30,10 @@ LookedUp::Miss MissOf(const std::optional<PackageRecord>& record, const std::str
   const auto found = record->platforms.find(platform);
   if (found == record->platforms.end() || found->second.last_cook.source != "cooked") return {};
   const LastCook& last = found->second.last_cook;
-  return {.last_load = last.load_time, .last_save = last.save_time};
-}
-
-// What the difference of files does not cover and must be looked at in any case.
-bool IsOutsideTheDifference(record::ObservationKind kind) {
-  switch (kind) {
-    case record::ObservationKind::kCooked:
-    case record::ObservationKind::kPlatform:
-    case record::ObservationKind::kTool:
-    case record::ObservationKind::kEnv:
-    case record::ObservationKind::kName:
-      return true;
-    case record::ObservationKind::kFile:
-    case record::ObservationKind::kExists:
-    case record::ObservationKind::kList:
-    case record::ObservationKind::kGlob:
-      return false;
-  }
-  return true;
+  LookedUp::Miss miss{.last_load = last.load_time, .last_save = last.save_time};
+  if (const auto result = record::DecodeResult(found->second.result); result.ok())
+    miss.last_memory_bytes = result->provenance.memory_peak_bytes;
+  return miss;
 }
 
 }  // namespace
@@ -89,59 +75,35 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
   const auto found = record.platforms.find(platform_name);
   if (found == record.platforms.end()) return std::nullopt;
   const PlatformRecord& old = found->second;
-  const project::ResolvedRecipe& recipe = (*item.recipes)[platform];
-  if (!old.is_trusted || old.recipe != recipe.digest) return std::nullopt;
   if (!IsReadable(old)) return std::nullopt;
-  if (item.generated_source && old.source != *item.generated_source) return std::nullopt;
-
   const Observer observer(world, *deps_.tools);
-  LookedUp::NeedsCooked needs;
-  for (const record::Observed& seen : old.observed) {
-    if (!IsOutsideTheDifference(seen.what.kind)) continue;
-    std::string needed;
-    const auto value = observer.ValueOf(
-        seen.what,
-        {.package = item.name, .platform = platform, .cooked = &CookedFor(item, platform)},
-        &needed);
-    if (!value.ok()) return std::nullopt;
-    if (!needed.empty()) {
-      needs.packages.push_back(std::move(needed));
-    } else if (*value != seen.value) {
-      return std::nullopt;
-    }
-  }
+  JournalAnswer known = AskJournal(
+      old,
+      {.package = item.name,
+       .platform = platform,
+       .platform_name = platform_name,
+       .recipe = (*item.recipes)[platform].digest,
+       .generated_source = item.generated_source,
+       .value_of = [&](const record::Observation& what, std::string* needed) {
+         return observer.ValueOf(
+             what,
+             {.package = item.name, .platform = platform, .cooked = &CookedFor(item, platform)},
+             needed);
+       }});
   LookedUp::Item answer{.package = item.package,
                         .platform = platform,
                         .generation = item.generation,
                         .outcome = LookedUp::Miss{}};
-  if (!needs.packages.empty()) {
-    std::sort(needs.packages.begin(), needs.packages.end());
-    needs.packages.erase(std::unique(needs.packages.begin(), needs.packages.end()),
-                         needs.packages.end());
-    answer.outcome = std::move(needs);
+  if (auto* needs = std::get_if<LookedUp::NeedsCooked>(&known)) {
+    answer.outcome = std::move(*needs);
     return answer;
   }
-  auto result = record::DecodeResult(old.result);
-  if (!result.ok()) return std::nullopt;
-  if (result->is_verdict && options_.retry_failed) return std::nullopt;
-  auto stored = std::make_shared<StoredResult>();
-  stored->package = item.name;
-  stored->platform = platform;
-  stored->platform_name = platform_name;
-  stored->result = std::move(*result);
-  stored->encoded = old.result;
-  stored->recipe_bytes = old.recipe_bytes;
-  stored->recipe = old.recipe;
-  stored->source = old.source;
-  stored->weak_key = old.weak_key;
-  stored->action_key = old.action_key;
-  stored->observed = old.observed;
-  stored->last_cook = old.last_cook;
-  stored->is_in_journal = true;
-  stored->has_failed_before = record.failures.contains(platform_name);
-  const bool is_up_to_date = old.published_key == old.action_key;
-  stored->is_published = is_up_to_date;
-  answer.outcome = LookedUp::Hit{deps_.results->Add(std::move(stored)), is_up_to_date};
+  auto* stored = std::get_if<std::shared_ptr<StoredResult>>(&known);
+  if (stored == nullptr || ((*stored)->result.is_verdict && options_.retry_failed))
+    return std::nullopt;
+  (*stored)->has_failed_before = record.failures.contains(platform_name);
+  const bool is_up_to_date = (*stored)->is_published;
+  answer.outcome = LookedUp::Hit{deps_.results->Add(std::move(*stored)), is_up_to_date};
   return answer;
 }
 

@@ -101,6 +101,7 @@ class LookUpTest : public ShellTest {
     EXPECT_EQ(one.generation, 5u);
     if (const auto* miss = std::get_if<LookedUp::Miss>(&one.outcome)) {
       last_cost_ = miss->last_load + miss->last_save;
+      last_memory_bytes_ = miss->last_memory_bytes;
       return "miss";
     }
     if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome))
@@ -125,6 +126,7 @@ class LookUpTest : public ShellTest {
   CookedOutputs cooked_;
   StoredResultPtr last_;
   absl::Duration last_cost_;
+  uint64_t last_memory_bytes_ = 0;
   std::vector<std::string> alarms_;
 };
 
@@ -167,9 +169,12 @@ TEST_F(LookUpTest, AnUntrustedRecordIsLookedUpInTheCache) {
 TEST_F(LookUpTest, AMissTellsWhatTheLastCookTook) {
   const LastCook cooked{
       .source = "cooked", .load_time = absl::Milliseconds(2), .save_time = absl::Milliseconds(30)};
-  PutIntoJournal({.observed = {Texture("=other")}, .result = {}, .last_cook = cooked});
+  record::Result result;
+  result.provenance.memory_peak_bytes = 700;
+  PutIntoJournal({.observed = {Texture("=other")}, .result = result, .last_cook = cooked});
   EXPECT_EQ(LookUpPackage(), "miss");
   EXPECT_EQ(last_cost_, absl::Milliseconds(32));
+  EXPECT_EQ(last_memory_bytes_, 700u);
   LastCook served = cooked;
   served.source = "cached";  // the run of another platform, or another machine's
   PutIntoJournal({.observed = {Texture("=other")}, .result = {}, .last_cook = served});

@@ -130,6 +130,9 @@ CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
   if (entry.recipes == nullptr || entry.recipes->empty()) return answer;
   answer.resources = entry.recipes->front().needs.resources;
   answer.cooker = entry.recipes->front().recipe.cooker;
+  // The most that any platform's rules allow: which of them a job is for is not known here.
+  for (const project::ResolvedRecipe& recipe : *entry.recipes)
+    answer.memory_bytes = std::max(answer.memory_bytes, recipe.needs.memory_bytes);
   return answer;
 }
 

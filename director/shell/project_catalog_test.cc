@@ -171,6 +171,14 @@ TEST_F(ProjectCatalogTest, AReferenceToAGeneratedPackageIsLeftToTheCore) {
   EXPECT_THAT(Resolve("/Game/maps/none.txt/_gen/cell.txt").error, HasSubstr("no such file"));
 }
 
+TEST_F(ProjectCatalogTest, TheMemoryThatARuleAllowsIsTold) {
+  Write("content/large.txt", "");
+  Write("content/small.txt", "");
+  AddRule("/Game/large.txt", {.memory_bytes = uint64_t{8} << 30});
+  EXPECT_EQ(Table().Find("/Game/large.txt")->memory_bytes, uint64_t{8} << 30);
+  EXPECT_EQ(Table().Find("/Game/small.txt")->memory_bytes, 0u);
+}
+
 TEST_F(ProjectCatalogTest, ResourcesAreTheRulesAndThreadsDoNotMatter) {
   for (int i = 0; i < 3000; ++i) Write("content/many/" + std::to_string(i) + ".txt", "");
   AddRule("/Game/many/7.txt", {.resources = std::vector<std::string>{"gpu"}});

@@ -5,6 +5,7 @@
 #include "common/record/action.h"
 #include "common/store/interface/named_blobs.h"
 #include "common/wire/convert.h"
+#include "director/shell/known_result.h"
 
 namespace galley::simulation {
 
@@ -365,39 +366,28 @@ std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item,
   const auto found = (*package)->platforms.find(platform_name);
   if (found == (*package)->platforms.end()) return std::nullopt;
   const PlatformRecord& record = found->second;
-  if (!record.is_trusted || record.recipe != RecipeOfAll()) return std::nullopt;
-  if (inputs.generated_source && *inputs.generated_source != record.source) return std::nullopt;
-  LookedUp::NeedsCooked needs;
-  for (const record::Observed& one : record.observed) {
-    if (one.what.kind != record::ObservationKind::kCooked) continue;
-    std::string need;
-    const auto value = ValueOf(*snapshot_, one.what, platform, platform_name, inputs, &need);
-    if (!value) {
-      needs.packages.push_back(need);
-    } else if (*value != one.value) {
-      return std::nullopt;
-    }
+  JournalAnswer known =
+      AskJournal(record, {.package = name,
+                          .platform = static_cast<PlatformIndex>(platform),
+                          .platform_name = platform_name,
+                          .recipe = RecipeOfAll(),
+                          .generated_source = inputs.generated_source,
+                          .value_of = [&](const record::Observation& what,
+                                          std::string* needed) -> absl::StatusOr<std::string> {
+                            return ValueOf(*snapshot_, what, platform, platform_name, inputs,
+                                            needed).value_or("");
+                          }});
+  LookedUp::Item answer{item.package, static_cast<PlatformIndex>(platform), item.generation,
+                        LookedUp::Miss{}};
+  if (auto* needs = std::get_if<LookedUp::NeedsCooked>(&known)) {
+    answer.outcome = std::move(*needs);
+    return answer;
   }
-  if (!needs.packages.empty())
-    return LookedUp::Item{item.package, static_cast<PlatformIndex>(platform), item.generation,
-                          needs};
-  auto stored = std::make_shared<StoredResult>();
-  stored->package = name;
-  stored->platform = platform;
-  stored->platform_name = platform_name;
-  stored->result = *record::DecodeResult(record.result);
-  stored->encoded = record.result;
-  stored->recipe = record.recipe;
-  stored->recipe_bytes = record.recipe_bytes;
-  stored->source = record.source;
-  stored->weak_key = record.weak_key;
-  stored->action_key = record.action_key;
-  stored->observed = record.observed;
-  stored->is_in_journal = true;
-  stored->is_published = record.published_key == record.action_key;
-  const bool is_published = stored->is_published;
-  return LookedUp::Item{item.package, static_cast<PlatformIndex>(platform), item.generation,
-                        LookedUp::Hit{results_.Add(std::move(stored)), is_published}};
+  auto* stored = std::get_if<std::shared_ptr<StoredResult>>(&known);
+  if (stored == nullptr) return std::nullopt;
+  const bool is_published = (*stored)->is_published;
+  answer.outcome = LookedUp::Hit{results_.Add(std::move(*stored)), is_published};
+  return answer;
 }
 
 LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platform,

@@ -1,0 +1,69 @@
+#include "director/shell/known_result.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace galley::director {
+namespace {
+
+bool IsOutsideTheDifference(record::ObservationKind kind) {
+  switch (kind) {
+    case record::ObservationKind::kCooked:
+    case record::ObservationKind::kPlatform:
+    case record::ObservationKind::kTool:
+    case record::ObservationKind::kEnv:
+    case record::ObservationKind::kName:
+      return true;
+    case record::ObservationKind::kFile:
+    case record::ObservationKind::kExists:
+    case record::ObservationKind::kList:
+    case record::ObservationKind::kGlob:
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& question) {
+  if (!record.is_trusted || record.recipe != question.recipe) return {};
+  if (question.generated_source && record.source != *question.generated_source) return {};
+  LookedUp::NeedsCooked needs;
+  for (const record::Observed& seen : record.observed) {
+    if (!IsOutsideTheDifference(seen.what.kind)) continue;
+    std::string needed;
+    const absl::StatusOr<std::string> value = question.value_of(seen.what, &needed);
+    if (!value.ok()) return {};
+    if (!needed.empty()) {
+      needs.packages.push_back(std::move(needed));
+    } else if (*value != seen.value) {
+      return {};
+    }
+  }
+  if (!needs.packages.empty()) {
+    std::sort(needs.packages.begin(), needs.packages.end());
+    needs.packages.erase(std::unique(needs.packages.begin(), needs.packages.end()),
+                         needs.packages.end());
+    return needs;
+  }
+  absl::StatusOr<record::Result> result = record::DecodeResult(record.result);
+  if (!result.ok()) return {};
+  auto stored = std::make_shared<StoredResult>();
+  stored->package = question.package;
+  stored->platform = question.platform;
+  stored->platform_name = question.platform_name;
+  stored->result = *std::move(result);
+  stored->encoded = record.result;
+  stored->recipe_bytes = record.recipe_bytes;
+  stored->recipe = record.recipe;
+  stored->source = record.source;
+  stored->weak_key = record.weak_key;
+  stored->action_key = record.action_key;
+  stored->observed = record.observed;
+  stored->last_cook = record.last_cook;
+  stored->is_in_journal = true;
+  stored->is_published = record.published_key == record.action_key;
+  return stored;
+}
+
+}  // namespace galley::director
