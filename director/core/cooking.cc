@@ -291,7 +291,7 @@ void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& faile
                                  failed.log};
     return;
   }
-  if (late.generation != packages[late.package].generation) return;
+  if (!late.is_earlier && late.generation != packages[late.package].generation) return;
   EndAttempts(late.package, Tell::kCancel);
   FailPlatforms(late.package, InPhase(late.package, Phase::kToCook), Stage::kLoad,
                 QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
