@@ -16,6 +16,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/serve/store_server.h"
 #include "director/shell/fenced_store.h"
+#include "director/shell/published_keys.h"
 #include "director/shell/root_builder.h"
 #include "director/stage/stage.h"
 #include "fmt/format.h"
@@ -384,18 +385,9 @@ absl::Status CookSession::TakeOver(uint32_t term) {
             progress_.given.size(), progress_.blamed.size());
   }
   RETURN_IF_ERROR(ForgetAttemptsOfTheDead());
-  ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots,
-                   store_->Roots(journal_->meta().project_id));
-  std::set<std::string_view> seen;
-  for (const store::PublishedRoot& root : roots) {  // newest first
-    if (!seen.insert(root.platform).second) continue;
-    ASSIGN_OR_RETURN(const uint64_t known, journal_->PublishedSequence(root.platform));
-    if (known != root.sequence) {
-      LogWarning("platform={} the store's last root is number {}, the journal knows of {}",
-                 root.platform, root.sequence, known);
-    }
-  }
-  return absl::OkStatus();
+  std::vector<std::string> platforms;
+  for (const auto& platform : project_->platforms) platforms.push_back(platform.name);
+  return director::ForgetOvertakenKeys(*store_, *journal_, platforms);
 }
 
 std::optional<CookSession::Stop> CookSession::Cook() {

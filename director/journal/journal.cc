@@ -279,6 +279,22 @@ class RocksJournal final : public Journal {
     return Write(changes, true);
   }
 
+  absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) override {
+    std::vector<std::string> packages;
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    const std::unique_ptr<rocksdb::Iterator> iterator(database_->NewIterator(options));
+    for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P");
+         iterator->Next()) {
+      const std::optional<PackageKeyParts> parts = ParsePackageKey(ToView(iterator->key()));
+      if (!parts) return Watch(absl::DataLossError("the journal holds a malformed key"));
+      if (parts->tag == kPublishedTag && parts->platform == platform)
+        packages.emplace_back(parts->package);
+    }
+    RETURN_IF_ERROR(Watch(ToStatus(iterator->status(), "reading the journal")));
+    return packages;
+  }
+
   absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override {
     std::string bytes;
     const rocksdb::Status status =

@@ -220,8 +220,11 @@ class Journal {
   virtual absl::Status RecordPublished(
       std::string_view platform, const PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) = 0;
+  // The packages that have a published key for the platform, sorted. One scan over all keys.
+  virtual absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) = 0;
   // The sequence of the root last published for the platform, as far as the journal knows; 0: none.
-  // A store that has a later one published it for a director that died before it could say so.
+  // A store that has a later one published it for a director that died before it could say so: the
+  // published keys are of no root that is the last.
   virtual absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) = 0;
   // Not synced: the next group of results makes it durable. A director that dies loses none of it,
   // and a power cut ends the workers, too.

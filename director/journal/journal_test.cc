@@ -205,6 +205,19 @@ TEST_F(JournalTest, WhatAnEmptyJournalLearnsIsFoundAtOnce) {
   EXPECT_EQ(Find("/G/b").instigators.size(), 1u);
 }
 
+TEST_F(JournalTest, PackagesWithAPublishedKeyAreFoundByPlatform) {
+  Open();
+  const PublishedIn in = {7, Digest::Of("root")};
+  const auto key = Digest::Of("key");
+  Record(Update("/G/a", "linux"));
+  ASSERT_TRUE(journal_->RecordPublished("linux", in, {{{"/G/b", key}, {"/G/a", key}}}).ok());
+  ASSERT_TRUE(journal_->RecordPublished("mac", in, {{{"/G/c", key}}}).ok());
+  EXPECT_THAT(journal_->PublishedPackages("linux").value(), ElementsAre("/G/a", "/G/b"));
+  ASSERT_TRUE(journal_->RecordPublished("linux", in, {{{"/G/a", std::nullopt}}}).ok());
+  EXPECT_THAT(journal_->PublishedPackages("linux").value(), ElementsAre("/G/b"));
+  EXPECT_THAT(journal_->PublishedPackages("phone").value(), ElementsAre());
+}
+
 TEST_F(JournalTest, InstigatorsAloneAreThoseOfTheRecord) {
   Open();
   const std::vector<InstigatorRecord> reasons = {{.category = 5, .referencer = "/G/b"}};

@@ -100,6 +100,8 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
 
   launcher_->StopAll(kStopGrace);
   commit_thread_.Drain();
+  while (TakeCommitted()) {
+  }
   {
     base::MutexLock lock(mutex_);
     accepting_ = false;
@@ -377,45 +379,86 @@ void DirectorShell::RecordProgress() {
 
 void DirectorShell::CommitPending() {
   RecordProgress();
-  if (pending_commit_.empty() && pending_failures_.empty()) return;
+  if (pending_commit_.empty() && !failures_.has_news()) return;
   const absl::Time begun = clock_.Monotonic();
   pacing_.Begun(begun);
   is_commit_urgent_ = false;
   ++commits_running_;
+  std::vector<FailureUpdate> failures = TakeFailures();
   commit_thread_.Post([this, begun, persist = Persist{std::exchange(pending_commit_, {})},
-                       failures = TakeFailures(),
+                       failures = std::move(failures),
                        cook = CookNumber{.cook = options_.core.term, .is_forced = request_.force}] {
-    const int64_t started = absl::ToUnixMicros(clock_.Now());
-    CommitOutcome outcome = CommitGroup(
-        store_, journal_, results_, persist, cook,
-        [this](const StoredResult& stored) {
-          return stored.holds_in == commit_world_->number ||
-                 FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
-                                stored.observed);
-        },
-        clock_.Now());
-    if (const absl::Status recorded = journal_.RecordFailures(failures); !recorded.ok())
-      LogWarning("journal: failures: {}", MessageOf(recorded));
-    trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
-                .category = "commit",
-                .worker = "director",
-                .slot = 1,
-                .started_us = started,
-                .duration_us = absl::ToUnixMicros(clock_.Now()) - started});
-    if (!outcome.event.error.empty()) LogError("{}", outcome.event.error);
-    for (const CommitOutcome::Alarm& alarm : outcome.alarms)
-      LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
-    Post(Internal([this, begun, outcome = std::move(outcome)]() mutable {
-      --commits_running_;
-      pacing_.Ended(begun, clock_.Monotonic());
-      bytes_stored_ += outcome.bytes_stored;
-      bytes_deduplicated_ += outcome.bytes_deduplicated;
-      for (const CommitOutcome::Alarm& alarm : outcome.alarms)
-        listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
-      for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
-      StepCore(std::move(outcome.event));
-    }));
+    Committed committed = CommitNow(persist, failures, cook, begun);
+    {
+      base::MutexLock lock(mutex_);
+      committed_.push_back(std::move(committed));
+    }
+    Post(Internal([this] { TakeCommitted(); }));
   });
+}
+
+// Commit thread.
+DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
+                                                  const std::vector<FailureUpdate>& failures,
+                                                  const CookNumber& cook, absl::Time begun) {
+  const int64_t started = absl::ToUnixMicros(clock_.Now());
+  CommitOutcome outcome = CommitGroup(
+      store_, journal_, results_, persist, cook,
+      [this](const StoredResult& stored) {
+        return stored.holds_in == commit_world_->number ||
+               FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
+                              stored.observed);
+      },
+      clock_.Now());
+  if (const absl::Status recorded = journal_.RecordFailures(failures);
+      !recorded.ok() && outcome.event.error.empty())
+    outcome.event.error = fmt::format("writing failures to the journal: {}", MessageOf(recorded));
+  trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
+              .category = "commit",
+              .worker = "director",
+              .slot = 1,
+              .started_us = started,
+              .duration_us = absl::ToUnixMicros(clock_.Now()) - started});
+  if (!outcome.event.error.empty()) {
+    LogError("{}", outcome.event.error);
+    commit_error_ = outcome.event.error;
+  }
+  for (const CommitOutcome::Alarm& alarm : outcome.alarms)
+    LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
+  return {.outcome = std::move(outcome), .begun = begun};
+}
+
+// One, in order; false: there is none. What ended after the cook did is counted as well, and its
+// failure is the cook's. (Behind a root that was published only late results and what they replace
+// are left: all else was committed before it. They are worth a warning.)
+bool DirectorShell::TakeCommitted() {
+  Committed committed;
+  {
+    base::MutexLock lock(mutex_);
+    if (committed_.empty()) return false;
+    committed = std::move(committed_.front());
+    committed_.pop_front();
+  }
+  CommitOutcome& outcome = committed.outcome;
+  const absl::Time begun = committed.begun;
+  --commits_running_;
+  pacing_.Ended(begun, clock_.Monotonic());
+  bytes_stored_ += outcome.bytes_stored;
+  bytes_deduplicated_ += outcome.bytes_deduplicated;
+  for (const CommitOutcome::Alarm& alarm : outcome.alarms)
+    listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
+  for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
+  if (!ended_) {
+    StepCore(std::move(outcome.event));
+  } else if (!outcome.event.error.empty()) {
+    const std::string text = "results could not be made durable: " + outcome.event.error;
+    if (!roots_.empty()) {
+      listener_.OnWarning("", "", text);
+    } else if (ended_->infrastructure_error.empty()) {
+      ended_->infrastructure_error = text;
+    }
+  }
+  return true;
 }
 
 // Commit thread: in order with the commits, so that every record of the journal was made in the
@@ -508,32 +551,38 @@ void DirectorShell::Do(const BuildRoot& effect) {
   });
 }
 
-// The journal learns which keys the published root holds; those that it knows already are not
-// written again.
-void DirectorShell::RecordPublished(const BuildRoot& build, const PublishedIn& in) {
-  std::vector<std::pair<std::string, std::optional<Digest>>> keys;
-  for (const auto& [package, result] : build.packages) {
-    const StoredResultPtr stored = results_.Get(result);
-    if (stored != nullptr && !stored->is_published)
-      keys.emplace_back(stored->package, stored->action_key);
+RootContent DirectorShell::ContentOf(const PublishRoot& effect) const {
+  RootContent content{.by_the_book = effect.by_the_book};
+  for (const auto& [package, result] : last_build_.at(effect.platform).packages) {
+    if (StoredResultPtr stored = results_.Get(result); stored != nullptr)
+      content.results.push_back(std::move(stored));
   }
-  const absl::Status recorded = journal_.RecordPublished(PlatformName(build.platform), in, keys);
-  if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));
+  if (!effect.by_the_book) content.failed = failures_.FailedFor(PlatformName(effect.platform));
+  return content;
 }
 
+// Behind a group that failed no root is published: the cook is about to end for it.
 void DirectorShell::Do(const PublishRoot& effect) {
-  commit_thread_.Post([this, effect, build = last_build_[effect.platform]] {
-    store::PublishedRoot root{.project_id = options_.project_id,
-                              .platform = PlatformName(effect.platform),
-                              .root = effect.root,
-                              .by_the_book = effect.by_the_book,
-                              .time = clock_.Now()};
-    const auto sequence = store_.Publish(root);
-    if (sequence.ok()) RecordPublished(build, {.sequence = *sequence, .root = effect.root});
+  CommitPending();  // what failed while the roots were built
+  commit_thread_.Post([this, effect, content = ContentOf(effect)] {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
-    if (!sequence.ok())
-      event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
+    event.error = commit_error_;
+    if (event.error.empty()) {
+      const std::string platform = PlatformName(effect.platform);
+      const auto sequence = store_.Publish({.project_id = options_.project_id,
+                                            .platform = platform,
+                                            .root = effect.root,
+                                            .by_the_book = effect.by_the_book,
+                                            .time = clock_.Now()});
+      if (!sequence.ok()) {
+        event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
+      } else if (const absl::Status recorded = RecordRoot(
+                     journal_, platform, {.sequence = *sequence, .root = effect.root}, content);
+                 !recorded.ok()) {
+        LogWarning("journal: {}", MessageOf(recorded));  // the next director finds out
+      }
+    }
     Post(Internal([this, event, root = effect.root] {
       if (event.error.empty()) roots_[PlatformName(event.platform)] = root;
       StepCore(event);
@@ -551,7 +600,7 @@ void DirectorShell::Do(const Notify& effect) {
                         warned->platform ? PlatformName(*warned->platform) : "", warned->text);
   } else if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
     if (const StoredResultPtr stored = results_.Get(done->result)) {
-      NoteDone(*stored);
+      failures_.Done({stored->package, stored->platform_name}, stored->has_failed_before);
       listener_.OnDone(*stored, done->source);
     }
   } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
@@ -579,24 +628,19 @@ void DirectorShell::NoteFailure(const PackageFailed& failed) {
                              .infrastructure_faults = failed.infrastructure_faults};
   for (PlatformIndex p = 0; p < options_.core.platform_count; ++p) {
     if (!failed.platform ? (request_.platforms & MaskOf(p)) == 0 : *failed.platform != p) continue;
-    const std::pair<std::string, std::string> where(core_->NameOf(failed.package), PlatformName(p));
-    pending_failures_[where] = record;
-    known_failures_.insert(where);
+    failures_.Failed({core_->NameOf(failed.package), PlatformName(p)}, record);
   }
 }
 
-void DirectorShell::NoteDone(const StoredResult& result) {
-  const std::pair<std::string, std::string> where(result.package, result.platform_name);
-  if (known_failures_.erase(where) > 0 || result.has_failed_before)
-    pending_failures_[where] = std::nullopt;
-}
-
+// Of the group that is about to be committed.
 std::vector<FailureUpdate> DirectorShell::TakeFailures() {
-  std::vector<FailureUpdate> updates;
-  for (auto& [where, failure] : pending_failures_)
-    updates.push_back({where.first, where.second, std::move(failure)});
-  pending_failures_.clear();
-  return updates;
+  std::vector<FailureNotes::Where> committed;
+  if (!failures_.has_standing()) return failures_.Take(committed);
+  for (const Persist::Item& item : pending_commit_) {
+    if (const StoredResultPtr stored = results_.Get(item.result); stored != nullptr)
+      committed.emplace_back(stored->package, stored->platform_name);
+  }
+  return failures_.Take(committed);
 }
 
 // After the cook: page by page, so that nothing holds them all.

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,8 +32,10 @@
 #include "director/serve/worker_service.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
+#include "director/shell/failure_notes.h"
 #include "director/shell/lookup.h"
 #include "director/shell/observer.h"
+#include "director/shell/published_keys.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
 #include "director/shell/task_thread.h"
@@ -132,6 +135,13 @@ class DirectorShell {
   void StartCommit();
   void CommitPending();
   void RecordProgress();
+  struct Committed {
+    CommitOutcome outcome;
+    absl::Time begun;
+  };
+  Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures,
+                      const CookNumber& cook, absl::Time begun);
+  bool TakeCommitted();
   void FillJob(WorkerId worker, const Desire::Start& start, v1::ToWorker& message);
   void NoteGiven(WorkerId worker, const Desire::Start& start, const AttemptInfo& info);
   void NoteOver(const WorkerReported& reported);
@@ -147,9 +157,8 @@ class DirectorShell {
   Collections SumOfCollections();
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
-  void RecordPublished(const BuildRoot& build, const PublishedIn& in);
+  RootContent ContentOf(const PublishRoot& effect) const;
   void NoteFailure(const PackageFailed& failed);
-  void NoteDone(const StoredResult& result);
   std::vector<FailureUpdate> TakeFailures();
   struct Successor {
     WorldPtr world;
@@ -189,10 +198,12 @@ class DirectorShell {
   std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
   bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::deque<Committed> committed_ GALLEY_GUARDED_BY(mutex_);  // the loop has not taken them yet
 
   // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
   // it takes the successor.
   WorldPtr commit_world_;
+  std::string commit_error_;  // of a group: what comes behind it on the thread must not rely on it
 
   // Loop thread only.
   std::set<ResultId> unjournaled_;  // delivered to the core, and the journal does not name them yet
@@ -212,9 +223,7 @@ class DirectorShell {
   absl::Time last_progress_ = absl::InfinitePast();
   CookRequested request_;
   std::optional<Reply> reply_;
-  // What the journal is to learn with the next commit, by package and platform, and what it knows.
-  std::map<std::pair<std::string, std::string>, std::optional<FailureRecord>> pending_failures_;
-  std::set<std::pair<std::string, std::string>> known_failures_;
+  FailureNotes failures_;
 
   // Last, so that they end before what their callbacks use.
   TaskThread look_up_thread_;

@@ -107,6 +107,12 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     base::MutexLock lock(mutex_);
     if (!is_serving_) return absl::UnavailableError("not yet");  // it comes again
   }
+  ASSIGN_OR_RETURN(const uint64_t segment, store_.AllocateSegment());
+  {
+    // Before the snapshot is looked at: one that comes from here on is sent to this worker, too.
+    base::MutexLock lock(mutex_);
+    segment_used_[worker_id] = segment;
+  }
   const WorldPtr world = world_.Get();
   v1::ToWorker message;
   v1::Welcome& welcome = *message.mutable_welcome();
@@ -130,12 +136,7 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   welcome.set_project_root(world->project->root);
   message.mutable_snapshot()->set_number(world->number);
   message.mutable_snapshot()->set_table_file(world->table_file);
-  ASSIGN_OR_RETURN(const uint64_t segment, store_.AllocateSegment());
   message.add_segments(segment);
-  {
-    base::MutexLock lock(mutex_);
-    segment_used_[worker_id] = segment;
-  }
   LogInfo("worker={} attached machine={} slots={} pid={} memory_bytes={}", worker_id,
           first.hello().machine(), first.hello().slots(), first.hello().pid(),
           first.hello().memory_bytes());

@@ -234,6 +234,16 @@ absl::Status SimJournal::RecordPublished(
   return Write(batch, true);
 }
 
+absl::StatusOr<std::vector<std::string>> SimJournal::PublishedPackages(std::string_view platform) {
+  std::vector<std::string> packages;
+  for (const auto& [key, value] : entries_) {
+    const std::optional<PackageKeyParts> parts = ParsePackageKey(key);
+    if (parts && parts->tag == kPublishedTag && parts->platform == platform)
+      packages.emplace_back(parts->package);
+  }
+  return packages;
+}
+
 absl::StatusOr<uint64_t> SimJournal::PublishedSequence(std::string_view platform) {
   const auto found = entries_.find(PublishedSequenceKey(platform));
   if (found == entries_.end()) return 0;

@@ -38,6 +38,7 @@ class SimJournal final : public director::Journal {
   absl::Status RecordPublished(
       std::string_view platform, const director::PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override;
+  absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) override;
   absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override;
   absl::Status RecordProgress(const director::JournalProgress& progress) override;
   absl::StatusOr<director::JournalProgress> Progress() override;

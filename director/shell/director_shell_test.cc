@@ -1,0 +1,138 @@
+// Cooks that need no worker: what becomes of a cook when its commits fail.
+#include "director/shell/director_shell.h"
+
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+// A Journal that does not learn of failures any more.
+class FullJournal final : public Journal {
+ public:
+  explicit FullJournal(Journal& inner) : inner_(inner) {}
+  const JournalMeta& meta() const override { return inner_.meta(); }
+  absl::Status SetMeta(const JournalMeta& meta) override { return inner_.SetMeta(meta); }
+  absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) override {
+    return inner_.Find(package);
+  }
+  absl::StatusOr<std::vector<InstigatorRecord>> InstigatorsOf(std::string_view package) override {
+    return inner_.InstigatorsOf(package);
+  }
+  absl::Status ForEach(const std::function<void(std::string_view, PackageRecord)>& visit) override {
+    return inner_.ForEach(visit);
+  }
+  absl::StatusOr<std::vector<std::string>> Affected(
+      std::span<const content::Change> changes) override {
+    return inner_.Affected(changes);
+  }
+  absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) override {
+    return inner_.Invalidate(packages, meta);
+  }
+  absl::Status Record(std::span<const JournalUpdate> updates, bool sync) override {
+    return inner_.Record(updates, sync);
+  }
+  absl::Status RecordFailures(std::span<const FailureUpdate> updates) override {
+    if (updates.empty()) return absl::OkStatus();
+    return absl::ResourceExhaustedError("the disk is full");
+  }
+  absl::Status RecordInstigators(
+      std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) override {
+    return inner_.RecordInstigators(updates);
+  }
+  absl::Status RecordPublished(
+      std::string_view platform, const PublishedIn& in,
+      std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
+    return inner_.RecordPublished(platform, in, keys);
+  }
+  absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) override {
+    return inner_.PublishedPackages(platform);
+  }
+  absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override {
+    return inner_.PublishedSequence(platform);
+  }
+  absl::Status RecordProgress(const JournalProgress& progress) override {
+    return inner_.RecordProgress(progress);
+  }
+  absl::StatusOr<JournalProgress> Progress() override { return inner_.Progress(); }
+  absl::Status ForgetProgress() override { return inner_.ForgetProgress(); }
+  absl::Status Forget(std::span<const std::string> packages) override {
+    return inner_.Forget(packages);
+  }
+  void Fence(std::function<absl::Status()> may_write) override {
+    inner_.Fence(std::move(may_write));
+  }
+
+ private:
+  Journal& inner_;
+};
+
+class DirectorShellTest : public ShellTest, public ShellListener {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    ASSERT_TRUE(CreateDirectories(Host("content")).ok());
+    options_.mounts = {{.path = "/Game", .directory = Host("content")}};
+    options_.digest_cache_file = Host("digests");
+    journal_ = Journal::Open(Host("state")).value();
+  }
+  void TearDown() override {
+    journal_.reset();
+    ShellTest::TearDown();
+  }
+
+  // Of a package that does not exist.
+  ShellOutcome Cook(Journal& journal, bool fail_fast) {
+    ShellOptions options{.state_directory = Host("state"), .socket_path = Host("socket")};
+    options.core.platform_count = 3;
+    options.core.term = 1;
+    options.project_id = "p";
+    DirectorShell shell(options, MakeWorld(), store_, journal, trace_, *this);
+    return shell
+        .Run({.request = 1,
+              .platforms = 1,
+              .selected = {{"/Game/none.txt", InstigatorCategory::kCommandLinePackage}},
+              .fail_fast = fail_fast})
+        .value();
+  }
+
+  void OnFailed(const std::string& package, const std::string&, const PackageFailed&) override {
+    failed_.push_back(package);
+  }
+  void OnWarning(const std::string&, const std::string&, const std::string&) override {}
+  void OnDone(const StoredResult&, ResultSource) override {}
+  void OnProgress(const Counters&, const Progress&) override {}
+
+  std::unique_ptr<Journal> journal_;
+  Trace trace_;
+  std::vector<std::string> failed_;
+};
+
+TEST_F(DirectorShellTest, TheJournalLearnsWhatFailedBeforeARootIsPublished) {
+  const ShellOutcome outcome = Cook(*journal_, false);
+  EXPECT_EQ(outcome.ended.infrastructure_error, "");
+  EXPECT_THAT(failed_, SizeIs(1));
+  EXPECT_THAT(outcome.roots, SizeIs(1));
+  EXPECT_THAT(journal_->Find("/Game/none.txt").value()->failures, SizeIs(1));
+}
+
+TEST_F(DirectorShellTest, ACookWhoseFailuresCannotBeKeptFailsAndPublishesNothing) {
+  FullJournal full(*journal_);
+  const ShellOutcome outcome = Cook(full, false);
+  EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("the disk is full"));
+  EXPECT_THAT(outcome.roots, SizeIs(0));
+  EXPECT_THAT(store_.Roots("p").value(), SizeIs(0));
+}
+
+// The cook has ended when its last group is committed.
+TEST_F(DirectorShellTest, TheLastGroupCountsAsWell) {
+  FullJournal full(*journal_);
+  const ShellOutcome outcome = Cook(full, true);
+  EXPECT_TRUE(outcome.ended.is_fail_fast);
+  EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("the disk is full"));
+}
+
+}  // namespace
+}  // namespace galley::director

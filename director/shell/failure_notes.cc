@@ -1,0 +1,34 @@
+#include "director/shell/failure_notes.h"
+
+namespace galley::director {
+
+void FailureNotes::Failed(const Where& where, FailureRecord record) {
+  news_[where] = record;
+  standing_[where] = std::move(record);
+}
+
+void FailureNotes::Done(const Where& where, bool is_known) {
+  if (standing_.erase(where) > 0 || is_known) news_[where] = std::nullopt;
+}
+
+std::vector<FailureUpdate> FailureNotes::Take(const std::vector<Where>& committed) {
+  for (const Where& where : committed) {
+    if (const auto found = standing_.find(where); found != standing_.end())
+      news_.emplace(where, found->second);
+  }
+  std::vector<FailureUpdate> updates;
+  for (auto& [where, failure] : news_)
+    updates.push_back({where.first, where.second, std::move(failure)});
+  news_.clear();
+  return updates;
+}
+
+std::vector<std::string> FailureNotes::FailedFor(const std::string& platform) const {
+  std::vector<std::string> packages;
+  for (const auto& [where, failure] : standing_) {
+    if (where.second == platform) packages.push_back(where.first);
+  }
+  return packages;
+}
+
+}  // namespace galley::director
