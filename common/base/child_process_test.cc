@@ -92,8 +92,14 @@ Speaker StartSpeaker(const std::string& script) {
 
 // A program that has just started still grows: looks until both agree, a bounded number of times.
 void ExpectSameOnceSettled(const std::function<uint64_t()>& a, const std::function<uint64_t()>& b) {
-  for (int i = 0; i < 200'000 && a() != b(); ++i) ::sched_yield();
-  EXPECT_EQ(a(), b());
+  uint64_t first = a();
+  uint64_t second = b();
+  for (int i = 0; i < 200'000 && first != second; ++i) {
+    ::sched_yield();
+    first = a();
+    second = b();
+  }
+  EXPECT_EQ(first, second);
 }
 
 TEST(ChildProcessTest, OrphansThatLeftTheGroupAreKilledAndWhatIsHeldIsNot) {

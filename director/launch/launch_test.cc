@@ -1,3 +1,4 @@
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,11 +11,13 @@
 #include <thread>
 #include <vector>
 
+#include <sched.h>
 #include "common/base/file.h"
 #include "common/base/mutex.h"
 #include "director/launch/launcher.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
+
 #include "gtest/gtest.h"
 
 namespace galley::director {
@@ -373,8 +376,10 @@ TEST_F(LocalLauncherTest, AWorkerHasARecordWhileItLives) {
   WorkerStart start = Worker("local-1");
   start.record_folder = Path("workers");
   launcher->Start(start);
-  std::vector<WorkerRecord> found;
-  while (found.empty()) found = FindSurvivors(Path("workers"));
+  // Not before: what is half written is removed, too.
+  while (!FileExists(Path("workers/local-1"))) ::sched_yield();
+  const std::vector<WorkerRecord> found = FindSurvivors(Path("workers"));
+  ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].token, "secret");
   EXPECT_EQ(found[0].director_address, "unix:/x");
   ASSERT_TRUE(WriteFileAtomic(Path("end"), "").ok());

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "common/base/file.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr uint64_t kRecordBytesMax = 16 << 10;
 constexpr uint64_t kStatBytesMax = 4 << 10;
+constexpr std::string_view kTemporary = ".new";
 constexpr int kStartedField = 22;  // proc(5)
 
 std::optional<WorkerRecord> Parse(std::string worker_id, const std::string& text) {
@@ -60,7 +62,7 @@ absl::Status WriteWorkerRecord(const std::string& folder, WorkerRecord record) {
   record.started = StartOf(record.pid);
   const std::string path = JoinPath(folder, record.worker_id);
   RETURN_IF_ERROR(CreateDirectories(folder));
-  const std::string temporary = path + ".new";
+  const std::string temporary = path + std::string(kTemporary);
   {
     FileDescriptor file(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -85,7 +87,8 @@ std::vector<WorkerRecord> FindSurvivors(const std::string& folder) {
     const std::string path = entry.path().string();
     const auto text = ReadFile(path, kRecordBytesMax);
     std::optional<WorkerRecord> record;
-    if (text.ok()) record = Parse(entry.path().filename().string(), *text);
+    if (text.ok() && entry.path().extension() != kTemporary)
+      record = Parse(entry.path().filename().string(), *text);
     if (record && StartOf(record->pid) == record->started) {
       survivors.push_back(*std::move(record));
     } else {

@@ -366,17 +366,17 @@ std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item,
   const auto found = (*package)->platforms.find(platform_name);
   if (found == (*package)->platforms.end()) return std::nullopt;
   const PlatformRecord& record = found->second;
-  JournalAnswer known =
-      AskJournal(record, {.package = name,
-                          .platform = static_cast<PlatformIndex>(platform),
-                          .platform_name = platform_name,
-                          .recipe = RecipeOfAll(),
-                          .generated_source = inputs.generated_source,
-                          .value_of = [&](const record::Observation& what,
-                                          std::string* needed) -> absl::StatusOr<std::string> {
-                            return ValueOf(*snapshot_, what, platform, platform_name, inputs,
-                                            needed).value_or("");
-                          }});
+  JournalAnswer known = AskJournal(
+      record,
+      {.package = name,
+       .platform = static_cast<PlatformIndex>(platform),
+       .platform_name = platform_name,
+       .recipe = RecipeOfAll(),
+       .generated_source = inputs.generated_source,
+       .value_of = [&](const record::Observation& what,
+                       std::string* needed) -> absl::StatusOr<std::string> {
+         return ValueOf(*snapshot_, what, platform, platform_name, inputs, needed).value_or("");
+       }});
   LookedUp::Item answer{item.package, static_cast<PlatformIndex>(platform), item.generation,
                         LookedUp::Miss{}};
   if (auto* needs = std::get_if<LookedUp::NeedsCooked>(&known)) {
