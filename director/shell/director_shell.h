@@ -1,5 +1,5 @@
 // DirectorShell: the loop around CookCore. It turns the outside into events, carries out effects,
-// and takes no decision.
+// and takes no decision. Its parts, by what they do, are in shell_*.cc and worker_events.cc.
 //
 //   loop thread     drains the inbox, steps the core, executes effects
 //   look-up thread  LookUpRunner

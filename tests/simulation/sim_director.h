@@ -2,7 +2,8 @@
 // keys and stored encodings, on the simulation's disk. What DirectorShell does with threads is done
 // here in turns: look-ups, one commit after the other with what must be ordered with it, reports.
 //
-// Where the shell would ask the content of real files (Snapshot, Observer) this asks World.
+// Where the shell would ask the content of real files (Snapshot, Observer) this asks World. Its
+// parts, by what they do, are in director_*.cc.
 #pragma once
 
 #include <deque>

@@ -113,6 +113,11 @@ const record::Recipe& World::recipe() {
   return recipe;
 }
 
+const Digest& World::recipe_digest() {
+  static const Digest& digest = *new Digest(record::RecipeDigest(recipe()));
+  return digest;
+}
+
 std::string World::Cooked(const WorldPackage& package, const std::string& platform,
                           const std::string& source, const std::string& read) {
   std::string text = source + (package.is_shared ? "" : "@" + platform);

@@ -56,6 +56,8 @@ class World : public director::Catalog {
   static std::vector<record::Generated> GeneratedBy(const std::string& name,
                                                     const WorldPackage& package, uint32_t version);
   static const record::Recipe& recipe();
+  static const Digest& recipe_digest();
+  static constexpr const char* kTrustDomain = "main";
   // What a cook gives whose source, includes and inputs have these bytes.
   static std::string Cooked(const WorldPackage& package, const std::string& platform,
                             const std::string& source, const std::string& read);

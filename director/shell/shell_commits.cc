@@ -1,0 +1,128 @@
+// DirectorShell's groups of results: when one is committed, and what is known behind it.
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "director/shell/director_shell.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// Of what the journal learns of a cook that has not ended; what is over within it need not be
+// written.
+constexpr absl::Duration kRecordInterval = absl::Milliseconds(20);
+
+}  // namespace
+
+void DirectorShell::Do(const Persist& effect) {
+  pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
+  is_commit_urgent_ |= effect.is_urgent;
+}
+
+// One group at a time: what arrives while it runs, and shortly after it, is the next group.
+void DirectorShell::StartCommit() {
+  if (clock_.Monotonic() - progress_recorded_ >= kRecordInterval) RecordProgress();
+  if (commits_running_ > 0 || clock_.Monotonic() < NextCommit()) return;
+  CommitPending();
+}
+
+// Not synced: the next group's sync makes it durable. What is over goes behind the results that it
+// brought.
+void DirectorShell::RecordProgress() {
+  JournalProgress progress{.blamed = std::exchange(pending_blame_, {})};
+  for (auto& [attempt, given] : std::exchange(pending_given_, {}))
+    progress.given.push_back(std::move(given));
+  if (pending_commit_.empty()) progress.over = std::exchange(pending_over_, {});
+  if (progress.empty()) return;
+  progress_recorded_ = clock_.Monotonic();
+  commit_thread_.Post([this, progress = std::move(progress)] {
+    const absl::Status recorded = journal_.RecordProgress(progress);
+    if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));
+  });
+}
+
+void DirectorShell::CommitPending() {
+  RecordProgress();
+  if (pending_commit_.empty() && !failures_.has_news()) return;
+  const absl::Time begun = clock_.Monotonic();
+  pacing_.Begun(begun);
+  is_commit_urgent_ = false;
+  ++commits_running_;
+  std::vector<FailureUpdate> failures = TakeFailures();
+  commit_thread_.Post([this, begun, persist = Persist{std::exchange(pending_commit_, {})},
+                       failures = std::move(failures),
+                       cook = CookNumber{.cook = options_.core.term, .is_forced = request_.force}] {
+    Committed committed = CommitNow(persist, failures, cook, begun);
+    {
+      base::MutexLock lock(mutex_);
+      committed_.push_back(std::move(committed));
+    }
+    Post(Internal([this] { TakeCommitted(); }));
+  });
+}
+
+// Commit thread.
+DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
+                                                  const std::vector<FailureUpdate>& failures,
+                                                  const CookNumber& cook, absl::Time begun) {
+  const int64_t started = absl::ToUnixMicros(clock_.Now());
+  CommitOutcome outcome = CommitGroup(
+      store_, journal_, results_, persist, cook,
+      [this](const StoredResult& stored) {
+        return stored.holds_in == commit_world_->number ||
+               FilesStillHold(*commit_world_, tools_, stored.package, stored.source,
+                              stored.observed);
+      },
+      clock_.Now());
+  if (const absl::Status recorded = journal_.RecordFailures(failures);
+      !recorded.ok() && outcome.event.error.empty())
+    outcome.event.error = fmt::format("writing failures to the journal: {}", MessageOf(recorded));
+  trace_.Add({.name = fmt::format("commit of {}", persist.items.size()),
+              .category = "commit",
+              .worker = "director",
+              .slot = 1,
+              .started_us = started,
+              .duration_us = absl::ToUnixMicros(clock_.Now()) - started});
+  if (!outcome.event.error.empty()) {
+    LogError("{}", outcome.event.error);
+    commit_error_ = outcome.event.error;
+  }
+  for (const CommitOutcome::Alarm& alarm : outcome.alarms)
+    LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
+  return {.outcome = std::move(outcome), .begun = begun};
+}
+
+// One, in order; false: there is none. What ended after the cook did is counted as well, and its
+// failure is the cook's. (Behind a root that was published only late results and what they replace
+// are left: all else was committed before it. They are worth a warning.)
+bool DirectorShell::TakeCommitted() {
+  Committed committed;
+  {
+    base::MutexLock lock(mutex_);
+    if (committed_.empty()) return false;
+    committed = std::move(committed_.front());
+    committed_.pop_front();
+  }
+  CommitOutcome& outcome = committed.outcome;
+  const absl::Time begun = committed.begun;
+  --commits_running_;
+  pacing_.Ended(begun, clock_.Monotonic());
+  bytes_stored_ += outcome.bytes_stored;
+  bytes_deduplicated_ += outcome.bytes_deduplicated;
+  for (const CommitOutcome::Alarm& alarm : outcome.alarms)
+    listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
+  for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
+  if (!ended_) {
+    StepCore(std::move(outcome.event));
+  } else if (!outcome.event.error.empty()) {
+    const std::string text = "results could not be made durable: " + outcome.event.error;
+    if (!roots_.empty()) {
+      listener_.OnWarning("", "", text);
+    } else if (ended_->infrastructure_error.empty()) {
+      ended_->infrastructure_error = text;
+    }
+  }
+  return true;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,82 @@
+// What DirectorShell's journal keeps for `galley why`: failures, and why each package is in the cook.
+
+#include "common/base/status_macros.h"
+#include "director/shell/director_shell.h"
+
+namespace galley::director {
+
+void DirectorShell::NoteFailure(const PackageFailed& failed) {
+  const FailureRecord record{.cook = options_.core.term,
+                             .time = clock_.Now(),
+                             .stage = std::string(StageName(failed.stage)),
+                             .error = failed.error,
+                             .log = failed.log,
+                             .cause = std::string(FailureCauseName(failed.cause)),
+                             .worker = failed.worker.valid() ? WorkerName(failed.worker) : "",
+                             .attempt = failed.attempt,
+                             .attempts = failed.attempts,
+                             .own_faults = failed.own_faults,
+                             .infrastructure_faults = failed.infrastructure_faults};
+  for (PlatformIndex p = 0; p < options_.core.platform_count; ++p) {
+    if (!failed.platform ? (request_.platforms & MaskOf(p)) == 0 : *failed.platform != p) continue;
+    failures_.Failed({core_->NameOf(failed.package), PlatformName(p)}, record);
+  }
+}
+
+// Of the group that is about to be committed.
+std::vector<FailureUpdate> DirectorShell::TakeFailures() {
+  std::vector<FailureNotes::Where> committed;
+  if (!failures_.has_standing()) return failures_.Take(committed);
+  for (const Persist::Item& item : pending_commit_) {
+    if (const StoredResultPtr stored = results_.Get(item.result); stored != nullptr)
+      committed.emplace_back(stored->package, stored->platform_name);
+  }
+  return failures_.Take(committed);
+}
+
+// After the cook: page by page, so that nothing holds them all.
+absl::Status DirectorShell::RecordInstigators() {
+  std::vector<bool> has_reason(core_->package_count());
+  QueryAsked ask{.about = QueryAsked::About::kInstigators};
+  // A package's reasons may be told over several pages: the last one waits for the next page.
+  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> records;
+  PackageId last;
+  while (true) {
+    reply_.reset();
+    StepCore(ask);
+    if (!reply_ || !reply_->error.empty())
+      return absl::InternalError("the core did not say why packages are in the cook");
+    for (const Reply::Reason& reason : reply_->reasons) {
+      if (reason.package != last)
+        records.emplace_back(core_->NameOf(reason.package), std::vector<InstigatorRecord>());
+      last = reason.package;
+      has_reason[last.index()] = true;
+      records.back().second.push_back(
+          {static_cast<uint8_t>(reason.why.category),
+           reason.why.referencer.valid() ? core_->NameOf(reason.why.referencer) : ""});
+    }
+    const bool is_last = !reply_->next;
+    const size_t whole = is_last || records.empty() ? records.size() : records.size() - 1;
+    RETURN_IF_ERROR(journal_.RecordInstigators(std::span(records).first(whole)));
+    records.erase(records.begin(), records.begin() + static_cast<ptrdiff_t>(whole));
+    if (is_last) break;
+    ask.cursor = *reply_->next;
+  }
+  const bool is_whole =
+      !ended_->is_interrupted && !ended_->is_fail_fast && ended_->infrastructure_error.empty();
+  return request_.by_the_book && is_whole && !journal_.WasEmpty() ? ForgetInstigators(has_reason)
+                                                                  : absl::OkStatus();
+}
+
+// Packages that the last cook by the book held and this one does not are in no cook any more.
+absl::Status DirectorShell::ForgetInstigators(const std::vector<bool>& has_reason) {
+  std::vector<std::pair<std::string, std::vector<InstigatorRecord>>> gone;
+  RETURN_IF_ERROR(journal_.ForEach([&](std::string_view name, const PackageRecord& record) {
+    const PackageId id = core_->Find(name);
+    if (record.instigators.empty() || (id.valid() && has_reason[id.index()])) return;
+    gone.emplace_back(std::string(name), std::vector<InstigatorRecord>());
+  }));
+  return journal_.RecordInstigators(gone);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,85 @@
+// DirectorShell's successor snapshots: files that change under a cook.
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+#include "director/shell/director_shell.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+
+// Commit thread: in order with the commits, so that every record of the journal was made in the
+// snapshot that is its base.
+absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
+    const std::vector<std::string>& paths) {
+  const WorldPtr old = commit_world_;
+  auto world = std::make_shared<World>(*old);
+  world->number = old->number + 1;
+  ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
+  world->snapshot = std::move(snapshot);
+  ASSIGN_OR_RETURN(world->table, ProjectCatalog::Build(world->snapshot, old->project,
+                                                       old->table->resolver(), options_.table));
+  world->table_file =
+      fmt::format("{}.{}", old->table_file.substr(0, old->table_file.rfind(".table")),
+                  world->number) +
+      ".table";
+  if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
+  RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file));
+  std::vector<content::Change> changes;
+  for (const std::string& path : paths) {
+    changes.push_back({.path = path,
+                       .was_there = old->snapshot->Find(path) != nullptr,
+                       .is_there = world->snapshot->Find(path) != nullptr});
+  }
+  FilesChanged event;
+  ASSIGN_OR_RETURN(event.packages, journal_.Affected(changes));
+  JournalMeta meta = journal_.meta();
+  meta.table_file = world->table_file.substr(world->table_file.rfind('/') + 1);
+  RETURN_IF_ERROR(journal_.Invalidate(event.packages, meta));
+  event.catalog = world->table;
+  event.paths = paths;
+  commit_world_ = world;
+  return Successor{std::move(world), std::move(event)};
+}
+
+// Loop thread: from here on look-ups, reports and jobs are of the new snapshot.
+void DirectorShell::TakeSuccessor(Successor successor) {
+  const WorldPtr world = successor.world;
+  world_.Set(world);
+  for (const ResultId id : unjournaled_) {
+    const StoredResultPtr stored = results_.Get(id);
+    if (stored == nullptr ||
+        FilesStillHold(*world, tools_, stored->package, stored->source, stored->observed))
+      continue;
+    successor.event.packages.push_back(stored->package);
+  }
+  std::vector<std::string>& packages = successor.event.packages;
+  std::sort(packages.begin(), packages.end());
+  packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
+  std::map<std::string, uint64_t> attached;
+  {
+    base::MutexLock lock(mutex_);
+    attached = segment_used_;
+  }
+  v1::ToWorker message;
+  message.mutable_snapshot()->set_number(world->number);
+  message.mutable_snapshot()->set_table_file(world->table_file);
+  for (const auto& [worker, segment] : attached) service_->Send(worker, message);
+  StepCore(successor.event);
+}
+
+void DirectorShell::Do(const Rescan& effect) {
+  commit_thread_.Post([this, paths = effect.paths] {
+    auto successor = MakeSuccessor(paths);
+    if (!successor.ok()) {
+      Post(Event(Persisted{
+          .error = fmt::format("taking a new snapshot: {}", MessageOf(successor.status()))}));
+      return;
+    }
+    Post(Internal([this, successor = std::move(*successor)]() mutable {
+      TakeSuccessor(std::move(successor));
+    }));
+  });
+}
+
+}  // namespace galley::director

@@ -1,0 +1,104 @@
+// SimDirector's promises: groups of results, roots.
+
+#include "tests/simulation/sim_director.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+void SimDirector::Do(const Persist& effect) {
+  for (const Persist::Item& item : effect.items) {
+    deps_.checks.Trace("persist " + core_->NameOf(item.package), item.platform, item.result.value(),
+                       item.was_cooked);
+    if (item.was_cooked && !accepted_.insert(item.result).second)
+      deps_.checks.Break("safety: committed twice: " + core_->NameOf(item.package));
+    // (What is right for older files only may be a lie that was told before.)
+    if (item.was_cooked && !is_forced_ && !outdated_.contains(item.result) &&
+        kept_.contains(results_.Get(item.result)->action_key))
+      deps_.checks.Break("safety: cooked again though it was kept: " + core_->NameOf(item.package));
+  }
+  pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
+  if (commits_running_ == 0) {
+    After(deps_.random.Some(10), [this] {
+      if (commits_running_ == 0) CommitPending();
+    });
+  }
+}
+
+void SimDirector::CommitPending() {
+  RecordProgress();
+  if (pending_commit_.empty()) return;
+  ++commits_running_;
+  PostTask(30, [this, persist = Persist{std::exchange(pending_commit_, {})}] {
+    if (deps_.faults.Happens(Fault::kClockJumped, 10))
+      wall_offset_ += (deps_.random.Percent(50) ? 1 : -1) * absl::Hours(1);
+    CommitOutcome outcome = CommitGroup(
+        fenced_, journal_, results_, persist, {.cook = term()},
+        [this](const StoredResult& stored) { return FilesHold(*commit_snapshot_, stored); },
+        deps_.schedule.now() + wall_offset_);
+    Answer(20, [this, outcome = std::move(outcome)] {
+      --commits_running_;
+      for (const Persisted::Item& item : outcome.event.items) {
+        unjournaled_.erase(item.result);
+        if (!outcome.event.error.empty() || !item.refused.empty()) accepted_.erase(item.result);
+      }
+      Step(outcome.event);
+      if (commits_running_ == 0) CommitPending();
+    });
+  });
+}
+
+void SimDirector::Do(const BuildRoot& effect) {
+  const std::string platform = snapshot_->platforms.at(effect.platform);
+  last_build_[platform] = effect;
+  CommitPending();
+  PostTask(20, [this, effect, platform] {
+    std::string text;
+    std::map<std::string, Digest> tree;
+    std::map<std::string, PackageId> names;
+    for (const auto& [package, id] : effect.packages) {
+      const std::string& name = core_->NameOf(package);
+      const StoredResultPtr stored = results_.Get(id);
+      names[name] = package;
+      tree[name] = stored->result.outputs.at(0).digest;
+      text += name + " = " + tree[name].ToString() + "\n";
+      if (tree[name] != Digest::Of(deps_.world.Expected(name, platform, cook_snapshot_->versions)))
+        deps_.checks.Break("safety: a wrong result in the root: " + name);
+      if (!store_.IsSafe(stored->action_key))
+        deps_.checks.Break("safety: a result in the root is not durable: " + name);
+    }
+    deps_.checks.Trace(text);
+    if (HasPlatform(platform)) roots_[platform] = tree;
+    RootBuilt built{effect.platform, Digest::Of(text), {}, effect.platform_set};
+    for (const auto& [a, b] : deps_.world.conflicts) {
+      if (names.contains(a) && names.contains(b))
+        built.conflicts.push_back({names[a], names[b], "x", "the same path"});
+    }
+    (void)store_.Put(built.root, text);
+    if (built.conflicts.empty()) built_[platform] = built.root;
+    Answer(10, [this, built] { Step(built); });
+  });
+}
+
+void SimDirector::Do(const PublishRoot& effect) {
+  deps_.checks.Trace("publish", effect.platform);
+  const std::string platform = snapshot_->platforms.at(effect.platform);
+  if (built_[platform] != effect.root)
+    deps_.checks.Break("safety: another root was published than was built last");
+  PostTask(20, [this, effect, platform, build = last_build_[platform]] {
+    RootPublished event{effect.platform, "", effect.platform_set};
+    const auto sequence =
+        fenced_.Publish({.project_id = "project", .platform = platform, .root = effect.root});
+    if (sequence.ok()) {
+      std::vector<std::pair<std::string, std::optional<Digest>>> keys;
+      for (const auto& [package, result] : build.packages)
+        keys.emplace_back(core_->NameOf(package), results_.Get(result)->action_key);
+      (void)journal_.RecordPublished(platform, {.sequence = *sequence, .root = effect.root}, keys);
+    } else {
+      event.error = "publishing the root: " + std::string(sequence.status().message());
+    }
+    Answer(10, [this, event] { Step(event); });
+  });
+}
+
+}  // namespace galley::simulation

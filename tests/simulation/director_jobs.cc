@@ -1,0 +1,107 @@
+// SimDirector's orders: jobs, processes, what the journal learns of them.
+
+#include "common/wire/convert.h"
+#include "tests/simulation/sim_director.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+void SimDirector::AddBlob(const Digest& digest, v1::Job& job) {
+  std::optional<store::BlobLocation> location = store_.LocationOf(digest);
+  if (const auto said = locations_.find(digest); !location && said != locations_.end())
+    location = said->second;
+  if (!location) return;
+  v1::BlobWritten* blob = job.add_blobs();
+  wire::ToProto(digest, blob->mutable_digest());
+  blob->set_segment(location->segment);
+  blob->set_offset(location->offset);
+}
+
+// What is over goes behind the results that it brought.
+void SimDirector::RecordProgress() {
+  JournalProgress now{.given = std::exchange(progress_.given, {}),
+                      .blamed = std::exchange(progress_.blamed, {})};
+  if (pending_commit_.empty()) now.over = std::exchange(progress_.over, {});
+  if (!now.empty())
+    PostTask(5, [this, now = std::move(now)] { (void)journal_.RecordProgress(now); });
+}
+
+void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
+                          v1::ToWorker& message) {
+  Given given{
+      .package = start.package, .name = core_->NameOf(start.package), .platforms = start.platforms};
+  v1::Job& job = *message.add_start();
+  job.set_attempt(start.attempt);
+  job.set_package(given.name);
+  job.set_snapshot(snapshot_->number);
+  job.set_expected_us(absl::ToInt64Microseconds(start.expected));
+  const Inputs inputs = InputsOf(start.package, start.cooked);
+  given.generated_source = inputs.generated_source;
+  given.cooked = inputs.cooked;
+  if (inputs.generated_source) {
+    wire::ToProto(*inputs.generated_source, job.mutable_generated_source());
+    AddBlob(*inputs.generated_source, job);
+  }
+  given.platform_names = snapshot_->platforms;
+  for (PlatformIndex p = 0; p < platform_count(); ++p) {
+    if (start.platforms & MaskOf(p)) job.add_targets()->set_platform(p);
+  }
+  for (const auto& [of, digest] : inputs.cooked) {
+    v1::CookedInput* input = job.add_cooked();
+    input->set_package(of.first);
+    input->set_platform(of.second);
+    v1::CookedOutput* output = input->add_outputs();
+    output->set_suffix(".out");
+    wire::ToProto(digest, output->mutable_digest());
+    AddBlob(digest, job);
+  }
+  AttemptRecord& record = progress_.given.emplace_back();
+  record.attempt = start.attempt;
+  record.worker = worker;
+  record.package = given.name;
+  record.generated_source = given.generated_source;
+  for (PlatformIndex p = 0; p < platform_count(); ++p) {
+    if (start.platforms & MaskOf(p))
+      record.targets.push_back({.platform = p, .name = snapshot_->platforms[p]});
+  }
+  given_[start.attempt] = std::move(given);
+}
+
+void SimDirector::Do(const Desire& effect) {
+  deps_.checks.Trace("desire", effect.worker.value(), effect.persisted.size(), effect.cancel.size(),
+                     effect.retract.size());
+  v1::ToWorker message;
+  for (const Desire::Start& start : effect.start) {
+    deps_.checks.Trace("start " + core_->NameOf(start.package), start.attempt, start.platforms,
+                       start.cooked.size());
+    FillJob(NameOf(effect.worker), start, message);
+  }
+  RecordProgress();
+  for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
+  for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
+  const std::string worker = NameOf(effect.worker);
+  for (const ReportId report : effect.persisted) {
+    message.add_persisted(report);
+    const auto result = reported_.find({worker, report});
+    if (result == reported_.end() || !accepted_.contains(result->second)) continue;
+    const StoredResultPtr stored = results_.Get(result->second);
+    if (!store_.IsSafe(stored->action_key))
+      deps_.checks.Break("safety: acknowledged before it is durable: " + stored->package);
+    deps_.checks.promised.insert(stored->action_key);
+  }
+  message.set_drain(effect.drain);
+  Send(worker, std::move(message));
+}
+
+void SimDirector::Do(const Spawn& effect) {
+  deps_.checks.Trace("spawn", effect.worker.value());
+  callbacks_.spawn(effect);
+}
+
+void SimDirector::Do(const director::Stop& effect) {
+  deps_.checks.Trace("stop", effect.worker.value());
+  callbacks_.stop(effect.worker);
+}
+
+}  // namespace galley::simulation

@@ -1,0 +1,169 @@
+// SimDirector's look-ups: as LookUpRunner, asking World for the content of files.
+
+#include "common/record/action.h"
+#include "director/shell/known_result.h"
+#include "tests/simulation/sim_director.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+SimDirector::Inputs SimDirector::InputsOf(PackageId package,
+                                          const std::vector<CookedResult>& cooked) const {
+  Inputs inputs;
+  for (const CookedResult& one : cooked) {
+    const StoredResultPtr stored = results_.Get(one.result);
+    if (stored != nullptr && !stored->result.outputs.empty())
+      inputs.cooked[{core_->NameOf(one.package), one.platform}] = stored->result.outputs[0].digest;
+  }
+  if (const record::Generated* generated = core_->GeneratedOf(package))
+    inputs.generated_source = generated->source;
+  return inputs;
+}
+
+Digest SimDirector::SourceOf(const Snapshot& snapshot, const std::string& name,
+                             const Inputs& inputs) const {
+  if (inputs.generated_source) return *inputs.generated_source;
+  const auto version = snapshot.versions.find(name);
+  return Digest::Of(
+      World::SourceBytes(name, version == snapshot.versions.end() ? 0 : version->second));
+}
+
+std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot,
+                                                const record::Observation& what, uint32_t platform,
+                                                const std::string& platform_name,
+                                                const Inputs& inputs, std::string* needs) const {
+  switch (what.kind) {
+    case record::ObservationKind::kFile: {
+      const auto version = snapshot.versions.find(what.subject);
+      if (version == snapshot.versions.end()) return "absent";
+      return Digest::Of(World::SourceBytes(what.subject, version->second)).ToString();
+    }
+    case record::ObservationKind::kPlatform:
+      return "=" + platform_name;
+    case record::ObservationKind::kCooked: {
+      const auto found = inputs.cooked.find({what.subject, platform});
+      if (found != inputs.cooked.end()) return found->second.ToString();
+      *needs = what.subject;
+      return std::nullopt;
+    }
+    default:
+      return "";
+  }
+}
+
+std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item, uint32_t platform,
+                                                       const std::string& platform_name,
+                                                       const Inputs& inputs) {
+  const std::string& name = core_->NameOf(item.package);
+  const auto package = journal_.Find(name);
+  if (!package.ok() || !package->has_value()) return std::nullopt;
+  const auto found = (*package)->platforms.find(platform_name);
+  if (found == (*package)->platforms.end()) return std::nullopt;
+  const PlatformRecord& record = found->second;
+  JournalAnswer known = AskJournal(
+      record,
+      {.package = name,
+       .platform = static_cast<PlatformIndex>(platform),
+       .platform_name = platform_name,
+       .recipe = World::recipe_digest(),
+       .generated_source = inputs.generated_source,
+       .value_of = [&](const record::Observation& what,
+                       std::string* needed) -> absl::StatusOr<std::string> {
+         return ValueOf(*snapshot_, what, platform, platform_name, inputs, needed).value_or("");
+       }});
+  LookedUp::Item answer{item.package, static_cast<PlatformIndex>(platform), item.generation,
+                        LookedUp::Miss{}};
+  if (auto* needs = std::get_if<LookedUp::NeedsCooked>(&known)) {
+    answer.outcome = std::move(*needs);
+    return answer;
+  }
+  auto* stored = std::get_if<std::shared_ptr<StoredResult>>(&known);
+  if (stored == nullptr) return std::nullopt;
+  const bool is_published = (*stored)->is_published;
+  answer.outcome = LookedUp::Hit{results_.Add(std::move(*stored)), is_published};
+  return answer;
+}
+
+LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platform,
+                                      const std::string& platform_name) {
+  const Inputs inputs = InputsOf(item.package, item.cooked);
+  if (auto known = FromJournal(item, platform, platform_name, inputs)) return *std::move(known);
+  LookedUp::Item answer{item.package, static_cast<PlatformIndex>(platform), item.generation,
+                        LookedUp::Miss{}};
+  const std::string& name = core_->NameOf(item.package);
+  const Digest source = SourceOf(*snapshot_, name, inputs);
+  const Digest weak = record::WeakKey(source, World::recipe_digest(), World::kTrustDomain);
+  LookedUp::NeedsCooked needs;
+  const auto sets = *store_.ObservationSets(std::span(&weak, 1));
+  for (const std::string& encoded : sets[0]) {
+    std::vector<record::Observed> observed;
+    const record::ObservationSet set = *record::DecodeSet(encoded);
+    for (const record::Observation& what : set) {
+      std::string need;
+      const auto value = ValueOf(*snapshot_, what, platform, platform_name, inputs, &need);
+      if (!value) needs.packages.push_back(need);
+      observed.push_back({what, value.value_or("")});
+    }
+    if (!needs.packages.empty()) continue;
+    const Digest key = *record::ActionKey({.recipe = World::recipe(),
+                                           .source = source,
+                                           .observed = observed,
+                                           .trust_domain = World::kTrustDomain});
+    const auto held = *store_.Results(std::span(&key, 1));
+    if (!held[0]) continue;
+    auto stored = std::make_shared<StoredResult>();
+    stored->package = name;
+    stored->platform = platform;
+    stored->platform_name = platform_name;
+    stored->result = *record::DecodeResult(*held[0]);
+    stored->encoded = *held[0];
+    stored->recipe = World::recipe_digest();
+    stored->recipe_bytes = record::EncodeRecipe(World::recipe());
+    stored->source = source;
+    stored->weak_key = weak;
+    stored->action_key = key;
+    stored->observed = std::move(observed);
+    stored->last_cook.source = "cached";
+    for (const record::Output& output : stored->result.outputs) {
+      if (!store_.LocationOf(output.digest))
+        deps_.checks.Break("safety: a result was served whose bytes are gone: " + name);
+    }
+    answer.outcome = LookedUp::Hit{results_.Add(std::move(stored)), false};
+    return answer;
+  }
+  if (!needs.packages.empty()) answer.outcome = needs;
+  return answer;
+}
+
+void SimDirector::Do(const LookUp& effect) {
+  for (const LookUp::Item& item : effect.items) {
+    deps_.checks.Trace("look up " + core_->NameOf(item.package), item.platforms, item.generation);
+    if (is_forced_)
+      deps_.checks.Break("safety: looked up though forced: " + core_->NameOf(item.package));
+  }
+  LookUpSoon(effect, snapshot_->platforms);
+}
+
+// An answer that a new snapshot overtook is not given: the question is asked again.
+void SimDirector::LookUpSoon(const LookUp& effect, const std::vector<std::string>& platforms) {
+  After(deps_.random.Some(20), [this, effect, platforms] {
+    LookedUp answer;
+    for (const LookUp::Item& item : effect.items) {
+      for (PlatformIndex p = 0; p < platforms.size(); ++p) {
+        if (item.platforms & MaskOf(p)) answer.items.push_back(LookUpOne(item, p, platforms[p]));
+      }
+    }
+    After(deps_.random.Some(20), [this, effect, platforms, answer, asked = snapshot_] {
+      if (snapshot_ != asked) return LookUpSoon(effect, platforms);
+      for (const LookedUp::Item& item : answer.items) {
+        const auto* hit = std::get_if<LookedUp::Hit>(&item.outcome);
+        if (hit != nullptr && !results_.Get(hit->result->id)->is_in_journal)
+          unjournaled_.insert(hit->result->id);
+      }
+      Step(answer);
+    });
+  });
+}
+
+}  // namespace galley::simulation

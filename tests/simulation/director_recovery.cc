@@ -1,0 +1,85 @@
+// SimDirector's start: what CookSession and DirectorShell::AdoptSurvivors do.
+
+#include "tests/simulation/sim_director.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+// As CookSession does it: what the difference of the files affects is not trusted any more, nor
+// what lost its bytes; in one write with the new term.
+void SimDirector::ApplyTheDifference() {
+  JournalMeta meta = journal_.meta();
+  const store::StoreInfo info = *store_.Info();
+  const std::string old_table = meta.table_file;
+  const bool same_epoch = meta.loss_epoch == info.loss_epoch;
+  ++meta.term;
+  meta.project_id = "project";
+  meta.store_id = info.store_id;
+  meta.loss_epoch = info.loss_epoch;
+  meta.table_file = "snapshot-" + std::to_string(meta.term) + ".table";
+  snapshot_ = commit_snapshot_ =
+      MakeSnapshot(1, meta.table_file, deps_.world.versions(), kPlatforms);
+  std::vector<content::Change> changes;
+  for (const auto& [name, version] : snapshot_->versions) {
+    if (deps_.tables[old_table].versions[name] != version)
+      changes.push_back({.path = name, .was_there = true, .is_there = true});
+  }
+  std::vector<std::string> affected;
+  if (!old_table.empty()) affected = *journal_.Affected(changes);
+  if (!same_epoch || old_table.empty()) {
+    (void)journal_.ForEach([&](std::string_view name, const PackageRecord& record) {
+      for (const auto& [platform, one] : record.platforms) {
+        const auto result = record::DecodeResult(one.result);
+        bool is_lost = !result.ok() || old_table.empty();
+        for (size_t i = 0; !is_lost && i < result->outputs.size(); ++i)
+          is_lost = !store_.LocationOf(result->outputs[i].digest);
+        for (size_t i = 0; !is_lost && i < result->details.generated.size(); ++i)
+          is_lost = !store_.LocationOf(result->details.generated[i].source);
+        if (is_lost) affected.emplace_back(name);
+      }
+    });
+  }
+  if (!journal_.Invalidate(affected, meta).ok()) {
+    // The journal cannot be written: this start failed, the next may do better.
+    throw Disk::Crash();
+  }
+}
+
+// As CookSession and DirectorShell do it.
+void SimDirector::TakeOver(const std::set<std::string>& survivors) {
+  const JournalProgress before = *journal_.Progress();
+  for (const BlameRecord& one : before.blamed)
+    blamed_before_.push_back({one.package, one.own_faults, one.what, one.error, one.log});
+  WorkersSurvived survived;
+  for (const std::string& name : survivors) {
+    survived.workers.push_back(WorkerOf(name));
+    survived.first_free = std::max(survived.first_free, WorkerOf(name).value() + 1);
+  }
+  JournalProgress dead;
+  for (const AttemptRecord& given : before.given) {
+    if (!survivors.contains(given.worker)) {
+      dead.over.push_back(given.attempt);
+      continue;
+    }
+    PlatformMask platforms = 0;
+    bool are_others = false;  // the platforms, now
+    for (const AttemptRecord::Target& target : given.targets) {
+      are_others |= target.platform >= snapshot_->platforms.size() ||
+                    snapshot_->platforms[target.platform] != target.name;
+      platforms |= MaskOf(target.platform);
+    }
+    if (are_others) continue;
+    survived.given.push_back(
+        {given.attempt, WorkerOf(given.worker), given.package, platforms, given.generated_source});
+    given_[given.attempt] = {.name = given.package,
+                             .platforms = platforms,
+                             .platform_names = snapshot_->platforms,
+                             .generated_source = given.generated_source};
+  }
+  (void)journal_.RecordProgress(dead);
+  Step(survived);
+  for (auto& [attempt, given] : given_) given.package = core_->Find(given.name);
+}
+
+}  // namespace galley::simulation

@@ -1,0 +1,162 @@
+// SimDirector's side of the workers: streams, and what is reported on them.
+
+#include "common/record/action.h"
+#include "common/wire/convert.h"
+#include "tests/simulation/sim_director.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+void SimDirector::Send(const std::string& worker, v1::ToWorker message) {
+  const auto stream = streams_.find(worker);
+  if (stream == streams_.end()) return;
+  message.set_sequence(conversations_[stream->second].Send(deps_.schedule.now()));
+  callbacks_.send(stream->second, std::move(message));
+}
+
+void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
+                            const v1::FromWorker& message) {
+  const auto heard = conversations_[stream].Receive(message.sequence(), message.acknowledged(),
+                                                    deps_.schedule.now());
+  if (heard == wire::Conversation::Heard::kDoubled) return;
+  if (heard == wire::Conversation::Heard::kBroken) {
+    if (const auto present = streams_.find(worker);
+        present != streams_.end() && present->second == stream)
+      streams_.erase(present);
+    return callbacks_.hang_up(stream);
+  }
+  const WorkerId id = WorkerOf(worker);
+  // Of a stream that another took the place of: what it says is said again on that one.
+  if (const auto present = streams_.find(worker);
+      !message.has_hello() && (present == streams_.end() || present->second != stream))
+    return callbacks_.hang_up(stream);
+  if (message.has_hello()) {
+    streams_[worker] = stream;
+    v1::ToWorker welcome;
+    welcome.mutable_welcome()->set_protocol(1);
+    welcome.mutable_welcome()->set_term(term());
+    welcome.mutable_welcome()->set_timeout_us_default(60'000'000);
+    welcome.mutable_snapshot()->set_number(snapshot_->number);
+    welcome.mutable_snapshot()->set_table_file(snapshot_->file);
+    welcome.add_segments(*store_.AllocateSegment());
+    Send(worker, std::move(welcome));
+    WorkerAttached attached{.worker = id, .slots = message.hello().slots()};
+    attached.in_hand.assign(message.in_hand().begin(), message.in_hand().end());
+    attached.session = static_cast<uint64_t>(message.hello().pid());
+    attached.persisted = message.hello().persisted();
+    attached.begun.assign(message.begun().begin(), message.begun().end());
+    deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
+    Step(attached);
+  }
+  if (!message.unfit().empty()) Step(WorkerUnfit{id, message.unfit()});
+  if (message.reports().empty()) return Step(WorkerAlive{id});
+  WorkerReported reported{.worker = id};
+  for (const v1::Report& report : message.reports()) {
+    reported.reports.push_back(Read(report));
+    if (report.has_ended()) progress_.over.push_back(report.attempt());
+    if (const auto* saved = std::get_if<WorkerReport::Saved>(&reported.reports.back().what)) {
+      unjournaled_.insert(saved->result->id);
+      reported_[{worker, report.report()}] = saved->result->id;
+    }
+  }
+  Step(reported);
+}
+
+void SimDirector::OnWorkerGone(WorkerId worker, const std::string& reason, bool never_started) {
+  streams_.erase(NameOf(worker));
+  if (never_started) return Step(LauncherReported{worker, reason});
+  Step(WorkerLost{worker, reason, true});
+}
+
+WorkerReport SimDirector::Read(const v1::Report& wire) {
+  WorkerReport report{
+      .report = wire.report(), .attempt = wire.attempt(), .what = WorkerReport::Ended{}};
+  const auto found = given_.find(wire.attempt());
+  if (found == given_.end()) return report;
+  const Given& given = found->second;
+  if (wire.has_loaded()) {
+    auto details = record::DecodeDetails(wire.loaded().details());
+    auto view = std::make_shared<ResultView>();
+    view->references = std::move(details->references);
+    view->generated = std::move(details->generated);
+    PlatformMask platforms = 0;
+    for (const uint32_t platform : wire.loaded().platforms()) platforms |= MaskOf(platform);
+    for (const v1::BlobWritten& blob : wire.loaded().blobs())
+      locations_[*wire::FromProto(blob.digest())] = {blob.segment(), blob.offset()};
+    report.what = WorkerReport::Loaded{.platforms = platforms & given.platforms,
+                                       .so_far = std::move(view),
+                                       .load_time = absl::Microseconds(wire.loaded().load_us())};
+  } else if (wire.has_saved()) {
+    ReadSaved(given, wire.saved(), report);
+  } else if (wire.has_needs()) {
+    report.what = WorkerReport::Needs{wire.needs().package(), wire.needs().platform()};
+  } else if (wire.has_stale()) {
+    report.what = WorkerReport::Stale{wire.stale().path()};
+  } else if (wire.has_failed() && wire.failed().cause() == v1::Failed::VERDICT) {
+    ReadSaved(given, wire.failed().verdict(), report);
+  } else if (wire.has_failed()) {
+    const v1::Failed& failed = wire.failed();
+    if (failed.cause() == v1::Failed::INFRASTRUCTURE && !failed.executor_lost())
+      LookAtInputs(given);
+    WorkerReport::Failed out{.error = failed.error(), .executor_lost = failed.executor_lost()};
+    out.fault = failed.cause() == v1::Failed::CRASHED ? WorkerReport::Fault::kCrashed
+                : failed.cause() == v1::Failed::CAUSE_UNKNOWN
+                    ? WorkerReport::Fault::kRefused
+                    : WorkerReport::Fault::kInfrastructure;
+    for (const uint32_t platform : failed.platforms()) out.platforms |= MaskOf(platform);
+    report.what = std::move(out);
+  }
+  return report;
+}
+
+// As ReportReader: the key is computed here, and what does not fit is a failure of the machine.
+void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerReport& report) {
+  const auto refuse = [&](const std::string& why) {
+    report.what = WorkerReport::Failed{.fault = WorkerReport::Fault::kInfrastructure, .error = why};
+  };
+  if (saved.platform() >= given.platform_names.size() ||
+      (given.platforms & MaskOf(saved.platform())) == 0)
+    return refuse("a platform that the attempt does not have");
+  auto stored = std::make_shared<StoredResult>();
+  stored->package = given.name;
+  stored->platform = saved.platform();
+  const std::string& platform_name = given.platform_names[saved.platform()];
+  stored->platform_name = platform_name;
+  stored->source = *wire::FromProto(saved.source());
+  stored->observed = *record::Canonical(*wire::ObservedFromProto(saved.observed()));
+  auto result = record::DecodeResult(saved.result());
+  if (!result.ok()) return refuse("a result that is none");
+  stored->result = *std::move(result);
+  stored->encoded = saved.result();
+  stored->recipe = World::recipe_digest();
+  stored->recipe_bytes = record::EncodeRecipe(World::recipe());
+  stored->weak_key = record::WeakKey(stored->source, stored->recipe, World::kTrustDomain);
+  stored->action_key = *record::ActionKey({.recipe = World::recipe(),
+                                           .source = stored->source,
+                                           .observed = stored->observed,
+                                           .trust_domain = World::kTrustDomain});
+  for (const v1::BlobWritten& blob : saved.blobs()) {
+    const store::BlobLocation location{blob.segment(), blob.offset()};
+    stored->blobs.emplace_back(*wire::FromProto(blob.digest()), location);
+    locations_[stored->blobs.back().first] = location;
+  }
+  const Inputs inputs{.cooked = given.cooked, .generated_source = given.generated_source};
+  bool is_current = stored->source == SourceOf(*snapshot_, given.name, inputs);
+  for (const record::Observed& one : stored->observed) {
+    std::string need;
+    is_current = is_current && ValueOf(*snapshot_, one.what, saved.platform(), platform_name,
+                                       inputs, &need) == one.value;
+  }
+  const ResultViewPtr view = results_.Add(std::move(stored));
+  // An earlier director may have had it made durable and died before it said so.
+  const bool is_survivors = report.attempt >> 40 != term();
+  if (!is_current || is_survivors) outdated_.insert(view->id);
+  report.what = WorkerReport::Saved{.platform = static_cast<PlatformIndex>(saved.platform()),
+                                    .result = view,
+                                    .save_time = absl::Microseconds(saved.save_us()),
+                                    .shared = saved.shared(),
+                                    .is_current = is_current};
+}
+
+}  // namespace galley::simulation

@@ -1,0 +1,99 @@
+// SimDirector's store: what is kept, collected, rotten, handed out.
+
+#include "common/store/interface/named_blobs.h"
+#include "tests/simulation/sim_director.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+// What a director before this one made is not made again (I7).
+void SimDirector::NoteKept() {
+  for (const Digest& key : store_.keys()) {
+    const auto held = store_.Results(std::span(&key, 1));
+    if ((*held)[0].has_value() && store_.IsSafe(key)) kept_.insert(key);
+  }
+}
+
+void SimDirector::ForgetLost() {
+  std::erase_if(kept_, [&](const Digest& key) {
+    return !(*store_.Results(std::span(&key, 1)))[0].has_value();
+  });
+}
+
+// The product has no collector yet (its store drops nothing by itself): this one is the
+// simulation's, and so is its sabotage.
+void SimDirector::Collect() {
+  const std::set<Digest> leased = Leased();
+  for (const Digest& digest : store_.blobs()) {
+    if (leased.contains(digest) && !IsSabotaged(Sabotage::kEvictLeasedBlob)) continue;
+    if (!deps_.faults.Happens(Fault::kBlobCollected, 20)) continue;
+    deps_.checks.Trace("collected: " + digest.hex());
+    store_.Evict(digest);
+  }
+  ForgetLost();
+}
+
+void SimDirector::Rot() {
+  const std::vector<Digest> blobs = store_.blobs();
+  if (blobs.empty()) return;
+  const Digest& digest = blobs[deps_.random.Below(blobs.size())];
+  if (!store_.Rot(digest, deps_.random)) return;
+  deps_.faults.Count(Fault::kBitsRotten);
+  deps_.checks.rotten.insert(digest);
+  deps_.checks.Trace("rotten: " + digest.hex());
+}
+
+std::set<Digest> SimDirector::Leased() {
+  std::set<Digest> leased;
+  const auto lease = [&](const record::Result& result) {
+    std::vector<Digest> named;
+    store::AppendNamedBlobs(result, named);
+    leased.insert(named.begin(), named.end());
+  };
+  (void)journal_.ForEach([&](std::string_view, const PackageRecord& record) {
+    for (const auto& [platform, one] : record.platforms) {
+      if (const auto result = record::DecodeResult(one.result); result.ok()) lease(*result);
+    }
+  });
+  for (uint32_t i = 0; results_.Get(ResultId(i)) != nullptr; ++i)
+    lease(results_.Get(ResultId(i))->result);
+  for (const auto& [digest, location] : locations_) leased.insert(digest);
+  for (const auto& [platform, root] : built_) leased.insert(root);
+  return leased;
+}
+
+bool SimDirector::Stage() {
+  for (const auto& [platform, tree] : roots_) {
+    for (const auto& [name, digest] : tree) {
+      const auto blob = store_.Get(digest);
+      if (!blob.ok()) return false;
+      if (Digest::Of(**blob) != digest)
+        deps_.checks.Break("safety: wrong bytes were handed out: " + name);
+    }
+  }
+  return true;
+}
+
+void SimDirector::LookAtInputs(const Given& given) {
+  std::vector<GivenBlob> blobs;
+  for (const auto& [of, digest] : given.cooked) blobs.push_back({digest, of.first});
+  if (given.generated_source) {
+    const std::string generator = given.name.substr(0, given.name.rfind("/_gen/"));
+    blobs.push_back({*given.generated_source, generator});
+  }
+  for (GivenBlob& blob : blobs) blob.is_reported = locations_.contains(blob.digest);
+  if (blobs.empty()) return;
+  PostTask(20, [this, blobs] {
+    const auto packages = DistrustUnreadable(fenced_, journal_, blobs);
+    if (!packages.ok() || packages->empty()) return;
+    ForgetLost();
+    Answer(10, [this, packages = *packages] {
+      for (const std::string& name : packages) deps_.checks.Trace("made again: " + name);
+      callbacks_.cleared(packages);
+      Step(PackagesCleared{packages});
+    });
+  });
+}
+
+}  // namespace galley::simulation
