@@ -1,7 +1,7 @@
 // CommitPacing: when the next group of results is committed.
 //
 // The cost of making results durable is that of a group, not of a result. While jobs run and nobody
-// waits for these results, commits begin twenty times as far apart as one takes, within bounds; a
+// waits for these results, commits begin fifty times as far apart as one takes, within bounds; a
 // large group does not wait. Pure. Threads: one owner.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace galley::director {
 
 class CommitPacing {
  public:
-  static constexpr int kShare = 20;
+  static constexpr int kShare = 50;
   static constexpr absl::Duration kPeriodMin = absl::Milliseconds(10);
-  static constexpr absl::Duration kPeriodMax = absl::Milliseconds(100);
+  static constexpr absl::Duration kPeriodMax = absl::Milliseconds(500);
   static constexpr size_t kAtOnce = 512;  // results
 
   struct Pending {

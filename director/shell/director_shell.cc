@@ -9,7 +9,7 @@
 namespace galley::director {
 namespace {
 
-constexpr absl::Duration kTick = absl::Milliseconds(20);
+constexpr absl::Duration kTick = absl::Milliseconds(50);
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What DirectorShell's journal keeps for `galley why`: failures, and why each package is in the cook.
+// What DirectorShell's journal keeps for `galley why`: failures, and why each package is in the
+// cook.
 
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"

@@ -39,9 +39,9 @@ namespace galley::worker {
 class ExecutorSlot {
  public:
   static constexpr size_t kLogLinesMax = 100;  // sent for one job
-  static constexpr absl::Duration kPollPeriod = absl::Milliseconds(50);
+  static constexpr absl::Duration kPollPeriod = absl::Milliseconds(100);
   static constexpr absl::Duration kProgramsPeriod =
-      absl::Milliseconds(50);  // of looks at the memory of the executor's programs
+      absl::Milliseconds(100);  // of looks at the memory of the executor's programs
   static constexpr absl::Duration kEndGrace =
       absl::Milliseconds(250);  // past the time limit, to end in order
   static constexpr absl::Duration kCollectMax = absl::Seconds(10);  // longer: it hangs
