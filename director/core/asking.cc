@@ -29,8 +29,9 @@ Reply CookCore::Impl::AnswerInstigators(const QueryAsked& event) const {
     const PackageId id(at.package);
     const size_t count = edges.InstigatorCount(id);
     if (count == 0) --room;
-    for (; at.reason < count && room > 0; ++at.reason, --room)
-      reply.reasons.push_back({id, edges.InstigatorAt(id, at.reason)});
+    for (; at.reason < count && room > 0; ++at.reason, --room) {
+      if (const auto why = edges.InstigatorAt(id, at.reason)) reply.reasons.push_back({id, *why});
+    }
     if (at.reason < count) break;
   }
   if (at.package < packages.size()) reply.next = at;
@@ -64,8 +65,9 @@ Reply CookCore::Impl::AnswerPackage(const QueryAsked& event) const {
   at.cook = cooks_begun;
   const size_t count = edges.InstigatorCount(id);
   uint32_t room = std::clamp(event.limit, 1u, options.query_limit_max);
-  for (; at.reason < count && room > 0; ++at.reason, --room)
-    reply.reasons.push_back({id, edges.InstigatorAt(id, at.reason)});
+  for (; at.reason < count && room > 0; ++at.reason, --room) {
+    if (const auto why = edges.InstigatorAt(id, at.reason)) reply.reasons.push_back({id, *why});
+  }
   if (at.reason < count) reply.next = at;
   return reply;
 }

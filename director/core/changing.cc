@@ -16,6 +16,7 @@ bool CookCore::Impl::CanStillChange() const {
 void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
   if (event.catalog != nullptr) catalog = event.catalog;
   ++epoch;
+  for (CookRequested& waiting : waiting_requests) RenameSelected(event.renamed, waiting, 0);
   if (CanStillChange()) return TakeChange(event);
   // The roots are of what was before, unless the cook is opened again (PlatformsChanged).
   if (request.has_value() && ending == Ending::kNone && !is_publishing)
@@ -51,6 +52,18 @@ void CookCore::Impl::TakeChange(const FilesChanged& event) {
   }
 }
 
+// Those from `first` on.
+void CookCore::Impl::RenameSelected(const std::vector<FilesChanged::Renamed>& all,
+                                    CookRequested& wanted, size_t first) {
+  if (all.empty()) return;
+  absl::btree_map<std::string_view, std::string_view> new_names;
+  for (const FilesChanged::Renamed& renamed : all) new_names[renamed.from] = renamed.to;
+  for (size_t i = first; i < wanted.selected.size(); ++i) {
+    const auto found = new_names.find(wanted.selected[i].name);
+    if (found != new_names.end()) wanted.selected[i].name = std::string(found->second);
+  }
+}
+
 // At once, not one after the other: names may be exchanged, or handed on in a row. References to an
 // old name lead to whoever has it now, or nowhere; who read its output is looked up again.
 void CookCore::Impl::RenameAll(const std::vector<FilesChanged::Renamed>& all,
@@ -58,10 +71,7 @@ void CookCore::Impl::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   if (all.empty()) return;
   absl::btree_map<std::string_view, std::string_view> new_names;
   for (const FilesChanged::Renamed& renamed : all) new_names[renamed.from] = renamed.to;
-  for (size_t i = selected_next; i < request->selected.size(); ++i) {
-    const auto found = new_names.find(request->selected[i].name);
-    if (found != new_names.end()) request->selected[i].name = std::string(found->second);
-  }
+  RenameSelected(all, *request, selected_next);
   struct Moved {
     PackageId from;
     std::string_view to;
@@ -83,6 +93,7 @@ void CookCore::Impl::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   }
   for (const Moved& one : moved) {
     Leave(one.from, "renamed");
+    edges.DropRoots(one.from);
     RequeueWithReaders(one.from, done);
   }
   for (const Moved& one : moved) {

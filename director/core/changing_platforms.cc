@@ -43,7 +43,9 @@ void CookCore::Impl::OnPlatformsChanged(const PlatformsChanged& event) {
 void CookCore::Impl::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {
   PackageData& package = packages[id];
   if (!package.is_in_cook) return;
-  if (InPhase(id, Phase::kLookingUp) != 0) ++package.generation;
+  // Answers that are on their way speak of other numbers. (Nobody may wait for them any more: what
+  // was asked for came from a worker. The next question must not take them.) Jobs are as they were.
+  const uint64_t asked = package.generation++;
   lifecycle.Remap(id, map, added,
                   request.has_value() && request->force ? Phase::kToCook : Phase::kToLookUp);
   edges.Remap(id, map);
@@ -57,6 +59,7 @@ void CookCore::Impl::RemapPackage(PackageId id, const PlatformMap& map, Platform
   });
   for (const AttemptId current : AttemptsAt(id)) {
     Attempt& attempt = attempts.at(current);
+    attempt.generation += attempt.generation == asked;
     const PlatformMask remaining = map.Mask(attempt.remaining);
     attempt.is_partial |= std::popcount(remaining) != std::popcount(attempt.remaining);
     attempt.remaining = remaining;

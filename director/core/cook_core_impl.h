@@ -262,6 +262,8 @@ struct CookCore::Impl {
   void OnPackagesCleared(const PackagesCleared& event);
   bool CanStillChange() const;
   void TakeChange(const FilesChanged& event);
+  static void RenameSelected(const std::vector<FilesChanged::Renamed>& all, CookRequested& wanted,
+                             size_t first);
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
 

@@ -23,11 +23,13 @@ void Edges::AddBackward(PackageId package, uint32_t word) {
 }
 
 bool Edges::AddRoot(PackageId package, InstigatorCategory category) {
-  const uint16_t bit = static_cast<uint16_t>(1u << static_cast<uint32_t>(category));
+  const uint16_t bit = RootBit(category);
   uint16_t& roots = roots_[package.index()];
   if ((roots & bit) != 0) return false;
   roots = static_cast<uint16_t>(roots | bit);
-  AddBackward(package, KeyOf(kPackagesMax, category));
+  const uint32_t word = KeyOf(kPackagesMax, category);
+  const std::span<const uint32_t> known = To(package);
+  if (std::find(known.begin(), known.end(), word) == known.end()) AddBackward(package, word);
   return true;
 }
 

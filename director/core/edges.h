@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,6 +45,8 @@ class Edges {
 
   // A root cause. False: known already.
   bool AddRoot(PackageId package, InstigatorCategory category);
+  // It has none any more.
+  void DropRoots(PackageId package) { roots_[package.index()] = 0; }
   // A reason other than a reference. An edge that binds ranks does so from then on.
   struct Added {
     bool is_new = false;
@@ -77,19 +80,20 @@ class Edges {
   // visit(const InstigatorView&) for each reason, in the order found.
   template <typename Visit>
   void ForEachInstigator(PackageId package, Visit visit) const {
-    if (package.index() >= nodes_.size()) return;
-    for (const uint32_t word : backward_.Words(nodes_[package.index()].backward)) {
-      const bool is_root = word >> kIdShift == kPackagesMax;
-      visit(InstigatorView{Category(word), is_root ? PackageId() : End(word)});
+    for (size_t i = 0; i < InstigatorCount(package); ++i) {
+      if (const auto why = InstigatorAt(package, i)) visit(*why);
     }
   }
-  // The same, one by one: reasons only come while a cook runs.
+  // The same, one by one: none changes its place while a cook runs. nullopt: a root cause that was
+  // dropped.
   size_t InstigatorCount(PackageId package) const {
     return package.index() < nodes_.size() ? To(package).size() : 0;
   }
-  InstigatorView InstigatorAt(PackageId package, size_t index) const {
+  std::optional<InstigatorView> InstigatorAt(PackageId package, size_t index) const {
     const uint32_t word = To(package)[index];
-    return {Category(word), word >> kIdShift == kPackagesMax ? PackageId() : End(word)};
+    if (word >> kIdShift != kPackagesMax) return InstigatorView{Category(word), End(word)};
+    if ((roots_[package.index()] & RootBit(Category(word))) == 0) return std::nullopt;
+    return InstigatorView{Category(word), PackageId()};
   }
 
   // For Ranks: words that BindsRanks and End read.
@@ -118,6 +122,9 @@ class Edges {
   static uint32_t KeyOf(uint32_t id, InstigatorCategory category) {
     return id << kIdShift | static_cast<uint32_t>(category) << 2;
   }
+  static uint16_t RootBit(InstigatorCategory category) {
+    return static_cast<uint16_t>(1u << static_cast<uint32_t>(category));
+  }
   static uint32_t KeyIn(uint32_t word) { return word & ~(kHolds | kBinds); }
   static InstigatorCategory Category(uint32_t word) {
     return static_cast<InstigatorCategory>((word >> 2) & 15);
@@ -128,7 +135,7 @@ class Edges {
 
   ListPool forward_, backward_;
   std::vector<Node> nodes_;
-  std::vector<uint16_t> roots_;         // by package: a bit for each category
+  std::vector<uint16_t> roots_;         // by package: a bit for each category that holds
   std::vector<PlatformMask> followed_;  // by package
   // Of packages whose references differ between platforms: one for each forward word. Look-up only.
   absl::flat_hash_map<PackageId, std::vector<PlatformMask>> mixed_;

@@ -1,4 +1,6 @@
 // Packages are discovered, renamed and cleared while a cook runs.
+#include <algorithm>
+
 #include "director/core/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -172,6 +174,38 @@ TEST(RenameTest, NamesThatAreExchangedBothStayInTheCook) {
   EXPECT_TRUE(shell.HasOpenJob("A") && shell.HasOpenJob("B")) << "each has another's content";
   shell.Finish();
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root A B Z\n"));
+}
+
+TEST(RenameTest, WhyTheOldNameWasAskedForIsNoReasonForWhatHasItNow) {
+  CoreHarness shell("A -> B\nB\nZ\n");
+  shell.Request({"A", "Z"});
+  shell.Saved("A");
+  shell.Saved("B");
+  shell.ChangeProject("A\nB -> A\nZ\n");
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"A", "B"}, {"B", "A"}}});
+  const auto is_selected = [](const InstigatorView& why) { return !why.referencer.valid(); };
+  const auto count = [&](const char* name) {
+    const auto all = shell.core().InstigatorsOf(shell.Id(name));
+    return std::count_if(all.begin(), all.end(), is_selected);
+  };
+  EXPECT_EQ(count("A"), 0);
+  EXPECT_EQ(count("B"), 1);
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"A", "B"}, {"B", "A"}}});
+  EXPECT_EQ(count("A"), 1) << "once, though it was before";
+  EXPECT_EQ(count("B"), 0);
+}
+
+TEST(RenameTest, ACookThatWaitsForItsTurnFollows) {
+  CoreHarness shell("Old\nZ\n");
+  shell.hold_roots = true;
+  shell.Request({"Z"});
+  shell.Work();
+  shell.Send(CookRequested{.request = 2, .platforms = 1, .selected = {{"Old"}}});
+  shell.ChangeProject("New\nZ\n");
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"Old", "New"}}});
+  shell.hold_roots = false;
+  shell.Send(RootBuilt{0, Digest::Of("root"), {}, shell.roots.front().platform_set});
+  EXPECT_TRUE(shell.HasOpenJob("New")) << shell.TakeLog();
 }
 
 TEST(RenameTest, ASelectionThatIsNotReachedYetFollows) {

@@ -103,6 +103,23 @@ TEST_F(SurvivorTest, AJobThatIsStillInHandIsNotGivenAgain) {
   EXPECT_EQ(counters.workers_started, 0u) << "it was started before";
 }
 
+TEST_F(SurvivorTest, ALookUpThatItsResultOvertookIsOfOtherNumbersOncePlatformsChange) {
+  shell_.hold_look_ups = true;
+  Survive();
+  shell_.Request({"A", "B"});
+  const LookUp::Item asked = shell_.look_ups.front();
+  ASSERT_EQ(asked.package, shell_.Id("A"));
+  Attach({kGiven});
+  shell_.Saved(Given());
+  shell_.look_ups.clear();
+  shell_.Send(PlatformsChanged{.mapping = {1}, .platform_count = 2, .added = 1});
+  ASSERT_EQ(shell_.look_ups.back().package, shell_.Id("A"));
+  ASSERT_EQ(shell_.look_ups.back().platforms, 1u) << "the new one has the old one's number";
+  shell_.Send(
+      LookedUp{{{asked.package, 0, asked.generation, LookedUp::Hit{shell_.MakeResult("A")}}}});
+  EXPECT_EQ(shell_.core().counters().results_cached, 0u);
+}
+
 TEST_F(SurvivorTest, UntilItsWorkerHasSpokenAPackageWaitsThoughAnotherIsThere) {
   Survive();
   shell_.Request({"A", "B"});

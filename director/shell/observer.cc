@@ -5,6 +5,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
+#include "director/core/package_data.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -132,7 +133,8 @@ absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::str
 
 bool FilesStillHold(const World& world, ToolDigests& tools, std::string_view package,
                     const Digest& source, const std::vector<record::Observed>& observed) {
-  if (world.snapshot->Find(package) != nullptr) {
+  if (GeneratorName(package).empty()) {  // otherwise a blob, which the reader of the key compares
+    if (world.snapshot->Find(package) == nullptr) return false;
     const auto digest = world.snapshot->DigestOf(package);
     if (!digest.ok() || *digest != source) return false;
   }

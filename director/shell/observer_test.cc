@@ -200,6 +200,8 @@ TEST_F(ObserverTest, FilesHoldWhileSourceFilesAndListingsAreAsTheyWere) {
   EXPECT_TRUE(
       FilesStillHold(*world_, tools_, "/Game/a/x.txt/_gen/cell.txt", Digest::Of("cell"), {}))
       << "a generated source is no file";
+  EXPECT_FALSE(FilesStillHold(*world_, tools_, "/Game/a/gone.txt", source, {}))
+      << "its file is gone, or has another name";
 }
 
 }  // namespace

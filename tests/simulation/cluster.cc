@@ -41,6 +41,7 @@ class Cluster {
       package.version = 1;
       package.will_change = false;
     }
+    if (!faults_.IsOn(Fault::kFileRenamed)) world_->Move();
     // Not while an owner recovers: after a failed sync the caches show what the disk never got, and
     // no later owner can tell.
     disk_.sync_fails = [this] {
@@ -87,6 +88,7 @@ class Cluster {
         });
       }
     }
+    if (!world_->moves.empty()) schedule_.After(random_.Some(1'000), [this] { Rename(); });
     if (faults_.IsOn(Fault::kDirectorStopped)) {
       schedule_.After(random_.Some(3000), [this] {
         if (director_ != nullptr && !is_over_ && overtaken_ == nullptr) StopDirector();
@@ -175,8 +177,7 @@ class Cluster {
     };
     try {
       director_ = std::make_unique<SimDirector>(
-          SimDirector::Deps{schedule_, random_, faults_, disk_, *world_, world_, tables_, checks_},
-          cook_,
+          SimDirector::Deps{schedule_, random_, faults_, disk_, *world_, tables_, checks_}, cook_,
           SimDirector::Callbacks{
               .spawn = if_present([this](const Spawn& spawn) { Start(spawn); }),
               .stop = if_present([this](WorkerId worker) { StopWorker(worker); }),
@@ -207,15 +208,15 @@ class Cluster {
         .by_the_book = true,
         .force = is_forced_};
     held_back_.clear();
-    std::vector<SelectedPackage> later;
-    for (const std::string& name : world_->selected) {
+    std::vector<std::string> first, later;
+    for (const std::string& id : world_->selected) {
       const bool is_later = faults_.IsOn(Fault::kPackagesDiscovered) && random_.Percent(30);
-      (is_later ? later : request.selected).push_back({name, InstigatorCategory::kCookMap});
-      if (is_later) held_back_.insert(name);
+      (is_later ? later : first).push_back(id);
+      if (is_later) held_back_.insert(id);
     }
     if (!later.empty()) {
-      schedule_.After(random_.Some(400), [this, later, number = directors_] {
-        if (director_ == nullptr || number != directors_ || is_over_) return;
+      schedule_.After(random_.Some(400), [this, later, number = directors_, cook = requests_] {
+        if (director_ == nullptr || number != directors_ || cook != requests_ || is_over_) return;
         if (director_->Discover(later)) held_back_.clear();
       });
     }
@@ -223,7 +224,7 @@ class Cluster {
     is_cancelled_ = false;
     faults_at_request_ = faults_.counts();
     is_requested_ = true;
-    director_->Request(request);
+    director_->Request(request, first);
   }
 
   // Of the workers that live as many as this one has; the rest is ended.
@@ -383,17 +384,19 @@ class Cluster {
       if (ended.is_interrupted && random_.Percent(50)) return RequestLater();
       return EndDirector();
     }
-    for (const std::string& name : world_->selected) {
+    for (const std::string& id : world_->selected) {
+      const std::string name = World::NameIn(director_->cook_files(), id);
       const PackageId package = core.Find(name);
       const std::string state = package.valid() ? core.StateText(package) : "never heard of";
       const bool is_over = state == "Idle, cooked" || state == "Idle, failed";
-      if (!is_over && !held_back_.contains(name))
+      if (!is_over && !held_back_.contains(id) && !director_->IsOutdated())
         checks_.Break("safety: the cook ended, but not " + name + ": " + state);
     }
     // What no cook read is edited now: every run of a seed ends with the same files.
     for (auto& [name, package] : world_->packages) {
-      if (package.will_change) Edit(name);
+      if (package.will_change) Edit(package.id);
     }
+    Rename();
     // Of older files: as a person would, the next cook is of today's.
     if (director_->IsOutdated() || !held_back_.empty()) return EndDirector();
     if (!director_->HasAllPlatforms()) {
@@ -428,8 +431,10 @@ class Cluster {
       for (const auto& [name, digest] : tree)
         outcome_.roots += name + " = " + digest.ToString() + "\n";
     }
-    for (const std::string& name : world_->selected)
+    for (const std::string& id : world_->selected) {
+      const std::string name = World::NameIn(director_->cook_files(), id);
       outcome_.selected += name + ": " + core.StateText(core.Find(name)) + "\n";
+    }
     std::set<std::string> instigators;
     for (uint32_t i = 0; i < core.package_count(); ++i) NoteInstigators(PackageId(i), instigators);
     for (const std::string& line : instigators) outcome_.instigators += line + "\n";
@@ -487,7 +492,12 @@ class Cluster {
           referencer.empty() ||
           std::any_of(director_->roots().begin(), director_->roots().end(),
                       [&](const auto& root) { return root.second.contains(referencer); });
-      if (!is_in_root || why.category == InstigatorCategory::kBuildDependency) continue;
+      // A reference stays a reason for the cook though it leads nowhere by now, or was another
+      // file's of that name.
+      const bool was_moved = !referencer.empty() &&
+                             (world_->IsMoved(referencer) || world_->IsMoved(core.NameOf(package)));
+      if (!is_in_root || was_moved || why.category == InstigatorCategory::kBuildDependency)
+        continue;
       lines.insert(core.NameOf(package) + " " + std::to_string(static_cast<int>(why.category)) +
                    " " + referencer);
     }
@@ -663,7 +673,8 @@ class Cluster {
     }
   }
 
-  void Edit(const std::string& name) {
+  void Edit(const std::string& id) {
+    const std::string name = world_->NameNow(id);
     WorldPackage& package = world_->packages.at(name);
     package.will_change = false;
     ++package.version;
@@ -671,6 +682,16 @@ class Cluster {
     checks_.Trace(name + " is edited");
     schedule_.After(random_.Some(50), [this, name] {
       if (director_ != nullptr) director_->OnFileEdited(name);
+    });
+  }
+
+  void Rename() {
+    if (world_->moves.empty()) return;
+    const std::vector<World::Renamed> moves = world_->moves;
+    world_->Move();
+    checks_.Trace("files are renamed", moves.size());
+    schedule_.After(random_.Some(50), [this, moves] {
+      if (director_ != nullptr) director_->OnFilesRenamed(moves);
     });
   }
 
@@ -707,7 +728,7 @@ class Cluster {
   std::map<std::string, uint64_t> cooks_, executors_lost_;
   Surroundings around_{schedule_, random_,         faults_,
                        disk_,     *world_,         tables_,
-                       cooks_,    executors_lost_, [this](const std::string& name) { Edit(name); }};
+                       cooks_,    executors_lost_, [this](const std::string& id) { Edit(id); }};
   std::unique_ptr<SimDirector> director_;
   std::unique_ptr<SimDirector> overtaken_;  // was stopped, while another took the project
   uint64_t directors_ = 0;

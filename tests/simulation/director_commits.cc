@@ -52,7 +52,7 @@ void SimDirector::Do(const BuildRoot& effect) {
   const std::string platform = snapshot_->platforms.at(effect.platform);
   last_build_[platform] = effect;
   CommitPending();
-  PostTask(20, [this, effect, platform] {
+  PostTask(20, [this, effect, platform, cook = cook_snapshot_] {
     std::string text;
     std::map<std::string, Digest> tree;
     std::map<std::string, PackageId> names;
@@ -62,7 +62,7 @@ void SimDirector::Do(const BuildRoot& effect) {
       names[name] = package;
       tree[name] = stored->result.outputs.at(0).digest;
       text += name + " = " + tree[name].ToString() + "\n";
-      if (tree[name] != Digest::Of(deps_.world.Expected(name, platform, cook_snapshot_->versions)))
+      if (tree[name] != Digest::Of(deps_.world.Expected(name, platform, cook->files)))
         deps_.checks.Break("safety: a wrong result in the root: " + name);
       if (!store_.IsSafe(stored->action_key))
         deps_.checks.Break("safety: a result in the root is not durable: " + name);
@@ -82,6 +82,7 @@ void SimDirector::Do(const BuildRoot& effect) {
 
 void SimDirector::Do(const PublishRoot& effect) {
   deps_.checks.Trace("publish", effect.platform);
+  is_publishing_ = true;
   const std::string platform = snapshot_->platforms.at(effect.platform);
   if (built_[platform] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");

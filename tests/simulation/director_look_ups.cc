@@ -24,9 +24,8 @@ SimDirector::Inputs SimDirector::InputsOf(PackageId package,
 Digest SimDirector::SourceOf(const Snapshot& snapshot, const std::string& name,
                              const Inputs& inputs) const {
   if (inputs.generated_source) return *inputs.generated_source;
-  const auto version = snapshot.versions.find(name);
-  return Digest::Of(
-      World::SourceBytes(name, version == snapshot.versions.end() ? 0 : version->second));
+  const auto file = snapshot.files.find(name);
+  return Digest::Of(file == snapshot.files.end() ? "" : file->second);
 }
 
 std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot,
@@ -35,9 +34,8 @@ std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot,
                                                 const Inputs& inputs, std::string* needs) const {
   switch (what.kind) {
     case record::ObservationKind::kFile: {
-      const auto version = snapshot.versions.find(what.subject);
-      if (version == snapshot.versions.end()) return "absent";
-      return Digest::Of(World::SourceBytes(what.subject, version->second)).ToString();
+      const auto file = snapshot.files.find(what.subject);
+      return file == snapshot.files.end() ? "absent" : Digest::Of(file->second).ToString();
     }
     case record::ObservationKind::kPlatform:
       return "=" + platform_name;
@@ -92,6 +90,10 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
   LookedUp::Item answer{item.package, static_cast<PlatformIndex>(platform), item.generation,
                         LookedUp::Miss{}};
   const std::string& name = core_->NameOf(item.package);
+  if (!inputs.generated_source && !snapshot_->files.contains(name)) {
+    answer.outcome = LookedUp::Error{"it is no package any more"};
+    return answer;
+  }
   const Digest source = SourceOf(*snapshot_, name, inputs);
   const Digest weak = record::WeakKey(source, World::recipe_digest(), World::kTrustDomain);
   LookedUp::NeedsCooked needs;

@@ -18,13 +18,9 @@ void SimDirector::ApplyTheDifference() {
   meta.store_id = info.store_id;
   meta.loss_epoch = info.loss_epoch;
   meta.table_file = "snapshot-" + std::to_string(meta.term) + ".table";
-  snapshot_ = commit_snapshot_ =
-      MakeSnapshot(1, meta.table_file, deps_.world.versions(), kPlatforms);
-  std::vector<content::Change> changes;
-  for (const auto& [name, version] : snapshot_->versions) {
-    if (deps_.tables[old_table].versions[name] != version)
-      changes.push_back({.path = name, .was_there = true, .is_there = true});
-  }
+  snapshot_ = commit_snapshot_ = MakeSnapshot(1, meta.table_file, deps_.world.files(), kPlatforms);
+  const std::vector<content::Change> changes =
+      ChangesOf(deps_.tables[old_table].files, snapshot_->files);
   std::vector<std::string> affected;
   if (!old_table.empty()) affected = *journal_.Affected(changes);
   if (!same_epoch || old_table.empty()) {

@@ -9,23 +9,42 @@ namespace galley::simulation {
 using namespace director;  // NOLINT: a shell of it
 
 SimDirector::SnapshotPtr SimDirector::MakeSnapshot(uint64_t number, const std::string& file,
-                                                   std::map<std::string, uint32_t> versions,
+                                                   Files files,
                                                    std::vector<std::string> platforms) {
-  deps_.tables[file] = {versions, platforms};
+  deps_.tables[file] = {files, platforms};
   return std::make_shared<Snapshot>(
-      Snapshot{number, file, std::move(versions), std::move(platforms)});
+      Snapshot{.number = number,
+               .file = file,
+               .files = files,
+               .platforms = std::move(platforms),
+               .catalog = std::make_shared<WorldCatalog>(deps_.world, std::move(files))});
 }
 
-SimDirector::SnapshotPtr SimDirector::Successor(std::map<std::string, uint32_t> versions,
-                                                std::vector<std::string> platforms) {
+std::vector<content::Change> SimDirector::ChangesOf(const Files& before, const Files& after) {
+  std::vector<content::Change> changes;
+  for (const auto& [name, bytes] : before) {
+    const auto now = after.find(name);
+    if (now == after.end() || now->second != bytes)
+      changes.push_back({.path = name, .was_there = true, .is_there = now != after.end()});
+  }
+  for (const auto& [name, bytes] : after) {
+    if (!before.contains(name))
+      changes.push_back({.path = name, .was_there = false, .is_there = true});
+  }
+  return changes;
+}
+
+SimDirector::SnapshotPtr SimDirector::Successor(Files files, std::vector<std::string> platforms) {
   const uint64_t number = commit_snapshot_->number + 1;
   return MakeSnapshot(
       number, "snapshot-" + std::to_string(term()) + "." + std::to_string(number) + ".table",
-      std::move(versions), std::move(platforms));
+      std::move(files), std::move(platforms));
 }
 
+// As FilesStillHold.
 bool SimDirector::FilesHold(const Snapshot& snapshot, const StoredResult& stored) const {
-  if (deps_.world.IsFile(stored.package) && stored.source != SourceOf(snapshot, stored.package, {}))
+  if (!World::IsGenerated(stored.package) &&
+      stored.source != SourceOf(snapshot, stored.package, {}))
     return false;
   return std::all_of(stored.observed.begin(), stored.observed.end(), [&](const auto& one) {
     std::string need;
@@ -35,28 +54,41 @@ bool SimDirector::FilesHold(const Snapshot& snapshot, const StoredResult& stored
   });
 }
 
-void SimDirector::MakeSuccessor(const std::vector<std::string>& files,
-                                const std::vector<std::string>& asked) {
-  auto versions = commit_snapshot_->versions;
+void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
+                                const std::vector<std::string>& asked,
+                                std::vector<World::Renamed> renamed) {
+  const SnapshotPtr before = commit_snapshot_;
+  Files files = before->files;
   std::vector<content::Change> changes;
-  for (const std::string& file : files) {
-    if (deps_.world.IsFile(file)) versions[file] = deps_.world.VersionOf(file);
-    changes.push_back({.path = file, .was_there = true, .is_there = true});
+  for (const std::string& path : paths) {
+    const std::optional<std::string> bytes = deps_.world.BytesOf(path);
+    changes.push_back(
+        {.path = path, .was_there = files.contains(path), .is_there = bytes.has_value()});
+    files.erase(path);
+    if (bytes) files[path] = *bytes;
   }
-  const SnapshotPtr successor = Successor(std::move(versions), commit_snapshot_->platforms);
+  // What this director's snapshot never held under the old name is no other name to it.
+  std::erase_if(renamed, [&](const World::Renamed& one) {
+    const auto from = before->files.find(one.from);
+    return from == before->files.end() || World::NameIn(files, World::IdIn(from->second)) != one.to;
+  });
+  const SnapshotPtr successor = Successor(std::move(files), before->platforms);
   const std::vector<std::string> affected = *journal_.Affected(changes);
   JournalMeta meta = journal_.meta();
   meta.table_file = successor->file;
   if (!journal_.Invalidate(affected, meta).ok())
     return Step(Persisted{.items = {}, .error = "taking a new snapshot: the journal"});
   commit_snapshot_ = successor;
-  Answer(10, [this, successor, asked, affected] { TakeSuccessor(successor, asked, affected); });
+  Answer(10, [this, successor, asked, affected, renamed] {
+    TakeSuccessor(successor, {.packages = affected, .paths = asked, .renamed = renamed});
+  });
 }
 
-void SimDirector::TakeSuccessor(const SnapshotPtr& successor, const std::vector<std::string>& paths,
-                                std::vector<std::string> packages) {
+void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event) {
   snapshot_ = successor;
-  if (last_build_.empty()) cook_snapshot_ = successor;
+  event.catalog = successor->catalog;
+  TakeIntoCook(event.renamed);
+  std::vector<std::string>& packages = event.packages;
   for (const ResultId id : unjournaled_) {
     const StoredResultPtr stored = results_.Get(id);
     if (!FilesHold(*snapshot_, *stored)) packages.push_back(stored->package);
@@ -64,7 +96,26 @@ void SimDirector::TakeSuccessor(const SnapshotPtr& successor, const std::vector<
   std::sort(packages.begin(), packages.end());
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
   Announce(snapshot_);
-  Step(FilesChanged{deps_.catalog, packages, paths});
+  for (const World::Renamed& one : event.renamed) deps_.checks.Trace(one.from + " is " + one.to);
+  if (!event.renamed.empty() && has_request_) deps_.faults.Count(Fault::kFileRenamed);
+  Step(event);
+}
+
+// Once roots are built what changes is the next cook's, unless platforms that change open this one
+// again.
+void SimDirector::TakeIntoCook(const std::vector<World::Renamed>& renamed) {
+  late_renames_.push_back(renamed);
+  if (!last_build_.empty()) return;
+  cook_snapshot_ = snapshot_;
+  for (const std::vector<World::Renamed>& all : std::exchange(late_renames_, {})) {
+    std::set<std::string> names;
+    for (const std::string& name : asked_for_) {
+      const auto to =
+          std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.from == name; });
+      names.insert(to == all.end() ? name : to->to);
+    }
+    asked_for_ = std::move(names);
+  }
 }
 
 void SimDirector::Announce(const SnapshotPtr& successor) {
@@ -78,14 +129,14 @@ void SimDirector::Announce(const SnapshotPtr& successor) {
 // The files are the same; the table that the workers get says how platforms are numbered.
 void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
   PostTask(20, [this, platforms] {
-    const SnapshotPtr successor = Successor(commit_snapshot_->versions, platforms);
+    const SnapshotPtr successor = Successor(commit_snapshot_->files, platforms);
     JournalMeta meta = journal_.meta();
     meta.table_file = successor->file;
     if (!journal_.Invalidate({}, meta).ok())
       return Step(Persisted{.items = {}, .error = "taking a new snapshot: the journal"});
     commit_snapshot_ = successor;
     Answer(10, [this, successor] {
-      PlatformsChanged event{.catalog = deps_.catalog,
+      PlatformsChanged event{.catalog = successor->catalog,
                              .mapping = {},
                              .platform_count = static_cast<uint32_t>(successor->platforms.size())};
       PlatformMask kept = 0;
@@ -99,8 +150,9 @@ void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
       event.added = (MaskOf(event.platform_count) - 1) & ~kept;
       deps_.checks.Trace("platforms change", event.platform_count, event.added);
       deps_.faults.Count(Fault::kPlatformsChanged);
-      if (last_build_.empty()) cook_snapshot_ = successor;
       snapshot_ = successor;
+      if (!is_publishing_) last_build_.clear();
+      TakeIntoCook({});
       std::erase_if(roots_, [this](const auto& root) { return !HasPlatform(root.first); });
       Announce(snapshot_);
       Step(event);
@@ -122,13 +174,30 @@ bool SimDirector::HasAllPlatforms() const {
 
 void SimDirector::Do(const Rescan& effect) {
   for (const std::string& path : effect.paths) deps_.checks.Trace("rescan " + path);
-  PostTask(50, [this, paths = effect.paths] { MakeSuccessor(paths, paths); });
+  PostTask(50, [this, paths = effect.paths] { MakeSuccessor(paths, paths, {}); });
 }
 
 void SimDirector::OnFileEdited(const std::string& name) {
-  PostTask(50, [this, name] { MakeSuccessor({name}, {}); });
+  PostTask(50, [this, name] { MakeSuccessor({name}, {}, {}); });
 }
 
-bool SimDirector::IsOutdated() const { return cook_snapshot_->versions != deps_.world.versions(); }
+void SimDirector::OnFilesRenamed(const std::vector<World::Renamed>& renamed) {
+  PostTask(50, [this, renamed] {
+    std::vector<std::string> paths;
+    for (const World::Renamed& one : renamed) paths.insert(paths.end(), {one.from, one.to});
+    MakeSuccessor(paths, {}, renamed);
+  });
+}
+
+bool SimDirector::IsOutdated() const {
+  const Files today = deps_.world.files();
+  return cook_snapshot_->files != today ||
+         !std::all_of(asked_for_.begin(), asked_for_.end(), [&](const std::string& name) {
+           const auto file = today.find(name);
+           return file != today.end() &&
+                  std::find(deps_.world.selected.begin(), deps_.world.selected.end(),
+                            World::IdIn(file->second)) != deps_.world.selected.end();
+         });
+}
 
 }  // namespace galley::simulation

@@ -60,6 +60,8 @@ std::string_view FaultName(Fault fault) {
       return "poison package";
     case Fault::kFileEdited:
       return "file edited in mid-cook";
+    case Fault::kFileRenamed:
+      return "files renamed in mid-cook";
     case Fault::kCookCancelled:
       return "cook cancelled";
     case Fault::kPlatformsChanged:

@@ -40,6 +40,7 @@ enum class Fault : uint8_t {
   kClockJumped,
   kPoison,
   kFileEdited,
+  kFileRenamed,
   kCookCancelled,
   kPlatformsChanged,
   kPackagesCleared,

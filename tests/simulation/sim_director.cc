@@ -43,7 +43,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   ApplyTheDifference();
   CookOptions with_term = options_;
   with_term.term = journal_.meta().term;
-  core_ = std::make_unique<CookCore>(with_term, deps_.catalog, 1);
+  core_ = std::make_unique<CookCore>(with_term, snapshot_->catalog, 1);
   task_free_at_ = deps_.schedule.now();
   TakeOver(survivors);
 }
@@ -84,12 +84,28 @@ void SimDirector::Answer(int64_t ms_max, std::function<void()> act) {
   After(answered_at_ - deps_.schedule.now(), std::move(act));
 }
 
-void SimDirector::Request(CookRequested request) {
+std::vector<SelectedPackage> SimDirector::Select(const std::vector<std::string>& ids) {
+  std::vector<SelectedPackage> selected;
+  for (const std::string& id : ids) {
+    selected.push_back({World::NameIn(snapshot_->files, id), InstigatorCategory::kCookMap});
+    asked_for_.insert(selected.back().name);
+  }
+  return selected;
+}
+
+void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
   is_forced_ = request.force;
   request.blamed = std::exchange(blamed_before_, {});
-  last_build_.clear();
-  cook_snapshot_ = snapshot_;
-  After(absl::Milliseconds(1), [this, request] { Step(request); });
+  After(absl::Milliseconds(1), [this, request, ids = std::move(ids)]() mutable {
+    last_build_.clear();
+    late_renames_.clear();
+    asked_for_.clear();
+    cook_snapshot_ = snapshot_;
+    has_request_ = true;
+    is_publishing_ = false;
+    request.selected = Select(ids);
+    Step(request);
+  });
   if (requests_++ > 0) return;
   struct Ticker {
     static void Run(SimDirector* self) {
@@ -129,11 +145,11 @@ void SimDirector::Clear(const std::vector<std::string>& packages) {
   });
 }
 
-bool SimDirector::Discover(const std::vector<SelectedPackage>& packages) {
+bool SimDirector::Discover(const std::vector<std::string>& ids) {
   deps_.faults.Count(Fault::kPackagesDiscovered);
-  deps_.checks.Trace("discovered", packages.size());
+  deps_.checks.Trace("discovered", ids.size());
   is_too_late_ = false;
-  Step(PackagesDiscovered{packages});
+  Step(PackagesDiscovered{Select(ids)});
   return !is_too_late_;
 }
 
@@ -159,6 +175,7 @@ void SimDirector::Do(const Notify& effect) {
                                 .log = blamed->log});
   }
   if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
+    has_request_ = false;
     progress_ = {};
     PostTask(5, [this] { (void)journal_.ForgetProgress(); });
     const CookEnded copy = *ended;

@@ -44,7 +44,6 @@ class SimDirector {
     Faults& faults;
     Disk& disk;
     World& world;
-    std::shared_ptr<World> catalog;
     std::map<std::string, SnapshotTable>& tables;
     Checks& checks;
   };
@@ -64,16 +63,18 @@ class SimDirector {
   ~SimDirector();
 
   uint32_t term() const { return journal_.meta().term; }
-  void Request(director::CookRequested request);
+  // Selects the files of these ids, by the names that it knows them by then.
+  void Request(director::CookRequested request, std::vector<std::string> ids);
   void Cancel();
   void OnMessage(const std::string& worker, uint64_t stream, const v1::FromWorker& message);
   void OnWorkerGone(director::WorkerId worker, const std::string& reason, bool never_started);
   void OnFileEdited(const std::string& name);
+  void OnFilesRenamed(const std::vector<World::Renamed>& renamed);
   // Numbered as in the list.
   void ChangePlatforms(const std::vector<std::string>& platforms);
   void Clear(const std::vector<std::string>& packages);
   // False: it was too late, no cook runs that they could join.
-  bool Discover(const std::vector<director::SelectedPackage>& packages);
+  bool Discover(const std::vector<std::string>& ids);
   // What ended is a cook of kPlatforms.
   bool HasAllPlatforms() const;
   size_t platform_count() const { return snapshot_->platforms.size(); }
@@ -85,8 +86,9 @@ class SimDirector {
   void Rot();
   // As staging does it: all that is in the roots, read. False: some cannot be.
   bool Stage();
-  // Its snapshot is not that of today's files.
+  // Its cook is not of today's files.
   bool IsOutdated() const;
+  const Files& cook_files() const { return cook_snapshot_->files; }
   void Step(const director::Event& event);
 
   // It gave this attempt.
@@ -99,12 +101,12 @@ class SimDirector {
   static director::WorkerId WorkerOf(const std::string& name);
 
  private:
-  // A snapshot: the version of each file.
   struct Snapshot {
     uint64_t number = 0;
     std::string file;
-    std::map<std::string, uint32_t> versions;
+    Files files;
     std::vector<std::string> platforms;  // by number
+    std::shared_ptr<const WorldCatalog> catalog;
   };
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
   struct Given {  // with an attempt
@@ -122,11 +124,10 @@ class SimDirector {
     std::optional<Digest> generated_source;
   };
 
-  SnapshotPtr MakeSnapshot(uint64_t number, const std::string& file,
-                           std::map<std::string, uint32_t> versions,
+  SnapshotPtr MakeSnapshot(uint64_t number, const std::string& file, Files files,
                            std::vector<std::string> platforms);
-  SnapshotPtr Successor(std::map<std::string, uint32_t> versions,
-                        std::vector<std::string> platforms);
+  SnapshotPtr Successor(Files files, std::vector<std::string> platforms);
+  static std::vector<content::Change> ChangesOf(const Files& before, const Files& after);
   void Announce(const SnapshotPtr& successor);
   void ApplyTheDifference();
   void TakeOver(const std::set<std::string>& survivors);
@@ -165,9 +166,11 @@ class SimDirector {
   director::WorkerReport Read(const v1::Report& report);
   void ReadSaved(const Given& given, const v1::Saved& saved, director::WorkerReport& report);
   void Send(const std::string& worker, v1::ToWorker message);
-  void MakeSuccessor(const std::vector<std::string>& files, const std::vector<std::string>& asked);
-  void TakeSuccessor(const SnapshotPtr& successor, const std::vector<std::string>& paths,
-                     std::vector<std::string> packages);
+  void MakeSuccessor(const std::vector<std::string>& paths, const std::vector<std::string>& asked,
+                     std::vector<World::Renamed> renamed);
+  void TakeSuccessor(const SnapshotPtr& successor, director::FilesChanged event);
+  void TakeIntoCook(const std::vector<World::Renamed>& renamed);
+  std::vector<director::SelectedPackage> Select(const std::vector<std::string>& ids);
 
   // In order, one after the other, each after a while.
   void PostTask(int64_t ms_max, std::function<void()> task);
@@ -199,6 +202,8 @@ class SimDirector {
   SnapshotPtr snapshot_, commit_snapshot_;
   SnapshotPtr cook_snapshot_;  // that the cook belongs to: what changes once roots are built is
                                // the next cook's
+  std::set<std::string> asked_for_;                        // names, as they are in cook_snapshot_
+  std::vector<std::vector<World::Renamed>> late_renames_;  // than cook_snapshot_
   std::map<director::AttemptId, Given> given_;
   std::vector<director::CookRequested::Blamed> blamed_before_;
   director::JournalProgress progress_;  // to be recorded
@@ -216,6 +221,7 @@ class SimDirector {
   std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
   absl::Duration wall_offset_;  // of the wall clock, which jumps; the core sees the other one
   bool is_forced_ = false, is_too_late_ = false;
+  bool has_request_ = false, is_publishing_ = false;
   uint64_t requests_ = 0;
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
 };

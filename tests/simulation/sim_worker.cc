@@ -201,10 +201,10 @@ void SimWorker::LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const s
 
 // The file is another than the snapshot's.
 bool SimWorker::IsStale(const RunPtr& run, const std::string& file) {
-  if (!around_.world.IsFile(file)) return false;
-  const auto& table = around_.tables[run->job.snapshot_file()].versions;
+  const Files& table = around_.tables[run->job.snapshot_file()].files;
   const auto known = table.find(file);
-  if (known != table.end() && known->second == around_.world.VersionOf(file)) return false;
+  const std::optional<std::string> now = around_.world.BytesOf(file);
+  if (known == table.end() ? !now : now == known->second) return false;
   Finish(run);
   v1::Report report;
   report.mutable_stale()->set_path(file);
@@ -235,9 +235,13 @@ v1::BlobWritten SimWorker::Store(const std::string& bytes) {
   return blob;
 }
 
+// Whatever its file is called by now.
+const WorldPackage& SimWorker::LoadedBy(const RunPtr& run) const {
+  return World::IsGenerated(run->name) ? around_.world.child : around_.world.In(run->source);
+}
+
 void SimWorker::Load(const RunPtr& run) {
   if (IsOver(run)) return;
-  const WorldPackage& package = around_.world.At(run->name);
   if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
     Kill();
     return callbacks_.exited(137);
@@ -255,10 +259,10 @@ void SimWorker::Load(const RunPtr& run) {
     return LoseExecutor(run, v1::Failed::INFRASTRUCTURE, "signal 9 that nobody explains");
   if (around_.faults.Happens(Fault::kInputUnreadable, 3))
     return Fail(run, v1::Failed::INFRASTRUCTURE, "input/output error");
+  const WorldPackage& file = around_.world.At(run->name);
   const bool changes_early = Digest::Of(run->name).hash()[1] % 2 == 0;
-  if (package.will_change && changes_early) around_.edit(run->name);
+  if (file.will_change && changes_early) around_.edit(file.id);
   if (IsStale(run, run->name)) return;
-  run->version = around_.world.VersionOf(run->name);
   if (run->job.job().has_generated_source()) {
     // The blob's bytes, checked as a worker does.
     const auto digest = wire::FromProto(run->job.job().generated_source());
@@ -266,8 +270,11 @@ void SimWorker::Load(const RunPtr& run) {
     if (!bytes) return Fail(run, v1::Failed::INFRASTRUCTURE, "its source's blob cannot be read");
     run->source = *bytes;
   } else {
-    run->source = World::SourceBytes(run->name, run->version);
+    const std::optional<std::string> bytes = around_.world.BytesOf(run->name);
+    if (!bytes) return Fail(run, v1::Failed::CAUSE_UNKNOWN, "a job for what is no package");
+    run->source = *bytes;
   }
+  const WorldPackage& package = LoadedBy(run);
   for (const std::string& include : package.includes) {
     if (IsStale(run, include)) return;
   }
@@ -277,30 +284,29 @@ void SimWorker::Load(const RunPtr& run) {
     return LoseExecutor(run, v1::Failed::CRASHED, "signal 11");
   }
   record::Details details{.references = package.references,
-                          .generated = World::GeneratedBy(run->name, package, run->version)};
+                          .generated = World::GeneratedBy(package, run->source)};
   v1::Report report;
   v1::Loaded& loaded = *report.mutable_loaded();
   for (const v1::Target& target : run->job.job().targets()) loaded.add_platforms(target.platform());
   loaded.set_details(record::EncodeDetails(details));
   loaded.set_load_us(5'000);
   for (const record::Generated& one : details.generated)
-    *loaded.add_blobs() = Store(World::SourceBytes(run->name + "/" + one.name, run->version));
+    *loaded.add_blobs() = Store(World::GeneratedBytes(run->source, one.name));
   Tell(run, report);
   if (is_alive_) After(Duration(20), [this, run] { Save(run); });
 }
 
 std::optional<std::string> SimWorker::ReadInputs(const RunPtr& run, uint32_t platform,
                                                  std::vector<record::Observed>& observed) {
-  const WorldPackage& package = around_.world.At(run->name);
+  const WorldPackage& package = LoadedBy(run);
   const v1::Job& job = run->job.job();
   std::string read;
   for (const std::string& include : package.includes) {
     if (IsStale(run, include)) return std::nullopt;
-    const std::string bytes = World::SourceBytes(include, around_.world.VersionOf(include));
-    const bool is_there = around_.world.IsFile(include);
+    const std::optional<std::string> bytes = around_.world.BytesOf(include);
     observed.push_back({{record::ObservationKind::kFile, include, ""},
-                        is_there ? Digest::Of(bytes).ToString() : "absent"});
-    read += bytes + ",";
+                        bytes ? Digest::Of(*bytes).ToString() : "absent"});
+    read += bytes.value_or("") + ",";
   }
   for (const std::string& input : package.cooked_inputs) {
     const auto given = std::find_if(job.cooked().begin(), job.cooked().end(), [&](const auto& one) {
@@ -329,7 +335,7 @@ std::optional<std::string> SimWorker::ReadInputs(const RunPtr& run, uint32_t pla
 
 void SimWorker::Save(const RunPtr& run) {
   if (IsOver(run)) return;
-  const WorldPackage& package = around_.world.At(run->name);
+  const WorldPackage& package = LoadedBy(run);
   const v1::Job& job = run->job.job();
   if (run->target == job.targets_size()) {
     Finish(run);
@@ -338,7 +344,7 @@ void SimWorker::Save(const RunPtr& run) {
     Tell(run, report);
     if (!is_alive_) return;
     // Changed after it was read: what was just reported is right for an older snapshot only.
-    if (package.will_change) around_.edit(run->name);
+    if (package.will_change) around_.edit(package.id);
     return Next(run->slot);
   }
   if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
@@ -361,7 +367,7 @@ void SimWorker::Save(const RunPtr& run) {
   } else {
     record::Result result;
     result.details = {.references = package.references,
-                      .generated = World::GeneratedBy(run->name, package, run->version)};
+                      .generated = World::GeneratedBy(package, run->source)};
     if (package.is_verdict) {
       result = {.is_verdict = true, .error = "wrong input"};
     } else {
@@ -369,7 +375,7 @@ void SimWorker::Save(const RunPtr& run) {
       result.outputs = {{".out", Digest::Of(text), false}};
       *saved.add_blobs() = blob;
       for (const record::Generated& one : result.details.generated)
-        *saved.add_blobs() = Store(World::SourceBytes(run->name + "/" + one.name, run->version));
+        *saved.add_blobs() = Store(World::GeneratedBytes(run->source, one.name));
     }
     result.provenance.worker = options_.id;
     wire::ToProto(Digest::Of(run->source), saved.mutable_source());

@@ -31,7 +31,7 @@ struct Surroundings {
   std::map<std::string, SnapshotTable>& tables;     // by file name
   std::map<std::string, uint64_t>& cooks;           // begun, by package
   std::map<std::string, uint64_t>& executors_lost;  // by package: its own crashes, in this cook
-  std::function<void(const std::string&)> edit;     // a source changes on the disk
+  std::function<void(const std::string& id)> edit;  // a source changes on the disk
 };
 
 class SimWorker {
@@ -81,7 +81,6 @@ class SimWorker {
     v1::ExecutorJob job;
     std::string name;
     std::string source;
-    uint32_t version = 0;
     int target = 0;
     // What the platform before gave, for one that can be served by it.
     std::string last_text;
@@ -102,6 +101,7 @@ class SimWorker {
   void After(absl::Duration delay, Schedule::Act act);
   void Next(uint32_t slot);
   void Load(const RunPtr& run);
+  const WorldPackage& LoadedBy(const RunPtr& run) const;
   void Save(const RunPtr& run);
   // Nothing when the attempt was told to be stale, or wants something.
   std::optional<std::string> ReadInputs(const RunPtr& run, uint32_t platform,

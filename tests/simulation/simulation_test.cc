@@ -39,8 +39,8 @@ class SimulationTest : public ::testing::Test {
  protected:
   void RunSeed(uint64_t seed) {
     present_seed = seed;
-    const Outcome calm = RunCluster({.seed = seed});
     const bool is_told = std::getenv("GALLEY_SIM_TRACE") != nullptr;
+    const Outcome calm = RunCluster({.seed = seed, .is_told = is_told});
     const Outcome outcome = RunCluster({.seed = seed, .has_faults = true, .is_told = is_told});
     std::string wrong = WhatIsWrong(calm, outcome);
     if (wrong.empty() && seed % 100 == 0 &&
@@ -92,7 +92,7 @@ TEST_F(SimulationTest, EverySeedEndsWithTheRootsOfItsFaultFreeCook) {
   for (uint64_t seed = first; seed < first + count && violations_ < 10; ++seed) RunSeed(seed);
   PrintTable(count);
   if (count < 1'000) return;
-  EXPECT_GT(resumed_, count / 50);
+  EXPECT_GT(resumed_, count / 100);
   // The storm is a storm: each class fires in enough seeds.
   for (size_t i = 0; i < kFaultCount; ++i) {
     const auto fault = static_cast<Fault>(i);
@@ -130,8 +130,11 @@ TEST_F(SimulationTest, ADirectorThatEndsAtAnyWriteIsResumed) {
 //   3990, 7614  a worker that outlived its director kept the older one's snapshot, by its number
 //   951, 5146   a root of a platform that was removed was looked for; deaths of executors of which
 //   nobody was told 7279        the loop was told of a commit before what had been done ahead of it
+//   115         platforms changed; the next look-up took the answer to the one before, of other
+//   numbers
+//   24          a name that was exchanged kept the reason for which it had been selected
 TEST_F(SimulationTest, SeedsThatWereWrongOnceAreRight) {
-  for (const uint64_t seed : {3990, 7614, 7279, 951, 5146}) RunSeed(seed);
+  for (const uint64_t seed : {3990, 7614, 7279, 951, 5146, 115, 24}) RunSeed(seed);
 }
 
 }  // namespace

@@ -51,7 +51,9 @@ World::World(uint64_t seed) {
       package.includes.push_back(name_of(random() % count));
     std::sort(package.includes.begin(), package.includes.end());
     std::sort(package.references.begin(), package.references.end());
-    packages.emplace(name_of(i), std::move(package));
+    package.id = name_of(i);
+    names_[package.id] = package.id;
+    packages.emplace(package.id, std::move(package));
   }
   for (size_t i = 0; i < count; ++i) {
     if (i == 0 || chance(30)) selected.push_back(name_of(i));
@@ -60,6 +62,19 @@ World::World(uint64_t seed) {
     const size_t a = random() % count, b = random() % count;
     if (a != b) conflicts.emplace_back(name_of(a), name_of(b));
   }
+  if (!chance(40)) return;
+  const size_t a = random() % count, b = (a + 1 + random() % (count - 1)) % count;
+  switch (random() % 3) {
+    case 0:
+      moves = {{name_of(a), "/Game/moved"}};
+      break;
+    case 1:  // handed on
+      moves = {{name_of(a), name_of(b)}, {name_of(b), "/Game/moved"}};
+      break;
+    case 2:  // exchanged
+      moves = {{name_of(a), name_of(b)}, {name_of(b), name_of(a)}};
+      break;
+  }
 }
 
 const WorldPackage& World::At(std::string_view name) const {
@@ -67,43 +82,49 @@ const WorldPackage& World::At(std::string_view name) const {
   return found == packages.end() ? child : found->second;
 }
 
-std::optional<director::CatalogEntry> World::Find(std::string_view name) const {
+const WorldPackage& World::In(std::string_view bytes) const {
+  return At(names_.at(std::string(IdIn(bytes))));
+}
+
+std::optional<std::string> World::BytesOf(const std::string& name) const {
   const auto found = packages.find(name);
   if (found == packages.end()) return std::nullopt;
-  director::CatalogEntry entry;
-  entry.resources = found->second.resources;
-  if (found->second.is_broken) entry.error = "unknown cooker 'x'";
-  return entry;
+  return found->second.id + "#" + std::to_string(found->second.version);
 }
 
-director::CatalogEntry World::Generated(std::string_view, std::string_view,
-                                        std::string_view) const {
-  return {};
+std::string_view World::IdIn(std::string_view bytes) { return bytes.substr(0, bytes.find('#')); }
+
+std::string World::NameIn(const Files& files, std::string_view id) {
+  for (const auto& [name, bytes] : files) {
+    if (IdIn(bytes) == id) return name;
+  }
+  return "";
 }
 
-director::ReferenceTarget World::Resolve(std::string_view, std::string_view as_written) const {
-  director::ReferenceTarget target{.name = std::string(as_written)};
-  const size_t generated = as_written.rfind("/_gen/");
-  const std::string_view base =
-      generated == std::string_view::npos ? as_written : as_written.substr(0, generated);
-  if (packages.find(base) == packages.end()) target.error = "no such file";
-  return target;
+void World::Move() {
+  std::vector<std::pair<std::string, WorldPackage>> moved;
+  for (const Renamed& move : moves) {
+    moved_.insert({move.from, move.to});
+    const auto from = packages.find(move.from);
+    moved.emplace_back(move.to, std::move(from->second));
+    packages.erase(from);
+  }
+  for (auto& [name, package] : moved) {
+    names_[package.id] = name;
+    packages[name] = std::move(package);
+  }
+  moves.clear();
 }
 
-uint32_t World::VersionOf(const std::string& name) const {
-  const auto found = packages.find(name.substr(0, name.rfind("/_gen/")));
-  return found == packages.end() ? 0 : found->second.version;
+std::string World::GeneratedBytes(const std::string& generator, const std::string& name) {
+  return generator + "/" + name;
 }
 
-std::string World::SourceBytes(const std::string& name, uint32_t version) {
-  return name + "#" + std::to_string(version);
-}
-
-std::vector<record::Generated> World::GeneratedBy(const std::string& name,
-                                                  const WorldPackage& package, uint32_t version) {
+std::vector<record::Generated> World::GeneratedBy(const WorldPackage& package,
+                                                  const std::string& bytes) {
   std::vector<record::Generated> list;
   for (const std::string& one : package.generated)
-    list.push_back({one, Digest::Of(SourceBytes(name + "/" + one, version)), "", ""});
+    list.push_back({one, Digest::Of(GeneratedBytes(bytes, one)), "", ""});
   return list;
 }
 
@@ -125,26 +146,53 @@ std::string World::Cooked(const WorldPackage& package, const std::string& platfo
   return text.size() > 4096 ? Digest::Of(text).hex() : text;
 }
 
-World::Versions World::versions() const {
-  Versions all;
-  for (const auto& [name, package] : packages) all[name] = package.version;
+Files World::files() const {
+  Files all;
+  for (const auto& [name, package] : packages) all[name] = *BytesOf(name);
   return all;
 }
 
 std::string World::Expected(const std::string& name, const std::string& platform,
-                            const Versions& versions, int depth) const {
-  const WorldPackage& package = At(name);
+                            const Files& files, int depth) const {
   if (depth > 64) return "";
-  const auto version_of = [&](const std::string& file) {
-    const auto found = versions.find(file.substr(0, file.rfind("/_gen/")));
-    return found == versions.end() ? 0 : found->second;
-  };
+  const size_t generated = name.rfind("/_gen/");
+  const auto file = files.find(name.substr(0, generated));
+  if (file == files.end()) return "";
+  const bool is_child = generated != std::string::npos;
+  const WorldPackage& package = is_child ? child : In(file->second);
   std::string read;
-  for (const std::string& include : package.includes)
-    read += SourceBytes(include, version_of(include)) + ",";
+  for (const std::string& include : package.includes) {
+    const auto included = files.find(include);
+    read += (included == files.end() ? "" : included->second) + ",";
+  }
   for (const std::string& input : package.cooked_inputs)
-    read += Expected(input, platform, versions, depth + 1) + ",";
-  return Cooked(package, platform, SourceBytes(name, version_of(name)), read);
+    read += Expected(input, platform, files, depth + 1) + ",";
+  return Cooked(package, platform,
+                is_child ? GeneratedBytes(file->second, name.substr(generated + 1)) : file->second,
+                read);
+}
+
+std::optional<director::CatalogEntry> WorldCatalog::Find(std::string_view name) const {
+  const auto found = files_.find(std::string(name));
+  if (found == files_.end()) return std::nullopt;
+  const WorldPackage& package = world_.In(found->second);
+  director::CatalogEntry entry;
+  entry.resources = package.resources;
+  if (package.is_broken) entry.error = "unknown cooker 'x'";
+  return entry;
+}
+
+director::CatalogEntry WorldCatalog::Generated(std::string_view, std::string_view,
+                                               std::string_view) const {
+  return {};
+}
+
+director::ReferenceTarget WorldCatalog::Resolve(std::string_view,
+                                                std::string_view as_written) const {
+  director::ReferenceTarget target{.name = std::string(as_written)};
+  const std::string base = target.name.substr(0, target.name.rfind("/_gen/"));
+  if (!files_.contains(base)) target.error = "no such file";
+  return target;
 }
 
 }  // namespace galley::simulation

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,13 +19,17 @@
 
 namespace galley::simulation {
 
+// The bytes of each file, by its name.
+using Files = std::map<std::string, std::string>;
+
 // What a snapshot's table says.
 struct SnapshotTable {
-  std::map<std::string, uint32_t> versions;  // of each file
-  std::vector<std::string> platforms;        // by number
+  Files files;
+  std::vector<std::string> platforms;  // by number
 };
 
 struct WorldPackage {
+  std::string id;  // its first name: wherever the file moves to, its bytes begin with it
   std::vector<record::Reference> references;
   std::vector<std::string> generated;  // "_gen/cell1"
   std::vector<std::string> includes;   // packages whose source files it reads
@@ -37,9 +43,63 @@ struct WorldPackage {
   uint32_t version = 0;
 };
 
-class World : public director::Catalog {
+class World {
  public:
+  using Renamed = director::FilesChanged::Renamed;
   explicit World(uint64_t seed);
+
+  // As its file is now; of a generated one: `child`.
+  const WorldPackage& At(std::string_view name) const;
+  // As it is in a file of these bytes.
+  const WorldPackage& In(std::string_view bytes) const;
+  const std::string& NameNow(const std::string& id) const { return names_.at(id); }
+  // Of its file, now.
+  std::optional<std::string> BytesOf(const std::string& name) const;
+  // Of what a file of these bytes generates.
+  static std::string GeneratedBytes(const std::string& generator, const std::string& name);
+  static std::vector<record::Generated> GeneratedBy(const WorldPackage& package,
+                                                    const std::string& bytes);
+  static const record::Recipe& recipe();
+  static const Digest& recipe_digest();
+  static constexpr const char* kTrustDomain = "main";
+  // What a cook gives whose source, includes and inputs have these bytes.
+  static std::string Cooked(const WorldPackage& package, const std::string& platform,
+                            const std::string& source, const std::string& read);
+  // What a cook of these files gives.
+  std::string Expected(const std::string& name, const std::string& platform, const Files& files,
+                       int depth = 0) const;
+  Files files() const;
+  // All `moves`, at once.
+  void Move();
+  // A name, or that of what it generates, whose file is another in the end.
+  bool IsMoved(const std::string& name) const {
+    return moved_.contains(name.substr(0, name.rfind("/_gen/")));
+  }
+  // Which file it is, by its bytes; a view into them.
+  static std::string_view IdIn(std::string_view bytes);
+  static bool IsGenerated(std::string_view name) {
+    return name.find("/_gen/") != std::string_view::npos;
+  }
+  // Its file's name there; "": it has none.
+  static std::string NameIn(const Files& files, std::string_view id);
+
+  std::map<std::string, WorldPackage, std::less<>> packages;  // by the name of the file
+  WorldPackage child;                 // every generated package is like this
+  std::vector<std::string> selected;  // ids
+  std::vector<Renamed> moves;         // that the files make once
+  std::vector<std::pair<std::string, std::string>>
+      conflicts;  // packages whose outputs want one path
+
+ private:
+  std::map<std::string, std::string> names_;  // of each id, now
+  std::set<std::string> moved_;
+};
+
+// The packages of a snapshot.
+class WorldCatalog : public director::Catalog {
+ public:
+  // `world` outlives it.
+  WorldCatalog(const World& world, Files files) : world_(world), files_(std::move(files)) {}
 
   std::optional<director::CatalogEntry> Find(std::string_view name) const override;
   std::optional<std::string> NameOfFile(std::string_view) const override { return std::nullopt; }
@@ -48,30 +108,9 @@ class World : public director::Catalog {
   director::ReferenceTarget Resolve(std::string_view from,
                                     std::string_view as_written) const override;
 
-  const WorldPackage& At(std::string_view name) const;
-  bool IsFile(const std::string& name) const { return packages.contains(name); }
-  // Of its file, or its generator's.
-  uint32_t VersionOf(const std::string& name) const;
-  static std::string SourceBytes(const std::string& name, uint32_t version);
-  static std::vector<record::Generated> GeneratedBy(const std::string& name,
-                                                    const WorldPackage& package, uint32_t version);
-  static const record::Recipe& recipe();
-  static const Digest& recipe_digest();
-  static constexpr const char* kTrustDomain = "main";
-  // What a cook gives whose source, includes and inputs have these bytes.
-  static std::string Cooked(const WorldPackage& package, const std::string& platform,
-                            const std::string& source, const std::string& read);
-  // What a cook of these files gives.
-  using Versions = std::map<std::string, uint32_t>;
-  std::string Expected(const std::string& name, const std::string& platform,
-                       const Versions& versions, int depth = 0) const;
-  Versions versions() const;
-
-  std::map<std::string, WorldPackage, std::less<>> packages;
-  WorldPackage child;  // every generated package is like this
-  std::vector<std::string> selected;
-  std::vector<std::pair<std::string, std::string>>
-      conflicts;  // packages whose outputs want one path
+ private:
+  const World& world_;
+  const Files files_;
 };
 
 }  // namespace galley::simulation
