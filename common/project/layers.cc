@@ -82,6 +82,7 @@ const std::vector<KnownKey>& KnownKeys() {
       {"farm", "workers", kInteger, "0"},
       {"farm", "slots", kInteger, "1"},
       {"farm", "launcher", kString, "local"},
+      {"farm", "placement", kString, "cost"},
       {"farm", "listen", kString, ""},
       {"farm", "tls_ca", kString, ""},
       {"farm", "tls_cert", kString, ""},

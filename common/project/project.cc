@@ -15,6 +15,7 @@
 #include "common/project/rule_body.h"
 #include "common/project/value_reader.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace galley::project {
 namespace {
@@ -62,7 +63,11 @@ absl::Status Choice(const Layers& layers, const std::string& key,
   if (value == nullptr) return absl::OkStatus();
   const std::string& text = std::get<std::string>(value->value.data);
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return absl::OkStatus();
-  return WrongValue(*value, UnknownName("value of `" + key + "`", text, choices));
+  const std::string nearest = record::Nearest(text, choices);
+  return WrongValue(
+      *value,
+      fmt::format("unknown value of `{}` `{}`; known: {}{}", key, text, fmt::join(choices, ", "),
+                  nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest)));
 }
 
 absl::StatusOr<std::string> Folder(const Layers& layers, const std::string& key,
@@ -154,9 +159,11 @@ absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSecti
 absl::Status ReadFarm(const Layers& layers, FarmSection& farm) {
   RETURN_IF_ERROR(
       Choice(layers, "farm.launcher", {"command", "kubernetes", "local", "none", "slurm", "ssh"}));
+  RETURN_IF_ERROR(Choice(layers, "farm.placement", {"cost", "striped"}));
   ASSIGN_OR_RETURN(farm.workers, Number(layers, "farm.workers", farm.workers, 0, 4096));
   ASSIGN_OR_RETURN(farm.slots, Number(layers, "farm.slots", farm.slots, 1, 256));
   farm.launcher = Text(layers, "farm.launcher", farm.launcher);
+  farm.placement = Text(layers, "farm.placement", farm.placement);
   farm.listen = Text(layers, "farm.listen", farm.listen);
   return absl::OkStatus();
 }

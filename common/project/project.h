@@ -73,6 +73,7 @@ struct FarmSection {
   uint32_t workers = 0;  // 0: one for each core
   uint32_t slots = 1;
   std::string launcher = "local";
+  std::string placement = "cost";  // or "striped": how jobs are spread over workers
   std::string listen;
 };
 

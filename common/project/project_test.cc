@@ -120,6 +120,7 @@ workers = 0
 slots = 1
 launcher = "local"
 listen = "127.0.0.1:0"
+placement = "striped"
 )");
   ASSERT_TRUE(project.ok()) << project.status();
   EXPECT_EQ(project->name, "tower");
@@ -144,6 +145,7 @@ listen = "127.0.0.1:0"
   EXPECT_EQ(project->store.directory, JoinPath(dir_, ".galley/store"));
   EXPECT_EQ(project->store.size_bytes_max, 100ull << 30);
   EXPECT_EQ(project->state_directory(), JoinPath(dir_, ".galley/state"));
+  EXPECT_EQ(project->farm.placement, "striped");
 }
 
 TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
@@ -152,6 +154,7 @@ TEST_F(ProjectTest, DefaultsFillWhatIsNotSaid) {
   EXPECT_EQ(project->output_directory, JoinPath(dir_, ".galley/cooked"));
   EXPECT_EQ(project->store.keep_roots, 10u);
   EXPECT_EQ(project->farm.launcher, "local");
+  EXPECT_EQ(project->farm.placement, "cost");
   EXPECT_EQ(OriginOf(*project, "store.dir").source, "default");
 }
 
@@ -162,12 +165,15 @@ TEST_F(ProjectTest, LaterLayersWinAndAreNamed) {
   options_.environment = {{"HOME", dir_},
                           {"GALLEY_STORE_KEEP_ROOTS", "5"},
                           {"GALLEY_COOK_CULTURES", "en,de"},
+                          {"GALLEY_FARM_PLACEMENT", "striped"},
                           {"GALLEY_OTHER", "ignored"}};
   options_.overrides = {{"store.dir", "/over"}};
-  const auto project = LoadWith("[farm]\nworkers = 7\n");
+  const auto project = LoadWith("[farm]\nworkers = 7\nplacement = \"cost\"\n");
   ASSERT_TRUE(project.ok()) << project.status();
   EXPECT_EQ(project->farm.workers, 7u);
   EXPECT_EQ(OriginOf(*project, "farm.workers").source, "galley.toml:8");
+  EXPECT_EQ(project->farm.placement, "striped");
+  EXPECT_EQ(OriginOf(*project, "farm.placement").source, "GALLEY_FARM_PLACEMENT");
   EXPECT_EQ(project->farm.slots, 2u);
   EXPECT_THAT(OriginOf(*project, "farm.slots").source, HasSubstr("config.toml:3"));
   EXPECT_EQ(project->store.keep_roots, 5u);
@@ -197,6 +203,11 @@ TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
   EXPECT_THAT(Error("[farm]\nworkers = -1\n"),
               HasSubstr("galley.toml:8: `farm.workers` must lie in 0..4096"));
   EXPECT_THAT(Error("[farm]\nlauncher = \"locale\"\n"), HasSubstr("did you mean `local`?"));
+  EXPECT_THAT(Error("[farm]\nworkers = 1\nplacement = \"fastest\"\n"),
+              HasSubstr("galley.toml:9: unknown value of `farm.placement` `fastest`; known: cost, "
+                        "striped"));
+  EXPECT_THAT(Error("[farm]\nplacement = \"stripes\"\n"),
+              HasSubstr("known: cost, striped; did you mean `striped`?"));
   EXPECT_THAT(Error("[store]\nmax_size = \"lots\"\n"), HasSubstr("`lots` is no size"));
   EXPECT_THAT(Error("[store]\ndir = \"~/store\"\n"), HasSubstr("not expanded"));
   EXPECT_THAT(Error("[cook]\nmaps = [1]\n"), HasSubstr("galley.toml:8"));

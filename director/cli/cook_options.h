@@ -24,6 +24,7 @@ struct CookCommandOptions {
   bool no_soft_references = false;
   std::optional<uint32_t> workers;
   std::string launcher;
+  std::string placement;
   std::string out;
   bool no_stage = false;
   bool force = false;

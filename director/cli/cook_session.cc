@@ -94,6 +94,7 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
   std::map<std::string, std::string> overrides;
   if (!options_.out.empty()) overrides["output.dir"] = AbsolutePath(options_.out);
   if (options_.workers) overrides["farm.workers"] = fmt::format("{}", *options_.workers);
+  if (!options_.placement.empty()) overrides["farm.placement"] = options_.placement;
   if (options_.global.store.find("://") != std::string::npos) {
     return Stop{kUsage,
                 fmt::format("--store {}: remote stores are not supported yet; give a directory",
@@ -407,6 +408,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                                  .given_before = progress_.given};
   options.core.platform_count = static_cast<uint32_t>(project_->platforms.size());
   options.core.workers = workers;
+  if (project_->farm.placement == "striped")
+    options.core.policy = director::PlacementPolicy::kStriped;
   options.core.term = journal_->meta().term;
   options.core.resources.assign(project_->resources.begin(), project_->resources.end());
   options.look_up = {.trust_domain = project_->store.trust,

@@ -56,6 +56,8 @@ void AddCook(CLI::App& app, Action& action, CookCommandOptions& o, Action& refus
   cook->add_flag("--no-soft-references", o.no_soft_references, "Do not follow soft references");
   cook->add_option("--workers", o.workers, "Start exactly so many workers")
       ->check(CLI::Range(1u, 4096u));
+  cook->add_option("--placement", o.placement, "Which worker gets a job: cost or striped")
+      ->type_name("NAME");
   cook->add_option("--launcher", o.launcher, "Where workers come from: local (others: not yet)")
       ->type_name("NAME");
   cook->add_option("--out", o.out, "Where the sandboxes lie, instead of [output] dir");
