@@ -521,7 +521,6 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
   }
   if (outcome_) {
     summary_.counters = outcome_->counters;
-    summary_.bytes_read = outcome_->bytes_read;
     summary_.bytes_stored = outcome_->bytes_stored;
     summary_.bytes_deduplicated = outcome_->bytes_deduplicated;
     summary_.collections = outcome_->collections;

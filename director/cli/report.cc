@@ -108,7 +108,9 @@ nlohmann::json Summary::ToJson() const {
               {"restarts", collections.restarts},
               {"pauses", collections.pauses}}}}},
           {"bytes",
-           {{"read", bytes_read},
+           {{"read", c.bytes_read},
+            {"warm", c.bytes_warm},
+            {"saved", c.bytes_saved},
             {"stored", bytes_stored},
             {"deduplicated", bytes_deduplicated},
             {"fetched", 0}}},
@@ -244,6 +246,10 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
       "{} packages in the cook: {} cooked, {} cached, {} up to date, {} failed results ({:.2f} s)",
       c.in_cook, c.results_cooked, c.results_cached, c.results_up_to_date, c.results_failed,
       summary.total_s));
+  if (c.bytes_saved > 0)
+    Say(fmt::format("  loaded {}, {} of it warm, to save {}",
+                    HumanBytes(c.bytes_read + c.bytes_warm), HumanBytes(c.bytes_warm),
+                    HumanBytes(c.bytes_saved)));
   for (const auto& [platform, root] : summary.roots)
     Say(fmt::format("  {:<12} {}", platform, root));
   if (summary.roots.empty())

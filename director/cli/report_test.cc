@@ -34,12 +34,14 @@ Summary MakeSummary() {
   c.workers_lost = 32;
   c.executors_lost = 33;
   c.jobs_retried = 34;
+  c.bytes_read = 41;
+  c.bytes_warm = 44;
+  c.bytes_saved = 45;
   summary.total_s = 1.5;
   summary.scan_s = 0.25;
   summary.explore_s = 0.5;
   summary.cook_s = 0.75;
   summary.stage_s = 0.125;
-  summary.bytes_read = 41;
   summary.bytes_stored = 42;
   summary.bytes_deduplicated = 43;
   summary.collections = {.soft_limit = 61,
@@ -148,6 +150,19 @@ TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
   EXPECT_EQ(printed.out, "");
   EXPECT_EQ(printed.error, "error: /Game/x.png: no such file\n")
       << "errors are told even when quiet, and nothing else is";
+}
+
+TEST(ReportTest, WhatWasLoadedForWhatWasSavedIsALineWhereSomethingWas) {
+  Summary summary = MakeSummary();
+  summary.counters.bytes_read = 3 << 10;
+  summary.counters.bytes_warm = 1 << 10;
+  summary.counters.bytes_saved = 5 << 20;
+  const auto text_of = [&] {
+    return Capture(GlobalOptions{}, [&](Report& report) { report.Finish(summary, true); }).error;
+  };
+  EXPECT_THAT(text_of(), HasSubstr("\n  loaded 4.0 KiB, 1.0 KiB of it warm, to save 5.0 MiB\n"));
+  summary.counters.bytes_saved = 0;
+  EXPECT_THAT(text_of(), Not(HasSubstr("loaded")));
 }
 
 TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {

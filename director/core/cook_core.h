@@ -60,6 +60,8 @@ struct Counters {
   uint64_t backups_started = 0, backups_won = 0;
   uint64_t results_dropped = 0;  // a second time, or too late
   uint64_t workers_attached = 0;
+  // By all attempts, of each report once: what was retried, doubled or too late was moved as well.
+  uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;
 };
 
 class CookCore {

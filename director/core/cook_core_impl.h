@@ -50,6 +50,7 @@ struct Attempt {
   bool is_partial = false;  // others did some of it: `measured` is not of the whole
   bool is_loaded = false;
   bool is_earlier = false;  // of an earlier term, and not taken for a hand-over of this one
+  ReportId told_up_to = 0;  // of its reports, whose bytes are counted
 };
 
 // What one step appends, gathered so that each kind goes out as one batch.
@@ -142,6 +143,7 @@ struct CookCore::Impl {
   // cooking.cc: attempts and what workers report of them.
   void OnWorkerReported(const WorkerReported& event);
   void OnReport(WorkerId worker, const WorkerReport& report);
+  void CountBytes(Attempt& attempt, const WorkerReport& report);
   void NoteWorks(WorkerId worker);
   void NoteRead(PackageId reader, const std::vector<std::string>& read);
   bool OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);

@@ -52,11 +52,22 @@ void CookCore::Impl::OnWorkerReported(const WorkerReported& event) {
   }
 }
 
+// Once for each report: it comes again after a commit that failed, and from a process that comes
+// back when another had taken its place. An attempt's reports come in their order.
+void CookCore::Impl::CountBytes(Attempt& attempt, const WorkerReport& report) {
+  if (report.report <= attempt.told_up_to) return;
+  attempt.told_up_to = report.report;
+  counters.bytes_read += report.bytes.read;
+  counters.bytes_warm += report.bytes.warm;
+  counters.bytes_saved += report.bytes.saved;
+}
+
 void CookCore::Impl::OnReport(WorkerId worker, const WorkerReport& report) {
   const auto attempt = attempts.find(report.attempt);
   // From someone to whom this attempt was never given: refused.
   if (attempt == attempts.end() || attempt->second.worker != worker)
     return Acknowledge(worker, report.report);
+  CountBytes(attempt->second, report);
   struct Dispatcher {
     Impl& core;
     WorkerId worker;

@@ -121,10 +121,11 @@ bool CoreHarness::HasOpenJob(const std::string& name) const {
   });
 }
 
-ReportId CoreHarness::Report(const HarnessJob& job, decltype(WorkerReport::what) what) {
+ReportId CoreHarness::Report(const HarnessJob& job, decltype(WorkerReport::what) what,
+                             WorkerReport::Bytes bytes) {
   const ReportId number = reports_.size() + 1;
   const WorkerReported report{job.worker,
-                              {WorkerReport{number, job.start.attempt, std::move(what)}}};
+                              {WorkerReport{number, job.start.attempt, std::move(what), bytes}}};
   reports_.emplace(number, report);
   Send(report);
   return number;

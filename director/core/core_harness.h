@@ -79,7 +79,8 @@ class CoreHarness {
   ReportId Saved(const HarnessJob& job, PlatformIndex platform = 0, bool is_current = true);
   ReportId Failed(const std::string& name, WorkerReport::Fault fault,
                   const std::string& error = "why");
-  ReportId Report(const HarnessJob& job, decltype(WorkerReport::what) what);
+  ReportId Report(const HarnessJob& job, decltype(WorkerReport::what) what,
+                  WorkerReport::Bytes bytes = {});
   // The same report once more.
   void Resend(ReportId report);
   void ChangeProject(const std::string& project);

@@ -181,9 +181,16 @@ struct WorkerReport {
     std::string path;
   };
   struct Ended {};
+  // What the attempt moved since its report before.
+  struct Bytes {
+    uint64_t read = 0;   // cold: from disk or store
+    uint64_t warm = 0;   // that its executor still had
+    uint64_t saved = 0;  // outputs
+  };
   ReportId report = 0;
   AttemptId attempt = 0;
   std::variant<Loaded, Saved, Failed, Needs, Stale, Ended> what;
+  Bytes bytes = {};
 };
 
 struct WorkerReported {

@@ -105,7 +105,6 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   outcome.ended = *ended_;
   outcome.counters = core_->counters();
   outcome.roots = roots_;
-  outcome.bytes_read = reports_.counters().bytes_read;
   outcome.bytes_stored = bytes_stored_;
   outcome.bytes_deduplicated = bytes_deduplicated_;
   outcome.collections = SumOfCollections();

@@ -92,7 +92,6 @@ struct ShellOutcome {
   CookEnded ended;
   Counters counters;
   std::map<std::string, Digest> roots;  // platform name -> root published
-  uint64_t bytes_read = 0;
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
   Collections collections;

@@ -75,11 +75,6 @@ std::optional<store::BlobLocation> ReportReader::LocationOf(const Digest& digest
   return found->second;
 }
 
-ReportReader::Counters ReportReader::counters() const {
-  base::MutexLock lock(mutex_);
-  return counters_;
-}
-
 void ReportReader::Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
                             std::vector<std::pair<Digest, store::BlobLocation>>* list) {
   for (const v1::BlobWritten& blob : blobs) {
@@ -97,6 +92,8 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
       .report = wire.report(), .attempt = wire.attempt(), .what = WorkerReport::Ended{}};
   const std::shared_ptr<const AttemptInfo> info = Find(wire.attempt());
   if (info == nullptr) return report;  // of another term, or long over: acknowledged and dropped
+  report.bytes = {
+      .read = wire.bytes().read(), .warm = wire.bytes().warm(), .saved = wire.bytes().saved()};
   switch (wire.what_case()) {
     case v1::Report::kLoaded:
       ReadLoaded(worker_id, *info, wire.loaded(), report);
@@ -158,10 +155,6 @@ void ReportReader::ReadLoaded(const std::string& worker_id, const AttemptInfo& i
                       .slot = loaded.slot(),
                       .started_us = loaded.started_us(),
                       .duration_us = loaded.load_us()});
-  {
-    base::MutexLock lock(mutex_);
-    counters_.bytes_read += loaded.bytes_read();
-  }
   report.what = WorkerReport::Loaded{.platforms = platforms & info.platforms,
                                      .so_far = std::move(view),
                                      .load_time = absl::Microseconds(loaded.load_us())};

@@ -59,11 +59,6 @@ class ReportReader {
   // Where a blob lies that a worker reported and no commit has named yet.
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
 
-  struct Counters {
-    uint64_t bytes_read = 0;
-  };
-  Counters counters() const;
-
  private:
   std::shared_ptr<const AttemptInfo> Find(AttemptId attempt) const;
   void ReadLoaded(const std::string& worker_id, const AttemptInfo& info, const v1::Loaded& loaded,
@@ -84,7 +79,6 @@ class ReportReader {
   absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_
       GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<Digest, store::BlobLocation> locations_ GALLEY_GUARDED_BY(mutex_);
-  Counters counters_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::director

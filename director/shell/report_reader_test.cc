@@ -235,14 +235,25 @@ TEST_F(ReportReaderTest, ALoadTellsReferencesAndGeneratedPackages) {
   for (const uint32_t platform : {0u, 1u, 2u, 40u}) loaded->add_platforms(platform);
   loaded->set_details(record::EncodeDetails(
       {.references = {{"b.txt"}}, .generated = {{"_gen/x.txt", Digest::Of("x")}}}));
-  loaded->set_bytes_read(6);
   loaded->set_load_us(2);
   const auto read = ReadAs<WorkerReport::Loaded>(report);
   EXPECT_EQ(read.platforms, info_.platforms) << "no others than were handed over";
   EXPECT_EQ(read.so_far->references.front().path, "b.txt");
   EXPECT_EQ(read.so_far->generated.front().name, "_gen/x.txt");
   EXPECT_EQ(read.load_time, absl::Microseconds(2));
-  EXPECT_EQ(reader_->counters().bytes_read, 6u);
+}
+
+TEST_F(ReportReaderTest, WhatAnAttemptMovedIsToldUnlessItIsUnknown) {
+  v1::Report report = HonestSaved();
+  report.mutable_bytes()->set_read(1);
+  report.mutable_bytes()->set_warm(2);
+  report.mutable_bytes()->set_saved(3);
+  const WorkerReport read = reader_->Read("local-1", report);
+  EXPECT_EQ(read.bytes.read, 1u);
+  EXPECT_EQ(read.bytes.warm, 2u);
+  EXPECT_EQ(read.bytes.saved, 3u);
+  report.set_attempt(kAttempt + 1);
+  EXPECT_EQ(reader_->Read("local-1", report).bytes.read, 0u);
 }
 
 TEST_F(ReportReaderTest, WhereABlobLiesIsRemembered) {

@@ -426,6 +426,8 @@ class Cluster {
     CountResumed();
     const CookCore& core = director_->core();
     outcome_.counters = core.counters();
+    if (!options_.has_faults && outcome_.counters.bytes_read != director_->bytes_heard())
+      checks_.Break("safety: what a job read is not counted");
     for (const auto& [platform, tree] : director_->roots()) {
       outcome_.roots += "platform " + platform + "\n";
       for (const auto& [name, digest] : tree)

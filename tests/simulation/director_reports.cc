@@ -54,6 +54,8 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
   WorkerReported reported{.worker = id};
   for (const v1::Report& report : message.reports()) {
     reported.reports.push_back(Read(report));
+    if (heard_.emplace(report.attempt(), report.report()).second)
+      bytes_heard_ += reported.reports.back().bytes.read;
     if (report.has_ended()) progress_.over.push_back(report.attempt());
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&reported.reports.back().what)) {
       unjournaled_.insert(saved->result->id);
@@ -61,6 +63,8 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     }
   }
   Step(reported);
+  if (core_->counters().bytes_read > bytes_heard_)
+    deps_.checks.Break("safety: what a job read is counted twice");
 }
 
 void SimDirector::OnWorkerGone(WorkerId worker, const std::string& reason, bool never_started) {
@@ -75,6 +79,8 @@ WorkerReport SimDirector::Read(const v1::Report& wire) {
   const auto found = given_.find(wire.attempt());
   if (found == given_.end()) return report;
   const Given& given = found->second;
+  report.bytes = {
+      .read = wire.bytes().read(), .warm = wire.bytes().warm(), .saved = wire.bytes().saved()};
   if (wire.has_loaded()) {
     auto details = record::DecodeDetails(wire.loaded().details());
     auto view = std::make_shared<ResultView>();

@@ -94,6 +94,7 @@ class SimDirector {
   // It gave this attempt.
   bool Knows(director::AttemptId attempt) const { return given_.contains(attempt); }
   const director::CookCore& core() const { return *core_; }
+  uint64_t bytes_heard() const { return bytes_heard_; }
   SimStore& store() { return store_; }
   const std::map<std::string, std::map<std::string, Digest>>& roots() const { return roots_; }
   const director::ResultTable& results() const { return results_; }
@@ -213,6 +214,8 @@ class SimDirector {
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
   std::set<director::ResultId> accepted_;                                    // to be committed
   std::vector<director::Persist::Item> pending_commit_;
+  std::set<std::pair<uint64_t, uint64_t>> heard_;  // attempts, and the numbers of their reports
+  uint64_t bytes_heard_ = 0;                       // that these read
   std::set<director::ResultId> unjournaled_;
   int commits_running_ = 0;
   absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();

@@ -10,6 +10,8 @@ namespace galley::simulation {
 
 using director::PlatformIndex;
 
+constexpr absl::Duration kLoadTime = absl::Milliseconds(5);
+
 SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks callbacks)
     : options_(options),
       around_(around),
@@ -289,7 +291,8 @@ void SimWorker::Load(const RunPtr& run) {
   v1::Loaded& loaded = *report.mutable_loaded();
   for (const v1::Target& target : run->job.job().targets()) loaded.add_platforms(target.platform());
   loaded.set_details(record::EncodeDetails(details));
-  loaded.set_load_us(5'000);
+  loaded.set_load_us(absl::ToInt64Microseconds(kLoadTime));
+  report.mutable_bytes()->set_read(run->source.size());
   for (const record::Generated& one : details.generated)
     *loaded.add_blobs() = Store(World::GeneratedBytes(run->source, one.name));
   Tell(run, report);
@@ -378,12 +381,15 @@ void SimWorker::Save(const RunPtr& run) {
         *saved.add_blobs() = Store(World::GeneratedBytes(run->source, one.name));
     }
     result.provenance.worker = options_.id;
+    result.provenance.load_time = kLoadTime;
     wire::ToProto(Digest::Of(run->source), saved.mutable_source());
     const auto canonical = record::Canonical(std::move(observed));
     wire::ToProto(*canonical, saved.mutable_observed());
     saved.set_result(record::EncodeResult(result));
     saved.set_save_us(20'000);
   }
+  report.mutable_bytes()->set_read(read->size());
+  if (!saved.shared() && !package.is_verdict) report.mutable_bytes()->set_saved(text.size());
   saved.set_platform(platform);
   run->last_text = text;
   run->last_saved = saved;

@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<ActionInputs>> ActionInputs::Open(const std::stri
 
 absl::StatusOr<SourceContent> ActionInputs::Source() {
   ASSIGN_OR_RETURN(std::string bytes, ReadFile(JoinPath(root_, "source"), kInputBytesMax));
-  bytes_read_ += bytes.size();
+  bytes_loaded_.cold += bytes.size();
   const Digest digest = Digest::Of(bytes);
   return SourceContent{.bytes = MakeBlob(std::move(bytes)), .digest = digest};
 }
@@ -57,7 +57,7 @@ absl::StatusOr<SourceContent> ActionInputs::Source() {
 absl::StatusOr<Blob> ActionInputs::ReadVerified(const std::string& host_path,
                                                 std::string_view value) {
   ASSIGN_OR_RETURN(std::string bytes, ReadFile(host_path, kInputBytesMax));
-  bytes_read_ += bytes.size();
+  bytes_loaded_.cold += bytes.size();
   if (const Digest digest = Digest::Of(bytes); digest.ToString() != value) {
     return absl::FailedPreconditionError(
         fmt::format("{} is {}, observed was {}", host_path, digest.ToString(), value));

@@ -32,7 +32,7 @@ class ActionInputs final : public InputProvider {
     return absl::OkStatus();
   }
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
-  uint64_t bytes_read() const override { return bytes_read_; }
+  BytesLoaded bytes_loaded() const override { return bytes_loaded_; }
 
  private:
   ActionInputs(std::string root, record::Recipe recipe, std::vector<record::Observed> observed);
@@ -43,7 +43,7 @@ class ActionInputs final : public InputProvider {
   record::Recipe recipe_;
   std::vector<record::Observed> observed_;  // canonical
   Scratch scratch_;
-  uint64_t bytes_read_ = 0;
+  BytesLoaded bytes_loaded_;
 };
 
 }  // namespace galley::worker

@@ -76,14 +76,20 @@ class SocketSink final : public JobSink {
  public:
   explicit SocketSink(int socket) : socket_(socket) {}
 
+  // Of the job that reports from now on.
+  void set_meter(ByteMeter* meter) { meter_ = meter; }
+
   absl::Status Loaded(const LoadReport& report) override {
     std::vector<Blob> blobs;
-    const v1::FromExecutor message = LoadedMessage(report, blobs);
+    v1::FromExecutor message = LoadedMessage(report, blobs);
+    meter_->TellIn(message);
     return Send(message, std::move(blobs));
   }
   absl::Status Saved(const SaveReport& report) override {
     std::vector<Blob> blobs;
-    const v1::FromExecutor message = SavedMessage(report, PeakIfRaised(), blobs);
+    v1::FromExecutor message = SavedMessage(report, PeakIfRaised(), blobs);
+    meter_->Count(report);
+    meter_->TellIn(message);
     if (!report.is_last) return Send(message, std::move(blobs));
     Keep(message, std::move(blobs));  // goes with the job's end
     return absl::OkStatus();
@@ -118,6 +124,7 @@ class SocketSink final : public JobSink {
   }
 
   int socket_;
+  ByteMeter* meter_ = nullptr;
   uint64_t peak_bytes_ = 0;
   std::vector<Kept> kept_;
 };
@@ -201,25 +208,27 @@ class Executor {
   }
 
   absl::Status RunAndTell(const v1::ExecutorJob& job) {
-    const JobEnd end = RunOne(job);
+    const v1::FromExecutor end = RunOne(job);
     TrimIfLarge();  // before the next job is measured
-    return sink_.Send(EndMessage(end), {});
+    return sink_.Send(end, {});
   }
 
-  JobEnd RunOne(const v1::ExecutorJob& message) {
+  static v1::FromExecutor EndedBy(std::string error) {
+    return EndMessage(
+        Trouble{.cause = TroubleCause::kInfrastructure, .error = std::move(error), .log = ""});
+  }
+
+  // Returns the message that ends the job.
+  v1::FromExecutor RunOne(const v1::ExecutorJob& message) {
     const absl::StatusOr<Opened*> opened = OpenSnapshot(message.snapshot_file());
     if (!opened.ok()) {
-      return Trouble{.cause = TroubleCause::kInfrastructure,
-                     .error = fmt::format("the snapshot's table cannot be read: {}",
-                                          MessageOf(opened.status())),
-                     .log = ""};
+      return EndedBy(
+          fmt::format("the snapshot's table cannot be read: {}", MessageOf(opened.status())));
     }
     absl::StatusOr<JobSpec> spec = SpecOf(message.job(), clock_.Monotonic());
     absl::StatusOr<SnapshotInputsOptions> options = InputsOf(message.job());
     for (const absl::Status& status : {spec.status(), options.status()}) {
-      if (!status.ok())
-        return Trouble{
-            .cause = TroubleCause::kInfrastructure, .error = MessageOf(status), .log = ""};
+      if (!status.ok()) return EndedBy(MessageOf(status));
     }
     options->snapshot = (*opened)->snapshot.get();
     options->view = (*opened)->view.get();
@@ -235,7 +244,12 @@ class Executor {
     options->warm_files = &warm_files_;
     LimitMemory(spec->memory_bytes_max);
     SnapshotInputs inputs(*std::move(options));
-    return RunJob(*spec, inputs, cookers_, clock_, sink_);
+    ByteMeter meter(inputs);
+    sink_.set_meter(&meter);
+    v1::FromExecutor end = EndMessage(RunJob(*spec, inputs, cookers_, clock_, sink_));
+    meter.TellIn(end);
+    sink_.set_meter(nullptr);
+    return end;
   }
 
   int socket_;

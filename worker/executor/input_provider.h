@@ -34,6 +34,12 @@ struct SourceContent {
   Digest digest;
 };
 
+// What a job was given to read so far. A look that RecordingContext answers itself is none.
+struct BytesLoaded {
+  uint64_t cold = 0;  // from disk or store
+  uint64_t warm = 0;  // from WarmFiles
+};
+
 // Why an attempt must end without a result.
 struct NeedsPackage {
   std::string package;  // absolute virtual path
@@ -62,7 +68,7 @@ class InputProvider {
       const std::map<record::Observation, std::string>& observed) = 0;
   // An empty folder, removed with the provider.
   virtual absl::StatusOr<std::string> ScratchDirectory() = 0;
-  virtual uint64_t bytes_read() const = 0;
+  virtual BytesLoaded bytes_loaded() const = 0;
 };
 
 }  // namespace galley::worker

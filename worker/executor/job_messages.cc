@@ -73,7 +73,6 @@ v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<Blob>& blob
   for (const Blob& blob : report.generated) loaded.add_blobs(Put(blob, blobs));
   loaded.set_started_us(absl::ToUnixMicros(report.started));
   loaded.set_load_us(absl::ToInt64Microseconds(report.load_time));
-  loaded.set_bytes_read(report.bytes_read);
   return message;
 }
 
@@ -119,6 +118,18 @@ v1::FromExecutor EndMessage(const JobEnd& end) {
     message.mutable_done();
   }
   return message;
+}
+
+void ByteMeter::Count(const SaveReport& report) {
+  for (const CookedFile& file : report.outputs) saved_ += file.bytes->size();
+}
+
+void ByteMeter::TellIn(v1::FromExecutor& message) {
+  const BytesLoaded before = std::exchange(told_, inputs_.bytes_loaded());
+  v1::JobBytes& bytes = *message.mutable_bytes();
+  bytes.set_read(told_.cold - before.cold);
+  bytes.set_warm(told_.warm - before.warm);
+  bytes.set_saved(std::exchange(saved_, 0));
 }
 
 }  // namespace galley::worker

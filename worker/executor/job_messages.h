@@ -25,4 +25,19 @@ v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_byt
                               std::vector<Blob>& blobs);
 v1::FromExecutor EndMessage(const JobEnd& end);
 
+// Tells what a job moved, each byte in one message of it.
+class ByteMeter {
+ public:
+  // `inputs`: outlive it.
+  explicit ByteMeter(const InputProvider& inputs) : inputs_(inputs) {}
+  void Count(const SaveReport& report);
+  // What was not told yet.
+  void TellIn(v1::FromExecutor& message);
+
+ private:
+  const InputProvider& inputs_;
+  BytesLoaded told_;
+  uint64_t saved_ = 0;  // not told
+};
+
 }  // namespace galley::worker

@@ -166,8 +166,7 @@ class Job {
                               .details = warm_.gathered.Details(),
                               .generated = GeneratedBytes(warm_.gathered),
                               .started = wall,
-                              .load_time = warm_.load_time,
-                              .bytes_read = provider_.bytes_read()}));
+                              .load_time = warm_.load_time}));
   }
 
   std::optional<JobEnd> Cook(Cooker& cooker, const JobTarget& target) {

@@ -40,7 +40,6 @@ struct LoadReport {
   std::vector<Blob> generated;  // sources, in the order of details.generated
   absl::Time started;
   absl::Duration load_time;
-  uint64_t bytes_read = 0;
 };
 
 struct SaveReport {

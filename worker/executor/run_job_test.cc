@@ -176,10 +176,13 @@ TEST_F(RunJobTest, AWarmFileIsReadOnceAndIsWhatTheSnapshotSays) {
     options.warm_files = &warm;
     SnapshotInputs inputs(std::move(options));
     RunJob({.targets = {{.platform = 0, .recipe = RecipeOf()}}}, inputs, cookers_, clock_, kept_);
-    return inputs.bytes_read();
+    return inputs.bytes_loaded();
   };
-  const uint64_t cold = cook();
-  EXPECT_EQ(cook() + 6, cold);
+  const BytesLoaded first = cook();
+  const BytesLoaded second = cook();
+  EXPECT_EQ(first.warm, 0u);
+  EXPECT_EQ(second.warm, 6u);
+  EXPECT_EQ(second.cold + 6, first.cold);
   Write("/Game/inc.txt", "afterwards");
   cook();
   ASSERT_EQ(kept_.saves.size(), 3u);
@@ -187,6 +190,74 @@ TEST_F(RunJobTest, AWarmFileIsReadOnceAndIsWhatTheSnapshotSays) {
   Scan();
   cook();
   EXPECT_EQ(*kept_.saves[3].outputs[0].bytes, "afterwards");
+}
+
+TEST_F(RunJobTest, ACookedInputThatIsWarmIsNotReadFromTheStore) {
+  Write("/Game/p.script", "cooked /Game/b.png .ktx2\nout .t\n");
+  Scan();
+  WarmFiles warm;
+  warm.set_bytes_max(1 << 10);
+  warm.Keep(Digest::Of("pixels"), MakeBlob("pixels"));
+  SnapshotInputsOptions options = Inputs("/Game/p.script");
+  options.cooked[{"/Game/b.png", 0}][".ktx2"] = Digest::Of("pixels");
+  options.warm_files = &warm;
+  SnapshotInputs inputs(std::move(options));
+  RunJob({.targets = {{.platform = 0, .recipe = RecipeOf()}}}, inputs, cookers_, clock_, kept_);
+  EXPECT_EQ(*kept_.saves.at(0).outputs.at(0).bytes, "pixels");
+  EXPECT_EQ(inputs.bytes_loaded().warm, 6u);
+}
+
+// Two loads and two cooks, for what the platforms see differs.
+TEST_F(RunJobTest, TheMessagesOfAJobTellEachByteThatItMovedOnce) {
+  Write("/Game/inc.txt", "123456");
+  const std::string script = "read inc.txt\nplatform texture\n--\nread inc.txt\nout .t\n";
+  Write("/Game/p.script", script);
+  Scan();
+  WarmFiles warm;
+  warm.set_bytes_max(1 << 10);
+  SnapshotInputsOptions options = Inputs("/Game/p.script");
+  options.warm_files = &warm;
+  SnapshotInputs inputs(std::move(options));
+
+  struct Metered final : public JobSink {
+    explicit Metered(const InputProvider& inputs) : meter(inputs) {}
+    absl::Status Loaded(const LoadReport& report) override {
+      std::vector<Blob> blobs;
+      messages.push_back(LoadedMessage(report, blobs));
+      meter.TellIn(messages.back());
+      return absl::OkStatus();
+    }
+    absl::Status Saved(const SaveReport& report) override {
+      std::vector<Blob> blobs;
+      messages.push_back(SavedMessage(report, 0, blobs));
+      meter.Count(report);
+      meter.TellIn(messages.back());
+      for (const CookedFile& file : report.outputs) saved += file.bytes->size();
+      return absl::OkStatus();
+    }
+    ByteMeter meter;
+    std::vector<v1::FromExecutor> messages;
+    uint64_t saved = 0;
+  } sink(inputs);
+  JobSpec spec;
+  for (const uint32_t platform : {0u, 1u, 2u})
+    spec.targets.push_back({.platform = platform, .recipe = RecipeOf()});
+  sink.messages.push_back(EndMessage(RunJob(spec, inputs, cookers_, clock_, sink)));
+  sink.meter.TellIn(sink.messages.back());
+
+  ASSERT_EQ(sink.messages.size(), 5u) << "loaded and saved, twice, and done";
+  uint64_t read = 0, warm_bytes = 0, saved = 0;
+  for (const v1::FromExecutor& message : sink.messages) {
+    read += message.bytes().read();
+    warm_bytes += message.bytes().warm();
+    saved += message.bytes().saved();
+  }
+  EXPECT_EQ(read, script.size() + 6);
+  EXPECT_EQ(sink.messages[0].bytes().read(), read) << "nothing is cold afterwards";
+  EXPECT_EQ(warm_bytes, 3 * 6u);
+  EXPECT_GT(saved, 0u);
+  EXPECT_EQ(saved, sink.saved);
+  EXPECT_EQ(sink.messages[4].bytes().ByteSizeLong(), 0u);
 }
 
 TEST_F(RunJobTest, AFileThatChangedSinceTheSnapshotEndsWithStale) {

@@ -64,7 +64,7 @@ absl::StatusOr<SourceContent> SnapshotInputs::Source() {
   if (content.status().code() == absl::StatusCode::kNotFound)
     return InterruptedBy(StaleFile{options_.package});
   if (!content.ok()) return FromSnapshot(content.status(), options_.package);
-  bytes_read_ += content->bytes->size();
+  bytes_loaded_.cold += content->bytes->size();
   source_ = content->digest;
   return SourceContent{.bytes = std::move(content->bytes), .digest = content->digest};
 }
@@ -158,15 +158,14 @@ absl::StatusOr<Look> SnapshotInputs::File(const std::string& path, Want want) {
     return ValueOnly(digest->ToString());
   }
   RETURN_IF_ERROR(CheckSize(path));
-  const std::optional<Digest> known = options_.snapshot->KnownDigest(path);
-  if (known.has_value() && options_.warm_files != nullptr) {
-    if (Blob warm = options_.warm_files->Find(*known))
+  if (const std::optional<Digest> known = options_.snapshot->KnownDigest(path)) {
+    if (Blob warm = FindWarm(*known))
       return Look{.value = known->ToString(), .bytes = std::move(warm), .host_path = ""};
   }
   auto content = options_.snapshot->Read(path, options_.read_bytes_max);
   if (!content.ok()) return FromSnapshot(content.status(), path);
-  bytes_read_ += content->bytes->size();
-  if (options_.warm_files != nullptr) options_.warm_files->Keep(content->digest, content->bytes);
+  bytes_loaded_.cold += content->bytes->size();
+  KeepWarm(content->digest, content->bytes);
   return Look{
       .value = content->digest.ToString(), .bytes = std::move(content->bytes), .host_path = ""};
 }
@@ -190,7 +189,10 @@ absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const st
   if (output == given->second.end()) return ValueOnly(record::kAbsent);
   Look look = ValueOnly(output->second.ToString());
   if (want == Want::kBytes) {
+    look.bytes = FindWarm(output->second);
+    if (look.bytes != nullptr) return look;
     ASSIGN_OR_RETURN(look.bytes, ReadBlob(output->second));
+    KeepWarm(output->second, look.bytes);
   }
   return look;
 }
@@ -216,6 +218,18 @@ absl::StatusOr<Look> SnapshotInputs::Tool(const std::string& path) {
   return Look{.value = digest->ToString(), .bytes = nullptr, .host_path = host_path};
 }
 
+// nullptr: not there.
+Blob SnapshotInputs::FindWarm(const Digest& digest) {
+  if (options_.warm_files == nullptr) return nullptr;
+  Blob bytes = options_.warm_files->Find(digest);
+  if (bytes != nullptr) bytes_loaded_.warm += bytes->size();
+  return bytes;
+}
+
+void SnapshotInputs::KeepWarm(const Digest& digest, const Blob& bytes) {
+  if (options_.warm_files != nullptr) options_.warm_files->Keep(digest, bytes);
+}
+
 absl::StatusOr<Blob> SnapshotInputs::ReadBlob(const Digest& digest) {
   if (digest.size_bytes() == 0) return MakeBlob("");
   const auto location = options_.blobs.find(digest);
@@ -229,7 +243,7 @@ absl::StatusOr<Blob> SnapshotInputs::ReadBlob(const Digest& digest) {
     return absl::UnavailableError(
         fmt::format("blob {} cannot be read: {}", digest.ToString(), MessageOf(bytes.status())));
   }
-  bytes_read_ += (*bytes)->size();
+  bytes_loaded_.cold += (*bytes)->size();
   return bytes;
 }
 

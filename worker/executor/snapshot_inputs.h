@@ -41,7 +41,7 @@ struct SnapshotInputsOptions {
   std::string project_root;
   std::string scratch_directory;
   ToolDigests* tools = nullptr;
-  WarmFiles* warm_files = nullptr;  // none: every file is read
+  WarmFiles* warm_files = nullptr;  // none: all is read
   MountView* view = nullptr;        // of this snapshot
   uint64_t read_bytes_max = UINT64_MAX;
 };
@@ -56,7 +56,7 @@ class SnapshotInputs final : public InputProvider {
   absl::Status ShowMounts(const std::string& directory) override;
   absl::Status CheckUnchanged(const std::map<record::Observation, std::string>& observed) override;
   absl::StatusOr<std::string> ScratchDirectory() override { return scratch_.Directory(); }
-  uint64_t bytes_read() const override { return bytes_read_; }
+  BytesLoaded bytes_loaded() const override { return bytes_loaded_; }
 
  private:
   absl::StatusOr<Look> File(const std::string& path, Want want);
@@ -66,6 +66,8 @@ class SnapshotInputs final : public InputProvider {
                               uint32_t platform, Want want);
   absl::StatusOr<Look> Platform(uint32_t platform, const std::string& parameter) const;
   absl::StatusOr<Look> Tool(const std::string& path);
+  Blob FindWarm(const Digest& digest);
+  void KeepWarm(const Digest& digest, const Blob& bytes);
   absl::StatusOr<Blob> ReadBlob(const Digest& digest);
   absl::Status CheckSource();
   absl::Status CheckSize(const std::string& path) const;
@@ -74,7 +76,7 @@ class SnapshotInputs final : public InputProvider {
   SnapshotInputsOptions options_;
   Scratch scratch_;
   std::optional<Digest> source_;  // what Source gave
-  uint64_t bytes_read_ = 0;
+  BytesLoaded bytes_loaded_;
 };
 
 }  // namespace galley::worker

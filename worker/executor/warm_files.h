@@ -1,5 +1,5 @@
-// WarmFiles: bytes of files that jobs read lately, so that a thousand shaders read and hash a
-// shared include once.
+// WarmFiles: bytes of files and cooked inputs that jobs read lately, so that a thousand shaders
+// read and hash a shared include once.
 //
 // Known by content: whoever asks names the digest that the snapshot says, so what is kept cannot be
 // stale. Least recently used goes first. Invariant: bytes() <= the limit; a file of more than a

@@ -187,12 +187,14 @@ void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) 
   }
   std::erase(slots_[event.slot], event.attempt);
   if (report.has_failed()) {
-    ReportFailed(event.attempt, report.failed());
+    ReportFailed(event.attempt, report.failed(), report.bytes());
   } else if (!report.has_ended()) {
     AddReport(event.attempt, report);
   } else if (!attempt.platforms_left.empty() && !attempt.is_cancelled) {
-    ReportFailed(event.attempt, FailedWith(v1::Failed::CAUSE_UNKNOWN,
-                                           "the executor ended the job before all was done"));
+    ReportFailed(
+        event.attempt,
+        FailedWith(v1::Failed::CAUSE_UNKNOWN, "the executor ended the job before all was done"),
+        report.bytes());
   }
   End(event.attempt);
 }
@@ -383,13 +385,14 @@ void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
 }
 
 // Names the platforms that are left.
-void SessionCore::ReportFailed(uint64_t attempt, v1::Failed failed) {
+void SessionCore::ReportFailed(uint64_t attempt, v1::Failed failed, const v1::JobBytes& bytes) {
   std::set<uint32_t>& left = attempts_.at(attempt).platforms_left;
   failed.clear_platforms();
   for (const uint32_t platform : left) failed.add_platforms(platform);
   left.clear();
   v1::Report report;
   *report.mutable_failed() = std::move(failed);
+  if (bytes.ByteSizeLong() > 0) *report.mutable_bytes() = bytes;
   AddReport(attempt, std::move(report));
 }
 

@@ -196,7 +196,7 @@ class SessionCore {
   std::optional<uint32_t> SlotFor(uint64_t attempt) const;
   int64_t ExpectedUs(uint64_t attempt) const;
   void StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects);
-  void ReportFailed(uint64_t attempt, v1::Failed failed);
+  void ReportFailed(uint64_t attempt, v1::Failed failed, const v1::JobBytes& bytes = {});
   void End(uint64_t attempt);
   void AddReport(uint64_t attempt, v1::Report report);
   uint64_t Check() const;

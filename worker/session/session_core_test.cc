@@ -454,6 +454,24 @@ TEST_F(SessionCoreTest, StaleEndsTheAttempt) {
   EXPECT_THAT(TakeReports(), ElementsAre("1:stale@1", "2:ended@1"));
 }
 
+TEST_F(SessionCoreTest, WhatAJobMovedIsToldWithWhatItSaidItIn) {
+  Attach();
+  Give({JobOf(1), JobOf(2), JobOf(3)});
+  v1::Report report;
+  report.mutable_needs()->set_package("/Game/b.png");
+  report.mutable_bytes()->set_read(7);
+  Step(SlotReported{.slot = 0, .attempt = 1, .report = report});
+  report.mutable_failed()->set_cause(v1::Failed::TIMEOUT);
+  report.mutable_bytes()->set_read(9);
+  Step(SlotReported{.slot = 1, .attempt = 2, .report = report});
+  Step(SlotLost{.slot = 0, .attempt = 3, .cause = v1::Failed::CRASHED});
+  std::vector<uint64_t> read;
+  for (const v1::FromWorker& message : sent_) {
+    for (const v1::Report& one : message.reports()) read.push_back(one.bytes().read());
+  }
+  EXPECT_THAT(read, ElementsAre(7, 0, 9, 0, 0, 0)) << "each followed by its end";
+}
+
 TEST_F(SessionCoreTest, AVerdictDoesNotEndTheJob) {
   Attach();
   Give({JobOf(1, {0, 1})});

@@ -320,6 +320,11 @@ TEST_F(SessionProcessTest, APackageIsCookedOnceForTwoEqualPlatformsAndItsBytesLi
     ASSERT_TRUE(reports[2].has_saved());
     EXPECT_TRUE(reports[2].saved().shared());
     EXPECT_EQ(reports[2].saved().platform(), 1u);
+    EXPECT_EQ(reports[0].bytes().read(), size);
+    EXPECT_EQ(reports[1].bytes().saved(), size) << "once for both";
+    EXPECT_EQ(reports[1].bytes().read() + reports[2].bytes().ByteSizeLong() +
+                  reports[3].bytes().ByteSizeLong(),
+              0u);
     const auto result = record::DecodeResult(reports[1].saved().result());
     ASSERT_TRUE(result.ok()) << result.status();
     ASSERT_EQ(result->outputs.size(), 1u);
@@ -331,6 +336,43 @@ TEST_F(SessionProcessTest, APackageIsCookedOnceForTwoEqualPlatformsAndItsBytesLi
     ASSERT_TRUE(bytes.ok()) << bytes.status();
     EXPECT_EQ((*bytes)->size(), size);
   }
+}
+
+TEST_F(SessionProcessTest, ACookedInputIsReadFromTheStoreOnceAndIsWarmForTheNextJob) {
+  StartSession();
+  const std::vector<v1::Report> made = Run(JobOf(1, "/Game/readme.txt"));
+  const auto job_of = [&](uint64_t attempt) {
+    v1::Job job = CommandOf(attempt, "cat {cooked:/Game/other.txt} > {output:.o}");
+    job.mutable_targets(0)->set_recipe(record::EncodeRecipe(
+        {.cooker = "command",
+         .identity = "1",
+         .extension = "txt",
+         .settings = R"({"argv":["cp","{cooked:/Game/other.txt}","{output:.o}"],)"
+                     R"("cooked_inputs":["/Game/other.txt"],"depfile":"","env":{},)"
+                     R"("outputs":[".o"]})"}));
+    v1::CookedInput& input = *job.add_cooked();
+    input.set_package("/Game/other.txt");
+    v1::CookedOutput& output = *input.add_outputs();
+    *output.mutable_digest() = made[1].saved().blobs(0).digest();
+    *job.add_blobs() = made[1].saved().blobs(0);
+    return job;
+  };
+  const auto sum = [](const std::vector<v1::Report>& reports) {
+    v1::JobBytes total;
+    for (const v1::Report& report : reports) {
+      total.set_read(total.read() + report.bytes().read());
+      total.set_warm(total.warm() + report.bytes().warm());
+      total.set_saved(total.saved() + report.bytes().saved());
+    }
+    return total;
+  };
+  const v1::JobBytes first = sum(Run(job_of(2)));
+  const v1::JobBytes second = sum(Run(job_of(3)));
+  EXPECT_EQ(first.read(), 5u + 5u) << "the source, and the cooked input";
+  EXPECT_EQ(first.saved(), 5u);
+  EXPECT_EQ(second.read(), 5u);
+  EXPECT_EQ(second.warm(), first.warm() + 5u);
+  EXPECT_EQ(second.saved(), 5u);
 }
 
 TEST_F(SessionProcessTest, AHangingExecutorIsKilledReplacedAndItsJobNamed) {

@@ -94,14 +94,11 @@ v1::Report LoadedReport(const v1::ExecutorLoaded& loaded, std::span<const wire::
   AddBlobs(blobs, one);
   one.set_started_us(loaded.started_us());
   one.set_load_us(loaded.load_us());
-  one.set_bytes_read(loaded.bytes_read());
   one.set_slot(teller.slot);
   return report;
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message,
+absl::StatusOr<std::vector<v1::Report>> ToReports(const v1::FromExecutor& message,
                                                   std::span<const wire::BlobAt> blobs,
                                                   const Teller& teller) {
   std::vector<v1::Report> reports(1);
@@ -132,6 +129,17 @@ absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& messag
       break;
   }
   return absl::InvalidArgumentError("an empty message");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::Report>> ReportsOf(const v1::FromExecutor& message,
+                                                  std::span<const wire::BlobAt> blobs,
+                                                  const Teller& teller) {
+  absl::StatusOr<std::vector<v1::Report>> reports = ToReports(message, blobs, teller);
+  // One of them: what serves several platforms was read and made once.
+  if (reports.ok() && message.has_bytes()) *reports->front().mutable_bytes() = message.bytes();
+  return reports;
 }
 
 }  // namespace galley::worker
