@@ -105,6 +105,7 @@ struct CookCore::Impl {
   LookUp::Item QuestionFor(PackageId package);
   bool IsOutdated(PackageId package, uint64_t generation) const;
   void OnLookedUp(const LookedUp& event);
+  void NoteLastRead(PackageId package, const std::vector<uint64_t>& read);
   void OnHit(PackageId package, PlatformIndex platform, const LookedUp::Hit& hit);
   void OnNeedsCooked(PackageId package, PlatformIndex platform, const LookedUp::NeedsCooked& needs);
 
@@ -218,7 +219,8 @@ struct CookCore::Impl {
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
   std::vector<WorkerView> Lightest(PackageId package) const;
   std::vector<WorkerView> FromItsPlace(PackageId package) const;
-  WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker) const;
+  // `warm`: the share of what it reads that is warm there.
+  WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker, double warm) const;
   // What it is known to read beside its source.
   std::vector<uint64_t> InputsOf(PackageId package) const;
   absl::Duration LoadTimeOf(PackageId package) const;

@@ -103,7 +103,10 @@ struct LookedUp {
     // Of its last cook for this platform; zero: not known.
     absl::Duration last_load, last_save;
     uint64_t last_memory_bytes = 0;  // at its peak
+    // Files that it read beside its source: ids of their paths, sorted, at most kLastReadMax.
+    std::vector<uint64_t> last_read = {};
   };
+  static constexpr size_t kLastReadMax = 16;
   // An observation set holds cooked inputs whose results the shell was not given.
   struct NeedsCooked {
     std::vector<std::string> packages;  // absolute virtual paths

@@ -1,5 +1,6 @@
 // Look-ups in the action cache: questions in batches, and their answers.
 #include <algorithm>
+#include <iterator>
 
 #include "common/base/sabotage.h"
 #include "director/core/cook_core_impl.h"
@@ -65,6 +66,7 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
         core.packages[id].slots[platform].last_save = miss.last_save;
         uint64_t& memory_last = core.packages[id].work->memory_last;
         memory_last = std::max(memory_last, miss.last_memory_bytes);
+        core.NoteLastRead(id, miss.last_read);
         core.lifecycle.SetPhase(id, platform, Phase::kToCook);
         core.packages[id].cost = core.CostOf(id);
       }
@@ -78,6 +80,16 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
     std::visit(Answer{*this, item.package, item.platform}, item.outcome);
     Advance(item.package);
   }
+}
+
+// The least ids of all: packages that read many of the same files are known by the same of them.
+void CookCore::Impl::NoteLastRead(PackageId id, const std::vector<uint64_t>& read) {
+  RareVector<uint64_t>& known = packages[id].work->last_read;
+  if (read.empty()) return;
+  std::vector<uint64_t> all;
+  std::set_union(known.begin(), known.end(), read.begin(), read.end(), std::back_inserter(all));
+  if (all.size() > LookedUp::kLastReadMax) all.resize(LookedUp::kLastReadMax);
+  known = std::move(all);
 }
 
 void CookCore::Impl::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit& hit) {

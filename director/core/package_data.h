@@ -66,6 +66,7 @@ struct Work {
   uint32_t backups = 0;                          // so far
   uint64_t memory_last = 0;                      // peak in the last cook; 0: unknown
   uint64_t memory_max = 0;                       // what its rule allows; 0: says nothing
+  RareVector<uint64_t> last_read;                // LookedUp::Miss, of all platforms together
   uint32_t needs = 0;                            // waits for cooked inputs so far
   absl::Time asked, ready, handed;  // entered the works; was to be cooked; last hand-over
   uint32_t attempts = 0;            // hand-overs

@@ -35,39 +35,46 @@ bool CookCore::Impl::MayTake(PackageId package, WorkerId id, const Worker& worke
          worker.hand.HasMemoryFor(MemoryOf(package), worker.memory_bytes);
 }
 
-WorkerView CookCore::Impl::ViewOf(PackageId package, WorkerId id, const Worker& worker) const {
+WorkerView CookCore::Impl::ViewOf(PackageId package, WorkerId id, const Worker& worker,
+                                  double warm) const {
   // A job more counts even where nothing is expected of it.
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.size()));
   return {.worker = id,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
-          .saved = warmth.ShareAt(id, InputsOf(package)) * LoadTimeOf(package),
+          .saved = warm * LoadTimeOf(package),
           .is_large_enough = worker.memory_bytes == 0 || MemoryOf(package) <= worker.memory_bytes};
 }
 
 std::vector<WorkerView> CookCore::Impl::Lightest(PackageId package) const {
+  const std::vector<Warmth::Holder> holders = warmth.Holders(InputsOf(package));
+  const auto warm_at = [&](WorkerId id) {
+    const auto found = std::find_if(holders.begin(), holders.end(),
+                                    [&](const Warmth::Holder& one) { return one.worker == id; });
+    return found == holders.end() ? 0 : found->share;
+  };
   std::vector<WorkerView> views;
   size_t looked_at = 0;
   for (const Workers::Load& load : workers.with_room()) {
     if (views.size() == kLightestMax || ++looked_at > kLookedAtMax) break;
     const Worker& worker = *workers.Find(load.worker);
     if (MayTake(package, load.worker, worker))
-      views.push_back(ViewOf(package, load.worker, worker));
+      views.push_back(ViewOf(package, load.worker, worker, warm_at(load.worker)));
   }
-  for (const WorkerId id : warmth.Holders(InputsOf(package))) {
-    const auto is_it = [&](const WorkerView& view) { return view.worker == id; };
+  for (const auto& [id, share] : holders) {
+    const auto is_it = [id = id](const WorkerView& view) { return view.worker == id; };
     if (views.size() == kWorkersShownMax) break;
     const Worker* worker = workers.Find(id);
     if (worker == nullptr || worker->presence != Worker::Presence::kAttached ||
         std::any_of(views.begin(), views.end(), is_it) || !workers.HasRoom(*worker) ||
         !MayTake(package, id, *worker))
       continue;
-    views.push_back(ViewOf(package, id, *worker));
+    views.push_back(ViewOf(package, id, *worker, share));
   }
   return views;
 }
 
-// Cooked inputs, the list of its generator, and what packages of one folder and cooker have in
-// common: includes, tables, the cooker's own state.
+// Files that the last cook read, cooked inputs, the list of its generator, and what packages of one
+// folder and cooker have in common: includes, tables, the cooker's own state.
 std::vector<uint64_t> CookCore::Impl::InputsOf(PackageId id) const {
   const PackageData& package = packages[id];
   const std::string_view folder =
@@ -79,6 +86,8 @@ std::vector<uint64_t> CookCore::Impl::InputsOf(PackageId id) const {
     if (inputs.size() > kCookedInputsMax) break;
     inputs.push_back(input.value());
   }
+  if (package.work != nullptr)
+    inputs.insert(inputs.end(), package.work->last_read.begin(), package.work->last_read.end());
   return inputs;
 }
 
@@ -99,7 +108,7 @@ std::vector<WorkerView> CookCore::Impl::FromItsPlace(PackageId package) const {
     const WorkerId id = ring[(place + i) % ring.size()];
     const Worker& worker = *workers.Find(id);
     if (workers.HasRoom(worker) && MayTake(package, id, worker))
-      return {ViewOf(package, id, worker)};
+      return {ViewOf(package, id, worker, 0)};
   }
   return {};
 }
@@ -126,7 +135,7 @@ WorkerId CookCore::Impl::PlaceElsewhere(PackageId package) const {
     const Worker& worker = *workers.Find(id);
     const bool was_here = blame.HasFailedOn(package, id);
     if (was_here && !workers.HasRoom(worker)) continue;
-    const Order order(was_here, !workers.IsUsable(worker), ViewOf(package, id, worker).load, id);
+    const Order order(was_here, !workers.IsUsable(worker), ViewOf(package, id, worker, 0).load, id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;

@@ -33,29 +33,23 @@ void Warmth::Forget(WorkerId worker) {
   inputs_.erase(known);
 }
 
-std::vector<WorkerId> Warmth::Holders(std::span<const uint64_t> inputs) const {
-  std::vector<WorkerId> found;
+std::vector<Warmth::Holder> Warmth::Holders(std::span<const uint64_t> inputs) const {
+  std::vector<WorkerId> found;  // once for each input
   for (const uint64_t input : inputs) {
     const auto holders = holders_.find(input);
-    if (holders == holders_.end()) continue;
-    for (const WorkerId worker : holders->second) {
-      if (std::find(found.begin(), found.end(), worker) == found.end()) found.push_back(worker);
-    }
+    if (holders != holders_.end())
+      found.insert(found.end(), holders->second.begin(), holders->second.end());
   }
-  return found;
-}
-
-bool Warmth::IsHeld(WorkerId worker, uint64_t input) const {
-  const auto holders = holders_.find(input);
-  return holders != holders_.end() &&
-         std::find(holders->second.begin(), holders->second.end(), worker) != holders->second.end();
-}
-
-double Warmth::ShareAt(WorkerId worker, std::span<const uint64_t> inputs) const {
-  if (inputs.empty()) return 0;
-  const auto warm = std::count_if(inputs.begin(), inputs.end(),
-                                  [&](uint64_t input) { return IsHeld(worker, input); });
-  return static_cast<double>(warm) / static_cast<double>(inputs.size());
+  std::sort(found.begin(), found.end());
+  std::vector<Holder> all;
+  for (auto at = found.begin(); at != found.end();) {
+    const auto end = std::upper_bound(at, found.end(), *at);
+    all.push_back({*at, static_cast<double>(end - at) / static_cast<double>(inputs.size())});
+    at = end;
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Holder& a, const Holder& b) { return a.share > b.share; });
+  return all;
 }
 
 }  // namespace galley::director

@@ -1,8 +1,9 @@
 // Warmth: which inputs are warm at which worker: those of the jobs that it was given last.
 //
 // An input is any 64-bit id of something that jobs have in common. Bounded: a worker is remembered
-// for kInputsMax inputs, the oldest is forgotten first; an input for kHoldersMax workers. Cost: a
-// hundred comparisons for each input.   Threads: none; owned by CookCore.
+// for kInputsMax inputs, the oldest is forgotten first; an input for kHoldersMax workers. Cost: one
+// look-up for each input, and in Note as many comparisons as the bounds say.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +18,21 @@ namespace galley::director {
 
 class Warmth {
  public:
-  static constexpr size_t kInputsMax = 64;
+  static constexpr size_t kInputsMax = 128;
   static constexpr size_t kHoldersMax = 8;
 
   // The worker reads these now.
   void Note(WorkerId worker, std::span<const uint64_t> inputs);
   void Forget(WorkerId worker);
-  // Where some of them are warm: each once, in the order found.
-  std::vector<WorkerId> Holders(std::span<const uint64_t> inputs) const;
-  // How much of them is warm there: 0 .. 1.
-  double ShareAt(WorkerId worker, std::span<const uint64_t> inputs) const;
+  struct Holder {
+    WorkerId worker;
+    double share = 0;  // of the inputs, warm there: up to 1
+    bool operator==(const Holder&) const = default;
+  };
+  // Where some of `inputs`, each named once, are warm: the most first, then by id.
+  std::vector<Holder> Holders(std::span<const uint64_t> inputs) const;
 
  private:
-  bool IsHeld(WorkerId worker, uint64_t input) const;
   void Unhold(WorkerId worker, uint64_t input);
 
   absl::flat_hash_map<WorkerId, std::vector<uint64_t>> inputs_;   // the newest last

@@ -11,27 +11,30 @@ namespace galley::director {
 namespace {
 
 using Inputs = std::vector<uint64_t>;
+using Holders = std::vector<Warmth::Holder>;
 
 TEST(WarmthTest, WhoReadAnInputHoldsIt) {
   Warmth warmth;
   warmth.Note(WorkerId(3), Inputs{1, 2});
   warmth.Note(WorkerId(4), Inputs{2});
-  EXPECT_EQ(warmth.Holders(Inputs{1, 2, 9}), std::vector<WorkerId>({WorkerId(3), WorkerId(4)}));
-  EXPECT_EQ(warmth.ShareAt(WorkerId(4), Inputs{1, 2}), 0.5);
+  EXPECT_EQ(warmth.Holders(Inputs{1, 2, 8, 9}), Holders({{WorkerId(3), 0.5}, {WorkerId(4), 0.25}}));
+  warmth.Note(WorkerId(4), Inputs{8, 9});
+  EXPECT_EQ(warmth.Holders(Inputs{1, 2, 8, 9}), Holders({{WorkerId(4), 0.75}, {WorkerId(3), 0.5}}));
   warmth.Forget(WorkerId(3));
-  EXPECT_EQ(warmth.Holders(Inputs{1, 2}), std::vector<WorkerId>({WorkerId(4)}));
+  EXPECT_EQ(warmth.Holders(Inputs{1, 2}), Holders({{WorkerId(4), 0.5}}));
 }
 
 TEST(WarmthTest, TheOldestInputsAndHoldersAreForgotten) {
   Warmth warmth;
   for (uint64_t input = 0; input <= Warmth::kInputsMax; ++input)
     warmth.Note(WorkerId(0), Inputs{input});
-  EXPECT_EQ(warmth.ShareAt(WorkerId(0), Inputs{0}), 0);
-  EXPECT_EQ(warmth.ShareAt(WorkerId(0), Inputs{1}), 1);
+  EXPECT_EQ(warmth.Holders(Inputs{0}), Holders());
+  EXPECT_EQ(warmth.Holders(Inputs{1}), Holders({{WorkerId(0), 1}}));
   for (uint32_t worker = 0; worker <= Warmth::kHoldersMax; ++worker)
     warmth.Note(WorkerId(worker), Inputs{7});
-  EXPECT_EQ(warmth.Holders(Inputs{7}).size(), Warmth::kHoldersMax);
-  EXPECT_EQ(warmth.ShareAt(WorkerId(0), Inputs{7}), 0);
+  const Holders holders = warmth.Holders(Inputs{7});
+  EXPECT_EQ(holders.size(), Warmth::kHoldersMax);
+  EXPECT_EQ(holders.front().worker, WorkerId(1)) << "0 was the first";
 }
 
 TEST(WarmthTest, PackagesOfAFolderGoToTheWorkerThatHasItWarmWhileTheLoadsAreNear) {
@@ -57,6 +60,70 @@ TEST(WarmthTest, PackagesOfAFolderGoToTheWorkerThatHasItWarmWhileTheLoadsAreNear
     EXPECT_EQ(shell.JobOf("/a/" + number).worker, shell.JobOf("/a/1").worker);
     EXPECT_EQ(shell.JobOf("/b/" + number).worker, shell.JobOf("/b/1").worker);
   }
+}
+
+// Shaders of one folder and of several, which read one of two includes in the last cook.
+TEST(WarmthTest, PackagesThatReadTheSameFilesGoToTheWorkerThatHasThemWarm) {
+  const std::vector<std::pair<std::string, Inputs>> shaders = {
+      {"/a/1", {71}}, {"/b/1", {82, 83}}, {"/c/2", {71}},     {"/d/2", {82, 83}},
+      {"/d/3", {71}}, {"/e/3", {82, 83}}, {"/e/4", {71, 90}}, {"/a/4", {80, 82, 83}}};
+  CookOptions options;
+  options.workers = 2;
+  std::string project;
+  std::vector<std::string> names;
+  for (const auto& [name, read] : shaders) names.push_back(name);
+  for (const std::string& name : names) project += name + "\n";
+  CoreHarness shell(project, options);
+  shell.slots = 8;
+  shell.hold_look_ups = true;
+  shell.Request(names);
+  for (const auto& [name, read] : shaders) {
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (item.package != shell.Id(name)) continue;
+      shell.Send(LookedUp{{{item.package, 0, item.generation,
+                            LookedUp::Miss{.last_load = absl::Milliseconds(90),
+                                           .last_save = absl::Milliseconds(10),
+                                           .last_read = read}}}});
+    }
+  }
+  const WorkerId first = shell.JobOf("/a/1").worker, second = shell.JobOf("/b/1").worker;
+  EXPECT_NE(first, second);
+  for (const std::string name : {"/c/2", "/d/3", "/e/4"})
+    EXPECT_EQ(shell.JobOf(name).worker, first) << name;
+  for (const std::string name : {"/d/2", "/e/3", "/a/4"})
+    EXPECT_EQ(shell.JobOf(name).worker, second) << name;
+}
+
+TEST(WarmthTest, WhatPlatformsReadCountsTogether) {
+  CookOptions options;
+  options.workers = 2;
+  options.platform_count = 2;
+  Inputs many(LookedUp::kLastReadMax);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = 1000 + i;
+  const std::vector<std::string> names = {"/a/1", "/b/1", "/c/2", "/d/2"};
+  CoreHarness shell("/a/1\n/b/1\n/c/2\n/d/2\n", options);
+  shell.slots = 8;
+  shell.hold_look_ups = true;
+  shell.Request(names);
+  const auto miss = [&](const std::string& name, const Inputs& first, const Inputs& second) {
+    const auto with = [](const Inputs& read) {
+      return LookedUp::Miss{.last_load = absl::Milliseconds(90),
+                            .last_save = absl::Milliseconds(10),
+                            .last_read = read};
+    };
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (item.package != shell.Id(name)) continue;
+      shell.Send(LookedUp{{{item.package, 0, item.generation, with(first)},
+                           {item.package, 1, item.generation, with(second)}}});
+    }
+  };
+  miss("/a/1", {1}, {2});
+  miss("/b/1", {3}, many);
+  miss("/c/2", {}, {3});
+  miss("/d/2", {2}, {});
+  EXPECT_NE(shell.JobOf("/a/1").worker, shell.JobOf("/b/1").worker);
+  EXPECT_EQ(shell.JobOf("/c/2").worker, shell.JobOf("/b/1").worker);
+  EXPECT_EQ(shell.JobOf("/d/2").worker, shell.JobOf("/a/1").worker);
 }
 
 }  // namespace

@@ -3,8 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/content/name.h"
+
 namespace galley::director {
 namespace {
+
+// The same in every process.
+uint64_t HashOf(std::string_view name) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return hash;
+}
 
 bool IsOutsideTheDifference(record::ObservationKind kind) {
   switch (kind) {
@@ -64,6 +73,34 @@ JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& qu
   stored->is_in_journal = true;
   stored->is_published = record.published_key == record.action_key;
   return stored;
+}
+
+LookedUp::Miss MissOf(std::string_view package, const PlatformRecord* record) {
+  LookedUp::Miss miss;
+  if (record == nullptr) return miss;
+  miss.last_read = FilesRead(package, record->observed);
+  if (record->last_cook.source != "cooked") return miss;
+  miss.last_load = record->last_cook.load_time;
+  miss.last_save = record->last_cook.save_time;
+  if (const auto result = record::DecodeResult(record->result); result.ok())
+    miss.last_memory_bytes = result->provenance.memory_peak_bytes;
+  return miss;
+}
+
+std::vector<uint64_t> FilesRead(std::string_view package,
+                                const std::vector<record::Observed>& observed) {
+  std::vector<uint64_t> ids;
+  for (const record::Observed& seen : observed) {
+    if (seen.what.kind != record::ObservationKind::kFile || seen.value == record::kAbsent ||
+        seen.value == record::kFolder)
+      continue;
+    if (const auto path = content::ResolveAsked(package, seen.what.subject); path.ok())
+      ids.push_back(HashOf(*path));
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  if (ids.size() > LookedUp::kLastReadMax) ids.resize(LookedUp::kLastReadMax);
+  return ids;
 }
 
 }  // namespace galley::director

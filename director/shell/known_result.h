@@ -1,5 +1,6 @@
 // AskJournal: whether what the journal knows of a package and platform is its result today, without
-// any look-up. The simulation asks as the shell does.
+// any look-up. MissOf: what is known of the last cook where nothing is. The simulation asks as the
+// shell does.
 //
 // Files are not looked at: the difference of snapshots covers them, it has marked the record
 // untrusted where one meets it. What it does not cover is compared: recipe, a generated source,
@@ -10,7 +11,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/record/observation.h"
@@ -36,5 +39,11 @@ struct JournalQuestion {
 using JournalAnswer =
     std::variant<std::monostate, LookedUp::NeedsCooked, std::shared_ptr<StoredResult>>;
 JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& question);
+
+// Platforms that the run of another served cost nothing. `record`: may be null.
+LookedUp::Miss MissOf(std::string_view package, const PlatformRecord* record);
+// For LookedUp::Miss: which files a cook that saw this read.
+std::vector<uint64_t> FilesRead(std::string_view package,
+                                const std::vector<record::Observed>& observed);
 
 }  // namespace galley::director

@@ -17,23 +17,15 @@ const CookedOutputs& CookedFor(const LookUpItem& item, PlatformIndex platform) {
   return platform < item.cooked.size() ? item.cooked[platform] : none;
 }
 
-std::optional<Digest> PublishedKey(const std::optional<PackageRecord>& record,
-                                   const std::string& platform) {
-  if (!record) return std::nullopt;
+const PlatformRecord* RecordOf(const std::optional<PackageRecord>& record,
+                               const std::string& platform) {
+  if (!record) return nullptr;
   const auto found = record->platforms.find(platform);
-  return found == record->platforms.end() ? std::nullopt : found->second.published_key;
+  return found == record->platforms.end() ? nullptr : &found->second;
 }
 
-// Platforms that the run of another served cost nothing.
-LookedUp::Miss MissOf(const std::optional<PackageRecord>& record, const std::string& platform) {
-  if (!record) return {};
-  const auto found = record->platforms.find(platform);
-  if (found == record->platforms.end() || found->second.last_cook.source != "cooked") return {};
-  const LastCook& last = found->second.last_cook;
-  LookedUp::Miss miss{.last_load = last.load_time, .last_save = last.save_time};
-  if (const auto result = record::DecodeResult(found->second.result); result.ok())
-    miss.last_memory_bytes = result->provenance.memory_peak_bytes;
-  return miss;
+std::optional<Digest> PublishedKey(const PlatformRecord* record) {
+  return record == nullptr ? std::nullopt : record->published_key;
 }
 
 }  // namespace
@@ -123,7 +115,8 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
           continue;
         }
       }
-      const LookedUp::Miss miss = MissOf(record, world->project->platforms[platform].name);
+      const PlatformRecord* known = RecordOf(record, world->project->platforms[platform].name);
+      const LookedUp::Miss miss = MissOf(item.name, known);
       if (!source) {
         source = item.generated_source ? absl::StatusOr<Digest>(*item.generated_source)
                                        : world->snapshot->DigestOf(item.name);
@@ -147,7 +140,7 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
             .source = **source,
             .weak_key = record::WeakKey(**source, (*item.recipes)[platform].digest, domain),
             .trust_domain = domain,
-            .published_key = PublishedKey(record, world->project->platforms[platform].name),
+            .published_key = PublishedKey(known),
             .has_failed_before =
                 record && record->failures.contains(world->project->platforms[platform].name),
             .miss = miss});
@@ -223,10 +216,13 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
                        .generation = item.generation,
                        .outcome = questions[i].miss};
     std::vector<std::string> needs;
+    std::vector<uint64_t> read;  // by the newest set
     bool answered = false;
     for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform;
          ++i) {
       Question& question = questions[i];
+      if (read.empty() && !question.candidates.empty())
+        read = FilesRead(item.name, question.candidates.front().observed);
       needs.insert(needs.end(), question.needs.begin(), question.needs.end());
       const Question::Candidate* chosen = nullptr;
       bool alarm = false;
@@ -277,6 +273,9 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
       needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
       one.outcome = LookedUp::NeedsCooked{std::move(needs)};
     }
+    // Of a package that this project's journal does not know.
+    if (auto* miss = std::get_if<LookedUp::Miss>(&one.outcome); miss && miss->last_read.empty())
+      miss->last_read = std::move(read);
     answer.items.push_back(std::move(one));
   }
 }

@@ -1,7 +1,11 @@
 #include "director/shell/lookup.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "common/record/action.h"
 #include "common/record/recipe.h"
+#include "director/shell/known_result.h"
 #include "director/shell/shell_test_world.h"
 
 namespace galley::director {
@@ -102,6 +106,7 @@ class LookUpTest : public ShellTest {
     if (const auto* miss = std::get_if<LookedUp::Miss>(&one.outcome)) {
       last_cost_ = miss->last_load + miss->last_save;
       last_memory_bytes_ = miss->last_memory_bytes;
+      last_read_ = miss->last_read;
       return "miss";
     }
     if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome))
@@ -127,6 +132,7 @@ class LookUpTest : public ShellTest {
   StoredResultPtr last_;
   absl::Duration last_cost_;
   uint64_t last_memory_bytes_ = 0;
+  std::vector<uint64_t> last_read_;
   std::vector<std::string> alarms_;
 };
 
@@ -180,6 +186,53 @@ TEST_F(LookUpTest, AMissTellsWhatTheLastCookTook) {
   PutIntoJournal({.observed = {Texture("=other")}, .result = {}, .last_cook = served});
   EXPECT_EQ(LookUpPackage(), "miss");
   EXPECT_EQ(last_cost_, absl::ZeroDuration());
+}
+
+TEST_F(LookUpTest, AMissTellsWhichFilesTheLastCookRead) {
+  const auto file = [](std::string_view path, std::string_view value) {
+    return Observed{{ObservationKind::kFile, std::string(path), ""}, std::string(value)};
+  };
+  const std::string some = Digest::Of("some").ToString();
+  const std::vector<uint64_t> ids =
+      FilesRead("/Game/x/b.txt", {file("../inc.txt", some), file("/Game/y.txt", some)});
+  ASSERT_EQ(ids.size(), 2u);
+  PutIntoJournal({.observed = *record::Canonical({file("/Game/y.txt", some),
+                                                  file("inc.txt", some),
+                                                  file("none.txt", "absent"),
+                                                  file("/Game/sub", "folder"),
+                                                  {{ObservationKind::kExists, "q.txt", ""}, "file"},
+                                                  Texture("=other")}),
+                  .result = {}});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_EQ(last_read_, ids) << "as resolved, whoever asked";
+}
+
+// The journal is of this project; observation sets come with a shared store.
+TEST_F(LookUpTest, AMissThatTheJournalDoesNotKnowTellsTheFilesOfTheNewestSet) {
+  const auto file = [](std::string_view path, std::string_view bytes) {
+    return Observed{{ObservationKind::kFile, std::string(path), ""}, Digest::Of(bytes).ToString()};
+  };
+  Write("content/newer.txt", "newer");
+  world_.Set(MakeWorld());
+  PutIntoCache({.observed = {file("inc.txt", "older")}, .result = {}});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_EQ(last_read_, FilesRead(kPackage, {file("/Game/inc.txt", "")}));
+  PutIntoCache({.observed = {file("newer.txt", "older")}, .result = {}});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_EQ(last_read_, FilesRead(kPackage, {file("/Game/newer.txt", "")}));
+}
+
+TEST_F(LookUpTest, OfManyFilesThoseOfTheLeastIdsAreTold) {
+  std::vector<Observed> all;
+  const std::string some = Digest::Of("some").ToString();
+  for (int i = 0; i < 40; ++i)
+    all.push_back({{ObservationKind::kFile, "/Game/i" + std::to_string(i), ""}, some});
+  const std::vector<uint64_t> most = FilesRead(kPackage, {all.begin() + 1, all.end()});
+  const std::vector<uint64_t> ids = FilesRead(kPackage, all);
+  ASSERT_EQ(ids.size(), LookedUp::kLastReadMax);
+  std::vector<uint64_t> both;
+  std::set_intersection(ids.begin(), ids.end(), most.begin(), most.end(), std::back_inserter(both));
+  EXPECT_GE(both.size(), LookedUp::kLastReadMax - 1) << "alike packages are known alike";
 }
 
 TEST_F(LookUpTest, AFileThatChangedSelectsTheResultMadeWithIt) {

@@ -50,15 +50,19 @@ std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot,
   }
 }
 
-std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item, uint32_t platform,
-                                                       const std::string& platform_name,
-                                                       const Inputs& inputs) {
-  const std::string& name = core_->NameOf(item.package);
+std::optional<PlatformRecord> SimDirector::RecordOf(const std::string& name,
+                                                    const std::string& platform_name) {
   const auto package = journal_.Find(name);
   if (!package.ok() || !package->has_value()) return std::nullopt;
   const auto found = (*package)->platforms.find(platform_name);
-  if (found == (*package)->platforms.end()) return std::nullopt;
-  const PlatformRecord& record = found->second;
+  return found == (*package)->platforms.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item, uint32_t platform,
+                                                       const std::string& platform_name,
+                                                       const Inputs& inputs,
+                                                       const PlatformRecord& record) {
+  const std::string& name = core_->NameOf(item.package);
   JournalAnswer known = AskJournal(
       record,
       {.package = name,
@@ -86,10 +90,15 @@ std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item,
 LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platform,
                                       const std::string& platform_name) {
   const Inputs inputs = InputsOf(item.package, item.cooked);
-  if (auto known = FromJournal(item, platform, platform_name, inputs)) return *std::move(known);
+  const std::string& name = core_->NameOf(item.package);
+  const std::optional<PlatformRecord> record = RecordOf(name, platform_name);
+  if (record) {
+    if (auto known = FromJournal(item, platform, platform_name, inputs, *record))
+      return *std::move(known);
+  }
+  LookedUp::Miss miss = MissOf(name, record ? &*record : nullptr);
   LookedUp::Item answer{item.package, static_cast<PlatformIndex>(platform), item.generation,
                         LookedUp::Miss{}};
-  const std::string& name = core_->NameOf(item.package);
   if (!inputs.generated_source && !snapshot_->files.contains(name)) {
     answer.outcome = LookedUp::Error{"it is no package any more"};
     return answer;
@@ -108,6 +117,7 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
       observed.push_back({what, value.value_or("")});
     }
     if (!needs.packages.empty()) continue;
+    if (miss.last_read.empty()) miss.last_read = FilesRead(name, observed);
     const Digest key = *record::ActionKey({.recipe = World::recipe(),
                                            .source = source,
                                            .observed = observed,
@@ -134,6 +144,7 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
     answer.outcome = LookedUp::Hit{results_.Add(std::move(stored)), false};
     return answer;
   }
+  answer.outcome = std::move(miss);
   if (!needs.packages.empty()) answer.outcome = needs;
   return answer;
 }

@@ -147,6 +147,10 @@ void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerRe
     stored->blobs.emplace_back(*wire::FromProto(blob.digest()), location);
     locations_[stored->blobs.back().first] = location;
   }
+  LastCook& last = stored->last_cook;
+  last.source = saved.shared() ? "cached" : "cooked";
+  last.load_time = stored->result.provenance.load_time;
+  last.save_time = absl::Microseconds(saved.save_us());
   const Inputs inputs{.cooked = given.cooked, .generated_source = given.generated_source};
   bool is_current = stored->source == SourceOf(*snapshot_, given.name, inputs);
   for (const record::Observed& one : stored->observed) {

@@ -147,10 +147,13 @@ class SimDirector {
 
   director::LookedUp::Item LookUpOne(const director::LookUp::Item& item, uint32_t platform,
                                      const std::string& platform_name);
+  std::optional<director::PlatformRecord> RecordOf(const std::string& name,
+                                                   const std::string& platform_name);
   std::optional<director::LookedUp::Item> FromJournal(const director::LookUp::Item& item,
                                                       uint32_t platform,
                                                       const std::string& platform_name,
-                                                      const Inputs& inputs);
+                                                      const Inputs& inputs,
+                                                      const director::PlatformRecord& record);
   Inputs InputsOf(director::PackageId package,
                   const std::vector<director::CookedResult>& cooked) const;
   // nullopt: `needs` names a package whose result is not known.
