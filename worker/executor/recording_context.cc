@@ -14,8 +14,10 @@ namespace {
 using record::Observation;
 using record::ObservationKind;
 
-constexpr size_t kKeptContentBytesMax =
-    1 << 20;  // contents up to this size are kept for a second look
+// Contents up to this size are kept for a second look, all together not more than the second:
+// a job's memory is its cooker's to use.
+constexpr size_t kKeptContentBytesMax = 1 << 20;
+constexpr size_t kKeptBytesMax = 16 << 20;
 
 std::vector<std::string> SplitLines(std::string_view text) {
   std::vector<std::string> lines;
@@ -87,7 +89,9 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
     return Remember(absl::UnavailableError(
         fmt::format("{} changed while the job ran", what.ToString())));  // tried again
   }
-  if (look->bytes == nullptr || look->bytes->size() <= kKeptContentBytesMax) {
+  const size_t bytes = look->bytes == nullptr ? 0 : look->bytes->size();
+  if (bytes <= kKeptContentBytesMax && kept_bytes_ + bytes <= kKeptBytesMax) {
+    kept_bytes_ += bytes;
     looks_[std::move(what)] = *look;
   }
   return look;

@@ -108,6 +108,7 @@ class RecordingContext final : public CookContext {
   ContextOptions options_;
   Gathered gathered_;
   std::map<record::Observation, Look> looks_;  // asked in this context, for small contents
+  size_t kept_bytes_ = 0;                      // of their contents
   absl::Status trouble_;
 };
 

@@ -207,6 +207,38 @@ TEST_F(RunJobTest, ACookedInputThatIsWarmIsNotReadFromTheStore) {
   EXPECT_EQ(inputs.bytes_loaded().warm, 6u);
 }
 
+// What a job holds of what it read, beside what its cooker does.
+TEST_F(RunJobTest, OfContentsThatWereReadSoManyAreKeptForASecondLook) {
+  constexpr uint64_t kSize = 1 << 20;
+  std::string script;
+  for (int i = 0; i < 18; ++i) {
+    Write("/Game/" + std::to_string(i), std::string(kSize, 'x'));
+    script += "read " + std::to_string(i) + "\n";
+  }
+  script += "read 0\nread 17\nout .t\n";
+  Write("/Game/p.script", script);
+  Scan();
+  SnapshotInputs inputs(Inputs("/Game/p.script"));
+  RunJob({.targets = {{.platform = 0, .recipe = RecipeOf()}}}, inputs, cookers_, clock_, kept_);
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_EQ(kept_.saves[0].outputs.at(0).bytes->size(), 20 * kSize);
+  EXPECT_EQ(inputs.bytes_loaded().cold, script.size() + 19 * kSize) << "0 was kept, 17 was not";
+}
+
+TEST_F(RunJobTest, ASourceAndALargeFileGoWithTheirJob) {
+  Write("/Game/large.bin", std::string(300, 'x'));
+  Write("/Game/p.script", "read large.bin\nout .t\n" + std::string(200, '\n'));
+  Scan();
+  WarmFiles warm;
+  warm.set_bytes_max(1 << 10);
+  SnapshotInputsOptions options = Inputs("/Game/p.script");
+  options.warm_files = &warm;
+  SnapshotInputs inputs(std::move(options));
+  RunJob({.targets = {{.platform = 0, .recipe = RecipeOf()}}}, inputs, cookers_, clock_, kept_);
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_EQ(warm.bytes(), 0u);
+}
+
 // Two loads and two cooks, for what the platforms see differs.
 TEST_F(RunJobTest, TheMessagesOfAJobTellEachByteThatItMovedOnce) {
   Write("/Game/inc.txt", "123456");
