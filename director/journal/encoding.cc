@@ -1,6 +1,7 @@
 #include "director/journal/encoding.h"
 
-#include <functional>
+#include <concepts>
+#include <optional>
 #include <utility>
 
 #include "common/base/status_macros.h"
@@ -38,23 +39,83 @@ absl::Status ReadFields(std::string_view bytes, std::string_view what, const Tak
   return absl::OkStatus();
 }
 
-bool TakeText(const Field& field, std::string& text) {
+// Take*: false means a field of another type, or a number that is too large.
+
+absl::StatusOr<bool> Take(const Field& field, std::string& text) {
   if (field.type != Type::kBytes) return false;
   text.assign(field.bytes);
   return true;
 }
 
-template <typename Integer>
-bool TakeNumber(const Field& field, Integer& number) {
+template <std::integral Integer>
+absl::StatusOr<bool> Take(const Field& field, Integer& number) {
   if (field.type != Type::kVarint || !std::in_range<Integer>(field.value)) return false;
   number = static_cast<Integer>(field.value);
   return true;
 }
 
-absl::StatusOr<bool> TakeDigest(const Field& field, Digest& digest) {
+absl::StatusOr<bool> Take(const Field& field, bool& flag) {
+  flag = field.value != 0;
+  return field.type == Type::kVarint;
+}
+
+absl::StatusOr<bool> Take(const Field& field, absl::Time& time) {
+  time = absl::FromUnixNanos(static_cast<int64_t>(field.value));
+  return field.type == Type::kVarint;
+}
+
+absl::StatusOr<bool> Take(const Field& field, absl::Duration& duration) {
+  duration = DurationOf(field.value);
+  return field.type == Type::kVarint;
+}
+
+absl::StatusOr<bool> Take(const Field& field, Digest& digest) {
   if (field.type != Type::kBytes) return false;
   ASSIGN_OR_RETURN(digest, DecodeDigest(field.bytes));
   return true;
+}
+
+absl::StatusOr<bool> Take(const Field& field, std::optional<Digest>& digest) {
+  return Take(field, digest.emplace());
+}
+
+absl::StatusOr<bool> Take(const Field& field, std::vector<std::string>& texts) {
+  return Take(field, texts.emplace_back());
+}
+
+// A message of its own, which `decode` reads.
+template <typename Message>
+struct Decoded {
+  absl::StatusOr<Message> (*decode)(std::string_view bytes);
+  Message* message;
+};
+template <typename Message>
+absl::StatusOr<bool> Take(const Field& field, const Decoded<Message>& decoded) {
+  if (field.type != Type::kBytes) return false;
+  ASSIGN_OR_RETURN(*decoded.message, decoded.decode(field.bytes));
+  return true;
+}
+
+// Repeated.
+template <typename Message>
+struct DecodedEach {
+  absl::StatusOr<Message> (*decode)(std::string_view bytes);
+  std::vector<Message>* messages;
+};
+template <typename Message>
+absl::StatusOr<bool> Take(const Field& field, const DecodedEach<Message>& each) {
+  return Take(field, Decoded<Message>{each.decode, &each.messages->emplace_back()});
+}
+
+// Fields 1, 2, ... go to the targets in their order.
+template <typename... Targets>
+absl::Status ReadInto(std::string_view bytes, std::string_view what, Targets&&... targets) {
+  return ReadFields(bytes, what, [&](const Field& field) {
+    absl::StatusOr<bool> is_taken = false;
+    uint32_t number = 0;
+    ((field.number == ++number ? void(is_taken = Take(field, targets)) : void()), ...);
+    return is_taken;
+  });
 }
 
 std::string EncodeChanged(const ChangedObservation& changed) {
@@ -68,18 +129,7 @@ std::string EncodeChanged(const ChangedObservation& changed) {
 absl::StatusOr<ChangedObservation> DecodeChanged(std::string_view bytes) {
   ChangedObservation changed;
   RETURN_IF_ERROR(
-      ReadFields(bytes, "a changed observation", [&](const Field& field) -> absl::StatusOr<bool> {
-        switch (field.number) {
-          case 1:
-            return TakeText(field, changed.what);
-          case 2:
-            return TakeText(field, changed.before);
-          case 3:
-            return TakeText(field, changed.after);
-          default:
-            return false;
-        }
-      }));
+      ReadInto(bytes, "a changed observation", changed.what, changed.before, changed.after));
   return changed;
 }
 
@@ -104,119 +154,30 @@ std::string EncodeLastCook(const LastCook& cook) {
 
 absl::StatusOr<LastCook> DecodeLastCook(std::string_view bytes) {
   LastCook cook;
-  RETURN_IF_ERROR(
-      ReadFields(bytes, "the last cook", [&](const Field& field) -> absl::StatusOr<bool> {
-        const bool is_varint = field.type == Type::kVarint;
-        switch (field.number) {
-          case 1:
-            return TakeText(field, cook.source);
-          case 2:
-            cook.time = absl::FromUnixNanos(static_cast<int64_t>(field.value));
-            return is_varint;
-          case 3:
-            return TakeText(field, cook.worker);
-          case 4:
-            return TakeNumber(field, cook.attempt);
-          case 5:
-            cook.load_time = DurationOf(field.value);
-            return is_varint;
-          case 6:
-            cook.save_time = DurationOf(field.value);
-            return is_varint;
-          case 7: {
-            if (field.type != Type::kBytes) return false;
-            ASSIGN_OR_RETURN(ChangedObservation changed, DecodeChanged(field.bytes));
-            cook.changed.push_back(std::move(changed));
-            return true;
-          }
-          case 8:
-            cook.is_first = field.value != 0;
-            return is_varint;
-          case 9:
-            return TakeNumber(field, cook.cook);
-          case 10:
-            cook.is_forced = field.value != 0;
-            return is_varint;
-          case 11:
-            cook.request_time = DurationOf(field.value);
-            return is_varint;
-          case 12:
-            cook.queue_time = DurationOf(field.value);
-            return is_varint;
-          case 13:
-            cook.in_hand_time = DurationOf(field.value);
-            return is_varint;
-          case 14:
-            return TakeNumber(field, cook.attempts);
-          default:
-            return false;
-        }
-      }));
+  RETURN_IF_ERROR(ReadInto(bytes, "the last cook", cook.source, cook.time, cook.worker,
+                           cook.attempt, cook.load_time, cook.save_time,
+                           DecodedEach<ChangedObservation>{DecodeChanged, &cook.changed},
+                           cook.is_first, cook.cook, cook.is_forced, cook.request_time,
+                           cook.queue_time, cook.in_hand_time, cook.attempts));
   return cook;
 }
 
 absl::StatusOr<InstigatorRecord> DecodeInstigator(std::string_view bytes) {
   InstigatorRecord instigator;
-  RETURN_IF_ERROR(
-      ReadFields(bytes, "an instigator", [&](const Field& field) -> absl::StatusOr<bool> {
-        switch (field.number) {
-          case 1:
-            return TakeNumber(field, instigator.category);
-          case 2:
-            return TakeText(field, instigator.referencer);
-          default:
-            return false;
-        }
-      }));
+  RETURN_IF_ERROR(ReadInto(bytes, "an instigator", instigator.category, instigator.referencer));
   return instigator;
 }
 
 absl::StatusOr<AttemptRecord::Target> DecodeTarget(std::string_view bytes) {
   AttemptRecord::Target target;
-  RETURN_IF_ERROR(ReadFields(bytes, "a target", [&](const Field& field) -> absl::StatusOr<bool> {
-    switch (field.number) {
-      case 1:
-        return TakeNumber(field, target.platform);
-      case 2:
-        return TakeText(field, target.name);
-      case 3:
-        return TakeDigest(field, target.recipe);
-      default:
-        return false;
-    }
-  }));
+  RETURN_IF_ERROR(ReadInto(bytes, "a target", target.platform, target.name, target.recipe));
   return target;
 }
 
-absl::StatusOr<bool> TakePlatformField(const Field& field, PlatformRecord& record) {
-  switch (field.number) {
-    case 1:
-      return TakeDigest(field, record.recipe);
-    case 2:
-      return TakeDigest(field, record.source);
-    case 3:
-      return TakeDigest(field, record.weak_key);
-    case 4:
-      return TakeDigest(field, record.action_key);
-    case 5:
-      return TakeText(field, record.recipe_bytes);
-    case 6:
-      return TakeText(field, record.result);
-    case 7: {
-      if (field.type != Type::kBytes) return false;
-      absl::StatusOr<std::vector<record::Observed>> observed = record::DecodeObserved(field.bytes);
-      if (!observed.ok()) return Damaged("an observation set", MessageOf(observed.status()));
-      record.observed = std::move(observed).value();
-      return true;
-    }
-    case 8: {
-      if (field.type != Type::kBytes) return false;
-      ASSIGN_OR_RETURN(record.last_cook, DecodeLastCook(field.bytes));
-      return true;
-    }
-    default:
-      return false;
-  }
+absl::StatusOr<std::vector<record::Observed>> DecodeObserved(std::string_view bytes) {
+  auto observed = record::DecodeObserved(bytes);
+  if (!observed.ok()) return Damaged("an observation set", MessageOf(observed.status()));
+  return observed;
 }
 
 }  // namespace
@@ -255,11 +216,7 @@ absl::StatusOr<Published> DecodePublished(std::string_view bytes) {
   ASSIGN_OR_RETURN(published.key, DecodeDigest(bytes.substr(0, kDigestBytes)));
   if (bytes.size() == kDigestBytes) return published;
   PublishedIn& in = published.in.emplace();
-  RETURN_IF_ERROR(ReadFields(bytes.substr(kDigestBytes), "a published key",
-                             [&](const Field& field) -> absl::StatusOr<bool> {
-                               if (field.number == 1) return TakeDigest(field, in.root);
-                               return field.number == 2 && TakeNumber(field, in.sequence);
-                             }));
+  RETURN_IF_ERROR(ReadInto(bytes.substr(kDigestBytes), "a published key", in.root, in.sequence));
   return published;
 }
 
@@ -281,35 +238,10 @@ std::string EncodeFailure(const FailureRecord& failure) {
 
 absl::StatusOr<FailureRecord> DecodeFailure(std::string_view bytes) {
   FailureRecord failure;
-  RETURN_IF_ERROR(ReadFields(bytes, "a failure", [&](const Field& field) -> absl::StatusOr<bool> {
-    switch (field.number) {
-      case 1:
-        return TakeNumber(field, failure.cook);
-      case 2:
-        failure.time = absl::FromUnixNanos(static_cast<int64_t>(field.value));
-        return field.type == Type::kVarint;
-      case 3:
-        return TakeText(field, failure.stage);
-      case 4:
-        return TakeText(field, failure.error);
-      case 5:
-        return TakeText(field, failure.log);
-      case 6:
-        return TakeText(field, failure.cause);
-      case 7:
-        return TakeText(field, failure.worker);
-      case 8:
-        return TakeNumber(field, failure.attempt);
-      case 9:
-        return TakeNumber(field, failure.attempts);
-      case 10:
-        return TakeNumber(field, failure.own_faults);
-      case 11:
-        return TakeNumber(field, failure.infrastructure_faults);
-      default:
-        return false;
-    }
-  }));
+  RETURN_IF_ERROR(ReadInto(bytes, "a failure", failure.cook, failure.time, failure.stage,
+                           failure.error, failure.log, failure.cause, failure.worker,
+                           failure.attempt, failure.attempts, failure.own_faults,
+                           failure.infrastructure_faults));
   return failure;
 }
 
@@ -327,27 +259,9 @@ std::string EncodeMeta(const JournalMeta& meta) {
 
 absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes) {
   JournalMeta meta;
-  RETURN_IF_ERROR(
-      ReadFields(bytes, "its meta record", [&](const Field& field) -> absl::StatusOr<bool> {
-        switch (field.number) {
-          case 1:
-            return TakeText(field, meta.project_id);
-          case 2:
-            return TakeText(field, meta.store_id);
-          case 3:
-            return TakeNumber(field, meta.loss_epoch);
-          case 4:
-            return TakeNumber(field, meta.term);
-          case 5:
-            return TakeText(field, meta.table_file);
-          case 6:
-            return TakeText(field, meta.trust_domain);
-          case 7:
-            return TakeNumber(field, meta.store_commits);
-          default:
-            return false;
-        }
-      }));
+  RETURN_IF_ERROR(ReadInto(bytes, "its meta record", meta.project_id, meta.store_id,
+                           meta.loss_epoch, meta.term, meta.table_file, meta.trust_domain,
+                           meta.store_commits));
   return meta;
 }
 
@@ -366,8 +280,10 @@ std::string EncodePlatformRecord(const PlatformRecord& record) {
 
 absl::StatusOr<PlatformRecord> DecodePlatformRecord(std::string_view bytes) {
   PlatformRecord record;
-  RETURN_IF_ERROR(ReadFields(bytes, "a package's record",
-                             [&](const Field& field) { return TakePlatformField(field, record); }));
+  RETURN_IF_ERROR(ReadInto(bytes, "a package's record", record.recipe, record.source,
+                           record.weak_key, record.action_key, record.recipe_bytes, record.result,
+                           Decoded<std::vector<record::Observed>>{DecodeObserved, &record.observed},
+                           Decoded<LastCook>{DecodeLastCook, &record.last_cook}));
   return record;
 }
 
@@ -384,12 +300,8 @@ std::string EncodeInstigators(const std::vector<InstigatorRecord>& instigators) 
 
 absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view bytes) {
   std::vector<InstigatorRecord> instigators;
-  RETURN_IF_ERROR(ReadFields(bytes, "instigators", [&](const Field& field) -> absl::StatusOr<bool> {
-    if (field.number != 1 || field.type != Type::kBytes) return false;
-    ASSIGN_OR_RETURN(InstigatorRecord instigator, DecodeInstigator(field.bytes));
-    instigators.push_back(std::move(instigator));
-    return true;
-  }));
+  RETURN_IF_ERROR(ReadInto(bytes, "instigators",
+                           DecodedEach<InstigatorRecord>{DecodeInstigator, &instigators}));
   return instigators;
 }
 
@@ -401,9 +313,7 @@ std::string EncodeSequence(uint64_t sequence) {
 
 absl::StatusOr<uint64_t> DecodeSequence(std::string_view bytes) {
   uint64_t sequence = 0;
-  RETURN_IF_ERROR(ReadFields(bytes, "a sequence", [&](const Field& field) -> absl::StatusOr<bool> {
-    return field.number == 1 && TakeNumber(field, sequence);
-  }));
+  RETURN_IF_ERROR(ReadInto(bytes, "a sequence", sequence));
   return sequence;
 }
 
@@ -424,23 +334,9 @@ std::string EncodeAttempt(const AttemptRecord& attempt) {
 
 absl::StatusOr<AttemptRecord> DecodeAttempt(std::string_view bytes) {
   AttemptRecord attempt;
-  RETURN_IF_ERROR(ReadFields(bytes, "an attempt", [&](const Field& field) -> absl::StatusOr<bool> {
-    switch (field.number) {
-      case 1:
-        return TakeText(field, attempt.worker);
-      case 2:
-        return TakeText(field, attempt.package);
-      case 3: {
-        if (field.type != Type::kBytes) return false;
-        ASSIGN_OR_RETURN(attempt.targets.emplace_back(), DecodeTarget(field.bytes));
-        return true;
-      }
-      case 4:
-        return TakeDigest(field, attempt.generated_source.emplace());
-      default:
-        return false;
-    }
-  }));
+  RETURN_IF_ERROR(ReadInto(bytes, "an attempt", attempt.worker, attempt.package,
+                           DecodedEach<AttemptRecord::Target>{DecodeTarget, &attempt.targets},
+                           attempt.generated_source));
   return attempt;
 }
 
@@ -455,20 +351,7 @@ std::string EncodeBlame(const BlameRecord& blame) {
 
 absl::StatusOr<BlameRecord> DecodeBlame(std::string_view bytes) {
   BlameRecord blame;
-  RETURN_IF_ERROR(ReadFields(bytes, "blame", [&](const Field& field) -> absl::StatusOr<bool> {
-    switch (field.number) {
-      case 1:
-        return TakeNumber(field, blame.own_faults);
-      case 2:
-        return TakeText(field, blame.what);
-      case 3:
-        return TakeText(field, blame.error);
-      case 4:
-        return TakeText(field, blame.log);
-      default:
-        return false;
-    }
-  }));
+  RETURN_IF_ERROR(ReadInto(bytes, "blame", blame.own_faults, blame.what, blame.error, blame.log));
   return blame;
 }
 
@@ -483,22 +366,7 @@ std::string EncodeIndexEntries(const IndexEntries& entries) {
 absl::StatusOr<IndexEntries> DecodeIndexEntries(std::string_view bytes) {
   IndexEntries entries;
   RETURN_IF_ERROR(
-      ReadFields(bytes, "index entries", [&](const Field& field) -> absl::StatusOr<bool> {
-        if (field.type != Type::kBytes) return false;
-        switch (field.number) {
-          case 1:
-            entries.paths.emplace_back(field.bytes);
-            return true;
-          case 2:
-            entries.folders.emplace_back(field.bytes);
-            return true;
-          case 3:
-            entries.cooked_inputs.emplace_back(field.bytes);
-            return true;
-          default:
-            return false;
-        }
-      }));
+      ReadInto(bytes, "index entries", entries.paths, entries.folders, entries.cooked_inputs));
   return entries;
 }
 
