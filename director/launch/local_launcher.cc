@@ -88,6 +88,14 @@ absl::StatusOr<ChildProcess> StartChild(const std::string& program, const Worker
   return ChildProcess::Start(options);
 }
 
+// The group that it leads, or led, as all workers do that were started here; on kernels before 6.9
+// it alone: its executors end with it.
+void KillAdopted(int pidfd, int signal) {
+  constexpr unsigned kProcessGroup = 1u << 2;  // PIDFD_SIGNAL_PROCESS_GROUP, linux/pidfd.h
+  if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, kProcessGroup) != 0)
+    ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0u);
+}
+
 class LocalLauncher final : public Launcher {
  public:
   LocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit)
@@ -157,19 +165,19 @@ class LocalLauncher final : public Launcher {
   };
 
   // A worker that waits for its delay (no process yet) or runs. One that was adopted is no child of
-  // ours: `adopted` is its number, and its pidfd says that it still has it.
+  // ours: its number may be another's by now, its pidfd never is.
   struct Worker {
-    bool running() const { return process.running() || adopted != 0; }
+    bool running() const { return process.running() || is_adopted; }
     void Kill(int signal) {
       process.Kill(signal);
-      if (adopted != 0) ::kill(-adopted, signal);  // the group that it was started in
+      if (is_adopted) KillAdopted(handle.get(), signal);
     }
 
     WorkerStart start;
     uint64_t serial = 0;
     absl::Time due;  // when it starts
     ChildProcess process;
-    pid_t adopted = 0;
+    bool is_adopted = false;
     FileDescriptor handle;  // pidfd; invalid: none could be had
     std::optional<absl::Time> kill_at;
   };
@@ -255,11 +263,11 @@ class LocalLauncher final : public Launcher {
         FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, request.survivor.pid, 0)));
     // What has the number now, with the descriptor open, is what had it then.
     if (worker.handle.valid() && StartOf(request.survivor.pid) == request.survivor.started) {
-      worker.adopted = request.survivor.pid;
+      worker.is_adopted = true;
     }
     worker.start = std::move(request.start);
     worker.serial = ++serial_last_;
-    if (worker.adopted == 0) return ReportAdoptedGone(worker.start);
+    if (!worker.is_adopted) return ReportAdoptedGone(worker.start);
     workers_.push_back(std::move(worker));
   }
 
@@ -329,9 +337,10 @@ class LocalLauncher final : public Launcher {
     std::vector<WorkerExit> exits;
     std::vector<WorkerStart> gone;
     std::erase_if(workers_, [&](Worker& worker) {
-      if (worker.adopted != 0) {
+      if (worker.is_adopted) {
         pollfd event{worker.handle.get(), POLLIN, 0};
         if (::poll(&event, 1, 0) <= 0) return false;
+        worker.Kill(SIGKILL);  // what it left of its group: no orphan of it falls to us
         gone.push_back(worker.start);
         return true;
       }
