@@ -42,6 +42,7 @@ WorkerView CookCore::Impl::ViewOf(PackageId package, WorkerId id, const Worker& 
   return {.worker = id,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
           .saved = warm * LoadTimeOf(package),
+          .warm = warm,
           .is_large_enough = worker.memory_bytes == 0 || MemoryOf(package) <= worker.memory_bytes};
 }
 

@@ -6,13 +6,23 @@
 namespace galley::director {
 namespace {
 
+// Of the least load, which a job may wait more where its inputs are warm.
+constexpr double kPatience = 0.5;
+
 class CostPolicy final : public Policy {
  public:
   Shown shown() const override { return Shown::kLightestAndWarm; }
   size_t Choose(std::span<const WorkerView> workers) const override {
-    const auto is_before = [](const WorkerView& a, const WorkerView& b) {
-      return std::tuple(!a.is_large_enough, a.load - a.saved, a.worker) <
-             std::tuple(!b.is_large_enough, b.load - b.saved, b.worker);
+    const auto is_lighter = [](const WorkerView& a, const WorkerView& b) {
+      return a.load < b.load;
+    };
+    const absl::Duration least = std::min_element(workers.begin(), workers.end(), is_lighter)->load;
+    const auto key = [&](const WorkerView& view) {
+      return std::tuple(!view.is_large_enough,
+                        view.load - view.saved - view.warm * kPatience * least, view.worker);
+    };
+    const auto is_before = [&](const WorkerView& a, const WorkerView& b) {
+      return key(a) < key(b);
     };
     return static_cast<size_t>(std::min_element(workers.begin(), workers.end(), is_before) -
                                workers.begin());

@@ -2,7 +2,9 @@
 // the job; the policy picks one.
 //
 //   cost     the worker where the job ends first: the least expected time for each slot, less what
-//            it saves to find its inputs warm. What users have.
+//            it saves to find its inputs warm. While all have work, a job may wait half as long
+//            again as it would elsewhere for the sake of warm inputs: nobody idles for it, and what
+//            waits too long at the end is moved (balancing.cc).
 //   striped  packages are dealt to the workers by a hash of their names, whatever they cost. For
 //            comparison (tests/bench/makespan.cc), and for workers that share no warmth at all.
 //
@@ -27,6 +29,7 @@ struct WorkerView {
   WorkerId worker;
   absl::Duration load;          // expected time of what is in its hands, for each slot
   absl::Duration saved;         // of this job's time, since inputs are warm there
+  double warm = 0;              // of its inputs: 0 .. 1
   bool is_large_enough = true;  // the job alone fits into its memory
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "director/core/core_harness.h"
+#include "director/core/policy.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
@@ -59,6 +60,21 @@ TEST(WarmthTest, PackagesOfAFolderGoToTheWorkerThatHasItWarmWhileTheLoadsAreNear
   for (const std::string number : {"2", "3"}) {
     EXPECT_EQ(shell.JobOf("/a/" + number).worker, shell.JobOf("/a/1").worker);
     EXPECT_EQ(shell.JobOf("/b/" + number).worker, shell.JobOf("/b/1").worker);
+  }
+}
+
+TEST(WarmthTest, WhileAllHaveWorkAJobWaitsHalfAsLongAgainForWarmInputsAndNoLonger) {
+  struct Case {
+    double least_s, warm_load_s, warm;
+    size_t chosen;
+  };
+  const auto policy = MakePolicy(PlacementPolicy::kCost);
+  for (const Case& one : {Case{1, 1.4, 1, 1}, Case{1, 1.6, 1, 0}, Case{1, 1.2, 0.5, 1},
+                          Case{1, 1.3, 0.5, 0}, Case{0, 0.1, 1, 0}}) {
+    const std::vector<WorkerView> views = {
+        {.worker = WorkerId(0), .load = absl::Seconds(one.least_s)},
+        {.worker = WorkerId(1), .load = absl::Seconds(one.warm_load_s), .warm = one.warm}};
+    EXPECT_EQ(policy->Choose(views), one.chosen) << one.least_s << " " << one.warm_load_s;
   }
 }
 
