@@ -32,7 +32,7 @@ constexpr int kOrphanRoundsMax =
     200;  // of KillOrphans: what it kills may have children, which fall to us next
 constexpr useconds_t kOrphanRoundUs = 5'000;
 constexpr size_t kChildrenBytesMax = 1 << 20;
-constexpr size_t kTreeProcessesMax = 4'096;  // of ResidentBytesBelow
+constexpr size_t kTreeProcessesMax = 4'096;  // looked at below one
 
 // The children that KillOrphans leaves alone. A child is entered in one step with its fork and
 // taken out in one step with its reaping, so that no other child is ever taken for it.
@@ -60,6 +60,52 @@ std::vector<pid_t> ChildrenOf(pid_t pid) {
     for (pid_t child = 0; words >> child;) children.push_back(child);
   }
   return children;
+}
+
+struct ProcessStat {
+  char state = 'X';
+  absl::Duration time;  // its own, and of children that it waited for
+};
+
+// Of a process, or a thread (where `time` is the thread's and the process's children's). Source:
+// proc_pid_stat(5).
+ProcessStat StatOf(const std::string& path) {
+  ProcessStat stat;
+  const auto text = ReadFile(path, 4096);
+  // The name, in parentheses, may hold anything.
+  const size_t name_end = text.ok() ? text->rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return stat;
+  std::istringstream words(text->substr(name_end + 1));
+  std::string ignored;
+  words >> stat.state;
+  for (int field = 4; field < 14; ++field) words >> ignored;
+  int64_t sum = 0;
+  for (int field = 14; field <= 17; ++field) {
+    int64_t ticks = 0;
+    words >> ticks;
+    sum += ticks;
+  }
+  stat.time = absl::Seconds(sum) / static_cast<int64_t>(::sysconf(_SC_CLK_TCK));
+  return stat;
+}
+
+bool HasThreadThatWantsMore(pid_t pid) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", pid), error), end;
+       !error && task != end; task.increment(error)) {
+    const char state = StatOf(task->path().string() + "/stat").state;
+    if (state == 'R' || state == 'D') return true;
+  }
+  return false;
+}
+
+std::vector<pid_t> ProcessesBelow(pid_t pid) {
+  std::vector<pid_t> below = ChildrenOf(pid);
+  for (size_t i = 0; i < below.size() && i < kTreeProcessesMax; ++i) {
+    const std::vector<pid_t> children = ChildrenOf(below[i]);
+    below.insert(below.end(), children.begin(), children.end());
+  }
+  return below;
 }
 
 // What the child needs, laid out before fork: between fork and exec only async-signal-safe calls
@@ -296,14 +342,23 @@ void TerminateChildren() {
 }
 
 uint64_t ResidentBytesBelow(pid_t pid) {
-  std::vector<pid_t> below = ChildrenOf(pid);
   uint64_t sum = 0;
-  for (size_t i = 0; i < below.size() && i < kTreeProcessesMax; ++i) {
-    sum += ResidentBytes(below[i]);
-    const std::vector<pid_t> children = ChildrenOf(below[i]);
-    below.insert(below.end(), children.begin(), children.end());
-  }
+  for (const pid_t process : ProcessesBelow(pid)) sum += ResidentBytes(process);
   return sum;
+}
+
+ProcessorUse ProcessorUseOf(pid_t pid) {
+  std::vector<pid_t> processes = ProcessesBelow(pid);
+  processes.push_back(pid);
+  ProcessorUse use;
+  for (const pid_t process : processes) {
+    const ProcessStat stat = StatOf(fmt::format("/proc/{}/stat", process));
+    use.time += stat.time;
+    if (stat.state == 'X' || stat.state == 'Z') continue;
+    use.below += process != pid;
+    use.wants_more = use.wants_more || HasThreadThatWantsMore(process);
+  }
+  return use;
 }
 
 uint64_t ResidentBytes(pid_t pid) {

@@ -91,4 +91,15 @@ uint64_t ResidentBytes(pid_t pid);
 // for each.
 uint64_t ResidentBytesBelow(pid_t pid);
 
+// What `pid` and all processes below it do with the processor.
+struct ProcessorUse {
+  uint32_t below = 0;   // processes below it that have not ended
+  absl::Duration time;  // since they began, in ticks of 10 ms; of those that ended, if their parent
+                        // waited for them
+  bool wants_more = false;  // one of their threads runs, or waits for a processor or the disk
+};
+// From /proc; what is gone counts for nothing. Cost: two small files for each process, one for each
+// thread.
+ProcessorUse ProcessorUseOf(pid_t pid);
+
 }  // namespace galley

@@ -126,6 +126,40 @@ TEST(ChildProcessTest, MemoryBelowIsThatOfChildrenAndTheirChildren) {
             ResidentBytes(speaker.child.pid()) + ResidentBytes(speaker.said));
 }
 
+// One that has just begun runs for a moment, and one that is told to run may not be seen yet.
+template <typename Condition>
+ProcessorUse UseOnce(pid_t pid, Condition condition) {
+  ProcessorUse use = ProcessorUseOf(pid);
+  for (int i = 0; i < 200'000 && !condition(use); ++i) {
+    ::sched_yield();
+    use = ProcessorUseOf(pid);
+  }
+  return use;
+}
+
+TEST(ChildProcessTest, ProcessorUseIsThatOfAProcessAndAllBelowIt) {
+  // The second shell's loop runs; the third one has ended, and its time counts with its parent's.
+  const Speaker speaker = StartSpeaker(
+      "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; "
+      "sh -c 'echo $$; while :; do :; done' & wait");
+  const ProcessorUse use = UseOnce(speaker.child.pid(), [](const ProcessorUse& seen) {
+    return seen.wants_more && seen.time >= absl::Milliseconds(200);
+  });
+  EXPECT_EQ(use.below, 1u);
+  EXPECT_TRUE(use.wants_more);
+  EXPECT_GE(use.time, absl::Milliseconds(200));
+  ASSERT_EQ(kill(speaker.said, SIGSTOP), 0);
+  EXPECT_FALSE(UseOnce(speaker.child.pid(), [](const ProcessorUse& seen) {
+                 return !seen.wants_more;
+               }).wants_more);
+  EXPECT_GE(ProcessorUseOf(speaker.child.pid()).time, use.time);
+  ASSERT_EQ(kill(speaker.said, SIGKILL), 0);
+  EXPECT_EQ(
+      UseOnce(speaker.child.pid(), [](const ProcessorUse& seen) { return seen.below == 0; }).below,
+      0u);
+  EXPECT_EQ(ProcessorUseOf(0x7ffffff0).below, 0u) << "there is no such process";
+}
+
 TEST(ChildProcessTest, TheDeathSignalIsTheOneNamed) {
   ChildOptions options = Shell("trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done");
   int pipe_fds[2];

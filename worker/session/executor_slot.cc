@@ -104,6 +104,7 @@ void ExecutorSlot::Apply(SetupOrder order) {
   collection_.set_limits(order.collection);
   is_set_up_ = false;
   if (is_running()) return;  // the present job goes on with what it has
+  if (options_.is_spare && !child_.running()) return;
   if (const absl::Status status = EnsureExecutor(); !status.ok())
     LogWarning("executor: {}", MessageOf(status));
 }
@@ -133,13 +134,21 @@ bool ExecutorSlot::Collect(CollectionStep step) {
   }
   EndCollection(0);
   Discard();
+  if (options_.is_spare) return false;
   // The next executor starts at once, so that the next job finds it warm.
   if (const absl::Status status = EnsureExecutor(); !status.ok())
     LogWarning("executor: {}", MessageOf(status));
   return false;
 }
 
+void ExecutorSlot::EndSpare() {
+  if (options_.is_spare && child_.running() && jobs_.empty() &&
+      clock_.Monotonic() >= idle_since_ + kSpareIdle)
+    Discard();
+}
+
 void ExecutorSlot::CollectIdle() {
+  EndSpare();
   if (is_running() || asked_.has_value()) return;
   if (const absl::Time idle_at = collection_.IdleAt(); clock_.Monotonic() >= idle_at)
     idle_seen_ = idle_at;
@@ -204,6 +213,7 @@ bool ExecutorSlot::FitsAhead(const Held& held) const {
 void ExecutorSlot::ForgetPrograms() {
   programs_bytes_ = 0;
   programs_seen_ = absl::InfinitePast();
+  pending_.Begin();
 }
 
 void ExecutorSlot::BeginFront() {
@@ -291,8 +301,12 @@ int ExecutorSlot::PollMilliseconds() {
   if (!child_.running()) return -1;
   if (is_running() || asked_.has_value())
     return static_cast<int>(absl::ToInt64Milliseconds(kPollPeriod));
-  const absl::Time idle_at = collection_.IdleAt();
-  if (idle_at == absl::InfiniteFuture() || idle_at == idle_seen_) return -1;
+  absl::Time idle_at = collection_.IdleAt();
+  if (options_.is_spare) {
+    idle_at = idle_since_ + kSpareIdle;
+  } else if (idle_at == absl::InfiniteFuture() || idle_at == idle_seen_) {
+    return -1;
+  }
   const absl::Duration wait = absl::Ceil(idle_at - clock_.Monotonic(), absl::Milliseconds(1));
   return static_cast<int>(
       std::clamp<int64_t>(absl::ToInt64Milliseconds(wait), 0, kIdleMillisecondsMax));
@@ -371,6 +385,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (!is_ready_) return TakeReady(frame);
   if (asked_.has_value()) return TakeCollected(frame);
   if (!is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
+  if (pending_.Spoke()) TellPending(false);
   if (frame.kind == FrameKind::kBlob) {
     const absl::Time before = clock_.Monotonic();
     absl::StatusOr<wire::BlobAt> blob = options_.segments->Append(frame.bytes);
@@ -404,7 +419,8 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (is_end) {
     jobs_.pop_front();
     --sent_;
-    collection_.JobEnded(clock_.Monotonic());
+    idle_since_ = clock_.Monotonic();
+    collection_.JobEnded(idle_since_);
     if (!is_running()) {  // else what was read may be of the next, which runs already
       log_tail_.clear();
       log_line_.clear();
@@ -430,14 +446,29 @@ void ExecutorSlot::CheckLimits() {
   } else if (now - programs_seen_ >= kProgramsPeriod) {
     programs_bytes_ = ResidentBytesBelow(child_.pid());
     programs_seen_ = now;
+    WatchPrograms(now);
   }
   const uint64_t memory_bytes = ResidentBytes(child_.pid()) + programs_bytes_;
   memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
   if (!is_running() || memory_bytes <= jobs_.front().job.job().memory_bytes()) return;
   if (!jobs_.front().was_ahead) return Blame(KilledFor::kMemory);
   // It may be what an earlier job left: this one begins again in an executor of its own.
+  if (pending_.Spoke()) TellPending(false);
   Discard();
   SendDue();
+}
+
+// The looks at memory and time go on as ever while the job is pending: a program that goes on may
+// outgrow its memory before it is seen to work.
+void ExecutorSlot::WatchPrograms(absl::Time now) {
+  const bool has_programs = programs_bytes_ > 0;  // one that has ended holds nothing
+  if (has_programs ? !pending_.IsDue(now) : !pending_.is_pending()) return;
+  if (pending_.Look(now, has_programs ? ProcessorUseOf(child_.pid()) : ProcessorUse()))
+    TellPending(pending_.is_pending());
+}
+
+void ExecutorSlot::TellPending(bool is_pending) {
+  Emit(SlotPending{.slot = options_.teller.slot, .attempt = attempt(), .is_pending = is_pending});
 }
 
 // The job that runs by what was read, unless it turns out to have ended.
@@ -497,7 +528,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   jobs_.pop_front();
   Discard();
   // The next executor starts at once, so that the next job finds it warm.
-  if (const absl::Status status = EnsureExecutor(); !status.ok())
+  if (const absl::Status status = options_.is_spare ? absl::OkStatus() : EnsureExecutor();
+      !status.ok())
     LogWarning("executor: {}", MessageOf(status));
   Emit(SlotLost{.slot = options_.teller.slot,
                 .attempt = lost,

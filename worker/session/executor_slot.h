@@ -5,7 +5,8 @@
 // The executor that crashes, hangs past its job's time, outgrows its job's memory, or speaks
 // nonsense is killed and replaced; the event SlotLost says why and brings the tail of its standard
 // error. Between two jobs it is asked to give memory back, or replaced in order, as Collection
-// says; SlotCollected tells of it. The thread lives as long as the slot, because the child's death
+// says; SlotCollected tells of it. SlotPending tells when the programs of a job merely wait
+// (pending_watch.h). The thread lives as long as the slot, because the child's death
 // signal is tied to it: when the session dies, so do its executors. Threads: methods may be called
 // from any thread and never block for long.
 #pragma once
@@ -31,6 +32,7 @@
 #include "worker/session/collection.h"
 #include "worker/session/death.h"
 #include "worker/session/event_sink.h"
+#include "worker/session/pending_watch.h"
 #include "worker/session/segment_pool.h"
 #include "worker/session/translate.h"
 
@@ -42,6 +44,7 @@ class ExecutorSlot {
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(100);
   static constexpr absl::Duration kProgramsPeriod =
       absl::Milliseconds(100);  // of looks at the memory of the executor's programs
+  static constexpr absl::Duration kSpareIdle = absl::Seconds(5);
   static constexpr absl::Duration kEndGrace =
       absl::Milliseconds(250);  // past the time limit, to end in order
   static constexpr absl::Duration kCollectMax = absl::Seconds(10);  // longer: it hangs
@@ -51,6 +54,7 @@ class ExecutorSlot {
     std::string program;  // path of galley-worker
     SegmentPool* segments = nullptr;
     EventSink* events = nullptr;
+    bool is_spare = false;  // its executor starts with a job only, and ends when idle for a while
   };
 
   explicit ExecutorSlot(Options options);
@@ -117,6 +121,9 @@ class ExecutorSlot {
   void TakeLog(std::string_view bytes);
   void TakeFrame(Frame frame);
   void CheckLimits();
+  void WatchPrograms(absl::Time now);
+  void TellPending(bool is_pending);
+  void EndSpare();
   void Blame(KilledFor why);
   void Lose(KilledFor killed_for, std::string detail);
   void Discard();
@@ -155,6 +162,8 @@ class ExecutorSlot {
   uint64_t programs_bytes_ = 0;  // of the present job, when last looked at
   absl::Time programs_seen_ = absl::InfinitePast();
   absl::Time memory_seen_ = absl::InfinitePast();
+  PendingWatch pending_;
+  absl::Time idle_since_ = absl::InfinitePast();  // the last job's end
 
   std::thread thread_;  // last: it uses all of the above
 };

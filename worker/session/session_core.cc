@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/record/recipe.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -13,6 +14,7 @@ constexpr int64_t kAheadUsMax = 20'000;
 constexpr size_t kAheadJobsMax = 64;
 constexpr int kStartFailuresMax = 3;
 constexpr uint32_t kProtocol = 1;
+constexpr std::string_view kProgramCooker = "command";
 
 bool EndsJob(const v1::Report& report) {
   switch (report.what_case()) {
@@ -30,6 +32,13 @@ bool EndsJob(const v1::Report& report) {
   return false;
 }
 
+bool StartsPrograms(const v1::Job& job) {
+  return std::any_of(job.targets().begin(), job.targets().end(), [](const v1::Target& target) {
+    const auto recipe = record::DecodeRecipe(target.recipe());
+    return recipe.ok() && recipe->cooker == kProgramCooker;
+  });
+}
+
 v1::Failed FailedWith(v1::Failed::Cause cause, std::string error) {
   v1::Failed failed;
   failed.set_cause(cause);
@@ -40,7 +49,7 @@ v1::Failed FailedWith(v1::Failed::Cause cause, std::string error) {
 }  // namespace
 
 SessionCore::SessionCore(SessionOptions options)
-    : options_(std::move(options)), slots_(options_.slots) {}
+    : options_(std::move(options)), lanes_(LanesFor(options_.slots)) {}
 
 void SessionCore::Step(absl::Time now, const SessionEvent& event,
                        std::vector<SessionEffect>& effects) {
@@ -128,7 +137,7 @@ CollectionLimits SessionCore::ExecutorLimits() const {
   uint64_t memory_bytes = welcome_->memory_bytes_default();
   if (memory_bytes == 0) memory_bytes = kMemoryBytesDefault;
   if (governor_.limit_bytes() > 0)
-    memory_bytes = std::min(memory_bytes, governor_.limit_bytes() / slots_.size());
+    memory_bytes = std::min(memory_bytes, governor_.limit_bytes() / options_.slots);
   return LimitsFor(memory_bytes);
 }
 
@@ -137,6 +146,7 @@ void SessionCore::TakeJob(const v1::Job& job) {
   if (attempts_.contains(attempt) || ended_.contains(attempt)) return;  // sent again
   Attempt& taken = attempts_[attempt];
   taken.job = job;
+  taken.starts_programs = StartsPrograms(job);
   const auto snapshot = snapshots_.find(job.snapshot());
   if (snapshot != snapshots_.end()) taken.snapshot_file = snapshot->second;
   for (const v1::Target& target : job.targets()) taken.platforms_left.insert(target.platform());
@@ -185,7 +195,7 @@ void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) 
     AddReport(event.attempt, report);
     return;
   }
-  std::erase(slots_[event.slot], event.attempt);
+  std::erase(lanes_[event.slot], event.attempt);
   if (report.has_failed()) {
     ReportFailed(event.attempt, report.failed(), report.bytes());
   } else if (!report.has_ended()) {
@@ -202,7 +212,7 @@ void SessionCore::Apply(const SlotReported& event, std::vector<SessionEffect>&) 
 void SessionCore::Apply(const SlotLost& event, std::vector<SessionEffect>&) {
   const auto at = attempts_.find(event.attempt);
   if (at == attempts_.end() || at->second.slot != event.slot) return;
-  std::erase(slots_[event.slot], event.attempt);
+  std::erase(lanes_[event.slot], event.attempt);
   start_failures_ = 0;  // it had started
   if (!at->second.is_cancelled) {
     v1::Failed failed = FailedWith(event.cause, event.error);
@@ -217,8 +227,9 @@ void SessionCore::Apply(const SlotFailed& event, std::vector<SessionEffect>&) {
   for (auto attempt = event.attempts.rbegin(); attempt != event.attempts.rend(); ++attempt) {
     const auto at = attempts_.find(*attempt);
     if (at == attempts_.end() || at->second.slot != event.slot) continue;
-    std::erase(slots_[event.slot], *attempt);
+    std::erase(lanes_[event.slot], *attempt);
     at->second.slot.reset();
+    GoesOn(*attempt);
     if (at->second.is_cancelled) {
       End(*attempt);
     } else {
@@ -230,6 +241,19 @@ void SessionCore::Apply(const SlotFailed& event, std::vector<SessionEffect>&) {
   unfit_ = event.error;
   is_ending_ = true;
   end_reason_ = event.error;
+}
+
+void SessionCore::Apply(const SlotPending& event, std::vector<SessionEffect>&) {
+  const auto at = attempts_.find(event.attempt);
+  if (at == attempts_.end() || at->second.slot != event.slot) return;
+  if (!event.is_pending) return GoesOn(event.attempt);
+  if (std::find(waiting_.begin(), waiting_.end(), event.attempt) != waiting_.end()) return;
+  waiting_.push_back(event.attempt);
+  pending_due_ = true;
+}
+
+void SessionCore::GoesOn(uint64_t attempt) {
+  if (std::erase(waiting_, attempt) > 0) pending_due_ = true;
 }
 
 void SessionCore::Apply(const Logged& event, std::vector<SessionEffect>&) {
@@ -289,21 +313,38 @@ void SessionCore::Apply(const MemorySampled& event, std::vector<SessionEffect>&)
 }
 
 bool SessionCore::IsRunning() const {
-  return std::any_of(slots_.begin(), slots_.end(),
+  return std::any_of(lanes_.begin(), lanes_.end(),
                      [](const auto& attempts) { return !attempts.empty(); });
+}
+
+bool SessionCore::IsPending(uint64_t attempt) const {
+  const auto at = std::find(waiting_.begin(), waiting_.end(), attempt);
+  return at != waiting_.end() && at - waiting_.begin() < static_cast<ptrdiff_t>(options_.slots);
+}
+
+bool SessionCore::HoldsSlot(uint32_t lane) const {
+  return !lanes_[lane].empty() && !IsPending(lanes_[lane].front());
+}
+
+uint32_t SessionCore::SlotsHeld() const {
+  uint32_t held = 0;
+  for (uint32_t lane = 0; lane < lanes_.size(); ++lane) held += HoldsSlot(lane);
+  return held;
 }
 
 // Of executors; what was sent ahead to one takes no memory beside what runs there.
 uint64_t SessionCore::YoungJobs() const {
-  return static_cast<uint64_t>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& slot) {
-    return !slot.empty() && governor_.IsYoung(attempts_.at(slot.front()).began);
+  return static_cast<uint64_t>(std::count_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    return !lane.empty() && governor_.IsYoung(attempts_.at(lane.front()).began);
   }));
 }
 
 // No job may begin; what runs goes on.
 bool SessionCore::IsPaused() const {
-  // With one slot there is nothing to be reserved for: the next job follows the present one.
-  if (slots_.size() > 1 && !governor_.HasRoomBeside(YoungJobs())) return true;
+  // With one slot there is nothing to be reserved for: the next job follows the present one, unless
+  // that is pending.
+  const bool is_beside = options_.slots > 1 || !waiting_.empty();
+  if (is_beside && !governor_.HasRoomBeside(YoungJobs())) return true;
   return governor_.is_short() && (IsRunning() || !holds_last_slot_);
 }
 
@@ -334,25 +375,30 @@ void SessionCore::DropAll() {
 void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
   if (!welcome_.has_value() || waits_to_start_ || is_ending_) return;
   while (!queue_.empty() && reports_.size() < kReportsKeptMax && !IsPaused()) {
-    const std::optional<uint32_t> slot = SlotFor(queue_.front());
-    if (!slot.has_value()) return;
+    const std::optional<uint32_t> lane = LaneFor(queue_.front());
+    if (!lane.has_value()) return;
     const uint64_t attempt = queue_.front();
     queue_.pop_front();
-    StartOn(*slot, attempt, effects);
+    StartOn(*lane, attempt, effects);
   }
 }
 
-// The lowest free slot. A session with one slot sends short jobs ahead; with more, a job would wait
-// behind a long one while another slot is free.
-std::optional<uint32_t> SessionCore::SlotFor(uint64_t attempt) const {
-  for (uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    if (slots_[slot].empty()) return slot;
+// The lowest free lane while a slot is free. A session with one slot sends short jobs ahead; with
+// more, a job would wait behind a long one while another slot is free.
+std::optional<uint32_t> SessionCore::LaneFor(uint64_t attempt) const {
+  const uint32_t held = SlotsHeld();
+  for (uint32_t lane = 0; held < options_.slots && lane < lanes_.size(); ++lane) {
+    if (lanes_[lane].empty()) return lane;
   }
-  const std::deque<uint64_t>& ahead = slots_.front();
-  if (slots_.size() > 1 || ahead.size() >= kAheadJobsMax) return std::nullopt;
-  int64_t sum_us = 0;
+  if (options_.slots > 1 || held != 1) return std::nullopt;
+  uint32_t running = 0;
+  while (!HoldsSlot(running)) ++running;
+  const std::deque<uint64_t>& ahead = lanes_[running];
+  if (ahead.size() >= kAheadJobsMax || attempts_.at(ahead.back()).starts_programs)
+    return std::nullopt;
+  int64_t sum_us = ExpectedUs(attempt);
   for (const uint64_t one : ahead) sum_us += ExpectedUs(one);
-  return sum_us + ExpectedUs(attempt) <= kAheadUsMax ? std::optional<uint32_t>(0) : std::nullopt;
+  return sum_us <= kAheadUsMax ? std::optional<uint32_t>(running) : std::nullopt;
 }
 
 // What is unknown may be long.
@@ -372,7 +418,7 @@ void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
   }
   begun.slot = slot;
   begun.began = governor_.samples();
-  slots_[slot].push_back(attempt);
+  lanes_[slot].push_back(attempt);
   StartJob start{.slot = slot, .job = {}};
   *start.job.mutable_job() = begun.job;
   start.job.set_snapshot_file(begun.snapshot_file);
@@ -402,6 +448,7 @@ void SessionCore::End(uint64_t attempt) {
   AddReport(attempt, std::move(report));
   ended_.insert(attempt);
   attempts_.erase(attempt);
+  GoesOn(attempt);
 }
 
 void SessionCore::AddReport(uint64_t attempt, v1::Report report) {
@@ -438,10 +485,16 @@ v1::FromWorker SessionCore::NextMessage() {
   if (std::exchange(limit_due_, false)) message.set_memory_limit_bytes(governor_.limit_bytes());
   if (std::exchange(collections_due_, false)) *message.mutable_collections() = collections_;
   if (std::exchange(in_hand_due_, false)) {
+    pending_due_ = true;
     for (const auto& [attempt, held] : attempts_) {
       message.add_in_hand(attempt);
       if (held.slot.has_value()) message.add_begun(attempt);
     }
+  }
+  if (std::exchange(pending_due_, false)) {
+    const size_t count = std::min<size_t>(waiting_.size(), options_.slots);
+    v1::Pending& pending = *message.mutable_pending();
+    for (size_t i = 0; i < count; ++i) pending.add_attempts(waiting_[i]);
   }
   size_t bytes = 0;
   for (auto at = reports_.upper_bound(sent_report_); at != reports_.end(); ++at) {
@@ -470,7 +523,7 @@ v1::FromWorker SessionCore::NextMessage() {
 bool SessionCore::HasMessage() const {
   return is_connected_ &&
          (hello_due_ || in_hand_due_ || message_due_ || limit_due_ || collections_due_ ||
-          !log_.empty() || applied_sequence_ != acknowledged_sent_ ||
+          pending_due_ || !log_.empty() || applied_sequence_ != acknowledged_sent_ ||
           reports_.upper_bound(sent_report_) != reports_.end());
 }
 

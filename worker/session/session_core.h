@@ -5,13 +5,18 @@
 // (session_shell.h) turns the stream, the executor slots and signals into Events and carries the
 // Effects out in order; it calls Flush now and then for the messages to send.
 //
-// Jobs start by urgency, then in the order in which they came, on the lowest free slot. The only
-// slot of a session gets its next jobs ahead while they are short, so that its executor need not
-// wait for us between them. Reports are numbered from 1 without holes over the session's life and
-// kept until the director persisted them; after a new Attach all that are kept are sent again.
-// Every attempt that came into the worker's hands leaves them with one Ended, whatever was reported
-// before; but a session that can start no executor says that it is unfit, and ends. While too
-// little memory is left on the machine no job begins, but for one slot of one session.
+// Jobs start by urgency, then in the order in which they came, on the lowest free lane. A lane is
+// an executor; there are twice as many as slots, because a job that is pending (its programs wait,
+// pending_watch.h) leaves its slot to another: at most `slots` jobs run and at most `slots` are
+// pending. Of more that wait, those that waited first are pending. One that goes on has no slot to
+// ask for: until it or another has ended no job begins. The only slot of a session gets its next
+// jobs ahead while they are short, so that its executor need not wait for us between them; but
+// nothing behind a job that starts programs, which could not be had back. Reports are numbered from
+// 1 without holes over the session's life and kept until the director persisted them; after a new
+// Attach all that are kept are sent again. Every attempt that came into the worker's hands leaves
+// them with one Ended, whatever was reported before; but a session that can start no executor says
+// that it is unfit, and ends. While too little memory is left on the machine no job begins, but for
+// one slot of one session.
 //
 // Directors come and go: while there is none, what is in hand goes on, for `reconnect_max`. The
 // next one has a higher term and hears of it all; one with a lower term than was seen is stale, and
@@ -87,6 +92,12 @@ struct SlotFailed {
   std::vector<uint64_t> attempts;
   std::string error;
 };
+// The programs of the attempt, which the slot runs, merely wait; or they do not any more.
+struct SlotPending {
+  uint32_t slot = 0;
+  uint64_t attempt = 0;
+  bool is_pending = false;
+};
 // The slot's executor gave memory back between two jobs, or was replaced for it.
 struct SlotCollected {
   uint32_t slot = 0;
@@ -109,7 +120,7 @@ struct MemorySampled {
 };
 using SessionEvent =
     std::variant<Connected, Disconnected, Refused, Received, SlotReported, SlotLost, SlotFailed,
-                 SlotCollected, Logged, TerminateAsked, Tick, MemorySampled>;
+                 SlotPending, SlotCollected, Logged, TerminateAsked, Tick, MemorySampled>;
 
 // --- Effects.
 struct ConfigureSlots {
@@ -157,13 +168,16 @@ class SessionCore {
   // There is work, and too little memory: one session of the machine may work on with one slot.
   bool WantsLastSlot() const { return governor_.is_short() && !attempts_.empty(); }
 
+  // In events and effects a `slot` is a lane.
+  static uint32_t LanesFor(uint32_t slots) { return 2 * slots; }
   size_t in_hand() const { return attempts_.size(); }
   size_t reports_kept() const { return reports_.size(); }
 
  private:
   struct Attempt {
     v1::Job job;
-    std::string snapshot_file;     // empty: the director did not say which one it is
+    std::string snapshot_file;  // empty: the director did not say which one it is
+    bool starts_programs = false;
     std::optional<uint32_t> slot;  // where it runs, or is about to
     std::set<uint32_t> platforms_left;
     bool is_cancelled = false;
@@ -177,6 +191,7 @@ class SessionCore {
   void Apply(const SlotReported& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotLost& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotFailed& event, std::vector<SessionEffect>&);
+  void Apply(const SlotPending& event, std::vector<SessionEffect>&);
   void Apply(const Logged& event, std::vector<SessionEffect>&);
   void Apply(const TerminateAsked&, std::vector<SessionEffect>&);
   void Apply(const Tick& event, std::vector<SessionEffect>& effects);
@@ -190,10 +205,14 @@ class SessionCore {
   void DropAll();
   void StartJobs(std::vector<SessionEffect>& effects);
   bool IsRunning() const;
+  bool IsPending(uint64_t attempt) const;
+  bool HoldsSlot(uint32_t lane) const;
+  uint32_t SlotsHeld() const;
+  void GoesOn(uint64_t attempt);
   bool IsPaused() const;
   uint64_t YoungJobs() const;
   void Say(int level, std::string text);
-  std::optional<uint32_t> SlotFor(uint64_t attempt) const;
+  std::optional<uint32_t> LaneFor(uint64_t attempt) const;
   int64_t ExpectedUs(uint64_t attempt) const;
   void StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEffect>& effects);
   void ReportFailed(uint64_t attempt, v1::Failed failed, const v1::JobBytes& bytes = {});
@@ -219,7 +238,8 @@ class SessionCore {
   std::map<uint64_t, std::string> snapshots_;  // of the present director: number -> table file
   std::map<uint64_t, Attempt> attempts_;       // all in hand
   std::deque<uint64_t> queue_;                 // not begun
-  std::vector<std::deque<uint64_t>> slots_;    // attempts, the first runs
+  std::vector<std::deque<uint64_t>> lanes_;    // attempts, the first runs
+  std::deque<uint64_t> waiting_;               // of these; the first `slots` of them are pending
   std::map<uint64_t, v1::Report> reports_;     // not persisted
   std::set<uint64_t> ended_;                   // attempts whose Ended is among reports_
   uint64_t next_report_ = 1;
@@ -234,6 +254,7 @@ class SessionCore {
   bool limit_due_ = false;  // to be told
   v1::Collections collections_;
   bool collections_due_ = false;
+  bool pending_due_ = false;
 
   // Of the present stream.
   uint64_t sent_sequence_ = 0;

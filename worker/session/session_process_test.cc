@@ -53,6 +53,7 @@ class FakeDirector final : public v1::Director::Service {
       for (const v1::LogLine& line : message.log()) log_ += line.text() + "\n";
       if (message.goodbye()) said_goodbye_ = true;
       if (message.has_collections()) collections_ = message.collections();
+      most_pending_ = std::max(most_pending_, message.pending().attempts_size());
       changed_.NotifyAll();
     } while (stream->Read(&message));
     base::MutexLock lock(mutex_);
@@ -113,6 +114,11 @@ class FakeDirector final : public v1::Director::Service {
     return memory_bytes_;
   }
 
+  int most_pending() {
+    base::MutexLock lock(mutex_);
+    return most_pending_;
+  }
+
   bool said_goodbye() {
     base::MutexLock lock(mutex_);
     return said_goodbye_;
@@ -140,6 +146,7 @@ class FakeDirector final : public v1::Director::Service {
   bool said_goodbye_ = false;
   uint64_t memory_bytes_ = 0;
   v1::Collections collections_;
+  int most_pending_ = 0;  // at once
   std::vector<v1::Report> reports_;
   std::string log_;
 };
@@ -259,6 +266,16 @@ class SessionProcessTest : public ::testing::Test {
       if (text.ok() && !text->empty()) return static_cast<pid_t>(std::stol(*text));
     }
     return -1;
+  }
+
+  size_t Executors() const {
+    size_t count = 0;
+    for (const std::string& task : Tasks()) {
+      const auto text =
+          ReadFile("/proc/" + std::to_string(session_.pid()) + "/task/" + task + "/children");
+      if (text.ok()) count += static_cast<size_t>(std::count(text->begin(), text->end(), ' '));
+    }
+    return count;
   }
 
   // Without a segment the session waits with the first output in hand, and the executor with the
@@ -518,8 +535,10 @@ TEST_F(SessionProcessTest, AnExecutorThatEndsWhenItIsToCollectIsReplacedAndTheJo
 TEST_F(SessionProcessTest, AJobSentAheadThatOutgrowsItsMemoryIsJudgedInAnExecutorOfItsOwn) {
   StartSession();
   Run(JobOf(1, "/Game/readme.txt"));
+  const pid_t executor = ExecutorPid();
+  ::kill(executor, SIGSTOP);
   v1::ToWorker message;
-  *message.add_start() = CommandOf(2, "while ! [ -e " + root_ + "/go ]; do :; done; exit 3");
+  *message.add_start() = JobOf(2, "/Game/readme.txt");
   v1::Job& eater = *message.add_start() =
       CommandOf(3, "echo run >> " + root_ + "/runs; for i in 1 2 3 4 5 6 7 8; do " +
                        "sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
@@ -529,7 +548,7 @@ TEST_F(SessionProcessTest, AJobSentAheadThatOutgrowsItsMemoryIsJudgedInAnExecuto
   v1::ToWorker persisted;  // by then both are in the executor's hands: events are applied in order
   persisted.add_persisted(1);
   director_.Send(persisted);
-  ASSERT_TRUE(WriteFileAtomic(root_ + "/go", "").ok());
+  ::kill(executor, SIGCONT);
   const v1::Failed failed = *FailureIn(director_.WaitForEnd(3));
   EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
   EXPECT_EQ(*ReadFile(root_ + "/runs"), "run\nrun\n");
@@ -577,6 +596,75 @@ TEST_F(SessionProcessTest, WhatAProgramStartedDiesWithItAndWithItsExecutor) {
   ::kill(ExecutorPid(), SIGKILL);
   director_.WaitForEnd(2);
   EXPECT_NE(::kill(second, 0), 0) << "the executor's end";
+}
+
+// With one slot: each program waits for what another job writes, and none of them ends before.
+TEST_F(SessionProcessTest, WhileAProgramWaitsItsSlotGoesOnWithOtherJobs) {
+  StartSession();
+  const auto wait_for = [&](const std::string& file) {
+    return "while ! [ -e " + root_ + "/" + file + " ]; do sleep 0.02; done";
+  };
+  Give(CommandOf(1, wait_for("two") + "; echo $$ > " + root_ + "/one; echo 1 > out.o; exit 3"));
+  Give(CommandOf(2, "touch " + root_ + "/two; " + wait_for("one") + "; exit 4"));
+  Give(CommandOf(3, "exit 5"));
+  EXPECT_NE(FailureIn(director_.WaitForEnd(1))->error().find("exit code 3"), std::string::npos);
+  EXPECT_NE(FailureIn(director_.WaitForEnd(2))->error().find("exit code 4"), std::string::npos);
+  director_.WaitForEnd(3);
+  EXPECT_EQ(director_.most_pending(), 1);
+}
+
+TEST_F(SessionProcessTest, AProgramThatWorksKeepsItsSlot) {
+  StartSession();
+  // It would end at once if the next one began.
+  Give(CommandOf(1, "i=0; while [ $i -lt 300000 ] && ! [ -e " + root_ +
+                        "/next ]; do i=$((i+1)); done; [ -e " + root_ + "/next ] || exit 3"));
+  Give(CommandOf(2, "touch " + root_ + "/next; exit 4"));
+  EXPECT_NE(FailureIn(director_.WaitForEnd(1))->error().find("exit code 3"), std::string::npos);
+  director_.WaitForEnd(2);
+}
+
+TEST_F(SessionProcessTest, AProgramThatWaitsIsEndedAtItsTimeLimitAndWhenItIsCancelled) {
+  StartSession();
+  v1::Job job = CommandOf(1, "echo $$ > " + root_ + "/first; exec sleep 1000");
+  job.set_timeout_us(1'500'000);
+  Give(job);
+  Give(CommandOf(2, "echo $$ > " + root_ + "/second; exec sleep 1000"));
+  const pid_t second = PidIn("second");  // so that the first is pending
+  EXPECT_EQ(FailureIn(director_.WaitForEnd(1))->cause(), v1::Failed::TIMEOUT);
+  EXPECT_NE(::kill(PidIn("first"), 0), 0);
+  v1::ToWorker cancel;
+  cancel.add_cancel(2);
+  director_.Send(cancel);
+  EXPECT_EQ(FailureIn(director_.WaitForEnd(2)), nullptr);
+  EXPECT_NE(::kill(second, 0), 0);
+}
+
+TEST_F(SessionProcessTest, AProgramThatGoesOnAndEatsMemoryIsEnded) {
+  StartSession();
+  v1::Job job = CommandOf(1, "while ! [ -e " + root_ +
+                                 "/eat ]; do sleep 0.02; done; for i in 1 2 3 4 5 6 7 8; do "
+                                 "sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
+  job.set_memory_bytes(150'000'000);
+  Give(job);
+  Give(CommandOf(2, "touch " + root_ + "/eat; exit 3"));  // the first is pending
+  const v1::Failed failed = *FailureIn(director_.WaitForEnd(1));
+  EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
+}
+
+// A session with one slot has one executor, and a second one only while it is of use.
+TEST_F(SessionProcessTest, TheSpareExecutorEndsWhenItIsIdleForAWhile) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  EXPECT_EQ(Executors(), 1u);
+  Give(CommandOf(2, "while ! [ -e " + root_ + "/go ]; do sleep 0.02; done; exit 3"));
+  Run(JobOf(3, "/Game/readme.txt"));
+  EXPECT_EQ(Executors(), 2u);
+  ASSERT_TRUE(WriteFileAtomic(root_ + "/go", "").ok());
+  director_.WaitForEnd(2);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (Executors() != 1 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(Executors(), 1u);
+  EXPECT_EQ(Run(JobOf(4, "/Game/readme.txt")).size(), 4u);
 }
 
 TEST_F(SessionProcessTest, ABrokenStreamIsAttachedAgainAndWorkGoesOn) {

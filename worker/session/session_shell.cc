@@ -100,12 +100,13 @@ class Shell final : public EventSink {
   int Run() {
     const TerminationWatch watch(this);  // first: the threads that follow block SIGTERM too
     SampleMemory();                      // what Hello tells
-    for (uint32_t slot = 0; slot < config_.slots; ++slot) {
+    for (uint32_t lane = 0; lane < SessionCore::LanesFor(config_.slots); ++lane) {
       slots_.push_back(std::make_unique<ExecutorSlot>(ExecutorSlot::Options{
-          .teller = {.slot = slot, .worker_id = config_.worker_id, .machine = machine_},
+          .teller = {.slot = lane, .worker_id = config_.worker_id, .machine = machine_},
           .program = config_.program,
           .segments = &segments_,
-          .events = this}));
+          .events = this,
+          .is_spare = lane >= config_.slots}));
     }
     stream_ = std::make_unique<DirectorStream>(config_.director, this);
     while (!HasEnded()) {
