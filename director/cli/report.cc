@@ -42,10 +42,11 @@ std::string DurationText(absl::Duration duration) {
 
 std::string ProgressText(const director::Counters& c, const director::Progress& progress) {
   const uint64_t done = Done(c);
-  std::string text =
-      fmt::format("{}/{} done, {} cached, {} failed, {} workers, {:.0f}/s", done,
-                  std::max(done, c.results_wanted), c.results_cached + c.results_up_to_date,
-                  c.results_failed, c.workers_attached, progress.results_per_second);
+  std::string text = fmt::format(
+      "{}/{} done, {} cached, {} failed, {} workers", done, std::max(done, c.results_wanted),
+      c.results_cached + c.results_up_to_date, c.results_failed, c.workers_attached);
+  if (progress.pending > 0) text += fmt::format(", {} pending", progress.pending);
+  text += fmt::format(", {:.0f}/s", progress.results_per_second);
   if (progress.left && c.results_wanted > done)
     text += fmt::format(", {} left", DurationText(*progress.left));
   return text;
@@ -100,6 +101,7 @@ nlohmann::json Summary::ToJson() const {
             {"lost", c.workers_lost},
             {"executors_lost", c.executors_lost},
             {"jobs_retried", c.jobs_retried},
+            {"jobs_pending", c.jobs_pending},
             {"collections",
              {{"soft_limit", collections.soft_limit},
               {"hard_limit", collections.hard_limit},
@@ -226,6 +228,7 @@ void Report::OnProgress(const director::Counters& counters, const director::Prog
            {"cached", counters.results_cached + counters.results_up_to_date},
            {"failed", counters.results_failed},
            {"workers", counters.workers_attached},
+           {"pending", progress.pending},
            {"per_second", progress.results_per_second},
            {"seconds_left", progress.left ? nlohmann::json(absl::ToDoubleSeconds(*progress.left))
                                           : nlohmann::json()}});

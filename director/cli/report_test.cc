@@ -34,6 +34,7 @@ Summary MakeSummary() {
   c.workers_lost = 32;
   c.executors_lost = 33;
   c.jobs_retried = 34;
+  c.jobs_pending = 35;
   c.bytes_read = 41;
   c.bytes_warm = 44;
   c.bytes_saved = 45;
@@ -227,6 +228,8 @@ TEST(ProgressTest, TheLineTellsRateAndTimeLeft) {
   EXPECT_THAT(Report::TextOf(counters, progress), testing::EndsWith(", 3 min 20 s left"));
   progress.left = absl::Minutes(125);
   EXPECT_THAT(Report::TextOf(counters, progress), testing::EndsWith(", 2 h 5 min left"));
+  progress.pending = 3;
+  EXPECT_THAT(Report::TextOf(counters, progress), HasSubstr(" 2 workers, 3 pending, 70/s"));
   counters.results_cooked = 43;
   EXPECT_THAT(Report::TextOf(counters, progress), Not(HasSubstr("left"))) << "all is done";
 }

@@ -38,6 +38,14 @@ Reply CookCore::Impl::AnswerInstigators(const QueryAsked& event) const {
   return reply;
 }
 
+std::string CookCore::Impl::StateTextOf(PackageId id) const {
+  const PackageData& package = packages[id];
+  const bool is_pending = package.work != nullptr && package.work->attempt != 0 &&
+                          workers.Find(attempts.at(package.work->attempt).worker)
+                              ->hand.IsPending(package.work->attempt);
+  return director::StateText(package) + (is_pending ? ", pending" : "");
+}
+
 Reply CookCore::Impl::AnswerPackage(const QueryAsked& event) const {
   Reply reply;
   const PackageId id = packages.Find(event.package);
@@ -48,7 +56,7 @@ Reply CookCore::Impl::AnswerPackage(const QueryAsked& event) const {
   const PackageData& package = packages[id];
   const Blame::Faults faults = blame.Of(id);
   Reply::Package answer{.package = id,
-                        .state = director::StateText(package),
+                        .state = StateTextOf(id),
                         .urgency = package.urgency,
                         .attempt = 0,
                         .worker = WorkerId(),

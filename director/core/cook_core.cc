@@ -34,6 +34,7 @@ void CookCore::Impl::Apply(const Event& event) {
     void operator()(const WorkersSurvived& e) { core.OnWorkersSurvived(e); }
     void operator()(const WorkerAttached& e) { core.OnWorkerAttached(e); }
     void operator()(const WorkerReported& e) { core.OnWorkerReported(e); }
+    void operator()(const WorkerPending& e) { core.OnWorkerPending(e); }
     void operator()(const WorkerAlive& e) { core.OnWorkerAlive(e); }
     void operator()(const WorkerUnfit& e) { core.OnWorkerUnfit(e); }
     void operator()(const WorkerLost& e) { core.OnWorkerLost(e); }
@@ -131,7 +132,7 @@ void CookCore::Impl::CheckInvariants() const {
       GALLEY_CHECK(held.is_current && held.worker == id);
       GALLEY_CHECK(work.attempt == attempt || work.backup == attempt);
       backups_held += work.backup == attempt;
-      expected += held.expected;
+      if (!workers.Find(id)->hand.IsPending(attempt)) expected += held.expected;
     }
     GALLEY_CHECK(expected == workers.Find(id)->hand.expected());
   }
@@ -178,7 +179,9 @@ bool CookCore::has_jobs() const { return impl_->HasLoadWork(); }
 const Counters& CookCore::counters() const { return impl_->counters; }
 Progress CookCore::progress() const {
   const auto slots = static_cast<uint32_t>(impl_->workers.slots());
-  return impl_->monitor.View(slots > 0 ? slots : impl_->options.workers);
+  Progress view = impl_->monitor.View(slots > 0 ? slots : impl_->options.workers);
+  view.pending = static_cast<uint32_t>(impl_->workers.pending());
+  return view;
 }
 size_t CookCore::package_count() const { return impl_->packages.size(); }
 const std::string& CookCore::NameOf(PackageId package) const { return impl_->NameOf(package); }
@@ -198,9 +201,7 @@ const record::Generated* CookCore::GeneratedOf(PackageId package) const {
   return impl_->packages[package].generated.get();
 }
 
-std::string CookCore::StateText(PackageId id) const {
-  return director::StateText(impl_->packages[id]);
-}
+std::string CookCore::StateText(PackageId id) const { return impl_->StateTextOf(id); }
 
 void CookCore::CheckInvariants() const { impl_->CheckInvariants(); }
 

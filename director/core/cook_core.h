@@ -56,7 +56,7 @@ struct Counters {
            results_failed = 0;  // (package, platform)
   uint64_t results_wanted = 0;
   uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0,
-           jobs_retracted = 0, jobs_resumed = 0;
+           jobs_retracted = 0, jobs_resumed = 0, jobs_pending = 0;  // the last: became it
   uint64_t backups_started = 0, backups_won = 0;
   uint64_t results_dropped = 0;  // a second time, or too late
   uint64_t workers_attached = 0;
@@ -86,7 +86,7 @@ class CookCore {
   std::vector<InstigatorView> InstigatorsOf(PackageId package) const;
   // Set for a generated package: its listing in the generator's result.
   const record::Generated* GeneratedOf(PackageId package) const;
-  // "Save", "Idle, cooked": for dumps and why.
+  // "Save", "Save, pending", "Idle, cooked": for dumps and why.
   std::string StateText(PackageId package) const;
   // CHECKs that state and containers agree (tests, simulation).
   void CheckInvariants() const;

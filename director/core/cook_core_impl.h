@@ -179,6 +179,7 @@ struct CookCore::Impl {
   // dispatching.cc: workers and hand-over.
   void OnWorkerAttached(const WorkerAttached& event);
   void OnWorkerLost(const WorkerLost& event);
+  void OnWorkerPending(const WorkerPending& event);
   void OnWorkerUnfit(const WorkerUnfit& event);
   void CountSpawnFailure(const std::string& error);
   void OnLauncherReported(const LauncherReported& event);
@@ -241,6 +242,7 @@ struct CookCore::Impl {
   void OnQueryAsked(const QueryAsked& event);
   Reply AnswerInstigators(const QueryAsked& event) const;
   Reply AnswerPackage(const QueryAsked& event) const;
+  std::string StateTextOf(PackageId package) const;
 
   // committing.cc
   // No platform: it is for a removed one, and only feeds the cache.

@@ -59,6 +59,7 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers.Attach(event.worker, event.slots, awake);
   worker.memory_bytes = event.memory_bytes;
+  counters.jobs_pending += workers.SetPending(event.worker, event.pending, awake);
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
     warmth.Forget(event.worker);  // its executors are others
@@ -151,6 +152,13 @@ void CookCore::Impl::CountSpawnFailure(const std::string& error) {
     return;
   End("no worker would start: " + std::to_string(spawn_failures) +
       " failures in a row, the last: " + error);
+}
+
+void CookCore::Impl::OnWorkerPending(const WorkerPending& event) {
+  const Worker* worker = workers.Find(event.worker);
+  if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
+  workers.Heard(event.worker, awake);
+  counters.jobs_pending += workers.SetPending(event.worker, event.attempts, awake);
 }
 
 void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {

@@ -146,7 +146,14 @@ struct WorkerAttached {
   uint64_t session = 0;       // its process: another one numbers its reports anew
   // Reports up to this one were persisted, by a director before this one too; none comes again.
   ReportId persisted = 0;
-  std::vector<AttemptId> begun = {};  // of `in_hand`
+  std::vector<AttemptId> begun = {};    // of `in_hand`
+  std::vector<AttemptId> pending = {};  // as in WorkerPending
+};
+
+// All that it has whose external programs merely wait: each leaves its slot to another job.
+struct WorkerPending {
+  WorkerId worker;
+  std::vector<AttemptId> attempts;
 };
 
 struct WorkerReport {
@@ -316,9 +323,9 @@ struct Tick {};
 
 using Event =
     std::variant<CookRequested, CancelRequested, LookedUp, WorkersSurvived, WorkerAttached,
-                 WorkerReported, WorkerAlive, WorkerUnfit, WorkerLost, Persisted, FilesChanged,
-                 PackagesDiscovered, PackagesCleared, PlatformsChanged, LauncherReported, RootBuilt,
-                 RootPublished, QueryAsked, Tick>;
+                 WorkerReported, WorkerPending, WorkerAlive, WorkerUnfit, WorkerLost, Persisted,
+                 FilesChanged, PackagesDiscovered, PackagesCleared, PlatformsChanged,
+                 LauncherReported, RootBuilt, RootPublished, QueryAsked, Tick>;
 
 // ------------------------------------------------------------------ effects
 
@@ -473,7 +480,7 @@ struct Reply {
   // kPackage
   struct Package {
     PackageId package;
-    std::string state;  // "Save", "Idle, cooked"
+    std::string state;  // "Save", "Save, pending", "Idle, cooked"
     Urgency urgency = Urgency::kLow;
     AttemptId attempt = 0;  // the current one; 0: none
     WorkerId worker;        // that has it

@@ -12,7 +12,7 @@ void Hand::SetSlots(uint32_t slots, absl::Duration awake) {
 }
 
 void Hand::BeginSome(absl::Duration awake) {
-  while (running_.size() < slots_ && !queue_.empty()) {
+  while (running_.size() - pending_ < slots_ && !queue_.empty()) {
     running_.push_back({queue_.begin()->second, awake});
     queue_.erase(queue_.begin());
   }
@@ -24,6 +24,46 @@ void Hand::Add(AttemptId attempt, const InHand& job, absl::Duration awake) {
   by_memory_.emplace(job.memory_bytes, attempt);
   expected_ += job.expected;
   BeginSome(awake);
+  if (said_to_be_pending_.contains(attempt)) ApplyPending(awake);
+}
+
+size_t Hand::SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake) {
+  said_to_be_pending_.clear();
+  for (const AttemptId attempt : attempts) {
+    if (said_to_be_pending_.size() < slots_) said_to_be_pending_.insert(attempt);
+  }
+  return ApplyPending(awake);
+}
+
+size_t Hand::ApplyPending(absl::Duration awake) {
+  for (const AttemptId attempt : said_to_be_pending_) {
+    const auto job = jobs_.find(attempt);
+    // It began before its turn, as far as we knew.
+    if (job != jobs_.end() && queue_.erase({-static_cast<int>(job->second.urgency), attempt}) > 0)
+      running_.push_back({attempt, awake});
+  }
+  size_t became = 0;
+  for (Running& one : running_) {
+    const bool is_pending = said_to_be_pending_.contains(one.attempt);
+    if (is_pending == one.is_pending) continue;
+    one.is_pending = is_pending;
+    const absl::Duration expected = jobs_.at(one.attempt).expected;
+    if (is_pending) {
+      ++pending_;
+      ++became;
+      expected_ -= expected;
+    } else {
+      --pending_;
+      expected_ += expected;
+    }
+  }
+  BeginSome(awake);
+  return became;
+}
+
+bool Hand::IsPending(AttemptId attempt) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const Running& one) { return one.attempt == attempt && one.is_pending; });
 }
 
 absl::Duration Hand::Remove(AttemptId attempt, absl::Duration awake) {
@@ -31,15 +71,17 @@ absl::Duration Hand::Remove(AttemptId attempt, absl::Duration awake) {
   GALLEY_CHECK(job != jobs_.end());
   queue_.erase({-static_cast<int>(job->second.urgency), attempt});
   by_memory_.erase({job->second.memory_bytes, attempt});
-  expected_ -= job->second.expected;
-  jobs_.erase(job);
   absl::Duration ran;
   const auto running = std::find_if(running_.begin(), running_.end(),
                                     [&](const Running& one) { return one.attempt == attempt; });
+  const bool is_pending = running != running_.end() && running->is_pending;
   if (running != running_.end()) {
     ran = awake - running->began_at;
     running_.erase(running);
   }
+  pending_ -= is_pending;
+  if (!is_pending) expected_ -= job->second.expected;
+  jobs_.erase(job);
   BeginSome(awake);
   return ran;
 }
@@ -71,6 +113,7 @@ absl::Duration Hand::BlockingDelay(absl::Duration awake) const {
   if (has_free_slot()) return absl::ZeroDuration();
   absl::Duration next = absl::InfiniteDuration();
   for (const Running& one : running_) {
+    if (one.is_pending) continue;
     const absl::Duration elapsed = awake - one.began_at;
     const absl::Duration expected = jobs_.at(one.attempt).expected;
     next = std::min(next, elapsed < expected ? expected - elapsed : elapsed);
@@ -87,8 +130,8 @@ bool Hand::HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const {
   if (limit_bytes == 0 || jobs_.empty()) return true;
   // The largest that may run beside it.
   uint64_t sum = std::min(memory_bytes, limit_bytes);
-  uint32_t beside = 1;
-  for (auto at = by_memory_.rbegin(); at != by_memory_.rend() && beside < slots_; ++at, ++beside)
+  size_t beside = slots_ - 1 + pending_;
+  for (auto at = by_memory_.rbegin(); at != by_memory_.rend() && beside > 0; ++at, --beside)
     sum += std::min(at->first, limit_bytes);
   return sum <= limit_bytes || memory_bytes == 0;
 }

@@ -2,7 +2,9 @@
 //
 // A worker runs the first `slots` of them; what waits behind these goes by urgency, then in the
 // order of hand-over (so does the session: worker/session/session_core.h). When an attempt began is
-// known from when those before it ended. Cost: O(slots + log n) each.   Threads: none; owned by
+// known from when those before it ended. A *pending* one has begun, too, and its time goes on, but
+// its external program merely waits: its slot is free for another, and no work is expected of it.
+// Which are pending the worker says. Cost: O(slots + log n) each.   Threads: none; owned by
 // Workers.
 #pragma once
 
@@ -30,6 +32,7 @@ class Hand {
   struct Running {
     AttemptId attempt = 0;
     absl::Duration began_at;
+    bool is_pending = false;
   };
 
   void SetSlots(uint32_t slots, absl::Duration awake);
@@ -37,6 +40,9 @@ class Hand {
   void Add(AttemptId attempt, const InHand& job, absl::Duration awake);
   // Returns how long it ran; zero: it had not begun. REQUIRES: in this hand.
   absl::Duration Remove(AttemptId attempt, absl::Duration awake);
+  // All that its worker has now, at most `slots` (more are not believed); also of attempts that
+  // come to this hand later. Returns how many became pending.
+  size_t SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake);
 
   uint32_t slots() const { return slots_; }
   bool Contains(AttemptId attempt) const { return jobs_.contains(attempt); }
@@ -45,8 +51,11 @@ class Hand {
   const InHand& At(AttemptId attempt) const { return jobs_.at(attempt); }
   size_t size() const { return jobs_.size(); }
   bool empty() const { return jobs_.empty(); }
-  bool has_free_slot() const { return jobs_.size() < slots_; }
-  absl::Duration expected() const { return expected_; }  // of all
+  size_t pending_count() const { return pending_; }
+  bool IsPending(AttemptId attempt) const;
+  size_t active_count() const { return jobs_.size() - pending_; }  // all but the pending
+  bool has_free_slot() const { return active_count() < slots_; }
+  absl::Duration expected() const { return expected_; }  // of the active
   // What began, in the order in which it did; and what waits, the next one first.
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
@@ -56,12 +65,14 @@ class Hand {
   // The time until a Blocking job that comes now would begin: a guess. One that runs for longer
   // than expected is taken to run as long again.
   absl::Duration BlockingDelay(absl::Duration awake) const;
-  // Any `slots` of the jobs in hand and one of `memory_bytes` more fit into `limit_bytes` (0:
-  // unknown, all fits). A job that alone is larger fits where nothing else is.
+  // One of `memory_bytes` and what may run beside it fit into `limit_bytes` (0: unknown, all fits):
+  // any that fill the other slots, and as many as are pending. A job that alone is larger fits
+  // where nothing else is.
   bool HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const;
 
  private:
   void BeginSome(absl::Duration awake);
+  size_t ApplyPending(absl::Duration awake);
 
   uint32_t slots_ = 1;
   absl::btree_map<AttemptId, InHand> jobs_;
@@ -69,6 +80,8 @@ class Hand {
   absl::btree_set<std::pair<int, AttemptId>> queue_;  // negated urgency
   absl::btree_set<std::pair<uint64_t, AttemptId>> by_memory_;
   absl::Duration expected_;
+  size_t pending_ = 0;  // of running_
+  absl::btree_set<AttemptId> said_to_be_pending_;
 };
 
 }  // namespace galley::director

@@ -38,7 +38,7 @@ bool CookCore::Impl::MayTake(PackageId package, WorkerId id, const Worker& worke
 WorkerView CookCore::Impl::ViewOf(PackageId package, WorkerId id, const Worker& worker,
                                   double warm) const {
   // A job more counts even where nothing is expected of it.
-  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.size()));
+  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
   return {.worker = id,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
           .saved = warm * LoadTimeOf(package),

@@ -81,6 +81,15 @@ void Workers::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Dura
   List(id, worker);
 }
 
+size_t Workers::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,
+                           absl::Duration awake) {
+  Worker& worker = workers_.at(id);
+  Unlist(id, worker);
+  const size_t became = worker.hand.SetPending(attempts, awake);
+  List(id, worker);
+  return became;
+}
+
 absl::Duration Workers::Drop(WorkerId id, AttemptId attempt, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
@@ -131,11 +140,12 @@ std::vector<WorkerId> Workers::Silent(absl::Duration awake) {
 
 bool Workers::HasRoom(const Worker& worker) const {
   if (worker.hand.size() >= options_.jobs_max) return false;
-  return worker.hand.size() < worker.slots() + 1 || worker.hand.expected() < options_.window;
+  return worker.hand.active_count() < worker.slots() + 1 ||
+         worker.hand.expected() < options_.window;
 }
 
 Workers::Load Workers::LoadOf(WorkerId id, const Worker& worker) const {
-  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.size()));
+  const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
   return {.is_suspect = worker.is_suspect,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
           .worker = id};
@@ -154,16 +164,18 @@ void Workers::Unlist(WorkerId id, const Worker& worker) {
   idle_.erase(id);
   slots_ -= worker.slots();
   jobs_in_hand_ -= worker.hand.size();
+  pending_ -= worker.hand.pending_count();
   suspects_ -= worker.is_suspect;
 }
 
 void Workers::List(WorkerId id, const Worker& worker) {
   if (worker.presence != Worker::Presence::kAttached) return;
   if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
-  if (worker.hand.size() > worker.slots()) busy_.insert(ExcessOf(id, worker));
+  if (worker.hand.active_count() > worker.slots()) busy_.insert(ExcessOf(id, worker));
   if (worker.hand.has_free_slot()) idle_.insert(id);
   slots_ += worker.slots();
   jobs_in_hand_ += worker.hand.size();
+  pending_ += worker.hand.pending_count();
   suspects_ += worker.is_suspect;
 }
 
@@ -177,7 +189,7 @@ std::vector<WorkerId> Workers::Holding() const {
 
 void Workers::CheckInvariants() const {
   size_t present = 0, attached = 0, room = 0, idle = 0, busy = 0, suspects = 0;
-  uint64_t slots = 0, jobs = 0;
+  uint64_t slots = 0, jobs = 0, pending = 0;
   for (const auto& [id, worker] : workers_) {
     present += worker.presence != Worker::Presence::kLost;
     GALLEY_CHECK(present_.contains(id) == (worker.presence != Worker::Presence::kLost));
@@ -185,18 +197,21 @@ void Workers::CheckInvariants() const {
     ++attached;
     GALLEY_CHECK(std::binary_search(ring_.begin(), ring_.end(), id));
     GALLEY_CHECK(with_room_.contains(LoadOf(id, worker)) == HasRoom(worker));
-    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == (worker.hand.size() > worker.slots()));
+    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) ==
+                 (worker.hand.active_count() > worker.slots()));
     GALLEY_CHECK(idle_.contains(id) == worker.hand.has_free_slot());
     room += HasRoom(worker);
-    busy += worker.hand.size() > worker.slots();
+    busy += worker.hand.active_count() > worker.slots();
     idle += worker.hand.has_free_slot();
     slots += worker.slots();
     jobs += worker.hand.size();
+    pending += worker.hand.pending_count();
     suspects += worker.is_suspect;
   }
   GALLEY_CHECK(present == present_.size() && attached == ring_.size());
   GALLEY_CHECK(room == with_room_.size() && busy == busy_.size() && idle == idle_.size());
-  GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && suspects == suspects_);
+  GALLEY_CHECK(slots == slots_ && jobs == jobs_in_hand_ && pending == pending_ &&
+               suspects == suspects_);
 }
 
 }  // namespace galley::director

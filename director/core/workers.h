@@ -4,9 +4,9 @@
 // may attach again under its id. Ids of workers that the core asks for (Spawn) are dense from 0; a
 // worker that attaches of its own accord has an id from kForeignWorkers on, given by the shell.
 // Window: a worker takes jobs while their expected time is below `window` or it has fewer than
-// slots + 1, at most `jobs_max`. A worker of which nothing was heard for `suspect_after` is
-// *suspect*: others are preferred. Cost: O(log workers) for each change; what looks at all says so.
-// Threads: none; owned by CookCore.
+// slots + 1, at most `jobs_max`; pending ones count for `jobs_max` only. A worker of which nothing
+// was heard for `suspect_after` is *suspect*: others are preferred. Cost: O(log workers) for each
+// change; what looks at all says so. Threads: none; owned by CookCore.
 #pragma once
 
 #include <algorithm>
@@ -78,6 +78,8 @@ class Workers {
   void SetLost(WorkerId worker);
   void Heard(WorkerId worker, absl::Duration awake);
   void Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
+  // As Hand::SetPending.
+  size_t SetPending(WorkerId worker, const std::vector<AttemptId>& attempts, absl::Duration awake);
   // As Hand::Remove.
   absl::Duration Drop(WorkerId worker, AttemptId attempt, absl::Duration awake);
 
@@ -92,6 +94,7 @@ class Workers {
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached
   uint64_t jobs_in_hand() const { return jobs_in_hand_; }
+  uint64_t pending() const { return pending_; }  // of these
   // Sorted.
   const absl::btree_set<WorkerId>& present() const { return present_; }
   const std::vector<WorkerId>& ring() const { return ring_; }  // the attached
@@ -143,7 +146,7 @@ class Workers {
   std::vector<WorkerId> ring_;
   absl::btree_set<Load> with_room_;
   absl::btree_set<Excess> busy_;
-  uint64_t slots_ = 0, jobs_in_hand_ = 0;
+  uint64_t slots_ = 0, jobs_in_hand_ = 0, pending_ = 0;
   size_t suspects_ = 0;  // attached
   absl::Duration looked_at_ = -absl::InfiniteDuration();
   uint32_t own_count_ = 0;

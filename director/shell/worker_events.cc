@@ -152,7 +152,12 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     attached.session = static_cast<uint64_t>(message.hello().pid());
     attached.persisted = message.hello().persisted();
     attached.begun.assign(message.begun().begin(), message.begun().end());
+    attached.pending.assign(message.pending().attempts().begin(),
+                            message.pending().attempts().end());
     Post(Event(std::move(attached)));
+  } else if (message.has_pending()) {
+    Post(Event(WorkerPending{
+        worker, {message.pending().attempts().begin(), message.pending().attempts().end()}}));
   }
   for (const v1::LogLine& line : message.log()) {
     LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());

@@ -28,7 +28,7 @@ class Cluster {
   explicit Cluster(const ClusterOptions& options)
       : options_(options),
         random_(options.seed * 7919 + options.has_faults),
-        faults_(options.has_faults, random_),
+        faults_(options.has_faults, options.seed % 2 == 1, random_),
         disk_(random_),
         network_(schedule_, random_, faults_),
         world_(std::make_shared<World>(options.seed)),
@@ -728,9 +728,16 @@ class Cluster {
 
   std::map<std::string, SnapshotTable> tables_;
   std::map<std::string, uint64_t> cooks_, executors_lost_;
-  Surroundings around_{schedule_, random_,         faults_,
-                       disk_,     *world_,         tables_,
-                       cooks_,    executors_lost_, [this](const std::string& id) { Edit(id); }};
+  Surroundings around_{schedule_,
+                       random_,
+                       faults_,
+                       disk_,
+                       *world_,
+                       tables_,
+                       cooks_,
+                       executors_lost_,
+                       [this](const std::string& id) { Edit(id); },
+                       [this](const std::string& what) { checks_.Break(what); }};
   std::unique_ptr<SimDirector> director_;
   std::unique_ptr<SimDirector> overtaken_;  // was stopped, while another took the project
   uint64_t directors_ = 0;

@@ -45,7 +45,10 @@ void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
   }
   given.platform_names = snapshot_->platforms;
   for (PlatformIndex p = 0; p < platform_count(); ++p) {
-    if (start.platforms & MaskOf(p)) job.add_targets()->set_platform(p);
+    if (!(start.platforms & MaskOf(p))) continue;
+    v1::Target* target = job.add_targets();
+    target->set_platform(p);
+    if (deps_.faults.do_programs_wait()) target->set_recipe(World::TargetRecipe(job.package()));
   }
   for (const auto& [of, digest] : inputs.cooked) {
     v1::CookedInput* input = job.add_cooked();

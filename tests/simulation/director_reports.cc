@@ -46,8 +46,13 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     attached.session = static_cast<uint64_t>(message.hello().pid());
     attached.persisted = message.hello().persisted();
     attached.begun.assign(message.begun().begin(), message.begun().end());
+    attached.pending.assign(message.pending().attempts().begin(),
+                            message.pending().attempts().end());
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
     Step(attached);
+  } else if (message.has_pending()) {
+    Step(WorkerPending{id,
+                       {message.pending().attempts().begin(), message.pending().attempts().end()}});
   }
   if (!message.unfit().empty()) Step(WorkerUnfit{id, message.unfit()});
   if (message.reports().empty()) return Step(WorkerAlive{id});

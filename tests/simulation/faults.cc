@@ -70,14 +70,19 @@ std::string_view FaultName(Fault fault) {
       return "packages cleared in mid-cook";
     case Fault::kPackagesDiscovered:
       return "packages discovered in mid-cook";
+    case Fault::kProgramWaited:
+      return "program waited";
     case Fault::kCount:
       break;
   }
   return "";
 }
 
-Faults::Faults(bool are_any, Random& random) : random_(random), is_calm_(!are_any) {
-  for (size_t i = 0; i < kFaultCount; ++i) on_[i] = random.Percent(50);
+Faults::Faults(bool are_any, bool do_programs_wait, Random& random)
+    : random_(random), is_calm_(!are_any) {
+  static_assert(Index(Fault::kProgramWaited) == kFaultCount - 1);
+  for (size_t i = 0; i < kFaultCount - 1; ++i) on_[i] = random.Percent(50);
+  on_.back() = do_programs_wait;
 }
 
 bool Faults::Happens(Fault fault, uint64_t percent) {

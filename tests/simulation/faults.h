@@ -45,6 +45,7 @@ enum class Fault : uint8_t {
   kPlatformsChanged,
   kPackagesCleared,
   kPackagesDiscovered,
+  kProgramWaited,  // a job's, and left its slot to another
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);
@@ -54,8 +55,9 @@ using FaultCounts = std::array<uint64_t, kFaultCount>;
 
 class Faults {
  public:
-  // `are_any`: false for the fault-free run.
-  Faults(bool are_any, Random& random);
+  // `are_any`: false for the fault-free run. `do_programs_wait`: kProgramWaited is on, which is not
+  // drawn, so that where it is off a seed is what it was before there was such a class.
+  Faults(bool are_any, bool do_programs_wait, Random& random);
 
   // For the seed, before the calm.
   bool IsOn(Fault fault) const { return !is_calm_ && on_[Index(fault)]; }
@@ -63,11 +65,13 @@ class Faults {
   bool Happens(Fault fault, uint64_t percent);
   void Count(Fault fault) { ++counts_[Index(fault)]; }
   void Calm() { is_calm_ = true; }
+  // For the seed, in the calm too.
+  bool do_programs_wait() const { return on_.back(); }
   bool is_calm() const { return is_calm_; }
   const FaultCounts& counts() const { return counts_; }
 
  private:
-  static size_t Index(Fault fault) { return static_cast<size_t>(fault); }
+  static constexpr size_t Index(Fault fault) { return static_cast<size_t>(fault); }
   Random& random_;
   bool is_calm_;
   std::array<bool, kFaultCount> on_{};

@@ -22,7 +22,7 @@ SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks cal
                 .cookers_json = "{}",
                 .slots = options.slots,
                 .pid = static_cast<int64_t>(around.random.Below(1u << 30)) + 2}),
-      slots_(options.slots) {}
+      slots_(worker::SessionCore::LanesFor(options.slots)) {}
 
 void SimWorker::After(absl::Duration delay, Schedule::Act act) {
   around_.schedule.After(delay, [this, life = std::weak_ptr(life_), act = std::move(act)] {
@@ -100,7 +100,11 @@ std::vector<uint64_t> SimWorker::running() const {
   return attempts;
 }
 
-void SimWorker::Do(worker::SendMessage& send) { callbacks_.send(std::move(send.message)); }
+void SimWorker::Do(worker::SendMessage& send) {
+  if (send.message.pending().attempts_size() > static_cast<int>(options_.slots))
+    around_.broken("safety: " + options_.id + " says that more are pending than it has slots");
+  callbacks_.send(std::move(send.message));
+}
 void SimWorker::Do(worker::HangUp&) { callbacks_.hang_up(); }
 
 void SimWorker::Do(worker::ExitSession& exit) {
@@ -115,6 +119,7 @@ void SimWorker::Do(worker::GiveSegments& give) {
 void SimWorker::Do(worker::StartJob& start) {
   Slot& slot = slots_[start.slot];
   slot.jobs.push_back(start.job);
+  CheckSlots();
   if (!options_.is_unfit) return Next(start.slot);
   around_.faults.Count(Fault::kWorkerUnfit);
   After(around_.random.Some(50), [this, index = start.slot] {
@@ -137,6 +142,7 @@ void SimWorker::Do(worker::StopJob& stop) {
   if (is_running) {
     slot.is_busy = false;
     ++slot.run;
+    std::erase(lanes_waiting_, stop.slot);
   }
   After(absl::Milliseconds(1), [this, stop, is_running] {
     if (is_running) {
@@ -148,6 +154,43 @@ void SimWorker::Do(worker::StopJob& stop) {
     }
     Next(stop.slot);
   });
+}
+
+// Beside those whose programs wait, at most as many as there are slots, no job begins but in a
+// slot.
+void SimWorker::CheckSlots() {
+  const auto pending_end =
+      lanes_waiting_.begin() + std::min<ptrdiff_t>(lanes_waiting_.size(), options_.slots);
+  uint32_t held = 0;
+  for (uint32_t lane = 0; lane < slots_.size(); ++lane)
+    held += !slots_[lane].jobs.empty() &&
+            std::find(lanes_waiting_.begin(), pending_end, lane) == pending_end;
+  if (held > options_.slots)
+    around_.broken("safety: " + options_.id + " began a job without a slot for it");
+}
+
+void SimWorker::TellPending(uint32_t lane, uint64_t attempt, bool is_pending) {
+  std::erase(lanes_waiting_, lane);
+  if (is_pending) lanes_waiting_.push_back(lane);
+  Step(worker::SlotPending{.slot = lane, .attempt = attempt, .is_pending = is_pending});
+}
+
+bool SimWorker::Waits(const RunPtr& run) {
+  if (std::exchange(run->has_waited, true) || !World::StartsPrograms(run->name) ||
+      !around_.faults.Happens(Fault::kProgramWaited, 30))
+    return false;
+  TellPending(run->slot, run->job.job().attempt(), true);
+  After(around_.random.Some(1'500), [this, run] { GoesOn(run); });
+  return true;
+}
+
+// It works again, or its end comes first; it may wait once more.
+void SimWorker::GoesOn(const RunPtr& run) {
+  if (IsOver(run)) return;
+  if (around_.random.Percent(70)) TellPending(run->slot, run->job.job().attempt(), false);
+  if (!is_alive_) return;
+  run->has_waited = around_.random.Percent(70);
+  After(around_.random.Some(100), [this, run] { Save(run); });
 }
 
 absl::Duration SimWorker::Duration(int64_t ms_max) {
@@ -180,6 +223,7 @@ void SimWorker::Finish(const RunPtr& run) {
   ++slot.run;
   slot.is_busy = false;
   slot.jobs.pop_front();
+  std::erase(lanes_waiting_, run->slot);
 }
 
 void SimWorker::Fail(const RunPtr& run, v1::Failed::Cause cause, const std::string& error) {
@@ -346,6 +390,10 @@ void SimWorker::Save(const RunPtr& run) {
     report.mutable_ended();
     Tell(run, report);
     if (!is_alive_) return;
+    // A word that comes too late: of a job that is over.
+    if (around_.faults.Happens(Fault::kProgramWaited, 5))
+      Step(worker::SlotPending{
+          .slot = run->slot, .attempt = run->job.job().attempt(), .is_pending = true});
     // Changed after it was read: what was just reported is right for an older snapshot only.
     if (package.will_change) around_.edit(package.id);
     return Next(run->slot);
@@ -354,6 +402,8 @@ void SimWorker::Save(const RunPtr& run) {
     Kill();
     return callbacks_.exited(137);
   }
+  if (Waits(run)) return;
+  run->has_waited = false;
   const uint32_t platform = job.targets(run->target++).platform();
   const std::string platform_name = around_.tables[run->job.snapshot_file()].platforms.at(platform);
   std::vector<record::Observed> observed;

@@ -28,10 +28,11 @@ struct Surroundings {
   Faults& faults;
   Disk& disk;
   World& world;
-  std::map<std::string, SnapshotTable>& tables;     // by file name
-  std::map<std::string, uint64_t>& cooks;           // begun, by package
-  std::map<std::string, uint64_t>& executors_lost;  // by package: its own crashes, in this cook
-  std::function<void(const std::string& id)> edit;  // a source changes on the disk
+  std::map<std::string, SnapshotTable>& tables;         // by file name
+  std::map<std::string, uint64_t>& cooks;               // begun, by package
+  std::map<std::string, uint64_t>& executors_lost;      // by package: its own crashes, in this cook
+  std::function<void(const std::string& id)> edit;      // a source changes on the disk
+  std::function<void(const std::string& what)> broken;  // that must hold
 };
 
 class SimWorker {
@@ -82,6 +83,7 @@ class SimWorker {
     std::string name;
     std::string source;
     int target = 0;
+    bool has_waited = false;  // for this target
     // What the platform before gave, for one that can be served by it.
     std::string last_text;
     v1::Saved last_saved;
@@ -103,6 +105,11 @@ class SimWorker {
   void Load(const RunPtr& run);
   const WorldPackage& LoadedBy(const RunPtr& run) const;
   void Save(const RunPtr& run);
+  // True: it does, and Save goes on when it does not any more.
+  bool Waits(const RunPtr& run);
+  void GoesOn(const RunPtr& run);
+  void TellPending(uint32_t lane, uint64_t attempt, bool is_pending);
+  void CheckSlots();
   // Nothing when the attempt was told to be stale, or wants something.
   std::optional<std::string> ReadInputs(const RunPtr& run, uint32_t platform,
                                         std::vector<record::Observed>& observed);
@@ -121,7 +128,8 @@ class SimWorker {
   Surroundings& around_;
   const Callbacks callbacks_;
   worker::SessionCore session_;
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;             // lanes
+  std::deque<uint32_t> lanes_waiting_;  // of them, as the session was told
   std::deque<uint64_t> segments_;
   bool is_alive_ = true, is_frozen_ = false, is_flushing_ = false;
   std::vector<Schedule::Act> waiting_;  // while frozen

@@ -134,6 +134,14 @@ const record::Recipe& World::recipe() {
   return recipe;
 }
 
+bool World::StartsPrograms(std::string_view name) { return Digest::Of(name).hash()[2] % 2 == 0; }
+
+std::string World::TargetRecipe(std::string_view name) {
+  record::Recipe for_worker = recipe();
+  if (StartsPrograms(name)) for_worker.cooker = "command";
+  return record::EncodeRecipe(for_worker);
+}
+
 const Digest& World::recipe_digest() {
   static const Digest& digest = *new Digest(record::RecipeDigest(recipe()));
   return digest;

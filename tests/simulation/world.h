@@ -61,6 +61,9 @@ class World {
                                                     const std::string& bytes);
   static const record::Recipe& recipe();
   static const Digest& recipe_digest();
+  // Half of all packages are cooked by programs, and may wait. No key knows.
+  static bool StartsPrograms(std::string_view name);
+  static std::string TargetRecipe(std::string_view name);
   static constexpr const char* kTrustDomain = "main";
   // What a cook gives whose source, includes and inputs have these bytes.
   static std::string Cooked(const WorldPackage& package, const std::string& platform,

@@ -861,16 +861,16 @@ TEST_F(PendingTest, NothingIsSentAheadWhileTwoRun) {
     jobs.push_back(JobOf(attempt));
     jobs.back().set_expected_us(1'000);
   }
-  jobs[0] = Program(jobs[0]);
-  jobs[1] = Program(jobs[1]);
-  Give(jobs);
+  Give({Program(jobs[0]), Program(jobs[1]), jobs[2]});
   Waits(0, 1);
-  Waits(0, 1, false);
-  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 2)));
-  Ends(1, 2);
-  EXPECT_EQ(started_.size(), 2u);
+  Waits(1, 2);
   Ends(0, 1);
-  EXPECT_EQ(started_.size(), 4u);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 2), std::pair(0, 3)));
+  Waits(1, 2, false);
+  Give({jobs[3]});
+  EXPECT_EQ(started_.size(), 3u);
+  Ends(1, 2);
+  EXPECT_THAT(started_.back(), (std::pair<uint32_t, uint64_t>(0, 4))) << "ahead of the one";
 }
 
 TEST_F(PendingTest, OneWhoseExecutorCouldNotBeStartedWaitsForNothing) {
