@@ -59,9 +59,10 @@ void CookCore::Impl::OnPersisted(const Persisted& event) {
   }
 }
 
-// Its worker is wrong about where the bytes are: as if it had not been cooked.
+// Its worker is wrong about where the bytes are: as if it had not been cooked. An earlier director
+// may have kept what it tells again, so it is looked up.
 void CookCore::Impl::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
-  lifecycle.SetPhase(id, platform, Phase::kToCook);
+  lifecycle.SetPhase(id, platform, request->force ? Phase::kToCook : Phase::kToLookUp);
   packages[id].slots[platform].result.reset();
   BlameInfrastructure(id, MaskOf(platform), why, "");
   Advance(id);

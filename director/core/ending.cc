@@ -66,7 +66,9 @@ std::vector<PackageId> CookCore::Impl::InCookByName() const {
 // warning.
 void CookCore::Impl::Judge(PackageId id) {
   PackageData& package = packages[id];
-  std::vector<Problem> problems = package.problems.Take();
+  // They stay: platforms may be added before the roots are published, and share them.
+  std::vector<Problem> problems(package.problems.begin(), package.problems.end());
+  for (Problem& problem : package.problems) problem.is_judged = true;
   edges.ForEachReference(id, [&](const Edge& edge) {
     const PackageData& target = packages[edge.target];
     // Asked for, but its generator does not list it.
@@ -87,7 +89,7 @@ void CookCore::Impl::Judge(PackageId id) {
     if (is_hard) {
       FailPlatforms(id, problem.platforms & ~failed, Stage::kLoad, problem.text, "");
       failed |= problem.platforms;
-    } else {
+    } else if (!problem.is_judged) {
       Note(PackageWarned{id, std::nullopt, problem.text});
     }
   }

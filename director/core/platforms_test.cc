@@ -326,6 +326,26 @@ TEST(PlatformsTest, WhatChangedWhileRootsWereBuiltBelongsToThoseOfTheNewSet) {
   EXPECT_EQ(shell.JobOf("B").start.platforms, 0b01u);
 }
 
+TEST(PlatformsTest, WhatAPackageRefersToIsJudgedForAPlatformThatCameWhileRootsWereBuilt) {
+  CoreHarness shell("A -> Gone\nB -> Nor?\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "B"});
+  shell.Work();
+  ASSERT_EQ(shell.roots.size(), 1u);
+  EXPECT_TRUE(shell.Says("failed A: "));
+  shell.TakeLog();
+  shell.Send(Addition(1));
+  shell.Work();
+  ASSERT_EQ(shell.roots.size(), 3u);
+  for (const size_t i : {1, 2}) {
+    ASSERT_EQ(shell.roots[i].packages.size(), 1u) << i;
+    EXPECT_EQ(shell.roots[i].packages[0].first, shell.Id("B"));
+  }
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A 0: "));
+  EXPECT_THAT(log, testing::Not(HasSubstr("warned B"))) << "once is enough";
+}
+
 TEST(PlatformsTest, ACookThatPublishesIsOverButForThat) {
   CoreHarness shell("A\n", {.platform_count = 2});
   shell.hold_publish = true;

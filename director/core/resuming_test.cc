@@ -120,6 +120,28 @@ TEST_F(SurvivorTest, ALookUpThatItsResultOvertookIsOfOtherNumbersOncePlatformsCh
   EXPECT_EQ(shell_.core().counters().results_cached, 0u);
 }
 
+// It told the earlier director of it too, who kept it.
+TEST_F(SurvivorTest, WhatItTellsAgainAndIsNotWhereItSaysIsLookedUp) {
+  Survive();
+  shell_.hold_commits = true;
+  shell_.Request({"A"});
+  Attach({kGiven});
+  shell_.Saved(Given());
+  ASSERT_EQ(shell_.commits.size(), 1u);
+  const Persist::Item item = shell_.commits.front();
+  shell_.TakeLog();
+  shell_.hold_look_ups = true;
+  Persisted persisted{{{item.package, item.platform, item.result, nullptr}}, ""};
+  persisted.items[0].refused = "its bytes are not where its worker says";
+  shell_.Send(persisted);
+  shell_.Pass(absl::Seconds(1));
+  ASSERT_EQ(shell_.look_ups.size(), 1u);
+  EXPECT_FALSE(shell_.HasOpenJob("A"));
+  shell_.Send(LookedUp{
+      {{item.package, 0, shell_.look_ups[0].generation, LookedUp::Hit{shell_.MakeResult("A")}}}});
+  EXPECT_EQ(shell_.core().counters().results_cached, 1u);
+}
+
 TEST_F(SurvivorTest, UntilItsWorkerHasSpokenAPackageWaitsThoughAnotherIsThere) {
   Survive();
   shell_.Request({"A", "B"});

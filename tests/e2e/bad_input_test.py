@@ -266,6 +266,31 @@ class BadInputTest(E2ETest):
         again = self.cook(game)
         self.assertEqual(again.roots, first.roots)
 
+    def test_wrong_bytes_of_a_cooked_input_are_made_again_for_the_cook_that_reads_them(self):
+        rule = ('match = "/Game/**/*.txt"\ncooker = "command"\n'
+                'settings = { argv = ["tools/join", "{input}", "{output:.out}"], outputs = [".out"] }')
+        game = self.project({"made.txt": "MADE-OF-THIS\n" * 100, "reader.txt": "one\n"}, [rule])
+        self.write("game/tools/join", '#!/bin/sh\ncat "$1" "$3" > "$2"\n', 0o755)
+        argv = '[settings]\nargv = ["tools/join", "{input}", "{output:.out}", "%s"]\n'
+        self.write("game/content/made.txt.cook", argv % "/dev/null")
+        self.write("game/content/reader.txt.cook", argv % "{cooked:/Game/made.txt:.out}")
+        self.cook(game)
+        found = 0
+        for folder, _, names in os.walk(os.path.join(game, ".galley/store")):
+            for path in (os.path.join(folder, name) for name in names):
+                data = read_file(path)
+                if b"MADE-OF-THIS" in data and "index" not in path:
+                    with open(path, "wb") as file:
+                        file.write(data.replace(b"MADE-OF-THIS", b"mADE-OF-THIS", 1))
+                    found += 1
+        self.assertGreater(found, 0)
+        self.write("game/content/reader.txt", "two\n")  # its cook reads what lies there
+        cook = self.cook(game, "--workers", 1)
+        self.assertEqual(cook.cooked, 2, cook)
+        self.assertEqual(self.read("game/.galley/cooked/pc/Game/reader.txt.out"), b"two\n" + b"MADE-OF-THIS\n" * 100)
+        fresh = self.cook(game, "--store", self.path("other"), "--force")
+        self.assertEqual(cook.roots, fresh.roots)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -415,8 +415,9 @@ class Cluster {
   }
 
   void RequestLater() {
-    schedule_.After(random_.Some(500), [this, term = director_->term()] {
-      if (director_ != nullptr && director_->term() == term) RequestCook();
+    // (A term that was lost in a power cut comes again.)
+    schedule_.After(random_.Some(500), [this, number = directors_] {
+      if (director_ != nullptr && number == directors_) RequestCook();
     });
   }
 
