@@ -1,11 +1,8 @@
-#include <poll.h>
 #include <sched.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -342,41 +339,6 @@ TEST_F(SurvivorTest, OneThatDoesNotObeyIsKilled) {
   launcher->Stop("local-7", absl::ZeroDuration());
   EXPECT_EQ(exits_.Await(1).size(), 1u);
   EXPECT_EQ(StartOf(found.pid), "");
-}
-
-TEST_F(SurvivorTest, OneIsKilledByItsDescriptorAndNotByItsNumber) {
-  // A process that leads no group: by number none would be found, or another's.
-  (void)Leave(fmt::format("sleep 60 >/dev/null 2>&1 &\necho $! > {}.new\nmv {}.new {}\nwait",
-                          Path("child"), Path("child"), Path("child")));
-  while (!FileExists(Path("child"))) std::this_thread::yield();
-  WorkerRecord child{.worker_id = "local-8",
-                     .pid = static_cast<pid_t>(std::stol(ReadFile(Path("child"), 100).value()))};
-  child.started = StartOf(child.pid);
-  const auto launcher = CreateLocalLauncher("/nowhere", exits_.Recorder());
-  launcher->Adopt(child, Path("workers"));
-  launcher->Stop("local-8", absl::ZeroDuration());
-  EXPECT_EQ(exits_.Await(1).at(0).worker_id, "local-8");
-}
-
-TEST_F(SurvivorTest, WhatOneThatIsKilledLeavesInItsGroupIsKilled) {
-  (void)Leave(fmt::format("sleep 60 >/dev/null 2>&1 &\necho $! > {}.new\nmv {}.new {}\nwait",
-                          Path("child"), Path("child"), Path("child")));
-  while (!FileExists(Path("child"))) std::this_thread::yield();
-  const auto left = static_cast<pid_t>(std::stol(ReadFile(Path("child"), 100).value()));
-  const int handle = static_cast<int>(::syscall(SYS_pidfd_open, left, 0));
-  ASSERT_GE(handle, 0);
-  const WorkerRecord found = FindSurvivors(Path("workers")).at(0);
-  const auto launcher = CreateLocalLauncher("/nowhere", exits_.Recorder());
-  launcher->Adopt(found, Path("workers"));
-  ::kill(found.pid, SIGKILL);
-  EXPECT_EQ(exits_.Await(1).size(), 1u);
-  pollfd ended{handle, POLLIN, 0};
-  constexpr int kPatienceMs = 10'000;
-  const bool knows_groups = ::syscall(SYS_pidfd_send_signal, handle, 0, nullptr, 4u) == 0 ||
-                            errno != EINVAL;  // kernel 6.9
-  EXPECT_TRUE(!knows_groups || ::poll(&ended, 1, kPatienceMs) == 1);
-  ::kill(left, SIGKILL);
-  ::close(handle);
 }
 
 TEST_F(SurvivorTest, OneThatEndsByItselfIsReported) {

@@ -88,14 +88,6 @@ absl::StatusOr<ChildProcess> StartChild(const std::string& program, const Worker
   return ChildProcess::Start(options);
 }
 
-// The group that it leads, or led, as all workers do that were started here; on kernels before 6.9
-// it alone: its executors end with it.
-void KillAdopted(int pidfd, int signal) {
-  constexpr unsigned kProcessGroup = 1u << 2;  // PIDFD_SIGNAL_PROCESS_GROUP, linux/pidfd.h
-  if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, kProcessGroup) != 0)
-    ::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0u);
-}
-
 class LocalLauncher final : public Launcher {
  public:
   LocalLauncher(std::string program, std::function<void(WorkerExit)> on_exit)
@@ -165,19 +157,19 @@ class LocalLauncher final : public Launcher {
   };
 
   // A worker that waits for its delay (no process yet) or runs. One that was adopted is no child of
-  // ours: its number may be another's by now, its pidfd never is.
+  // ours: `adopted` is its number, and its pidfd says that it still has it.
   struct Worker {
-    bool running() const { return process.running() || is_adopted; }
+    bool running() const { return process.running() || adopted != 0; }
     void Kill(int signal) {
       process.Kill(signal);
-      if (is_adopted) KillAdopted(handle.get(), signal);
+      if (adopted != 0) ::kill(-adopted, signal);  // the group that it was started in
     }
 
     WorkerStart start;
     uint64_t serial = 0;
     absl::Time due;  // when it starts
     ChildProcess process;
-    bool is_adopted = false;
+    pid_t adopted = 0;
     FileDescriptor handle;  // pidfd; invalid: none could be had
     std::optional<absl::Time> kill_at;
   };
@@ -263,11 +255,11 @@ class LocalLauncher final : public Launcher {
         FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, request.survivor.pid, 0)));
     // What has the number now, with the descriptor open, is what had it then.
     if (worker.handle.valid() && StartOf(request.survivor.pid) == request.survivor.started) {
-      worker.is_adopted = true;
+      worker.adopted = request.survivor.pid;
     }
     worker.start = std::move(request.start);
     worker.serial = ++serial_last_;
-    if (!worker.is_adopted) return ReportAdoptedGone(worker.start);
+    if (worker.adopted == 0) return ReportAdoptedGone(worker.start);
     workers_.push_back(std::move(worker));
   }
 
@@ -337,10 +329,9 @@ class LocalLauncher final : public Launcher {
     std::vector<WorkerExit> exits;
     std::vector<WorkerStart> gone;
     std::erase_if(workers_, [&](Worker& worker) {
-      if (worker.is_adopted) {
+      if (worker.adopted != 0) {
         pollfd event{worker.handle.get(), POLLIN, 0};
         if (::poll(&event, 1, 0) <= 0) return false;
-        worker.Kill(SIGKILL);  // what it left of its group: no orphan of it falls to us
         gone.push_back(worker.start);
         return true;
       }
