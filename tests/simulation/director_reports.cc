@@ -65,6 +65,8 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&reported.reports.back().what)) {
       unjournaled_.insert(saved->result->id);
       reported_[{worker, report.report()}] = saved->result->id;
+    } else {
+      reported_.erase({worker, report.report()});  // a process that has its name numbers anew
     }
   }
   Step(reported);
