@@ -292,12 +292,14 @@ AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platf
                         .generation = package.generation,
                         .group = package.resource_group,
                         .expected = expected};
-  Desire::Start start{.attempt = attempt_id,
-                      .package = id,
-                      .platforms = platforms,
-                      .cooked = {},
-                      .expected = expected,
-                      .urgency = package.urgency};
+  Desire::Start start{
+      .attempt = attempt_id,
+      .package = id,
+      .platforms = platforms,
+      .cooked = {},
+      .expected = expected,
+      .urgency = package.urgency,
+      .is_awaited = package.urgency == Urgency::kBlocking || !package.work->waiters.empty()};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(platforms & MaskOf(p))) continue;
     for (const PackageId input : package.cooked_inputs) {

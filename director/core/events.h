@@ -356,6 +356,7 @@ struct Desire {
     std::vector<CookedResult> cooked;
     absl::Duration expected;
     Urgency urgency = Urgency::kNormal;  // it goes before what waits there and is less urgent
+    bool is_awaited = false;             // a package or a person waits for its result
   };
   WorkerId worker;
   std::vector<Start> start;

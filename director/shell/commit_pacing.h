@@ -15,7 +15,7 @@ class CommitPacing {
  public:
   static constexpr int kShare = 50;
   static constexpr absl::Duration kPeriodMin = absl::Milliseconds(10);
-  static constexpr absl::Duration kPeriodMax = absl::Milliseconds(500);
+  static constexpr absl::Duration kPeriodMax = absl::Seconds(1);
   static constexpr size_t kAtOnce = 512;  // results
 
   struct Pending {

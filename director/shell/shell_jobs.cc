@@ -55,6 +55,7 @@ void DirectorShell::FillJob(WorkerId worker, const Desire::Start& start, v1::ToW
   job.set_snapshot(world->number);
   job.set_expected_us(absl::ToInt64Microseconds(start.expected));
   job.set_urgency(static_cast<uint32_t>(start.urgency));
+  job.set_is_awaited(start.is_awaited);
   if (const record::Generated* generated = core_->GeneratedOf(start.package)) {
     info->generated_source = generated->source;
     job.mutable_generated_source()->set_hash(generated->source.hex());

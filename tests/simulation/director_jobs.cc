@@ -36,6 +36,7 @@ void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
   job.set_package(given.name);
   job.set_snapshot(snapshot_->number);
   job.set_expected_us(absl::ToInt64Microseconds(start.expected));
+  job.set_is_awaited(start.is_awaited);
   const Inputs inputs = InputsOf(start.package, start.cooked);
   given.generated_source = inputs.generated_source;
   given.cooked = inputs.cooked;

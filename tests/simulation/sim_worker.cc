@@ -56,13 +56,18 @@ void SimWorker::Step(const worker::SessionEvent& event) {
   for (worker::SessionEffect& effect : effects) {
     if (is_alive_) std::visit([this](auto& what) { Do(what); }, effect);
   }
-  if (is_alive_ && session_.HasNews()) FlushSoon();
+  if (is_alive_) FlushWhenDue();
 }
 
-void SimWorker::FlushSoon() {
-  if (std::exchange(is_flushing_, true)) return;
-  After(absl::Milliseconds(1), [this] {
-    is_flushing_ = false;
+void SimWorker::FlushWhenDue() {
+  const absl::Time due = session_.NextFlush();
+  if (due >= flushes_at_) return;
+  const absl::Time soon = around_.schedule.now() + absl::Milliseconds(1);
+  flushes_at_ = std::max(due, soon);
+  After(flushes_at_ - around_.schedule.now(), [this, at = flushes_at_] {
+    if (at != flushes_at_) return;  // one that was sooner came before it
+    flushes_at_ = absl::InfiniteFuture();
+    if (session_.NextFlush() > around_.schedule.now()) return FlushWhenDue();
     std::vector<worker::SessionEffect> effects;
     session_.Flush(effects);
     for (worker::SessionEffect& effect : effects) {

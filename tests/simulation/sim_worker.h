@@ -98,7 +98,7 @@ class SimWorker {
   void Do(worker::SendMessage& send);
   void Do(worker::HangUp&);
   void Do(worker::ExitSession& exit);
-  void FlushSoon();
+  void FlushWhenDue();
 
   void After(absl::Duration delay, Schedule::Act act);
   void Next(uint32_t slot);
@@ -131,7 +131,8 @@ class SimWorker {
   std::vector<Slot> slots_;             // lanes
   std::deque<uint32_t> lanes_waiting_;  // of them, as the session was told
   std::deque<uint64_t> segments_;
-  bool is_alive_ = true, is_frozen_ = false, is_flushing_ = false;
+  bool is_alive_ = true, is_frozen_ = false;
+  absl::Time flushes_at_ = absl::InfiniteFuture();
   std::vector<Schedule::Act> waiting_;  // while frozen
   // So that what is scheduled for a process that is gone is nothing.
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);

@@ -441,7 +441,7 @@ void ExecutorSlot::CheckLimits() {
     return Lose(KilledFor::kProtocol, "it does not answer a collection");
   if (now - memory_seen_ < kPollPeriod) return;
   memory_seen_ = now;
-  if (!is_running()) {
+  if (!is_running() || !jobs_.front().job.starts_programs()) {
     programs_bytes_ = 0;
   } else if (now - programs_seen_ >= kProgramsPeriod) {
     programs_bytes_ = ResidentBytesBelow(child_.pid());

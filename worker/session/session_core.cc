@@ -58,13 +58,17 @@ void SessionCore::Step(absl::Time now, const SessionEvent& event,
   if (!welcome_.has_value() && !alone_since_.has_value()) alone_since_ = now;
   std::visit([&](const auto& what) { Apply(what, effects); }, event);
   if (!has_ended_ && !is_ending_) StartJobs(effects);
+  if (!HasNews()) {
+    news_since_.reset();
+  } else if (!news_since_.has_value()) {
+    news_since_ = now;
+  }
 }
 
 void SessionCore::Apply(const Connected&, std::vector<SessionEffect>&) {
   is_connected_ = true;  // to somebody, or to nobody: a welcome tells
   sent_sequence_ = 0;
   applied_sequence_ = 0;
-  acknowledged_sent_ = 0;
   sent_report_ = 0;
   hello_due_ = true;
   in_hand_due_ = true;
@@ -160,14 +164,27 @@ void SessionCore::TakeJob(const v1::Job& job) {
   const auto is_as_urgent = [&](uint64_t other) {
     return attempts_.at(other).job.urgency() >= job.urgency();
   };
-  queue_.insert(std::find_if(queue_.rbegin(), queue_.rend(), is_as_urgent).base(), attempt);
+  PutInQueue(std::find_if(queue_.rbegin(), queue_.rend(), is_as_urgent).base(), attempt);
+}
+
+void SessionCore::PutInQueue(std::deque<uint64_t>::const_iterator before, uint64_t attempt) {
+  queue_.insert(before, attempt);
+  queued_us_ += ExpectedUs(attempt);
+}
+
+bool SessionCore::TakeFromQueue(uint64_t attempt) {
+  const auto at = std::find(queue_.begin(), queue_.end(), attempt);
+  if (at == queue_.end()) return false;
+  queue_.erase(at);
+  queued_us_ -= ExpectedUs(attempt);
+  return true;
 }
 
 // False: it runs, or is not in hand.
 bool SessionCore::Retract(uint64_t attempt) {
   const auto at = attempts_.find(attempt);
-  if (at == attempts_.end() || at->second.slot.has_value()) return false;
-  std::erase(queue_, attempt);
+  if (at == attempts_.end() || !TakeFromQueue(attempt)) return false;
+  is_pressed_ = true;  // another worker may wait for it
   End(attempt);
   return true;
 }
@@ -233,7 +250,7 @@ void SessionCore::Apply(const SlotFailed& event, std::vector<SessionEffect>&) {
     if (at->second.is_cancelled) {
       End(*attempt);
     } else {
-      queue_.push_front(*attempt);
+      PutInQueue(queue_.begin(), *attempt);
     }
   }
   waits_to_start_ = true;
@@ -369,6 +386,7 @@ void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) 
 
 void SessionCore::DropAll() {
   queue_.clear();
+  queued_us_ = 0;
   while (!attempts_.empty()) End(attempts_.begin()->first);
 }
 
@@ -378,7 +396,7 @@ void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
     const std::optional<uint32_t> lane = LaneFor(queue_.front());
     if (!lane.has_value()) return;
     const uint64_t attempt = queue_.front();
-    queue_.pop_front();
+    TakeFromQueue(attempt);
     StartOn(*lane, attempt, effects);
   }
 }
@@ -422,6 +440,7 @@ void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
   StartJob start{.slot = slot, .job = {}};
   *start.job.mutable_job() = begun.job;
   start.job.set_snapshot_file(begun.snapshot_file);
+  start.job.set_starts_programs(begun.starts_programs);
   v1::Job& job = *start.job.mutable_job();
   if (job.memory_bytes() == 0) job.set_memory_bytes(welcome_->memory_bytes_default());
   if (job.memory_bytes() == 0) job.set_memory_bytes(kMemoryBytesDefault);
@@ -452,6 +471,7 @@ void SessionCore::End(uint64_t attempt) {
 }
 
 void SessionCore::AddReport(uint64_t attempt, v1::Report report) {
+  is_pressed_ |= IsPressing(attempt, report);
   report.set_report(next_report_);
   report.set_attempt(attempt);
   reports_[next_report_++] = std::move(report);
@@ -467,7 +487,6 @@ v1::FromWorker SessionCore::NextMessage() {
   v1::FromWorker message;
   message.set_sequence(++sent_sequence_);
   message.set_acknowledged(applied_sequence_);
-  acknowledged_sent_ = applied_sequence_;
   if (std::exchange(hello_due_, false)) {
     v1::Hello& hello = *message.mutable_hello();
     hello.set_protocol(kProtocol);
@@ -523,8 +542,7 @@ v1::FromWorker SessionCore::NextMessage() {
 bool SessionCore::HasMessage() const {
   return is_connected_ &&
          (hello_due_ || in_hand_due_ || message_due_ || limit_due_ || collections_due_ ||
-          pending_due_ || !log_.empty() || applied_sequence_ != acknowledged_sent_ ||
-          reports_.upper_bound(sent_report_) != reports_.end());
+          pending_due_ || !log_.empty() || reports_.upper_bound(sent_report_) != reports_.end());
 }
 
 bool SessionCore::IsDrained() const {
@@ -538,7 +556,28 @@ bool SessionCore::HasNews() const {
   return !has_ended_ && (HasMessage() || IsDrained() || MayEnd());
 }
 
+absl::Time SessionCore::NextFlush() const {
+  if (!news_since_.has_value()) return absl::InfiniteFuture();
+  const bool is_due = hello_due_ || in_hand_due_ || message_due_ || limit_due_ || pending_due_ ||
+                      is_pressed_ || IsDrained() || MayEnd();
+  return is_due ? absl::InfinitePast() : *news_since_ + NewsWait();
+}
+
+absl::Duration SessionCore::NewsWait() const {
+  return std::min(kNewsWaitMax, absl::Microseconds(queued_us_) / (4 * options_.slots));
+}
+
+// The director has something to do for it that does not wait: others need the result, or it names
+// packages that are to be cooked, too.
+bool SessionCore::IsPressing(uint64_t attempt, const v1::Report& report) const {
+  if (report.has_failed() || report.has_needs() || report.has_stale()) return true;
+  const Attempt& of = attempts_.at(attempt);
+  return of.job.is_awaited() || of.is_cancelled || report.loaded().names_packages();
+}
+
 void SessionCore::Flush(std::vector<SessionEffect>& effects) {
+  news_since_.reset();
+  is_pressed_ = false;
   if (has_ended_) return;
   while (HasMessage()) effects.emplace_back(SendMessage{NextMessage()});
   if (IsDrained()) {

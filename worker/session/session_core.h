@@ -3,7 +3,7 @@
 //
 // Pure: no thread, socket, file or clock; equal events give equal effects. The shell
 // (session_shell.h) turns the stream, the executor slots and signals into Events and carries the
-// Effects out in order; it calls Flush now and then for the messages to send.
+// Effects out in order; it calls Flush when NextFlush says so, for the messages to send.
 //
 // Jobs start by urgency, then in the order in which they came, on the lowest free lane. A lane is
 // an executor; there are twice as many as slots, because a job that is pending (its programs wait,
@@ -59,6 +59,7 @@ inline constexpr size_t kReportsKeptMax =
 inline constexpr size_t kReportsInMessageMax = 256;
 inline constexpr size_t kReportBytesInMessageMax = 1 << 20;
 inline constexpr size_t kLogLinesKeptMax = 1'000;
+inline constexpr absl::Duration kNewsWaitMax = absl::Milliseconds(200);
 inline constexpr uint64_t kMemoryBytesDefault = 4ull << 30;
 inline constexpr absl::Duration kTimeoutDefault = absl::Minutes(10);
 
@@ -160,8 +161,10 @@ class SessionCore {
 
   // Applies one event and appends what the shell must do. REQUIRES: now never goes back.
   void Step(absl::Time now, const SessionEvent& event, std::vector<SessionEffect>& effects);
-  // True while Flush would append something.
-  bool HasNews() const;
+  // When Flush is due: InfinitePast: now; InfiniteFuture: there is nothing to say. What nobody
+  // waits for is told later and together: at most kNewsWaitMax after it happened, and before a
+  // quarter of the work that waits here is done, so that the director's next jobs come in time.
+  absl::Time NextFlush() const;
   // Appends the messages that are due, and the end of the session once all is said.
   void Flush(std::vector<SessionEffect>& effects);
 
@@ -200,6 +203,8 @@ class SessionCore {
 
   CollectionLimits ExecutorLimits() const;
   void TakeJob(const v1::Job& job);
+  void PutInQueue(std::deque<uint64_t>::const_iterator before, uint64_t attempt);
+  bool TakeFromQueue(uint64_t attempt);
   bool Retract(uint64_t attempt);
   void Cancel(uint64_t attempt, std::vector<SessionEffect>& effects);
   void DropAll();
@@ -220,6 +225,9 @@ class SessionCore {
   void AddReport(uint64_t attempt, v1::Report report);
   uint64_t Check() const;
   bool HasMessage() const;
+  bool HasNews() const;
+  bool IsPressing(uint64_t attempt, const v1::Report& report) const;
+  absl::Duration NewsWait() const;
   bool IsDrained() const;
   bool MayEnd() const;
   v1::FromWorker NextMessage();
@@ -238,6 +246,7 @@ class SessionCore {
   std::map<uint64_t, std::string> snapshots_;  // of the present director: number -> table file
   std::map<uint64_t, Attempt> attempts_;       // all in hand
   std::deque<uint64_t> queue_;                 // not begun
+  int64_t queued_us_ = 0;                      // that these are expected to take
   std::vector<std::deque<uint64_t>> lanes_;    // attempts, the first runs
   std::deque<uint64_t> waiting_;               // of these; the first `slots` of them are pending
   std::map<uint64_t, v1::Report> reports_;     // not persisted
@@ -259,11 +268,12 @@ class SessionCore {
   // Of the present stream.
   uint64_t sent_sequence_ = 0;
   uint64_t applied_sequence_ = 0;
-  uint64_t acknowledged_sent_ = 0;
   uint64_t sent_report_ = 0;  // the last report sent
   bool hello_due_ = false;
   bool in_hand_due_ = false;
   bool message_due_ = false;
+  std::optional<absl::Time> news_since_;  // not told yet
+  bool is_pressed_ = false;               // somebody waits for one of the reports
 };
 
 }  // namespace galley::worker

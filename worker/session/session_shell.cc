@@ -129,11 +129,10 @@ class Shell final : public EventSink {
     base::MutexLock lock(mutex_);
     if (exit_.has_value()) return;
     if (std::holds_alternative<Connected>(event)) present_stream_ = stream;
-    const bool had_news = core_.HasNews();
     std::vector<SessionEffect> effects;
     core_.Step(clock_.Monotonic(), event, effects);
     Execute(effects);
-    if (exit_.has_value() || (!had_news && core_.HasNews())) changed_.NotifyAll();
+    if (exit_.has_value() || NextSend() < wakes_at_) changed_.NotifyAll();
   }
 
  private:
@@ -173,15 +172,18 @@ class Shell final : public EventSink {
          0);
   }
 
+  absl::Time NextSend() const GALLEY_REQUIRES(mutex_) {
+    return std::max(next_send_, core_.NextFlush());
+  }
+
   // Sleeps until messages are due. Those of one call go to one stream.
   Outgoing WaitForMessages() {
     base::MutexLock lock(mutex_);
     while (!exit_.has_value()) {
       const absl::Time now = clock_.Monotonic();
-      if (now >= next_tick_ || now >= next_sample_ || (now >= next_send_ && core_.HasNews())) break;
-      const absl::Time timer = std::min(next_tick_, next_sample_);
-      const absl::Time wake = core_.HasNews() ? std::min(next_send_, timer) : timer;
-      changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wake - now));
+      wakes_at_ = std::min({next_tick_, next_sample_, NextSend()});
+      if (now >= wakes_at_) break;
+      changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(wakes_at_ - now));
     }
     const absl::Time now = clock_.Monotonic();
     std::vector<SessionEffect> effects;
@@ -189,8 +191,8 @@ class Shell final : public EventSink {
       core_.Step(now, Tick{MemoryBytes()}, effects);
       next_tick_ = now + kTickPeriod;
     }
-    if (!exit_.has_value()) core_.Flush(effects);
-    next_send_ = now + kSendPeriod;
+    if (!exit_.has_value() && now >= core_.NextFlush()) core_.Flush(effects);
+    if (!effects.empty()) next_send_ = now + kSendPeriod;
     Execute(effects);
     return {.stream = present_stream_, .messages = std::exchange(outbox_, {})};
   }
@@ -250,6 +252,8 @@ class Shell final : public EventSink {
   uint64_t present_stream_ GALLEY_GUARDED_BY(mutex_) = 0;
   absl::Time next_tick_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   absl::Time next_send_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
+  // When the session's thread wakes by itself.
+  absl::Time wakes_at_ GALLEY_GUARDED_BY(mutex_) = absl::InfiniteFuture();
   std::vector<v1::FromWorker> outbox_ GALLEY_GUARDED_BY(mutex_);
   absl::Time next_sample_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::string last_slot_file_ GALLEY_GUARDED_BY(mutex_);

@@ -85,8 +85,8 @@ absl::StatusOr<std::vector<v1::Report>> SavedReports(const v1::ExecutorSaved& sa
   return reports;
 }
 
-v1::Report LoadedReport(const v1::ExecutorLoaded& loaded, std::span<const wire::BlobAt> blobs,
-                        const Teller& teller) {
+v1::Report LoadedReport(const v1::ExecutorLoaded& loaded, const record::Details& details,
+                        std::span<const wire::BlobAt> blobs, const Teller& teller) {
   v1::Report report;
   v1::Loaded& one = *report.mutable_loaded();
   *one.mutable_platforms() = loaded.platforms();
@@ -95,6 +95,7 @@ v1::Report LoadedReport(const v1::ExecutorLoaded& loaded, std::span<const wire::
   one.set_started_us(loaded.started_us());
   one.set_load_us(loaded.load_us());
   one.set_slot(teller.slot);
+  one.set_names_packages(!details.references.empty() || !details.generated.empty());
   return report;
 }
 
@@ -103,10 +104,12 @@ absl::StatusOr<std::vector<v1::Report>> ToReports(const v1::FromExecutor& messag
                                                   const Teller& teller) {
   std::vector<v1::Report> reports(1);
   switch (message.what_case()) {
-    case v1::FromExecutor::kLoaded:
-      RETURN_IF_ERROR(record::DecodeDetails(message.loaded().details()).status());
-      reports[0] = LoadedReport(message.loaded(), blobs, teller);
+    case v1::FromExecutor::kLoaded: {
+      ASSIGN_OR_RETURN(const record::Details details,
+                       record::DecodeDetails(message.loaded().details()));
+      reports[0] = LoadedReport(message.loaded(), details, blobs, teller);
       return reports;
+    }
     case v1::FromExecutor::kSaved:
       return SavedReports(message.saved(), blobs, teller);
     case v1::FromExecutor::kFailed:
