@@ -167,7 +167,9 @@ void SimDirector::LookUpSoon(const LookUp& effect, const std::vector<std::string
         if (item.platforms & MaskOf(p)) answer.items.push_back(LookUpOne(item, p, platforms[p]));
       }
     }
-    After(deps_.random.Some(60), [this, effect, platforms, answer, asked = snapshot_] {
+    // Now and then the store is slow, and much happens meanwhile.
+    const int64_t ms_max = deps_.random.Percent(10) ? 1'000 : 60;
+    After(deps_.random.Some(ms_max), [this, effect, platforms, answer, asked = snapshot_] {
       if (snapshot_ != asked) return LookUpSoon(effect, platforms);
       for (const LookedUp::Item& item : answer.items) {
         const auto* hit = std::get_if<LookedUp::Hit>(&item.outcome);
