@@ -15,7 +15,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,6 +39,7 @@
 #include "director/shell/result_table.h"
 #include "director/shell/task_thread.h"
 #include "director/shell/trace.h"
+#include "director/shell/unjournaled_results.h"
 #include "director/shell/world.h"
 
 namespace galley::director {
@@ -168,7 +168,6 @@ class DirectorShell {
   absl::Status RecordInstigators();
   absl::Status ForgetInstigators(const std::vector<bool>& has_reason);
   void RunLookUps(std::vector<LookUpItem> items);
-  void TakeLookedUp(LookedUp answer);
   void TakeReports(WorkerReported reported, uint64_t world_number);
   void LookAtInputs(const WorkerReport& report);
   std::string PlatformName(PlatformIndex platform) const;
@@ -205,7 +204,7 @@ class DirectorShell {
   std::string commit_error_;  // of a group: what comes behind it on the thread must not rely on it
 
   // Loop thread only.
-  std::set<ResultId> unjournaled_;  // delivered to the core, and the journal does not name them yet
+  UnjournaledResults unjournaled_{&results_};
   std::vector<Persist::Item> pending_commit_;
   std::vector<BlameRecord> pending_blame_;
   std::map<AttemptId, AttemptRecord> pending_given_;

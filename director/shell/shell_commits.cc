@@ -15,6 +15,7 @@ constexpr absl::Duration kRecordInterval = absl::Milliseconds(20);
 }  // namespace
 
 void DirectorShell::Do(const Persist& effect) {
+  unjournaled_.Add(effect);
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
   is_commit_urgent_ |= effect.is_urgent;
 }
@@ -111,7 +112,7 @@ bool DirectorShell::TakeCommitted() {
   bytes_deduplicated_ += outcome.bytes_deduplicated;
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
     listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
-  for (const Persisted::Item& item : outcome.event.items) unjournaled_.erase(item.result);
+  unjournaled_.Remove(outcome.event);
   if (!ended_) {
     StepCore(std::move(outcome.event));
   } else if (!outcome.event.error.empty()) {

@@ -17,7 +17,6 @@ void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) 
     auto* saved = std::get_if<WorkerReport::Saved>(&report.what);
     if (saved == nullptr) continue;
     const StoredResultPtr stored = results_.Get(saved->result->id);
-    unjournaled_.insert(saved->result->id);
     if (world->number != world_number && stored != nullptr) {
       saved->is_current = saved->is_current && FilesStillHold(*world, tools_, stored->package,
                                                               stored->source, stored->observed);

@@ -56,21 +56,9 @@ void DirectorShell::RunLookUps(std::vector<LookUpItem> items) {
     LookedUp answer = look_ups_.Run(items);
     Post(Internal([this, number, items = std::move(items), answer = std::move(answer)]() mutable {
       if (world_.Get()->number != number) return RunLookUps(std::move(items));
-      TakeLookedUp(std::move(answer));
+      StepCore(std::move(answer));
     }));
   });
-}
-
-void DirectorShell::TakeLookedUp(LookedUp answer) {
-  for (const LookedUp::Item& item : answer.items) {
-    const auto* hit = std::get_if<LookedUp::Hit>(&item.outcome);
-    if (hit == nullptr) continue;
-    if (const StoredResultPtr stored = results_.Get(hit->result->id);
-        stored != nullptr && !stored->is_in_journal) {
-      unjournaled_.insert(hit->result->id);
-    }
-  }
-  StepCore(std::move(answer));
 }
 
 }  // namespace galley::director

@@ -46,14 +46,11 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
 void DirectorShell::TakeSuccessor(Successor successor) {
   const WorldPtr world = successor.world;
   world_.Set(world);
-  for (const ResultId id : unjournaled_) {
-    const StoredResultPtr stored = results_.Get(id);
-    if (stored == nullptr ||
-        FilesStillHold(*world, tools_, stored->package, stored->source, stored->observed))
-      continue;
-    successor.event.packages.push_back(stored->package);
-  }
   std::vector<std::string>& packages = successor.event.packages;
+  for (std::string& package : unjournaled_.Outdated([&](const StoredResult& stored) {
+         return FilesStillHold(*world, tools_, stored.package, stored.source, stored.observed);
+       }))
+    packages.push_back(std::move(package));
   std::sort(packages.begin(), packages.end());
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
   std::map<std::string, uint64_t> attached;

@@ -17,6 +17,7 @@ void SimDirector::Do(const Persist& effect) {
         kept_.contains(results_.Get(item.result)->action_key))
       deps_.checks.Break("safety: cooked again though it was kept: " + core_->NameOf(item.package));
   }
+  unjournaled_.Add(effect);
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
   if (commits_running_ == 0) {
     After(deps_.random.Some(10), [this] {
@@ -38,8 +39,8 @@ void SimDirector::CommitPending() {
         deps_.schedule.now() + wall_offset_);
     Answer(20, [this, outcome = std::move(outcome)] {
       --commits_running_;
+      unjournaled_.Remove(outcome.event);
       for (const Persisted::Item& item : outcome.event.items) {
-        unjournaled_.erase(item.result);
         if (!outcome.event.error.empty() || !item.refused.empty()) accepted_.erase(item.result);
       }
       Step(outcome.event);

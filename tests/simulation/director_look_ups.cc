@@ -171,11 +171,6 @@ void SimDirector::LookUpSoon(const LookUp& effect, const std::vector<std::string
     const int64_t ms_max = deps_.random.Percent(10) ? 1'000 : 60;
     After(deps_.random.Some(ms_max), [this, effect, platforms, answer, asked = snapshot_] {
       if (snapshot_ != asked) return LookUpSoon(effect, platforms);
-      for (const LookedUp::Item& item : answer.items) {
-        const auto* hit = std::get_if<LookedUp::Hit>(&item.outcome);
-        if (hit != nullptr && !results_.Get(hit->result->id)->is_in_journal)
-          unjournaled_.insert(hit->result->id);
-      }
       Step(answer);
     });
   });

@@ -63,7 +63,6 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
       bytes_heard_ += reported.reports.back().bytes.read;
     if (report.has_ended()) progress_.over.push_back(report.attempt());
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&reported.reports.back().what)) {
-      unjournaled_.insert(saved->result->id);
       reported_[{worker, report.report()}] = saved->result->id;
     } else {
       reported_.erase({worker, report.report()});  // a process that has its name numbers anew

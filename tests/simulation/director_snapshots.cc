@@ -89,10 +89,9 @@ void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event
   event.catalog = successor->catalog;
   TakeIntoCook(event.renamed);
   std::vector<std::string>& packages = event.packages;
-  for (const ResultId id : unjournaled_) {
-    const StoredResultPtr stored = results_.Get(id);
-    if (!FilesHold(*snapshot_, *stored)) packages.push_back(stored->package);
-  }
+  for (std::string& package : unjournaled_.Outdated(
+           [this](const StoredResult& stored) { return FilesHold(*snapshot_, stored); }))
+    packages.push_back(std::move(package));
   std::sort(packages.begin(), packages.end());
   packages.erase(std::unique(packages.begin(), packages.end()), packages.end());
   Announce(snapshot_);

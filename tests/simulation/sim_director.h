@@ -21,6 +21,7 @@
 #include "director/shell/commit_group.h"
 #include "director/shell/fenced_store.h"
 #include "director/shell/result_table.h"
+#include "director/shell/unjournaled_results.h"
 #include "director/shell/unreadable_inputs.h"
 #include "galley/v1/worker.pb.h"
 #include "tests/simulation/checks.h"
@@ -219,7 +220,7 @@ class SimDirector {
   std::vector<director::Persist::Item> pending_commit_;
   std::set<std::pair<uint64_t, uint64_t>> heard_;  // attempts, and the numbers of their reports
   uint64_t bytes_heard_ = 0;                       // that these read
-  std::set<director::ResultId> unjournaled_;
+  director::UnjournaledResults unjournaled_{&results_};
   int commits_running_ = 0;
   absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
   std::map<std::string, director::BuildRoot> last_build_;  // by platform

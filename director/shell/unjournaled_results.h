@@ -1,0 +1,33 @@
+// UnjournaledResults: what the core keeps and the journal does not name yet.
+//
+// The journal says which packages a change of files affects; for these results their own
+// observations say it. A report that the core drops (doubled, or too late) is none of them: its
+// result is kept nowhere. Threads: one owner.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "director/core/events.h"
+#include "director/shell/result_table.h"
+
+namespace galley::director {
+
+class UnjournaledResults {
+ public:
+  explicit UnjournaledResults(const ResultTable* results) : results_(results) {}
+
+  void Add(const Persist& persist);
+  // The commit is over, however it ended.
+  void Remove(const Persisted& persisted);
+  // The packages of those that do not hold.
+  std::vector<std::string> Outdated(const std::function<bool(const StoredResult&)>& holds) const;
+
+ private:
+  const ResultTable* results_;
+  std::set<ResultId> ids_;
+};
+
+}  // namespace galley::director
