@@ -20,7 +20,8 @@ void CookCore::Impl::Commit(PackageId package, std::optional<PlatformIndex> plat
     }
     turn.persist.push_back(std::move(item));
   }
-  turn.is_persist_urgent |= work != nullptr && !work->waiters.empty();
+  turn.is_persist_urgent |= packages[package].urgency == Urgency::kBlocking ||
+                            (work != nullptr && !work->waiters.empty());
   commit.reports.emplace_back(worker, report);
 }
 

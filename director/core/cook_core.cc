@@ -96,7 +96,7 @@ bool CookCore::Impl::HasAgenda() const {
 
 void CookCore::Impl::Flush(std::vector<Effect>& effects) {
   for (Reply& reply : turn.replies) effects.push_back(std::move(reply));
-  if (!turn.persist.empty())
+  if (!turn.persist.empty() || turn.is_persist_urgent)
     effects.push_back(Persist{std::move(turn.persist), turn.is_persist_urgent});
   if (!turn.look_ups.empty()) effects.push_back(LookUp{std::move(turn.look_ups)});
   if (!turn.rescans.empty()) effects.push_back(Rescan{std::move(turn.rescans)});
@@ -175,7 +175,7 @@ void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& eff
   impl_->Step(now, event, effects);
 }
 bool CookCore::has_agenda() const { return impl_->HasAgenda(); }
-bool CookCore::has_jobs() const { return impl_->HasLoadWork(); }
+bool CookCore::has_jobs() const { return !impl_->IsEnding() && impl_->HasLoadWork(); }
 const Counters& CookCore::counters() const { return impl_->counters; }
 Progress CookCore::progress() const {
   const auto slots = static_cast<uint32_t>(impl_->workers.slots());

@@ -73,7 +73,7 @@ class CookCore {
   // REQUIRES: now >= every `now` given before.
   void Step(absl::Time now, const Event& event, std::vector<Effect>& effects);
   bool has_agenda() const;
-  // Jobs are in the workers' hands, or ready for them.
+  // Jobs are in the workers' hands, or ready for them; in a cook that is ending there are none.
   bool has_jobs() const;
 
   const Counters& counters() const;

@@ -290,6 +290,7 @@ struct CookCore::Impl {
   void WarnOfFailedTargets();
   void WarnOfUnsolicited();
   enum class Ending : uint8_t { kNone, kInterrupted, kFailFast };
+  bool IsEnding() const { return ending != Ending::kNone; }
   void Stop(Ending how);
   void CancelAll();
   void End(const std::string& infrastructure_error);

@@ -221,6 +221,7 @@ void CoreHarness::Do(const Spawn& effect) {
 void CoreHarness::Do(const Stop& effect) { Say("stop " + std::to_string(effect.worker.value())); }
 
 void CoreHarness::Do(const Persist& effect) {
+  urgent_persists += effect.is_urgent;
   Persisted answer;
   for (const Persist::Item& item : effect.items) {
     if (hold_commits && item.was_cooked) {

@@ -97,6 +97,7 @@ class CoreHarness {
        hold_publish = false;
   std::deque<LookUp::Item> look_ups;
   std::deque<Persist::Item> commits;
+  uint32_t urgent_persists = 0;
   std::deque<WorkerId> spawned;
   std::vector<absl::Duration> spawn_delays;
   std::deque<BuildRoot> roots;

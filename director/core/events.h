@@ -393,8 +393,9 @@ struct Persist {
     bool was_cooked = false;  // else: found by look-up; only the journal learns of it
     Waited waited;            // of what was cooked
   };
-  std::vector<Item> items;
-  bool is_urgent = false;  // somebody waits for one of them
+  std::vector<Item> items;  // may be empty when it is urgent
+  bool is_urgent = false;   // somebody waits for one of them, or of those before that are not
+                            // committed yet
 };
 
 // Look again at these files; FilesChanged answers.

@@ -149,6 +149,8 @@ void CookCore::Impl::RaiseUrgency(PackageId id, Urgency urgency) {
     lifecycle.SetUrgency(next, urgency);
     if (package.work == nullptr) continue;
     if (urgency == Urgency::kBlocking) TakeForward(next);
+    if (urgency == Urgency::kBlocking)
+      turn.is_persist_urgent |= InPhase(next, Phase::kCommitting) != 0;
     for (const Wait& wait : package.work->waits) raise.push_back(wait.on);
     if (package.work->waits_for_generator)
       raise.push_back(packages.Find(GeneratorName(package.name)));

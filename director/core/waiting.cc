@@ -63,6 +63,7 @@ void CookCore::Impl::AddWaiter(PackageId on, PackageId waiter) {
   std::vector<PackageId>& waiters = packages[on].work->waiters;
   const auto at = std::lower_bound(waiters.begin(), waiters.end(), waiter);
   if (at == waiters.end() || *at != waiter) waiters.insert(at, waiter);
+  turn.is_persist_urgent |= InPhase(on, Phase::kCommitting) != 0;
 }
 
 void CookCore::Impl::LengthenChain(PackageId id, absl::Duration chain) {

@@ -10,8 +10,8 @@ absl::Time CommitPacing::Next(const Pending& pending) const {
   return begun_ + period_;
 }
 
-void CommitPacing::Ended(absl::Time begun, absl::Time now) {
-  period_ = std::clamp(kShare * (now - begun), kPeriodMin, kPeriodMax);
+void CommitPacing::Ended(absl::Duration took) {
+  period_ = std::clamp(kShare * took, kPeriodMin, kPeriodMax);
 }
 
 }  // namespace galley::director

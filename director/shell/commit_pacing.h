@@ -27,8 +27,8 @@ class CommitPacing {
   // InfinitePast: now.
   absl::Time Next(const Pending& pending) const;
   void Begun(absl::Time now) { begun_ = now; }
-  // Of a commit that began at `begun`.
-  void Ended(absl::Time begun, absl::Time now);
+  // It took so long, from when its thread came to it.
+  void Ended(absl::Duration took);
 
  private:
   absl::Time begun_ = absl::InfinitePast();

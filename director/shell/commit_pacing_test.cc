@@ -10,7 +10,7 @@ class CommitPacingTest : public ::testing::Test {
   // A commit now, that takes so long.
   void Commit(absl::Duration length) {
     pacing_.Begun(now_);
-    pacing_.Ended(now_, now_ + length);
+    pacing_.Ended(length);
   }
   // How long after the last commit's begin the next one is.
   absl::Duration Wait() const { return pacing_.Next({.results = 1, .has_jobs = true}) - now_; }

@@ -136,10 +136,10 @@ class DirectorShell {
   void RecordProgress();
   struct Committed {
     CommitOutcome outcome;
-    absl::Time begun;
+    absl::Duration took;  // without what was before it on the thread
   };
   Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures,
-                      const CookNumber& cook, absl::Time begun);
+                      const CookNumber& cook);
   bool TakeCommitted();
   void FillJob(WorkerId worker, const Desire::Start& start, v1::ToWorker& message);
   void NoteGiven(WorkerId worker, const Desire::Start& start, const AttemptInfo& info);

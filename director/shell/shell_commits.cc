@@ -17,7 +17,8 @@ constexpr absl::Duration kRecordInterval = absl::Milliseconds(20);
 void DirectorShell::Do(const Persist& effect) {
   unjournaled_.Add(effect);
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
-  is_commit_urgent_ |= effect.is_urgent;
+  // What is being committed already is as good as there.
+  is_commit_urgent_ |= effect.is_urgent && !pending_commit_.empty();
 }
 
 // One group at a time: what arrives while it runs, and shortly after it, is the next group.
@@ -45,15 +46,14 @@ void DirectorShell::RecordProgress() {
 void DirectorShell::CommitPending() {
   RecordProgress();
   if (pending_commit_.empty() && !failures_.has_news()) return;
-  const absl::Time begun = clock_.Monotonic();
-  pacing_.Begun(begun);
+  pacing_.Begun(clock_.Monotonic());
   is_commit_urgent_ = false;
   ++commits_running_;
   std::vector<FailureUpdate> failures = TakeFailures();
-  commit_thread_.Post([this, begun, persist = Persist{std::exchange(pending_commit_, {})},
+  commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})},
                        failures = std::move(failures),
                        cook = CookNumber{.cook = options_.core.term, .is_forced = request_.force}] {
-    Committed committed = CommitNow(persist, failures, cook, begun);
+    Committed committed = CommitNow(persist, failures, cook);
     {
       base::MutexLock lock(mutex_);
       committed_.push_back(std::move(committed));
@@ -65,7 +65,8 @@ void DirectorShell::CommitPending() {
 // Commit thread.
 DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
                                                   const std::vector<FailureUpdate>& failures,
-                                                  const CookNumber& cook, absl::Time begun) {
+                                                  const CookNumber& cook) {
+  const absl::Time begun = clock_.Monotonic();
   const int64_t started = absl::ToUnixMicros(clock_.Now());
   CommitOutcome outcome = CommitGroup(
       store_, journal_, results_, persist, cook,
@@ -90,7 +91,7 @@ DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
   }
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
     LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
-  return {.outcome = std::move(outcome), .begun = begun};
+  return {.outcome = std::move(outcome), .took = clock_.Monotonic() - begun};
 }
 
 // One, in order; false: there is none. What ended after the cook did is counted as well, and its
@@ -105,9 +106,8 @@ bool DirectorShell::TakeCommitted() {
     committed_.pop_front();
   }
   CommitOutcome& outcome = committed.outcome;
-  const absl::Time begun = committed.begun;
   --commits_running_;
-  pacing_.Ended(begun, clock_.Monotonic());
+  pacing_.Ended(committed.took);
   bytes_stored_ += outcome.bytes_stored;
   bytes_deduplicated_ += outcome.bytes_deduplicated;
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
