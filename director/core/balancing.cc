@@ -20,7 +20,7 @@ void CookCore::Impl::Balance() {
   size_t pairs = 0;
   const std::vector<WorkerId> idle(workers.idle().begin(), workers.idle().end());
   for (const WorkerId to : idle) {
-    if (!workers.IsUsable(*workers.Find(to))) continue;
+    if (!workers.IsUsable(*workers.Find(to)) || IsKeptFrom(PackageId(), to)) continue;
     // What is moved changes the order.
     std::vector<Workers::Excess> busiest;
     for (const Workers::Excess& from : workers.busy()) {

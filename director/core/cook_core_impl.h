@@ -231,6 +231,14 @@ struct CookCore::Impl {
   bool RetractFor(WorkerId idle, WorkerId busy);
   void TakeForward(PackageId package);
 
+  // large_jobs.cc
+  // False: it is to wait at the head of its queue.
+  bool SetAside(PackageId package, std::vector<PackageId>& aside);
+  void KeepWorkerFor(PackageId package);
+  bool MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const;
+  bool IsKeptFrom(PackageId package, WorkerId worker) const;
+  void HandOverKept();
+
   // stragglers.cc
   void BackUpStragglers();
   std::vector<AttemptId> Stragglers() const;
@@ -376,6 +384,11 @@ struct CookCore::Impl {
   Overruns overruns;
   Warmth warmth;
   std::unique_ptr<Policy> policy;
+  struct KeptWorker {
+    WorkerId worker;
+    PackageId package;
+  };
+  std::optional<KeptWorker> kept;
 
   Turn turn;
 };

@@ -231,14 +231,20 @@ void CookCore::Impl::Dispatch() {
   DropUnwanted();
   if (!HasLoadWork()) return;
   KeepWorkers();
+  HandOverKept();
+  std::vector<PackageId> aside;
   while (!workers.with_room().empty() || HasBlockingJob()) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
     if (Quarantine(package) || TakeUpResumed(package)) continue;
     const WorkerId worker = Place(package);
-    if (!worker.valid()) break;
-    HandOver(package, worker);
+    if (worker.valid()) {
+      HandOver(package, worker);
+    } else if (!SetAside(package, aside)) {
+      break;
+    }
   }
+  for (const PackageId package : aside) lifecycle.Refresh(package);
   Balance();
   BackUpStragglers();
 }
@@ -262,6 +268,7 @@ void CookCore::Impl::SetHandedOver(PackageId id, AttemptId attempt) {
   Work& work = *packages[id].work;
   work.attempt = attempt;
   work.handed = now;
+  work.aside_since = absl::InfiniteFuture();
   ++work.attempts;
   work.is_loaded = attempts.at(attempt).is_loaded;
   lifecycle.Refresh(id);

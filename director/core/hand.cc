@@ -126,6 +126,14 @@ absl::Duration Hand::BlockingDelay(absl::Duration awake) const {
   return next + before / slots_;
 }
 
+bool Hand::HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const {
+  if (limit_bytes == 0 || pending_ == 0) return true;
+  uint64_t sum = std::min(memory_bytes, limit_bytes);
+  for (const Running& one : running_)
+    sum += one.is_pending ? std::min(jobs_.at(one.attempt).memory_bytes, limit_bytes) : 0;
+  return sum <= limit_bytes;
+}
+
 bool Hand::HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const {
   if (limit_bytes == 0 || jobs_.empty()) return true;
   // The largest that may run beside it.

@@ -69,6 +69,8 @@ class Hand {
   // any that fill the other slots, and as many as are pending. A job that alone is larger fits
   // where nothing else is.
   bool HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const;
+  // Likewise, once nothing else is there but what is pending.
+  bool HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const;
 
  private:
   void BeginSome(absl::Duration awake);

@@ -236,6 +236,11 @@ void Lifecycle::Refresh(PackageId id) {
   }
 }
 
+void Lifecycle::SetAside(PackageId id) {
+  loads_.Remove(id);
+  saves_.Remove(id);
+}
+
 void Lifecycle::BackOff(PackageId id, absl::Time until) {
   Work& work = *packages_[id].work;
   if (until <= work.not_before) return;

@@ -49,6 +49,8 @@ class Lifecycle {
   // Puts the package into the queues where it belongs, at its place. Call it when anything changed
   // that decides that.
   void Refresh(PackageId package);
+  // Out of the queues of what is to be handed over, until the next Refresh.
+  void SetAside(PackageId package);
 
   // Not to be handed over before `until`. REQUIRES: not idle.
   void BackOff(PackageId package, absl::Time until);

@@ -61,14 +61,15 @@ struct Work {
   bool wakes = false;                            // a wake of this package is on the agenda
   std::string stale_path;                        // not empty: waits for FilesChanged of this file
   absl::Time not_before = absl::InfinitePast();  // back-off
-  AttemptId attempt = 0;                         // the current one
-  AttemptId backup = 0;                          // a second current one, beside it (stragglers.cc)
-  bool is_loaded = false;                        // by a current attempt
-  uint32_t backups = 0;                          // so far
-  uint64_t memory_last = 0;                      // peak in the last cook; 0: unknown
-  uint64_t memory_max = 0;                       // what its rule allows; 0: says nothing
-  RareVector<uint64_t> last_read;                // LookedUp::Miss, of all platforms together
-  uint32_t needs = 0;                            // waits for cooked inputs so far
+  absl::Time aside_since = absl::InfiniteFuture();  // no worker had the memory for it
+  AttemptId attempt = 0;                            // the current one
+  AttemptId backup = 0;             // a second current one, beside it (stragglers.cc)
+  bool is_loaded = false;           // by a current attempt
+  uint32_t backups = 0;             // so far
+  uint64_t memory_last = 0;         // peak in the last cook; 0: unknown
+  uint64_t memory_max = 0;          // what its rule allows; 0: says nothing
+  RareVector<uint64_t> last_read;   // LookedUp::Miss, of all platforms together
+  uint32_t needs = 0;               // waits for cooked inputs so far
   absl::Time asked, ready, handed;  // entered the works; was to be cooked; last hand-over
   uint32_t attempts = 0;            // hand-overs
   bool is_expected = false;         // the Monitor counts it among what is to be cooked,

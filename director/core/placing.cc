@@ -31,7 +31,7 @@ uint64_t PlaceOf(std::string_view name) {
 }  // namespace
 
 bool CookCore::Impl::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
-  return workers.IsUsable(worker) && !blame.HasFailedOn(package, id) &&
+  return workers.IsUsable(worker) && !blame.HasFailedOn(package, id) && !IsKeptFrom(package, id) &&
          worker.hand.HasMemoryFor(MemoryOf(package), worker.memory_bytes);
 }
 

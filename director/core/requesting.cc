@@ -66,6 +66,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   built.clear();
   spawn_failures = losses = 0;
   quarantined.clear();
+  kept.reset();
   for (CookRequested::Blamed& blamed : wanted.blamed) {
     const PackageId package = FindOrAdd(blamed.package);
     blame.AddEarlierFaults(package, blamed.own_faults);

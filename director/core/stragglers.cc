@@ -64,7 +64,7 @@ WorkerId CookCore::Impl::IdleBeside(const Attempt& attempt) const {
   const uint64_t memory_bytes = MemoryOf(attempt.package);
   for (const WorkerId id : workers.idle()) {
     const Worker& worker = *workers.Find(id);
-    if (id != attempt.worker && workers.IsUsable(worker) &&
+    if (id != attempt.worker && !IsKeptFrom(attempt.package, id) && workers.IsUsable(worker) &&
         worker.hand.HasMemoryFor(memory_bytes, worker.memory_bytes))
       return id;
   }

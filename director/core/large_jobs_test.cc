@@ -1,0 +1,120 @@
+// Jobs that take more memory than there is room for now.
+#include <string>
+
+#include "director/core/core_harness.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+constexpr WorkerId kFirst(0);
+
+// One worker with 100 bytes of memory. What a package took in the last cook is told with Miss.
+class LargeJobsTest : public testing::Test {
+ protected:
+  explicit LargeJobsTest(CookOptions options = {.window_jobs_max = 2})
+      : shell_(Project(), options) {
+    shell_.hold_workers = shell_.hold_look_ups = true;
+    std::vector<std::string> names = {"Large", "Other"};
+    for (int i = 0; i < 60; ++i) names.push_back(Small(i));
+    shell_.Request(names);
+  }
+  static std::string Small(int i) { return "S" + std::to_string(i); }
+  static std::string Project() {
+    std::string text = "Large\nOther\n";
+    for (int i = 0; i < 60; ++i) text += Small(i) + "\n";
+    return text;
+  }
+  // Jobs of 40 ms and more are long; the longest goes first.
+  void Miss(const std::string& name, uint64_t memory_bytes,
+            absl::Duration cost = absl::Milliseconds(1)) {
+    for (const LookUp::Item& item : shell_.look_ups) {
+      if (item.package == shell_.Id(name))
+        shell_.Send(
+            LookedUp{{{item.package, 0, item.generation,
+                       LookedUp::Miss{.last_save = cost, .last_memory_bytes = memory_bytes}}}});
+    }
+  }
+  void Attach(uint32_t slots) {
+    shell_.Send(WorkerAttached{.worker = kFirst, .slots = slots, .memory_bytes = 100});
+  }
+  CoreHarness shell_;
+};
+
+TEST_F(LargeJobsTest, BesideAPendingJobASmallOneOvertakesOneThatIsTooLarge) {
+  Miss("Other", 60);
+  Attach(1);
+  shell_.Send(WorkerPending{kFirst, {shell_.JobOf("Other").start.attempt}});
+  shell_.TakeLog();
+  Miss("Large", 60, absl::Seconds(1));
+  Miss("S0", 30);
+  EXPECT_EQ(shell_.TakeLog(), "start S0 0\n");
+  shell_.Saved("Other");
+  EXPECT_EQ(shell_.TakeLog(), "start Large 0\ndone Other\n");
+}
+
+TEST_F(LargeJobsTest, SmallOnesDoNotOvertakeItForEver) {
+  for (int i = 0; i < 60; ++i) Miss(Small(i), 30);
+  Attach(2);
+  Miss("Large", 80, absl::Seconds(1));
+  // Each second the older of two small ones ends, so that one is always there.
+  int done = 0;
+  for (; done < 40 && !shell_.HasOpenJob("Large"); ++done) {
+    shell_.Pass(absl::Seconds(1));
+    for (int i = 59; i >= 0; --i) {
+      if (!shell_.HasOpenJob(Small(i))) continue;
+      shell_.Saved(Small(i));
+      break;
+    }
+  }
+  EXPECT_TRUE(shell_.HasOpenJob("Large"));
+  EXPECT_GE(done, 5) << "it was overtaken for a while";
+  EXPECT_LE(done, 10);
+  shell_.TakeLog();
+  shell_.Saved("Large");
+  EXPECT_TRUE(shell_.Says("start S")) << "the worker is everybody's again: " << shell_.TakeLog();
+}
+
+// What it waits for may wait for hours.
+TEST_F(LargeJobsTest, NoWorkerIsKeptWhosePendingJobLeavesNoRoom) {
+  Miss("Other", 60);
+  Attach(1);
+  shell_.Send(WorkerPending{kFirst, {shell_.JobOf("Other").start.attempt}});
+  Miss("Large", 60, absl::Seconds(1));
+  for (int i = 0; i < 20; ++i) {
+    Miss(Small(i), 30);
+    shell_.Pass(absl::Seconds(1));
+    ASSERT_TRUE(shell_.HasOpenJob(Small(i)));
+    shell_.Saved(Small(i));
+  }
+  EXPECT_FALSE(shell_.HasOpenJob("Large"));
+}
+
+TEST_F(LargeJobsTest, AWorkerThatIsKeptAndLostIsKeptNoLonger) {
+  for (int i = 0; i < 60; ++i) Miss(Small(i), 30);
+  Attach(2);
+  Miss("Large", 80, absl::Seconds(1));
+  for (int i = 0; i < 8; ++i) {
+    shell_.Pass(absl::Seconds(1));
+    shell_.Send(WorkerAlive{kFirst});
+  }
+  shell_.Send(WorkerLost{kFirst, "killed", true});
+  shell_.Pass(absl::Seconds(1));
+  shell_.Send(WorkerAttached{.worker = shell_.spawned.back(), .slots = 2, .memory_bytes = 100});
+  EXPECT_TRUE(shell_.HasOpenJob("Large")) << "the longest goes first";
+}
+
+TEST_F(LargeJobsTest, OfAHundredTooLargeTheFirstFewAreLookedAtInAStep) {
+  Miss("Other", 60);
+  Attach(1);
+  shell_.Send(WorkerPending{kFirst, {shell_.JobOf("Other").start.attempt}});
+  for (int i = 0; i < 20; ++i) Miss(Small(i), 60, absl::Seconds(1));
+  shell_.TakeLog();
+  Miss("Large", 30);
+  EXPECT_EQ(shell_.TakeLog(), "") << "behind twenty that are longer";
+  shell_.Saved("Other");
+  EXPECT_NE(shell_.TakeLog(), "done Other\n");
+}
+
+}  // namespace
+}  // namespace galley::director
