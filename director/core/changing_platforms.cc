@@ -51,6 +51,11 @@ void CookCore::Impl::RemapPackage(PackageId id, const PlatformMap& map, Platform
   edges.Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
+  // What was retracted and goes on is as good as before.
+  if (const auto found = retracted.find(id); found != retracted.end()) {
+    for (const AttemptId attempt : found->second)
+      attempts.at(attempt).generation += attempts.at(attempt).generation == asked;
+  }
   if (package.work == nullptr) return;
   std::erase_if(package.work->waits, [&](Wait& wait) {
     const std::optional<PlatformIndex> platform = map.Index(wait.platform);

@@ -216,6 +216,29 @@ TEST(PlatformsTest, AnAttemptThatHasOnlyRemovedOnesIsCancelled) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root A B\npublish 0\nended\n"));
 }
 
+// A was taken back for an idle worker, after it had begun.
+TEST(PlatformsTest, WhatARetractedAttemptBringsIsGoodAfterAChange) {
+  CoreHarness shell("A ~ 100000\nB ~ 100000\nC ~ 100000\n", {.platform_count = 2, .workers = 2});
+  shell.hold_workers = true;
+  shell.slots = 1;
+  shell.Request({"C", "B", "A"});
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  const HarnessJob jobs[] = {shell.JobOf("A"), shell.JobOf("B"), shell.JobOf("C")};
+  shell.TakeLog();
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  for (const HarnessJob& job : jobs) {
+    const std::string name = shell.core().NameOf(job.start.package);
+    if (!shell.Says("retract " + name + "\n")) continue;
+    shell.Send(Removal(0, 2));
+    shell.TakeLog();
+    shell.Saved(job, 1);
+    EXPECT_THAT(shell.TakeLog(), HasSubstr("done " + name + "\n"));
+    EXPECT_EQ(shell.core().counters().jobs_retried, 0u);
+    return;
+  }
+  FAIL() << "nothing was retracted";
+}
+
 TEST(PlatformsTest, AResultForARemovedOneFeedsTheCache) {
   CoreHarness shell("A\n", {.platform_count = 2});
   shell.hold_commits = true;
