@@ -15,6 +15,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "director/core/agenda.h"
 #include "director/core/blame.h"
 #include "director/core/cook_core.h"
@@ -291,6 +292,7 @@ struct CookCore::Impl {
   bool IsQuiet() const;
   bool ReexploreIfChanged();
   void Judge(PackageId package);
+  void WarnOnce(PackageId package, const std::string& text);
   std::vector<PackageId> InCookByName() const;
   void SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name);
   void OnRootBuilt(const RootBuilt& event);
@@ -353,6 +355,7 @@ struct CookCore::Impl {
   absl::btree_map<std::string, absl::btree_set<PackageId>> stale_waiters;
   // Packages that a worker's cook read and that were not in the cook then, by reader.
   absl::btree_map<PackageId, absl::btree_set<std::string>> unsolicited;
+  absl::flat_hash_set<std::pair<PackageId, std::string>> warned;  // by WarnOnce; look-up only
   size_t unsolicited_count = 0;    // names kept, at most kUnsolicitedMax
   size_t unsolicited_dropped = 0;  // beyond
 

@@ -68,7 +68,6 @@ void CookCore::Impl::Judge(PackageId id) {
   PackageData& package = packages[id];
   // They stay: platforms may be added before the roots are published, and share them.
   std::vector<Problem> problems(package.problems.begin(), package.problems.end());
-  for (Problem& problem : package.problems) problem.is_judged = true;
   edges.ForEachReference(id, [&](const Edge& edge) {
     const PackageData& target = packages[edge.target];
     // Asked for, but its generator does not list it.
@@ -89,8 +88,8 @@ void CookCore::Impl::Judge(PackageId id) {
     if (is_hard) {
       FailPlatforms(id, problem.platforms & ~failed, Stage::kLoad, problem.text, "");
       failed |= problem.platforms;
-    } else if (!problem.is_judged) {
-      Note(PackageWarned{id, std::nullopt, problem.text});
+    } else {
+      WarnOnce(id, problem.text);
     }
   }
   if (failed == 0) return;
@@ -100,6 +99,11 @@ void CookCore::Impl::Judge(PackageId id) {
   } else {
     Advance(id);
   }
+}
+
+// Another platform, or the package's next look, has the same to say.
+void CookCore::Impl::WarnOnce(PackageId id, const std::string& text) {
+  if (warned.emplace(id, text).second) Note(PackageWarned{id, std::nullopt, text});
 }
 
 // The closure of what was selected, over results that stand.

@@ -85,7 +85,7 @@ void CookCore::Impl::Follow(PackageId id, const record::Reference& reference,
   } else {
     target = catalog->Resolve(package.name, reference.path);
   }
-  if (!target.warning.empty()) Note(PackageWarned{id, std::nullopt, target.warning});
+  if (!target.warning.empty()) WarnOnce(id, target.warning);
   if (target.error.empty() && GeneratorName(target.name).empty()) {
     const std::optional<CatalogEntry> entry = catalog->Find(target.name);
     if (!entry.has_value()) target.error = "no such package";

@@ -39,7 +39,6 @@ struct Problem {
       record::ReferenceKind::kHard;  // hard: the package fails; soft: a warning
   PlatformMask platforms = 0;
   std::string text;
-  bool is_judged = false;  // a soft one is told once
 };
 
 // A package waits for the result of another.

@@ -369,6 +369,35 @@ TEST(PlatformsTest, WhatAPackageRefersToIsJudgedForAPlatformThatCameWhileRootsWe
   EXPECT_THAT(log, testing::Not(HasSubstr("warned B"))) << "once is enough";
 }
 
+size_t CountOf(const std::string& part, const std::string& text) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(PlatformsTest, ASoftReferenceThatLeadsNowhereIsToldOnceForAllPlatforms) {
+  CoreHarness shell("A -> Nor?\nB\n", {.platform_count = 2});
+  shell.Request({"A", "B"});
+  shell.Saved("A", 0);
+  shell.ChangeProject("A -> Nor? B\nB\n");  // for the other platform it refers to B as well
+  shell.Saved("A", 1);
+  shell.Finish();
+  EXPECT_EQ(CountOf("warned A", shell.TakeLog()), 1u);
+}
+
+TEST(PlatformsTest, SoIsOneToWhatAGeneratorDoesNotListHoweverOftenItIsJudged) {
+  CoreHarness shell("A -> G/_gen/no?\nG : yes\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "G"});
+  for (int i = 0; i < 3; ++i) shell.Work();
+  ASSERT_EQ(shell.roots.size(), 1u);
+  shell.Send(Addition(1));
+  for (int i = 0; i < 3; ++i) shell.Work();
+  ASSERT_EQ(shell.roots.size(), 3u);
+  const std::string log = shell.TakeLog();
+  EXPECT_EQ(CountOf("warned A: refers to 'G/_gen/no' (soft)", log), 1u) << log;
+}
+
 TEST(PlatformsTest, ACookThatPublishesIsOverButForThat) {
   CoreHarness shell("A\n", {.platform_count = 2});
   shell.hold_publish = true;

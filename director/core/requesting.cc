@@ -56,6 +56,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   stale_waiters.clear();
   late_changes.clear();
   unsolicited.clear();
+  warned.clear();
   unsolicited_count = unsolicited_dropped = 0;
   wanted.platforms &= platform_count == 32 ? ~PlatformMask{0} : MaskOf(platform_count) - 1;
   selected_next = 0;
