@@ -278,11 +278,11 @@ void CookCore::Impl::SetHandedOver(PackageId id, AttemptId attempt) {
 void CookCore::Impl::Hold(AttemptId id, const Attempt& attempt) {
   grants.Acquire(attempt.group);
   warmth.Note(attempt.worker, InputsOf(attempt.package));
-  workers.Take(attempt.worker, id,
-               {.urgency = packages[attempt.package].urgency,
-                .expected = attempt.expected,
-                .memory_bytes = MemoryOf(attempt.package)},
-               awake);
+  counters.jobs_pending += workers.Take(attempt.worker, id,
+                                        {.urgency = packages[attempt.package].urgency,
+                                         .expected = attempt.expected,
+                                         .memory_bytes = MemoryOf(attempt.package)},
+                                        awake);
 }
 
 AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platforms,

@@ -18,13 +18,13 @@ void Hand::BeginSome(absl::Duration awake) {
   }
 }
 
-void Hand::Add(AttemptId attempt, const InHand& job, absl::Duration awake) {
+size_t Hand::Add(AttemptId attempt, const InHand& job, absl::Duration awake) {
   GALLEY_CHECK(jobs_.emplace(attempt, job).second);
   queue_.emplace(-static_cast<int>(job.urgency), attempt);
   by_memory_.emplace(job.memory_bytes, attempt);
   expected_ += job.expected;
   BeginSome(awake);
-  if (said_to_be_pending_.contains(attempt)) ApplyPending(awake);
+  return said_to_be_pending_.contains(attempt) ? ApplyPending(awake) : 0;
 }
 
 size_t Hand::SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake) {

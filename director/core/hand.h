@@ -36,8 +36,8 @@ class Hand {
   };
 
   void SetSlots(uint32_t slots, absl::Duration awake);
-  // REQUIRES: not in this hand.
-  void Add(AttemptId attempt, const InHand& job, absl::Duration awake);
+  // Returns how many became pending. REQUIRES: not in this hand.
+  size_t Add(AttemptId attempt, const InHand& job, absl::Duration awake);
   // Returns how long it ran; zero: it had not begun. REQUIRES: in this hand.
   absl::Duration Remove(AttemptId attempt, absl::Duration awake);
   // All that its worker has now, at most `slots` (more are not believed); also of attempts that

@@ -248,6 +248,7 @@ TEST(PendingSurvivorTest, ItIsPendingForTheNextDirectorToo) {
                             .pending = {kGiven}});
   shell.Pass(absl::Seconds(1));
   EXPECT_EQ(shell.core().counters().jobs_resumed, 1u);
+  EXPECT_EQ(shell.core().counters().jobs_pending, 1u);
   EXPECT_EQ(shell.core().StateText(shell.Id("A")), "Save, pending");
   EXPECT_EQ(shell.TakeLog(), "start B 3\n");
 }

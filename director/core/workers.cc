@@ -73,12 +73,13 @@ void Workers::Heard(WorkerId id, absl::Duration awake) {
   List(id, worker);
 }
 
-void Workers::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
+size_t Workers::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   if (worker.hand.empty()) worker.busy_since = awake;
-  worker.hand.Add(attempt, job, awake);
+  const size_t became = worker.hand.Add(attempt, job, awake);
   List(id, worker);
+  return became;
 }
 
 size_t Workers::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,

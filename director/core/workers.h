@@ -77,7 +77,8 @@ class Workers {
   // REQUIRES: known.
   void SetLost(WorkerId worker);
   void Heard(WorkerId worker, absl::Duration awake);
-  void Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
+  // As Hand::Add.
+  size_t Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
   // As Hand::SetPending.
   size_t SetPending(WorkerId worker, const std::vector<AttemptId>& attempts, absl::Duration awake);
   // As Hand::Remove.
