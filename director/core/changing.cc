@@ -16,7 +16,10 @@ bool CookCore::Impl::CanStillChange() const {
 void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
   if (event.catalog != nullptr) catalog = event.catalog;
   ++epoch;
-  for (CookRequested& waiting : waiting_requests) RenameSelected(event.renamed, waiting, 0);
+  if (!waiting_requests.empty()) {
+    const NewNames new_names = NewNamesOf(event.renamed);
+    for (CookRequested& waiting : waiting_requests) RenameSelected(new_names, waiting, 0);
+  }
   if (CanStillChange()) return TakeChange(event);
   // The roots are of what was before, unless the cook is opened again (PlatformsChanged).
   if (request.has_value() && ending == Ending::kNone && !is_publishing)
@@ -52,12 +55,16 @@ void CookCore::Impl::TakeChange(const FilesChanged& event) {
   }
 }
 
-// Those from `first` on.
-void CookCore::Impl::RenameSelected(const std::vector<FilesChanged::Renamed>& all,
-                                    CookRequested& wanted, size_t first) {
-  if (all.empty()) return;
-  absl::btree_map<std::string_view, std::string_view> new_names;
+CookCore::Impl::NewNames CookCore::Impl::NewNamesOf(const std::vector<FilesChanged::Renamed>& all) {
+  NewNames new_names;
   for (const FilesChanged::Renamed& renamed : all) new_names[renamed.from] = renamed.to;
+  return new_names;
+}
+
+// Those from `first` on.
+void CookCore::Impl::RenameSelected(const NewNames& new_names, CookRequested& wanted,
+                                    size_t first) {
+  if (new_names.empty()) return;
   for (size_t i = first; i < wanted.selected.size(); ++i) {
     const auto found = new_names.find(wanted.selected[i].name);
     if (found != new_names.end()) wanted.selected[i].name = std::string(found->second);
@@ -69,9 +76,8 @@ void CookCore::Impl::RenameSelected(const std::vector<FilesChanged::Renamed>& al
 void CookCore::Impl::RenameAll(const std::vector<FilesChanged::Renamed>& all,
                                absl::btree_set<PackageId>& done) {
   if (all.empty()) return;
-  absl::btree_map<std::string_view, std::string_view> new_names;
-  for (const FilesChanged::Renamed& renamed : all) new_names[renamed.from] = renamed.to;
-  RenameSelected(all, *request, selected_next);
+  const NewNames new_names = NewNamesOf(all);
+  RenameSelected(new_names, *request, selected_next);
   struct Moved {
     PackageId from;
     std::string_view to;

@@ -277,8 +277,9 @@ struct CookCore::Impl {
   void OnPackagesCleared(const PackagesCleared& event);
   bool CanStillChange() const;
   void TakeChange(const FilesChanged& event);
-  static void RenameSelected(const std::vector<FilesChanged::Renamed>& all, CookRequested& wanted,
-                             size_t first);
+  using NewNames = absl::btree_map<std::string_view, std::string_view>;  // by the old ones
+  static NewNames NewNamesOf(const std::vector<FilesChanged::Renamed>& all);
+  static void RenameSelected(const NewNames& new_names, CookRequested& wanted, size_t first);
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
 
