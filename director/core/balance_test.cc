@@ -79,8 +79,8 @@ TEST(BalanceTest, EveryIdleWorkerGetsWork) {
   miss(false);
   shell.Send(WorkerAttached{shell.spawned[2], 1, {}});
   const std::string log = shell.TakeLog();
-  EXPECT_NE(log.find("start A 0\n"), std::string::npos) << log;  // into the slot beside L1 and L2
-  EXPECT_NE(log.find("start B 2\n"), std::string::npos) << log;
+  EXPECT_NE(log.find("start B 0\n"), std::string::npos) << log;  // into the slot beside L1 and L2
+  EXPECT_NE(log.find("retract A\nstart A 2\n"), std::string::npos) << log;
 }
 
 TEST(BalanceTest, WhatHoldsAResourceStaysWhereItIs) {

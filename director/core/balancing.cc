@@ -60,7 +60,8 @@ bool CookCore::Impl::RetractFor(WorkerId idle, WorkerId busy) {
     const Attempt attempt = attempts.at(id);
     if (attempt.is_loaded || attempt.group != 0 || AttemptsAt(attempt.package).size() > 1 ||
         blame.HasFailedOn(attempt.package, idle) ||
-        !to.hand.HasMemoryFor(MemoryOf(attempt.package), to.memory_bytes))
+        !to.hand.HasMemoryFor(MemoryOf(attempt.package), to.memory_bytes) ||
+        (is_trusted && !IsBetterOffAt(id, idle)))
       continue;
     const bool is_enough = is_trusted ? moved + attempt.expected > excess : !workers.HasRoom(to);
     if (!to.hand.has_free_slot() && is_enough) break;
@@ -68,11 +69,22 @@ bool CookCore::Impl::RetractFor(WorkerId idle, WorkerId busy) {
     EndAttempt(id, Tell::kRetract);
     Advance(attempt.package);
     if (packages[attempt.package].state != State::kLoad) continue;
-    HandOver(attempt.package, idle);
+    HandOver(attempt.package, {.worker = idle});
     ++counters.jobs_retracted;
     has_moved = true;
   }
   return has_moved;
+}
+
+// What was put where its inputs are warm is not moved for a wait that is shorter than what that
+// saves.
+bool CookCore::Impl::IsBetterOffAt(AttemptId id, WorkerId idle) const {
+  const Attempt& attempt = attempts.at(id);
+  if (attempt.saved <= absl::ZeroDuration()) return true;
+  const absl::Duration here = workers.Find(attempt.worker)->hand.DelayOf(id, awake);
+  const absl::Duration there = workers.Find(idle)->hand.Delay(awake);
+  if (here - attempt.saved > there) return true;
+  return here - attempt.saved > there - SavedAt(attempt.package, idle);
 }
 
 // A package in hand became Blocking: what waits in a worker's queue is taken back, and goes to the

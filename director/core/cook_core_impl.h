@@ -47,6 +47,7 @@ struct Attempt {
   bool is_current = true;
   uint32_t group = 0;
   absl::Duration expected;
+  absl::Duration saved;  // of that, since inputs were warm at its worker
   absl::Duration measured;
   bool is_partial = false;  // others did some of it: `measured` is not of the whole
   bool is_loaded = false;
@@ -69,6 +70,11 @@ struct Turn {
 };
 
 struct CookCore::Impl {
+  struct Placement {
+    WorkerId worker;       // invalid: none can take it now
+    absl::Duration saved;  // since inputs are warm there
+  };
+
   Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog);
 
   // cook_core.cc
@@ -191,10 +197,10 @@ struct CookCore::Impl {
   bool HasLoadWork() const;
   PackageId NextJob();
   bool HasBlockingJob() const;
-  void HandOver(PackageId package, WorkerId worker);
+  void HandOver(PackageId package, const Placement& at);
   PlatformMask PutInHand(PackageId package);
   void SetHandedOver(PackageId package, AttemptId attempt);
-  AttemptId Give(PackageId package, WorkerId worker, PlatformMask platforms,
+  AttemptId Give(PackageId package, const Placement& at, PlatformMask platforms,
                  absl::Duration expected);
   void Hold(AttemptId id, const Attempt& attempt);
   Desire& DesireFor(WorkerId worker);
@@ -214,8 +220,8 @@ struct CookCore::Impl {
   void DropUnwanted();
   bool IsOfToday(const Attempt& attempt) const;
 
-  // placing.cc: which worker gets a job. Invalid: none can take it now.
-  WorkerId Place(PackageId package) const;
+  // placing.cc: which worker gets a job.
+  Placement Place(PackageId package) const;
   WorkerId PlaceBlocking(PackageId package) const;
   WorkerId PlaceElsewhere(PackageId package) const;
   bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
@@ -223,6 +229,7 @@ struct CookCore::Impl {
   std::vector<WorkerView> FromItsPlace(PackageId package) const;
   // `warm`: the share of what it reads that is warm there.
   WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker, double warm) const;
+  absl::Duration SavedAt(PackageId package, WorkerId worker) const;
   // What it is known to read beside its source.
   std::vector<uint64_t> InputsOf(PackageId package) const;
   absl::Duration LoadTimeOf(PackageId package) const;
@@ -230,6 +237,7 @@ struct CookCore::Impl {
   // balancing.cc
   void Balance();
   bool RetractFor(WorkerId idle, WorkerId busy);
+  bool IsBetterOffAt(AttemptId attempt, WorkerId idle) const;
   void TakeForward(PackageId package);
 
   // large_jobs.cc

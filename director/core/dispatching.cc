@@ -237,9 +237,9 @@ void CookCore::Impl::Dispatch() {
     const PackageId package = NextJob();
     if (!package.valid()) break;
     if (Quarantine(package) || TakeUpResumed(package)) continue;
-    const WorkerId worker = Place(package);
-    if (worker.valid()) {
-      HandOver(package, worker);
+    const Placement at = Place(package);
+    if (at.worker.valid()) {
+      HandOver(package, at);
     } else if (!SetAside(package, aside)) {
       break;
     }
@@ -249,10 +249,10 @@ void CookCore::Impl::Dispatch() {
   BackUpStragglers();
 }
 
-void CookCore::Impl::HandOver(PackageId id, WorkerId worker) {
+void CookCore::Impl::HandOver(PackageId id, const Placement& at) {
   const absl::Duration expected = CostOf(id);
   const PlatformMask platforms = PutInHand(id);
-  SetHandedOver(id, Give(id, worker, platforms, expected));
+  SetHandedOver(id, Give(id, at, platforms, expected));
 }
 
 PlatformMask CookCore::Impl::PutInHand(PackageId id) {
@@ -285,28 +285,29 @@ void CookCore::Impl::Hold(AttemptId id, const Attempt& attempt) {
                                         awake);
 }
 
-AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platforms,
+AttemptId CookCore::Impl::Give(PackageId id, const Placement& at, PlatformMask platforms,
                                absl::Duration expected) {
   const PackageData& package = packages[id];
   const AttemptId attempt_id =
       (static_cast<AttemptId>(options.term) << kTermShift) | ++attempt_count;
   const Attempt attempt{.package = id,
-                        .worker = worker,
+                        .worker = at.worker,
                         .platform_set = platform_sets.present(),
                         .granted = platforms,
                         .remaining = platforms,
                         .epoch = epoch,
                         .generation = package.generation,
                         .group = package.resource_group,
-                        .expected = expected};
-  Desire::Start start{
-      .attempt = attempt_id,
-      .package = id,
-      .platforms = platforms,
-      .cooked = {},
-      .expected = expected,
-      .urgency = package.urgency,
-      .is_awaited = package.urgency == Urgency::kBlocking || !package.work->waiters.empty()};
+                        .expected = expected,
+                        .saved = at.saved};
+  Desire::Start start{.attempt = attempt_id,
+                      .package = id,
+                      .platforms = platforms,
+                      .cooked = {},
+                      .expected = expected,
+                      .urgency = package.urgency,
+                      .is_awaited = package.urgency == Urgency::kBlocking ||
+                                    !package.work->waiters.empty()};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(platforms & MaskOf(p))) continue;
     for (const PackageId input : package.cooked_inputs) {
@@ -316,7 +317,7 @@ AttemptId CookCore::Impl::Give(PackageId id, WorkerId worker, PlatformMask platf
   }
   Hold(attempt_id, attempt);
   attempts.emplace(attempt_id, attempt);
-  DesireFor(worker).start.push_back(std::move(start));
+  DesireFor(at.worker).start.push_back(std::move(start));
   return attempt_id;
 }
 

@@ -109,7 +109,7 @@ size_t Hand::blocking_count() const {
   return static_cast<size_t>(std::distance(queue_.begin(), end));
 }
 
-absl::Duration Hand::BlockingDelay(absl::Duration awake) const {
+absl::Duration Hand::NextSlot(absl::Duration awake) const {
   if (has_free_slot()) return absl::ZeroDuration();
   absl::Duration next = absl::InfiniteDuration();
   for (const Running& one : running_) {
@@ -118,12 +118,34 @@ absl::Duration Hand::BlockingDelay(absl::Duration awake) const {
     const absl::Duration expected = jobs_.at(one.attempt).expected;
     next = std::min(next, elapsed < expected ? expected - elapsed : elapsed);
   }
+  return next;
+}
+
+absl::Duration Hand::BlockingDelay(absl::Duration awake) const {
   absl::Duration before;
   for (const auto& [urgency, attempt] : queue_) {
     if (urgency != -static_cast<int>(Urgency::kBlocking)) break;
     before += jobs_.at(attempt).expected;
   }
-  return next + before / slots_;
+  return NextSlot(awake) + before / slots_;
+}
+
+absl::Duration Hand::Delay(absl::Duration awake) const {
+  absl::Duration before = expected_;
+  for (const Running& one : running_) {
+    if (!one.is_pending) before -= jobs_.at(one.attempt).expected;
+  }
+  return NextSlot(awake) + before / slots_;
+}
+
+absl::Duration Hand::DelayOf(AttemptId id, absl::Duration awake) const {
+  if (IsRunning(id)) return absl::ZeroDuration();
+  absl::Duration before;
+  for (const auto& [urgency, attempt] : queue_) {
+    if (attempt == id) break;
+    before += jobs_.at(attempt).expected;
+  }
+  return NextSlot(awake) + before / slots_;
 }
 
 bool Hand::HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const {

@@ -62,9 +62,12 @@ class Hand {
   std::vector<AttemptId> All() const;  // running, then the queue
   // Of waiting Blocking jobs.
   size_t blocking_count() const;
-  // The time until a Blocking job that comes now would begin: a guess. One that runs for longer
-  // than expected is taken to run as long again.
+  // Guesses of the time until a slot is free, one that runs for longer than expected being taken to
+  // run as long again: for a Blocking job that comes now, any other, and what is in this hand
+  // (zero: it has begun).
   absl::Duration BlockingDelay(absl::Duration awake) const;
+  absl::Duration Delay(absl::Duration awake) const;
+  absl::Duration DelayOf(AttemptId attempt, absl::Duration awake) const;
   // One of `memory_bytes` and what may run beside it fit into `limit_bytes` (0: unknown, all fits):
   // any that fill the other slots, and as many as are pending. A job that alone is larger fits
   // where nothing else is.
@@ -74,6 +77,7 @@ class Hand {
 
  private:
   void BeginSome(absl::Duration awake);
+  absl::Duration NextSlot(absl::Duration awake) const;
   size_t ApplyPending(absl::Duration awake);
 
   uint32_t slots_ = 1;

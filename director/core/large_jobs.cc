@@ -74,7 +74,7 @@ void CookCore::Impl::HandOverKept() {
   if (!workers.HasRoom(worker) || !MayTake(id, kept->worker, worker)) return;
   const WorkerId to = kept->worker;
   kept.reset();
-  if (!Quarantine(id) && !TakeUpResumed(id)) HandOver(id, to);
+  if (!Quarantine(id) && !TakeUpResumed(id)) HandOver(id, {.worker = to});
 }
 
 }  // namespace galley::director

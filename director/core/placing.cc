@@ -35,12 +35,20 @@ bool CookCore::Impl::MayTake(PackageId package, WorkerId id, const Worker& worke
          worker.hand.HasMemoryFor(MemoryOf(package), worker.memory_bytes);
 }
 
+absl::Duration CookCore::Impl::SavedAt(PackageId package, WorkerId worker) const {
+  for (const Warmth::Holder& holder : warmth.Holders(InputsOf(package))) {
+    if (holder.worker == worker) return holder.share * LoadTimeOf(package);
+  }
+  return absl::ZeroDuration();
+}
+
 WorkerView CookCore::Impl::ViewOf(PackageId package, WorkerId id, const Worker& worker,
                                   double warm) const {
   // A job more counts even where nothing is expected of it.
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
   return {.worker = id,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
+          .delay = worker.hand.Delay(awake),
           .saved = warm * LoadTimeOf(package),
           .warm = warm,
           .is_large_enough = worker.memory_bytes == 0 || MemoryOf(package) <= worker.memory_bytes};
@@ -114,16 +122,17 @@ std::vector<WorkerView> CookCore::Impl::FromItsPlace(PackageId package) const {
   return {};
 }
 
-WorkerId CookCore::Impl::Place(PackageId package) const {
-  if (packages[package].urgency == Urgency::kBlocking) return PlaceBlocking(package);
+CookCore::Impl::Placement CookCore::Impl::Place(PackageId package) const {
+  if (packages[package].urgency == Urgency::kBlocking) return {.worker = PlaceBlocking(package)};
   const std::vector<WorkerView> views =
       policy->shown() == Policy::Shown::kFromItsPlace ? FromItsPlace(package) : Lightest(package);
   if (!views.empty()) {
     const size_t chosen = policy->Choose(views);
     GALLEY_CHECK(chosen < views.size());
-    return views[chosen].worker;
+    return {.worker = views[chosen].worker, .saved = views[chosen].saved};
   }
-  return blame.WorkersOf(package).empty() ? WorkerId() : PlaceElsewhere(package);
+  if (blame.WorkersOf(package).empty()) return {};
+  return {.worker = PlaceElsewhere(package)};
 }
 
 // What kills its executor is rather queued where it has not been than tried again at the same

@@ -17,9 +17,17 @@ class CostPolicy final : public Policy {
       return a.load < b.load;
     };
     const absl::Duration least = std::min_element(workers.begin(), workers.end(), is_lighter)->load;
+    // Of the free; infinite: there is none.
+    absl::Duration soonest = absl::InfiniteDuration();
+    for (const WorkerView& view : workers) {
+      if (view.is_large_enough && view.delay == absl::ZeroDuration())
+        soonest = std::min(soonest, -view.saved);
+    }
+    const double patience = soonest == absl::InfiniteDuration() ? kPatience : 0;
     const auto key = [&](const WorkerView& view) {
-      return std::tuple(!view.is_large_enough,
-                        view.load - view.saved - view.warm * kPatience * least, view.worker);
+      const bool is_late = view.delay > absl::ZeroDuration() && view.delay - view.saved >= soonest;
+      return std::tuple(!view.is_large_enough, is_late,
+                        view.load - view.saved - view.warm * patience * least, view.worker);
     };
     const auto is_before = [&](const WorkerView& a, const WorkerView& b) {
       return key(a) < key(b);

@@ -2,7 +2,8 @@
 // the job; the policy picks one.
 //
 //   cost     the worker where the job ends first: the least expected time for each slot, less what
-//            it saves to find its inputs warm. While all have work, a job may wait half as long
+//            it saves to find its inputs warm. While a slot is free somewhere, it waits for none
+//            unless it ends sooner all the same. While all have work, a job may wait half as long
 //            again as it would elsewhere for the sake of warm inputs: nobody idles for it, and what
 //            waits too long at the end is moved (balancing.cc).
 //   striped  packages are dealt to the workers by a hash of their names, whatever they cost. For
@@ -28,6 +29,7 @@ inline constexpr size_t kWorkersShownMax = 16;
 struct WorkerView {
   WorkerId worker;
   absl::Duration load;          // expected time of what is in its hands, for each slot
+  absl::Duration delay;         // until the job would begin; zero: a slot is free
   absl::Duration saved;         // of this job's time, since inputs are warm there
   double warm = 0;              // of its inputs: 0 .. 1
   bool is_large_enough = true;  // the job alone fits into its memory

@@ -75,7 +75,7 @@ void CookCore::Impl::BackUp(PackageId id, WorkerId worker) {
   Work& work = *packages[id].work;
   const Attempt& primary = attempts.at(work.attempt);
   const PlatformMask platforms = primary.remaining;
-  work.backup = Give(id, worker, platforms, primary.expected);
+  work.backup = Give(id, {.worker = worker}, platforms, primary.expected);
   ++work.attempts;
   ++work.backups;
   ++backups;

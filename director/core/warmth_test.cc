@@ -71,11 +71,67 @@ TEST(WarmthTest, WhileAllHaveWorkAJobWaitsHalfAsLongAgainForWarmInputsAndNoLonge
   const auto policy = MakePolicy(PlacementPolicy::kCost);
   for (const Case& one : {Case{1, 1.4, 1, 1}, Case{1, 1.6, 1, 0}, Case{1, 1.2, 0.5, 1},
                           Case{1, 1.3, 0.5, 0}, Case{0, 0.1, 1, 0}}) {
-    const std::vector<WorkerView> views = {
-        {.worker = WorkerId(0), .load = absl::Seconds(one.least_s)},
-        {.worker = WorkerId(1), .load = absl::Seconds(one.warm_load_s), .warm = one.warm}};
+    const std::vector<WorkerView> views = {{.worker = WorkerId(0),
+                                            .load = absl::Seconds(one.least_s),
+                                            .delay = absl::Seconds(one.least_s)},
+                                           {.worker = WorkerId(1),
+                                            .load = absl::Seconds(one.warm_load_s),
+                                            .delay = absl::Seconds(one.warm_load_s),
+                                            .warm = one.warm}};
     EXPECT_EQ(policy->Choose(views), one.chosen) << one.least_s << " " << one.warm_load_s;
   }
+}
+
+TEST(WarmthTest, WhileASlotIsFreeAJobWaitsForWarmInputsOnlyWhereItEndsSooner) {
+  struct Case {
+    int delay_ms, saved_ms;
+    size_t chosen;
+  };
+  const auto policy = MakePolicy(PlacementPolicy::kCost);
+  for (const Case& one : {Case{50, 90, 1}, Case{90, 90, 0}, Case{200, 90, 0}, Case{50, 0, 0}}) {
+    // A long job runs in the other slot of the first.
+    const std::vector<WorkerView> views = {{.worker = WorkerId(0), .load = absl::Seconds(5)},
+                                           {.worker = WorkerId(1),
+                                            .load = absl::Milliseconds(one.delay_ms),
+                                            .delay = absl::Milliseconds(one.delay_ms),
+                                            .saved = absl::Milliseconds(one.saved_ms),
+                                            .warm = 1}};
+    EXPECT_EQ(policy->Choose(views), one.chosen) << one.delay_ms << " " << one.saved_ms;
+  }
+}
+
+// Two workers of one slot. The first has `/a/1`, which takes so long; then comes `/a/2`, whose load
+// takes 90 ms unless it finds its inputs warm.
+CoreHarness BesideAnIdleOne(absl::Duration first) {
+  CookOptions options;
+  options.workers = 2;
+  CoreHarness shell("/a/1\n/a/2\n", options);
+  shell.slots = 1;
+  shell.hold_look_ups = true;
+  shell.Request({"/a/1", "/a/2"});
+  const auto miss = [&](const std::string& name, absl::Duration load, absl::Duration save) {
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (item.package == shell.Id(name))
+        shell.Send(LookedUp{{{item.package, 0, item.generation,
+                              LookedUp::Miss{.last_load = load, .last_save = save}}}});
+    }
+  };
+  miss("/a/1", first / 2, first / 2);
+  miss("/a/2", absl::Milliseconds(90), absl::Milliseconds(10));
+  return shell;
+}
+
+TEST(WarmthTest, AJobThatEndsSoonerBehindAShortOneStaysThere) {
+  CoreHarness shell = BesideAnIdleOne(absl::Milliseconds(50));
+  EXPECT_EQ(shell.TakeLog(), "spawn 0\nspawn 1\nstart /a/1 0\nstart /a/2 0\n");
+  EXPECT_EQ(shell.core().counters().jobs_retracted, 0u);
+  shell.Pass(absl::Seconds(1));
+  EXPECT_EQ(shell.TakeLog(), "retract /a/2\nstart /a/2 1\n") << "the short one is none";
+}
+
+TEST(WarmthTest, AJobThatWouldWaitLongerThanWarmInputsSaveGoesToTheIdle) {
+  CoreHarness shell = BesideAnIdleOne(absl::Milliseconds(200));
+  EXPECT_EQ(shell.TakeLog(), "spawn 0\nspawn 1\nstart /a/1 0\nstart /a/2 1\n");
 }
 
 // Shaders of one folder and of several, which read one of two includes in the last cook.
