@@ -305,6 +305,7 @@ AttemptId CookCore::Impl::Give(PackageId id, const Placement& at, PlatformMask p
                       .platforms = platforms,
                       .cooked = {},
                       .expected = expected,
+                      .memory_bytes = MemoryOf(id),
                       .urgency = package.urgency,
                       .is_awaited = package.urgency == Urgency::kBlocking ||
                                     !package.work->waiters.empty()};

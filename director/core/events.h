@@ -355,6 +355,7 @@ struct Desire {
     PlatformMask platforms = 0;
     std::vector<CookedResult> cooked;
     absl::Duration expected;
+    uint64_t memory_bytes = 0;           // expected, at its peak; 0: unknown
     Urgency urgency = Urgency::kNormal;  // it goes before what waits there and is less urgent
     bool is_awaited = false;             // a package or a person waits for its result
   };

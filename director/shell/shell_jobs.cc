@@ -53,6 +53,7 @@ void DirectorShell::FillJob(WorkerId worker, const Desire::Start& start, v1::ToW
   job.set_package(info->name);
   job.set_snapshot(world->number);
   job.set_expected_us(absl::ToInt64Microseconds(start.expected));
+  job.set_expected_memory_bytes(start.memory_bytes);
   job.set_urgency(static_cast<uint32_t>(start.urgency));
   job.set_is_awaited(start.is_awaited);
   if (const record::Generated* generated = core_->GeneratedOf(start.package)) {

@@ -37,6 +37,7 @@ void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
   job.set_snapshot(snapshot_->number);
   job.set_expected_us(absl::ToInt64Microseconds(start.expected));
   job.set_is_awaited(start.is_awaited);
+  job.set_expected_memory_bytes(start.memory_bytes);
   const Inputs inputs = InputsOf(start.package, start.cooked);
   given.generated_source = inputs.generated_source;
   given.cooked = inputs.cooked;

@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kAheadUsMax = 20'000;
 constexpr size_t kAheadJobsMax = 64;
 constexpr int kStartFailuresMax = 3;
+// Of jobs that do not fit beside a pending one, and are overtaken.
+constexpr size_t kOvertakenMax = 64;
 constexpr uint32_t kProtocol = 1;
 constexpr std::string_view kProgramCooker = "command";
 
@@ -136,7 +138,8 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   while (snapshots_.size() > 1) snapshots_.erase(snapshots_.begin());
 }
 
-// Of an executor: a job's default, or its share of what there is.
+// Of an executor: a job's default, or its share of what there is. (Those of spare lanes live only
+// while a job is pending, and a little longer: what all keep is at most half of their shares.)
 CollectionLimits SessionCore::ExecutorLimits() const {
   uint64_t memory_bytes = welcome_->memory_bytes_default();
   if (memory_bytes == 0) memory_bytes = kMemoryBytesDefault;
@@ -392,13 +395,39 @@ void SessionCore::DropAll() {
 
 void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
   if (!welcome_.has_value() || waits_to_start_ || is_ending_) return;
-  while (!queue_.empty() && reports_.size() < kReportsKeptMax && !IsPaused()) {
-    const std::optional<uint32_t> lane = LaneFor(queue_.front());
+  size_t overtaken = 0;
+  while (overtaken < std::min(queue_.size(), kOvertakenMax) && reports_.size() < kReportsKeptMax &&
+         !IsPaused()) {
+    const auto at = queue_.begin() + static_cast<ptrdiff_t>(overtaken);
+    const uint64_t attempt = *at;
+    const std::optional<uint32_t> lane = LaneFor(attempt);
     if (!lane.has_value()) return;
-    const uint64_t attempt = queue_.front();
+    if (!FitsBesidePending(*lane, attempt)) {
+      ++overtaken;
+      continue;
+    }
     TakeFromQueue(attempt);
     StartOn(*lane, attempt, effects);
   }
+}
+
+// What the director expects; 0: unknown.
+uint64_t SessionCore::MemoryOf(uint64_t attempt) const {
+  return std::min(attempts_.at(attempt).job.expected_memory_bytes(), governor_.limit_bytes());
+}
+
+// The director gives what fits beside as many as there are slots; it cannot know what will be
+// pending. What was sent ahead to an executor follows what runs there.
+bool SessionCore::FitsBesidePending(uint32_t lane, uint64_t attempt) const {
+  const uint64_t limit_bytes = governor_.limit_bytes();
+  if (waiting_.empty() || limit_bytes == 0 || MemoryOf(attempt) == 0) return true;
+  uint64_t sum = 0;
+  for (uint32_t other = 0; other < lanes_.size(); ++other) {
+    uint64_t most = other == lane ? MemoryOf(attempt) : 0;
+    for (const uint64_t one : lanes_[other]) most = std::max(most, MemoryOf(one));
+    sum += most;
+  }
+  return sum <= limit_bytes;
 }
 
 // The lowest free lane while a slot is free. A session with one slot sends short jobs ahead; with

@@ -9,7 +9,9 @@
 // an executor; there are twice as many as slots, because a job that is pending (its programs wait,
 // pending_watch.h) leaves its slot to another: at most `slots` jobs run and at most `slots` are
 // pending. Of more that wait, those that waited first are pending. One that goes on has no slot to
-// ask for: until it or another has ended no job begins. The only slot of a session gets its next
+// ask for: until it or another has ended no job begins. What a pending job takes stays taken: one
+// begins beside it only where what all executors may need fits into the memory that the director
+// was told, and overtakes those that do not fit. The only slot of a session gets its next
 // jobs ahead while they are short, so that its executor need not wait for us between them; but
 // nothing behind a job that starts programs, which could not be had back. Reports are numbered from
 // 1 without holes over the session's life and kept until the director persisted them; after a new
@@ -216,6 +218,8 @@ class SessionCore {
   void GoesOn(uint64_t attempt);
   bool IsPaused() const;
   uint64_t YoungJobs() const;
+  uint64_t MemoryOf(uint64_t attempt) const;
+  bool FitsBesidePending(uint32_t lane, uint64_t attempt) const;
   void Say(int level, std::string text);
   std::optional<uint32_t> LaneFor(uint64_t attempt) const;
   int64_t ExpectedUs(uint64_t attempt) const;

@@ -1066,6 +1066,26 @@ TEST_F(OneSlotMemoryTest, BesideAPendingJobAnotherBeginsOnlyWhereMemoryIsLeft) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(1u, 2u)));
 }
 
+// The director gave both for the one slot, one after the other.
+TEST_F(OneSlotMemoryTest, WhatDoesNotFitBesideAPendingJobWaitsAndWhatDoesOvertakesIt) {
+  const auto job = [](uint64_t attempt, uint64_t memory_bytes) {
+    v1::Job given = JobOf(attempt);
+    given.set_expected_memory_bytes(memory_bytes);
+    return given;
+  };
+  for (int i = 0; i < 3; ++i) Sample(8 * kGiB, false, 8 * kGiB);  // the first has not taken it yet
+  Give({job(1, 6 * kGiB), job(2, 6 * kGiB), job(3, 3 * kGiB), job(4, 2 * kGiB), job(5, 0)});
+  for (int i = 0; i < 3; ++i) Sample(8 * kGiB, false, 8 * kGiB);
+  Step(SlotPending{.slot = 0, .attempt = 1, .is_pending = true});
+  EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(1u, 4u)));
+  Done(1, 4);
+  for (int i = 0; i < 3; ++i) Sample(8 * kGiB, false, 8 * kGiB);
+  EXPECT_THAT(started_.back(), (std::pair<uint32_t, uint64_t>(1, 5))) << "nobody knows";
+  Done(0, 1);
+  Done(1, 5);
+  EXPECT_THAT(started_.back(), (std::pair<uint32_t, uint64_t>(0, 2)));
+}
+
 TEST_F(MemoryTest, PausesAndCollectionsAreCountedAndTold) {
   Attach();
   sent_.clear();
