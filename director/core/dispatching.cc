@@ -59,7 +59,8 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers.Attach(event.worker, event.slots, awake);
   worker.memory_bytes = event.memory_bytes;
-  counters.jobs_pending += workers.SetPending(event.worker, event.pending, awake);
+  counters.jobs_pending += workers.SetPending(event.worker, event.pending,
+                                              event.is_held ? &event.begun : nullptr, awake);
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
     warmth.Forget(event.worker);  // its executors are others
@@ -158,7 +159,8 @@ void CookCore::Impl::OnWorkerPending(const WorkerPending& event) {
   const Worker* worker = workers.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   workers.Heard(event.worker, awake);
-  counters.jobs_pending += workers.SetPending(event.worker, event.attempts, awake);
+  counters.jobs_pending += workers.SetPending(event.worker, event.attempts,
+                                              event.is_held ? &event.begun : nullptr, awake);
 }
 
 void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {

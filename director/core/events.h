@@ -148,12 +148,16 @@ struct WorkerAttached {
   ReportId persisted = 0;
   std::vector<AttemptId> begun = {};    // of `in_hand`
   std::vector<AttemptId> pending = {};  // as in WorkerPending
+  bool is_held = false;                 // likewise; `begun` is what has begun
 };
 
 // All that it has whose external programs merely wait: each leaves its slot to another job.
 struct WorkerPending {
   WorkerId worker;
   std::vector<AttemptId> attempts;
+  bool is_held = false;  // jobs wait there though a slot is free, as a rule for want of memory:
+                         // nothing but this has begun
+  std::vector<AttemptId> begun = {};
 };
 
 struct WorkerReport {

@@ -12,6 +12,10 @@ void Hand::SetSlots(uint32_t slots, absl::Duration awake) {
 }
 
 void Hand::BeginSome(absl::Duration awake) {
+  if (is_held_) {
+    for (const AttemptId attempt : begun_there_) Begin(attempt, awake);
+    return;
+  }
   while (running_.size() - pending_ < slots_ && !queue_.empty()) {
     running_.push_back({queue_.begin()->second, awake});
     queue_.erase(queue_.begin());
@@ -35,13 +39,28 @@ size_t Hand::SetPending(const std::vector<AttemptId>& attempts, absl::Duration a
   return ApplyPending(awake);
 }
 
+// If it waits, whether it is its turn or not.
+void Hand::Begin(AttemptId attempt, absl::Duration awake) {
+  const auto job = jobs_.find(attempt);
+  if (job != jobs_.end() && queue_.erase({-static_cast<int>(job->second.urgency), attempt}) > 0)
+    running_.push_back({attempt, awake});
+}
+
+void Hand::SetHeld(const std::vector<AttemptId>* begun, absl::Duration awake) {
+  is_held_ = begun != nullptr;
+  begun_there_.clear();
+  if (is_held_) begun_there_.insert(begun->begin(), begun->end());
+  // What was taken to have begun goes back, unless it is said to be pending.
+  std::erase_if(running_, [&](const Running& one) {
+    const bool has_begun = !is_held_ || one.is_pending || begun_there_.contains(one.attempt);
+    if (!has_begun) queue_.emplace(-static_cast<int>(jobs_.at(one.attempt).urgency), one.attempt);
+    return !has_begun;
+  });
+  BeginSome(awake);
+}
+
 size_t Hand::ApplyPending(absl::Duration awake) {
-  for (const AttemptId attempt : said_to_be_pending_) {
-    const auto job = jobs_.find(attempt);
-    // It began before its turn, as far as we knew.
-    if (job != jobs_.end() && queue_.erase({-static_cast<int>(job->second.urgency), attempt}) > 0)
-      running_.push_back({attempt, awake});
-  }
+  for (const AttemptId attempt : said_to_be_pending_) Begin(attempt, awake);
   size_t became = 0;
   for (Running& one : running_) {
     const bool is_pending = said_to_be_pending_.contains(one.attempt);

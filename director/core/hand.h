@@ -4,8 +4,9 @@
 // order of hand-over (so does the session: worker/session/session_core.h). When an attempt began is
 // known from when those before it ended. A *pending* one has begun, too, and its time goes on, but
 // its external program merely waits: its slot is free for another, and no work is expected of it.
-// Which are pending the worker says. Cost: O(slots + log n) each.   Threads: none; owned by
-// Workers.
+// Which are pending the worker says. A worker that is *held* begins nothing though a slot is free,
+// for want of memory: then it says what has begun, and nothing else is taken to. Cost: O(slots +
+// log n) each.   Threads: none; owned by Workers.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +44,8 @@ class Hand {
   // All that its worker has now, at most `slots` (more are not believed); also of attempts that
   // come to this hand later. Returns how many became pending.
   size_t SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake);
+  // What has begun at a worker that is held, and all of it; nullptr: it is not.
+  void SetHeld(const std::vector<AttemptId>* begun, absl::Duration awake);
 
   uint32_t slots() const { return slots_; }
   bool Contains(AttemptId attempt) const { return jobs_.contains(attempt); }
@@ -54,7 +57,8 @@ class Hand {
   size_t pending_count() const { return pending_; }
   bool IsPending(AttemptId attempt) const;
   size_t active_count() const { return jobs_.size() - pending_; }  // all but the pending
-  bool has_free_slot() const { return active_count() < slots_; }
+  bool has_waiting() const { return !queue_.empty(); }
+  bool has_free_slot() const { return !has_waiting() && active_count() < slots_; }
   absl::Duration expected() const { return expected_; }  // of the active
   // What began, in the order in which it did; and what waits, the next one first.
   const std::vector<Running>& running() const { return running_; }
@@ -77,6 +81,7 @@ class Hand {
 
  private:
   void BeginSome(absl::Duration awake);
+  void Begin(AttemptId attempt, absl::Duration awake);
   absl::Duration NextSlot(absl::Duration awake) const;
   size_t ApplyPending(absl::Duration awake);
 
@@ -88,6 +93,8 @@ class Hand {
   absl::Duration expected_;
   size_t pending_ = 0;  // of running_
   absl::btree_set<AttemptId> said_to_be_pending_;
+  bool is_held_ = false;
+  absl::btree_set<AttemptId> begun_there_;  // while it is held
 };
 
 }  // namespace galley::director

@@ -92,6 +92,31 @@ TEST_F(PendingHandTest, ABlockingJobDoesNotWaitForIt) {
   EXPECT_EQ(hand_.BlockingDelay(kNow), absl::ZeroDuration());
 }
 
+TEST_F(PendingHandTest, AtAWorkerThatIsHeldNothingBeginsButWhatItSays) {
+  hand_.SetPending({1}, kNow);
+  ASSERT_TRUE(hand_.IsRunning(2));
+  const std::vector<AttemptId> first = {1}, more = {1, 3};
+  hand_.SetHeld(&first, absl::Seconds(1));
+  EXPECT_FALSE(hand_.IsRunning(2));
+  EXPECT_EQ(hand_.Queue(), std::vector<AttemptId>({2, 3}));
+  EXPECT_FALSE(hand_.has_free_slot()) << "for whatever else comes";
+  EXPECT_EQ(hand_.BlockingDelay(kNow), absl::InfiniteDuration());
+  hand_.SetHeld(&more, absl::Seconds(2));
+  EXPECT_EQ(hand_.Queue(), std::vector<AttemptId>({2}));
+  EXPECT_EQ(hand_.Remove(3, absl::Seconds(5)), absl::Seconds(3));
+  EXPECT_FALSE(hand_.IsRunning(2));
+  hand_.SetHeld(nullptr, absl::Seconds(6));
+  EXPECT_TRUE(hand_.IsRunning(2));
+  EXPECT_EQ(hand_.expected(), absl::Seconds(10));
+}
+
+TEST_F(PendingHandTest, WhatIsPendingHasBegunWhateverElseIsSaid) {
+  hand_.SetPending({1}, kNow);
+  const std::vector<AttemptId> none;
+  hand_.SetHeld(&none, kNow);
+  EXPECT_TRUE(hand_.IsPending(1));
+}
+
 // ------------------------------------------------------------------ a cook
 
 // One worker with one slot; each package is expected to take 9 s, so that it has two at a time.
@@ -229,6 +254,40 @@ TEST(PendingBalanceTest, WhatWaitsBehindAPendingJobIsNotTakenAway) {
   shell.TakeLog();
   shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
   EXPECT_EQ(shell.TakeLog(), "") << "B runs";
+}
+
+TEST(PendingBalanceTest, WhatAWorkerDoesNotBeginForWantOfMemoryIsTakenToAnother) {
+  CoreHarness shell("A ~ 100000\nB ~ 100000\n", {.workers = 2});
+  shell.hold_workers = true;
+  shell.slots = 1;
+  shell.Request({"B", "A"});
+  shell.Send(WorkerAttached{shell.spawned[0], 1, {}});
+  const AttemptId pending = shell.JobOf("A").start.attempt;
+  shell.Send(WorkerPending{
+      .worker = shell.spawned[0], .attempts = {pending}, .is_held = true, .begun = {pending}});
+  shell.TakeLog();
+  shell.Send(WorkerAttached{shell.spawned[1], 1, {}});
+  EXPECT_EQ(shell.TakeLog(), "retract B\nstart B 1\n");
+}
+
+// What waits there is short, what runs at the other is long.
+TEST(PendingBalanceTest, ABlockingJobGoesNotWhereNothingBegins) {
+  CoreHarness shell("A ~ 100000\nB @gpu\nLong ~ 9000000\nNow ~ 1\n",
+                    {.workers = 2, .resources = {{"gpu", 1}}});
+  shell.hold_workers = true;
+  shell.slots = 1;
+  shell.Request({"B", "A"});
+  const WorkerId first = shell.spawned[0], second = shell.spawned[1];
+  shell.Send(WorkerAttached{first, 1, {}});
+  const AttemptId pending = shell.JobOf("A").start.attempt;
+  ASSERT_EQ(shell.JobOf("B").worker, first) << "and stays, since it holds the resource";
+  shell.Send(
+      WorkerPending{.worker = first, .attempts = {pending}, .is_held = true, .begun = {pending}});
+  shell.Send(WorkerAttached{second, 1, {}});
+  shell.Send(PackagesDiscovered{{{"Long", InstigatorCategory::kCommandLinePackage}}});
+  ASSERT_EQ(shell.JobOf("Long").worker, second);
+  shell.Send(PackagesDiscovered{{{"Now", InstigatorCategory::kCookOnTheFly}}});
+  EXPECT_EQ(shell.JobOf("Now").worker, second);
 }
 
 constexpr WorkerId kOld(3);

@@ -83,10 +83,11 @@ size_t Workers::Take(WorkerId id, AttemptId attempt, const InHand& job, absl::Du
 }
 
 size_t Workers::SetPending(WorkerId id, const std::vector<AttemptId>& attempts,
-                           absl::Duration awake) {
+                           const std::vector<AttemptId>* begun, absl::Duration awake) {
   Worker& worker = workers_.at(id);
   Unlist(id, worker);
   const size_t became = worker.hand.SetPending(attempts, awake);
+  worker.hand.SetHeld(begun, awake);
   List(id, worker);
   return became;
 }
@@ -172,7 +173,7 @@ void Workers::Unlist(WorkerId id, const Worker& worker) {
 void Workers::List(WorkerId id, const Worker& worker) {
   if (worker.presence != Worker::Presence::kAttached) return;
   if (HasRoom(worker)) with_room_.insert(LoadOf(id, worker));
-  if (worker.hand.active_count() > worker.slots()) busy_.insert(ExcessOf(id, worker));
+  if (worker.hand.has_waiting()) busy_.insert(ExcessOf(id, worker));
   if (worker.hand.has_free_slot()) idle_.insert(id);
   slots_ += worker.slots();
   jobs_in_hand_ += worker.hand.size();
@@ -198,11 +199,10 @@ void Workers::CheckInvariants() const {
     ++attached;
     GALLEY_CHECK(std::binary_search(ring_.begin(), ring_.end(), id));
     GALLEY_CHECK(with_room_.contains(LoadOf(id, worker)) == HasRoom(worker));
-    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) ==
-                 (worker.hand.active_count() > worker.slots()));
+    GALLEY_CHECK(busy_.contains(ExcessOf(id, worker)) == worker.hand.has_waiting());
     GALLEY_CHECK(idle_.contains(id) == worker.hand.has_free_slot());
     room += HasRoom(worker);
-    busy += worker.hand.active_count() > worker.slots();
+    busy += worker.hand.has_waiting();
     idle += worker.hand.has_free_slot();
     slots += worker.slots();
     jobs += worker.hand.size();

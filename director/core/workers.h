@@ -79,8 +79,9 @@ class Workers {
   void Heard(WorkerId worker, absl::Duration awake);
   // As Hand::Add.
   size_t Take(WorkerId worker, AttemptId attempt, const InHand& job, absl::Duration awake);
-  // As Hand::SetPending.
-  size_t SetPending(WorkerId worker, const std::vector<AttemptId>& attempts, absl::Duration awake);
+  // As Hand::SetPending and Hand::SetHeld.
+  size_t SetPending(WorkerId worker, const std::vector<AttemptId>& attempts,
+                    const std::vector<AttemptId>* begun, absl::Duration awake);
   // As Hand::Remove.
   absl::Duration Drop(WorkerId worker, AttemptId attempt, absl::Duration awake);
 

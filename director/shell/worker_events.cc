@@ -154,10 +154,14 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
     attached.begun.assign(message.begun().begin(), message.begun().end());
     attached.pending.assign(message.pending().attempts().begin(),
                             message.pending().attempts().end());
+    attached.is_held = message.pending().is_held();
     Post(Event(std::move(attached)));
   } else if (message.has_pending()) {
-    Post(Event(WorkerPending{
-        worker, {message.pending().attempts().begin(), message.pending().attempts().end()}}));
+    const v1::Pending& pending = message.pending();
+    Post(Event(WorkerPending{.worker = worker,
+                             .attempts = {pending.attempts().begin(), pending.attempts().end()},
+                             .is_held = pending.is_held(),
+                             .begun = {pending.begun().begin(), pending.begun().end()}}));
   }
   for (const v1::LogLine& line : message.log()) {
     LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());

@@ -48,11 +48,15 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     attached.begun.assign(message.begun().begin(), message.begun().end());
     attached.pending.assign(message.pending().attempts().begin(),
                             message.pending().attempts().end());
+    attached.is_held = message.pending().is_held();
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
     Step(attached);
   } else if (message.has_pending()) {
-    Step(WorkerPending{id,
-                       {message.pending().attempts().begin(), message.pending().attempts().end()}});
+    const v1::Pending& pending = message.pending();
+    Step(WorkerPending{.worker = id,
+                       .attempts = {pending.attempts().begin(), pending.attempts().end()},
+                       .is_held = pending.is_held(),
+                       .begun = {pending.begun().begin(), pending.begun().end()}});
   }
   if (!message.unfit().empty()) Step(WorkerUnfit{id, message.unfit()});
   if (message.reports().empty()) return Step(WorkerAlive{id});

@@ -352,6 +352,9 @@ uint32_t SessionCore::SlotsHeld() const {
   return held;
 }
 
+// Jobs wait, and no slot is what they wait for.
+bool SessionCore::IsHeldUp() const { return !queue_.empty() && SlotsHeld() < options_.slots; }
+
 // Of executors; what was sent ahead to one takes no memory beside what runs there.
 uint64_t SessionCore::YoungJobs() const {
   return static_cast<uint64_t>(std::count_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
@@ -377,6 +380,9 @@ void SessionCore::Apply(const TerminateAsked&, std::vector<SessionEffect>&) {
 void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) {
   memory_bytes_ = event.memory_bytes;
   message_due_ = true;  // a sign of life
+  // What a stream said whose place another took may have come last. What holds jobs up comes and
+  // goes: it is told when it lasts.
+  pending_due_ |= !waiting_.empty() || IsHeldUp() || has_told_pending_;
   waits_to_start_ = false;
   if (alone_since_.has_value() && now_ - *alone_since_ > options_.reconnect_max) {
     has_ended_ = true;
@@ -464,6 +470,7 @@ void SessionCore::StartOn(uint32_t slot, uint64_t attempt, std::vector<SessionEf
     return;
   }
   begun.slot = slot;
+  pending_due_ |= has_told_pending_;
   begun.began = governor_.samples();
   lanes_[slot].push_back(attempt);
   StartJob start{.slot = slot, .job = {}};
@@ -539,11 +546,7 @@ v1::FromWorker SessionCore::NextMessage() {
       if (held.slot.has_value()) message.add_begun(attempt);
     }
   }
-  if (std::exchange(pending_due_, false)) {
-    const size_t count = std::min<size_t>(waiting_.size(), options_.slots);
-    v1::Pending& pending = *message.mutable_pending();
-    for (size_t i = 0; i < count; ++i) pending.add_attempts(waiting_[i]);
-  }
+  if (std::exchange(pending_due_, false)) AddPending(message);
   size_t bytes = 0;
   for (auto at = reports_.upper_bound(sent_report_); at != reports_.end(); ++at) {
     const size_t size = at->second.ByteSizeLong();
@@ -566,6 +569,17 @@ v1::FromWorker SessionCore::NextMessage() {
   message.set_memory_bytes(memory_bytes_);
   message_due_ = false;
   return message;
+}
+
+void SessionCore::AddPending(v1::FromWorker& message) {
+  v1::Pending& pending = *message.mutable_pending();
+  const size_t count = std::min<size_t>(waiting_.size(), options_.slots);
+  for (size_t i = 0; i < count; ++i) pending.add_attempts(waiting_[i]);
+  pending.set_is_held(IsHeldUp());
+  for (const auto& lane : lanes_) {
+    for (size_t i = 0; pending.is_held() && i < lane.size(); ++i) pending.add_begun(lane[i]);
+  }
+  has_told_pending_ = count > 0 || pending.is_held();
 }
 
 bool SessionCore::HasMessage() const {

@@ -215,6 +215,8 @@ class SessionCore {
   bool IsPending(uint64_t attempt) const;
   bool HoldsSlot(uint32_t lane) const;
   uint32_t SlotsHeld() const;
+  bool IsHeldUp() const;
+  void AddPending(v1::FromWorker& message);
   void GoesOn(uint64_t attempt);
   bool IsPaused() const;
   uint64_t YoungJobs() const;
@@ -268,6 +270,7 @@ class SessionCore {
   v1::Collections collections_;
   bool collections_due_ = false;
   bool pending_due_ = false;
+  bool has_told_pending_ = false;  // that some are, or that jobs are held up
 
   // Of the present stream.
   uint64_t sent_sequence_ = 0;

@@ -791,8 +791,6 @@ TEST_F(PendingTest, TheDirectorIsToldWhatIsPendingWhenItChangesAndWithEachHello)
   EXPECT_EQ(Told(), std::nullopt);
   Waits(0, 1);
   EXPECT_THAT(Told(), Optional(ElementsAre(1)));
-  Step(Tick{});
-  EXPECT_EQ(Told(), std::nullopt);
   Step(Disconnected{});
   Attach();
   EXPECT_THAT(Told(), Optional(ElementsAre(1)));
@@ -801,6 +799,24 @@ TEST_F(PendingTest, TheDirectorIsToldWhatIsPendingWhenItChangesAndWithEachHello)
   Waits(0, 1);
   Ends(0, 1);
   EXPECT_THAT(Told(), Optional(IsEmpty()));
+}
+
+// Words of a stream whose place another took may come last.
+TEST_F(PendingTest, WhileAJobIsPendingTheDirectorIsToldEachSecond) {
+  Give({JobOf(1)});
+  Told();
+  Step(Tick{});
+  EXPECT_EQ(Told(), std::nullopt);
+  Waits(0, 1);
+  Told();
+  for (int i = 0; i < 3; ++i) {
+    Step(Tick{});
+    EXPECT_THAT(Told(), Optional(ElementsAre(1)));
+  }
+  Waits(0, 1, false);
+  Told();
+  Step(Tick{});
+  EXPECT_EQ(Told(), std::nullopt) << "that none is was said";
 }
 
 TEST_F(PendingTest, WordsOfAnotherAttemptOrSlotAreNotBelieved) {
@@ -1084,6 +1100,26 @@ TEST_F(OneSlotMemoryTest, WhatDoesNotFitBesideAPendingJobWaitsAndWhatDoesOvertak
   Done(0, 1);
   Done(1, 5);
   EXPECT_THAT(started_.back(), (std::pair<uint32_t, uint64_t>(0, 2)));
+}
+
+TEST_F(MemoryTest, WhatHasBegunIsToldWhileJobsAreHeldUpForWantOfMemory) {
+  Attach();
+  Give({JobOf(1)});
+  Sample(kGiB - 1);
+  Give({JobOf(2), JobOf(3)});
+  sent_.clear();
+  Step(Tick{});
+  ASSERT_TRUE(sent_.back().has_pending());
+  EXPECT_TRUE(sent_.back().pending().is_held());
+  EXPECT_THAT(sent_.back().pending().begun(), ElementsAre(1));
+  sent_.clear();
+  Sample(8 * kGiB);
+  ASSERT_TRUE(sent_.back().has_pending()) << "at once: what begins is not to be taken away";
+  EXPECT_FALSE(sent_.back().pending().is_held());
+  EXPECT_THAT(sent_.back().pending().begun(), IsEmpty());
+  sent_.clear();
+  Step(Tick{});
+  EXPECT_FALSE(sent_.back().has_pending());
 }
 
 TEST_F(MemoryTest, PausesAndCollectionsAreCountedAndTold) {
