@@ -170,7 +170,7 @@ TEST_F(RunJobTest, AWarmFileIsReadOnceAndIsWhatTheSnapshotSays) {
   Write("/Game/p.script", "read inc.txt\nout .t\n");
   Scan();
   WarmFiles warm;
-  warm.set_bytes_max(1 << 10);
+  warm.set_bytes_max(1 << 16);
   const auto cook = [&] {
     SnapshotInputsOptions options = Inputs("/Game/p.script");
     options.warm_files = &warm;
@@ -196,7 +196,7 @@ TEST_F(RunJobTest, ACookedInputThatIsWarmIsNotReadFromTheStore) {
   Write("/Game/p.script", "cooked /Game/b.png .ktx2\nout .t\n");
   Scan();
   WarmFiles warm;
-  warm.set_bytes_max(1 << 10);
+  warm.set_bytes_max(1 << 16);
   warm.Keep(Digest::Of("pixels"), MakeBlob("pixels"));
   SnapshotInputsOptions options = Inputs("/Game/p.script");
   options.cooked[{"/Game/b.png", 0}][".ktx2"] = Digest::Of("pixels");
@@ -246,7 +246,7 @@ TEST_F(RunJobTest, TheMessagesOfAJobTellEachByteThatItMovedOnce) {
   Write("/Game/p.script", script);
   Scan();
   WarmFiles warm;
-  warm.set_bytes_max(1 << 10);
+  warm.set_bytes_max(1 << 16);
   SnapshotInputsOptions options = Inputs("/Game/p.script");
   options.warm_files = &warm;
   SnapshotInputs inputs(std::move(options));

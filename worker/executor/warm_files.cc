@@ -18,10 +18,10 @@ Blob WarmFiles::Find(const Digest& digest) {
 }
 
 void WarmFiles::Keep(const Digest& digest, const Blob& bytes) {
-  if (bytes->size() > bytes_max_ / 4 || by_digest_.contains(digest)) return;
+  if (CostOf(bytes) > bytes_max_ / 4 || by_digest_.contains(digest)) return;
   entries_.emplace_front(digest, bytes);
   by_digest_.emplace(digest, entries_.begin());
-  bytes_ += bytes->size();
+  bytes_ += CostOf(bytes);
   DropToLimit();
 }
 
@@ -32,7 +32,7 @@ void WarmFiles::set_bytes_max(uint64_t bytes_max) {
 
 void WarmFiles::DropToLimit() {
   while (bytes_ > bytes_max_) {
-    bytes_ -= entries_.back().second->size();
+    bytes_ -= CostOf(entries_.back().second);
     by_digest_.erase(entries_.back().first);
     entries_.pop_back();
   }

@@ -3,7 +3,8 @@
 //
 // Known by content: whoever asks names the digest that the snapshot says, so what is kept cannot be
 // stale. Least recently used goes first. Invariant: bytes() <= the limit; a file of more than a
-// quarter of the limit is not kept. Cost: Find, Keep O(1). Threads: one owner.
+// quarter of the limit is not kept. A file counts for its bytes and kEntryBytes, so that a million
+// empty ones are bounded, too. Cost: Find, Keep O(1). Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,9 @@ namespace galley::worker {
 
 class WarmFiles {
  public:
+  // Of lists, table and the blob's own: about as much on a 64-bit machine with glibc (our sum).
+  static constexpr uint64_t kEntryBytes = 256;
+
   // nullptr: not kept.
   Blob Find(const Digest& digest);
   void Keep(const Digest& digest, const Blob& bytes);
@@ -30,6 +34,7 @@ class WarmFiles {
     size_t operator()(const Digest& digest) const;
   };
   using Entry = std::pair<Digest, Blob>;
+  static uint64_t CostOf(const Blob& bytes) { return bytes->size() + kEntryBytes; }
   void DropToLimit();
 
   uint64_t bytes_max_ = 0;
