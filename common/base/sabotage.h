@@ -2,7 +2,7 @@
 // (tests/simulation/sabotage_test.cc). In the product every question is answered by a constant; a
 // second library, compiled for that test alone with GALLEY_SABOTAGE, asks a variable.
 //
-// The list is that of the project's reliability reference.
+// The list is that of the project's reliability reference, and what else was wrong once.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ enum class Sabotage : uint8_t {
   kSkipClosureCheck,     // a result is served though what it names is gone
   kEvictLeasedBlob,      // of the simulation's collector: the product has none yet
   kRetrySync,            // a failed sync is tried again, and believed
+  kForgetFailedSync,     // the next owner syncs again what one before it could not, and believes it
   kForgetInFlight,       // what a worker says that it has in hand is not looked at
   kEndWithPending,       // a cook ends though a package is not over
   kAcceptStaleTerm,      // attempts of another term count

@@ -42,10 +42,8 @@ class Cluster {
       package.will_change = false;
     }
     if (!faults_.IsOn(Fault::kFileRenamed)) world_->Move();
-    // Not while an owner recovers: after a failed sync the caches show what the disk never got, and
-    // no later owner can tell.
-    disk_.sync_fails = [this] {
-      return director_ != nullptr && faults_.Happens(Fault::kSyncFailed, 1);
+    disk_.sync_fails = [this](bool is_last) {
+      return faults_.Happens(Fault::kSyncFailed, is_last ? 30 : 1);
     };
     disk_.CrashAt(options.crash_at_write);
   }
@@ -166,7 +164,7 @@ class Cluster {
     if (is_over_) return;
     const bool is_first = outcome_.terms++ == 0;
     if (!is_first && faults_.Happens(Fault::kCrashedStarting, 30))
-      disk_.CrashAt(1 + random_.Below(4));
+      disk_.CrashAt(1 + random_.Below(12));
     if (outcome_.terms == 2) disk_.CrashAt(options_.crash_again_at_write);
     LoseBytes();
     // What one that was overtaken wants is nobody's business any more.
@@ -314,11 +312,15 @@ class Cluster {
     const bool evicts = faults_.IsOn(Fault::kBlobEvicted);
     if (!evicts || outcome_.terms < 2) return;
     disk_.set_is_director(false);
-    SimStore owner(disk_);
-    for (const Digest& digest : owner.blobs()) {
-      if (!faults_.Happens(Fault::kBlobEvicted, 10)) continue;
-      checks_.Trace("evicted: " + digest.hex());
-      owner.Evict(digest);
+    try {
+      SimStore owner(disk_);
+      for (const Digest& digest : owner.blobs()) {
+        if (!faults_.Happens(Fault::kBlobEvicted, 10)) continue;
+        checks_.Trace("evicted: " + digest.hex());
+        owner.Evict(digest);
+      }
+    } catch (const Disk::Crash&) {
+      checks_.Trace("the store cannot be opened");
     }
     disk_.set_is_director(true);
   }
@@ -378,7 +380,8 @@ class Cluster {
     const CookCore& core = director_->core();
     if (ended.is_interrupted || !ended.infrastructure_error.empty()) {
       const bool has_cause = (ended.is_interrupted && is_cancelled_) ||
-                             HasFired(Fault::kCommitFailed) || HasEverFired(Fault::kSyncFailed) ||
+                             HasFired(Fault::kCommitFailed) || HasFired(Fault::kSyncFailed) ||
+                             director_->is_journal_broken() ||
                              (HasFired(Fault::kLauncherFailed) || HasFired(Fault::kWorkerUnfit));
       if (!has_cause) checks_.Break("safety: ended for no reason: " + ended.infrastructure_error);
       if (ended.is_interrupted && random_.Percent(50)) return RequestLater();

@@ -46,6 +46,9 @@ void Disk::Truncate(const std::string& path, uint64_t size) {
   File& file = *found->second;
   file.bytes.resize(size);
   file.synced = std::min(file.synced, size);
+  // What is appended then is written like anything new.
+  std::erase_if(file.holes, [&](const auto& hole) { return hole.first >= size; });
+  for (auto& [begin, end] : file.holes) end = std::min(end, size);
 }
 
 void Disk::Rename(const std::string& from, const std::string& to) {
@@ -62,14 +65,16 @@ void Disk::Remove(const std::string& path) {
 }
 
 absl::Status Disk::Sync(const std::string& path) {
-  if (CountWrite()) throw Crash();
+  const bool is_last = CountWrite();
+  if (is_last && random_.Percent(50)) throw Crash();
   const auto found = names_.find(path);
   if (found == names_.end()) return absl::NotFoundError(path + ": no such file");
   File& file = *found->second;
-  const bool fails = sync_fails && sync_fails();
+  const bool fails = sync_fails && sync_fails(is_last);
   if (fails && file.synced < file.bytes.size())
     file.holes.emplace_back(file.synced, file.bytes.size());
   file.synced = file.bytes.size();
+  if (is_last) throw Crash();
   return fails ? absl::DataLossError("sync " + path + ": input/output error") : absl::OkStatus();
 }
 
@@ -104,7 +109,9 @@ void Disk::PowerCut() {
   // Of the names that were not synced each is as it was, or as it is.
   std::map<std::string, FilePtr> names = safe_names_;
   for (const auto& [path, file] : names_) {
-    if (!safe_names_.contains(path) && random_.Percent(50)) names[path] = file;
+    const auto safe = safe_names_.find(path);
+    const bool is_safe = safe != safe_names_.end() && safe->second == file;
+    if (!is_safe && random_.Percent(50)) names[path] = file;
   }
   for (const auto& [path, file] : safe_names_) {
     if (!names_.contains(path) && random_.Percent(50)) names.erase(path);

@@ -3,8 +3,9 @@
 // A file's bytes are safe up to its last good sync, its name once its folder was synced. A power
 // cut keeps of the rest what it likes: a part of the unsynced bytes, any of the unsynced names. A
 // sync that fails loses what it should have written, though the file reads as before: the next sync
-// of it succeeds and knows nothing (https://wiki.postgresql.org/wiki/Fsync_Errors). The death of a
-// process loses nothing.
+// of it succeeds and knows nothing (https://wiki.postgresql.org/wiki/Fsync_Errors), until the power
+// is cut. The death of a process loses nothing; but what a sync that it died in came to, nobody was
+// told.
 //
 // A write can be made the last of its process (CrashAt): it is left torn and Crash is thrown.
 #pragma once
@@ -36,8 +37,6 @@ class Disk {
   std::vector<std::string> List(std::string_view folder) const;
   // Makes the file when it is not there. Where the bytes begin.
   uint64_t Append(const std::string& path, std::string_view bytes);
-  // No crash comes between a failed sync and this: what the caches then show of the lost bytes
-  // nobody can tell from what is stored.
   void Truncate(const std::string& path, uint64_t size);
   void Rename(const std::string& from, const std::string& to);
   void Remove(const std::string& path);
@@ -58,8 +57,8 @@ class Disk {
   uint64_t writes() const { return writes_; }
   // While a worker writes.
   void set_is_director(bool is_director) { is_director_ = is_director; }
-  // Asked at each sync of a file.
-  std::function<bool()> sync_fails;
+  // Asked at each sync of a file, and whether its process dies in it.
+  std::function<bool(bool is_last)> sync_fails;
 
  private:
   struct File {

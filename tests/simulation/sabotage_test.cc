@@ -89,6 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kSkipClosureCheck, "SkipClosureCheck"},
                       Case{Sabotage::kEvictLeasedBlob, "EvictLeasedBlob"},
                       Case{Sabotage::kRetrySync, "RetrySync"},
+                      Case{Sabotage::kForgetFailedSync, "ForgetFailedSync"},
                       Case{Sabotage::kForgetInFlight, "ForgetInFlight"},
                       Case{Sabotage::kEndWithPending, "EndWithPending"},
                       Case{Sabotage::kAcceptStaleTerm, "AcceptStaleTerm"},

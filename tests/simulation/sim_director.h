@@ -97,6 +97,7 @@ class SimDirector {
   const director::CookCore& core() const { return *core_; }
   uint64_t bytes_heard() const { return bytes_heard_; }
   SimStore& store() { return store_; }
+  bool is_journal_broken() const { return journal_.is_broken(); }
   const std::map<std::string, std::map<std::string, Digest>>& roots() const { return roots_; }
   const director::ResultTable& results() const { return results_; }
   static std::string NameOf(director::WorkerId worker);

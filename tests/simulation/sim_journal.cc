@@ -17,6 +17,7 @@ namespace {
 
 const std::string kFolder = "journal";
 const std::string kLog = "journal/log";
+const std::string kNewLog = "journal/log.new";
 
 std::string Number(uint64_t value) {
   std::string text(8, '\0');
@@ -38,11 +39,7 @@ uint64_t NumberAt(std::string_view bytes) {
 SimJournal::SimJournal(Disk& disk) : disk_(disk) { Recover(); }
 
 void SimJournal::Recover() {
-  if (!disk_.Has(kLog)) {
-    disk_.Append(kLog, "");
-    (void)disk_.SyncFolder(kFolder);
-  }
-  const std::string_view log = *disk_.Read(kLog);
+  const std::string_view log = disk_.Has(kLog) ? *disk_.Read(kLog) : std::string_view();
   uint64_t end = 0;
   while (end + 16 <= log.size()) {
     const uint64_t size = NumberAt(log.substr(end));
@@ -62,9 +59,26 @@ void SimJournal::Recover() {
     Apply(batch);
     end += 16 + size;
   }
-  disk_.Truncate(kLog, end);
+  WriteAnew();
   if (const auto meta = entries_.find(std::string(kMetaKey)); meta != entries_.end())
     meta_ = *DecodeMeta(meta->second);
+}
+
+void SimJournal::WriteAnew() {
+  if (disk_.Has(kNewLog)) disk_.Remove(kNewLog);
+  disk_.Append(kNewLog, FrameOf(Batch(entries_.begin(), entries_.end())));
+  if (!disk_.Sync(kNewLog).ok()) throw Disk::Crash();
+  disk_.Rename(kNewLog, kLog);
+  (void)disk_.SyncFolder(kFolder);
+}
+
+std::string SimJournal::FrameOf(const Batch& batch) {
+  WireWriter frame;
+  for (const auto& [key, value] : batch) {
+    frame.Element(1, key);
+    if (value) frame.Element(2, *value);
+  }
+  return Number(frame.bytes().size()) + Number(store::Checksum(frame.bytes())) + frame.bytes();
 }
 
 void SimJournal::Apply(const Batch& batch) {
@@ -80,15 +94,14 @@ void SimJournal::Apply(const Batch& batch) {
 absl::Status SimJournal::Write(const Batch& batch, bool sync) {
   if (batch.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(fence_.Check());
+  if (is_broken_) return absl::InternalError("the journal met a failed sync: open it anew");
   if (wrote) wrote();
-  WireWriter frame;
-  for (const auto& [key, value] : batch) {
-    frame.Element(1, key);
-    if (value) frame.Element(2, *value);
+  disk_.Append(kLog, FrameOf(batch));
+  if (sync) {
+    const absl::Status synced = disk_.Sync(kLog);
+    is_broken_ = !synced.ok();
+    RETURN_IF_ERROR(synced);
   }
-  disk_.Append(
-      kLog, Number(frame.bytes().size()) + Number(store::Checksum(frame.bytes())) + frame.bytes());
-  if (sync) RETURN_IF_ERROR(disk_.Sync(kLog));
   Apply(batch);
   return absl::OkStatus();
 }

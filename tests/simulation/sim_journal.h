@@ -1,6 +1,9 @@
 // SimJournal: the journal on the simulation's disk: the real keys and encodings, in a log of
 // batches in place of RocksDB. As there, a batch is whole or absent, and a synced one keeps all
-// before it.
+// before it; after a failed sync nothing more is written until it is opened anew
+// (https://github.com/facebook/rocksdb/wiki/Background-Error-Handling); and what an opener finds in
+// the log it writes to a file of its own and syncs, before anybody is told (as RocksDB flushes what
+// it recovers).
 #pragma once
 
 #include <functional>
@@ -17,6 +20,7 @@ namespace galley::simulation {
 
 class SimJournal final : public director::Journal {
  public:
+  // Throws Disk::Crash: it cannot be opened.
   explicit SimJournal(Disk& disk);
 
   const director::JournalMeta& meta() const override { return meta_; }
@@ -47,19 +51,24 @@ class SimJournal final : public director::Journal {
   void Fence(std::function<absl::Status()> may_write) override {
     fence_ = director::WriteFence(std::move(may_write));
   }
+  // A sync failed.
+  bool is_broken() const { return is_broken_; }
   // Called at each write that goes through.
   std::function<void()> wrote;
 
  private:
   using Batch = std::vector<std::pair<std::string, std::optional<std::string>>>;
   void Apply(const Batch& batch);
+  static std::string FrameOf(const Batch& batch);
   absl::Status Write(const Batch& batch, bool sync);
   void Recover();
+  void WriteAnew();
 
   Disk& disk_;
   std::map<std::string, std::string> entries_;
   director::JournalMeta meta_;
   director::WriteFence fence_;
+  bool is_broken_ = false;
 };
 
 }  // namespace galley::simulation

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kSegments = "store/segments";
 constexpr std::string_view kFiles = "store/files";
+const std::string kMark = "store/syncing";
 constexpr std::string_view kStoreId = "00000000000000000000000000000001";
 
 void BeginSegment(Disk& disk, uint64_t segment, store::SegmentWriterKind writer) {
@@ -52,6 +53,10 @@ absl::StatusOr<RecordHeader> HeaderAt(std::string_view bytes, uint64_t segment, 
   if (offset + store::kRecordHeaderBytes + header.payload_bytes > bytes.size())
     return absl::DataLossError("torn payload");
   return header;
+}
+
+uint64_t SegmentOf(std::string_view name) {
+  return std::strtoull(std::string(name.substr(kSegments.size() + 1)).c_str(), nullptr, 16);
 }
 
 }  // namespace
@@ -148,21 +153,91 @@ class SimStore::Raw final : public store::BlobStore {
   SimStore& store_;
 };
 
-SimStore::SimStore(Disk& disk) : disk_(disk), verified_(std::make_shared<Raw>(*this)) { Recover(); }
+SimStore::SimStore(Disk& disk)
+    : disk_(disk),
+      verified_(std::make_shared<Raw>(*this)),
+      mark_({.make =
+                 [this] {
+                   disk_.Append(kMark, "");
+                   return absl::OkStatus();
+                 },
+             .remove =
+                 [this] {
+                   disk_.Remove(kMark);
+                   return absl::OkStatus();
+                 }}) {
+  Recover();
+}
 
-// Segments of owners are those whose header says so; each is read up to its last whole record.
 void SimStore::Recover() {
-  // As the real owner: what the one before did not sync is synced before it is believed.
-  bool is_synced = disk_.SyncFolder(std::string(kSegments)).ok();
   for (const std::string& name : disk_.List(kSegments)) {
-    const uint64_t segment = std::strtoull(name.substr(kSegments.size() + 1).c_str(), nullptr, 16);
+    const uint64_t segment = SegmentOf(name);
     segment_next_ = std::max(segment_next_, segment + 1);
+    if (!IsOwners(name, segment)) doubtful_.Note(segment, disk_.SizeOf(name));
+  }
+  const absl::Status opened =
+      store::OpenInOrder({.is_marked = disk_.Has(kMark),
+                          .raise_mark = [this] { return mark_.Raise(); },
+                          .write_log_anew = [this] { return WriteLogAnew(); },
+                          .sync_and_read_log = [this] { return SyncAndReadLog(); },
+                          .write_files_anew = [this] { return WriteFilesAnew(); },
+                          .settle = [] { return absl::OkStatus(); },
+                          .lower_mark = [this] { return mark_.Lower(); }});
+  if (!opened.ok()) throw Disk::Crash();  // the director ends
+  // A new owner writes to a segment of its own: what a torn tail is need not be known.
+  log_ = segment_next_++;
+  BeginSegment(disk_, log_, store::SegmentWriterKind::kOwner);
+}
+
+// Those whose header says so.
+bool SimStore::IsOwners(const std::string& name, uint64_t segment) const {
+  const std::string_view bytes = *disk_.Read(name);
+  if (bytes.size() < store::kSegmentHeaderBytes) return false;
+  const auto header =
+      store::DecodeSegmentHeader(bytes.substr(0, store::kSegmentHeaderBytes), segment);
+  return header.ok() && header->writer == store::SegmentWriterKind::kOwner;
+}
+
+absl::Status SimStore::WriteAnew(const std::string& path) {
+  static const std::string kTemporary = "store/tmp/anew";
+  if (disk_.Has(kTemporary)) disk_.Remove(kTemporary);
+  disk_.Append(kTemporary, std::string(*disk_.Read(path)));
+  RETURN_IF_ERROR(disk_.Sync(kTemporary));
+  disk_.Rename(kTemporary, path);
+  return absl::OkStatus();
+}
+
+absl::Status SimStore::WriteLogAnew() {
+  for (const std::string& name : disk_.List(kSegments)) {
+    if (IsOwners(name, SegmentOf(name))) RETURN_IF_ERROR(WriteAnew(name));
+  }
+  return disk_.SyncFolder(std::string(kSegments));
+}
+
+absl::Status SimStore::WriteFilesAnew() {
+  std::set<std::string> known;
+  for (const auto& [digest, location] : blobs_) {
+    if (location.segment == 0) known.insert(BlobFileName(digest));
+  }
+  for (const std::string& path : disk_.List(kFiles)) {
+    if (known.contains(path)) continue;
+    if (BlobFileName(Digest::Of(*disk_.Read(path))) == path) {
+      RETURN_IF_ERROR(WriteAnew(path));
+    } else {
+      disk_.Remove(path);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Each is read up to its last whole record.
+absl::Status SimStore::SyncAndReadLog() {
+  RETURN_IF_ERROR(disk_.SyncFolder(std::string(kSegments)));
+  for (const std::string& name : disk_.List(kSegments)) {
+    const uint64_t segment = SegmentOf(name);
+    if (!IsOwners(name, segment)) continue;
+    RETURN_IF_ERROR(disk_.Sync(name));
     const std::string_view bytes = *disk_.Read(name);
-    if (bytes.size() < store::kSegmentHeaderBytes) continue;
-    const auto header =
-        store::DecodeSegmentHeader(bytes.substr(0, store::kSegmentHeaderBytes), segment);
-    if (!header.ok() || header->writer != store::SegmentWriterKind::kOwner) continue;
-    is_synced = disk_.Sync(name).ok() && is_synced;
     for (uint64_t offset = store::kSegmentHeaderBytes; true;) {
       const auto record = HeaderAt(bytes, segment, offset);
       if (!record.ok()) break;
@@ -175,10 +250,7 @@ void SimStore::Recover() {
       offset += store::RecordSpan(record->payload_bytes);
     }
   }
-  if (!is_synced) throw Disk::Crash();  // the store cannot be opened: the director ends
-  // A new owner writes to a segment of its own: what a torn tail is need not be known.
-  log_ = segment_next_++;
-  BeginSegment(disk_, log_, store::SegmentWriterKind::kOwner);
+  return absl::OkStatus();
 }
 
 void SimStore::Take(RecordKind kind, const Digest& key, std::string_view payload,
@@ -280,7 +352,7 @@ bool SimStore::Rot(const Digest& digest, Random& random) {
 
 void SimStore::Evict(const Digest& digest) {
   Lose(digest);
-  (void)SyncLog();
+  (void)SyncLogAlone();
 }
 
 absl::StatusOr<std::vector<std::vector<std::string>>> SimStore::ObservationSets(
@@ -335,7 +407,6 @@ BlobLocation SimStore::Append(RecordKind kind, const Digest& key, std::string_vi
 
 absl::StatusOr<SimStore::Plan> SimStore::MakePlan(const store::CommitBatch& batch) {
   Plan plan;
-  plan.pending.assign(pending_.begin(), pending_.end());
   std::set<Digest> seen;
   for (const auto& [digest, location] : batch.blobs) {
     const auto there = ReadBlob(disk_, digest, location);
@@ -343,10 +414,15 @@ absl::StatusOr<SimStore::Plan> SimStore::MakePlan(const store::CommitBatch& batc
       return absl::InvalidArgumentError("blob " + digest.ToString() + " is not where it is said");
     }
     if (blobs_.contains(digest) || !seen.insert(digest).second) continue;
-    if (abandoned_.contains(location.segment))
-      return absl::FailedPreconditionError("the segment is abandoned after a failed sync");
-    plan.adopted.emplace_back(digest, location);
+    if (!doubtful_.Hold(location)) {
+      plan.adopted.emplace_back(digest, location);
+      continue;
+    }
+    const auto verified = ReadVerified(disk_, digest, location);
+    if (!verified.ok()) return absl::InvalidArgumentError(verified.status().message());
+    RETURN_IF_ERROR(Put(digest, *verified));
   }
+  plan.pending.assign(pending_.begin(), pending_.end());
   std::map<Digest, std::string> kept;
   for (const store::PutResult& put : batch.results) {
     const auto given = record::DecodeResult(put.result);
@@ -379,9 +455,17 @@ absl::Status SimStore::SyncLog() {
   return synced;
 }
 
+// Outside of a commit.
+absl::Status SimStore::SyncLogAlone() {
+  RETURN_IF_ERROR(mark_.Raise());
+  RETURN_IF_ERROR(SyncLog());
+  return mark_.Lower();
+}
+
 absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root) {
   if (wrote) wrote();
   const store::CommitSteps steps = {
+      .raise_mark = [&] { return mark_.Raise(); },
       .sync_named = [&]() -> absl::Status {
         std::set<std::string> paths;
         for (const auto* list : {&plan.adopted, &plan.pending}) {
@@ -396,7 +480,7 @@ absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root)
             if (location.segment == 0) {
               disk_.Remove(path);
             } else {
-              abandoned_.insert(location.segment);
+              doubtful_.Note(location.segment, disk_.SizeOf(path));
             }
             return synced;
           }
@@ -419,6 +503,7 @@ absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root)
         return absl::OkStatus();
       },
       .sync_log = [&] { return SyncLog(); },
+      .lower_mark = [&] { return mark_.Lower(); },
       .index = [&]() -> absl::Status {
         Index(plan);
         return absl::OkStatus();

@@ -1,9 +1,11 @@
-// SimStore: a store on the simulation's disk. The order of a commit, the records and their checks
-// are the real store's (commit_order.h, segment_format.h, log_records.h, VerifyingBlobStore); only
-// the index is a map, made anew from the log by each owner.
+// SimStore: a store on the simulation's disk. The order of a commit and of an opening, the records
+// and their checks are the real store's (commit_order.h, sync_doubt.h, segment_format.h,
+// log_records.h, VerifyingBlobStore); only the index is a map, made anew from the log by each
+// owner.
 //
 //   store/segments/<n>   records; each owner begins one, its log; the others belong to workers
 //   store/files/<hash>   large blobs
+//   store/syncing        the mark
 #pragma once
 
 #include <map>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "common/store/interface/store.h"
+#include "common/store/interface/sync_doubt.h"
 #include "common/store/layers/verifying_blob_store.h"
 #include "common/store/local/log_records.h"
 #include "common/store/local/segment_format.h"
@@ -35,7 +38,8 @@ absl::StatusOr<std::string> ReadVerified(const Disk& disk, const Digest& digest,
 
 class SimStore final : public store::Store {
  public:
-  // A new owner: reads the log, and cuts off what a crash left torn.
+  // A new owner: reads the log up to what a crash left torn. Throws Disk::Crash: it cannot be
+  // opened.
   explicit SimStore(Disk& disk);
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
@@ -81,12 +85,18 @@ class SimStore final : public store::Store {
   // Where a record of the log lies; what is not yet indexed.
   store::BlobLocation Append(store::RecordKind kind, const Digest& key, std::string_view payload);
   void Recover();
+  absl::Status WriteLogAnew();
+  absl::Status SyncAndReadLog();
+  absl::Status WriteFilesAnew();
+  absl::Status WriteAnew(const std::string& path);
+  bool IsOwners(const std::string& name, uint64_t segment) const;
   void Take(store::RecordKind kind, const Digest& key, std::string_view payload,
             const store::BlobLocation& place);
   absl::StatusOr<Plan> MakePlan(const store::CommitBatch& batch);
   absl::Status Write(const Plan& plan, const store::PublishedRoot* root);
   void Index(const Plan& plan);
   absl::Status SyncLog();
+  absl::Status SyncLogAlone();
   bool IsComplete(const std::string& result);
   void Lose(const Digest& digest);
 
@@ -98,7 +108,8 @@ class SimStore final : public store::Store {
   std::map<Digest, std::string> results_;
   std::map<Digest, store::BlobLocation> places_;  // of results' records
   std::vector<store::PublishedRoot> roots_;
-  std::set<uint64_t> abandoned_;
+  store::SyncMark mark_;
+  store::DoubtfulSegments doubtful_;
   uint64_t loss_epoch_ = 0;
   uint64_t segment_next_ = 1;
   uint64_t log_ = 0;  // being appended to

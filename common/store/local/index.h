@@ -40,7 +40,7 @@ struct SetPlace {
 
 struct SegmentState {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
-  bool is_abandoned = false;  // a sync failed: nothing is appended or adopted any more
+  bool is_abandoned = false;  // its end is torn: nothing is appended any more
   uint64_t indexed_bytes =
       0;  // owner: all before this is in the index. Worker: the end of what was adopted
   bool operator==(const SegmentState&) const = default;

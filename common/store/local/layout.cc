@@ -257,6 +257,22 @@ absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory) {
   return ExplainUnwritable(opened.status(), store_directory);
 }
 
+std::string SyncMarkPath(std::string_view store_directory) {
+  return JoinPath(store_directory, "syncing");
+}
+
+absl::Status MakeSyncMark(const std::string& store_directory) {
+  const std::string path = SyncMarkPath(store_directory);
+  const FileDescriptor mark(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  return mark.valid() ? absl::OkStatus() : ErrnoStatus(errno, "create", path);
+}
+
+absl::Status RemoveSyncMark(const std::string& store_directory) {
+  const std::string path = SyncMarkPath(store_directory);
+  return ::unlink(path.c_str()) == 0 || errno == ENOENT ? absl::OkStatus()
+                                                        : ErrnoStatus(errno, "remove", path);
+}
+
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch) {
   return WriteFileAtomic(JoinPath(store_directory, "epoch"), fmt::format("{}\n", epoch),
                          /*sync=*/true);

@@ -54,6 +54,10 @@ struct OpenedLayout {
 // FAILED_PRECONDITION: another format, or a folder that is no store; PERMISSION_DENIED: not
 // writable, with what to do.
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);
+// The mark of sync_doubt.h: empty, not synced.
+std::string SyncMarkPath(std::string_view store_directory);
+absl::Status MakeSyncMark(const std::string& store_directory);
+absl::Status RemoveSyncMark(const std::string& store_directory);
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch);
 // RESOURCE_EXHAUSTED when fewer than `bytes_wanted` + `margin_bytes` are free.
 absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted,

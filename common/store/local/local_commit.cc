@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "common/base/log.h"
@@ -13,6 +14,7 @@
 #include "common/store/interface/commit_order.h"
 #include "common/store/local/local_store.h"
 #include "common/store/local/segment_reader.h"
+#include "common/store/local/segment_writer.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -41,10 +43,12 @@ absl::Status LocalStore::WritePlan(const Plan& plan, const PublishedRoot* root) 
   auto index = index_->NewBatch();
   // The mutex is held while they run.
   const CommitSteps steps = {
+      .raise_mark = [&]() GALLEY_REQUIRES(commit_mutex_) { return sync_mark_.Raise(); },
       .sync_named = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncNamed(plan); },
       .sync_folders = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncFolders(plan); },
       .append = [&] { return AppendPlan(plan, root, *index); },
       .sync_log = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncOwn(); },
+      .lower_mark = [&]() GALLEY_REQUIRES(commit_mutex_) { return sync_mark_.Lower(); },
       .index = [&]() GALLEY_REQUIRES(commit_mutex_) -> absl::Status {
         RETURN_IF_ERROR(NoteSegments(plan, *index));
         return WriteIndex(std::move(index));
@@ -92,11 +96,24 @@ absl::Status LocalStore::CheckLocation(const Digest& digest, const BlobLocation&
   return absl::OkStatus();
 }
 
+// As if it had been Put.
+absl::Status LocalStore::CopyIn(const Digest& digest, const BlobLocation& location) {
+  const absl::StatusOr<Blob> blob = ReadBlobAt(directory_, digest, location);
+  if (blob.status().code() == absl::StatusCode::kDataLoss)
+    return absl::InvalidArgumentError(MessageOf(blob.status()));
+  RETURN_IF_ERROR(blob.status());
+  RETURN_IF_ERROR(
+      CheckFreeSpace(directory_, RecordSpan((*blob)->size()), options_.free_bytes_margin));
+  const base::MutexLock lock(mutex_);
+  if (pending_.contains(digest)) return absl::OkStatus();
+  RecordPlace place;
+  RETURN_IF_ERROR(Append(RecordKind::kBlob, digest, **blob, place));
+  pending_[digest] = BlobLocation{.segment = place.segment, .offset = place.offset};
+  pending_bytes_ += digest.size_bytes();
+  return absl::OkStatus();
+}
+
 absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
-  {
-    const base::MutexLock lock(mutex_);
-    plan.pending.assign(pending_.begin(), pending_.end());
-  }
   std::vector<Digest> digests;
   for (const auto& [digest, location] : batch.blobs) digests.push_back(digest);
   const auto known = index_->Blobs(digests);
@@ -107,13 +124,14 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
     if (digest == Digest()) continue;
     RETURN_IF_ERROR(CheckLocation(digest, location));
     if ((*known)[i].has_value() || !seen.insert(digest).second) continue;
-    if (abandoned_.contains(location.segment)) {
-      return absl::FailedPreconditionError(
-          fmt::format("segment {:016x} is abandoned after a failed sync: write blob {} to another",
-                      location.segment, digest.ToString()));
+    if (doubtful_.Hold(location)) {
+      RETURN_IF_ERROR(CopyIn(digest, location));
+    } else {
+      plan.adopted.emplace_back(digest, location);
     }
-    plan.adopted.emplace_back(digest, location);
   }
+  const base::MutexLock lock(mutex_);
+  plan.pending.assign(pending_.begin(), pending_.end());
   return absl::OkStatus();
 }
 
@@ -177,16 +195,6 @@ absl::Status LocalStore::SyncPath(const std::string& path) {
   return absl::OkStatus();
 }
 
-void LocalStore::Abandon(uint64_t segment) {
-  abandoned_.insert(segment);
-  auto index = index_->NewBatch();
-  absl::Status status = index->SetSegment(
-      segment, {.writer = SegmentWriterKind::kWorker, .is_abandoned = true, .indexed_bytes = 0});
-  if (status.ok()) status = index_->Write(std::move(index));
-  if (!status.ok())
-    LogWarning("store={} segment={:016x} {}", directory_, segment, MessageOf(status));
-}
-
 // Step 1: the data that the commit names, of workers and of Put.
 absl::Status LocalStore::SyncNamed(const Plan& plan) {
   std::set<uint64_t> segments;
@@ -211,9 +219,12 @@ absl::Status LocalStore::SyncNamed(const Plan& plan) {
     RETURN_IF_ERROR(status);
   }
   for (const uint64_t segment : segments) {
-    const absl::Status status = SyncPath(SegmentPath(directory_, segment));
-    if (!status.ok()) Abandon(segment);
-    RETURN_IF_ERROR(status);
+    const std::string path = SegmentPath(directory_, segment);
+    const absl::Status status = SyncPath(path);
+    if (status.ok()) continue;
+    const absl::StatusOr<FileStat> stat = StatFile(path);
+    doubtful_.Note(segment, stat.ok() ? stat->size_bytes : UINT64_MAX);
+    return status;
   }
   return absl::OkStatus();
 }
@@ -274,7 +285,6 @@ absl::Status LocalStore::SyncOwn() {
 }
 
 void LocalStore::GiveUpOwn(SegmentFile& file) {
-  abandoned_.insert(file.number());
   if (own_.get() == &file) own_ = nullptr;
   std::erase_if(pending_, [&](const auto& blob) {
     const bool is_gone =
@@ -283,6 +293,13 @@ void LocalStore::GiveUpOwn(SegmentFile& file) {
     return is_gone;
   });
   file.CutToSynced();
+}
+
+// Outside of a commit.
+absl::Status LocalStore::SyncOwnAlone() {
+  RETURN_IF_ERROR(sync_mark_.Raise());
+  RETURN_IF_ERROR(SyncOwn());
+  return sync_mark_.Lower();
 }
 
 absl::Status LocalStore::AppendAdopted(std::span<const LocatedBlob> blobs) {
@@ -425,7 +442,7 @@ absl::Status LocalStore::Forget(std::span<const Digest> action_keys) {
     RecordPlace place;
     RETURN_IF_ERROR(Append(RecordKind::kForgotten, Digest(), EncodeDigests(known), place));
   }
-  RETURN_IF_ERROR(SyncOwn());
+  RETURN_IF_ERROR(SyncOwnAlone());
   RETURN_IF_ERROR(NoteSegments({}, *index));
   return WriteIndex(std::move(index));
 }

@@ -22,12 +22,12 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
       store_id_(std::move(layout.store_id)),
       lock_(std::move(layout.lock)),
       index_(std::move(recovered.index)),
+      sync_mark_({.make = [this] { return MakeSyncMark(directory_); },
+                  .remove = [this] { return RemoveSyncMark(directory_); }}),
       segment_to_fill_(recovered.segment_to_fill),
       segment_next_(recovered.segment_next),
       log_bytes_(recovered.log_bytes) {
-  for (const auto& [number, state] : recovered.segments) {
-    if (state.is_abandoned) abandoned_.insert(number);
-  }
+  for (const auto& [number, end] : recovered.worker_ends) doubtful_.Note(number, end);
 }
 
 LocalStore::~LocalStore() {
@@ -256,10 +256,10 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directo
   const std::string absolute = AbsolutePath(directory);
   ASSIGN_OR_RETURN(OpenedLayout layout, OpenLayout(absolute));
   RETURN_IF_ERROR(CheckFreeSpace(absolute, 0, options.free_bytes_margin));
-  absl::StatusOr<Recovered> recovered = Recover(absolute, layout);
-  RETURN_IF_ERROR(Annotate(recovered.status(), "opening store " + absolute));
   LocalStoreOptions complete = options;
   if (!complete.sync) complete.sync = [](int fd) { return ::fdatasync(fd); };
+  absl::StatusOr<Recovered> recovered = Recover(absolute, layout, complete);
+  RETURN_IF_ERROR(Annotate(recovered.status(), "opening store " + absolute));
   return std::unique_ptr<Store>(
       new LocalStore(absolute, std::move(layout), *std::move(recovered), std::move(complete)));
 }

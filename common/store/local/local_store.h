@@ -3,7 +3,8 @@
 // Small blobs that are Put go to the owner's segment, large ones to files; they are *pending*
 // (readable, not durable) until the next Commit, which syncs what is named, appends what it learnt
 // to the owner's segment, syncs that, and only then indexes. So the index never knows what the disk
-// may not have, and the owner's segments alone tell the whole story again.
+// may not have, and the owner's segments alone tell the whole story again. What a sync failed for
+// is never believed because a later one went well (sync_doubt.h).
 //
 // Threads: any. `commit_mutex_` serialises what writes the index; `mutex_` guards the segment being
 // filled and what is pending, and is never held during a sync. Order: commit_mutex_, then mutex_.
@@ -12,13 +13,13 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/base/mutex.h"
 #include "common/store/interface/store.h"
+#include "common/store/interface/sync_doubt.h"
 #include "common/store/local/index.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -80,6 +81,7 @@ class LocalStore final : public Store {
   absl::Status PlanSets(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanResults(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status CheckLocation(const Digest& digest, const BlobLocation& location);
+  absl::Status CopyIn(const Digest& digest, const BlobLocation& location);
   absl::Status WritePlan(const Plan& plan, const PublishedRoot* root)
       GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncNamed(const Plan& plan) GALLEY_REQUIRES(commit_mutex_);
@@ -88,7 +90,7 @@ class LocalStore final : public Store {
   absl::Status SyncDirectories() GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncOwn() GALLEY_REQUIRES(commit_mutex_);
   void GiveUpOwn(SegmentFile& file) GALLEY_REQUIRES(commit_mutex_, mutex_);
-  void Abandon(uint64_t segment) GALLEY_REQUIRES(commit_mutex_);
+  absl::Status SyncOwnAlone() GALLEY_REQUIRES(commit_mutex_);
   absl::Status AppendPlan(const Plan& plan, const PublishedRoot* root, IndexBatch& index);
   absl::Status AppendAdopted(std::span<const LocatedBlob> blobs);
   absl::Status NoteSegments(const Plan& plan, IndexBatch& index) GALLEY_REQUIRES(commit_mutex_);
@@ -113,7 +115,8 @@ class LocalStore final : public Store {
   base::Mutex commit_mutex_;
   absl::Status broken_ GALLEY_GUARDED_BY(
       commit_mutex_);  // the index is behind the segments: only a new owner may write
-  std::set<uint64_t> abandoned_ GALLEY_GUARDED_BY(commit_mutex_);  // segments whose sync failed
+  SyncMark sync_mark_ GALLEY_GUARDED_BY(commit_mutex_);
+  DoubtfulSegments doubtful_ GALLEY_GUARDED_BY(commit_mutex_);
   // Ends of the owner's segments up to which they are synced and the index does not say so yet.
   std::map<uint64_t, uint64_t> synced_ends_ GALLEY_GUARDED_BY(commit_mutex_);
   uint64_t checkpoint_bytes_ GALLEY_GUARDED_BY(commit_mutex_) =

@@ -47,7 +47,7 @@ absl::Status LocalStore::Lose(const std::vector<Digest>& blobs) {
     logged =
         Append(RecordKind::kLoss, Digest(), EncodeLoss({.epoch = epoch, .blobs = blobs}), place);
   }
-  if (logged.ok()) logged = SyncOwn();
+  if (logged.ok()) logged = SyncOwnAlone();
   // Not fatal: an index that is made again would find the wrong bytes anew when they are read.
   if (!logged.ok()) LogWarning("store={} loss is not logged: {}", directory_, MessageOf(logged));
   RETURN_IF_ERROR(NoteSegments({}, *index));
@@ -150,7 +150,7 @@ absl::Status LocalStore::VerifyLog(VerifyReport& report) {
   };
   RETURN_IF_ERROR(index_->ForEachRoot(read_root));
   if (problems.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(SyncOwn());
+  RETURN_IF_ERROR(SyncOwnAlone());
   RETURN_IF_ERROR(NoteSegments({}, *index));
   RETURN_IF_ERROR(WriteIndex(std::move(index)));
   report.problems.insert(report.problems.end(), problems.begin(), problems.end());
@@ -166,7 +166,7 @@ absl::Status LocalStore::Relog() {
     return AppendAdopted(std::exchange(blobs, {}));
   }));
   RETURN_IF_ERROR(AppendAdopted(blobs));
-  RETURN_IF_ERROR(SyncOwn());
+  RETURN_IF_ERROR(SyncOwnAlone());
   auto index = index_->NewBatch();
   RETURN_IF_ERROR(NoteSegments({}, *index));
   return WriteIndex(std::move(index));

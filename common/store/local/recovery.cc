@@ -8,11 +8,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <set>
 #include <utility>
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/sync_doubt.h"
 #include "common/store/local/segment_reader.h"
+#include "common/store/local/segment_writer.h"
+#include "common/store/local/write_anew.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -23,38 +27,36 @@ constexpr int64_t kUnusedSecondsMin = 600;
 
 std::string IndexPath(const std::string& directory) { return JoinPath(directory, "index"); }
 
-absl::Status SyncSegment(const std::string& directory, uint64_t segment) {
-  const std::string path = SegmentPath(directory, segment);
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return ErrnoStatus(errno, "open", path);
-  if (::fdatasync(file.get()) != 0) return ErrnoStatus(errno, "sync", path);
-  return absl::OkStatus();
-}
-
 class Recovery {
  public:
   Recovery(const std::string& directory, const OpenedLayout& layout,
-           std::vector<SegmentListing> segments)
+           const LocalStoreOptions& options, std::vector<SegmentListing> segments)
       : directory_(directory),
         layout_(layout),
+        options_(options),
         segments_(std::move(segments)),
         replay_(directory, segments_) {}
 
   absl::StatusOr<Recovered> Run() {
     RETURN_IF_ERROR(OpenIndex());
-    RETURN_IF_ERROR(ReplayOwnersSegments());
-    if (lost_records_) RETURN_IF_ERROR(TakeInEverything());
-    RETURN_IF_ERROR(SettleEpoch());
-    RETURN_IF_ERROR(RemoveUnused());
-    if (rebuilt_) RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
-    ::unlink(RebuildMarkerPath(directory_).c_str());
+    RETURN_IF_ERROR(FindTails());
+    RETURN_IF_ERROR(OpenInOrder({.is_marked = is_marked_,
+                                 .raise_mark = [this] { return MakeSyncMark(directory_); },
+                                 .write_log_anew = [this] { return WriteTailsAnew(); },
+                                 .sync_and_read_log = [this] { return ReplayTails(); },
+                                 .write_files_anew = [this] { return WriteFilesAnew(nullptr); },
+                                 .settle = [this] { return Settle(); },
+                                 .lower_mark = [this] { return RemoveSyncMark(directory_); }}));
     Recovered recovered;
     ASSIGN_OR_RETURN(recovered.segment_to_fill, SegmentToFill());
     ASSIGN_OR_RETURN(recovered.segments, index_->Segments());
     for (const SegmentListing& segment : segments_) {
       const auto state = recovered.segments.find(segment.number);
-      if (state != recovered.segments.end() && state->second.writer == SegmentWriterKind::kOwner)
+      if (state != recovered.segments.end() && state->second.writer == SegmentWriterKind::kOwner) {
         recovered.log_bytes += segment.size_bytes;
+      } else {
+        recovered.worker_ends[segment.number] = segment.size_bytes;
+      }
     }
     recovered.loss_epoch = index_->epoch();
     recovered.segment_next = segments_.empty() ? 1 : segments_.back().number + 1;
@@ -103,7 +105,8 @@ class Recovery {
     return true;
   }
 
-  absl::Status ReplayOwnersSegments() {
+  // The owner's segments that are longer than they are indexed.
+  absl::Status FindTails() {
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
     for (const SegmentListing& segment : segments_) {
       const auto known = states.find(segment.number);
@@ -123,7 +126,7 @@ class Recovery {
             .indexed_bytes = header->writer == SegmentWriterKind::kOwner ? kSegmentHeaderBytes : 0};
       }
       if (state.writer == SegmentWriterKind::kOwner && segment.size_bytes > state.indexed_bytes) {
-        RETURN_IF_ERROR(Replay(segment, state));
+        tails_.emplace_back(segment, state);
       } else if (known == states.end()) {
         RETURN_IF_ERROR(SetState(segment.number, state));
       }
@@ -145,9 +148,34 @@ class Recovery {
     return index_->Write(std::move(batch));
   }
 
+  absl::Status WriteTailsAnew() {
+    LogWarning("store={} a sync failed or was cut short: what it was of is written anew",
+               directory_);
+    for (const auto& [segment, state] : tails_) RETURN_IF_ERROR(WriteSegmentAnew(segment.number));
+    return SyncDirectory(JoinPath(directory_, "segments"));
+  }
+
+  absl::Status WriteSegmentAnew(uint64_t segment) {
+    return WriteAnew(directory_, SegmentPath(directory_, segment), options_.sync,
+                     options_.free_bytes_margin);
+  }
+
+  absl::Status ReplayTails() {
+    for (const auto& [segment, state] : tails_) RETURN_IF_ERROR(Replay(segment, state));
+    return absl::OkStatus();
+  }
+
+  absl::Status SyncSegment(uint64_t segment) {
+    const std::string path = SegmentPath(directory_, segment);
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) return ErrnoStatus(errno, "open", path);
+    if (options_.sync(file.get()) != 0) return ErrnoStatus(errno, "sync", path);
+    return absl::OkStatus();
+  }
+
   absl::Status Replay(const SegmentListing& segment, SegmentState state) {
     // What the page cache shows may not be on the disk yet; once it is indexed it has to be.
-    RETURN_IF_ERROR(SyncSegment(directory_, segment.number));
+    RETURN_IF_ERROR(SyncSegment(segment.number));
     auto batch = index_->NewBatch();
     const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
                                     std::string_view payload) -> absl::Status {
@@ -175,43 +203,85 @@ class Recovery {
     }
     RETURN_IF_ERROR(batch->SetSegment(segment.number, state));
     RETURN_IF_ERROR(index_->Write(std::move(batch)));
-    replayed_.push_back(segment.number);
+    return absl::OkStatus();
+  }
+
+  absl::Status Settle() {
+    if (lost_records_) RETURN_IF_ERROR(TakeInEverything());
+    RETURN_IF_ERROR(SettleEpoch());
+    RETURN_IF_ERROR(RemoveUnused());
+    if (rebuilt_) RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
+    ::unlink(RebuildMarkerPath(directory_).c_str());
     return absl::OkStatus();
   }
 
   // Records are lost, so blobs may lie where nothing says so: whatever is whole is taken in. Bytes
-  // are verified when they are read.
+  // are verified when they are read. Nothing says either whether they were ever synced.
   absl::Status TakeInEverything() {
     for (const SegmentListing& segment : segments_) {
       auto batch = index_->NewBatch();
       const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
                                       std::string_view) -> absl::Status {
         if (header.kind != RecordKind::kBlob) return absl::OkStatus();
-        if (batch->size() >= kBatchChangesMax) {
-          RETURN_IF_ERROR(index_->Write(std::move(batch)));
-          batch = index_->NewBatch();
-        }
-        return TakeIn(header.key, {segment.number, offset}, *batch);
+        ASSIGN_OR_RETURN(const auto present, index_->Blobs(std::span(&header.key, 1)));
+        return present[0].has_value() ? absl::OkStatus()
+                                      : batch->SetBlob(header.key, {segment.number, offset});
       };
       RETURN_IF_ERROR(ScanSegment(directory_, segment.number, kSegmentHeaderBytes, visit).status());
-      RETURN_IF_ERROR(index_->Write(std::move(batch)));
-      RETURN_IF_ERROR(SyncSegment(directory_, segment.number));
+      if (batch->size() == 0) continue;
+      ASSIGN_OR_RETURN(const bool is_anew, WriteAnewUnlessInUse(segment.number));
+      if (is_anew) RETURN_IF_ERROR(index_->Write(std::move(batch)));
     }
-    ASSIGN_OR_RETURN(const std::vector<BlobFileListing> files, ListBlobFiles(directory_));
+    RETURN_IF_ERROR(SyncDirectory(JoinPath(directory_, "segments")));
     auto batch = index_->NewBatch();
-    for (const BlobFileListing& file : files) {
-      if (file.size_bytes == file.digest.size_bytes())
-        RETURN_IF_ERROR(TakeIn(file.digest, {}, *batch));
-    }
+    RETURN_IF_ERROR(WriteFilesAnew(batch.get()));
     return index_->Write(std::move(batch));
   }
 
-  absl::Status TakeIn(const Digest& digest, const BlobLocation& location, IndexBatch& batch) {
-    ASSIGN_OR_RETURN(const auto present, index_->Blobs(std::span(&digest, 1)));
-    return present[0].has_value() ? absl::OkStatus() : batch.SetBlob(digest, location);
+  // False: a worker writes to it; it would go on with the old file.
+  absl::StatusOr<bool> WriteAnewUnlessInUse(uint64_t number) {
+    const std::string path = SegmentPath(directory_, number);
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid()) return ErrnoStatus(errno, "open", path);
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock", path);
+      LogWarning("store={} segment={:016x} is in use: what lies in it is not taken in", directory_,
+                 number);
+      return false;
+    }
+    RETURN_IF_ERROR(WriteSegmentAnew(number));
+    return true;
   }
 
-  // Of a worker, and nothing in it was ever adopted (an abandoned one forgot what was).
+  // Those that the index does not know. What is wrong in them goes; the rest is added to
+  // `taken_in`, if there is one.
+  absl::Status WriteFilesAnew(IndexBatch* taken_in) {
+    ASSIGN_OR_RETURN(const std::vector<BlobFileListing> files, ListBlobFiles(directory_));
+    std::vector<Digest> digests;
+    for (const BlobFileListing& file : files) digests.push_back(file.digest);
+    ASSIGN_OR_RETURN(const auto known, index_->Blobs(digests));
+    std::set<std::string> folders;
+    for (size_t i = 0; i < digests.size(); ++i) {
+      if (known[i].has_value()) continue;
+      const std::string path = BlobFilePath(directory_, digests[i]);
+      const absl::Status read = ReadBlobAt(directory_, digests[i], {}).status();
+      if (read.code() == absl::StatusCode::kDataLoss) {
+        LogWarning("store={} {}: removed", directory_, MessageOf(read));
+        ::unlink(path.c_str());
+        continue;
+      }
+      RETURN_IF_ERROR(read);
+      RETURN_IF_ERROR(WriteAnew(directory_, path, options_.sync, options_.free_bytes_margin));
+      if (taken_in == nullptr) continue;
+      RETURN_IF_ERROR(taken_in->SetBlob(digests[i], {}));
+      folders.insert(path.substr(0, path.rfind('/')));
+    }
+    for (const std::string& folder : folders) RETURN_IF_ERROR(SyncDirectory(folder));
+    return folders.empty() ? absl::OkStatus() : SyncDirectory(JoinPath(directory_, "files"));
+  }
+
+  // Of a worker, and nothing in it was ever adopted (an older program's abandoned one forgot what
+  // was).
   static bool IsUnused(const SegmentState& state) {
     return state.writer == SegmentWriterKind::kWorker && !state.is_abandoned &&
            state.indexed_bytes == 0;
@@ -264,14 +334,12 @@ class Recovery {
   // After an unclean stop a new segment is begun: the old one's pages may have met a failed sync
   // that nobody saw.
   absl::StatusOr<std::optional<uint64_t>> SegmentToFill() {
+    if (is_marked_ || !tails_.empty()) return std::optional<uint64_t>();
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
     for (auto at = segments_.rbegin(); at != segments_.rend(); ++at) {
       const auto known = states.find(at->number);
       if (known == states.end() || known->second.writer != SegmentWriterKind::kOwner) continue;
-      const bool was_replayed =
-          std::find(replayed_.begin(), replayed_.end(), at->number) != replayed_.end();
-      if (was_replayed || known->second.is_abandoned ||
-          known->second.indexed_bytes != at->size_bytes)
+      if (known->second.is_abandoned || known->second.indexed_bytes != at->size_bytes)
         return std::optional<uint64_t>();
       return std::optional(at->number);
     }
@@ -280,10 +348,12 @@ class Recovery {
 
   const std::string directory_;
   const OpenedLayout& layout_;
+  const LocalStoreOptions& options_;
   const std::vector<SegmentListing> segments_;
+  const bool is_marked_ = FileExists(SyncMarkPath(directory_));
   RecordReplay replay_;
   std::unique_ptr<Index> index_;
-  std::vector<uint64_t> replayed_;
+  std::vector<std::pair<SegmentListing, SegmentState>> tails_;
   bool rebuilt_ = false;
   bool loss_ = false;
   bool lost_records_ = false;
@@ -295,9 +365,10 @@ std::string RebuildMarkerPath(const std::string& store_directory) {
   return JoinPath(TemporaryDirectory(store_directory), "rebuild-index");
 }
 
-absl::StatusOr<Recovered> Recover(const std::string& store_directory, const OpenedLayout& layout) {
+absl::StatusOr<Recovered> Recover(const std::string& store_directory, const OpenedLayout& layout,
+                                  const LocalStoreOptions& options) {
   ASSIGN_OR_RETURN(std::vector<SegmentListing> segments, ListSegments(store_directory));
-  return Recovery(store_directory, layout, std::move(segments)).Run();
+  return Recovery(store_directory, layout, options, std::move(segments)).Run();
 }
 
 RecordReplay::RecordReplay(const std::string& store_directory,

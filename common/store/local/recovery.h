@@ -5,6 +5,10 @@
 // only when the owner adopted it, which its own segments say. Only when one of those has lost
 // records (damage, not a torn tail) is every blob that can be found anywhere taken in, and the loss
 // epoch rises.
+//
+// What is read there is synced before it is indexed. Where an owner before this one left the mark
+// of a sync that did not go well (common/store/interface/sync_doubt.h), that says nothing: segments
+// and files that may hold what was not synced are written anew first.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "common/store/local/index.h"
 #include "common/store/local/layout.h"
+#include "common/store/local/open.h"
 
 namespace galley::store {
 
@@ -27,11 +32,13 @@ struct Recovered {
   uint64_t segment_next = 1;                // no segment has this number or a higher one
   std::optional<uint64_t> segment_to_fill;  // the owner's last, when it ends where the index says
   std::map<uint64_t, SegmentState> segments;
-  uint64_t log_bytes = 0;  // of the owner's segments together
+  uint64_t log_bytes = 0;                    // of the owner's segments together
+  std::map<uint64_t, uint64_t> worker_ends;  // how long the workers' segments are
 };
 
-// REQUIRES: the caller holds the store's lock.
-absl::StatusOr<Recovered> Recover(const std::string& store_directory, const OpenedLayout& layout);
+// REQUIRES: the caller holds the store's lock; options.sync is set.
+absl::StatusOr<Recovered> Recover(const std::string& store_directory, const OpenedLayout& layout,
+                                  const LocalStoreOptions& options);
 
 // Made by the owner when it finds the index damaged: the next opening makes a new one.
 std::string RebuildMarkerPath(const std::string& store_directory);

@@ -260,16 +260,6 @@ TEST_F(RecoveryTest, AFailedSyncIsFinalForItsFile) {
   EXPECT_EQ(GetBytes(*Open(Copy("crashed")), during), "during");
 }
 
-TEST_F(RecoveryTest, ASegmentWhoseSyncFailedIsNotAdopted) {
-  bool fails = true;
-  const auto store =
-      *OpenLocalStore(live_, {.sync = [&](int) { return fails ? (errno = EIO, -1) : 0; }});
-  const auto written = Write(*store, live_, "written");
-  EXPECT_EQ(store->Commit({.blobs = {written}}).code(), absl::StatusCode::kInternal);
-  fails = false;
-  EXPECT_EQ(store->Commit({.blobs = {written}}).code(), absl::StatusCode::kFailedPrecondition);
-}
-
 TEST_F(RecoveryTest, SegmentsThatNobodyWroteToGoWhenTheStoreIsOpenedUnlessTheyAreYoungOrInUse) {
   uint64_t unused = 0, young = 0, in_use = 0;
   std::pair<Digest, BlobLocation> adopted;

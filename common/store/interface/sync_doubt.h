@@ -1,0 +1,102 @@
+// What a store does about syncs that failed, in its own life and in its owners' before it. The same
+// code in LocalStore and in the simulation's store.
+//
+// After a failed sync the kernel takes the pages for written: whoever reads them finds the right
+// bytes, whoever syncs them again is told that all is well, and a power cut takes them
+// (https://wiki.postgresql.org/wiki/Fsync_Errors). So it has to be known to every owner that comes
+// after, also when the process that asked for the sync was killed before it got its answer:
+//   * a mark lies in the store while a sync runs, and stays when it did not go well. It is not
+//     synced itself: it has to live no longer than the caches, which go together with it. When one
+//     comes back from the disk though its sync went well, it costs a copy;
+//   * an owner that finds the mark writes anew what the log does not vouch for: a copy has pages of
+//     its own, whose sync can be believed;
+//   * what lay in a worker's segment before this owner came, and was adopted by none, is copied,
+//     never adopted where it lies: mark or not, since its writer may have outlived several owners.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
+#include "common/store/interface/store.h"
+
+namespace galley::store {
+
+// The mark, as one owner sees it. Raised before anything is synced, lowered when all went well. One
+// that is raised twice met an error in between: it stays for this owner's life.
+class SyncMark {
+ public:
+  struct File {
+    std::function<absl::Status()> make;
+    std::function<absl::Status()> remove;
+  };
+  explicit SyncMark(File file) : file_(std::move(file)) {}
+
+  // Nothing may be synced when it cannot be made.
+  absl::Status Raise() {
+    is_final_ |= is_up_;
+    if (is_up_) return absl::OkStatus();
+    RETURN_IF_ERROR(file_.make());
+    is_up_ = true;
+    return absl::OkStatus();
+  }
+  absl::Status Lower() {
+    if (is_final_) return absl::OkStatus();
+    RETURN_IF_ERROR(file_.remove());
+    is_up_ = false;
+    return absl::OkStatus();
+  }
+
+ private:
+  const File file_;
+  bool is_up_ = false, is_final_ = false;
+};
+
+// What an owner does with what it finds.
+struct OpeningSteps {
+  bool is_marked = false;  // by an owner before this one
+  std::function<absl::Status()> raise_mark;
+  // Of the owners' segments those that may hold more than is known to be synced.
+  std::function<absl::Status()> write_log_anew;
+  std::function<absl::Status()> sync_and_read_log;
+  // Files that the log, as it was just read, does not name.
+  std::function<absl::Status()> write_files_anew;
+  std::function<absl::Status()> settle;  // all that is left
+  std::function<absl::Status()> lower_mark;
+};
+
+inline absl::Status OpenInOrder(const OpeningSteps& steps) {
+  const bool is_in_doubt = steps.is_marked && !IsSabotaged(Sabotage::kForgetFailedSync);
+  RETURN_IF_ERROR(steps.raise_mark());
+  if (is_in_doubt) RETURN_IF_ERROR(steps.write_log_anew());
+  RETURN_IF_ERROR(steps.sync_and_read_log());
+  if (is_in_doubt) RETURN_IF_ERROR(steps.write_files_anew());
+  RETURN_IF_ERROR(steps.settle());
+  return steps.lower_mark();
+}
+
+// Up to where workers' segments are in doubt: as long as they were when the owner came, and when a
+// sync of one failed.
+class DoubtfulSegments {
+ public:
+  void Note(uint64_t segment, uint64_t end_bytes) {
+    uint64_t& end = ends_[segment];
+    end = std::max(end, end_bytes);
+  }
+  // A blob that lies there is copied.
+  bool Hold(const BlobLocation& location) const {
+    if (IsSabotaged(Sabotage::kForgetFailedSync)) return false;
+    const auto found = ends_.find(location.segment);
+    return found != ends_.end() && location.offset < found->second;
+  }
+
+ private:
+  std::map<uint64_t, uint64_t> ends_;
+};
+
+}  // namespace galley::store
