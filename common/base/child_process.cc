@@ -47,21 +47,6 @@ Children& AllChildren() {
   return children;
 }
 
-// Children of every thread of `pid`, zombies too. Source: proc_pid_task_children(5).
-std::vector<pid_t> ChildrenOf(pid_t pid) {
-  std::vector<pid_t> children;
-  const std::string tasks = fmt::format("/proc/{}/task", pid);
-  std::error_code error;
-  for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
-       task.increment(error)) {
-    const auto text = ReadFile(task->path().string() + "/children", kChildrenBytesMax);
-    if (!text.ok()) continue;
-    std::istringstream words(*text);
-    for (pid_t child = 0; words >> child;) children.push_back(child);
-  }
-  return children;
-}
-
 struct ProcessStat {
   char state = 'X';
   absl::Duration time;  // its own, and of children that it waited for
@@ -203,6 +188,20 @@ ExitStatus Decode(int status, const rusage& usage) {
 }
 
 }  // namespace
+
+std::vector<pid_t> ChildrenOf(pid_t pid) {
+  std::vector<pid_t> children;
+  const std::string tasks = fmt::format("/proc/{}/task", pid);
+  std::error_code error;
+  for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
+       task.increment(error)) {
+    const auto text = ReadFile(task->path().string() + "/children", kChildrenBytesMax);
+    if (!text.ok()) continue;
+    std::istringstream words(*text);
+    for (pid_t child = 0; words >> child;) children.push_back(child);
+  }
+  return children;
+}
 
 std::string ExitStatus::ToString() const {
   if (signal != 0) return fmt::format("signal {} ({})", signal, ::strsignal(signal));

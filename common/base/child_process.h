@@ -85,6 +85,10 @@ void KillOrphans();
 // that ends without its destructors.
 void TerminateChildren();
 
+// Children of every thread of `pid`, zombies too. Some may be missing while others end. Source:
+// proc_pid_task_children(5).
+std::vector<pid_t> ChildrenOf(pid_t pid);
+
 // Resident set of a process in bytes, from /proc; 0 when it is gone.
 uint64_t ResidentBytes(pid_t pid);
 // The same, summed over all processes below `pid`, without itself. Memory that they share counts

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +22,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
+#include "common/base/process_handle.h"
 #include "common/base/status_macros.h"
 #include "director/launch/launcher.h"
 #include "fmt/format.h"
@@ -157,20 +157,22 @@ class LocalLauncher final : public Launcher {
   };
 
   // A worker that waits for its delay (no process yet) or runs. One that was adopted is no child of
-  // ours: `adopted` is its number, and its pidfd says that it still has it.
+  // ours: it is reached by its handle alone, and what it started does not fall to us.
   struct Worker {
-    bool running() const { return process.running() || adopted != 0; }
+    bool running() const { return process.running() || is_adopted; }
     void Kill(int signal) {
       process.Kill(signal);
-      if (adopted != 0) ::kill(-adopted, signal);  // the group that it was started in
+      if (!is_adopted) return;
+      if (signal == SIGKILL) return handle.KillTree();
+      handle.Signal(signal);
     }
 
     WorkerStart start;
     uint64_t serial = 0;
     absl::Time due;  // when it starts
     ChildProcess process;
-    pid_t adopted = 0;
-    FileDescriptor handle;  // pidfd; invalid: none could be had
+    bool is_adopted = false;
+    ProcessHandle handle;  // invalid: none could be had
     std::optional<absl::Time> kill_at;
   };
 
@@ -251,15 +253,13 @@ class LocalLauncher final : public Launcher {
 
   void AddAdopted(Request request) {
     Worker worker;
-    worker.handle =
-        FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, request.survivor.pid, 0)));
-    // What has the number now, with the descriptor open, is what had it then.
-    if (worker.handle.valid() && StartOf(request.survivor.pid) == request.survivor.started) {
-      worker.adopted = request.survivor.pid;
-    }
+    worker.handle = ProcessHandle::Open(request.survivor.pid);
+    // What is held had the number then, unless it has ended by now.
+    worker.is_adopted =
+        worker.handle.valid() && StartOf(request.survivor.pid) == request.survivor.started;
     worker.start = std::move(request.start);
     worker.serial = ++serial_last_;
-    if (worker.adopted == 0) return ReportAdoptedGone(worker.start);
+    if (!worker.is_adopted) return ReportAdoptedGone(worker.start);
     workers_.push_back(std::move(worker));
   }
 
@@ -296,8 +296,7 @@ class LocalLauncher final : public Launcher {
         return true;
       }
       worker.process = std::move(process).value();
-      worker.handle =
-          FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, worker.process.pid(), 0)));
+      worker.handle = ProcessHandle::Open(worker.process.pid());
       LogDebug("worker={} started pid={}", worker.start.worker_id, worker.process.pid());
       Record(worker);
       return false;
@@ -329,9 +328,8 @@ class LocalLauncher final : public Launcher {
     std::vector<WorkerExit> exits;
     std::vector<WorkerStart> gone;
     std::erase_if(workers_, [&](Worker& worker) {
-      if (worker.adopted != 0) {
-        pollfd event{worker.handle.get(), POLLIN, 0};
-        if (::poll(&event, 1, 0) <= 0) return false;
+      if (worker.is_adopted) {
+        if (!worker.handle.HasEnded()) return false;
         gone.push_back(worker.start);
         return true;
       }
@@ -369,7 +367,7 @@ class LocalLauncher final : public Launcher {
       if (!worker.running()) next = std::min(next, worker.due);
       if (worker.kill_at) next = std::min(next, *worker.kill_at);
       if (worker.handle.valid()) {
-        events.push_back({worker.handle.get(), POLLIN, 0});
+        events.push_back({worker.handle.descriptor(), POLLIN, 0});
       } else if (worker.process.running()) {
         next = std::min(next, now + kPollWithoutHandle);
       }
