@@ -1,12 +1,18 @@
 // galley: what a person types. Parses the command line; each command is a function of commands.h.
 
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <span>
 #include <string_view>
 
 #include "CLI/CLI.hpp"
+#include "common/record/cooker_description.h"
 #include "director/cli/commands.h"
 #include "fmt/format.h"
 
@@ -39,19 +45,26 @@ void AddCook(CLI::App& app, Action& action, CookCommandOptions& o, Action& refus
                    "PACKAGE, MAP or DIR: a virtual path under a mount, else a file path")
       ->type_name("");
   cook->add_option("--platform", o.platforms, "Cook for this platform only (repeatable)")
+      ->type_name("NAME")
       ->allow_extra_args(false);
   cook->add_flag("--all-platforms", o.all_platforms, "Cook for all platforms (the default)");
   cook->add_option("--map", o.maps, "A map to cook: a package or a glob (repeatable)")
+      ->type_name("MAP")
       ->allow_extra_args(false);
   cook->add_option("--package", o.packages, "A package to cook (repeatable)")
+      ->type_name("PACKAGE")
       ->allow_extra_args(false);
   cook->add_option("--dir", o.directories, "A folder to cook (repeatable)")
+      ->type_name("DIR")
       ->allow_extra_args(false);
   cook->add_option("--map-section", o.map_sections, "Maps of [map_section.NAME] (repeatable)")
+      ->type_name("NAME")
       ->allow_extra_args(false);
   cook->add_option("--culture", o.cultures, "Cultures instead of [cook] cultures (repeatable)")
+      ->type_name("NAME")
       ->allow_extra_args(false);
   cook->add_option("--never", o.never, "Packages that are never cooked, as a glob (repeatable)")
+      ->type_name("GLOB")
       ->allow_extra_args(false);
   cook->add_flag("--no-soft-references", o.no_soft_references, "Do not follow soft references");
   cook->add_option("--workers", o.workers, "Start exactly so many workers")
@@ -60,7 +73,8 @@ void AddCook(CLI::App& app, Action& action, CookCommandOptions& o, Action& refus
       ->type_name("NAME");
   cook->add_option("--launcher", o.launcher, "Where workers come from: local (others: not yet)")
       ->type_name("NAME");
-  cook->add_option("--out", o.out, "Where the sandboxes lie, instead of [output] dir");
+  cook->add_option("--out", o.out, "Where the sandboxes lie, instead of [output] dir")
+      ->type_name("DIR");
   cook->add_flag("--no-stage", o.no_stage, "Publish the roots, leave the sandboxes alone");
   cook->add_flag("--force", o.force, "Cook everything, ignore what is cached");
   cook->add_flag("--retry-failed", o.retry_failed,
@@ -76,6 +90,67 @@ void AddCook(CLI::App& app, Action& action, CookCommandOptions& o, Action& refus
           "--map-dependencies", "--verify-determinism", "--dry-run", "--no-sandbox"},
          o.global, refusal);
   cook->callback([&] { action = [&o] { return RunCook(o); }; });
+}
+
+// `galley help cook` is `galley cook --help`.
+std::vector<std::string> ArgumentsOf(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments[0] == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  return arguments;
+}
+
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& known) {
+  const std::string nearest = record::Nearest(word, known);
+  return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
+}
+
+// What is wrong with the command line, and where help is. Looks at what CLI11 did not: commands and
+// options that nobody has are compared with those that are there.
+std::string Refusal(const CLI::App& app, const CLI::ParseError& error,
+                    std::span<const std::string> arguments) {
+  const CLI::App* command = &app;
+  std::string name = "galley";
+  std::vector<std::string> known;
+  const auto list_commands = [&] {
+    known.clear();
+    for (const CLI::App* one : command->get_subcommands({})) known.push_back(one->get_name());
+    return !known.empty();
+  };
+  while (list_commands() && !arguments.empty() && !arguments[0].starts_with('-')) {
+    const auto found = std::find(known.begin(), known.end(), arguments[0]);
+    if (found == known.end()) {
+      return fmt::format("{} has no command {}{}; `{} --help` lists them", name, arguments[0],
+                         DidYouMean(arguments[0], known), name);
+    }
+    command = command->get_subcommands({})[static_cast<size_t>(found - known.begin())];
+    name += " " + arguments[0];
+    arguments = arguments.subspan(1);
+  }
+  if (list_commands() && arguments.empty())
+    return fmt::format("{} needs a command; `{} --help` lists them", name, name);
+  known.clear();
+  for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
+  for (const std::string& argument : arguments) {
+    const std::string option = argument.substr(0, argument.find('='));
+    if (!option.starts_with("--") || command->get_option_no_throw(option) != nullptr) continue;
+    return fmt::format("{} has no option {}{}; `{} --help` lists them", name, option,
+                       DidYouMean(option, known), name);
+  }
+  return fmt::format("{}: {}; see `{} --help`", name, error.what(), name);
+}
+
+// An answer that did not arrive whole is none. (A reader that went away wanted no more.)
+int CheckPrinted(const GlobalOptions& options, int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  if (::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0) return code;
+  const int failed = Fail(options, kInfrastructure,
+                          "standard output could not be written: not all was printed; is there "
+                          "space where it goes?");
+  return code == kDone || code == kFailed ? failed : code;
 }
 
 }  // namespace
@@ -170,13 +245,17 @@ int Main(int argc, char** argv) {
   }
   for (const char* name : {"gc", "why", "serve"}) later(*store, name);
 
+  const std::vector<std::string> arguments = ArgumentsOf(argc, argv);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // it takes them from the end
+  } catch (const CLI::Success& help) {
+    app.exit(help, std::cout, std::cerr);
+    return kDone;
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error, std::cout, std::cerr);
-    return code == 0 ? kDone : kUsage;
+    global.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+    return Fail(global, kUsage, Refusal(app, error, arguments));
   }
-  return refusal ? refusal() : action();
+  return CheckPrinted(global, refusal ? refusal() : action());
 }
 
 }  // namespace galley::cli
