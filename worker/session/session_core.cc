@@ -404,8 +404,7 @@ void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
   size_t overtaken = 0;
   while (overtaken < std::min(queue_.size(), kOvertakenMax) && reports_.size() < kReportsKeptMax &&
          !IsPaused()) {
-    const auto at = queue_.begin() + static_cast<ptrdiff_t>(overtaken);
-    const uint64_t attempt = *at;
+    const uint64_t attempt = queue_[overtaken];
     const std::optional<uint32_t> lane = LaneFor(attempt);
     if (!lane.has_value()) return;
     if (!FitsBesidePending(*lane, attempt)) {
