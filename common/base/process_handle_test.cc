@@ -134,7 +134,7 @@ TEST(ProcessHandleTest, NobodyIsHeldByANumberThatNobodyHas) {
 }
 
 TEST(ProcessHandleTest, ASignalIsForItAlone) {
-  const Tree tree("sleep 1000 & trap 'printf t; exit' TERM; echo; wait");
+  const Tree tree("sleep 100 & trap 'printf t; exit' TERM; echo; wait");
   tree.Hear(1);
   const std::vector<pid_t> children = ChildrenOf(tree.handle().pid());
   ASSERT_EQ(children.size(), 1u);
@@ -148,13 +148,13 @@ TEST(ProcessHandleTest, ASignalIsForItAlone) {
 }
 
 TEST(ProcessHandleTest, ATreeIsKilledWithWhatLeftItsGroupsAndWhoseParentsHaveEnded) {
-  const Tree other("echo; sleep 1000");
+  const Tree other("echo; sleep 100");
   other.Hear(1);
   const Tree tree(
       "trap '' TERM HUP\n"
-      "sh -c 'echo; sleep 1000 & sleep 1000 & wait' &\n"
-      "(setsid sh -c 'echo; sleep 1000; :' &)\n"
-      "setsid sh -c 'echo; (sleep 1000 &) ; exec sleep 1000' &\n"
+      "sh -c 'echo; sleep 100 & sleep 100 & wait' &\n"
+      "(setsid sh -c 'echo; sleep 100; :' &)\n"
+      "setsid sh -c 'echo; (sleep 100 &) ; exec sleep 100' &\n"
       "wait");
   tree.Hear(3);
   tree.handle().KillTree();
@@ -166,7 +166,7 @@ TEST(ProcessHandleTest, ATreeIsKilledWithWhatLeftItsGroupsAndWhoseParentsHaveEnd
 TEST(ProcessHandleTest, WhatATreeStartsMeanwhileIsKilled) {
   // The shell itself, one below it, and one whose parent has ended start more and more.
   const Tree tree(
-      "more() { i=0; while [ $i -lt 300 ]; do sleep 1000 & printf .; i=$((i+1)); done; wait; }\n"
+      "more() { i=0; while [ $i -lt 100 ]; do sleep 100 & printf .; i=$((i+1)); done; wait; }\n"
       "more & (more &)\nmore");
   tree.Hear(30);
   tree.handle().KillTree();

@@ -475,7 +475,9 @@ void CookSession::StageAll() {
       stage_failed_ = true;
       report_.OnFailed("", platform,
                        {.stage = director::Stage::kStage,
-                        .error = fmt::format("staging: {}", MessageOf(staged.status()))});
+                        .error = fmt::format("{}; its root is published: mend this and cook again, "
+                                             "which stages what is left",
+                                             MessageOf(staged.status()))});
       continue;
     }
     report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,

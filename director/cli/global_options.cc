@@ -28,11 +28,15 @@ void GlobalOptions::AddTo(CLI::App& command) {
   command.add_flag("--verbose", verbose, "Print every package");
 }
 
+void PrintJson(const nlohmann::json& line) {
+  std::puts(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
 int Fail(const GlobalOptions& options, ExitCode code, std::string_view text) {
   if (options.json) {
     const nlohmann::json event = {
         {"event", "error"}, {"exit_code", static_cast<int>(code)}, {"text", text}};
-    std::puts(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    PrintJson(event);
     std::fflush(stdout);
   }
   std::fputs(fmt::format("galley: {}\n", text).c_str(), stderr);

@@ -11,6 +11,7 @@
 #include "common/project/project.h"
 #include "common/store/interface/store.h"
 #include "director/cli/exit_code.h"
+#include "nlohmann/json.hpp"
 
 namespace galley::cli {
 
@@ -23,6 +24,9 @@ struct GlobalOptions {
 
   void AddTo(CLI::App& command);
 };
+
+// On one line of standard output; what is no UTF-8 (a folder's name, say) is replaced.
+void PrintJson(const nlohmann::json& line);
 
 // "galley: <text>" on standard error; with --json also an event. Returns `code`.
 int Fail(const GlobalOptions& options, ExitCode code, std::string_view text);

@@ -30,7 +30,7 @@ int RunInit(const GlobalOptions& options, const std::string& directory) {
   const absl::Status written = WriteFileAtomic(file, *text);
   if (!written.ok()) return Fail(options, kInfrastructure, MessageOf(written));
   if (options.json) {
-    std::puts(nlohmann::json{{"file", file}}.dump().c_str());
+    PrintJson({{"file", file}});
   } else if (!options.quiet) {
     std::puts(
         fmt::format("wrote {}; look through it, then run: galley cook --project {}", file, path)
@@ -142,8 +142,7 @@ int RunDoctor(const GlobalOptions& options) {
     if (!options.json)
       std::puts(fmt::format("     {} = {}  ({})", origin.key, origin.value, origin.source).c_str());
   }
-  if (options.json)
-    std::puts(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  if (options.json) PrintJson(json);
   return ok ? kDone : kFailed;
 }
 

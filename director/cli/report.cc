@@ -131,7 +131,7 @@ Report::Report(const GlobalOptions& options)
 }
 
 void Report::Event(const nlohmann::json& event) {
-  std::puts(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  PrintJson(event);
   std::fflush(stdout);
 }
 
@@ -259,11 +259,13 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
     Say(fmt::format(
         "{}; no root was published, the sandboxes are as they were, what was finished is kept",
         summary.exit_code == kInterrupted ? "interrupted" : "stopped early"));
-  if (!summary.failures.empty()) {
+  const auto failed = std::count_if(summary.failures.begin(), summary.failures.end(),
+                                    [](const SummaryFailure& one) { return !one.package.empty(); });
+  if (failed > 0) {
     Say(
         fmt::format("{} of the results failed; `galley why PACKAGE` explains, `galley store cat "
                     "LOG` prints a log",
-                    summary.failures.size()));
+                    failed));
   }
 }
 

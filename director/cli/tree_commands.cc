@@ -32,10 +32,6 @@ tree::ReadBlob Reader(store::Store& store) {
   return [&store](const Digest& digest) { return store.Get(digest); };
 }
 
-void PrintJson(const nlohmann::json& line) {
-  std::puts(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-}
-
 ExitCode CodeOf(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kInfrastructure;
 }
@@ -170,7 +166,7 @@ int RunStoreStats(const GlobalOptions& options) {
                                        {"roots", stats->roots},
                                        {"quarantined", stats->quarantined}};
   if (options.json) {
-    std::puts(json.dump().c_str());
+    std::puts(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return kDone;
   }
   for (const auto& [key, value] : json.items()) {

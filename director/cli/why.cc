@@ -502,7 +502,7 @@ int RunWhy(const GlobalOptions& options, const WhyOptions& why_options) {
     return Fail(options, kUsage, unknown);
   const json why = Why(*opened, options, why_options).ToJson();
   if (options.json) {
-    std::puts(why.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+    PrintJson(why);
   } else {
     PrintWhy(why);
   }

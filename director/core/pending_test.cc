@@ -203,6 +203,7 @@ TEST_F(PendingTest, AWorkerThatAttachesAgainSaysWhatIsPending) {
       .worker = WorkerId(0), .slots = 1, .in_hand = in_hand, .pending = {AttemptAt("B")}});
   EXPECT_EQ(shell_.core().progress().pending, 1u);
   EXPECT_EQ(shell_.core().StateText(shell_.Id("B")), "Load, pending");
+  EXPECT_EQ(shell_.core().counters().jobs_pending, 2u) << "A, and B, which nobody had told of";
   EXPECT_EQ(shell_.TakeLog(), "");
 }
 

@@ -80,8 +80,12 @@ TEST_F(PublishedKeysTest, ANarrowerCookAddsAndTakesOutItsOwnFailures) {
 TEST_F(PublishedKeysTest, OfARootThatADeadDirectorPublishedNoKeyIsKnown) {
   const PublishedIn first =
       Publish({.results = {Result("/Game/a.txt", "a1")}, .by_the_book = true});
+  const Digest others = Digest::Of("others");
+  ASSERT_TRUE(store_.Put(others, "others").ok());
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(store_.Publish({.project_id = "q", .platform = "windows", .root = others}).ok());
   ASSERT_TRUE(ForgetOvertakenKeys(store_, *journal_, {"windows", "android"}).ok());
-  EXPECT_EQ(Record("/Game/a.txt").published_in, first) << "nothing was overtaken";
+  EXPECT_EQ(Record("/Game/a.txt").published_in, first) << "nothing of this project was overtaken";
   const PublishedIn second = PublishToStoreAlone();
   ASSERT_TRUE(ForgetOvertakenKeys(store_, *journal_, {"windows", "android"}).ok());
   EXPECT_EQ(Record("/Game/a.txt").published_key, std::nullopt);

@@ -171,6 +171,24 @@ class BadInputTest(E2ETest):
         self.assertEqual(self.cook(game, "--store", os.path.join(small, "store")).failures, [])
         self.assertEqual(len(self.tree(game, "pc")), 40)
 
+    def test_no_space_left_for_the_sandbox_says_what_to_do_and_the_next_cook_goes_on(self):
+        if os.geteuid() != 0:
+            self.skipTest("mounting a small file system needs root")
+        small = self.path("small")
+        os.makedirs(small)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", small], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("mount is not allowed here")
+        self.addCleanup(subprocess.run, ["umount", "-l", small])
+        game = self.project({f"{i}.bin": os.urandom(1 << 20) for i in range(8)}, [COPY])
+        full = self.cook(game, "--out", small, expect=3)
+        self.assertEqual([(f["package"], f["stage"]) for f in full.failures], [("", "stage")], full)
+        self.assertRegex(full.stderr, rf"error: pc: staging: write {small}/pc/Game/\d\.bin: No space left on device; its root is published: mend this and cook again")
+        self.assertNotIn("galley why", full.stderr)  # no package is to blame
+        subprocess.run(["mount", "-o", "remount,size=40m", small], check=True)
+        cook = self.cook(game, "--out", small)
+        self.assertEqual((cook.roots, cook.cooked), (full.roots, 0), cook)
+        self.assertEqual(len(os.listdir(os.path.join(small, "pc/Game"))), 8)
+
     def test_a_command_that_fails_names_itself_and_its_log(self):
         game = self.project({"a.txt": "x", "b.bin": "y"}, [command("tool"), COPY])
         self.write("game/tools/tool", "#!/bin/sh\necho something is wrong >&2\nexit 7\n", 0o755)

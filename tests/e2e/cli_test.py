@@ -45,6 +45,16 @@ class CliTest(E2ETest):
                 self.assertEqual(answer.returncode, 3, args)
                 self.assertIn("standard output could not be written", answer.stderr)
 
+    def test_a_folder_whose_name_is_no_text_is_told_to_programs_all_the_same(self):
+        folder = os.path.join(os.fsencode(self.dir), b"\xff")
+        os.mkdir(folder)
+        with open(os.path.join(folder, b"a.bin"), "w") as file:
+            file.write("x")
+        for args in (["init", "--json"], ["store", "stats", "--json"]):
+            answer = subprocess.run([os.path.join(self.bin, "galley"), *args], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertIn(answer.returncode, (0, 2), answer)
+            self.assertIn("\ufffd", str(json.loads(answer.stdout)))
+
     def test_a_reader_that_goes_away_ends_no_cook(self):
         game = self.project({f"{i}.bin": str(i) for i in range(200)}, [COPY])
         cook = subprocess.Popen([os.path.join(self.bin, "galley"), "cook", "--json", "--project", game], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

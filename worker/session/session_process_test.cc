@@ -40,6 +40,10 @@ class FakeDirector final : public v1::Director::Service {
     }
     {
       base::MutexLock lock(mutex_);
+      if (refusals_ > 0) {
+        --refusals_;
+        return {grpc::StatusCode::UNAVAILABLE, "not yet"};
+      }
       stream_ = stream;
       context_ = context;
       sequence_ = 0;
@@ -65,6 +69,16 @@ class FakeDirector final : public v1::Director::Service {
 
   bool WaitForAttach(int times) {
     return Wait([&] { return attached_ >= times && stream_ != nullptr; });
+  }
+
+  // The next attaches find that it does not serve yet.
+  void RefuseFor(int times) {
+    base::MutexLock lock(mutex_);
+    refusals_ = times;
+  }
+  int refusals_left() {
+    base::MutexLock lock(mutex_);
+    return refusals_;
   }
 
   void Send(v1::ToWorker message) {
@@ -143,6 +157,7 @@ class FakeDirector final : public v1::Director::Service {
   grpc::ServerContext* context_ = nullptr;
   uint64_t sequence_ = 0;
   int attached_ = 0;
+  int refusals_ = 0;
   bool said_goodbye_ = false;
   uint64_t memory_bytes_ = 0;
   v1::Collections collections_;
@@ -674,6 +689,13 @@ TEST_F(SessionProcessTest, ABrokenStreamIsAttachedAgainAndWorkGoesOn) {
   ASSERT_TRUE(director_.WaitForAttach(2));
   Welcome();
   EXPECT_EQ(Run(JobOf(2, "/Game/readme.txt")).size(), 4u);
+}
+
+TEST_F(SessionProcessTest, ADirectorThatDoesNotServeYetIsAskedAgain) {
+  director_.RefuseFor(3);
+  StartSession();
+  EXPECT_EQ(director_.refusals_left(), 0);
+  EXPECT_EQ(Run(JobOf(1, "/Game/readme.txt")).size(), 4u);
 }
 
 TEST_F(SessionProcessTest, ASessionThatIsAskedToTerminateSaysGoodbye) {
