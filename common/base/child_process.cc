@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -360,13 +361,24 @@ ProcessorUse ProcessorUseOf(pid_t pid) {
   return use;
 }
 
+// Of a supervisor's every look: no more calls than it needs.
 uint64_t ResidentBytes(pid_t pid) {
-  const auto bytes = ReadFile(fmt::format("/proc/{}/statm", pid), 4096);
-  if (!bytes.ok()) return 0;
-  unsigned long long total = 0;
-  unsigned long long resident = 0;
-  if (std::sscanf(bytes->c_str(), "%llu %llu", &total, &resident) != 2) return 0;
-  return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  char name[32];
+  std::snprintf(name, sizeof(name), "/proc/%d/statm", static_cast<int>(pid));
+  const FileDescriptor file(::open(name, O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return 0;
+  char line[128];
+  const ssize_t size = ::read(file.get(), line, sizeof(line));
+  if (size <= 0) return 0;
+  const char* const end = line + size;
+  uint64_t total = 0;
+  const auto [after, error] = std::from_chars(line, end, total);
+  uint64_t resident = 0;
+  if (error != std::errc() || after == end ||
+      std::from_chars(after + 1, end, resident).ec != std::errc())
+    return 0;
+  static const auto page_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return resident * page_bytes;
 }
 
 }  // namespace galley

@@ -6,6 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "fmt/format.h"
 
 namespace galley {
 namespace {
@@ -76,9 +77,17 @@ std::string Below(const std::string& path, const Mount& mount) {
   return below;
 }
 
-std::optional<uint64_t> Parse(const std::string& text) {
+// Takes it off the line; empty: there is none.
+std::string_view NextWord(std::string_view& line) {
+  line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+  const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+std::optional<uint64_t> Parse(std::string_view text) {
   const size_t end = text.find_last_not_of(" \n");
-  const size_t size = end == std::string::npos ? 0 : end + 1;
+  const size_t size = end == std::string_view::npos ? 0 : end + 1;
   uint64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + size, number);
   if (size == 0 || error != std::errc() || rest != text.data() + size) return std::nullopt;
@@ -156,26 +165,30 @@ std::optional<uint64_t> MemoryLimits::Number(const std::string& file, bool may_b
   return number;
 }
 
-// Of a file of lines "name value [unit]". nullopt: it has none.
-std::optional<uint64_t> MemoryLimits::Field(const std::string& file, const std::string& name) {
+// Of a file of lines "name value [unit]", those of the names that it has.
+template <size_t kCount>
+std::array<std::optional<uint64_t>, kCount> MemoryLimits::Fields(
+    const std::string& file, const std::array<std::string_view, kCount>& names) {
+  std::array<std::optional<uint64_t>, kCount> fields;
   const auto text = ReadFile(file, kFileBytesMax);
-  if (!text.ok()) return std::nullopt;
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string key, value;
-    if (!(words >> key >> value) || key != name) continue;
-    const std::optional<uint64_t> number = Parse(value);
-    if (!number.has_value()) Ignore(file, "the value of " + name + " is no number");
-    return number;
+  if (!text.ok()) return fields;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const std::string_view key = NextWord(line);
+    const auto name = std::find(names.begin(), names.end(), key);
+    if (name == names.end()) continue;
+    const std::optional<uint64_t> number = Parse(NextWord(line));
+    if (!number.has_value()) Ignore(file, fmt::format("the value of {} is no number", key));
+    fields[static_cast<size_t>(name - names.begin())] = number;
   }
-  return std::nullopt;
+  return fields;
 }
 
 void MemoryLimits::SampleMachine(MemoryRoom& room) {
-  const std::string file = root_ + "/proc/meminfo";
-  const std::optional<uint64_t> total_kib = Field(file, "MemTotal:");
-  const std::optional<uint64_t> available_kib = Field(file, "MemAvailable:");
+  const auto [total_kib, available_kib] =
+      Fields<2>(root_ + "/proc/meminfo", {"MemTotal:", "MemAvailable:"});
   if (total_kib.has_value() && *total_kib > 0 && *total_kib < kNoLimit / 1024) {
     room.limit_bytes = *total_kib * 1024;
     room.limit_source = "machine";
@@ -200,10 +213,11 @@ void MemoryLimits::SampleGroup(const Group& group, MemoryRoom& room) {
   const std::optional<uint64_t> used =
       Number(group.folder + (group.is_v2 ? "/memory.current" : "/memory.usage_in_bytes"), false);
   if (!used.has_value()) return;
-  uint64_t droppable = 0;
-  for (const std::string name : {"inactive_file", "active_file"})
-    droppable +=
-        Field(group.folder + "/memory.stat", group.is_v2 ? name : "total_" + name).value_or(0);
+  const std::string statistics = group.folder + "/memory.stat";
+  const auto [inactive, active] =
+      group.is_v2 ? Fields<2>(statistics, {"inactive_file", "active_file"})
+                  : Fields<2>(statistics, {"total_inactive_file", "total_active_file"});
+  const uint64_t droppable = inactive.value_or(0) + active.value_or(0);
   const uint64_t kept = *used - std::min(*used, droppable);
   Lower(room.left_bytes, room.left_source, *limit - std::min(*limit, kept), limit_file);
 }
@@ -221,7 +235,7 @@ uint64_t MemoryLimits::OomKills() {
     if (!group.is_innermost) continue;
     const std::string file =
         group.folder + (group.is_v2 ? "/memory.events" : "/memory.oom_control");
-    sum += Field(file, "oom_kill").value_or(0);
+    sum += Fields<1>(file, {"oom_kill"})[0].value_or(0);
   }
   return sum;
 }

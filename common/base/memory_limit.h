@@ -11,10 +11,13 @@
 // proc(5).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace galley {
@@ -47,7 +50,9 @@ class MemoryLimits {
 
   void AddGroups(bool is_v2, const std::string& path);
   std::optional<uint64_t> Number(const std::string& file, bool may_be_absent);
-  std::optional<uint64_t> Field(const std::string& file, const std::string& name);
+  template <size_t kCount>
+  std::array<std::optional<uint64_t>, kCount> Fields(
+      const std::string& file, const std::array<std::string_view, kCount>& names);
   void SampleMachine(MemoryRoom& room);
   void SampleGroup(const Group& group, MemoryRoom& room);
   void Ignore(const std::string& file, const std::string& why);

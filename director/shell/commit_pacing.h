@@ -1,8 +1,8 @@
 // CommitPacing: when the next group of results is committed.
 //
 // The cost of making results durable is that of a group, not of a result. While jobs run and nobody
-// waits for these results, commits begin fifty times as far apart as one takes, within bounds; a
-// large group does not wait. Pure. Threads: one owner.
+// waits for these results, commits begin two hundred times as far apart as one takes, within
+// bounds; a large group does not wait. Pure. Threads: one owner.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace galley::director {
 
 class CommitPacing {
  public:
-  static constexpr int kShare = 50;
+  static constexpr int kShare = 200;
   static constexpr absl::Duration kPeriodMin = absl::Milliseconds(10);
   static constexpr absl::Duration kPeriodMax = absl::Seconds(1);
   static constexpr size_t kAtOnce = 512;  // results

@@ -40,11 +40,10 @@ def write_lists(jobs, folder, parts):
     return [file.name for file in files]
 
 
-def side_by_side(commands):
-    """Processor times of commands that run at the same time, each on a core of its own: whatever the machine does meanwhile, it does to all."""
-    cores = sorted(os.sched_getaffinity(0))
-    running = [subprocess.Popen(["taskset", "-c", str(cores[i % len(cores)]), *command], stdout=subprocess.DEVNULL)
-               for i, command in enumerate(commands)]
+def side_by_side(commands, core):
+    """Processor times of commands that run at the same time on one core, which goes from one to the other every few milliseconds: whatever the
+    machine does meanwhile, it does to all. What a command does by the clock (a look at memory, a commit a second) counts for more than it should."""
+    running = [subprocess.Popen(["taskset", "-c", str(core), *command], stdout=subprocess.DEVNULL) for command in commands]
     times = []
     for one in running:
         _, status, usage = os.wait4(one.pid, 0)
@@ -69,8 +68,8 @@ def against_bare(bin, name, project, jobs, runs):
     for run in range(runs):
         put_away(project + "/.galley")
         commands = [[f"{bin}/galley", "cook", "--project", project, "--workers", "1", "--quiet"], [f"{bin}/encode_one", "--list", one[0]]]
-        both = side_by_side(commands if run % 2 == 0 else commands[::-1])  # one core may be the faster
-        pairs.append(both if run % 2 == 0 else both[::-1])
+        cores = sorted(os.sched_getaffinity(0))
+        pairs.append(side_by_side(commands, cores[run % len(cores)]))
         for kind, action in (("bare1", lambda: bare(bin, one)), ("galley1", lambda: cook(bin, project, 1)),
                              ("bare2", lambda: bare(bin, two)), ("galley2", lambda: cook(bin, project, 2))):
             if kind == "bare2":

@@ -117,15 +117,22 @@ void ExecutorSlot::Apply(v1::ExecutorJob job) {
 // What an earlier job left in the heap must not count against the next one. 0: there is none.
 CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
   if (!child_.running() || !is_ready_) return {};
-  return collection_.Next(clock_.Monotonic(), ResidentBytes(child_.pid()), job_bytes);
+  const CollectionStep step = collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
+  if (step.what == CollectionStep::What::kNothing || is_running()) return step;
+  resident_bytes_.reset();  // it was seen when its job ended: it may have freed that since
+  return collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
+}
+
+// An executor without a job is looked at once: it does nothing before it hears something.
+uint64_t ExecutorSlot::Resident() {
+  if (is_running() || !resident_bytes_.has_value()) resident_bytes_ = ResidentBytes(child_.pid());
+  return *resident_bytes_;
 }
 
 // REQUIRES: no job runs. True: the executor was asked, and the next job waits for its answer.
 bool ExecutorSlot::Collect(CollectionStep step) {
   if (step.what == CollectionStep::What::kNothing) return false;
-  asked_ = {.step = step,
-            .before_bytes = ResidentBytes(child_.pid()),
-            .deadline = clock_.Monotonic() + kCollectMax};
+  asked_ = {.step = step, .before_bytes = Resident(), .deadline = clock_.Monotonic() + kCollectMax};
   if (step.what != CollectionStep::What::kRestart) {
     v1::ToExecutor message;
     message.mutable_collect()->set_full(step.what == CollectionStep::What::kFull);
@@ -281,6 +288,7 @@ absl::Status ExecutorSlot::EnsureExecutor() {
 }
 
 absl::Status ExecutorSlot::SendToExecutor(const v1::ToExecutor& message) {
+  resident_bytes_.reset();
   const std::string bytes = message.SerializeAsString();
   const FrameView frame{FrameKind::kMessage, bytes};
   return SendFrames(socket_.get(), {&frame, 1});
@@ -376,12 +384,13 @@ void ExecutorSlot::TakeCollected(const Frame& frame) {
       !message.has_collected()) {
     return Lose(KilledFor::kProtocol, "its answer to a collection is none");
   }
-  EndCollection(ResidentBytes(child_.pid()));
+  EndCollection(Resident());
   memory_seen_ = absl::InfinitePast();
   SendDue();
 }
 
 void ExecutorSlot::TakeFrame(Frame frame) {
+  resident_bytes_.reset();
   if (!is_ready_) return TakeReady(frame);
   if (asked_.has_value()) return TakeCollected(frame);
   if (!is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
@@ -448,7 +457,7 @@ void ExecutorSlot::CheckLimits() {
     programs_seen_ = now;
     WatchPrograms(now);
   }
-  const uint64_t memory_bytes = ResidentBytes(child_.pid()) + programs_bytes_;
+  const uint64_t memory_bytes = Resident() + programs_bytes_;
   memory_bytes_.store(memory_bytes, std::memory_order_relaxed);
   if (!is_running() || memory_bytes <= jobs_.front().job.job().memory_bytes()) return;
   if (!jobs_.front().was_ahead) return Blame(KilledFor::kMemory);
@@ -550,6 +559,7 @@ void ExecutorSlot::Discard() {
   sent_ = 0;
   is_ready_ = false;
   asked_.reset();
+  resident_bytes_.reset();
   ForgetPrograms();
   memory_bytes_.store(0, std::memory_order_relaxed);
 }

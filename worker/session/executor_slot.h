@@ -115,6 +115,7 @@ class ExecutorSlot {
   void Turn();
   absl::Status EnsureExecutor();
   absl::Status StartExecutor();
+  uint64_t Resident();
   absl::Status SendToExecutor(const v1::ToExecutor& message);
   bool ReadSocket();  // true: there may be more
   void ReadLog();
@@ -162,6 +163,7 @@ class ExecutorSlot {
   uint64_t programs_bytes_ = 0;  // of the present job, when last looked at
   absl::Time programs_seen_ = absl::InfinitePast();
   absl::Time memory_seen_ = absl::InfinitePast();
+  std::optional<uint64_t> resident_bytes_;  // of an executor without a job
   PendingWatch pending_;
   absl::Time idle_since_ = absl::InfinitePast();  // the last job's end
 

@@ -24,7 +24,10 @@ class TemporaryFolder {
   const std::string path_;
 };
 
-inline std::string LargeBytes(char fill, size_t size = 100'000) { return std::string(size, fill); }
+// More than any store keeps beside others in one file.
+inline std::string LargeBytes(char fill, size_t size = 1'500'000) {
+  return std::string(size, fill);
+}
 
 // A result with one output, that of `action`.
 inline PutResult SampleResult(std::string_view action, const Digest& output) {

@@ -13,7 +13,7 @@
 namespace galley::store {
 
 // Small blobs go to segments, larger ones are files of their own.
-inline constexpr uint64_t kSmallBlobBytesMax = 64 << 10;
+inline constexpr uint64_t kSmallBlobBytesMax = 1 << 20;
 
 struct LocalStoreOptions {
   // Kept free beside what is written, so that RocksDB never meets a full disk: below it writes are

@@ -60,14 +60,22 @@ absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Open(const std::string
                                                       report.whole_end, report.whole_end));
 }
 
-absl::Status SegmentFile::WriteAt(uint64_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count =
-        ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+// The pieces one after the other.
+absl::Status SegmentFile::WriteAt(uint64_t offset, std::span<iovec> pieces) {
+  while (!pieces.empty()) {
+    const ssize_t count = ::pwritev(file_.get(), pieces.data(), static_cast<int>(pieces.size()),
+                                    static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, "write", path_);
-    bytes.remove_prefix(static_cast<size_t>(count));
     offset += static_cast<uint64_t>(count);
+    auto left = static_cast<size_t>(count);
+    while (!pieces.empty() && left >= pieces.front().iov_len) {
+      left -= pieces.front().iov_len;
+      pieces = pieces.subspan(1);
+    }
+    if (pieces.empty()) break;
+    pieces.front().iov_base = static_cast<char*>(pieces.front().iov_base) + left;
+    pieces.front().iov_len -= left;
   }
   return absl::OkStatus();
 }
@@ -87,15 +95,17 @@ absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind, const Digest& key,
                             .payload_bytes = payload.size(),
                             .key = key,
                             .payload_checksum = Checksum(payload)};
-  std::string bytes = EncodeRecordHeader(header, number_, offset);
-  bytes.reserve(RecordSpan(payload.size()));
-  bytes += payload;
-  bytes.resize(RecordSpan(payload.size()), '\0');
-  if (const absl::Status status = WriteAt(offset, bytes); !status.ok()) {
+  std::string begin = EncodeRecordHeader(header, number_, offset);
+  char padding[kRecordAlignment] = {};
+  const uint64_t span = RecordSpan(payload.size());
+  iovec pieces[] = {{begin.data(), begin.size()},
+                    {const_cast<char*>(payload.data()), payload.size()},
+                    {padding, span - begin.size() - payload.size()}};
+  if (const absl::Status status = WriteAt(offset, pieces); !status.ok()) {
     broken_ = ::ftruncate(file_.get(), static_cast<off_t>(offset)) != 0;
     return status;
   }
-  size_ = offset + bytes.size();
+  size_ = offset + span;
   return offset;
 }
 

@@ -5,9 +5,12 @@
 // Threads: one at a time appends; the sizes may be read and set beside it.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,7 +55,7 @@ class SegmentFile {
         writer_(header.writer),
         size_(size),
         synced_(synced) {}
-  absl::Status WriteAt(uint64_t offset, std::string_view bytes);
+  absl::Status WriteAt(uint64_t offset, std::span<iovec> pieces);
 
   const FileDescriptor file_;
   const std::string path_;
