@@ -10,6 +10,7 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(50);
+constexpr absl::Duration kFenceInterval = absl::Seconds(1);
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
 
 }  // namespace
@@ -116,6 +117,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
 void DirectorShell::Loop(const CookRequested& request) {
   StepCore(request);
   while (!ended_) {
+    CheckFence();
     const bool has_agenda = core_->has_agenda();
     std::vector<Message> messages = TakeInbox(has_agenda ? absl::ZeroDuration() : Patience());
     for (Message& message : messages) {
@@ -136,6 +138,16 @@ void DirectorShell::Loop(const CookRequested& request) {
   }
   CommitPending();
   listener_.OnProgress(core_->counters(), core_->progress());
+}
+
+// Each write asks, too. But one that was overtaken may have nothing to write for ever: no worker
+// finds it any more.
+void DirectorShell::CheckFence() {
+  const absl::Time now = clock_.Monotonic();
+  if (!options_.may_write || now - fence_checked_ < kFenceInterval) return;
+  fence_checked_ = now;
+  if (const absl::Status status = options_.may_write(); !status.ok())
+    StepCore(Persisted{.items = {}, .error = MessageOf(status)});
 }
 
 // How long the loop may sleep.

@@ -116,6 +116,7 @@ class DirectorShell {
   void Post(Message message);
   void Loop(const CookRequested& request);
   std::vector<Message> TakeInbox(absl::Duration wait);
+  void CheckFence();
   absl::Duration Patience();
   absl::Time NextCommit() const;
   void StepCore(const Event& event);
@@ -219,6 +220,7 @@ class DirectorShell {
   uint64_t bytes_deduplicated_ = 0;
   std::optional<CookEnded> ended_;
   absl::Time last_progress_ = absl::InfinitePast();
+  absl::Time fence_checked_ = absl::InfinitePast();
   CookRequested request_;
   std::optional<Reply> reply_;
   FailureNotes failures_;

@@ -89,6 +89,7 @@ class DirectorShellTest : public ShellTest, public ShellListener {
     options.core.platform_count = 3;
     options.core.term = 1;
     options.project_id = "p";
+    options.may_write = may_write_;
     DirectorShell shell(options, MakeWorld(), store_, journal, trace_, *this);
     return shell
         .Run({.request = 1,
@@ -108,6 +109,7 @@ class DirectorShellTest : public ShellTest, public ShellListener {
   std::unique_ptr<Journal> journal_;
   Trace trace_;
   std::vector<std::string> failed_;
+  std::function<absl::Status()> may_write_;
 };
 
 TEST_F(DirectorShellTest, TheJournalLearnsWhatFailedBeforeARootIsPublished) {
@@ -124,6 +126,14 @@ TEST_F(DirectorShellTest, ACookWhoseFailuresCannotBeKeptFailsAndPublishesNothing
   EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("the disk is full"));
   EXPECT_THAT(outcome.roots, SizeIs(0));
   EXPECT_THAT(store_.Roots("p").value(), SizeIs(0));
+}
+
+// The stores of this one ask nobody: it must find out by itself.
+TEST_F(DirectorShellTest, ACookThatWasOvertakenEndsThoughItHasNothingToWrite) {
+  may_write_ = [] { return absl::FailedPreconditionError("it was overtaken"); };
+  const ShellOutcome outcome = Cook(*journal_, false);
+  EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("it was overtaken"));
+  EXPECT_THAT(outcome.roots, SizeIs(0));
 }
 
 // The cook has ended when its last group is committed.
