@@ -9,7 +9,7 @@
 
 namespace galley::worker {
 
-SegmentPool::SegmentPool(absl::Duration wait_max, std::function<void()> starved)
+SegmentPool::SegmentPool(absl::Duration wait_max, Starved starved)
     : wait_max_(wait_max), starved_(std::move(starved)) {}
 
 void SegmentPool::SetStore(const std::string& directory) {
@@ -36,36 +36,28 @@ void SegmentPool::Close() {
 }
 
 absl::Status SegmentPool::OpenNext() {
-  while (!free_.empty()) {
+  if (is_closed_) return absl::UnavailableError("the session ends");
+  if (writer_ != nullptr && writer_->size_bytes() > store::SegmentWriter::kSegmentBytesMax)
+    writer_.reset();
+  while (writer_ == nullptr) {
+    if (free_.empty()) return absl::NotFoundError("no segment");
     const uint64_t segment = free_.front();
     free_.pop_front();
     auto opened = store::SegmentWriter::Open(directory_, segment);
     if (opened.ok()) {
       writer_ = *std::move(opened);
-      return absl::OkStatus();
+    } else if (free_.empty()) {
+      return Annotate(opened.status(), fmt::format("segment {}", segment));
+    } else {
+      LogWarning("segment={} cannot be opened: {}", segment, MessageOf(opened.status()));
     }
-    if (free_.empty()) return Annotate(opened.status(), fmt::format("segment {}", segment));
-    LogWarning("segment={} cannot be opened: {}", segment, MessageOf(opened.status()));
   }
-  return absl::NotFoundError("no segment");
+  return absl::OkStatus();
 }
 
-bool SegmentPool::IsStarved() {
-  base::MutexLock lock(mutex_);
-  if (writer_ != nullptr && writer_->size_bytes() > store::SegmentWriter::kSegmentBytesMax) {
-    writer_.reset();
-  }
-  return writer_ == nullptr && free_.empty() && !is_closed_;
-}
-
-absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
-  if (IsStarved() && starved_ != nullptr)
-    starved_();  // never under the lock: it may wait for Give's caller
-  base::MutexLock lock(mutex_);
-  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_max_);
-  while (writer_ == nullptr && !is_closed_) {
+absl::Status SegmentPool::Open(std::chrono::steady_clock::time_point deadline) {
+  while (true) {
     const absl::Status opened = OpenNext();
-    if (opened.ok()) break;
     if (opened.code() != absl::StatusCode::kNotFound) return opened;
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left <= left.zero()) {
@@ -74,7 +66,20 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
     }
     changed_.WaitFor(mutex_, left);
   }
-  if (writer_ == nullptr) return absl::UnavailableError("the session ends");
+}
+
+absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
+  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_max_);
+  absl::Status opened;
+  {
+    const base::MutexLock lock(mutex_);
+    opened = OpenNext();
+  }
+  // Never under the lock: it may wait for Give's caller.
+  if (!opened.ok() && starved_ != nullptr)
+    starved_(opened.code() == absl::StatusCode::kNotFound ? "" : MessageOf(opened));
+  const base::MutexLock lock(mutex_);
+  RETURN_IF_ERROR(Open(deadline));
   ASSIGN_OR_RETURN(const auto written, writer_->Append(bytes));
   return wire::BlobAt{.digest = written.first, .location = written.second};
 }

@@ -5,6 +5,7 @@
 // none, for a limited time.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -23,24 +24,28 @@ namespace galley::worker {
 
 class SegmentPool {
  public:
-  // `starved`: called once each time that a writer begins to wait.
-  SegmentPool(absl::Duration wait_max, std::function<void()> starved);
+  // `starved`: called when a writer begins to wait. `unusable` says why the last segment that was
+  // given cannot be written to; empty: all are full.
+  using Starved = std::function<void(const std::string& unusable)>;
+  SegmentPool(absl::Duration wait_max, Starved starved);
 
   // Another directory closes what was open.
   void SetStore(const std::string& directory);
   void Give(std::span<const uint64_t> segments);
   // Ends all waiting, for good.
   void Close();
-  // RESOURCE_EXHAUSTED: no space; UNAVAILABLE: no segment came in time.
+  // RESOURCE_EXHAUSTED: no space; UNAVAILABLE: no segment came in time; else that of a second
+  // segment that cannot be written to.
   absl::StatusOr<wire::BlobAt> Append(std::string_view bytes);
 
  private:
-  // Closes a full writer; true when the next Append has to wait for the director.
-  bool IsStarved();
+  // OK: writer_ can be written to. NOT_FOUND: the director has to give one first.
   absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
+  // Waits for it.
+  absl::Status Open(std::chrono::steady_clock::time_point deadline) GALLEY_REQUIRES(mutex_);
 
   const absl::Duration wait_max_;
-  const std::function<void()> starved_;
+  const Starved starved_;
   base::Mutex mutex_;
   base::CondVar changed_;
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;

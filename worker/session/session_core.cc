@@ -284,6 +284,14 @@ void SessionCore::Apply(const Logged& event, std::vector<SessionEffect>&) {
   log_.push_back(event.line);
 }
 
+// Each attach is given a segment of its own.
+void SessionCore::Apply(const SegmentUnusable& event, std::vector<SessionEffect>& effects) {
+  Say(2, fmt::format("attaching again for another segment: {}", event.reason));
+  if (!is_connected_) return;
+  effects.emplace_back(HangUp{event.reason});
+  Apply(Disconnected{}, effects);
+}
+
 void SessionCore::Say(int level, std::string text) {
   v1::LogLine line;
   line.set_level(level);

@@ -111,6 +111,10 @@ struct SlotCollected {
 struct Logged {
   v1::LogLine line;
 };
+// None of the segments that the director gave can be written to.
+struct SegmentUnusable {
+  std::string reason;
+};
 struct TerminateAsked {};  // SIGTERM
 struct Tick {
   uint64_t memory_bytes = 0;  // resident, session and executors
@@ -121,9 +125,9 @@ struct MemorySampled {
   uint64_t executor_bytes = 0;  // of the largest
   bool holds_last_slot = false;
 };
-using SessionEvent =
-    std::variant<Connected, Disconnected, Refused, Received, SlotReported, SlotLost, SlotFailed,
-                 SlotPending, SlotCollected, Logged, TerminateAsked, Tick, MemorySampled>;
+using SessionEvent = std::variant<Connected, Disconnected, Refused, Received, SlotReported,
+                                  SlotLost, SlotFailed, SlotPending, SlotCollected, Logged,
+                                  SegmentUnusable, TerminateAsked, Tick, MemorySampled>;
 
 // --- Effects.
 struct ConfigureSlots {
@@ -145,7 +149,8 @@ struct GiveSegments {
 struct SendMessage {
   v1::FromWorker message;
 };
-// Messages of this stream were lost: it is broken, and a new one begins with the whole state.
+// Messages of this stream were lost, or it gave what is of no use: it is broken, and a new one
+// begins with the whole state.
 struct HangUp {
   std::string reason;
 };
@@ -198,6 +203,7 @@ class SessionCore {
   void Apply(const SlotFailed& event, std::vector<SessionEffect>&);
   void Apply(const SlotPending& event, std::vector<SessionEffect>&);
   void Apply(const Logged& event, std::vector<SessionEffect>&);
+  void Apply(const SegmentUnusable& event, std::vector<SessionEffect>& effects);
   void Apply(const TerminateAsked&, std::vector<SessionEffect>&);
   void Apply(const Tick& event, std::vector<SessionEffect>& effects);
   void Apply(const SlotCollected& event, std::vector<SessionEffect>&);

@@ -317,6 +317,17 @@ TEST_F(SessionCoreTest, ADoubledMessageDoesNothing) {
   EXPECT_EQ(started_.size(), 1u);
 }
 
+TEST_F(SessionCoreTest, ForASegmentThatCannotBeWrittenToItAttachesAgain) {
+  Attach();
+  Give({JobOf(1)});
+  Step(SegmentUnusable{"it has a writer already"});
+  EXPECT_EQ(hang_ups_, 1);
+  Step(SegmentUnusable{"still without a director, who will give another"});
+  EXPECT_EQ(hang_ups_, 1);
+  Attach();
+  EXPECT_EQ(core_.in_hand(), 1u) << "its job waits for the segment";
+}
+
 TEST_F(SessionCoreTest, AMessageThatIsMissingEndsTheStream) {
   Attach();
   ++sequence_;  // lost on the way

@@ -340,6 +340,19 @@ class SessionProcessTest : public ::testing::Test {
   ChildProcess session_;
 };
 
+TEST_F(SessionProcessTest, AWorkerWhoseSegmentHasAnotherWriterIsGivenOneWhenItAttachesAgain) {
+  const auto other = store::SegmentWriter::Open(root_ + "/store", segment_);
+  ASSERT_TRUE(other.ok());
+  StartSession();
+  Give(JobOf(1, "/Game/readme.txt"));
+  ASSERT_TRUE(director_.WaitForAttach(2));
+  segment_ = *store_->AllocateSegment();
+  Welcome();
+  const std::vector<v1::Report> reports = director_.WaitForEnd(1);
+  EXPECT_EQ(FailureIn(reports), nullptr);
+  EXPECT_TRUE(reports.back().has_ended());
+}
+
 TEST_F(SessionProcessTest, APackageIsCookedOnceForTwoEqualPlatformsAndItsBytesLieInTheStore) {
   StartSession();
   for (const auto& [attempt, package, size] :

@@ -28,7 +28,7 @@ namespace galley::worker {
 namespace {
 
 constexpr absl::Duration kTickPeriod = absl::Seconds(1);
-constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(250);  // of samples, with work in hand
+constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(500);  // of samples, with work in hand
 // Of messages to the director: what is to be told within it travels together. The first after a
 // pause goes at once.
 constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
@@ -94,8 +94,7 @@ class Shell final : public EventSink {
                .cookers_json = config.cookers_json,
                .slots = config.slots,
                .pid = ::getpid()}),
-        segments_(kSegmentWaitMax,
-                  [this] { Say("no segment is left to write to: waiting for the director"); }) {}
+        segments_(kSegmentWaitMax, [this](const std::string& unusable) { Starve(unusable); }) {}
 
   int Run() {
     const TerminationWatch watch(this);  // first: the threads that follow block SIGTERM too
@@ -228,6 +227,11 @@ class Shell final : public EventSink {
     stream_->HangUp(present_stream_);
   }
   void Do(ExitSession& effect) { exit_ = effect; }
+
+  void Starve(const std::string& unusable) {
+    if (unusable.empty()) return Say("no segment is left to write to: waiting for the director");
+    Take(SegmentUnusable{unusable}, 0);
+  }
 
   void Say(std::string text) {
     LogWarning("{}", text);
