@@ -7,8 +7,8 @@
 
 namespace galley::cli {
 
-absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
-                                          const std::string& argument) {
+absl::StatusOr<OpenedPackage> OpenEvenIfUnknown(const GlobalOptions& options,
+                                                const std::string& argument) {
   OpenedPackage opened;
   ASSIGN_OR_RETURN(opened.project, OpenProject(options));
   ASSIGN_OR_RETURN(opened.package, ToVirtual(opened.project, argument));
@@ -17,13 +17,22 @@ absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
   }
   ASSIGN_OR_RETURN(opened.journal, director::Journal::Open(opened.project.state_directory(), true));
   ASSIGN_OR_RETURN(auto record, opened.journal->Find(opened.package));
-  if (!record) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} was in no cook of this project yet (a package is named with its extension: "
-                    "/Game/x.png)",
-                    opened.package));
-  }
-  opened.record = std::move(*record);
+  opened.is_recorded = record.has_value();
+  if (record) opened.record = std::move(*record);
+  return opened;
+}
+
+absl::Status NotRecorded(const std::string& package) {
+  return absl::InvalidArgumentError(
+      fmt::format("{} was in no cook of this project yet (a package is named with its extension: "
+                  "/Game/x.png)",
+                  package));
+}
+
+absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
+                                          const std::string& argument) {
+  ASSIGN_OR_RETURN(OpenedPackage opened, OpenEvenIfUnknown(options, argument));
+  if (!opened.is_recorded) return NotRecorded(opened.package);
   return opened;
 }
 

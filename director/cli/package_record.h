@@ -16,7 +16,13 @@ struct OpenedPackage {
   std::unique_ptr<director::Journal> journal;  // for reading
   std::string package;                         // virtual
   director::PackageRecord record;
+  bool is_recorded = false;
 };
+
+// INVALID_ARGUMENT: no project, or no cook yet.
+absl::StatusOr<OpenedPackage> OpenEvenIfUnknown(const GlobalOptions& options,
+                                                const std::string& argument);
+absl::Status NotRecorded(const std::string& package);
 
 // INVALID_ARGUMENT: no project, no cook yet, or the package was in none.
 absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,

@@ -1,5 +1,6 @@
 // why: why a package is in the cook, why it was cooked or not, where its time went. From what the
-// journal keeps; the store is asked for the tail of a failure's log only.
+// journal keeps and what the director of a cook that runs knows; the store is asked for the tail of
+// a failure's log only.
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "common/record/result.h"
 #include "director/cli/commands.h"
 #include "director/cli/package_record.h"
+#include "director/cli/running_cook.h"
 #include "director/core/instigators.h"
 #include "director/core/package_data.h"
 #include "director/core/root_paths.h"
@@ -33,6 +35,9 @@ using record::ObservationKind;
 
 // Cooked inputs of cooked inputs are followed so far.
 constexpr size_t kReasonsDepthMax = 16;
+// Of a cook that runs each package is a question of its own.
+constexpr size_t kAskedPackagesMax = 10'000;
+constexpr size_t kReasonsAskedMax = 10'000;
 constexpr size_t kLogTailLines = 20;
 constexpr size_t kLogTailBytes = 4096;
 
@@ -69,11 +74,14 @@ std::string TimeText(absl::Time time) {
 
 class Why {
  public:
-  Why(OpenedPackage& opened, const GlobalOptions& global, const WhyOptions& options)
-      : opened_(opened), global_(global), options_(options) {}
+  // `running` may be null.
+  Why(OpenedPackage& opened, RunningCook* running, const GlobalOptions& global,
+      const WhyOptions& options)
+      : opened_(opened), running_(running), global_(global), options_(options) {}
 
   json ToJson() {
     json why = {{"package", opened_.package}, {"cook", opened_.journal->meta().term}};
+    AddRunning(why);
     AddPaths(why);
     AddGenerated(why);
     auto& failures = why["failures"] = json::array();
@@ -92,18 +100,51 @@ class Why {
     return options_.platform.empty() || options_.platform == platform;
   }
 
+  // null: no cook runs.
+  void AddRunning(json& why) {
+    why["running"] = nullptr;
+    if (running_ == nullptr) return;
+    const auto answer = running_->Ask(opened_.package, 1);
+    json& running = why["running"] = {{"is_in_cook", answer.ok()}};
+    if (!answer.ok()) {
+      if (!absl::IsNotFound(answer.status())) running["error"] = MessageOf(answer.status());
+      running_ = nullptr;
+      return;
+    }
+    running["state"] = answer->state();
+    running["urgency"] = answer->urgency();
+    running["worker"] = answer->worker();
+    running["attempt"] = answer->attempt();
+    running["attempts"] = answer->attempts();
+    running["own_faults"] = answer->own_faults();
+    running["infrastructure_faults"] = answer->infrastructure_faults();
+  }
+
+  // Of the cook that runs and has the package, else of the last one.
+  std::vector<director::NamedInstigator> InstigatorsOf(const std::string& package) {
+    std::vector<director::NamedInstigator> named;
+    if (running_ != nullptr) {
+      const auto answer = running_->Ask(package, kReasonsAskedMax);
+      if (answer.ok()) {
+        for (const v1::PackageAnswer::Reason& one : answer->reasons())
+          named.push_back({static_cast<InstigatorCategory>(one.category()), one.referencer()});
+      }
+      if (answer.ok() || absl::IsNotFound(answer.status())) return named;
+      running_ = nullptr;  // it has ended meanwhile: the journal knows
+    }
+    const auto records = opened_.journal->InstigatorsOf(package);
+    if (!records.ok()) return named;
+    for (const director::InstigatorRecord& one : *records)
+      named.push_back({static_cast<InstigatorCategory>(one.category), one.referencer});
+    return named;
+  }
+
   void AddPaths(json& why) {
+    director::RootPathsOptions bounds{.skip = options_.cursor, .limit = options_.limit};
+    if (running_ != nullptr) bounds.packages_max = kAskedPackagesMax;
     const director::RootPaths found = director::FindRootPaths(
-        opened_.package,
-        [this](const std::string& package) {
-          std::vector<director::NamedInstigator> named;
-          const auto records = opened_.journal->InstigatorsOf(package);
-          if (!records.ok()) return named;
-          for (const director::InstigatorRecord& one : *records)
-            named.push_back({static_cast<InstigatorCategory>(one.category), one.referencer});
-          return named;
-        },
-        {.skip = options_.cursor, .limit = options_.limit});
+        opened_.package, [this](const std::string& package) { return InstigatorsOf(package); },
+        bounds);
     auto& paths = why["instigators"] = json::array();
     for (const director::RootPath& path : found.paths) {
       json& steps = paths.emplace_back(json::array());
@@ -310,6 +351,7 @@ class Why {
   }
 
   OpenedPackage& opened_;
+  RunningCook* running_;
   const GlobalOptions& global_;
   const WhyOptions& options_;
   std::unique_ptr<store::Store> store_;
@@ -464,8 +506,28 @@ void PrintList(const json& list, const std::string& what) {
     Line(fmt::format("  and {} more (--limit)", list["count"].get<size_t>() - shown));
 }
 
+void PrintRunning(const json& running) {
+  if (running.is_null()) return;
+  if (running.contains("error"))
+    return Line(fmt::format("a cook runs, and does not answer: {}", Text(running["error"])));
+  if (!running["is_in_cook"].get<bool>())
+    return Line("a cook runs; it has not come to this package");
+  std::string line =
+      fmt::format("now: {}, urgency {}", Text(running["state"]), Text(running["urgency"]));
+  if (const std::string worker = Text(running["worker"]); !worker.empty())
+    line += fmt::format("; {}, attempt {}", worker, running["attempt"].get<uint64_t>());
+  if (const auto attempts = running["attempts"].get<uint32_t>(); attempts > 1)
+    line += fmt::format(", its {} hand-overs", attempts);
+  if (const auto faults = running["own_faults"].get<uint32_t>(); faults > 0)
+    line += fmt::format("; {} of its attempts crashed or met a limit", faults);
+  if (const auto faults = running["infrastructure_faults"].get<uint32_t>(); faults > 0)
+    line += fmt::format("; {} were lost without its fault", faults);
+  Line(line);
+}
+
 void PrintWhy(const json& why) {
   Line(Text(why["package"]));
+  PrintRunning(why["running"]);
   for (const json& failure : why["failures"]) PrintFailure(failure, why["cook"].get<uint32_t>());
   Line("in the cook because");
   if (why["instigators"].empty()) Line("  (it was not in the last cook)");
@@ -493,14 +555,18 @@ void PrintWhy(const json& why) {
 }  // namespace
 
 int RunWhy(const GlobalOptions& options, const WhyOptions& why_options) {
-  auto opened = OpenPackage(options, why_options.package);
+  auto opened = OpenEvenIfUnknown(options, why_options.package);
   if (absl::IsDataLoss(opened.status()) || absl::IsUnavailable(opened.status()))
     return Fail(options, kInfrastructure, MessageOf(opened.status()));
   if (!opened.ok()) return Fail(options, kUsage, MessageOf(opened.status()));
   if (const std::string unknown = UnknownPlatform(opened->project, why_options.platform);
       !unknown.empty())
     return Fail(options, kUsage, unknown);
-  const json why = Why(*opened, options, why_options).ToJson();
+  const auto running = RunningCook::Find(opened->project);
+  const json why = Why(*opened, running.get(), options, why_options).ToJson();
+  const bool is_in_running = why["running"].is_object() && why["running"]["is_in_cook"].get<bool>();
+  if (!opened->is_recorded && !is_in_running)
+    return Fail(options, kUsage, MessageOf(NotRecorded(opened->package)));
   if (options.json) {
     PrintJson(why);
   } else {

@@ -30,6 +30,11 @@ Urgency UrgencyOf(InstigatorCategory category) {
   return Urgency::kNormal;
 }
 
+std::string_view UrgencyName(Urgency urgency) {
+  constexpr std::array<std::string_view, 4> kNames = {"low", "normal", "high", "blocking"};
+  return kNames[static_cast<size_t>(urgency)];
+}
+
 std::string_view CategoryName(InstigatorCategory category) {
   constexpr std::array<std::string_view, 16> kNames = {"StartupPackage",
                                                        "CommandLinePackage",

@@ -10,6 +10,7 @@ namespace galley::director {
 
 // What a package is asked for with.
 Urgency UrgencyOf(InstigatorCategory category);
+std::string_view UrgencyName(Urgency urgency);  // "normal"
 // "HardDependency"
 std::string_view CategoryName(InstigatorCategory category);
 

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "common/base/clock.h"
 #include "common/base/file.h"
@@ -99,6 +100,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     Stop();
     if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
     if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
+    if (!link_path_.empty()) ::unlink(link_path_.c_str());
   }
 
   void Stop() override {
@@ -120,10 +122,11 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
       std::string parent = temporary != nullptr ? temporary : "/tmp";
       if (parent.size() > 60) parent = "/tmp";
       ASSIGN_OR_RETURN(short_directory_, MakeTemporaryDirectory(parent, "galley-"));
-      socket_path = JoinPath(short_directory_, "director.sock");
+      link_path_ = std::exchange(socket_path, JoinPath(short_directory_, "director.sock"));
     }
     ::unlink(socket_path.c_str());
     socket_path_ = socket_path;
+    if (!link_path_.empty()) RETURN_IF_ERROR(LinkTo(socket_path));
     address_ = "unix:" + socket_path;
     wire::QuietenAbslMutex();
     grpc::ServerBuilder builder;
@@ -141,6 +144,17 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   }
 
   const std::string& address() const override { return address_; }
+
+  grpc::Status Ask(grpc::ServerContext*, const v1::PackageQuestion* question,
+                   v1::PackageAnswer* answer) override {
+    if (!callbacks_.on_question)
+      return {grpc::StatusCode::UNIMPLEMENTED, "this director answers no questions"};
+    auto found = callbacks_.on_question(*question);
+    if (!found.ok())
+      return {static_cast<grpc::StatusCode>(found.status().code()), MessageOf(found.status())};
+    *answer = *std::move(found);
+    return grpc::Status::OK;
+  }
 
   void Expect(const std::string& worker_id, const std::string& token) override {
     base::MutexLock lock(mutex_);
@@ -222,6 +236,13 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   }
 
  private:
+  // Where people look for the socket.
+  absl::Status LinkTo(const std::string& socket_path) {
+    ::unlink(link_path_.c_str());
+    if (::symlink(socket_path.c_str(), link_path_.c_str()) == 0) return absl::OkStatus();
+    return ErrnoStatus(errno, "link", link_path_);
+  }
+
   bool Admit(const std::string& worker_id, const std::string& token) {
     base::MutexLock lock(mutex_);
     const auto found = tokens_.find(worker_id);
@@ -247,6 +268,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   std::string address_;
   std::string socket_path_;
   std::string short_directory_;
+  std::string link_path_;
   base::Mutex mutex_;
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, Stream> streams_ GALLEY_GUARDED_BY(mutex_);

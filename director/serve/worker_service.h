@@ -1,6 +1,6 @@
-// WorkerService: the gRPC face that workers attach to (proto/galley/v1/worker.proto). It knows
-// streams, tokens, sequence numbers and nothing of cooking: messages go to `on_message`, in the
-// order of their stream.
+// WorkerService: the gRPC face that workers attach to, and that people's questions come to
+// (proto/galley/v1/worker.proto). It knows streams, tokens, sequence numbers and nothing of
+// cooking: messages go to `on_message`, in the order of their stream.
 //
 // Threads: Send, Expect and Disconnect from any thread. Callbacks come on the stream's own thread,
 // never under a lock.
@@ -26,11 +26,14 @@ class WorkerService {
         on_attach;
     std::function<void(const std::string& worker_id, const v1::FromWorker& message)> on_message;
     std::function<void(const std::string& worker_id)> on_detach;
+    // May take its time. Stop waits for it.
+    std::function<absl::StatusOr<v1::PackageAnswer>(const v1::PackageQuestion& question)>
+        on_question;
   };
 
   // Listens on a Unix socket. `expected`: worker -> token, of those that may attach at once. The
   // path may be too long for one (107 bytes): then a short one under the system's temporary folder
-  // is used; address() tells.
+  // is used; address() tells, and `socket_path` is a link to it.
   static absl::StatusOr<std::unique_ptr<WorkerService>> Start(
       const std::string& socket_path, Callbacks callbacks,
       std::map<std::string, std::string> expected = {});

@@ -3,6 +3,8 @@
 #include <grpcpp/grpcpp.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include <functional>
 #include <map>
 #include <string>
@@ -265,11 +267,38 @@ TEST_F(WorkerServiceTest, APathTooLongForASocketIsServedUnderAShortOne) {
   struct stat seen {};
   ASSERT_EQ(::stat(socket.c_str(), &seen), 0);
   EXPECT_EQ(seen.st_mode & 0777, 0600u) << "nobody else's";
+  EXPECT_EQ(std::filesystem::read_symlink(path), socket) << "found where people look for it";
   service_->Expect("local-1", "secret");
   EXPECT_TRUE(EndOf(Hello("local-1", "secret")).ok());
   service_.reset();
   EXPECT_FALSE(FileExists(socket));
+  EXPECT_FALSE(std::filesystem::is_symlink(path));
   EXPECT_FALSE(FileExists(socket.substr(0, socket.rfind('/')))) << "its folder goes with it";
+}
+
+TEST_F(WorkerServiceTest, AQuestionIsAnsweredOrRefusedAsTheDirectorSays) {
+  service_.reset();
+  const auto service = WorkerService::Start(
+      JoinPath(folder_, "asked"),
+      {.on_question = [](const v1::PackageQuestion& question) -> absl::StatusOr<v1::PackageAnswer> {
+        if (question.package() != "/Game/a") return absl::NotFoundError("not in this cook");
+        v1::PackageAnswer answer;
+        answer.set_state("Save");
+        return answer;
+      }});
+  ASSERT_TRUE(service.ok());
+  const auto stub = v1::Director::NewStub(
+      grpc::CreateChannel((*service)->address(), grpc::InsecureChannelCredentials()));
+  v1::PackageQuestion question;
+  v1::PackageAnswer answer;
+  question.set_package("/Game/a");
+  grpc::ClientContext first, second;
+  EXPECT_TRUE(stub->Ask(&first, question, &answer).ok());
+  EXPECT_EQ(answer.state(), "Save");
+  question.set_package("/Game/b");
+  const grpc::Status refused = stub->Ask(&second, question, &answer);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(refused.error_message(), "not in this cook");
 }
 
 TEST_F(WorkerServiceTest, ASocketLeftByADeadDirectorIsReplacedAndAFolderThatIsNotThereIsAnError) {

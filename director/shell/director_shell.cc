@@ -78,7 +78,8 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
                  // Its process tells the rest: the launcher reports a death; one that lives
                  // attaches again.
                  LogInfo("worker={} detached", id);
-               }},
+               },
+           .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); }},
           std::move(tokens)));
   launcher_ = CreateLocalLauncher(options_.worker_program,
                                   [this](const WorkerExit& exit) { OnWorkerExit(exit); });
@@ -100,6 +101,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   {
     base::MutexLock lock(mutex_);
     accepting_ = false;
+    inbox_.clear();  // who asked something is told that it is too late
   }
   service_->Stop();
   ShellOutcome outcome;

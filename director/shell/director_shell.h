@@ -117,6 +117,8 @@ class DirectorShell {
   void Loop(const CookRequested& request);
   std::vector<Message> TakeInbox(absl::Duration wait);
   void CheckFence();
+  absl::StatusOr<v1::PackageAnswer> OnQuestion(const v1::PackageQuestion& question);
+  absl::StatusOr<v1::PackageAnswer> Answer(const v1::PackageQuestion& question);
   absl::Duration Patience();
   absl::Time NextCommit() const;
   void StepCore(const Event& event);

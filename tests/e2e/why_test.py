@@ -1,7 +1,7 @@
 """`galley why` on the sample: why a package is in the cook, why it was cooked or not, where its time went; as text and as JSON."""
 import json, os, shutil, unittest
 
-from harness import E2ETest
+from harness import E2ETest, wait_until
 
 WOOD = "/Game/textures/wood_albedo.png"
 LIT = "/Engine/shaders/lit.frag"
@@ -55,6 +55,45 @@ class WhyTest(E2ETest):
         lengths = [len(path) for path in book["instigators"]]
         self.assertEqual(lengths, sorted(lengths))
         self.assertLessEqual(set(expected), set(self.paths(book)))
+
+    def test_a_package_of_a_cook_that_runs(self):
+        tool = f"""#!/bin/sh
+case "$(cat "$1")" in wait) touch {self.path("begun")}; while [ ! -e {self.path("go")} ]; do sleep 0.05; done;; esac
+cp "$1" "$2"
+"""
+        rules = ['match = "/Game/**/*.slow"\ncooker = "command"\nsettings = { argv = ["tools/slow", "{input}", "{output:.out}"], outputs = [".out"] }\n',
+                 'match = "/Game/**/*.json"\ncooker = "data"\n']
+        for name, deep in (("game", ""), ("deep", "far/" + "d" * 150 + "/")):  # too deep for a socket: it lies elsewhere
+            with self.subTest(name):
+                for file in ("begun", "go"):
+                    if os.path.exists(self.path(file)):
+                        os.remove(self.path(file))
+                game = self.project({"a.slow": "wait", "b.slow": "b", "all.json": '{"first": {"$ref": "a.slow"}}'}, rules, name=deep + name)
+                self.write(f"{deep}{name}/tools/slow", tool, 0o755)
+                process = self.start_cook(game, "--workers", 1, "--map", "/Game/all.json")
+                self.addCleanup(lambda process=process: (process.kill(), process.communicate()))
+                wait_until(lambda: os.path.exists(self.path("begun")) or process.poll() is not None, "the cook to begin")
+                why = self.why(game, "/Game/a.slow")
+                running = why["running"]
+                self.assertEqual((running["is_in_cook"], running["worker"], running["attempts"]), (True, "local-1", 1), running)
+                self.assertIn("Save", running["state"])
+                self.assertEqual([[(step["package"], step["category"]) for step in path] for path in why["instigators"]],
+                                 [[("/Game/a.slow", "HardDependency"), ("/Game/all.json", "CookMap")]])
+                self.assertEqual(why["platforms"], {}, "it was in no cook before")
+                text = self.text(game, "/Game/a.slow")
+                self.assertIn("now: Save", text)
+                self.assertIn("; local-1, attempt ", text)
+                # One that this cook does not hold, nor any before.
+                other = self.galley("why", "/Game/b.slow", "--project", game)
+                self.assertEqual(other.returncode, 2)
+                self.assertIn("/Game/b.slow was in no cook", other.stderr)
+                with open(self.path("go"), "w"):
+                    pass
+                process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 0)
+                after = self.why(game, "/Game/a.slow")
+                self.assertIsNone(after["running"])
+                self.assertEqual(after["platforms"]["pc"]["source"], "cooked")
 
     def test_a_shader_cooked_again_because_of_an_include_of_an_include(self):
         game = self.sample()

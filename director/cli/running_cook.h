@@ -1,0 +1,27 @@
+// RunningCook: the director that has a project now, asked about packages (worker.proto, Ask).
+//
+// Threads: one owner.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/project/project.h"
+#include "galley/v1/worker.pb.h"
+
+namespace galley::cli {
+
+class RunningCook {
+ public:
+  // Null: no cook runs, or none can be reached.
+  static std::unique_ptr<RunningCook> Find(const project::Project& project);
+  virtual ~RunningCook() = default;
+
+  // With at most `limit` reasons. NOT_FOUND: the package is in no request of this cook (yet).
+  // UNAVAILABLE: the director does not answer, or ends.
+  virtual absl::StatusOr<v1::PackageAnswer> Ask(const std::string& package, size_t limit) = 0;
+};
+
+}  // namespace galley::cli

@@ -1,0 +1,98 @@
+// Questions of people about the cook that runs, asked on gRPC's threads and answered on the loop's.
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "common/base/mutex.h"
+#include "director/core/instigators.h"
+#include "director/core/package_data.h"
+#include "director/shell/director_shell.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::chrono::seconds kAnswerWait{5};
+
+using Answered = absl::StatusOr<v1::PackageAnswer>;
+
+// What a thread waits for.
+class Awaited {
+ public:
+  void Give(Answered answer) {
+    const base::MutexLock lock(mutex_);
+    if (answer_.has_value()) return;
+    answer_ = std::move(answer);
+    changed_.NotifyAll();
+  }
+  Answered Wait() {
+    base::MutexLock lock(mutex_);
+    const auto deadline = std::chrono::steady_clock::now() + kAnswerWait;
+    while (!answer_.has_value()) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (left <= left.zero()) return absl::UnavailableError("the director is too busy to answer");
+      changed_.WaitFor(mutex_, left);
+    }
+    return *std::move(answer_);
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  std::optional<Answered> answer_ GALLEY_GUARDED_BY(mutex_);
+};
+
+// Its last copy goes with the message that carries the question, answered or not.
+class Carried {
+ public:
+  explicit Carried(std::shared_ptr<Awaited> awaited) : awaited_(std::move(awaited)) {}
+  Carried(const Carried&) = delete;
+  Carried& operator=(const Carried&) = delete;
+  ~Carried() { awaited_->Give(absl::UnavailableError("the cook is about to end")); }
+  void Give(Answered answer) { awaited_->Give(std::move(answer)); }
+
+ private:
+  const std::shared_ptr<Awaited> awaited_;
+};
+
+}  // namespace
+
+absl::StatusOr<v1::PackageAnswer> DirectorShell::OnQuestion(const v1::PackageQuestion& question) {
+  const auto awaited = std::make_shared<Awaited>();
+  Post(Internal([this, question, carried = std::make_shared<Carried>(awaited)] {
+    carried->Give(Answer(question));
+  }));
+  return awaited->Wait();
+}
+
+absl::StatusOr<v1::PackageAnswer> DirectorShell::Answer(const v1::PackageQuestion& question) {
+  QueryAsked ask{.package = question.package(),
+                 .cursor = {.cook = question.cook(), .reason = question.reason()}};
+  if (question.limit() > 0) ask.limit = question.limit();
+  reply_.reset();
+  StepCore(ask);
+  if (!reply_.has_value()) return absl::InternalError("the core did not answer");
+  const Reply reply = *std::exchange(reply_, std::nullopt);
+  if (!reply.error.empty() && question.cook() != 0) return absl::AbortedError(reply.error);
+  if (!reply.error.empty()) return absl::NotFoundError(reply.error);
+  v1::PackageAnswer answer;
+  answer.set_state(reply.package->state);
+  answer.set_urgency(std::string(UrgencyName(reply.package->urgency)));
+  if (reply.package->worker.valid()) answer.set_worker(WorkerName(reply.package->worker));
+  answer.set_attempt(reply.package->attempt);
+  answer.set_attempts(reply.package->attempts);
+  answer.set_own_faults(reply.package->own_faults);
+  answer.set_infrastructure_faults(reply.package->infrastructure_faults);
+  for (const Reply::Reason& reason : reply.reasons) {
+    v1::PackageAnswer::Reason& out = *answer.add_reasons();
+    out.set_category(static_cast<uint32_t>(reason.why.category));
+    if (reason.why.referencer.valid()) out.set_referencer(core_->NameOf(reason.why.referencer));
+  }
+  if (reply.next.has_value()) {
+    answer.set_next_cook(reply.next->cook);
+    answer.set_next_reason(reply.next->reason);
+  }
+  return answer;
+}
+
+}  // namespace galley::director
