@@ -278,6 +278,7 @@ void CookCore::Impl::Requeue(PackageId id) {
     unsolicited.erase(read);
   }
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
+  quarantined.erase(id);  // what it was made of then may have been mended
   EndAttempts(id, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);

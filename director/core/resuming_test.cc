@@ -33,6 +33,16 @@ TEST_F(ResumingTest, WhatWasQuarantinedBeforeIsNotTriedOnceMore) {
   EXPECT_TRUE(shell_.Says("ended\n"));
 }
 
+// It may have been mended; but it is the last chance.
+TEST_F(ResumingTest, WhatWasQuarantinedBeforeIsTriedWhenItsFilesChange) {
+  shell_.Request({"A", "B"}, {.blamed = {{"A", 3, "crashed its executor", "signal 11", ""}}});
+  ASSERT_THAT(shell_.TakeLog(), HasSubstr("failed A"));
+  shell_.Send(FilesChanged{shell_.project(), {"A"}, {}});
+  ASSERT_THAT(shell_.TakeLog(), HasSubstr("start A"));
+  shell_.Failed("A", Fault::kCrashed, "signal 6");
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("failed A: crashed its executor (4 attempts"));
+}
+
 TEST_F(ResumingTest, WhatIsClearedIsForgivenWhatItDidBefore) {
   shell_.hold_look_ups = true;
   shell_.Request({"A"}, {.blamed = {{"A", 3, "crashed its executor", "signal 11", ""}}});
