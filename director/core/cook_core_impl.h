@@ -161,7 +161,8 @@ struct CookCore::Impl {
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
   void ForgetRetracted(AttemptId id);
   void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
-  uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed);
+  uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
+                         bool is_of_today = true);
   bool Quarantine(PackageId package);
   void OnNeeds(AttemptId id, const WorkerReport::Needs& needs);
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);

@@ -241,8 +241,10 @@ void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) 
 }
 
 // What was retracted and goes on somewhere is ended: it would do there what it did here, uncounted.
+// A director that goes on with this cook must not take the faults of older content for the last one
+// of what there is now: it is told of one less.
 uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker,
-                                       const WorkerReport::Failed& failed) {
+                                       const WorkerReport::Failed& failed, bool is_of_today) {
   const auto found = retracted.find(package);
   if (found != retracted.end()) {
     for (const AttemptId attempt : found->second) {
@@ -253,7 +255,8 @@ uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker,
     retracted.erase(found);
   }
   const uint32_t count = blame.AddOwnFault(package, worker);
-  Note(PackageBlamed{package, count, WhatItDid(failed.fault), failed.error, failed.log});
+  const uint32_t told = is_of_today ? count : std::min(count, options.own_fault_attempts_max - 1);
+  Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log});
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
@@ -294,15 +297,18 @@ void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& faile
   ForgetRetracted(id);  // this one is over
   const Attempt late = attempts.at(id);
   const bool is_over = packages[late.package].work == nullptr;
-  if (!request.has_value() || (is_over && !late.is_earlier)) return;
-  const uint32_t count = CountOwnFault(late.package, late.worker, failed);
-  if (count < options.own_fault_attempts_max) return;
+  if (!request.has_value()) return;
+  const PackageData& package = packages[late.package];
+  const bool is_of_today = late.is_earlier || late.generation == package.generation;
+  const uint32_t count = CountOwnFault(late.package, late.worker, failed,
+                                       is_of_today || package.outcome == Outcome::kFailed);
+  if (count < options.own_fault_attempts_max || (is_over && !late.is_earlier)) return;
   if (is_over) {  // or not asked for yet
     quarantined[late.package] = {NameOf(late.package), count, WhatItDid(failed.fault), failed.error,
                                  failed.log};
     return;
   }
-  if (!late.is_earlier && late.generation != packages[late.package].generation) return;
+  if (!is_of_today) return;
   EndAttempts(late.package, Tell::kCancel);
   FailPlatforms(late.package, InPhase(late.package, Phase::kToCook), Stage::kLoad,
                 QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,

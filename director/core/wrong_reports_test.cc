@@ -85,6 +85,36 @@ TEST(WrongReportsTest, ContentThatIsNewIsNotFailedForWhatTheOldOneDid) {
   EXPECT_TRUE(cook.Says("failed Town")) << "it is not: three deaths of a bound of two";
 }
 
+// The next director would quarantine it untried for that.
+TEST(WrongReportsTest, OfWhatTheOldContentDidTheJournalIsToldLessThanTheLastFault) {
+  CoreHarness cook("Town", {.own_fault_attempts_max = 2});
+  cook.Request({"Town"});
+  std::vector<HarnessJob> old;
+  for (int i = 0; i < 2; ++i) {
+    old.push_back(cook.JobOf("Town"));
+    cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
+  }
+  for (const HarnessJob& job : old) {
+    cook.TakeLog();
+    cook.Report(job, WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
+    EXPECT_TRUE(cook.Says("blamed Town 1:")) << cook.TakeLog();
+  }
+  cook.Failed("Town", WorkerReport::Fault::kCrashed, "signal 11");
+  EXPECT_TRUE(cook.Says("blamed Town 3:"));
+}
+
+TEST(WrongReportsTest, ACrashThatIsReportedWhenItsPackageIsOverCountsForTheRestOfTheCook) {
+  CoreHarness cook("Town\nOther", {.own_fault_attempts_max = 2});
+  cook.Request({"Town", "Other"});
+  const HarnessJob old = cook.JobOf("Town");
+  cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
+  cook.Saved("Town");
+  cook.Report(old, WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
+  cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
+  cook.Failed("Town", WorkerReport::Fault::kCrashed, "signal 11");
+  EXPECT_TRUE(cook.Says("failed Town: crashed its executor (2 attempts")) << cook.TakeLog();
+}
+
 // Which of its jobs had begun, the process took with it; the others had not.
 TEST(WrongReportsTest, WhatWasQueuedAtAProcessThatIsGoneHadNoPartInIt) {
   CoreHarness cook("A\nB\n", {.workers = 1});
