@@ -15,6 +15,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/serve/store_server.h"
+#include "director/shell/changed_packages.h"
 #include "director/shell/fenced_store.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/root_builder.h"
@@ -347,7 +348,8 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   if (!before.ok()) {
     applied = InvalidateAll(meta);
   } else {
-    auto affected = journal_->Affected(content::Difference(**before, *world_->snapshot));
+    auto affected =
+        director::ChangedSinceLastCook(*journal_, content::Difference(**before, *world_->snapshot));
     if (affected.ok() && !same_epoch) {
       auto lost = PackagesWithLostOutputs();
       if (lost.ok()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/status_macros.h"
+#include "director/shell/changed_packages.h"
 #include "director/shell/director_shell.h"
 #include "fmt/format.h"
 
@@ -32,7 +33,7 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
                        .is_there = world->snapshot->Find(path) != nullptr});
   }
   FilesChanged event;
-  ASSIGN_OR_RETURN(event.packages, journal_.Affected(changes));
+  ASSIGN_OR_RETURN(event.packages, ChangedPackages(journal_, changes));
   JournalMeta meta = journal_.meta();
   meta.table_file = world->table_file.substr(world->table_file.rfind('/') + 1);
   RETURN_IF_ERROR(journal_.Invalidate(event.packages, meta));

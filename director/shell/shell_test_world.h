@@ -143,4 +143,19 @@ class ShellTest : public content::ContentTest {
   WatchedStore store_;
 };
 
+// And a journal.
+class ShellJournalTest : public ShellTest {
+ protected:
+  void SetUp() override {
+    ShellTest::SetUp();
+    journal_ = Journal::Open(Host("state")).value();
+  }
+  void TearDown() override {
+    journal_.reset();
+    ShellTest::TearDown();
+  }
+
+  std::unique_ptr<Journal> journal_;
+};
+
 }  // namespace galley::director

@@ -1,0 +1,39 @@
+#include "director/shell/changed_packages.h"
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+namespace {
+
+std::vector<std::string> SortedUnique(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
+                                                         std::span<const content::Change> changes) {
+  ASSIGN_OR_RETURN(std::vector<std::string> packages, journal.Affected(changes));
+  for (const content::Change& change : changes) packages.push_back(change.path);
+  return SortedUnique(std::move(packages));
+}
+
+absl::StatusOr<std::vector<std::string>> ChangedSinceLastCook(
+    Journal& journal, std::span<const content::Change> changes) {
+  ASSIGN_OR_RETURN(std::vector<std::string> packages, journal.Affected(changes));
+  ASSIGN_OR_RETURN(const JournalProgress progress, journal.Progress());
+  const auto less = [](const content::Change& change, const std::string& path) {
+    return change.path < path;
+  };
+  for (const BlameRecord& blame : progress.blamed) {
+    const auto at = std::lower_bound(changes.begin(), changes.end(), blame.package, less);
+    if (at != changes.end() && at->path == blame.package) packages.push_back(blame.package);
+  }
+  return SortedUnique(std::move(packages));
+}
+
+}  // namespace galley::director

@@ -1,0 +1,42 @@
+#include "director/shell/changed_packages.h"
+
+#include "director/journal/index.h"
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+
+class ChangedPackagesTest : public ShellJournalTest {
+ protected:
+  void SetUp() override {
+    ShellJournalTest::SetUp();
+    JournalUpdate update{.package = "/Game/cooked.txt", .platform = "windows"};
+    update.record.observed = {{{record::ObservationKind::kFile, "inc.txt", ""}, "absent"}};
+    IndexOf(update.package, update.record.observed, update.paths, update.folders);
+    ASSERT_TRUE(journal_->Record({{update}}, true).ok());
+    ASSERT_TRUE(journal_
+                    ->RecordProgress({.blamed = {{.package = "/Game/kills.txt", .own_faults = 3},
+                                                 {.package = "/Game/other.txt", .own_faults = 1}}})
+                    .ok());
+  }
+  const std::vector<content::Change> changes_ = {
+      {.path = "/Game/inc.txt", .was_there = true, .is_there = true},
+      {.path = "/Game/kills.txt", .was_there = true, .is_there = true},
+      {.path = "/Game/new.txt", .is_there = true}};
+};
+
+TEST_F(ChangedPackagesTest, InACookWhatNeverHadAResultIsConcernedByItsOwnFile) {
+  EXPECT_THAT(ChangedPackages(*journal_, changes_).value(),
+              ElementsAre("/Game/cooked.txt", "/Game/inc.txt", "/Game/kills.txt", "/Game/new.txt"));
+}
+
+// Otherwise it would be quarantined for what was mended before the cook goes on.
+TEST_F(ChangedPackagesTest, WhatWasBlamedIsForgivenWhenItsOwnFileChangedSince) {
+  EXPECT_THAT(ChangedSinceLastCook(*journal_, changes_).value(),
+              ElementsAre("/Game/cooked.txt", "/Game/kills.txt"));
+}
+
+}  // namespace
+}  // namespace galley::director
