@@ -117,6 +117,7 @@ void CookCore::Impl::OnPackagesCleared(const PackagesCleared& event) {
   for (const std::string& name : event.packages) {
     const PackageId package = packages.Find(NameAsked(name));
     if (!package.valid()) continue;
+    NoteForgiven(package, 0);
     blame.Forget(package);
     quarantined.erase(package);
     RequeueWithReaders(package, done);

@@ -163,6 +163,7 @@ struct CookCore::Impl {
   void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
   uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
                          bool is_of_today = true);
+  void NoteForgiven(PackageId package, uint32_t own_faults);
   bool Quarantine(PackageId package);
   void OnNeeds(AttemptId id, const WorkerReport::Needs& needs);
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);

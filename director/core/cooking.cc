@@ -287,6 +287,12 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
                 FailureCause::kPackage, id);
 }
 
+// The journal forgave the package when its change was recorded; but what was told of it before the
+// change was heard of here may have been recorded behind that.
+void CookCore::Impl::NoteForgiven(PackageId package, uint32_t own_faults) {
+  if (blame.Of(package).own > own_faults) Note(PackageBlamed{package, own_faults, "", "", ""});
+}
+
 // An attempt that was taken back had begun all the same: it killed its executor like any other, and
 // counts like any other, of whatever content: the bound is on the deaths that one package costs a
 // cook, and an editor that saves it each second must not lift it; a quarantine ends with the cook,

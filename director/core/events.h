@@ -458,7 +458,7 @@ struct PackageDone {
   ResultSource source = ResultSource::kCached;
 };
 // An attempt ended through its own fault; so many did in this cook, or in the one that it goes on
-// with.
+// with. Less than before, and no more: what it is made of changed, or it was cleared.
 struct PackageBlamed {
   PackageId package;
   uint32_t own_faults = 0;

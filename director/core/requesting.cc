@@ -279,6 +279,7 @@ void CookCore::Impl::Requeue(PackageId id) {
   }
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
   quarantined.erase(id);  // what it was made of then may have been mended
+  NoteForgiven(id, options.own_fault_attempts_max - 1);
   EndAttempts(id, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);
   lifecycle.SetUpToDate(id, false);

@@ -103,6 +103,22 @@ TEST(WrongReportsTest, OfWhatTheOldContentDidTheJournalIsToldLessThanTheLastFaul
   EXPECT_TRUE(cook.Says("blamed Town 3:"));
 }
 
+// What it was told before it was to forget them may lie behind that.
+TEST(WrongReportsTest, OfAQuarantineThatAChangeEndsTheJournalIsToldAgain) {
+  CoreHarness cook("Town\nLake\nOther", {.own_fault_attempts_max = 2});
+  cook.Request({"Town", "Lake", "Other"});
+  for (int i = 0; i < 2; ++i) {
+    cook.Failed("Town", WorkerReport::Fault::kCrashed, "signal 11");
+    cook.Failed("Lake", WorkerReport::Fault::kCrashed, "signal 11");
+  }
+  cook.TakeLog();
+  cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
+  EXPECT_TRUE(cook.Says("blamed Town 1:")) << "the last chance is left";
+  cook.Send(PackagesCleared{{"Lake", "Other"}});
+  EXPECT_TRUE(cook.Says("blamed Lake 0:"));
+  EXPECT_FALSE(cook.Says("blamed Other"));
+}
+
 TEST(WrongReportsTest, ACrashThatIsReportedWhenItsPackageIsOverCountsForTheRestOfTheCook) {
   CoreHarness cook("Town\nOther", {.own_fault_attempts_max = 2});
   cook.Request({"Town", "Other"});

@@ -315,7 +315,8 @@ class RocksJournal final : public Journal {
       RETURN_IF_ERROR(PutOrDelete(batch, AttemptKey(attempt), false, {}));
     for (const BlameRecord& blame : progress.blamed) {
       RETURN_IF_ERROR(CheckKeyPart("package name", blame.package));
-      RETURN_IF_ERROR(PutOrDelete(batch, BlameKey(blame.package), true, EncodeBlame(blame)));
+      RETURN_IF_ERROR(
+          PutOrDelete(batch, BlameKey(blame.package), blame.own_faults > 0, EncodeBlame(blame)));
     }
     return Write(batch, false);
   }

@@ -141,8 +141,8 @@ struct AttemptRecord {
 // How often a package's attempts ended through its own fault, in a cook that has not ended.
 struct BlameRecord {
   std::string package;
-  uint32_t own_faults = 0;
-  std::string what;  // of the last: "crashed its executor"
+  uint32_t own_faults = 0;  // 0: it is forgiven; to be written only
+  std::string what;         // of the last: "crashed its executor"
   std::string error;
   std::string log;  // digest text, or empty
   bool operator==(const BlameRecord&) const = default;

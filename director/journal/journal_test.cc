@@ -283,6 +283,8 @@ TEST_F(JournalTest, APackageWhoseFilesChangedOrThatIsForgottenIsForgiven) {
   ASSERT_TRUE(journal_->Forget({{"/G/c"}}).ok());
   ASSERT_EQ(journal_->Progress()->blamed.size(), 1u);
   EXPECT_EQ(journal_->Progress()->blamed[0].package, "/G/b");
+  ASSERT_TRUE(journal_->RecordProgress({.blamed = {{.package = "/G/b", .own_faults = 0}}}).ok());
+  EXPECT_TRUE(journal_->Progress()->empty());
 }
 
 TEST_F(JournalTest, DamagedProgressIsDataLossOnceAndTheNextOpenBeginsAnew) {
