@@ -13,6 +13,23 @@ bool CookCore::Impl::CanStillChange() const {
   return request.has_value() && ending == Ending::kNone && !is_settling;
 }
 
+// And those whose cooks read its output, or wait for its list.
+template <typename Visit>
+void CookCore::Impl::ForEachWithReaders(PackageId id, absl::btree_set<PackageId>& done,
+                                        const Visit& visit) {
+  std::vector<PackageId> to_do = {id};
+  while (!to_do.empty()) {
+    const PackageId next = to_do.back();
+    to_do.pop_back();
+    if (!done.insert(next).second) continue;
+    visit(next);
+    edges.ForEachInstigator(next, [&](const InstigatorView& why) {
+      if (why.category == InstigatorCategory::kBuildDependency && why.referencer.valid())
+        to_do.push_back(why.referencer);
+    });
+  }
+}
+
 void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
   if (event.catalog != nullptr) catalog = event.catalog;
   ++epoch;
@@ -21,9 +38,27 @@ void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
     for (CookRequested& waiting : waiting_requests) RenameSelected(new_names, waiting, 0);
   }
   if (CanStillChange()) return TakeChange(event);
+  if (request.has_value()) ForgiveLate(event);
   // The roots are of what was before, unless the cook is opened again (PlatformsChanged).
   if (request.has_value() && ending == Ending::kNone && !is_publishing)
     late_changes.push_back({nullptr, event.packages, event.paths, event.renamed});
+}
+
+// The next director must not take a fault of what these were made of for the last one.
+void CookCore::Impl::ForgiveLate(const FilesChanged& event) {
+  absl::btree_set<PackageId> done;
+  const auto forgive = [&](std::string_view name) {
+    const PackageId package = packages.Find(name);
+    if (!package.valid()) return;
+    ForEachWithReaders(package, done, [this](PackageId one) {
+      NoteForgiven(one, options.own_fault_attempts_max - 1);
+    });
+  };
+  for (const std::string& name : event.packages) forgive(name);
+  for (const FilesChanged::Renamed& renamed : event.renamed) {
+    forgive(renamed.from);
+    forgive(renamed.to);
+  }
 }
 
 void CookCore::Impl::TakeChange(const FilesChanged& event) {
@@ -124,19 +159,8 @@ void CookCore::Impl::OnPackagesCleared(const PackagesCleared& event) {
   }
 }
 
-// And those whose cooks read its output, or wait for its list.
 void CookCore::Impl::RequeueWithReaders(PackageId id, absl::btree_set<PackageId>& done) {
-  std::vector<PackageId> to_do = {id};
-  while (!to_do.empty()) {
-    const PackageId next = to_do.back();
-    to_do.pop_back();
-    if (!done.insert(next).second) continue;
-    Requeue(next);
-    edges.ForEachInstigator(next, [&](const InstigatorView& why) {
-      if (why.category == InstigatorCategory::kBuildDependency && why.referencer.valid())
-        to_do.push_back(why.referencer);
-    });
-  }
+  ForEachWithReaders(id, done, [this](PackageId one) { Requeue(one); });
 }
 
 }  // namespace galley::director

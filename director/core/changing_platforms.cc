@@ -19,6 +19,7 @@ void CookCore::Impl::OnPlatformsChanged(const PlatformsChanged& event) {
   // Once roots are being published the cook is over but for that.
   const bool is_open = request.has_value() && ending == Ending::kNone && !is_publishing;
   const PlatformMask added = is_open ? event.added : 0;
+  if (added != 0) quarantined.clear();  // one more chance
   if (request.has_value()) request->platforms = map.Mask(request->platforms) | added;
   for (CookRequested& waiting : waiting_requests) waiting.platforms = map.Mask(waiting.platforms);
   for (auto& [key, commit] : commits) {

@@ -164,6 +164,7 @@ struct CookCore::Impl {
   uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
                          bool is_of_today = true);
   void NoteForgiven(PackageId package, uint32_t own_faults);
+  void QuarantineOnceToCook(PackageId package, const WorkerReport::Failed& failed, uint32_t count);
   bool Quarantine(PackageId package);
   void OnNeeds(AttemptId id, const WorkerReport::Needs& needs);
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
@@ -287,10 +288,13 @@ struct CookCore::Impl {
   void OnPackagesCleared(const PackagesCleared& event);
   bool CanStillChange() const;
   void TakeChange(const FilesChanged& event);
+  void ForgiveLate(const FilesChanged& event);
   using NewNames = absl::btree_map<std::string_view, std::string_view>;  // by the old ones
   static NewNames NewNamesOf(const std::vector<FilesChanged::Renamed>& all);
   static void RenameSelected(const NewNames& new_names, CookRequested& wanted, size_t first);
   void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
+  template <typename Visit>
+  void ForEachWithReaders(PackageId package, absl::btree_set<PackageId>& done, const Visit& visit);
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
 
   // changing_platforms.cc

@@ -281,10 +281,18 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
     ++counters.jobs_retried;
     return;
   }
+  if (InPhase(attempt.package, Phase::kToLookUp) != 0)
+    QuarantineOnceToCook(attempt.package, failed, count);
   const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
   FailPlatforms(attempt.package, platforms, stage,
                 QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
                 FailureCause::kPackage, id);
+}
+
+// What is not looked up yet may have been cooked before: only what turns out to need a cook fails.
+void CookCore::Impl::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& failed,
+                                          uint32_t count) {
+  quarantined[id] = {NameOf(id), count, WhatItDid(failed.fault), failed.error, failed.log};
 }
 
 // The journal forgave the package when its change was recorded; but what was told of it before the
@@ -308,13 +316,10 @@ void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& faile
   const bool is_of_today = late.is_earlier || late.generation == package.generation;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
-  if (count < options.own_fault_attempts_max || (is_over && !late.is_earlier)) return;
-  if (is_over) {  // or not asked for yet
-    quarantined[late.package] = {NameOf(late.package), count, WhatItDid(failed.fault), failed.error,
-                                 failed.log};
+  if (count < options.own_fault_attempts_max || !is_of_today || (is_over && !late.is_earlier))
     return;
-  }
-  if (!is_of_today) return;
+  QuarantineOnceToCook(late.package, failed, count);
+  if (is_over) return;  // or not asked for yet
   EndAttempts(late.package, Tell::kCancel);
   FailPlatforms(late.package, InPhase(late.package, Phase::kToCook), Stage::kLoad,
                 QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,

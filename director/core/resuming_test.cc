@@ -1,5 +1,7 @@
 // A director that died leaves to the next one whom it blamed, and jobs and reports in the hands of
 // workers that live on. A test plays the shell by hand (CoreHarness).
+#include <algorithm>
+
 #include "director/core/core_harness.h"
 #include "director/core/workers.h"
 #include "gmock/gmock.h"
@@ -111,6 +113,37 @@ TEST_F(SurvivorTest, AJobThatIsStillInHandIsNotGivenAgain) {
   EXPECT_EQ(counters.jobs_resumed, 1u);
   EXPECT_EQ(counters.jobs_retried, 0u);
   EXPECT_EQ(counters.workers_started, 0u) << "it was started before";
+}
+
+TEST_F(SurvivorTest, TheLastFaultOfWhatIsLookedUpQuarantinesItOnceItIsToBeCooked) {
+  shell_.hold_look_ups = true;
+  Survive();
+  shell_.Request({"A", "B"}, {.blamed = {{"A", 2, "crashed its executor", "signal 11", ""}}});
+  const LookUp::Item asked = shell_.look_ups.front();
+  ASSERT_EQ(asked.package, shell_.Id("A"));
+  Attach({kGiven});
+  shell_.Report(Given(), WorkerReport::Failed{Fault::kCrashed, "signal 11"});
+  EXPECT_THAT(shell_.TakeLog(), Not(HasSubstr("failed A"))) << "it may have been cooked before";
+  shell_.Send(LookedUp{{{asked.package, 0, asked.generation, LookedUp::Miss{}}}});
+  const std::string log = shell_.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A: crashed its executor (3 attempts"));
+  EXPECT_THAT(log, Not(HasSubstr("start A")));
+}
+
+TEST_F(ResumingTest, SoDoesThatOfAPlatformWhileAnotherIsLookedUp) {
+  shell_.Request({"A", "B"}, {.blamed = {{"A", 2, "crashed its executor", "signal 11", ""}}});
+  shell_.hold_look_ups = true;
+  shell_.Send(PlatformsChanged{.mapping = {0}, .platform_count = 2, .added = 2});
+  shell_.Failed("A", Fault::kCrashed, "signal 11");
+  const auto asked =
+      std::find_if(shell_.look_ups.begin(), shell_.look_ups.end(),
+                   [&](const LookUp::Item& item) { return item.package == shell_.Id("A"); });
+  ASSERT_NE(asked, shell_.look_ups.end());
+  shell_.TakeLog();
+  shell_.Send(LookedUp{{{asked->package, 1, asked->generation, LookedUp::Miss{}}}});
+  const std::string log = shell_.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A 1: crashed its executor (3 attempts"));
+  EXPECT_THAT(log, Not(HasSubstr("start A")));
 }
 
 TEST_F(SurvivorTest, ALookUpThatItsResultOvertookIsOfOtherNumbersOncePlatformsChange) {

@@ -119,6 +119,17 @@ TEST(WrongReportsTest, OfAQuarantineThatAChangeEndsTheJournalIsToldAgain) {
   EXPECT_FALSE(cook.Says("blamed Other"));
 }
 
+TEST(WrongReportsTest, AlsoWhenTheChangeIsTheNextCooks) {
+  CoreHarness cook("Town\nOther", {.own_fault_attempts_max = 2});
+  cook.hold_roots = true;
+  cook.Request({"Town", "Other"});
+  for (int i = 0; i < 2; ++i) cook.Failed("Town", WorkerReport::Fault::kCrashed, "signal 11");
+  cook.Work();
+  cook.TakeLog();
+  cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
+  EXPECT_TRUE(cook.Says("blamed Town 1:")) << cook.TakeLog();
+}
+
 TEST(WrongReportsTest, ACrashThatIsReportedWhenItsPackageIsOverCountsForTheRestOfTheCook) {
   CoreHarness cook("Town\nOther", {.own_fault_attempts_max = 2});
   cook.Request({"Town", "Other"});
