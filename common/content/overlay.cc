@@ -5,20 +5,11 @@
 #include <string>
 #include <unordered_set>
 
+#include "common/base/fnv.h"
 #include "common/content/name.h"
 
 namespace galley::content {
 namespace {
-
-// FNV-1a: the order of the index must not differ between runs. Source: RFC draft-eastlake-fnv.
-uint64_t HashOf(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3u;
-  }
-  return hash;
-}
 
 // The range of files that lie in `path` as a folder, in a list sorted by path.
 std::pair<size_t, size_t> RangeIn(const std::vector<SeenFile>& files, const std::string& path) {
@@ -86,7 +77,7 @@ Overlaid Overlay(const std::vector<Mount>& mounts, std::vector<SeenFile> seen) {
 FoldIndex::FoldIndex(std::span<const FileEntry> files) {
   entries_.reserve(files.size());
   for (size_t i = 0; i < files.size(); ++i) {
-    entries_.emplace_back(HashOf(FoldName(files[i].path)), static_cast<uint32_t>(i));
+    entries_.emplace_back(Fnv1a(FoldName(files[i].path)), static_cast<uint32_t>(i));
   }
   std::sort(entries_.begin(), entries_.end());
 }
@@ -112,7 +103,7 @@ std::vector<std::vector<uint32_t>> FoldIndex::Clashes(std::span<const FileEntry>
 
 const FileEntry* FoldIndex::Find(std::span<const FileEntry> files, std::string_view path) const {
   const std::string fold = FoldName(path);
-  const std::pair<uint64_t, uint32_t> first{HashOf(fold), 0};
+  const std::pair<uint64_t, uint32_t> first{Fnv1a(fold), 0};
   for (auto at = std::lower_bound(entries_.begin(), entries_.end(), first);
        at != entries_.end() && at->first == first.first; ++at) {
     if (FoldName(files[at->second].path) == fold) return &files[at->second];

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/base/fnv.h"
 #include "common/base/status_macros.h"
 #include "director/core/cook_core_impl.h"
 
@@ -20,13 +21,6 @@ constexpr size_t kCookedInputsMax = 16;
 // the whole, but a long job is not so for its load.
 constexpr int kLoadsInAJob = 8;
 constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
-
-// The same in every process.
-uint64_t PlaceOf(std::string_view name) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return hash;
-}
 
 }  // namespace
 
@@ -88,7 +82,7 @@ std::vector<uint64_t> CookCore::Impl::InputsOf(PackageId id) const {
   const PackageData& package = packages[id];
   const std::string_view folder =
       std::string_view(package.name).substr(0, package.name.rfind('/') + 1);
-  std::vector<uint64_t> inputs = {PlaceOf(folder) + package.cost_traits.cooker};
+  std::vector<uint64_t> inputs = {Fnv1a(folder) + package.cost_traits.cooker};
   const PackageId generator = packages.Find(GeneratorName(package.name));
   if (generator.valid()) inputs.push_back(generator.value());
   for (const PackageId input : package.cooked_inputs) {
@@ -112,7 +106,7 @@ absl::Duration CookCore::Impl::LoadTimeOf(PackageId id) const {
 
 std::vector<WorkerView> CookCore::Impl::FromItsPlace(PackageId package) const {
   const std::vector<WorkerId>& ring = workers.ring();
-  const uint64_t place = PlaceOf(NameOf(package));
+  const uint64_t place = Fnv1a(NameOf(package));
   for (size_t i = 0; i < ring.size(); ++i) {
     const WorkerId id = ring[(place + i) % ring.size()];
     const Worker& worker = *workers.Find(id);

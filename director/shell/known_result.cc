@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/fnv.h"
 #include "common/content/name.h"
 
 namespace galley::director {
 namespace {
-
-// The same in every process.
-uint64_t HashOf(std::string_view name) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return hash;
-}
 
 bool IsOutsideTheDifference(record::ObservationKind kind) {
   switch (kind) {
@@ -95,7 +89,7 @@ std::vector<uint64_t> FilesRead(std::string_view package,
         seen.value == record::kFolder)
       continue;
     if (const auto path = content::ResolveAsked(package, seen.what.subject); path.ok())
-      ids.push_back(HashOf(*path));
+      ids.push_back(Fnv1a(*path));
   }
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());

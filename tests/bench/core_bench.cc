@@ -21,9 +21,7 @@
 #include <algorithm>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/strong_components.hpp>
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <numeric>
@@ -37,6 +35,7 @@
 #include "director/core/edges.h"
 #include "director/core/package_data.h"
 #include "director/core/ranks.h"
+#include "tests/bench/graph_flags.h"
 
 namespace galley::director {
 namespace {
@@ -323,25 +322,14 @@ void RankIt(const Graph& graph, int runs) {
 }
 
 int Main(int argc, char** argv) {
-  uint32_t packages = 1'000'000, references = 8, runs = 5;
-  bool json = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string flag = argv[i];
-    json |= flag == "--json";
-    uint32_t* const value = flag == "--packages"     ? &packages
-                            : flag == "--references" ? &references
-                            : flag == "--runs"       ? &runs
-                                                     : nullptr;
-    if (value == nullptr || i + 1 == argc) continue;
-    ++i;
-    std::from_chars(argv[i], argv[i] + std::strlen(argv[i]), *value);
-  }
+  const bench::GraphFlags flags = bench::ReadGraphFlags(argc, argv, {});
+  const uint32_t packages = flags.packages, references = flags.references;
   const Graph graph = MakeGraph(packages, references);
   malloc_trim(0);
-  RankIt(graph, static_cast<int>(runs));
+  RankIt(graph, static_cast<int>(flags.runs));
   Explore(graph);
   Say("peak memory, the graph included", PeakMiB(), "MiB");
-  if (!json) return 0;
+  if (!flags.json) return 0;
   std::printf("[");
   for (size_t i = 0; i < rows.size(); ++i) {
     std::printf(

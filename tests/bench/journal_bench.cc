@@ -13,10 +13,8 @@
 #include <time.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,6 +26,7 @@
 #include "director/journal/database.h"
 #include "director/journal/journal.h"
 #include "rocksdb/db.h"
+#include "tests/bench/graph_flags.h"
 
 namespace galley::director {
 namespace {
@@ -152,27 +151,18 @@ uint64_t Iterate(const std::string& folder) {
 }
 
 int Main(int argc, char** argv) {
-  uint32_t packages = 1'000'000, references = 8, runs = 3;
-  bool json = false;
-  std::string folder = (std::filesystem::temp_directory_path() / "galley-journal-bench").string();
-  for (int i = 1; i < argc; ++i) {
-    const std::string flag = argv[i];
-    json |= flag == "--json";
-    if (flag == "--dir" && i + 1 < argc) folder = argv[++i];
-    uint32_t* const value = flag == "--packages"     ? &packages
-                            : flag == "--references" ? &references
-                            : flag == "--runs"       ? &runs
-                                                     : nullptr;
-    if (value == nullptr || i + 1 == argc) continue;
-    ++i;
-    std::from_chars(argv[i], argv[i] + std::strlen(argv[i]), *value);
-  }
+  const bench::GraphFlags flags = bench::ReadGraphFlags(
+      argc, argv,
+      {.runs = 3,
+       .dir = (std::filesystem::temp_directory_path() / "galley-journal-bench").string()});
+  const uint32_t packages = flags.packages, references = flags.references;
+  const std::string& folder = flags.dir;
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   Taken fill, open, replay, iterate;
   fill.Add([&] { Fill(folder, packages, references); });
   uint64_t bytes = 0;
-  for (uint32_t run = 0; run < std::max(runs, 1u); ++run) {
+  for (uint32_t run = 0; run < std::max(flags.runs, 1u); ++run) {
     iterate.Add([&] { bytes = Iterate(folder); });
     std::unique_ptr<Journal> journal;
     open.Add([&] {
@@ -208,16 +198,16 @@ int Main(int argc, char** argv) {
       {"ratio open and replay / RocksDB, cpu",
        (Median(open.cpu) + Median(replay.cpu)) / Median(iterate.cpu), ""},
   };
-  std::printf(json ? "[" : "");
+  std::printf(flags.json ? "[" : "");
   for (const Row& row : rows) {
     std::fprintf(stderr, "core  %-36s %12.3f %s\n", row.name, row.value, row.unit);
-    if (json)
+    if (flags.json)
       std::printf(
           "%s{\"workload\": \"core\", \"packages\": %u, \"references\": %u, \"kind\": "
           "\"%s\", \"value\": %.6g, \"unit\": \"%s\"}",
           &row == rows ? "" : ",\n ", packages, references, row.name, row.value, row.unit);
   }
-  std::printf(json ? "]\n" : "");
+  std::printf(flags.json ? "]\n" : "");
   return 0;
 }
 
