@@ -14,17 +14,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class CommitGroupTest : public ShellTest {
+class CommitGroupTest : public ShellJournalTest {
  protected:
-  void SetUp() override {
-    ShellTest::SetUp();
-    journal_ = Journal::Open(Host("state")).value();
-  }
-  void TearDown() override {
-    journal_.reset();
-    ShellTest::TearDown();
-  }
-
   // A result of /Game/a.txt for windows under a key of its own, with one output that a worker
   // wrote.
   std::shared_ptr<StoredResult> Make(std::string_view key, std::string_view output,
@@ -55,7 +46,6 @@ class CommitGroupTest : public ShellTest {
     return found ? std::optional(found->platforms.at("windows")) : std::nullopt;
   }
 
-  std::unique_ptr<Journal> journal_;
   bool holds_ = true;
   Waited waited_;
   CookNumber cook_{.cook = 9, .is_forced = true};

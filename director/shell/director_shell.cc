@@ -190,11 +190,7 @@ void DirectorShell::Do(const Notify& effect) {
       listener_.OnDone(*stored, done->source);
     }
   } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
-    pending_blame_.push_back({.package = core_->NameOf(blamed->package),
-                              .own_faults = blamed->own_faults,
-                              .what = blamed->what,
-                              .error = blamed->error,
-                              .log = blamed->log});
+    notes_.NoteBlame(core_->NameOf(blamed->package), *blamed);
   } else if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     ended_ = *ended;
   }

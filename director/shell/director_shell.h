@@ -34,6 +34,7 @@
 #include "director/shell/failure_notes.h"
 #include "director/shell/lookup.h"
 #include "director/shell/observer.h"
+#include "director/shell/progress_notes.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
@@ -146,7 +147,6 @@ class DirectorShell {
   bool TakeCommitted();
   void FillJob(WorkerId worker, const Desire::Start& start, v1::ToWorker& message);
   void NoteGiven(WorkerId worker, const Desire::Start& start, const AttemptInfo& info);
-  void NoteOver(const WorkerReported& reported);
   void AdoptSurvivors();
   std::shared_ptr<AttemptInfo> InfoOf(const AttemptRecord& given) const;
   void AddBlob(const Digest& digest, v1::Job& job);
@@ -209,10 +209,7 @@ class DirectorShell {
   // Loop thread only.
   UnjournaledResults unjournaled_{&results_};
   std::vector<Persist::Item> pending_commit_;
-  std::vector<BlameRecord> pending_blame_;
-  std::map<AttemptId, AttemptRecord> pending_given_;
-  std::vector<AttemptId> pending_over_;
-  absl::Time progress_recorded_ = absl::InfinitePast();
+  ProgressNotes notes_;
   int commits_running_ = 0;
   bool is_commit_urgent_ = false;
   CommitPacing pacing_;

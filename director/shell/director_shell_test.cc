@@ -69,18 +69,13 @@ class FullJournal final : public Journal {
   Journal& inner_;
 };
 
-class DirectorShellTest : public ShellTest, public ShellListener {
+class DirectorShellTest : public ShellJournalTest, public ShellListener {
  protected:
   void SetUp() override {
-    ShellTest::SetUp();
+    ShellJournalTest::SetUp();
     ASSERT_TRUE(CreateDirectories(Host("content")).ok());
     options_.mounts = {{.path = "/Game", .directory = Host("content")}};
     options_.digest_cache_file = Host("digests");
-    journal_ = Journal::Open(Host("state")).value();
-  }
-  void TearDown() override {
-    journal_.reset();
-    ShellTest::TearDown();
   }
 
   // Of a package that does not exist.
@@ -106,7 +101,6 @@ class DirectorShellTest : public ShellTest, public ShellListener {
   void OnDone(const StoredResult&, ResultSource) override {}
   void OnProgress(const Counters&, const Progress&) override {}
 
-  std::unique_ptr<Journal> journal_;
   Trace trace_;
   std::vector<std::string> failed_;
   std::function<absl::Status()> may_write_;

@@ -23,18 +23,13 @@ Observed Texture(std::string value) {
   return {{ObservationKind::kPlatform, "texture", ""}, std::move(value)};
 }
 
-class LookUpTest : public ShellTest {
+class LookUpTest : public ShellJournalTest {
  protected:
   void SetUp() override {
-    ShellTest::SetUp();
+    ShellJournalTest::SetUp();
     Write("content/a.txt", "source");
     Write("content/inc.txt", "include");
-    journal_ = Journal::Open(Host("state")).value();
     world_.Set(MakeWorld());
-  }
-  void TearDown() override {
-    journal_.reset();
-    ShellTest::TearDown();
   }
 
   struct Cached {
@@ -125,7 +120,6 @@ class LookUpTest : public ShellTest {
   }
 
   WorldHolder world_{nullptr};
-  std::unique_ptr<Journal> journal_;
   LookUpRunner::Options options_of_runner_{.trust_domain = "main"};
   std::optional<Digest> generated_source_;
   CookedOutputs cooked_;

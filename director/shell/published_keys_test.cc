@@ -5,20 +5,15 @@
 namespace galley::director {
 namespace {
 
-class PublishedKeysTest : public ShellTest {
+class PublishedKeysTest : public ShellJournalTest {
  protected:
   void SetUp() override {
-    ShellTest::SetUp();
-    journal_ = Journal::Open(Host("state")).value();
+    ShellJournalTest::SetUp();
     JournalMeta meta = journal_->meta();
     meta.project_id = "p";
     ASSERT_TRUE(journal_->SetMeta(meta).ok());
     Cooked("/Game/a.txt", "a1");
     Cooked("/Game/b.txt", "b1");
-  }
-  void TearDown() override {
-    journal_.reset();
-    ShellTest::TearDown();
   }
 
   void Cooked(const std::string& package, const std::string& key) {
@@ -50,7 +45,6 @@ class PublishedKeysTest : public ShellTest {
     return journal_->Find(package).value()->platforms.at("windows");
   }
 
-  std::unique_ptr<Journal> journal_;
   int roots_ = 0;
 };
 

@@ -6,13 +6,6 @@
 #include "fmt/format.h"
 
 namespace galley::director {
-namespace {
-
-// Of what the journal learns of a cook that has not ended; what is over within it need not be
-// written.
-constexpr absl::Duration kRecordInterval = absl::Milliseconds(20);
-
-}  // namespace
 
 void DirectorShell::Do(const Persist& effect) {
   unjournaled_.Add(effect);
@@ -23,20 +16,15 @@ void DirectorShell::Do(const Persist& effect) {
 
 // One group at a time: what arrives while it runs, and shortly after it, is the next group.
 void DirectorShell::StartCommit() {
-  if (clock_.Monotonic() - progress_recorded_ >= kRecordInterval) RecordProgress();
+  if (notes_.IsDue(clock_.Monotonic())) RecordProgress();
   if (commits_running_ > 0 || clock_.Monotonic() < NextCommit()) return;
   CommitPending();
 }
 
-// Not synced: the next group's sync makes it durable. What is over goes behind the results that it
-// brought.
+// Not synced: the next group's sync makes it durable.
 void DirectorShell::RecordProgress() {
-  JournalProgress progress{.blamed = std::exchange(pending_blame_, {})};
-  for (auto& [attempt, given] : std::exchange(pending_given_, {}))
-    progress.given.push_back(std::move(given));
-  if (pending_commit_.empty()) progress.over = std::exchange(pending_over_, {});
+  JournalProgress progress = notes_.Take(!pending_commit_.empty(), clock_.Monotonic());
   if (progress.empty()) return;
-  progress_recorded_ = clock_.Monotonic();
   commit_thread_.Post([this, progress = std::move(progress)] {
     const absl::Status recorded = journal_.RecordProgress(progress);
     if (!recorded.ok()) LogWarning("journal: {}", MessageOf(recorded));

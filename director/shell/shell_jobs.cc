@@ -11,7 +11,7 @@ namespace galley::director {
 
 // `world_number`: the world in which the reports were judged. A later one judges again.
 void DirectorShell::TakeReports(WorkerReported reported, uint64_t world_number) {
-  NoteOver(reported);
+  notes_.NoteOver(reported);
   const WorldPtr world = world_.Get();
   for (WorkerReport& report : reported.reports) {
     auto* saved = std::get_if<WorkerReport::Saved>(&report.what);

@@ -8,17 +8,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class UnreadableInputsTest : public ShellTest {
+class UnreadableInputsTest : public ShellJournalTest {
  protected:
-  void SetUp() override {
-    ShellTest::SetUp();
-    journal_ = Journal::Open(Host("state")).value();
-  }
-  void TearDown() override {
-    journal_.reset();
-    ShellTest::TearDown();
-  }
-
   // A blob in the store that `package` made, as the journal knows it.
   Digest Make(const std::string& package, const std::string& bytes) {
     const Digest digest = Digest::Of(bytes);
@@ -37,8 +28,6 @@ class UnreadableInputsTest : public ShellTest {
   std::vector<std::string> Distrust(const std::vector<GivenBlob>& blobs) {
     return DistrustUnreadable(store_, *journal_, blobs).value();
   }
-
-  std::unique_ptr<Journal> journal_;
 };
 
 TEST_F(UnreadableInputsTest, WhatIsRightStays) {

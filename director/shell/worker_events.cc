@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_writer.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/worker_messages.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -73,11 +74,11 @@ std::shared_ptr<AttemptInfo> DirectorShell::InfoOf(const AttemptRecord& given) c
 void DirectorShell::NoteGiven(WorkerId worker, const Desire::Start& start,
                               const AttemptInfo& info) {
   if (info.recipes == nullptr) return;
-  AttemptRecord& given = pending_given_[start.attempt];
-  given.attempt = start.attempt;
-  given.worker = WorkerName(worker);
-  given.package = info.name;
-  given.generated_source = info.generated_source;
+  AttemptRecord given{.attempt = start.attempt,
+                      .worker = WorkerName(worker),
+                      .package = info.name,
+                      .targets = {},
+                      .generated_source = info.generated_source};
   const WorldPtr world = world_.Get();
   for (PlatformIndex platform = 0; platform < info.recipes->size(); ++platform) {
     if ((start.platforms & MaskOf(platform)) == 0) continue;
@@ -85,15 +86,7 @@ void DirectorShell::NoteGiven(WorkerId worker, const Desire::Start& start,
                              .name = world->project->platforms[platform].name,
                              .recipe = (*info.recipes)[platform].digest});
   }
-}
-
-// What was over before it was written need not be.
-void DirectorShell::NoteOver(const WorkerReported& reported) {
-  for (const WorkerReport& report : reported.reports) {
-    if (std::holds_alternative<WorkerReport::Ended>(report.what) &&
-        pending_given_.erase(report.attempt) == 0)
-      pending_over_.push_back(report.attempt);
-  }
+  notes_.Give(std::move(given));
 }
 
 absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_id,
@@ -146,22 +139,9 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
 void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker& message) {
   const WorkerId worker = WorkerOf(worker_id);
   if (message.has_hello()) {
-    WorkerAttached attached{.worker = worker, .slots = message.hello().slots()};
-    attached.memory_bytes = message.hello().memory_bytes();
-    attached.in_hand.assign(message.in_hand().begin(), message.in_hand().end());
-    attached.session = static_cast<uint64_t>(message.hello().pid());
-    attached.persisted = message.hello().persisted();
-    attached.begun.assign(message.begun().begin(), message.begun().end());
-    attached.pending.assign(message.pending().attempts().begin(),
-                            message.pending().attempts().end());
-    attached.is_held = message.pending().is_held();
-    Post(Event(std::move(attached)));
+    Post(Event(AttachedOf(worker, message)));
   } else if (message.has_pending()) {
-    const v1::Pending& pending = message.pending();
-    Post(Event(WorkerPending{.worker = worker,
-                             .attempts = {pending.attempts().begin(), pending.attempts().end()},
-                             .is_held = pending.is_held(),
-                             .begun = {pending.begun().begin(), pending.begun().end()}}));
+    Post(Event(PendingOf(worker, message)));
   }
   for (const v1::LogLine& line : message.log()) {
     LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());

@@ -1,0 +1,26 @@
+#include "director/shell/worker_messages.h"
+
+namespace galley::director {
+
+WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message) {
+  const v1::Hello& hello = message.hello();
+  return {.worker = worker,
+          .slots = hello.slots(),
+          .in_hand = {message.in_hand().begin(), message.in_hand().end()},
+          .memory_bytes = hello.memory_bytes(),
+          .session = static_cast<uint64_t>(hello.pid()),
+          .persisted = hello.persisted(),
+          .begun = {message.begun().begin(), message.begun().end()},
+          .pending = PendingOf(worker, message).attempts,
+          .is_held = message.pending().is_held()};
+}
+
+WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message) {
+  const v1::Pending& pending = message.pending();
+  return {.worker = worker,
+          .attempts = {pending.attempts().begin(), pending.attempts().end()},
+          .is_held = pending.is_held(),
+          .begun = {pending.begun().begin(), pending.begun().end()}};
+}
+
+}  // namespace galley::director
