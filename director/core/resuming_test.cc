@@ -146,6 +146,15 @@ TEST_F(ResumingTest, SoDoesThatOfAPlatformWhileAnotherIsLookedUp) {
   EXPECT_THAT(log, Not(HasSubstr("start A")));
 }
 
+TEST_F(ResumingTest, AnAddedPlatformGivesWhatWasQuarantinedBeforeOneMoreChance) {
+  shell_.Request({"A", "B"}, {.blamed = {{"A", 3, "crashed its executor", "signal 11", ""}}});
+  ASSERT_THAT(shell_.TakeLog(), HasSubstr("failed A"));
+  shell_.Send(PlatformsChanged{.mapping = {0}, .platform_count = 2, .added = 2});
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("start A"));
+  shell_.Failed("A", Fault::kCrashed, "signal 6");
+  EXPECT_THAT(shell_.TakeLog(), HasSubstr("failed A 1: crashed its executor (4 attempts"));
+}
+
 TEST_F(SurvivorTest, ALookUpThatItsResultOvertookIsOfOtherNumbersOncePlatformsChange) {
   shell_.hold_look_ups = true;
   Survive();

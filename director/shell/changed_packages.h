@@ -2,7 +2,7 @@
 // one that never had a result it has none. What such a package is made of is its own source at
 // least, and its name is that file's.
 //
-// The simulation's director asks the same.   Threads: as Journal.
+// The simulation's director asks the same. Threads: as Journal.
 #pragma once
 
 #include <span>
