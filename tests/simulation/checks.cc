@@ -9,7 +9,7 @@ void Checks::Trace(std::string_view line) {
     std::fprintf(stderr, "%9.3f %.*s\n", absl::ToDoubleSeconds(now_), static_cast<int>(line.size()),
                  line.data());
   }
-  for (const char c : line) trace_ = (trace_ ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  trace_ = Fnv1a(line, trace_);
 }
 
 }  // namespace galley::simulation

@@ -9,9 +9,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "common/base/digest.h"
+#include "common/base/fnv.h"
 
 namespace galley::simulation {
 
@@ -36,14 +38,28 @@ class Checks {
 
   // Promised to be durable.
   std::set<Digest> promised;
-  // Bits of these blobs turned.
-  std::set<Digest> rotten;
+  // A bit of `blob` turned; its bytes are what `now` names since. Wherever these bytes lie, they
+  // are copies of those, or were found out and are believed again: the note of that is not durable.
+  //
+  // A large blob's file that rotted a worker writes over, whose job gives it again. The store knows
+  // the blob, and does not sync what it has: after a power cut the file may be torn.
+  void NoteRot(const Digest& blob, const Digest& now, bool is_file) {
+    rotten_.emplace(blob, now);
+    if (is_file) rotten_files_.insert(blob);
+  }
+  bool IsRotten(const Digest& blob, const Digest& now) const {
+    return rotten_.contains({blob, now}) || rotten_files_.contains(blob);
+  }
+  // Rotten blobs that somebody read, and nobody made again yet.
+  std::set<Digest> found_out;
 
  private:
   const bool is_told_;
   absl::Duration now_;
   std::string broken_;
-  uint64_t trace_ = 0xcbf29ce484222325;
+  uint64_t trace_ = kFnvBasis;
+  std::set<std::pair<Digest, Digest>> rotten_;
+  std::set<Digest> rotten_files_;
 };
 
 }  // namespace galley::simulation

@@ -34,6 +34,7 @@ class Cluster {
         world_(std::make_shared<World>(options.seed)),
         checks_(options.is_told) {
     DrawLimits();
+    own_faults_ = std::make_unique<OwnFaults>(cook_.own_fault_attempts_max, checks_);
     // Where no file is edited in the cook, all have been before: every run of a seed ends with the
     // same files.
     for (auto& [name, package] : world_->packages) {
@@ -43,7 +44,7 @@ class Cluster {
     }
     if (!faults_.IsOn(Fault::kFileRenamed)) world_->Move();
     disk_.sync_fails = [this](bool is_last) {
-      return faults_.Happens(Fault::kSyncFailed, is_last ? 30 : 1);
+      return faults_.Happens(Fault::kSyncFailed, is_last ? 60 : 4);
     };
     disk_.CrashAt(options.crash_at_write);
   }
@@ -175,17 +176,16 @@ class Cluster {
     };
     try {
       director_ = std::make_unique<SimDirector>(
-          SimDirector::Deps{schedule_, random_, faults_, disk_, *world_, tables_, checks_}, cook_,
+          SimDirector::Deps{schedule_, random_, faults_, disk_, *world_, tables_, checks_,
+                            *own_faults_},
+          cook_,
           SimDirector::Callbacks{
               .spawn = if_present([this](const Spawn& spawn) { Start(spawn); }),
               .stop = if_present([this](WorkerId worker) { StopWorker(worker); }),
               .send = if_present(
                   [this](uint64_t stream, const v1::ToWorker& message) { Send(stream, message); }),
               .hang_up = if_present([this](uint64_t stream) { BreakStream(stream); }),
-              .ended = if_present([this](const CookEnded& ended) { OnEnded(ended); }),
-              .cleared = if_present([this](const std::vector<std::string>& packages) {
-                for (const std::string& name : packages) executors_lost_.erase(name);
-              })},
+              .ended = if_present([this](const CookEnded& ended) { OnEnded(ended); })},
           TakeSurvivors());
     } catch (const Disk::Crash&) {
       CrashDirector();
@@ -218,7 +218,6 @@ class Cluster {
         if (director_->Discover(later)) held_back_.clear();
       });
     }
-    executors_lost_.clear();
     is_cancelled_ = false;
     faults_at_request_ = faults_.counts();
     is_requested_ = true;
@@ -408,11 +407,7 @@ class Cluster {
       return EndDirector();
     }
     // Bytes that cannot be read when they are staged end the cook; the next makes them again.
-    if (!director_->Stage()) {
-      if (!HasEverFired(Fault::kBitsRotten))
-        checks_.Break("safety: what is in a root cannot be read");
-      return EndDirector();
-    }
+    if (!director_->Stage()) return EndDirector();
     CheckSettled();
     Conclude();
   }
@@ -478,9 +473,10 @@ class Cluster {
     for (const auto& [platform, tree] : roots) {
       if (!published.contains(platform)) checks_.Break("safety: a published root is lost");
       for (const auto& [name, digest] : tree) {
+        const bool is_rotten =
+            checks_.IsRotten(digest, store.WhatLiesFor(digest).value_or(Digest()));
         const auto blob = store.Get(digest);
-        // What is rotten is not handed out; the next cook makes it again.
-        if (!blob.ok() && !checks_.rotten.contains(digest))
+        if (!blob.ok() && !is_rotten)
           checks_.Break("safety: a published output cannot be read: " + name + ": " +
                         std::string(blob.status().message()));
         if (blob.ok() && Digest::Of(**blob) != digest)
@@ -656,7 +652,6 @@ class Cluster {
         if (body.stream != 0 && faults_.Happens(Fault::kStreamBroken, 4)) BreakStream(body.stream);
         CheckRunning(body);
       }
-      CheckPoison();
     });
   }
 
@@ -667,15 +662,6 @@ class Cluster {
     for (const AttemptId attempt : body.worker->running()) {
       if (!director_->Knows(attempt))
         checks_.Break("safety: " + body.name + " cooks for a director that is gone");
-    }
-  }
-
-  // I8: a package takes down only so many executors before it is left alone. (Of some deaths nobody
-  // was told: their worker was lost before it could.)
-  void CheckPoison() {
-    for (const auto& [name, count] : executors_lost_) {
-      if (count > 4 * cook_.own_fault_attempts_max)
-        checks_.Break("safety: " + name + " took " + std::to_string(count) + " executors down");
     }
   }
 
@@ -732,6 +718,7 @@ class Cluster {
 
   std::map<std::string, SnapshotTable> tables_;
   std::map<std::string, uint64_t> cooks_, executors_lost_;
+  std::unique_ptr<OwnFaults> own_faults_;
   Surroundings around_{schedule_,
                        random_,
                        faults_,

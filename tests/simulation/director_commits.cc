@@ -10,12 +10,7 @@ void SimDirector::Do(const Persist& effect) {
   for (const Persist::Item& item : effect.items) {
     deps_.checks.Trace("persist " + core_->NameOf(item.package), item.platform, item.result.value(),
                        item.was_cooked);
-    if (item.was_cooked && !accepted_.insert(item.result).second)
-      deps_.checks.Break("safety: committed twice: " + core_->NameOf(item.package));
-    // (What is right for older files only may be a lie that was told before.)
-    if (item.was_cooked && !is_forced_ && !outdated_.contains(item.result) &&
-        kept_.contains(results_.Get(item.result)->action_key))
-      deps_.checks.Break("safety: cooked again though it was kept: " + core_->NameOf(item.package));
+    if (item.was_cooked) Accept(item);
   }
   unjournaled_.Add(effect);
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
@@ -24,6 +19,24 @@ void SimDirector::Do(const Persist& effect) {
       if (commits_running_ == 0) CommitPending();
     });
   }
+}
+
+// I3: what a job brings for a platform is committed once, however often it is told (each telling is
+// another result here). A second job may bring the same key: its package was looked up again while
+// the first commit was under way, or is forced. Of these the store keeps the first. I7: nothing is
+// cooked that was kept.
+void SimDirector::Accept(const Persist::Item& item) {
+  const std::string& name = core_->NameOf(item.package);
+  if (!accepted_.insert(item.result).second || !brought_.insert(told_by_.at(item.result)).second)
+    deps_.checks.Break("safety: committed twice: " + name);
+  if (!is_forced_ && !excused_.contains(item.result) &&
+      kept_.contains(results_.Get(item.result)->action_key))
+    deps_.checks.Break("safety: cooked again though it was kept: " + name);
+}
+
+// Its worker tells it again.
+void SimDirector::Unaccept(ResultId result) {
+  if (accepted_.erase(result) > 0) brought_.erase(told_by_.at(result));
 }
 
 void SimDirector::CommitPending() {
@@ -41,7 +54,7 @@ void SimDirector::CommitPending() {
       --commits_running_;
       unjournaled_.Remove(outcome.event);
       for (const Persisted::Item& item : outcome.event.items) {
-        if (!outcome.event.error.empty() || !item.refused.empty()) accepted_.erase(item.result);
+        if (!outcome.event.error.empty() || !item.refused.empty()) Unaccept(item.result);
       }
       Step(outcome.event);
       if (commits_running_ == 0) CommitPending();

@@ -18,17 +18,16 @@ void SimDirector::AddBlob(const Digest& digest, v1::Job& job) {
   blob->set_offset(location->offset);
 }
 
-// What is over goes behind the results that it brought.
 void SimDirector::RecordProgress() {
-  JournalProgress now{.given = std::exchange(progress_.given, {}),
-                      .blamed = std::exchange(progress_.blamed, {})};
-  if (pending_commit_.empty()) now.over = std::exchange(progress_.over, {});
-  if (!now.empty())
-    PostTask(5, [this, now = std::move(now)] { (void)journal_.RecordProgress(now); });
+  JournalProgress progress = notes_.Take(!pending_commit_.empty(), deps_.schedule.now());
+  if (progress.empty()) return;
+  PostTask(5, [this, progress = std::move(progress)] { (void)journal_.RecordProgress(progress); });
 }
 
 void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
                           v1::ToWorker& message) {
+  BeginCook();
+  own_faults_->Give(start.attempt, core_->NameOf(start.package), worker);
   Given given{
       .package = start.package, .name = core_->NameOf(start.package), .platforms = start.platforms};
   v1::Job& job = *message.add_start();
@@ -61,15 +60,16 @@ void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
     wire::ToProto(digest, output->mutable_digest());
     AddBlob(digest, job);
   }
-  AttemptRecord& record = progress_.given.emplace_back();
-  record.attempt = start.attempt;
-  record.worker = worker;
-  record.package = given.name;
-  record.generated_source = given.generated_source;
+  AttemptRecord record{.attempt = start.attempt,
+                       .worker = worker,
+                       .package = given.name,
+                       .targets = {},
+                       .generated_source = given.generated_source};
   for (PlatformIndex p = 0; p < platform_count(); ++p) {
     if (start.platforms & MaskOf(p))
       record.targets.push_back({.platform = p, .name = snapshot_->platforms[p]});
   }
+  notes_.Give(std::move(record));
   given_[start.attempt] = std::move(given);
 }
 
@@ -82,9 +82,11 @@ void SimDirector::Do(const Desire& effect) {
                        start.cooked.size());
     FillJob(NameOf(effect.worker), start, message);
   }
-  RecordProgress();
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
+  for (const auto* list : {&effect.cancel, &effect.retract}) {
+    for (const AttemptId attempt : *list) own_faults_->TakeBack(attempt);
+  }
   const std::string worker = NameOf(effect.worker);
   for (const ReportId report : effect.persisted) {
     message.add_persisted(report);
@@ -100,12 +102,14 @@ void SimDirector::Do(const Desire& effect) {
 }
 
 void SimDirector::Do(const Spawn& effect) {
+  BeginCook();
   deps_.checks.Trace("spawn", effect.worker.value());
   callbacks_.spawn(effect);
 }
 
 void SimDirector::Do(const director::Stop& effect) {
   deps_.checks.Trace("stop", effect.worker.value());
+  own_faults_->Lose(NameOf(effect.worker));
   callbacks_.stop(effect.worker);
 }
 

@@ -150,6 +150,7 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
 }
 
 void SimDirector::Do(const LookUp& effect) {
+  BeginCook();
   for (const LookUp::Item& item : effect.items) {
     deps_.checks.Trace("look up " + core_->NameOf(item.package), item.platforms, item.generation);
     if (is_forced_)

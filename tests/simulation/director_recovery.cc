@@ -1,5 +1,6 @@
 // SimDirector's start: what CookSession and DirectorShell::AdoptSurvivors do.
 
+#include "director/shell/changed_packages.h"
 #include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
@@ -22,7 +23,7 @@ void SimDirector::ApplyTheDifference() {
   const std::vector<content::Change> changes =
       ChangesOf(deps_.tables[old_table].files, snapshot_->files);
   std::vector<std::string> affected;
-  if (!old_table.empty()) affected = *journal_.Affected(changes);
+  if (!old_table.empty()) affected = *ChangedSinceLastCook(journal_, changes);
   if (!same_epoch || old_table.empty()) {
     (void)journal_.ForEach([&](std::string_view name, const PackageRecord& record) {
       for (const auto& [platform, one] : record.platforms) {
@@ -36,6 +37,8 @@ void SimDirector::ApplyTheDifference() {
       }
     });
   }
+  changed_before_ = affected;
+  for (const content::Change& change : changes) changed_before_.push_back(change.path);
   if (!journal_.Invalidate(affected, meta).ok()) {
     // The journal cannot be written: this start failed, the next may do better.
     throw Disk::Crash();
@@ -45,6 +48,7 @@ void SimDirector::ApplyTheDifference() {
 // As CookSession and DirectorShell do it.
 void SimDirector::TakeOver(const std::set<std::string>& survivors) {
   const JournalProgress before = *journal_.Progress();
+  own_faults_->BeginTerm(before.blamed, changed_before_);
   for (const BlameRecord& one : before.blamed)
     blamed_before_.push_back({one.package, one.own_faults, one.what, one.error, one.log});
   WorkersSurvived survived;

@@ -2,6 +2,7 @@
 
 #include "common/record/action.h"
 #include "common/wire/convert.h"
+#include "director/shell/worker_messages.h"
 #include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
@@ -41,43 +42,46 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     welcome.mutable_snapshot()->set_table_file(snapshot_->file);
     welcome.add_segments(*store_.AllocateSegment());
     Send(worker, std::move(welcome));
-    WorkerAttached attached{.worker = id, .slots = message.hello().slots()};
-    attached.in_hand.assign(message.in_hand().begin(), message.in_hand().end());
-    attached.session = static_cast<uint64_t>(message.hello().pid());
-    attached.persisted = message.hello().persisted();
-    attached.begun.assign(message.begun().begin(), message.begun().end());
-    attached.pending.assign(message.pending().attempts().begin(),
-                            message.pending().attempts().end());
-    attached.is_held = message.pending().is_held();
+    const WorkerAttached attached = AttachedOf(id, message);
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
+    own_faults_->Attach(worker);
     Step(attached);
   } else if (message.has_pending()) {
-    const v1::Pending& pending = message.pending();
-    Step(WorkerPending{.worker = id,
-                       .attempts = {pending.attempts().begin(), pending.attempts().end()},
-                       .is_held = pending.is_held(),
-                       .begun = {pending.begun().begin(), pending.begun().end()}});
+    Step(PendingOf(id, message));
   }
-  if (!message.unfit().empty()) Step(WorkerUnfit{id, message.unfit()});
+  if (!message.unfit().empty()) {
+    own_faults_->Lose(worker);
+    Step(WorkerUnfit{id, message.unfit()});
+  }
   if (message.reports().empty()) return Step(WorkerAlive{id});
   WorkerReported reported{.worker = id};
   for (const v1::Report& report : message.reports()) {
     reported.reports.push_back(Read(report));
     if (heard_.emplace(report.attempt(), report.report()).second)
       bytes_heard_ += reported.reports.back().bytes.read;
-    if (report.has_ended()) progress_.over.push_back(report.attempt());
+    TellOwnFaults(worker, reported.reports.back());
     if (const auto* saved = std::get_if<WorkerReport::Saved>(&reported.reports.back().what)) {
       reported_[{worker, report.report()}] = saved->result->id;
     } else {
       reported_.erase({worker, report.report()});  // a process that has its name numbers anew
     }
   }
+  notes_.NoteOver(reported);
   Step(reported);
   if (core_->counters().bytes_read > bytes_heard_)
     deps_.checks.Break("safety: what a job read is counted twice");
 }
 
+void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& report) {
+  const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
+  if (failed != nullptr && failed->fault == WorkerReport::Fault::kCrashed)
+    own_faults_->Tell(report.attempt, worker);
+  if (std::holds_alternative<WorkerReport::Stale>(report.what))
+    own_faults_->TellStale(report.attempt, worker);
+}
+
 void SimDirector::OnWorkerGone(WorkerId worker, const std::string& reason, bool never_started) {
+  own_faults_->Lose(NameOf(worker));
   streams_.erase(NameOf(worker));
   if (never_started) return Step(LauncherReported{worker, reason});
   Step(WorkerLost{worker, reason, true});
@@ -168,10 +172,11 @@ void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerRe
     is_current = is_current && ValueOf(*snapshot_, one.what, saved.platform(), platform_name,
                                        inputs, &need) == one.value;
   }
+  const bool is_lie = stored->source == Digest::Of(kFalseSource);
   const ResultViewPtr view = results_.Add(std::move(stored));
-  // An earlier director may have had it made durable and died before it said so.
+  told_by_[view->id] = {report.attempt, saved.platform()};
   const bool is_survivors = report.attempt >> 40 != term();
-  if (!is_current || is_survivors) outdated_.insert(view->id);
+  if (is_survivors || is_lie) excused_.insert(view->id);
   report.what = WorkerReport::Saved{.platform = static_cast<PlatformIndex>(saved.platform()),
                                     .result = view,
                                     .save_time = absl::Microseconds(saved.save_us()),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "director/shell/changed_packages.h"
 #include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
@@ -73,7 +74,7 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
     return from == before->files.end() || World::NameIn(files, World::IdIn(from->second)) != one.to;
   });
   const SnapshotPtr successor = Successor(std::move(files), before->platforms);
-  const std::vector<std::string> affected = *journal_.Affected(changes);
+  const std::vector<std::string> affected = *ChangedPackages(journal_, changes);
   JournalMeta meta = journal_.meta();
   meta.table_file = successor->file;
   if (!journal_.Invalidate(affected, meta).ok())
@@ -97,6 +98,9 @@ void SimDirector::TakeSuccessor(const SnapshotPtr& successor, FilesChanged event
   Announce(snapshot_);
   for (const World::Renamed& one : event.renamed) deps_.checks.Trace(one.from + " is " + one.to);
   if (!event.renamed.empty() && has_request_) deps_.faults.Count(Fault::kFileRenamed);
+  std::vector<std::string> changed = packages;
+  for (const World::Renamed& one : event.renamed) changed.insert(changed.end(), {one.from, one.to});
+  own_faults_->Change(WithReaders(std::move(changed)));
   Step(event);
 }
 
@@ -153,6 +157,8 @@ void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
       if (!is_publishing_) last_build_.clear();
       TakeIntoCook({});
       std::erase_if(roots_, [this](const auto& root) { return !HasPlatform(root.first); });
+      if (event.added != 0 && has_request_ && !is_ending_ && !is_publishing_)
+        own_faults_->AddPlatforms();
       Announce(snapshot_);
       Step(event);
     });

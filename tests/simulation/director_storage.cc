@@ -40,7 +40,8 @@ void SimDirector::Rot() {
   const Digest& digest = blobs[deps_.random.Below(blobs.size())];
   if (!store_.Rot(digest, deps_.random)) return;
   deps_.faults.Count(Fault::kBitsRotten);
-  deps_.checks.rotten.insert(digest);
+  deps_.checks.NoteRot(digest, store_.WhatLiesFor(digest).value(),
+                       store_.LocationOf(digest)->segment == 0);
   deps_.checks.Trace("rotten: " + digest.hex());
 }
 
@@ -63,11 +64,29 @@ std::set<Digest> SimDirector::Leased() {
   return leased;
 }
 
+// I4: bytes are wrong for no other reason than that they rotted.
+void SimDirector::NoteGivenUp(const Digest& blob, const Digest& bytes) {
+  if (!deps_.checks.IsRotten(blob, bytes))
+    deps_.checks.Break("safety: bytes are wrong that did not rot: " + blob.hex());
+  // (One that was overtaken knows only what was there when it was stopped.)
+  if (!is_overtaken_) deps_.checks.found_out.insert(blob);
+}
+
+void SimDirector::NoteMadeAgain() {
+  if (is_overtaken_) return;
+  std::erase_if(deps_.checks.found_out,
+                [&](const Digest& digest) { return store_.LocationOf(digest).has_value(); });
+}
+
 bool SimDirector::Stage() {
   for (const auto& [platform, tree] : roots_) {
     for (const auto& [name, digest] : tree) {
       const auto blob = store_.Get(digest);
-      if (!blob.ok()) return false;
+      if (!blob.ok()) {
+        if (!deps_.checks.found_out.contains(digest))
+          deps_.checks.Break("safety: it is in a root, and is gone: " + name);
+        return false;
+      }
       if (Digest::Of(**blob) != digest)
         deps_.checks.Break("safety: wrong bytes were handed out: " + name);
     }
@@ -90,8 +109,7 @@ void SimDirector::LookAtInputs(const Given& given) {
     ForgetLost();
     Answer(10, [this, packages = *packages] {
       for (const std::string& name : packages) deps_.checks.Trace("made again: " + name);
-      callbacks_.cleared(packages);
-      Step(PackagesCleared{packages});
+      StepCleared(packages);
     });
   });
 }

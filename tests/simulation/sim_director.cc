@@ -29,7 +29,8 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
                                      : absl::OkStatus();
               }),
       store_(static_cast<SimStore&>(fenced_.inner())),
-      journal_(deps.disk) {
+      journal_(deps.disk),
+      own_faults_(&deps.own_faults) {
   journal_.Fence([this] {
     return is_overtaken_ ? absl::FailedPreconditionError("this cook was overtaken")
                          : absl::OkStatus();
@@ -38,6 +39,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   store_.wrote = journal_.wrote = [this] {
     if (is_overtaken_) deps_.checks.Break("safety: a director that was overtaken wrote");
   };
+  store_.gives_up = [this](const Digest& blob, const Digest& bytes) { NoteGivenUp(blob, bytes); };
   NoteKept();
   store_.commit_fails = [this] { return deps_.faults.Happens(Fault::kCommitFailed, 8); };
   ApplyTheDifference();
@@ -69,6 +71,7 @@ void SimDirector::Run(const std::function<void()>& act) {
 void SimDirector::WakeOvertaken() {
   is_stopped_ = false;
   is_overtaken_ = true;
+  own_faults_ = &unheeded_.own_faults;
   deps_.checks.Trace("the stopped director wakes");
   for (std::function<void()>& act : std::exchange(waiting_, {}))
     After(absl::ZeroDuration(), std::move(act));
@@ -96,14 +99,16 @@ std::vector<SelectedPackage> SimDirector::Select(const std::vector<std::string>&
 void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
   is_forced_ = request.force;
   request.blamed = std::exchange(blamed_before_, {});
-  After(absl::Milliseconds(1), [this, request, ids = std::move(ids)]() mutable {
+  const bool is_first = requests_ == 0;
+  After(absl::Milliseconds(1), [this, is_first, request, ids = std::move(ids)]() mutable {
     last_build_.clear();
     late_renames_.clear();
     asked_for_.clear();
     cook_snapshot_ = snapshot_;
     has_request_ = true;
-    is_publishing_ = false;
+    is_ending_ = is_publishing_ = false;
     request.selected = Select(ids);
+    if (is_first) own_faults_->BeginCook();  // nothing is before it that must be over
     Step(request);
   });
   if (requests_++ > 0) return;
@@ -117,7 +122,10 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
 }
 
 void SimDirector::Cancel() {
-  After(absl::ZeroDuration(), [this] { Step(CancelRequested{}); });
+  After(absl::ZeroDuration(), [this] {
+    is_ending_ = has_request_ && !is_publishing_;
+    Step(CancelRequested{});
+  });
 }
 
 void SimDirector::Step(const Event& event) {
@@ -129,6 +137,16 @@ void SimDirector::Step(const Event& event) {
   }
   core_->CheckInvariants();
   for (const Effect& effect : effects) std::visit([this](const auto& e) { Do(e); }, effect);
+  for (const auto& [package, own_faults] : std::exchange(blamed_, {}))
+    own_faults_->CheckBlamed(package, own_faults);
+  if (notes_.IsDue(deps_.schedule.now())) RecordProgress();
+  NoteMadeAgain();
+}
+
+// What the core does shows that the cook has begun: not before the commits of the one before it are
+// over.
+void SimDirector::BeginCook() {
+  if (has_request_) own_faults_->BeginCook();
 }
 
 // As `galley clean`: the journal forgets them, and so does the core.
@@ -139,10 +157,33 @@ void SimDirector::Clear(const std::vector<std::string>& packages) {
     Answer(10, [this, packages] {
       deps_.faults.Count(Fault::kPackagesCleared);
       deps_.checks.Trace("cleared", packages.size());
-      callbacks_.cleared(packages);
-      Step(PackagesCleared{packages});
+      StepCleared(packages);
     });
   });
+}
+
+// Once roots are being built, or the cook is to end, it is too late.
+void SimDirector::StepCleared(const std::vector<std::string>& packages) {
+  if (has_request_ && !is_ending_ && last_build_.empty()) {
+    own_faults_->Change(WithReaders(packages));
+    own_faults_->Clear(packages);
+  }
+  Step(PackagesCleared{packages});
+}
+
+std::set<std::string> SimDirector::WithReaders(std::vector<std::string> packages) const {
+  std::set<std::string> all;
+  while (!packages.empty()) {
+    const std::string name = std::move(packages.back());
+    packages.pop_back();
+    const PackageId package = core_->Find(name);
+    if (!all.insert(name).second || !package.valid()) continue;
+    for (const InstigatorView& why : core_->InstigatorsOf(package)) {
+      if (why.category == InstigatorCategory::kBuildDependency && why.referencer.valid())
+        packages.push_back(core_->NameOf(why.referencer));
+    }
+  }
+  return all;
 }
 
 bool SimDirector::Discover(const std::vector<std::string>& ids) {
@@ -153,11 +194,23 @@ bool SimDirector::Discover(const std::vector<std::string>& ids) {
   return !is_too_late_;
 }
 
+void SimDirector::Note(const PackageFailed& failed) {
+  const std::string& name = core_->NameOf(failed.package);
+  deps_.checks.Trace("failed " + name + ": " + failed.error);
+  if (failed.error.empty()) deps_.checks.Break("safety: a failure without a reason: " + name);
+  if (failed.cause == FailureCause::kPackage) own_faults_->CheckQuarantined(name);
+}
+
+void SimDirector::Note(const PackageBlamed& blamed) {
+  BeginCook();
+  const std::string& name = core_->NameOf(blamed.package);
+  blamed_[name] = blamed.own_faults;
+  notes_.NoteBlame(name, blamed);
+}
+
 void SimDirector::Do(const Notify& effect) {
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
-    deps_.checks.Trace("failed " + core_->NameOf(failed->package) + ": " + failed->error);
-    if (failed->error.empty())
-      deps_.checks.Break("safety: a failure without a reason: " + core_->NameOf(failed->package));
+    Note(*failed);
   } else {
     deps_.checks.Trace("notice", effect.notice.index());
   }
@@ -167,16 +220,11 @@ void SimDirector::Do(const Notify& effect) {
   }
   if (const auto* warned = std::get_if<PackageWarned>(&effect.notice))
     is_too_late_ |= warned->text.starts_with("is asked for too late");
-  if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {
-    progress_.blamed.push_back({.package = core_->NameOf(blamed->package),
-                                .own_faults = blamed->own_faults,
-                                .what = blamed->what,
-                                .error = blamed->error,
-                                .log = blamed->log});
-  }
+  if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) Note(*blamed);
   if (const auto* ended = std::get_if<CookEnded>(&effect.notice)) {
     has_request_ = false;
-    progress_ = {};
+    own_faults_->EndCook();
+    notes_ = {};
     PostTask(5, [this] { (void)journal_.ForgetProgress(); });
     const CookEnded copy = *ended;
     After(absl::ZeroDuration(), [this, copy] { callbacks_.ended(copy); });

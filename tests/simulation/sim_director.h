@@ -20,6 +20,7 @@
 #include "director/core/workers.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/fenced_store.h"
+#include "director/shell/progress_notes.h"
 #include "director/shell/result_table.h"
 #include "director/shell/unjournaled_results.h"
 #include "director/shell/unreadable_inputs.h"
@@ -27,6 +28,7 @@
 #include "tests/simulation/checks.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/faults.h"
+#include "tests/simulation/own_faults.h"
 #include "tests/simulation/schedule.h"
 #include "tests/simulation/sim_journal.h"
 #include "tests/simulation/sim_store.h"
@@ -47,6 +49,7 @@ class SimDirector {
     World& world;
     std::map<std::string, SnapshotTable>& tables;
     Checks& checks;
+    OwnFaults& own_faults;
   };
   struct Callbacks {
     std::function<void(const director::Spawn&)> spawn;
@@ -54,8 +57,6 @@ class SimDirector {
     std::function<void(uint64_t stream, v1::ToWorker)> send;
     std::function<void(uint64_t stream)> hang_up;
     std::function<void(const director::CookEnded&)> ended;
-    // Their faults are forgiven.
-    std::function<void(const std::vector<std::string>& packages)> cleared;
   };
   // Recovery: store, journal, the difference. `survivors`: workers of the last director that live.
   // Throws Disk::Crash.
@@ -145,6 +146,9 @@ class SimDirector {
   void Do(const director::BuildRoot& effect);
   void Do(const director::PublishRoot& effect);
   void Do(const director::Notify& effect);
+  void Note(const director::PackageFailed& failed);
+  void Note(const director::PackageBlamed& blamed);
+  void BeginCook();
   void Do(const director::Reply&) {}
 
   director::LookedUp::Item LookUpOne(const director::LookUp::Item& item, uint32_t platform,
@@ -170,24 +174,32 @@ class SimDirector {
   void RecordProgress();
   void AddBlob(const Digest& digest, v1::Job& job);
   director::WorkerReport Read(const v1::Report& report);
+  void TellOwnFaults(const std::string& worker, const director::WorkerReport& report);
   void ReadSaved(const Given& given, const v1::Saved& saved, director::WorkerReport& report);
   void Send(const std::string& worker, v1::ToWorker message);
   void MakeSuccessor(const std::vector<std::string>& paths, const std::vector<std::string>& asked,
                      std::vector<World::Renamed> renamed);
   void TakeSuccessor(const SnapshotPtr& successor, director::FilesChanged event);
   void TakeIntoCook(const std::vector<World::Renamed>& renamed);
+  void StepCleared(const std::vector<std::string>& packages);
+  // And the packages that read what these give, as the core knows it.
+  std::set<std::string> WithReaders(std::vector<std::string> packages) const;
   std::vector<director::SelectedPackage> Select(const std::vector<std::string>& ids);
 
   // In order, one after the other, each after a while.
   void PostTask(int64_t ms_max, std::function<void()> task);
   // What a task tells the loop; in the order of the tasks.
   void Answer(int64_t ms_max, std::function<void()> act);
+  void Accept(const director::Persist::Item& item);
+  void Unaccept(director::ResultId result);
   void CommitPending();
   void After(absl::Duration delay, std::function<void()> act);
   void Run(const std::function<void()>& act);
   // What a worker could not read: the bytes are looked at.
   void LookAtInputs(const Given& given);
   void NoteKept();
+  void NoteGivenUp(const Digest& blob, const Digest& bytes);
+  void NoteMadeAgain();
   bool HasPlatform(const std::string& name) const;
   void ForgetLost();
   // Blobs that its cook may need: those of what it found and made, and of the journal's results.
@@ -201,7 +213,17 @@ class SimDirector {
   director::FencedStore fenced_;
   SimStore& store_;
   SimJournal journal_;
-  std::set<director::ResultId> outdated_;  // of older files, or of an earlier director
+  OwnFaults* own_faults_;
+  // Of a director that was overtaken.
+  struct Unheeded {
+    Checks checks{false};
+    OwnFaults own_faults{1, checks};
+  };
+  Unheeded unheeded_;
+  std::vector<std::string> changed_before_;  // while there was no director
+  // What is no second cook of what was kept: an earlier director's jobs bring it, who may have had
+  // it made durable and died before it said so; or it is a lie that was told before.
+  std::set<director::ResultId> excused_;
   std::set<Digest> kept_;  // action keys of the results that were there when it began
   director::ResultTable results_;
   std::unique_ptr<director::CookCore> core_;
@@ -212,12 +234,15 @@ class SimDirector {
   std::vector<std::vector<World::Renamed>> late_renames_;  // than cook_snapshot_
   std::map<director::AttemptId, Given> given_;
   std::vector<director::CookRequested::Blamed> blamed_before_;
-  director::JournalProgress progress_;  // to be recorded
+  director::ProgressNotes notes_;
   std::map<Digest, store::BlobLocation> locations_;
   std::map<uint64_t, wire::Conversation> conversations_;  // by stream
   std::map<std::string, uint64_t> streams_;               // the present one of each worker
   std::map<std::pair<std::string, uint64_t>, director::ResultId> reported_;  // by worker, report
   std::set<director::ResultId> accepted_;                                    // to be committed
+  using Brought = std::pair<director::AttemptId, uint32_t>;  // for a platform, by its number then
+  std::map<director::ResultId, Brought> told_by_;
+  std::set<Brought> brought_;  // to be committed
   std::vector<director::Persist::Item> pending_commit_;
   std::set<std::pair<uint64_t, uint64_t>> heard_;  // attempts, and the numbers of their reports
   uint64_t bytes_heard_ = 0;                       // that these read
@@ -229,7 +254,8 @@ class SimDirector {
   std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
   absl::Duration wall_offset_;  // of the wall clock, which jumps; the core sees the other one
   bool is_forced_ = false, is_too_late_ = false;
-  bool has_request_ = false, is_publishing_ = false;
+  bool has_request_ = false, is_ending_ = false, is_publishing_ = false;
+  std::map<std::string, uint32_t> blamed_;  // in the present step: own faults, as was told last
   uint64_t requests_ = 0;
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
 };

@@ -270,7 +270,8 @@ absl::Status SimJournal::RecordProgress(const JournalProgress& progress) {
   for (const uint64_t attempt : progress.over)
     batch.emplace_back(AttemptKey(attempt), std::nullopt);
   for (const BlameRecord& blame : progress.blamed)
-    batch.emplace_back(BlameKey(blame.package), EncodeBlame(blame));
+    batch.emplace_back(BlameKey(blame.package),
+                       blame.own_faults > 0 ? std::optional(EncodeBlame(blame)) : std::nullopt);
   return Write(batch, false);
 }
 
@@ -304,6 +305,7 @@ absl::Status SimJournal::Forget(std::span<const std::string> packages) {
     for (auto at = entries_.lower_bound(prefix);
          at != entries_.end() && at->first.starts_with(prefix); ++at)
       batch.emplace_back(at->first, std::nullopt);
+    batch.emplace_back(BlameKey(package), std::nullopt);
   }
   return Write(batch, true);
 }

@@ -322,8 +322,17 @@ absl::StatusOr<std::vector<Digest>> SimStore::FindMissing(std::span<const Digest
 
 absl::StatusOr<Blob> SimStore::Get(const Digest& digest) {
   absl::StatusOr<Blob> blob = verified_.Get(digest);
-  if (absl::IsDataLoss(blob.status())) Lose(digest);
+  if (!absl::IsDataLoss(blob.status())) return blob;
+  if (gives_up) gives_up(digest, WhatLiesFor(digest).value_or(Digest()));
+  Lose(digest);
   return blob;
+}
+
+std::optional<Digest> SimStore::WhatLiesFor(const Digest& blob) const {
+  const std::optional<BlobLocation> location = LocationOf(blob);
+  if (!location) return std::nullopt;
+  const auto bytes = ReadBlob(disk_, blob, *location);
+  return bytes.ok() ? std::optional(Digest::Of(*bytes)) : std::nullopt;
 }
 
 absl::Status SimStore::Put(const Digest& digest, std::string_view bytes) {

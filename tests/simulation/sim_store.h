@@ -69,10 +69,14 @@ class SimStore final : public store::Store {
   // The result under this key would survive a power cut.
   bool IsSafe(const Digest& action_key) const;
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
+  // What the bytes are that lie where the blob is said to be; nullopt: nothing does.
+  std::optional<Digest> WhatLiesFor(const Digest& blob) const;
   // Asked at each commit of results: no space?
   std::function<bool()> commit_fails;
   // Called at each commit and each publication that goes through.
   std::function<void()> wrote;
+  // A blob's bytes were read, and are others: it is dropped after this.
+  std::function<void(const Digest& blob, const Digest& bytes)> gives_up;
 
  private:
   class Raw;

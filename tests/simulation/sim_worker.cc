@@ -312,7 +312,7 @@ void SimWorker::Load(const RunPtr& run) {
     return Fail(run, v1::Failed::INFRASTRUCTURE, "input/output error");
   const WorldPackage& file = around_.world.At(run->name);
   const bool changes_early = Digest::Of(run->name).hash()[1] % 2 == 0;
-  if (file.will_change && changes_early) around_.edit(file.id);
+  if (file.will_change && changes_early && !file.is_poison) around_.edit(file.id);
   if (IsStale(run, run->name)) return;
   if (run->job.job().has_generated_source()) {
     // The blob's bytes, checked as a worker does.
@@ -329,9 +329,11 @@ void SimWorker::Load(const RunPtr& run) {
   for (const std::string& include : package.includes) {
     if (IsStale(run, include)) return;
   }
-  if (package.is_poison) {
+  if (package.IsPoison()) {
     around_.faults.Count(Fault::kPoison);
-    ++around_.executors_lost[run->name];
+    // Somebody sees it, and mends it; perhaps not before it is quarantined.
+    if (++around_.executors_lost[package.id] == package.mended_after && package.will_change)
+      around_.edit(package.id);
     return LoseExecutor(run, v1::Failed::CRASHED, "signal 11");
   }
   record::Details details{.references = package.references,
@@ -479,7 +481,7 @@ void SimWorker::Lie(const RunPtr& run, v1::Report& report) {
       saved.clear_blobs();
       break;
     case 4:  // of another source
-      wire::ToProto(Digest::Of("another source"), saved.mutable_source());
+      wire::ToProto(Digest::Of(kFalseSource), saved.mutable_source());
       break;
   }
   (void)run;

@@ -30,7 +30,7 @@ struct Surroundings {
   World& world;
   std::map<std::string, SnapshotTable>& tables;         // by file name
   std::map<std::string, uint64_t>& cooks;               // begun, by package
-  std::map<std::string, uint64_t>& executors_lost;      // by package: its own crashes, in this cook
+  std::map<std::string, uint64_t>& executors_lost;      // by its own crashes, by a package's id
   std::function<void(const std::string& id)> edit;      // a source changes on the disk
   std::function<void(const std::string& what)> broken;  // that must hold
 };

@@ -52,6 +52,10 @@ World::World(uint64_t seed) {
     std::sort(package.includes.begin(), package.includes.end());
     std::sort(package.references.begin(), package.references.end());
     package.id = name_of(i);
+    if (package.is_poison && has_changes && Digest::Of(package.id).hash()[0] % 2 == 0) {
+      package.will_change = true;
+      package.mended_after = 1 + Digest::Of(package.id).hash()[1] % 5;
+    }
     names_[package.id] = package.id;
     packages.emplace(package.id, std::move(package));
   }

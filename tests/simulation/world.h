@@ -19,6 +19,9 @@
 
 namespace galley::simulation {
 
+// That of which a worker says that it cooked it, when it lies.
+inline constexpr const char* kFalseSource = "another source";
+
 // The bytes of each file, by its name.
 using Files = std::map<std::string, std::string>;
 
@@ -36,11 +39,14 @@ struct WorldPackage {
   std::vector<std::string> cooked_inputs;
   std::vector<std::string> resources;
   bool is_verdict = false;
-  bool is_poison = false;    // crashes its executor each time
-  bool is_shared = false;    // its cook does not look at the platform
-  bool will_change = false;  // once, when it is first cooked
-  bool is_broken = false;    // the catalog has an error for it
+  bool is_poison = false;     // crashes its executor each time, until it is mended
+  uint64_t mended_after = 0;  // so many crashes: it changes then; 0: never
+  bool is_shared = false;     // its cook does not look at the platform
+  bool will_change = false;   // once, when it is first cooked
+  bool is_broken = false;     // the catalog has an error for it
   uint32_t version = 0;
+
+  bool IsPoison() const { return is_poison && (mended_after == 0 || version == 0); }
 };
 
 class World {
