@@ -13,10 +13,10 @@
 #include "common/record/result.h"
 #include "director/cli/commands.h"
 #include "director/cli/package_record.h"
-#include "director/cli/running_cook.h"
 #include "director/core/instigators.h"
 #include "director/core/package_data.h"
 #include "director/core/root_paths.h"
+#include "director/serve/running_cook.h"
 #include "director/shell/observer.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -30,6 +30,7 @@ using director::InstigatorCategory;
 using director::LastCook;
 using director::PackageRecord;
 using director::PlatformRecord;
+using director::RunningCook;
 using nlohmann::json;
 using record::ObservationKind;
 
@@ -128,9 +129,10 @@ class Why {
       if (answer.ok()) {
         for (const v1::PackageAnswer::Reason& one : answer->reasons())
           named.push_back({static_cast<InstigatorCategory>(one.category()), one.referencer()});
+        are_reasons_cut_ |= answer->next_cook() != 0;
       }
       if (answer.ok() || absl::IsNotFound(answer.status())) return named;
-      running_ = nullptr;  // it has ended meanwhile: the journal knows
+      running_ = nullptr;  // it has ended meanwhile: the journal knows, and is asked for the whole
     }
     const auto records = opened_.journal->InstigatorsOf(package);
     if (!records.ok()) return named;
@@ -140,11 +142,16 @@ class Why {
   }
 
   void AddPaths(json& why) {
-    director::RootPathsOptions bounds{.skip = options_.cursor, .limit = options_.limit};
-    if (running_ != nullptr) bounds.packages_max = kAskedPackagesMax;
-    const director::RootPaths found = director::FindRootPaths(
-        opened_.package, [this](const std::string& package) { return InstigatorsOf(package); },
-        bounds);
+    director::RootPaths found;
+    RunningCook* asked = nullptr;
+    do {
+      asked = running_;
+      director::RootPathsOptions bounds{.skip = options_.cursor, .limit = options_.limit};
+      if (asked != nullptr) bounds.packages_max = kAskedPackagesMax;
+      found = director::FindRootPaths(
+          opened_.package, [this](const std::string& package) { return InstigatorsOf(package); },
+          bounds);
+    } while (running_ != asked);
     auto& paths = why["instigators"] = json::array();
     for (const director::RootPath& path : found.paths) {
       json& steps = paths.emplace_back(json::array());
@@ -152,7 +159,7 @@ class Why {
         steps.push_back({{"package", step.package}, {"category", CategoryText(step.category)}});
     }
     why["next"] = found.has_more ? json(options_.cursor + found.paths.size()) : json();
-    why["is_cut"] = found.is_cut;
+    why["is_cut"] = found.is_cut || are_reasons_cut_;
   }
 
   // What `record` generates, by name below it; the same for every platform.
@@ -352,6 +359,7 @@ class Why {
 
   OpenedPackage& opened_;
   RunningCook* running_;
+  bool are_reasons_cut_ = false;
   const GlobalOptions& global_;
   const WhyOptions& options_;
   std::unique_ptr<store::Store> store_;
@@ -562,10 +570,13 @@ int RunWhy(const GlobalOptions& options, const WhyOptions& why_options) {
   if (const std::string unknown = UnknownPlatform(opened->project, why_options.platform);
       !unknown.empty())
     return Fail(options, kUsage, unknown);
-  const auto running = RunningCook::Find(opened->project);
+  const auto running = RunningCook::Find(JoinPath(opened->project.root, ".galley/director.sock"));
   const json why = Why(*opened, running.get(), options, why_options).ToJson();
-  const bool is_in_running = why["running"].is_object() && why["running"]["is_in_cook"].get<bool>();
-  if (!opened->is_recorded && !is_in_running)
+  const json& now = why["running"];
+  if (!opened->is_recorded && now.is_object() && now.contains("error"))
+    return Fail(options, kInfrastructure,
+                fmt::format("a cook runs, and does not answer: {}", Text(now["error"])));
+  if (!opened->is_recorded && (now.is_null() || !now["is_in_cook"].get<bool>()))
     return Fail(options, kUsage, MessageOf(NotRecorded(opened->package)));
   if (options.json) {
     PrintJson(why);

@@ -49,7 +49,7 @@ std::string CookCore::Impl::StateTextOf(PackageId id) const {
 Reply CookCore::Impl::AnswerPackage(const QueryAsked& event) const {
   Reply reply;
   const PackageId id = packages.Find(event.package);
-  if (!id.valid()) {
+  if (!id.valid() || !packages[id].is_in_cook) {
     reply.error = event.package + " is in no cook of this director";
     return reply;
   }

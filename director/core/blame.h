@@ -1,9 +1,9 @@
 // Blame: how often a package's attempts ended without a result, and through whose fault.
 //
 // Own faults (its executor crashed, outgrew its memory or its time) are few before the package is
-// quarantined for the cook; faults of the infrastructure (I/O, lost workers) are many, with a
-// back-off that doubles. Cost: O(1); remembers only packages that had a fault.   Threads: none;
-// owned by CookCore.
+// quarantined, until the cook ends or what it is made of changes; faults of the infrastructure
+// (I/O, lost workers) are many, with a back-off that doubles. Cost: O(1); remembers only packages
+// that had a fault.   Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>

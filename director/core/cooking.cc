@@ -303,10 +303,10 @@ void CookCore::Impl::NoteForgiven(PackageId package, uint32_t own_faults) {
 
 // An attempt that was taken back had begun all the same: it killed its executor like any other, and
 // counts like any other, of whatever content: the bound is on the deaths that one package costs a
-// cook, and an editor that saves it each second must not lift it; a quarantine ends with the cook,
-// or when it is cleared. But what was made of older content is no verdict on the present one, which
-// may be mended and runs already: that is not failed for it. It has had its last chance, though:
-// one fault of its own, and it is quarantined.
+// cook, and an editor that saves it each second must cost no more than one death a save. But what
+// was made of older content is no verdict on the present one, which may be mended and runs already:
+// that is not failed for it. It has had its last chance, though: one fault of its own, and it is
+// quarantined.
 void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   ForgetRetracted(id);  // this one is over
   const Attempt late = attempts.at(id);

@@ -272,13 +272,13 @@ void CookCore::Impl::Skip(PackageId id) {
 // What it gave no longer holds: from the beginning.
 void CookCore::Impl::Requeue(PackageId id) {
   PackageData& package = packages[id];
+  quarantined.erase(id);  // what it was made of then may have been mended
   if (!package.is_in_cook) return;
   if (const auto read = unsolicited.find(id); read != unsolicited.end()) {
     unsolicited_count -= read->second.size();
     unsolicited.erase(read);
   }
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
-  quarantined.erase(id);  // what it was made of then may have been mended
   NoteForgiven(id, options.own_fault_attempts_max - 1);
   EndAttempts(id, Tell::kCancel);
   lifecycle.SetOutcome(id, Outcome::kNone);

@@ -45,6 +45,18 @@ TEST_F(ResumingTest, WhatWasQuarantinedBeforeIsTriedWhenItsFilesChange) {
   EXPECT_THAT(shell_.TakeLog(), HasSubstr("failed A: crashed its executor (4 attempts"));
 }
 
+TEST_F(ResumingTest, SoIsWhatTheCookHasNotComeToYet) {
+  CoreHarness shell("Town -> A\nA\n", {.term = 2});
+  shell.hold_look_ups = true;
+  shell.Request({"Town"}, {.blamed = {{"A", 3, "crashed its executor", "signal 11", ""}}});
+  shell.Send(FilesChanged{shell.project(), {"A"}, {}});
+  shell.hold_look_ups = false;
+  const LookUp::Item asked = shell.look_ups.back();
+  shell.Send(LookedUp{{{asked.package, 0, asked.generation, LookedUp::Miss{}}}});
+  shell.Work();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("start A"));
+}
+
 TEST_F(ResumingTest, WhatIsClearedIsForgivenWhatItDidBefore) {
   shell_.hold_look_ups = true;
   shell_.Request({"A"}, {.blamed = {{"A", 3, "crashed its executor", "signal 11", ""}}});

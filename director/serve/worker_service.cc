@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -29,6 +31,7 @@ constexpr size_t kSocketPathMax = 107;  // sun_path less its NUL, unix(7)
 constexpr int kMessageBytesMax =
     64 << 20;  // reports carry metadata only, but a package may observe 100,000 files
 constexpr uint32_t kProtocol = 1;
+constexpr std::string_view kNewSuffix = "~";  // until it is in place
 
 // One attached worker's outgoing side.
 class Outbox {
@@ -99,8 +102,11 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   ~WorkerServiceImpl() override {
     Stop();
     if (!short_directory_.empty()) (void)RemoveAll(short_directory_);
-    if (!socket_path_.empty()) ::unlink(socket_path_.c_str());
-    if (!link_path_.empty()) ::unlink(link_path_.c_str());
+    // Another director may have put its own there meanwhile.
+    if (IsOurs(socket_path_)) ::unlink(socket_path_.c_str());
+    std::error_code error;
+    if (!link_path_.empty() && std::filesystem::read_symlink(link_path_, error) == socket_path_)
+      ::unlink(link_path_.c_str());
   }
 
   void Stop() override {
@@ -117,21 +123,23 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   }
 
   absl::Status Listen(std::string socket_path) {
-    if (socket_path.size() > kSocketPathMax) {
+    if (socket_path.size() + kNewSuffix.size() > kSocketPathMax) {
       const char* temporary = std::getenv("TMPDIR");
       std::string parent = temporary != nullptr ? temporary : "/tmp";
       if (parent.size() > 60) parent = "/tmp";
       ASSIGN_OR_RETURN(short_directory_, MakeTemporaryDirectory(parent, "galley-"));
       link_path_ = std::exchange(socket_path, JoinPath(short_directory_, "director.sock"));
     }
-    ::unlink(socket_path.c_str());
     socket_path_ = socket_path;
-    if (!link_path_.empty()) RETURN_IF_ERROR(LinkTo(socket_path));
     address_ = "unix:" + socket_path;
+    // gRPC removes what it bound by its name, whoever's that is by then: so it gets a name of its
+    // own.
+    const std::string bound = socket_path + std::string(kNewSuffix);
+    ::unlink(bound.c_str());
     wire::QuietenAbslMutex();
     grpc::ServerBuilder builder;
     builder.AddListeningPort(
-        address_,
+        "unix:" + bound,
         grpc::InsecureServerCredentials());  // protected by the folder's and socket's mode
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
     builder.RegisterService(this);
@@ -139,7 +147,11 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     if (server_ == nullptr) {
       return absl::UnavailableError(fmt::format("cannot listen on {} for workers", socket_path));
     }
-    if (::chmod(socket_path.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", socket_path);
+    if (::chmod(bound.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", bound);
+    ASSIGN_OR_RETURN(ours_, StatFile(bound, false));
+    if (::rename(bound.c_str(), socket_path.c_str()) != 0)
+      return ErrnoStatus(errno, "put in place", socket_path);
+    if (!link_path_.empty()) LinkTo(socket_path);
     return absl::OkStatus();
   }
 
@@ -236,11 +248,18 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   }
 
  private:
-  // Where people look for the socket.
-  absl::Status LinkTo(const std::string& socket_path) {
+  bool IsOurs(const std::string& path) const {
+    if (!ours_.has_value()) return false;
+    const absl::StatusOr<FileStat> there = StatFile(path, false);
+    return there.ok() && there->inode == ours_->inode && there->device == ours_->device;
+  }
+
+  // Where people look for the socket. Workers do without it.
+  void LinkTo(const std::string& socket_path) {
     ::unlink(link_path_.c_str());
-    if (::symlink(socket_path.c_str(), link_path_.c_str()) == 0) return absl::OkStatus();
-    return ErrnoStatus(errno, "link", link_path_);
+    if (::symlink(socket_path.c_str(), link_path_.c_str()) != 0)
+      LogWarning("`galley why` will not find this cook: {}",
+                 MessageOf(ErrnoStatus(errno, "link", link_path_)));
   }
 
   bool Admit(const std::string& worker_id, const std::string& token) {
@@ -269,6 +288,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   std::string socket_path_;
   std::string short_directory_;
   std::string link_path_;
+  std::optional<FileStat> ours_;  // the socket
   base::Mutex mutex_;
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, Stream> streams_ GALLEY_GUARDED_BY(mutex_);

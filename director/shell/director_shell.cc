@@ -98,11 +98,13 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   commit_thread_.Drain();
   while (TakeCommitted()) {
   }
+  std::vector<Message> too_late;
   {
     base::MutexLock lock(mutex_);
     accepting_ = false;
-    inbox_.clear();  // who asked something is told that it is too late
+    too_late = std::exchange(inbox_, {});
   }
+  too_late.clear();  // who asked something is told so
   service_->Stop();
   ShellOutcome outcome;
   outcome.ended = *ended_;

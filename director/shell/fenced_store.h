@@ -42,6 +42,7 @@ class FencedStore final : public store::Store {
   }
   absl::StatusOr<Blob> Get(const Digest& digest) override { return inner_->Get(digest); }
   absl::Status Put(const Digest& digest, std::string_view bytes) override {
+    RETURN_IF_ERROR(fence_.Check());
     return inner_->Put(digest, bytes);
   }
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
@@ -53,7 +54,10 @@ class FencedStore final : public store::Store {
     return inner_->Results(action_keys);
   }
   absl::StatusOr<store::StoreInfo> Info() override { return inner_->Info(); }
-  absl::StatusOr<uint64_t> AllocateSegment() override { return inner_->AllocateSegment(); }
+  absl::StatusOr<uint64_t> AllocateSegment() override {
+    RETURN_IF_ERROR(fence_.Check());
+    return inner_->AllocateSegment();
+  }
   absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(
       std::span<const Digest> digests) override {
     return inner_->Locate(digests);

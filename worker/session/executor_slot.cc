@@ -120,10 +120,11 @@ CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
   const CollectionStep step = collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
   if (step.what == CollectionStep::What::kNothing || is_running()) return step;
   resident_bytes_.reset();  // it was seen when its job ended: it may have freed that since
+  memory_bytes_.store(Resident(), std::memory_order_relaxed);
   return collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
 }
 
-// An executor without a job is looked at once: it does nothing before it hears something.
+// An executor without a job is looked at once, and again before something is done about it.
 uint64_t ExecutorSlot::Resident() {
   if (is_running() || !resident_bytes_.has_value()) resident_bytes_ = ResidentBytes(child_.pid());
   return *resident_bytes_;

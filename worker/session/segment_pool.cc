@@ -19,6 +19,7 @@ void SegmentPool::SetStore(const std::string& directory) {
   writer_.reset();
   free_.clear();
   seen_.clear();
+  unusable_.clear();
 }
 
 void SegmentPool::Give(std::span<const uint64_t> segments) {
@@ -26,6 +27,7 @@ void SegmentPool::Give(std::span<const uint64_t> segments) {
   for (const uint64_t segment : segments) {
     if (seen_.insert(segment).second) free_.push_back(segment);
   }
+  if (!free_.empty()) unusable_.clear();
   changed_.NotifyAll();
 }
 
@@ -47,7 +49,8 @@ absl::Status SegmentPool::OpenNext() {
     if (opened.ok()) {
       writer_ = *std::move(opened);
     } else if (free_.empty()) {
-      return Annotate(opened.status(), fmt::format("segment {}", segment));
+      unusable_ = fmt::format("segment {}: {}", segment, MessageOf(opened.status()));
+      return absl::FailedPreconditionError(unusable_);
     } else {
       LogWarning("segment={} cannot be opened: {}", segment, MessageOf(opened.status()));
     }
@@ -71,17 +74,24 @@ absl::Status SegmentPool::Open(std::chrono::steady_clock::time_point deadline) {
 absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
   const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_max_);
   absl::Status opened;
+  std::string unusable;
   {
     const base::MutexLock lock(mutex_);
     opened = OpenNext();
+    unusable = unusable_;
   }
   // Never under the lock: it may wait for Give's caller.
-  if (!opened.ok() && starved_ != nullptr)
-    starved_(opened.code() == absl::StatusCode::kNotFound ? "" : MessageOf(opened));
+  if (!opened.ok() && starved_ != nullptr) starved_(unusable);
   const base::MutexLock lock(mutex_);
   RETURN_IF_ERROR(Open(deadline));
-  ASSIGN_OR_RETURN(const auto written, writer_->Append(bytes));
-  return wire::BlobAt{.digest = written.first, .location = written.second};
+  const auto written = writer_->Append(bytes);
+  if (written.ok()) return wire::BlobAt{.digest = written->first, .location = written->second};
+  // On a full disk another segment would be of no more use.
+  if (!absl::IsResourceExhausted(written.status())) {
+    unusable_ = MessageOf(written.status());
+    writer_.reset();
+  }
+  return written.status();
 }
 
 }  // namespace galley::worker

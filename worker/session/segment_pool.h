@@ -39,7 +39,8 @@ class SegmentPool {
   absl::StatusOr<wire::BlobAt> Append(std::string_view bytes);
 
  private:
-  // OK: writer_ can be written to. NOT_FOUND: the director has to give one first.
+  // OK: writer_ can be written to. NOT_FOUND: the director has to give one first. Else that of the
+  // last one that it gave.
   absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
   // Waits for it.
   absl::Status Open(std::chrono::steady_clock::time_point deadline) GALLEY_REQUIRES(mutex_);
@@ -51,6 +52,7 @@ class SegmentPool {
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string directory_ GALLEY_GUARDED_BY(mutex_);
   std::deque<uint64_t> free_ GALLEY_GUARDED_BY(mutex_);
+  std::string unusable_ GALLEY_GUARDED_BY(mutex_);  // why the last one given is of no use
   std::set<uint64_t> seen_ GALLEY_GUARDED_BY(mutex_);
   std::unique_ptr<store::SegmentWriter> writer_ GALLEY_GUARDED_BY(mutex_);
 };

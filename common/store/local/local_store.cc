@@ -14,6 +14,11 @@
 #include "fmt/format.h"
 
 namespace galley::store {
+namespace {
+
+constexpr int kTakenNumbersMax = 1'000;
+
+}  // namespace
 
 LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered recovered,
                        LocalStoreOptions options)
@@ -55,12 +60,23 @@ absl::Status LocalStore::RollSegment() {
       return absl::OkStatus();
     }
   }
-  const SegmentHeader header{
-      .writer = SegmentWriterKind::kOwner, .number = segment_next_, .store_id = store_id_};
-  ASSIGN_OR_RETURN(own_, SegmentFile::Create(directory_, header));
-  ++segment_next_;
-  segments_folder_changed_ = true;
+  ASSIGN_OR_RETURN(own_, CreateSegment(SegmentWriterKind::kOwner));
   return absl::OkStatus();
+}
+
+// A number may be taken though it is not ours: by an owner that was stopped, while its store was
+// moved away and this one made in its place, and that goes on by the name that it knew.
+absl::StatusOr<std::unique_ptr<SegmentFile>> LocalStore::CreateSegment(SegmentWriterKind writer) {
+  for (int tries = 0;; ++tries) {
+    const SegmentHeader header{.writer = writer, .number = segment_next_, .store_id = store_id_};
+    auto created = SegmentFile::Create(directory_, header);
+    if (!created.ok() && (!absl::IsAlreadyExists(created.status()) || tries == kTakenNumbersMax))
+      return created.status();
+    ++segment_next_;
+    if (!created.ok()) continue;
+    segments_folder_changed_ = true;
+    return created;
+  }
 }
 
 absl::Status LocalStore::Append(RecordKind kind, const Digest& key, std::string_view payload,
@@ -232,11 +248,8 @@ absl::StatusOr<StoreInfo> LocalStore::Info() {
 absl::StatusOr<uint64_t> LocalStore::AllocateSegment() {
   RETURN_IF_ERROR(CheckFreeSpace(directory_, kSegmentHeaderBytes, options_.free_bytes_margin));
   const base::MutexLock lock(mutex_);
-  const SegmentHeader header{
-      .writer = SegmentWriterKind::kWorker, .number = segment_next_, .store_id = store_id_};
-  RETURN_IF_ERROR(SegmentFile::Create(directory_, header).status());
-  segments_folder_changed_ = true;
-  return segment_next_++;
+  ASSIGN_OR_RETURN(const auto created, CreateSegment(SegmentWriterKind::kWorker));
+  return created->number();
 }
 
 absl::StatusOr<std::vector<PublishedRoot>> LocalStore::Roots(std::string_view project_id) {

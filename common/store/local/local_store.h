@@ -65,6 +65,8 @@ class LocalStore final : public Store {
   };
 
   // local_store.cc
+  absl::StatusOr<std::unique_ptr<SegmentFile>> CreateSegment(SegmentWriterKind writer)
+      GALLEY_REQUIRES(mutex_);
   absl::Status Append(RecordKind kind, const Digest& key, std::string_view payload,
                       RecordPlace& place) GALLEY_REQUIRES(mutex_);
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);

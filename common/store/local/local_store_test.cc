@@ -48,6 +48,13 @@ TEST_F(LocalStoreTest, HasOneOwner) {
   EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
 }
 
+TEST_F(LocalStoreTest, ANumberThatSomebodyElseTookIsLeftOut) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const uint64_t first = *store->AllocateSegment();
+  ASSERT_TRUE(WriteFileAtomic(SegmentPath(directory_, first + 1), "of another owner").ok());
+  EXPECT_EQ(*store->AllocateSegment(), first + 2);
+}
+
 TEST_F(LocalStoreTest, RefusesAnotherFormat) {
   ASSERT_TRUE(OpenLocalStore(directory_, Quick()).ok());
   ASSERT_TRUE(WriteFileAtomic(JoinPath(directory_, "format"), "galley-store 2\n").ok());

@@ -318,6 +318,13 @@ class Run {
     if (run.status.ok()) return absl::OkStatus();
     if (run.status.signal == SIGKILL || run.status.code == 128 + SIGKILL)
       return absl::UnavailableError(said);  // 137: a shell's child
+    // It may meet its limit (RLIMIT_AS) sooner than the session looks at what it holds.
+    if (const uint64_t memory_max = context_.MemoryBytesMax();
+        memory_max > 0 && run.status.memory_peak_bytes > memory_max / 2) {
+      return absl::ResourceExhaustedError(fmt::format(
+          "{}; it held {} of the {} bytes of memory that it may (a rule's memory sets it)", said,
+          run.status.memory_peak_bytes, memory_max));
+    }
     if (run.status.signal == SIGXFSZ) {
       return absl::FailedPreconditionError(fmt::format("{}: wrote more than {} bytes into one file",
                                                        settings_.argv[0], kOutputBytesMax));

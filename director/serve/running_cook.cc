@@ -1,4 +1,4 @@
-#include "director/cli/running_cook.h"
+#include "director/serve/running_cook.h"
 
 #include <grpcpp/grpcpp.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 #include "common/wire/channel.h"
 #include "galley/v1/worker.grpc.pb.h"
 
-namespace galley::cli {
+namespace galley::director {
 namespace {
 
 // Longer than the director takes to say that it is too busy.
@@ -34,8 +34,8 @@ bool SomebodyListens(const std::string& socket_path) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, socket_path.data(), socket_path.size());
   const FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  return socket.valid() && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address),
-                                     sizeof(address)) == 0;
+  return socket.valid() &&
+         ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
 }
 
 class RemoteCook final : public RunningCook {
@@ -70,10 +70,10 @@ class RemoteCook final : public RunningCook {
 
 }  // namespace
 
-std::unique_ptr<RunningCook> RunningCook::Find(const project::Project& project) {
-  const std::string path = SocketOf(JoinPath(project.root, ".galley/director.sock"));
+std::unique_ptr<RunningCook> RunningCook::Find(const std::string& socket_path) {
+  const std::string path = SocketOf(socket_path);
   if (!SomebodyListens(path)) return nullptr;
   return std::make_unique<RemoteCook>("unix:" + path);
 }
 
-}  // namespace galley::cli
+}  // namespace galley::director

@@ -8,15 +8,15 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "common/project/project.h"
 #include "galley/v1/worker.pb.h"
 
-namespace galley::cli {
+namespace galley::director {
 
 class RunningCook {
  public:
-  // Null: no cook runs, or none can be reached.
-  static std::unique_ptr<RunningCook> Find(const project::Project& project);
+  // Of the director whose socket was to lie at `socket_path` (WorkerService::Start). Null: no cook
+  // runs, or none can be reached.
+  static std::unique_ptr<RunningCook> Find(const std::string& socket_path);
   virtual ~RunningCook() = default;
 
   // With at most `limit` reasons. NOT_FOUND: the package is in no request of this cook (yet).
@@ -24,4 +24,4 @@ class RunningCook {
   virtual absl::StatusOr<v1::PackageAnswer> Ask(const std::string& package, size_t limit) = 0;
 };
 
-}  // namespace galley::cli
+}  // namespace galley::director
