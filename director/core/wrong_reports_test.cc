@@ -69,15 +69,20 @@ TEST(WrongReportsTest, ACrashThatIsReportedLateCounts) {
   EXPECT_TRUE(cook.Says("failed Town")) << cook.TakeLog();
 }
 
-TEST(WrongReportsTest, ContentThatIsNewIsNotFailedForWhatTheOldOneDid) {
-  CoreHarness cook("Town", {.own_fault_attempts_max = 2});
-  cook.Request({"Town"});
+// Jobs of Town, which changed after each was handed over.
+std::vector<HarnessJob> TwoOfOlderContent(CoreHarness& cook) {
   std::vector<HarnessJob> old;
   for (int i = 0; i < 2; ++i) {
     old.push_back(cook.JobOf("Town"));
     cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
   }
-  for (const HarnessJob& job : old)
+  return old;
+}
+
+TEST(WrongReportsTest, ContentThatIsNewIsNotFailedForWhatTheOldOneDid) {
+  CoreHarness cook("Town", {.own_fault_attempts_max = 2});
+  cook.Request({"Town"});
+  for (const HarnessJob& job : TwoOfOlderContent(cook))
     cook.Report(job, WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
   EXPECT_FALSE(cook.Says("failed Town")) << "it is mended, maybe";
   ASSERT_TRUE(cook.HasOpenJob("Town"));
@@ -89,12 +94,7 @@ TEST(WrongReportsTest, ContentThatIsNewIsNotFailedForWhatTheOldOneDid) {
 TEST(WrongReportsTest, OfWhatTheOldContentDidTheJournalIsToldLessThanTheLastFault) {
   CoreHarness cook("Town", {.own_fault_attempts_max = 2});
   cook.Request({"Town"});
-  std::vector<HarnessJob> old;
-  for (int i = 0; i < 2; ++i) {
-    old.push_back(cook.JobOf("Town"));
-    cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
-  }
-  for (const HarnessJob& job : old) {
+  for (const HarnessJob& job : TwoOfOlderContent(cook)) {
     cook.TakeLog();
     cook.Report(job, WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
     EXPECT_TRUE(cook.Says("blamed Town 1:")) << cook.TakeLog();

@@ -22,7 +22,7 @@ class ProgressNotes {
   void NoteOver(const WorkerReported& reported);
   void NoteBlame(const std::string& package, const PackageBlamed& blamed);
 
-  // It is time to write, or there is nothing.
+  // The last batch is long enough ago.
   bool IsDue(absl::Time now) const { return now - taken_ >= kInterval; }
   // One batch, to be written behind all that was committed up to now. What is over goes behind the
   // results that it brought: it is kept while `has_results` are not committed.
