@@ -77,6 +77,16 @@ TEST_F(CommandCookerTest, FailureIsNoVerdictAndHasStatusAndTail) {
               testing::AllOf(HasSubstr("cannot read it"), HasSubstr("exit code 3")));
 }
 
+TEST_F(CommandCookerTest, WhoFailedAndHeldMostOfItsMemoryOutgrewIt) {
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  for (const auto& [memory_max, code] : {std::pair(64 * kMiB, absl::StatusCode::kResourceExhausted),
+                                         {1'024 * kMiB, absl::StatusCode::kFailedPrecondition}}) {
+    Make("x=$(yes | head -c 40000000); exit 3").set_memory_bytes_max(memory_max);
+    const absl::Status status = Cook();
+    EXPECT_EQ(status.code(), code) << status;
+  }
+}
+
 TEST_F(CommandCookerTest, FailuresWithoutAWordHaveALogToo) {
   Make("exit 3");
   EXPECT_FALSE(Cook().ok());
