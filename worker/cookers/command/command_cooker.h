@@ -1,5 +1,5 @@
-// Command: an external program as a cooker. docs/cookers.md describes settings, placeholders and
-// the folder in which it runs.
+// Command: an external program as a cooker. docs/cookers/command.md describes settings,
+// placeholders and the folder in which it runs.
 //
 // A failure of the program, by exit code or signal, is never a verdict: it may come from the
 // machine, memory, or files outside the key, and cannot be told from a judgement on the inputs. Its

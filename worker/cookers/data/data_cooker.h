@@ -1,4 +1,5 @@
-// Data: JSON to CBOR, with its references. docs/cookers.md describes the settings and the output.
+// Data: JSON to CBOR, with its references. docs/cookers/data.md describes the settings and the
+// output.
 //
 // Everything is found out in Load (references, generated cells, tags); nothing but the source is
 // looked at.
