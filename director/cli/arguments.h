@@ -1,0 +1,31 @@
+// The commands of `galley` and their options, as the contract has them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "director/cli/commands.h"
+
+namespace CLI {
+class App;
+}
+
+namespace galley::cli {
+
+// What a command line asks for. Must not move once AddCommands has seen it.
+struct Arguments {
+  using Action = std::function<int()>;
+  Action action;   // of the command that was named
+  Action refusal;  // of an option that is not built yet: instead
+  GlobalOptions global;
+  CookCommandOptions cook;
+  WhyOptions why;
+  std::string directory = ".", package, platform, export_directory, first, second;
+  std::vector<std::string> packages;
+};
+
+// `arguments` outlives `app`, which fills it in when it parses.
+void AddCommands(CLI::App& app, Arguments& arguments);
+
+}  // namespace galley::cli
