@@ -259,6 +259,7 @@ void Ranks::BulkRank() {
   }
   lowest_ = -static_cast<Rank>(count);
   put_aside_ = 0;
+  credit_ = visited_edges_max_ * kSearchesSaved;  // the pass cost more
 }
 
 }  // namespace galley::director

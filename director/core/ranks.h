@@ -9,11 +9,11 @@
 // cycle; the ranks found are handed out again, dependencies first.
 //
 // The search for a reference is given up after kVisitedEdgesMax edges, and earlier when all
-// searches together have visited more than kVisitsPerEdge edges for each edge there is: the edge is
-// put aside and does not bind, for among references the order is only a hint. Edges of cooked
-// inputs are never put aside. BulkRank takes in what was put aside, in one pass over all edges; who
-// owns the ranks calls it when IsBulkDue: then the pass costs O(1) for each edge that was put
-// aside.
+// searches together since the last pass have visited more than kVisitsPerEdge edges for each edge
+// that came: the edge is put aside and does not bind, for among references the order is only a
+// hint. Edges of cooked inputs are never put aside. BulkRank takes in what was put aside, in one
+// pass over all edges; who owns the ranks calls it when IsBulkDue: then the pass costs O(1) for
+// each edge that was put aside.
 //
 // Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle;
 // ranks of different cycles differ. The edges themselves are those of Edges that bind ranks; 13

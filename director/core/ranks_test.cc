@@ -198,6 +198,20 @@ TEST(RanksTest, SearchesTogetherVisitFewEdgesForEachEdgeThatThereIs) {
   EXPECT_LE(graph.ranks.visited(), graph.pairs.size() * Ranks::kVisitsPerEdge + 100 * 100);
 }
 
+TEST(RanksTest, APassPaysForSearchesToCome) {
+  constexpr uint32_t kCount = 20'000;
+  Graph graph(/*visited_edges_max=*/100);
+  graph.Grow(kCount);
+  for (uint32_t i = 0; i + 1 < 50; ++i) graph.Add(i, i + 1);
+  for (uint32_t i = 50; i + 1 < kCount; ++i) graph.Add(kCount + 49 - i, kCount + 48 - i);
+  for (uint32_t i = 250; i < kCount; ++i) graph.Add(i - 100, i);
+  ASSERT_GT(graph.ranks.put_aside(), 0u) << "all are spent";
+  graph.ranks.BulkRank();
+  graph.Add(49, 0);
+  EXPECT_EQ(graph.ranks.put_aside(), 0u);
+  EXPECT_TRUE(graph.ranks.AreInOneCycle(PackageId(0), PackageId(49)));
+}
+
 TEST(RanksTest, APassIsDueWhenWhatIsPutAsideIsAShareOfTheWhole) {
   Graph graph(/*visited_edges_max=*/0);
   graph.Grow(30'000);

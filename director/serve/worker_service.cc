@@ -31,7 +31,8 @@ constexpr size_t kSocketPathMax = 107;  // sun_path less its NUL, unix(7)
 constexpr int kMessageBytesMax =
     64 << 20;  // reports carry metadata only, but a package may observe 100,000 files
 constexpr uint32_t kProtocol = 1;
-constexpr std::string_view kNewSuffix = "~";  // until it is in place
+// Until it is in place: of this process, since a director that was overtaken may end just then.
+std::string NewSuffix() { return fmt::format("~{}", ::getpid()); }
 
 // One attached worker's outgoing side.
 class Outbox {
@@ -123,7 +124,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   }
 
   absl::Status Listen(std::string socket_path) {
-    if (socket_path.size() + kNewSuffix.size() > kSocketPathMax) {
+    if (socket_path.size() + NewSuffix().size() > kSocketPathMax) {
       const char* temporary = std::getenv("TMPDIR");
       std::string parent = temporary != nullptr ? temporary : "/tmp";
       if (parent.size() > 60) parent = "/tmp";
@@ -134,7 +135,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     address_ = "unix:" + socket_path;
     // gRPC removes what it bound by its name, whoever's that is by then: so it gets a name of its
     // own.
-    const std::string bound = socket_path + std::string(kNewSuffix);
+    const std::string bound = socket_path + NewSuffix();
     ::unlink(bound.c_str());
     wire::QuietenAbslMutex();
     grpc::ServerBuilder builder;

@@ -42,11 +42,6 @@ void ReportReader::Register(AttemptId attempt, std::shared_ptr<const AttemptInfo
   attempts_[attempt] = std::move(info);
 }
 
-void ReportReader::Forget(AttemptId attempt) {
-  base::MutexLock lock(mutex_);
-  attempts_.erase(attempt);
-}
-
 std::shared_ptr<const AttemptInfo> ReportReader::Find(AttemptId attempt) const {
   base::MutexLock lock(mutex_);
   const auto found = attempts_.find(attempt);

@@ -48,7 +48,6 @@ class ReportReader {
       : deps_(deps), trust_domain_(std::move(trust_domain)) {}
 
   void Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info);
-  void Forget(AttemptId attempt);
 
   // Never fails: what cannot be believed becomes a failed report with its reason.
   WorkerReport Read(const std::string& worker_id, const v1::Report& report);

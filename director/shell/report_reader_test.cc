@@ -224,8 +224,6 @@ TEST_F(ReportReaderTest, AReportOfAnUnknownAttemptIsAcknowledgedAndDropped) {
   v1::Report report = HonestSaved();
   report.set_attempt(kAttempt + 1);
   ReadAs<WorkerReport::Ended>(report);
-  reader_->Forget(kAttempt);
-  ReadAs<WorkerReport::Ended>(HonestSaved());
 }
 
 TEST_F(ReportReaderTest, ALoadTellsReferencesAndGeneratedPackages) {
