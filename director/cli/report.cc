@@ -102,6 +102,7 @@ nlohmann::json Summary::ToJson() const {
             {"executors_lost", c.executors_lost},
             {"jobs_retried", c.jobs_retried},
             {"jobs_pending", c.jobs_pending},
+            {"jobs_split", c.jobs_split},
             {"collections",
              {{"soft_limit", collections.soft_limit},
               {"hard_limit", collections.hard_limit},

@@ -35,6 +35,7 @@ Summary MakeSummary() {
   c.executors_lost = 33;
   c.jobs_retried = 34;
   c.jobs_pending = 35;
+  c.jobs_split = 36;
   c.bytes_read = 41;
   c.bytes_warm = 44;
   c.bytes_saved = 45;

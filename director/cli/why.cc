@@ -439,9 +439,12 @@ void PrintReasons(const json& reasons, const std::string& indent) {
 
 void PrintFailure(const json& failure, uint32_t last_cook) {
   const uint32_t cook = failure["cook"].get<uint32_t>();
+  const std::vector<std::string> error = LinesOf(Text(failure["error"]));
   Line(fmt::format("failed in {} ({}, {}): {}",
                    cook == last_cook ? "the last cook" : fmt::format("cook {}", cook),
-                   Text(failure["platform"]), Text(failure["stage"]), Text(failure["error"])));
+                   Text(failure["platform"]), Text(failure["stage"]),
+                   error.empty() ? "" : error[0]));
+  for (size_t i = 1; i < error.size(); ++i) Line("  " + error[i]);
   const std::string blame = Text(failure["blame"]);
   std::string line = blame == "verdict"   ? "  its cooker's verdict on its inputs"
                      : blame == "package" ? "  blamed on the package: it is quarantined for a cook"
@@ -463,7 +466,8 @@ void PrintFailure(const json& failure, uint32_t last_cook) {
   for (const std::string& text : LinesOf(Text(failure["log_tail"]))) Line("    " + text);
 }
 
-void PrintPlatform(const std::string& platform, const json& one) {
+// `cook`: the last one.
+void PrintPlatform(uint32_t cook, const std::string& platform, const json& one) {
   const std::string state = Text(one["state"]);
   std::string source = Text(one["source"]);
   const std::string worker =
@@ -481,8 +485,9 @@ void PrintPlatform(const std::string& platform, const json& one) {
       fmt::format("{} in cook {} at {}{}{}", source, one["cook"].get<uint32_t>(), Text(one["time"]),
                   worker, attempt);
   if (state == "up_to_date") {
-    Line(fmt::format("{}: up to date: nothing that it looked at changed since it was {}", platform,
-                     made));
+    Line(fmt::format(
+        "{}: up to date in cook {}: nothing that it looked at had changed since it was {}",
+        platform, cook, made));
   } else if (state == "outdated") {
     Line(
         fmt::format("{}: something that it looked at changed, and no cook has looked at it since; "
@@ -557,7 +562,8 @@ void PrintWhy(const json& why) {
     if (by.contains("list")) PrintList(by["list"], "  its list has");
   }
   if (why.contains("generates")) PrintList(why["generates"], "generates");
-  for (const auto& [platform, one] : why["platforms"].items()) PrintPlatform(platform, one);
+  for (const auto& [platform, one] : why["platforms"].items())
+    PrintPlatform(why["cook"].get<uint32_t>(), platform, one);
 }
 
 }  // namespace

@@ -169,6 +169,10 @@ TEST(BalanceTest, AWorkerTakesNoMoreJobsAtATimeThanItsMemoryAllows) {
     shell.Send(answer);
     shell.Send(WorkerAttached{shell.spawned[0], 2, {}, memory_bytes});
     EXPECT_EQ(shell.HasOpenJob("A") + shell.HasOpenJob("B"), memory_bytes == 100 ? 1 : 2);
+    shell.Send(WorkerAlive{shell.spawned[0]});
+    EXPECT_EQ(shell.HasOpenJob("A") + shell.HasOpenJob("B"), memory_bytes == 100 ? 1 : 2);
+    shell.Send(WorkerAlive{shell.spawned[0], 120});  // its control group was given more
+    EXPECT_EQ(shell.HasOpenJob("A") + shell.HasOpenJob("B"), 2);
     shell.Finish();
     EXPECT_TRUE(shell.Says("ended\n"));
   }

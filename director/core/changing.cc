@@ -51,6 +51,7 @@ void CookCore::Impl::ForgiveLate(const FilesChanged& event) {
     const PackageId package = packages.Find(name);
     if (!package.valid()) return;
     ForEachWithReaders(package, done, [this](PackageId one) {
+      forgiven_late.insert(one);
       NoteForgiven(one, options.own_fault_attempts_max - 1);
     });
   };

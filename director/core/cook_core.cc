@@ -130,8 +130,10 @@ void CookCore::Impl::CheckInvariants() const {
       const Attempt& held = attempts.at(attempt);
       const Work& work = *packages[held.package].work;
       GALLEY_CHECK(held.is_current && held.worker == id);
-      GALLEY_CHECK(work.attempt == attempt || work.backup == attempt);
-      backups_held += work.backup == attempt;
+      const auto beside = std::find(work.others.begin(), work.others.end(), attempt);
+      GALLEY_CHECK((work.attempt == attempt) != (beside != work.others.end()));
+      GALLEY_CHECK(!held.is_backup || work.attempt != attempt);
+      backups_held += held.is_backup;
       if (!workers.Find(id)->hand.IsPending(attempt)) expected += held.expected;
     }
     GALLEY_CHECK(expected == workers.Find(id)->hand.expected());
@@ -160,10 +162,13 @@ void CookCore::Impl::CheckAttempts(PackageId id) const {
     is_loaded |= attempt->second.is_loaded;
   }
   GALLEY_CHECK(work.is_loaded == is_loaded);
-  if (work.backup == 0) return;
-  GALLEY_CHECK(work.attempt != 0 && work.attempt != work.backup);
-  GALLEY_CHECK(attempts.at(work.backup).group == 0);
-  GALLEY_CHECK(attempts.at(work.backup).worker != attempts.at(work.attempt).worker);
+  GALLEY_CHECK(work.attempt != 0 || work.others.empty());
+  for (const AttemptId other : work.others) {
+    const Attempt& beside = attempts.at(other);
+    GALLEY_CHECK(beside.group == 0);
+    GALLEY_CHECK(!beside.is_backup ||
+                 (work.others.size() == 1 && beside.worker != attempts.at(work.attempt).worker));
+  }
 }
 
 CookCore::CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog,

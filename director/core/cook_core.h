@@ -46,6 +46,7 @@ struct CookOptions {
   PlacementPolicy policy = PlacementPolicy::kCost;
   absl::Duration suspect_after = absl::Seconds(3);          // of silence: others are preferred
   absl::Duration straggler_min = absl::Seconds(2);          // no job is one before
+  absl::Duration split_min = absl::Milliseconds(100);       // so much sooner a package must be done
   std::vector<std::pair<std::string, uint32_t>> resources;  // class -> count
   uint32_t query_limit_max = 1024;                          // entries of one Reply
 };
@@ -58,6 +59,7 @@ struct Counters {
   uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0,
            jobs_retracted = 0, jobs_resumed = 0, jobs_pending = 0;  // the last: became it
   uint64_t backups_started = 0, backups_won = 0;
+  uint64_t jobs_split = 0;       // platforms of what ran went to an idle worker
   uint64_t results_dropped = 0;  // a second time, or too late
   uint64_t workers_attached = 0;
   // By all attempts, of each report once: what was retried, doubled or too late was moved as well.

@@ -51,6 +51,9 @@ struct Attempt {
   absl::Duration measured;
   bool is_partial = false;  // others did some of it: `measured` is not of the whole
   bool is_loaded = false;
+  absl::Duration load;      // what that took
+  uint32_t saves = 0;       // that it reported
+  bool is_backup = false;   // beside the one that it backs up
   bool is_earlier = false;  // of an earlier term, and not taken for a hand-over of this one
   ReportId told_up_to = 0;  // of its reports, whose bytes are counted
 };
@@ -73,6 +76,14 @@ struct CookCore::Impl {
   struct Placement {
     WorkerId worker;       // invalid: none can take it now
     absl::Duration saved;  // since inputs are warm there
+  };
+
+  // Of what is left of an attempt, so much should go elsewhere.
+  struct Part {
+    AttemptId attempt = 0;
+    PlatformMask platforms = 0;
+    absl::Duration expected;  // with a load of its own
+    absl::Duration gain;      // so much sooner all is done
   };
 
   Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog);
@@ -170,7 +181,7 @@ struct CookCore::Impl {
   void OnStale(AttemptId id, const WorkerReport::Stale& stale);
   void OnEnded(AttemptId id);
   Attempt* Current(AttemptId id);
-  // The current attempts at a package, in the order of hand-over: none, one, or one and its backup.
+  // The current attempts at a package, in the order of hand-over.
   std::vector<AttemptId> AttemptsAt(PackageId package) const;
   // The platforms that they are still to report.
   PlatformMask StillInHand(PackageId package) const;
@@ -215,6 +226,7 @@ struct CookCore::Impl {
   void OnWorkersSurvived(const WorkersSurvived& event);
   void Resume(const WorkerAttached& event);
   bool IsResumed(AttemptId id) const;
+  void OutdateSurvivors(PackageId package);
   void ForgetResumed(AttemptId id);
   void ForgetResumedOf(WorkerId worker);
   void CancelResumed();
@@ -252,11 +264,20 @@ struct CookCore::Impl {
   void HandOverKept();
 
   // stragglers.cc
+  bool IsTimeToLook();
   void BackUpStragglers();
   std::vector<AttemptId> Stragglers() const;
   bool MayBeBackedUp(AttemptId attempt) const;
-  WorkerId IdleBeside(const Attempt& attempt) const;
+  // `is_elsewhere`: not its own worker.
+  WorkerId IdleFor(const Attempt& attempt, bool is_elsewhere) const;
   void BackUp(PackageId package, WorkerId worker);
+
+  // splitting.cc
+  void Split();
+  std::vector<Part> Parts() const;
+  bool MayHaveAnother(PackageId package) const;
+  // None: nothing is gained. `ran`: for so long it has.
+  Part PartOf(AttemptId attempt, absl::Duration ran) const;
 
   // asking.cc
   void OnQueryAsked(const QueryAsked& event);
@@ -362,6 +383,8 @@ struct CookCore::Impl {
   absl::btree_map<PlatformIndex, Digest> built;  // published together, when all are
   bool is_publishing = false;
   std::vector<FilesChanged> late_changes;  // while roots are built, without their catalogs
+  // Of those: what is told of these from then on is of what they were made of before.
+  absl::flat_hash_set<PackageId> forgiven_late;  // look-up only
   struct StaleFile {
     uint32_t changes = 0;
     uint32_t epoch = 0;  // since when the catalog has its last change
@@ -386,6 +409,8 @@ struct CookCore::Impl {
   };
   // In the hands of workers of an earlier director, or said to be until they attach.
   absl::btree_map<PackageId, Resumed> resumed;
+  // All that these were given: of what the shell judges it by.
+  absl::flat_hash_map<PackageId, std::vector<AttemptId>> survivors;  // look-up only
   uint64_t attempt_count = 0;
   uint64_t backups = 0;  // current attempts that are one
   absl::Duration looked_for_stragglers_at = -absl::InfiniteDuration();

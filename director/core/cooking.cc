@@ -125,6 +125,7 @@ bool CookCore::Impl::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) 
   if (attempt == nullptr) return true;
   NoteWorks(attempt->worker);
   attempt->measured += loaded.load_time;
+  attempt->load += loaded.load_time;
   const PackageId package = attempt->package;
   attempt->is_loaded = packages[package].work->is_loaded = true;
   lifecycle.SetLoaded(package);
@@ -149,6 +150,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     return true;
   NoteWorks(worker);
   attempt.measured += saved.save_time;
+  ++attempt.saves;
   const std::optional<PlatformIndex> present =
       platform_sets.Index(saved.platform, attempt.platform_set);
   if (!present.has_value()) {
@@ -203,8 +205,7 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
       attempts.at(current).remaining &= ~bit;
       attempts.at(current).is_partial |= current != id;
     }
-    const bool is_backup = package.work != nullptr && package.work->backup == id;
-    counters.backups_won += is_backup && attempt.remaining == 0;
+    counters.backups_won += attempt.is_backup && attempt.remaining == 0;
     EndSpent(package_id, id);
   }
   Advance(package_id);
@@ -255,7 +256,9 @@ uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker,
     retracted.erase(found);
   }
   const uint32_t count = blame.AddOwnFault(package, worker);
-  const uint32_t told = is_of_today ? count : std::min(count, options.own_fault_attempts_max - 1);
+  const uint32_t told = is_of_today && !forgiven_late.contains(package)
+                            ? count
+                            : std::min(count, options.own_fault_attempts_max - 1);
   Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log});
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
@@ -436,8 +439,9 @@ void CookCore::Impl::TakeBack(Attempt& attempt, PlatformMask platforms) {
 std::vector<AttemptId> CookCore::Impl::AttemptsAt(PackageId id) const {
   const Work* work = packages[id].work.get();
   if (work == nullptr || work->attempt == 0) return {};
-  if (work->backup == 0) return {work->attempt};
-  return {work->attempt, work->backup};
+  std::vector<AttemptId> current = {work->attempt};
+  current.insert(current.end(), work->others.begin(), work->others.end());
+  return current;
 }
 
 PlatformMask CookCore::Impl::StillInHand(PackageId id) const {
@@ -453,10 +457,19 @@ void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
   const absl::Duration ran = workers.Drop(attempt.worker, id, awake);
   grants.Release(attempt.group);
   Work& work = *packages[attempt.package].work;
-  if (work.backup != 0) --backups;
-  const AttemptId backup = std::exchange(work.backup, 0);
-  work.attempt = work.attempt == id ? backup : work.attempt;  // a backup left alone is no backup
-  work.is_loaded = work.attempt != 0 && attempts.at(work.attempt).is_loaded;
+  if (work.attempt != id) {
+    work.others.EraseIf([id](AttemptId other) { return other == id; });
+  } else if (work.others.empty()) {
+    work.attempt = 0;
+  } else {
+    work.attempt = work.others[0];
+    work.others.EraseIf([&](AttemptId other) { return other == work.attempt; });
+    attempt.is_backup = std::exchange(attempts.at(work.attempt).is_backup, false);
+  }
+  backups -= std::exchange(attempt.is_backup, false);  // one that is left alone is none
+  work.is_loaded = false;
+  for (const AttemptId current : AttemptsAt(attempt.package))
+    work.is_loaded |= attempts.at(current).is_loaded;
   TakeBack(attempt, ~PlatformMask{0});
   if (attempt.remaining == 0 && !attempt.is_partial && attempt.measured > absl::ZeroDuration()) {
     costs.Measured(packages[attempt.package].cost_traits, attempt.measured);

@@ -205,6 +205,13 @@ void CoreHarness::Do(const Desire& effect) {
                                   [&](const HarnessJob& j) { return j.start.attempt == attempt; });
     Say("retract " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)));
   }
+  for (const Desire::Part& part : effect.retract_part) {
+    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const HarnessJob& j) {
+      return j.start.attempt == part.attempt;
+    });
+    Say("retract " + (job == jobs_.end() ? "unknown" : core_->NameOf(job->start.package)) + " of " +
+        std::to_string(part.platforms));
+  }
   for (const Desire::Start& start : effect.start) {
     Say("start " + core_->NameOf(start.package) + " " + std::to_string(effect.worker.value()));
     jobs_.push_back({effect.worker, start});

@@ -13,8 +13,8 @@
 // asks JobOf, answers with Saved, Failed,
 // ..., or lets Work do all that are open. What the core says to people and workers is a log, one
 // line each: "start Town 0", "cancel Town", "failed Town: text" (and "log=" its log), "warned ...",
-// "done Town", "blamed Town 1: crashed its executor: text", "spawn 0", "stop 0", "rescan a b",
-// "root Mesh Town", "publish 0", "ended interrupted".
+// "retract Town" (and "of" a mask of platforms), "done Town", "blamed Town 1: crashed its executor:
+// text", "spawn 0", "stop 0", "rescan a b", "root Mesh Town", "publish 0", "ended interrupted".
 #pragma once
 
 #include <deque>

@@ -181,7 +181,10 @@ void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {
 }
 
 void CookCore::Impl::OnWorkerAlive(const WorkerAlive& event) {
-  if (workers.Find(event.worker) != nullptr) workers.Heard(event.worker, awake);
+  Worker* worker = workers.Find(event.worker);
+  if (worker == nullptr) return;
+  workers.Heard(event.worker, awake);
+  if (event.memory_bytes > 0) worker->memory_bytes = event.memory_bytes;
 }
 
 void CookCore::Impl::LoseTheSilent() {
@@ -248,6 +251,8 @@ void CookCore::Impl::Dispatch() {
   }
   for (const PackageId package : aside) lifecycle.Refresh(package);
   Balance();
+  if (!IsTimeToLook()) return;
+  Split();
   BackUpStragglers();
 }
 

@@ -299,6 +299,7 @@ struct RootPublished {
 // A message came from it, whatever it said.
 struct WorkerAlive {
   WorkerId worker;
+  uint64_t memory_bytes = 0;  // that its jobs may take together by now; 0: as before
 };
 
 // A question; Reply answers at once, a page of at most `limit` entries (and of what
@@ -367,6 +368,11 @@ struct Desire {
   std::vector<Start> start;
   std::vector<AttemptId> cancel;   // what runs is ended
   std::vector<AttemptId> retract;  // what runs goes on
+  struct Part {
+    AttemptId attempt = 0;
+    PlatformMask platforms = 0;
+  };
+  std::vector<Part> retract_part;  // platforms that others cook now; one that is begun goes on
   std::vector<ReportId> persisted;
   bool drain = false;
 };

@@ -62,7 +62,7 @@ struct Work {
   absl::Time not_before = absl::InfinitePast();  // back-off
   absl::Time aside_since = absl::InfiniteFuture();  // no worker had the memory for it
   AttemptId attempt = 0;                            // the current one
-  AttemptId backup = 0;             // a second current one, beside it (stragglers.cc)
+  RareVector<AttemptId> others;     // current ones beside it (stragglers.cc, splitting.cc)
   bool is_loaded = false;           // by a current attempt
   uint32_t backups = 0;             // so far
   uint64_t memory_last = 0;         // peak in the last cook; 0: unknown

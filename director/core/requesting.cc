@@ -55,6 +55,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   stale_files.clear();
   stale_waiters.clear();
   late_changes.clear();
+  forgiven_late.clear();
   unsolicited.clear();
   warned.clear();
   unsolicited_count = unsolicited_dropped = 0;
@@ -273,6 +274,8 @@ void CookCore::Impl::Skip(PackageId id) {
 void CookCore::Impl::Requeue(PackageId id) {
   PackageData& package = packages[id];
   quarantined.erase(id);  // what it was made of then may have been mended
+  forgiven_late.erase(id);
+  OutdateSurvivors(id);
   if (!package.is_in_cook) return;
   if (const auto read = unsolicited.find(id); read != unsolicited.end()) {
     unsolicited_count -= read->second.size();

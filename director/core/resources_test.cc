@@ -58,7 +58,7 @@ TEST(ResourcesTest, ARetractedOrCancelledHolderGivesItBackAtOnce) {
   EXPECT_TRUE(shell.HasOpenJob(holds == "A" ? "B" : "A"));
 }
 
-TEST(ResourcesTest, OneOfEachClassIsHeldOrNone) {
+TEST(ResourcesTest, AClassOfWhichThereIsNoneFailsWhoAsksForIt) {
   CoreHarness shell("A @gpu\n", {.resources = {{"gpu", 0}}});
   shell.Request({"A"});
   EXPECT_TRUE(shell.Says("failed A: its rule asks for the resource 'gpu'"));

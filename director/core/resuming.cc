@@ -16,6 +16,7 @@ namespace {
 constexpr absl::Duration kLookAgain = absl::Milliseconds(100);
 // A worker says what it has in its first message, and in the next ones what came of the rest.
 constexpr absl::Duration kReportsMax = absl::Seconds(1);
+constexpr uint64_t kOutdated = ~uint64_t{0};  // the generation of what was given before a change
 
 bool IsIn(const std::vector<AttemptId>& attempts, AttemptId attempt) {
   return std::find(attempts.begin(), attempts.end(), attempt) != attempts.end();
@@ -38,6 +39,7 @@ void CookCore::Impl::OnWorkersSurvived(const WorkersSurvived& event) {
                                             .remaining = given.platforms,
                                             .is_current = false,
                                             .is_earlier = true});
+    survivors[package].push_back(given.attempt);
     // Of a package that two have the first to be given goes on.
     resumed.emplace(package, Resumed{given.attempt, given.generated_source});
   }
@@ -71,6 +73,23 @@ void CookCore::Impl::ForgetResumedOf(WorkerId worker) {
     const bool is_its = attempts.at(at->second.attempt).worker == worker;
     at = is_its ? resumed.erase(at) : std::next(at);
   }
+}
+
+// What its package is made of has changed under this director: they are as any that came before.
+void CookCore::Impl::OutdateSurvivors(PackageId id) {
+  const auto found = survivors.find(id);
+  if (found == survivors.end()) return;
+  for (const AttemptId given : found->second) {
+    const auto attempt = attempts.find(given);
+    if (attempt == attempts.end() || !attempt->second.is_earlier) continue;
+    if (IsResumed(given)) {
+      DesireFor(attempt->second.worker).cancel.push_back(given);
+      resumed.erase(id);
+    }
+    attempt->second.is_earlier = false;
+    attempt->second.generation = kOutdated;
+  }
+  survivors.erase(found);
 }
 
 void CookCore::Impl::CancelResumed() {

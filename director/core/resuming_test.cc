@@ -257,6 +257,21 @@ TEST_F(SurvivorTest, AResultForFilesThatChangedSinceFeedsTheCacheOnly) {
   EXPECT_THAT(shell_.TakeLog(), HasSubstr("start A 3\n"));
 }
 
+// It is of what was before, like any that this director gave before the change.
+TEST_F(SurvivorTest, AJobForFilesThatChangedInThisCookIsCancelledAndItsFaultNotOfToday) {
+  Survive();
+  shell_.Request({"A", "B"}, {.blamed = {{"A", 2, "crashed its executor", "signal 11", ""}}});
+  shell_.Send(FilesChanged{shell_.project(), {"A"}, {}});
+  Attach({kGiven});
+  const std::string log = shell_.TakeLog();
+  EXPECT_THAT(log, HasSubstr("cancel unknown\n"));
+  EXPECT_THAT(log, HasSubstr("start A 3\n")) << "nobody waits for it";
+  shell_.Report(Given(), WorkerReport::Failed{Fault::kCrashed, "signal 11"});
+  const std::string late = shell_.TakeLog();
+  EXPECT_THAT(late, HasSubstr("blamed A 2:")) << "the next director may try it";
+  EXPECT_THAT(late, Not(HasSubstr("failed A"))) << "it is mended, maybe";
+}
+
 TEST_F(SurvivorTest, WhatTheJournalDoesNotKnowIsCancelledAndItsResultRefused) {
   shell_.hold_commits = true;
   Survive();

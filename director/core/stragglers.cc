@@ -20,13 +20,18 @@ constexpr uint32_t kBackupsOfAPackageMax = 3;  // one after the other
 
 }  // namespace
 
-void CookCore::Impl::BackUpStragglers() {
-  if (workers.idle().empty() || workers.jobs_in_hand() == 0) return;
-  if (awake - looked_for_stragglers_at < kBetweenLooks) return;
+// At all that runs, for somebody who has nothing to do.
+bool CookCore::Impl::IsTimeToLook() {
+  if (workers.idle().empty() || workers.jobs_in_hand() == 0) return false;
+  if (awake - looked_for_stragglers_at < kBetweenLooks) return false;
   looked_for_stragglers_at = awake;
+  return true;
+}
+
+void CookCore::Impl::BackUpStragglers() {
   for (const AttemptId straggler : Stragglers()) {
     if (backups >= std::max<uint64_t>(1, workers.slots() / kSlotsForABackup)) return;
-    const WorkerId worker = IdleBeside(attempts.at(straggler));
+    const WorkerId worker = IdleFor(attempts.at(straggler), /*is_elsewhere=*/true);
     if (worker.valid()) BackUp(attempts.at(straggler).package, worker);
   }
 }
@@ -34,8 +39,8 @@ void CookCore::Impl::BackUpStragglers() {
 bool CookCore::Impl::MayBeBackedUp(AttemptId id) const {
   const Attempt& attempt = attempts.at(id);
   const Work& work = *packages[attempt.package].work;
-  return work.attempt == id && work.backup == 0 && work.backups < kBackupsOfAPackageMax &&
-         attempt.group == 0 && attempt.remaining != 0 && blame.WorkersOf(attempt.package).empty();
+  return work.attempt == id && work.others.empty() && work.backups < kBackupsOfAPackageMax &&
+         attempt.group == 0 && attempt.remaining != 0 && blame.Of(attempt.package).own == 0;
 }
 
 // Who runs for the longest time comes first.
@@ -60,12 +65,12 @@ std::vector<AttemptId> CookCore::Impl::Stragglers() const {
   return stragglers;
 }
 
-WorkerId CookCore::Impl::IdleBeside(const Attempt& attempt) const {
+WorkerId CookCore::Impl::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
   const uint64_t memory_bytes = MemoryOf(attempt.package);
   for (const WorkerId id : workers.idle()) {
     const Worker& worker = *workers.Find(id);
-    if (id != attempt.worker && !IsKeptFrom(attempt.package, id) && workers.IsUsable(worker) &&
-        worker.hand.HasMemoryFor(memory_bytes, worker.memory_bytes))
+    if (!(is_elsewhere && id == attempt.worker) && !IsKeptFrom(attempt.package, id) &&
+        workers.IsUsable(worker) && worker.hand.HasMemoryFor(memory_bytes, worker.memory_bytes))
       return id;
   }
   return WorkerId();
@@ -75,7 +80,9 @@ void CookCore::Impl::BackUp(PackageId id, WorkerId worker) {
   Work& work = *packages[id].work;
   const Attempt& primary = attempts.at(work.attempt);
   const PlatformMask platforms = primary.remaining;
-  work.backup = Give(id, {.worker = worker}, platforms, primary.expected);
+  const AttemptId backup = Give(id, {.worker = worker}, platforms, primary.expected);
+  attempts.at(backup).is_backup = true;
+  work.others.push_back(backup);
   ++work.attempts;
   ++work.backups;
   ++backups;

@@ -21,8 +21,9 @@ CoreHarness Busy(uint32_t workers = 1) {
   shell.slots = 1;
   shell.hold_look_ups = true;
   CookRequested request;
+  for (const std::string& name : names) request.selected.push_back({name});
   request.selected.push_back({"Now", InstigatorCategory::kCookOnTheFly});
-  shell.Request(names, request);
+  shell.Request({}, request);
   LookedUp others;
   for (const LookUp::Item& item : shell.look_ups) {
     if (item.package != shell.Id("Now"))

@@ -103,6 +103,21 @@ TEST(WrongReportsTest, OfWhatTheOldContentDidTheJournalIsToldLessThanTheLastFaul
   EXPECT_TRUE(cook.Says("blamed Town 3:"));
 }
 
+// Nor for what is told once the roots are built, when a change comes too late for this cook.
+TEST(WrongReportsTest, NorForWhatItHearsOfAfterAChangeThatCameTooLate) {
+  CoreHarness cook("Town", {.platform_count = 2, .own_fault_attempts_max = 1});
+  cook.hold_roots = true;
+  cook.Request({"Town"});
+  const HarnessJob job = cook.JobOf("Town");
+  cook.Saved(job, 0);
+  cook.Send(PlatformsChanged{.mapping = {0, std::nullopt}, .platform_count = 1});  // taken back
+  ASSERT_EQ(cook.roots.size(), 1u) << cook.TakeLog();
+  cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
+  cook.TakeLog();
+  cook.Report(job, WorkerReport::Failed{WorkerReport::Fault::kCrashed, "signal 11"});
+  EXPECT_TRUE(cook.Says("blamed Town 0:")) << cook.TakeLog();
+}
+
 // What it was told before it was to forget them may lie behind that.
 TEST(WrongReportsTest, OfAQuarantineThatAChangeEndsTheJournalIsToldAgain) {
   CoreHarness cook("Town\nLake\nOther", {.own_fault_attempts_max = 2});

@@ -5,6 +5,7 @@
 #include "common/base/hex.h"
 #include "common/base/log.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/worker_messages.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -97,6 +98,7 @@ void DirectorShell::Do(const Desire& effect) {
   for (const Desire::Start& start : effect.start) FillJob(effect.worker, start, message);
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
+  for (const Desire::Part& part : effect.retract_part) FillPart(part, *message.add_retract_part());
   for (const ReportId report : effect.persisted) message.add_persisted(report);
   message.set_drain(effect.drain);
   service_->Send(WorkerName(effect.worker), std::move(message));

@@ -146,8 +146,10 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   for (const v1::LogLine& line : message.log()) {
     LogInfo("worker={} attempt={} {}", worker_id, line.attempt(), line.text());
   }
-  if (message.memory_limit_bytes() > 0)
+  if (message.memory_limit_bytes() > 0) {
     LogInfo("worker={} memory_bytes={}", worker_id, message.memory_limit_bytes());
+    Post(Event(WorkerAlive{worker, message.memory_limit_bytes()}));
+  }
   if (message.has_collections()) {
     base::MutexLock lock(mutex_);
     collections_[worker_id] = message.collections();

@@ -23,4 +23,11 @@ WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message) {
           .begun = {pending.begun().begin(), pending.begun().end()}};
 }
 
+void FillPart(const Desire::Part& part, v1::JobPart& proto) {
+  proto.set_attempt(part.attempt);
+  for (PlatformIndex platform = 0; platform < 32; ++platform) {
+    if (part.platforms & MaskOf(platform)) proto.add_platforms(platform);
+  }
+}
+
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// What a worker's message says besides reports, as events of the core. The simulation reads them by
-// the same code.
+// What a worker's message says besides reports, as events of the core. The simulation reads and
+// writes them by the same code.
 #pragma once
 
 #include <vector>
@@ -12,5 +12,8 @@ namespace galley::director {
 // REQUIRES: a hello.
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message);
 WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message);
+
+// And what a worker is told to leave out.
+void FillPart(const Desire::Part& part, v1::JobPart& proto);
 
 }  // namespace galley::director

@@ -18,6 +18,7 @@ TEST(WorkerMessagesTest, AHelloBringsAllThatTheWorkerIsAndHas) {
   for (const uint64_t attempt : {8, 9, 10}) message.add_in_hand(attempt);
   for (const uint64_t attempt : {9, 10}) message.add_begun(attempt);
   message.mutable_pending()->add_attempts(10);
+  message.mutable_pending()->set_is_held(true);
   const WorkerAttached attached = AttachedOf(WorkerId(3), message);
   EXPECT_EQ(attached.worker, WorkerId(3));
   EXPECT_EQ(attached.slots, 4u);
@@ -27,6 +28,9 @@ TEST(WorkerMessagesTest, AHelloBringsAllThatTheWorkerIsAndHas) {
   EXPECT_THAT(attached.in_hand, ElementsAre(8, 9, 10));
   EXPECT_THAT(attached.begun, ElementsAre(9, 10));
   EXPECT_THAT(attached.pending, ElementsAre(10));
+  EXPECT_TRUE(attached.is_held);
+  message.mutable_pending()->set_is_held(false);
+  EXPECT_FALSE(AttachedOf(WorkerId(3), message).is_held);
 }
 
 TEST(WorkerMessagesTest, WhatIsPendingIsAll) {
@@ -35,6 +39,22 @@ TEST(WorkerMessagesTest, WhatIsPendingIsAll) {
   EXPECT_THAT(PendingOf(WorkerId(3), message).attempts, ElementsAre());
   message.mutable_pending()->add_attempts(1);
   EXPECT_THAT(PendingOf(WorkerId(3), message).attempts, ElementsAre(1));
+}
+
+TEST(WorkerMessagesTest, AWorkerThatIsHeldSaysWhatHasBegun) {
+  v1::FromWorker message;
+  message.mutable_pending()->add_begun(2);
+  EXPECT_FALSE(PendingOf(WorkerId(3), message).is_held);
+  message.mutable_pending()->set_is_held(true);
+  EXPECT_TRUE(PendingOf(WorkerId(3), message).is_held);
+  EXPECT_THAT(PendingOf(WorkerId(3), message).begun, ElementsAre(2));
+}
+
+TEST(WorkerMessagesTest, APartOfAJobIsItsPlatforms) {
+  v1::JobPart part;
+  FillPart({.attempt = 7, .platforms = 0x8000'0005}, part);
+  EXPECT_EQ(part.attempt(), 7u);
+  EXPECT_THAT(part.platforms(), ElementsAre(0, 2, 31));
 }
 
 }  // namespace

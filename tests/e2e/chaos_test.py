@@ -81,7 +81,7 @@ class ChaosTest(E2ETest):
         self.assertEqual({(f["package"], f["platform"]) for f in cook.failures}, {(f["package"], f["platform"]) for f in reference.failures}, cook)
         for failure in cook.failures:
             # Named for what it did, not for what the test did to it.
-            said = {"crash": "signal 11", "hang": "timeout_s", "memory": ""}[failure["package"].rsplit(".", 1)[1]]
+            said = {"crash": "signal 11", "hang": "timeout_s", "memory": "memory"}[failure["package"].rsplit(".", 1)[1]]
             self.assertIn(said, failure["error"], cook)
 
     def check_no_orphan(self):

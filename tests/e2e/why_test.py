@@ -142,10 +142,11 @@ cp "$1" "$2"
         self.assertEqual((why["cook"], one["state"], one["source"], one["cook"]), (2, "up_to_date", "cooked", 1))
         self.assertEqual((one["published"]["root"], one["published"]["sequence"], one["published"]["is_this"]), (first.roots["windows"], 1, True))
         text = self.text(game, "/Game/data/strings.json")
-        self.assertIn("windows: up to date: nothing that it looked at changed since it was cooked in cook 1 at ", text)
+        self.assertIn("windows: up to date in cook 2: nothing that it looked at had changed since it was cooked in cook 1 at ", text)
         self.assertIn(f"in the roots since number 1, {first.roots['windows']}", text)
-        # Edited, and no cook since.
+        # Edited, and no cook since: it is told of the last one.
         self.edit(game, "content/data/strings.json", "{", "{ ")
+        self.assertIn("windows: up to date in cook 2: ", self.text(game, "/Game/data/strings.json"))
         self.assertEqual(self.why(game, "/Game/data/strings.json")["platforms"]["windows"]["state"], "up_to_date")
         # Forced: cooked without a change.
         self.cook(game, "--force", "/Game/ui/logo.png")

@@ -151,6 +151,7 @@ class Cluster {
     cook_.resources = {{"gpu", 1}};
     cook_.silence_max = absl::Seconds(15);
     cook_.straggler_min = absl::Milliseconds(50);
+    cook_.split_min = absl::Milliseconds(1);
     if (are_shrunk && random_.Percent(50)) {
       cook_.window = absl::Milliseconds(10);
       cook_.window_jobs_max = 1 + static_cast<uint32_t>(random_.Below(4));
@@ -290,7 +291,10 @@ class Cluster {
   }
 
   void CountResumed() {
-    if (director_ != nullptr) outcome_.resumed += director_->core().counters().jobs_resumed;
+    if (director_ != nullptr) {
+      outcome_.resumed += director_->core().counters().jobs_resumed;
+      outcome_.split += director_->core().counters().jobs_split;
+    }
   }
 
   // An orderly end of the process: its workers end with it.

@@ -35,6 +35,7 @@ struct Outcome {
   FaultCounts faults{};
   uint32_t terms = 0, conflicts = 0, stops = 0, forced = 0;
   uint64_t resumed = 0;  // jobs of earlier directors that went on
+  uint64_t split = 0;    // jobs whose platforms were shared out
   std::string broken;    // what a checker found
   director::Counters counters;
 };

@@ -1,6 +1,7 @@
 // SimDirector's orders: jobs, processes, what the journal learns of them.
 
 #include "common/wire/convert.h"
+#include "director/shell/worker_messages.h"
 #include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
@@ -84,6 +85,7 @@ void SimDirector::Do(const Desire& effect) {
   }
   for (const AttemptId attempt : effect.cancel) message.add_cancel(attempt);
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
+  for (const Desire::Part& part : effect.retract_part) FillPart(part, *message.add_retract_part());
   for (const auto* list : {&effect.cancel, &effect.retract}) {
     for (const AttemptId attempt : *list) own_faults_->TakeBack(attempt);
   }

@@ -117,6 +117,11 @@ void SimWorker::Do(worker::ExitSession& exit) {
   callbacks_.exited(exit.code);
 }
 
+void SimWorker::Do(worker::LeaveOut& leave_out) {
+  left_out_[leave_out.part.attempt()].insert(leave_out.part.platforms().begin(),
+                                             leave_out.part.platforms().end());
+}
+
 void SimWorker::Do(worker::GiveSegments& give) {
   segments_.insert(segments_.end(), give.segments.begin(), give.segments.end());
 }
@@ -391,6 +396,9 @@ void SimWorker::Save(const RunPtr& run) {
   if (IsOver(run)) return;
   const WorldPackage& package = LoadedBy(run);
   const v1::Job& job = run->job.job();
+  const std::set<uint32_t>& left_out = left_out_[job.attempt()];
+  while (run->target < job.targets_size() && left_out.contains(job.targets(run->target).platform()))
+    ++run->target;
   if (run->target == job.targets_size()) {
     Finish(run);
     v1::Report report;

@@ -94,6 +94,7 @@ class SimWorker {
   void Do(worker::ConfigureSlots&) {}
   void Do(worker::StartJob& start);
   void Do(worker::StopJob& stop);
+  void Do(worker::LeaveOut& leave_out);
   void Do(worker::GiveSegments& give);
   void Do(worker::SendMessage& send);
   void Do(worker::HangUp&);
@@ -128,8 +129,9 @@ class SimWorker {
   Surroundings& around_;
   const Callbacks callbacks_;
   worker::SessionCore session_;
-  std::vector<Slot> slots_;             // lanes
-  std::deque<uint32_t> lanes_waiting_;  // of them, as the session was told
+  std::vector<Slot> slots_;                          // lanes
+  std::deque<uint32_t> lanes_waiting_;               // of them, as the session was told
+  std::map<uint64_t, std::set<uint32_t>> left_out_;  // platforms, by attempt
   std::deque<uint64_t> segments_;
   bool is_alive_ = true, is_frozen_ = false;
   absl::Time flushes_at_ = absl::InfiniteFuture();

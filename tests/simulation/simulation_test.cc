@@ -60,6 +60,7 @@ class SimulationTest : public ::testing::Test {
     cached_ += outcome.counters.results_cached;
     up_to_date_ += outcome.counters.results_up_to_date;
     resumed_ += outcome.resumed;
+    split_ += outcome.split;
   }
 
   void PrintTable(uint64_t seeds) const {
@@ -71,17 +72,16 @@ class SimulationTest : public ::testing::Test {
     }
     std::printf(
         "%llu directors; results in the last cooks: %llu cooked, %llu cached, %llu up to date; "
-        "%llu "
-        "jobs of earlier directors went on\n",
+        "%llu jobs of earlier directors went on, %llu jobs were split\n",
         static_cast<unsigned long long>(terms_), static_cast<unsigned long long>(cooked_),
         static_cast<unsigned long long>(cached_), static_cast<unsigned long long>(up_to_date_),
-        static_cast<unsigned long long>(resumed_));
+        static_cast<unsigned long long>(resumed_), static_cast<unsigned long long>(split_));
     std::printf("%llu seeds, %llu violations\n", static_cast<unsigned long long>(seeds),
                 static_cast<unsigned long long>(violations_));
   }
 
   uint64_t violations_ = 0, terms_ = 0, conflicts_ = 0, cooked_ = 0, cached_ = 0, up_to_date_ = 0,
-           resumed_ = 0;
+           resumed_ = 0, split_ = 0;
   FaultCounts runs_{}, times_{};
 };
 
@@ -93,6 +93,7 @@ TEST_F(SimulationTest, EverySeedEndsWithTheRootsOfItsFaultFreeCook) {
   PrintTable(count);
   if (count < 1'000) return;
   EXPECT_GT(resumed_, count / 100);
+  EXPECT_GT(split_, count / 10);
   // The storm is a storm: each class fires in enough seeds.
   for (size_t i = 0; i < kFaultCount; ++i) {
     const auto fault = static_cast<Fault>(i);

@@ -5,6 +5,7 @@
 #include <mimalloc.h>
 #endif
 #include <malloc.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -72,12 +73,73 @@ void TrimIfLarge() {
   if (PeakBytes() > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes) GiveBack();
 }
 
+// What the session says, in order; but what is to be left out of a job overtakes.
+class Inbox {
+ public:
+  explicit Inbox(int socket) : socket_(socket) {}
+
+  // Blocks. nullopt: the session is gone.
+  absl::StatusOr<std::optional<v1::ToExecutor>> Next() {
+    if (messages_.empty()) {
+      ASSIGN_OR_RETURN(const std::optional<Frame> frame, ReceiveFrame(socket_, reader_));
+      if (!frame.has_value()) return std::nullopt;
+      RETURN_IF_ERROR(Keep(*frame));
+    }
+    v1::ToExecutor next = std::move(messages_.front());
+    messages_.pop_front();
+    return next;
+  }
+
+  // Of the attempt, as far as it was said by now; each once.
+  absl::StatusOr<std::vector<uint32_t>> LeftOut(uint64_t attempt) {
+    pollfd readable{.fd = socket_, .events = POLLIN, .revents = 0};
+    while (true) {
+      ASSIGN_OR_RETURN(std::optional<Frame> frame, reader_.Next());
+      if (!frame.has_value()) {
+        if (::poll(&readable, 1, 0) != 1) break;
+        ASSIGN_OR_RETURN(frame, ReceiveFrame(socket_, reader_));
+        if (!frame.has_value()) break;  // the session is gone: that is seen at the job's end
+      }
+      RETURN_IF_ERROR(Keep(*frame));
+    }
+    std::vector<uint32_t> platforms;
+    std::erase_if(messages_, [&](const v1::ToExecutor& message) {
+      if (!message.has_leave_out() || message.leave_out().attempt() != attempt) return false;
+      const auto& some = message.leave_out().platforms();
+      platforms.insert(platforms.end(), some.begin(), some.end());
+      return true;
+    });
+    return platforms;
+  }
+
+ private:
+  absl::Status Keep(const Frame& frame) {
+    v1::ToExecutor message;
+    if (frame.kind != FrameKind::kMessage || !message.ParseFromString(frame.bytes))
+      return absl::InvalidArgumentError("the session sent what is no message");
+    messages_.push_back(std::move(message));
+    return absl::OkStatus();
+  }
+
+  int socket_;
+  FrameReader reader_;
+  std::deque<v1::ToExecutor> messages_;
+};
+
 class SocketSink final : public JobSink {
  public:
-  explicit SocketSink(int socket) : socket_(socket) {}
+  SocketSink(int socket, Inbox& inbox) : socket_(socket), inbox_(inbox) {}
 
   // Of the job that reports from now on.
-  void set_meter(ByteMeter* meter) { meter_ = meter; }
+  void Begin(uint64_t attempt, ByteMeter* meter) {
+    attempt_ = attempt;
+    meter_ = meter;
+  }
+
+  // What is wrong with the session is met again when the next message is read.
+  std::vector<uint32_t> LeftOut() override {
+    return inbox_.LeftOut(attempt_).value_or(std::vector<uint32_t>());
+  }
 
   absl::Status Loaded(const LoadReport& report) override {
     std::vector<Blob> blobs;
@@ -124,6 +186,8 @@ class SocketSink final : public JobSink {
   }
 
   int socket_;
+  Inbox& inbox_;
+  uint64_t attempt_ = 0;
   ByteMeter* meter_ = nullptr;
   uint64_t peak_bytes_ = 0;
   std::vector<Kept> kept_;
@@ -132,30 +196,27 @@ class SocketSink final : public JobSink {
 class Executor {
  public:
   Executor(int socket, const Cookers& cookers)
-      : socket_(socket), cookers_(cookers), sink_(socket) {}
+      : cookers_(cookers), inbox_(socket), sink_(socket, inbox_) {}
 
   absl::Status Run() {
     v1::FromExecutor ready;
     ready.mutable_ready();
     RETURN_IF_ERROR(sink_.Send(ready, {}));
-    FrameReader reader;
     while (true) {
-      ASSIGN_OR_RETURN(const std::optional<Frame> frame, ReceiveFrame(socket_, reader));
-      if (!frame.has_value()) return absl::OkStatus();
-      v1::ToExecutor message;
-      if (frame->kind != FrameKind::kMessage || !message.ParseFromString(frame->bytes)) {
-        return absl::InvalidArgumentError("the session sent what is no message");
-      }
-      switch (message.what_case()) {
+      ASSIGN_OR_RETURN(const std::optional<v1::ToExecutor> message, inbox_.Next());
+      if (!message.has_value()) return absl::OkStatus();
+      switch (message->what_case()) {
         case v1::ToExecutor::kSetup:
-          SetUp(message.setup());
+          SetUp(message->setup());
           break;
         case v1::ToExecutor::kJob:
-          RETURN_IF_ERROR(RunAndTell(message.job()));
+          RETURN_IF_ERROR(RunAndTell(message->job()));
           break;
         case v1::ToExecutor::kCollect:
-          RETURN_IF_ERROR(Collect(message.collect().full()));
+          RETURN_IF_ERROR(Collect(message->collect().full()));
           break;
+        case v1::ToExecutor::kLeaveOut:
+          break;  // of a job that has ended
         case v1::ToExecutor::WHAT_NOT_SET:
           return absl::InvalidArgumentError("the session sent an empty message");
       }
@@ -245,15 +306,15 @@ class Executor {
     LimitMemory(spec->memory_bytes_max);
     SnapshotInputs inputs(*std::move(options));
     ByteMeter meter(inputs);
-    sink_.set_meter(&meter);
+    sink_.Begin(message.job().attempt(), &meter);
     v1::FromExecutor end = EndMessage(RunJob(*spec, inputs, cookers_, clock_, sink_));
     meter.TellIn(end);
-    sink_.set_meter(nullptr);
+    sink_.Begin(0, nullptr);
     return end;
   }
 
-  int socket_;
   const Cookers& cookers_;
+  Inbox inbox_;
   SocketSink sink_;
   SystemClock clock_;
   v1::ExecutorSetup setup_;

@@ -2,6 +2,7 @@
 // laid out as an Action.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,8 +27,15 @@ struct Kept final : public JobSink {
     saves.push_back(report);
     return absl::OkStatus();
   }
+  std::vector<uint32_t> LeftOut() override {
+    if (left_out.empty()) return {};
+    const std::vector<uint32_t> next = std::move(left_out.front());
+    left_out.pop_front();
+    return next;
+  }
   std::vector<LoadReport> loads;
   std::vector<SaveReport> saves;
+  std::deque<std::vector<uint32_t>> left_out;  // an answer each time
 };
 
 class ExecutorTestWorld : public ::testing::Test {

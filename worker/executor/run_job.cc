@@ -61,13 +61,25 @@ class Job {
     }
     source_ = *std::move(source);
     left_.assign(spec_.targets.begin(), spec_.targets.end());
-    while (!left_.empty()) {
+    while (LeaveOut(), !left_.empty()) {
       if (std::optional<JobEnd> end = RunFirst()) return *std::move(end);
     }
     return JobDone{};
   }
 
  private:
+  void LeaveOut() {
+    if (spec_.targets.size() == 1) return;
+    const std::vector<uint32_t> platforms = sink_.LeftOut();
+    if (!platforms.empty()) Strike(platforms);
+  }
+
+  void Strike(const std::vector<uint32_t>& platforms) {
+    std::erase_if(left_, [&](const JobTarget& target) {
+      return std::find(platforms.begin(), platforms.end(), target.platform) != platforms.end();
+    });
+  }
+
   // Loads and cooks the first platform left. An end, when the job cannot go on.
   std::optional<JobEnd> RunFirst() {
     const JobTarget target = left_.front();
@@ -200,10 +212,7 @@ class Job {
     if (status.ok()) {
       for (auto& [suffix, file] : gathered.outputs) report.outputs.push_back(std::move(file));
     }
-    std::erase_if(left_, [&](const JobTarget& other) {
-      return std::find(report.platforms.begin(), report.platforms.end(), other.platform) !=
-             report.platforms.end();
-    });
+    Strike(report.platforms);
     report.is_last = left_.empty();
     return Sent(sink_.Saved(report));
   }

@@ -65,6 +65,8 @@ class JobSink {
   // An error ends the job as trouble.
   virtual absl::Status Loaded(const LoadReport& report) = 0;
   virtual absl::Status Saved(const SaveReport& report) = 0;
+  // Platforms that are not wanted any more, of a job for several: asked before each.
+  virtual std::vector<uint32_t> LeftOut() { return {}; }
 };
 
 enum class TroubleCause { kUnknown, kMemory, kTimeout, kInfrastructure };

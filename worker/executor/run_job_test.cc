@@ -51,6 +51,28 @@ TEST_F(RunJobTest, TheNameOfAPlatformIsSharedByNobody) {
   EXPECT_EQ(kept_.saves.size(), 2u);
 }
 
+TEST_F(RunJobTest, WhatIsLeftOutIsNeitherCookedNorServed) {
+  Write("/Game/p.script", "platform name\nout .t\n");
+  Write("/Game/q.script", "out .t\n");
+  Scan();
+  kept_.left_out = {{2}, {1}};  // before the first, and before the second
+  EXPECT_TRUE(std::holds_alternative<JobDone>(Cook("/Game/p.script", {0, 1, 2})));
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  EXPECT_THAT(kept_.saves[0].platforms, ElementsAre(0));
+  kept_.left_out = {{2}};
+  Cook("/Game/q.script", {0, 1, 2});
+  ASSERT_EQ(kept_.saves.size(), 2u);
+  EXPECT_THAT(kept_.saves[1].platforms, ElementsAre(0, 1));
+}
+
+TEST_F(RunJobTest, AJobForOnePlatformDoesNotAsk) {
+  Write("/Game/p.script", "out .t\n");
+  Scan();
+  kept_.left_out = {{0}};
+  Cook("/Game/p.script", {0});
+  EXPECT_EQ(kept_.saves.size(), 1u);
+}
+
 TEST_F(RunJobTest, OtherSettingsAreAnotherRun) {
   Write("/Game/p.script", "out .t\n");
   Scan();

@@ -66,6 +66,7 @@ void ExecutorSlot::Configure(v1::ExecutorSetup setup, const CollectionLimits& co
 }
 void ExecutorSlot::Start(v1::ExecutorJob job) { Push(std::move(job)); }
 void ExecutorSlot::Stop(uint64_t attempt) { Push(StopOrder{attempt}); }
+void ExecutorSlot::LeaveOut(v1::JobPart part) { Push(std::move(part)); }
 
 void ExecutorSlot::Emit(const SessionEvent& event) { options_.events->Take(event); }
 
@@ -243,6 +244,18 @@ void ExecutorSlot::GiveBack(const absl::Status& status) {
 void ExecutorSlot::Apply(const StopOrder& stop) {
   if (attempt() == stop.attempt) return Lose(KilledFor::kCancel, "");
   for (Held& held : jobs_) held.is_stopped |= held.job.job().attempt() == stop.attempt;
+}
+
+// An executor that has the job already is told; so is the next one, should this one be replaced.
+void ExecutorSlot::Apply(const v1::JobPart& part) {
+  for (size_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].job.job().attempt() != part.attempt()) continue;
+    StrikeTargets(part, *jobs_[i].job.mutable_job());
+    if (i >= sent_) return;
+    v1::ToExecutor message;
+    *message.mutable_leave_out() = part;
+    SendToExecutor(message).IgnoreError();  // it has ended: that is about to be read
+  }
 }
 
 absl::Status ExecutorSlot::StartExecutor() {

@@ -65,6 +65,8 @@ class ExecutorSlot {
   void Start(v1::ExecutorJob job);
   // Kills the executor if it runs `attempt`, or when it comes to it.
   void Stop(uint64_t attempt);
+  // What is not begun of the job is not cooked.
+  void LeaveOut(v1::JobPart part);
   // Resident bytes of the executor and the programs that it started.
   uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
 
@@ -82,7 +84,7 @@ class ExecutorSlot {
     uint64_t before_bytes = 0;
     absl::Time deadline;
   };
-  using Order = std::variant<SetupOrder, v1::ExecutorJob, StopOrder>;
+  using Order = std::variant<SetupOrder, v1::ExecutorJob, StopOrder, v1::JobPart>;
 
   struct Held {
     v1::ExecutorJob job;
@@ -99,6 +101,7 @@ class ExecutorSlot {
   void Apply(SetupOrder order);
   void Apply(v1::ExecutorJob job);
   void Apply(const StopOrder& stop);
+  void Apply(const v1::JobPart& part);
   void SendDue();
   absl::Status SendJob(Held& held);
   bool FitsAhead(const Held& held) const;

@@ -129,6 +129,7 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   for (const v1::Job& job : message.start()) TakeJob(job);
   for (const uint64_t attempt : message.cancel()) Cancel(attempt, effects);
   for (const uint64_t attempt : message.retract()) Retract(attempt);
+  for (const v1::JobPart& part : message.retract_part()) RetractPart(part, effects);
   if (message.drain()) is_draining_ = true;
   if (message.resend_all()) {
     sent_report_ = 0;
@@ -190,6 +191,20 @@ bool SessionCore::Retract(uint64_t attempt) {
   is_pressed_ = true;  // another worker may wait for it
   End(attempt);
   return true;
+}
+
+// Who has begun a platform by now reports it all the same.
+void SessionCore::RetractPart(const v1::JobPart& part, std::vector<SessionEffect>& effects) {
+  const auto at = attempts_.find(part.attempt());
+  if (at == attempts_.end()) return;
+  Attempt& attempt = at->second;
+  for (const uint32_t platform : part.platforms()) attempt.platforms_left.erase(platform);
+  StrikeTargets(part, attempt.job);
+  if (attempt.slot.has_value()) {
+    effects.emplace_back(LeaveOut{.slot = *attempt.slot, .part = part});
+  } else if (attempt.job.targets().empty()) {
+    Retract(part.attempt());
+  }
 }
 
 void SessionCore::Cancel(uint64_t attempt, std::vector<SessionEffect>& effects) {
@@ -644,6 +659,15 @@ void SessionCore::Flush(std::vector<SessionEffect>& effects) {
   has_ended_ = true;
   effects.emplace_back(ExitSession{
       .code = unfit_.empty() ? 0 : 3, .reason = end_reason_, .said_goodbye = is_connected_});
+}
+
+void StrikeTargets(const v1::JobPart& part, v1::Job& job) {
+  auto& targets = *job.mutable_targets();
+  const auto is_struck = [&](const v1::Target& target) {
+    return std::find(part.platforms().begin(), part.platforms().end(), target.platform()) !=
+           part.platforms().end();
+  };
+  targets.erase(std::remove_if(targets.begin(), targets.end(), is_struck), targets.end());
 }
 
 }  // namespace galley::worker

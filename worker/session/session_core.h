@@ -143,6 +143,10 @@ struct StopJob {  // kill the executor if it still runs this attempt; answered b
   uint32_t slot = 0;
   uint64_t attempt = 0;
 };
+struct LeaveOut {  // what is not begun of the slot's job is not cooked there; not answered
+  uint32_t slot = 0;
+  v1::JobPart part;
+};
 struct GiveSegments {
   std::vector<uint64_t> segments;
 };
@@ -159,8 +163,11 @@ struct ExitSession {
   std::string reason;
   bool said_goodbye = false;  // to a director that is to read it
 };
-using SessionEffect =
-    std::variant<ConfigureSlots, StartJob, StopJob, GiveSegments, SendMessage, HangUp, ExitSession>;
+using SessionEffect = std::variant<ConfigureSlots, StartJob, StopJob, LeaveOut, GiveSegments,
+                                   SendMessage, HangUp, ExitSession>;
+
+// The job without these platforms.
+void StrikeTargets(const v1::JobPart& part, v1::Job& job);
 
 class SessionCore {
  public:
@@ -214,6 +221,7 @@ class SessionCore {
   void PutInQueue(std::deque<uint64_t>::const_iterator before, uint64_t attempt);
   bool TakeFromQueue(uint64_t attempt);
   bool Retract(uint64_t attempt);
+  void RetractPart(const v1::JobPart& part, std::vector<SessionEffect>& effects);
   void Cancel(uint64_t attempt, std::vector<SessionEffect>& effects);
   void DropAll();
   void StartJobs(std::vector<SessionEffect>& effects);

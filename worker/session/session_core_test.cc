@@ -40,6 +40,7 @@ class SessionCoreTest : public ::testing::Test {
     if (auto* start = std::get_if<StartJob>(&effect)) files_.push_back(start->job.snapshot_file());
     if (auto* stop = std::get_if<StopJob>(&effect))
       stopped_.emplace_back(stop->slot, stop->attempt);
+    if (auto* left = std::get_if<LeaveOut>(&effect)) left_out_.push_back(left->part);
     if (auto* sent = std::get_if<SendMessage>(&effect)) sent_.push_back(sent->message);
     if (std::holds_alternative<HangUp>(effect)) ++hang_ups_;
     if (auto* exit = std::get_if<ExitSession>(&effect)) exit_ = *exit;
@@ -126,6 +127,7 @@ class SessionCoreTest : public ::testing::Test {
   int hang_ups_ = 0;
   std::vector<std::pair<uint32_t, uint64_t>> started_;
   std::vector<std::pair<uint32_t, uint64_t>> stopped_;
+  std::vector<v1::JobPart> left_out_;
   std::vector<v1::FromWorker> sent_;
   v1::ExecutorJob last_job_;
   std::vector<std::string> files_;  // snapshots of the jobs that were started
@@ -146,6 +148,46 @@ TEST_F(SessionCoreTest, WhatIsRetractedIsDroppedUnlessItRuns) {
   ASSERT_EQ(sent_.back().reports_size(), 1);
   EXPECT_EQ(sent_.back().reports(0).attempt(), 3u);
   EXPECT_TRUE(sent_.back().reports(0).has_ended());
+}
+
+void AddPart(uint64_t attempt, const std::vector<uint32_t>& platforms, v1::ToWorker& message) {
+  v1::JobPart& part = *message.add_retract_part();
+  part.set_attempt(attempt);
+  for (const uint32_t platform : platforms) part.add_platforms(platform);
+}
+
+TEST_F(SessionCoreTest, APartOfWhatRunsIsLeftOutAndNotMissed) {
+  Attach();
+  Give({JobOf(1, {0, 1, 2})});
+  TakeReports();
+  v1::ToWorker message = Message();
+  AddPart(1, {1, 2}, message);
+  AddPart(99, {1}, message);
+  Step(Received{message});
+  ASSERT_EQ(left_out_.size(), 1u);
+  EXPECT_EQ(left_out_[0].attempt(), 1u);
+  EXPECT_THAT(left_out_[0].platforms(), ElementsAre(1, 2));
+  Saved(0, 1, 0);
+  Saved(0, 1, 1);  // it had begun
+  Done(0, 1);
+  EXPECT_THAT(TakeReports(), ElementsAre("1:saved@1", "2:saved@1", "3:ended@1"));
+}
+
+TEST_F(SessionCoreTest, APartOfWhatWaitsIsNeverStarted) {
+  Attach();
+  Give({JobOf(1), JobOf(2), JobOf(3, {0, 1}), JobOf(4)});  // two slots
+  TakeReports();
+  v1::ToWorker message = Message();
+  AddPart(3, {1}, message);
+  AddPart(4, {0}, message);
+  Step(Received{message});
+  EXPECT_THAT(left_out_, IsEmpty());
+  EXPECT_THAT(TakeReports(), ElementsAre("1:ended@4")) << "nothing is left of it";
+  Saved(0, 1, 0);
+  Done(0, 1);
+  EXPECT_EQ(last_job_.job().attempt(), 3u);
+  ASSERT_EQ(last_job_.job().targets_size(), 1);
+  EXPECT_EQ(last_job_.job().targets(0).platform(), 0u);
 }
 
 std::vector<v1::Job> ShortJobs(int count) {

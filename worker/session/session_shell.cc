@@ -218,6 +218,7 @@ class Shell final : public EventSink {
   }
   void Do(StartJob& effect) { slots_[effect.slot]->Start(std::move(effect.job)); }
   void Do(StopJob& effect) { slots_[effect.slot]->Stop(effect.attempt); }
+  void Do(LeaveOut& effect) { slots_[effect.slot]->LeaveOut(std::move(effect.part)); }
   void Do(GiveSegments& effect) { segments_.Give(effect.segments); }
   void Do(SendMessage& effect) GALLEY_REQUIRES(mutex_) {
     outbox_.push_back(std::move(effect.message));
