@@ -88,7 +88,8 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
               &directory = arguments.directory, &export_directory = arguments.export_directory,
               &first = arguments.first, &second = arguments.second;
   std::vector<std::string>& packages = arguments.packages;
-  const auto add = [&](CLI::App& parent, const char* name, const char* help, Arguments::Action run) {
+  const auto add = [&](CLI::App& parent, const char* name, const char* help,
+                       Arguments::Action run) {
     CLI::App* command = parent.add_subcommand(name, help);
     global.AddTo(*command);
     command->callback([&arguments, run] { arguments.action = run; });

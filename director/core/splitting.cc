@@ -69,8 +69,8 @@ CookCore::Impl::Part CookCore::Impl::PartOf(AttemptId id, absl::Duration ran) co
     if (attempt.granted & MaskOf(p)) load = std::max(load, package.slots[p].last_load);
   }
   // Of what is not known each takes as long as any, and at least what the present one has taken.
-  const absl::Duration guess =
-      std::max((attempt.expected - load) / std::popcount(attempt.granted), ran / (attempt.saves + 1));
+  const absl::Duration guess = std::max((attempt.expected - load) / std::popcount(attempt.granted),
+                                        ran / (attempt.saves + 1));
   const auto save_of = [&](PlatformIndex p) {
     const absl::Duration known = package.slots[p].last_save;
     return known > absl::ZeroDuration() ? known : guess;

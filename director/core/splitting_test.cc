@@ -81,9 +81,14 @@ TEST(SplittingTest, OneThatHadBegunCountsAndTheOtherIsCancelled) {
 
 TEST(SplittingTest, AllThatAreIdleHaveTheirShare) {
   Alone alone({.workers = 4});
-  EXPECT_EQ(alone.Look(),
-            "retract Big of 8\nstart Big 1\nretract Big of 4\nstart Big 2\n");
+  EXPECT_EQ(alone.Look(), "retract Big of 8\nstart Big 1\nretract Big of 4\nstart Big 2\n");
   EXPECT_EQ(alone.Look(), "") << "two at one worker are done as soon as one after a load";
+}
+
+TEST(SplittingTest, AsManyHaveOneAsMayDieOfIt) {
+  Alone alone({.workers = 4, .own_fault_attempts_max = 2});
+  EXPECT_EQ(alone.Look(), "retract Big of 8\nstart Big 1\n");
+  EXPECT_EQ(alone.Look(), "");
 }
 
 TEST(SplittingTest, AFreeSlotOfTheSameWorkerIsAsGood) {
@@ -108,7 +113,7 @@ TEST(SplittingTest, OnePlatformIsNotSplit) {
 }
 
 TEST(SplittingTest, WhatHoldsAResourceIsNot) {
-  Alone alone({}, 1, "Big @gpu ~ 4000000\n");
+  Alone alone({}, 1, "Big ~ 4000000\nBig @gpu\n");
   EXPECT_EQ(alone.Look(), "");
 }
 
