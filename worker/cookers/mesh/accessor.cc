@@ -145,6 +145,12 @@ absl::StatusOr<AccessorHead> ReadAccessorHead(const Document& document, size_t i
   return head;
 }
 
+absl::Status CheckElements(const Document& document, size_t index, const AccessorHead& head) {
+  const Json& json = document.json["accessors"][index];
+  if (Member(json, "bufferView") == nullptr) return absl::OkStatus();  // zeros
+  return FindLayout(document, json, head.format, head.count, PointerOf(index)).status();
+}
+
 absl::StatusOr<Stream> ReadElements(Document& document, size_t index,
                                     std::span<const uint32_t> elements) {
   const std::string pointer = PointerOf(index);
@@ -170,6 +176,7 @@ absl::StatusOr<Stream> ReadElements(Document& document, size_t index,
 
 absl::StatusOr<Stream> ReadAccessor(Document& document, size_t index) {
   ASSIGN_OR_RETURN(const AccessorHead head, ReadAccessorHead(document, index));
+  RETURN_IF_ERROR(CheckElements(document, index, head));
   RETURN_IF_ERROR(document.Take(head.count * sizeof(uint32_t), PointerOf(index)));
   std::vector<uint32_t> all(head.count);
   std::iota(all.begin(), all.end(), 0u);

@@ -20,6 +20,9 @@ struct AccessorHead {
   size_t count = 0;
 };
 absl::StatusOr<AccessorHead> ReadAccessorHead(const Document& document, size_t index);
+// INVALID_ARGUMENT unless all elements lie within the buffer view. To be asked before memory is
+// taken for them: a count that the bytes belie is a flaw of the file, not want of memory.
+absl::Status CheckElements(const Document& document, size_t index, const AccessorHead& head);
 
 // The elements of accessor `index`, sparse values put in. Infinite and not-a-number values are an
 // error, since nothing can be computed with them.

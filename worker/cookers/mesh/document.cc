@@ -164,8 +164,8 @@ absl::Status CheckForest(const Json& json) {
       path.push_back(at);
       at = parent[at];
     }
-    if (path.size() > count)
-      return Flaw(fmt::format("/nodes/{}", i), "the node is its own ancestor");
+    if (path.size() > count)  // so long a walk has come to the circle, wherever it began
+      return Flaw(fmt::format("/nodes/{}", path.back()), "the node is its own ancestor");
     for (const size_t node : path) ends[node] = true;
   }
   return CheckScenes(json, parent);

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <meshoptimizer.h>
 
-#include <limits>
-
 #include "worker/cookers/mesh/testing/mesh_cooking.h"
 
 namespace galley::worker::mesh {
@@ -19,13 +17,6 @@ constexpr Tolerance kQuantised = {.position = 3.1e-5, .attribute = 0.011};
 
 class GltfReadingTest : public MeshCooking {
  protected:
-  // The cube after `change` of its JSON.
-  template <typename Change>
-  std::string Changed(const Change& change) {
-    GltfBuilder builder = CubeScene();
-    change(builder.json);
-    return builder.Glb();
-  }
   // Both draw the same.
   void ExpectEqualDrawing(const GltfBuilder& expected, const std::string& source) {
     EXPECT_EQ(Compare(ReadTriangles(ReadGlbFile(expected.Glb())), ReadTriangles(Cook(source)),
@@ -382,16 +373,6 @@ TEST_F(GltfReadingTest, IndicesBeyondTheVerticesAreFlaws) {
             "/meshes/0/primitives/0/indices: index 2 is 24, and there are 24 vertices");
 }
 
-TEST_F(GltfReadingTest, NumbersThatAreNotFiniteAreFlaws) {
-  Surface cube = Cube();
-  cube.positions[4] = std::numeric_limits<float>::quiet_NaN();
-  GltfBuilder builder;
-  builder.AddMesh(AddSurface(builder, cube));
-  EXPECT_EQ(ErrorOf(builder.Glb()),
-            "/meshes/0/primitives/0/attributes/POSITION: /accessors/0: element 1 is not finite "
-            "(nan)");
-}
-
 TEST_F(GltfReadingTest, DamagedContainersAreVerdicts) {
   const std::string glb = CubeScene().Glb();
   EXPECT_THAT(ErrorOf(glb.substr(0, glb.size() - 8)), HasSubstr("truncated?"));
@@ -404,7 +385,6 @@ TEST_F(GltfReadingTest, DamagedContainersAreVerdicts) {
 
 TEST_F(GltfReadingTest, UrisAreRelativePathsOrData) {
   const auto error = [&](const char* uri) { return ErrorOf(CubeScene().Gltf(uri)); };
-  EXPECT_THAT(error("https://example.org/a.bin"), HasSubstr("is not a relative path"));
   EXPECT_THAT(error("a%2.bin"), HasSubstr("not followed by two hexadecimal digits"));
   EXPECT_THAT(error("data:;base64,AAA*"), HasSubstr("bad character at 3"));
   EXPECT_THAT(error("data:nothing"), HasSubstr("without a comma"));

@@ -47,9 +47,11 @@ std::string Lowered(std::string text) {
   return text;
 }
 
-absl::Status ReadUri(const Json& json, ImageSource& source, const std::string& pointer) {
+absl::Status ReadUri(Document& document, const Json& json, ImageSource& source,
+                     const std::string& pointer) {
   ASSIGN_OR_RETURN(const std::string uri, TextOr(json, "uri", "", pointer));
   if (IsDataUri(uri)) {
+    RETURN_IF_ERROR(document.Take(uri.size(), pointer + "/uri"));
     auto data = ParseDataUri(uri);
     if (!data.ok()) return Annotate(data.status(), pointer + "/uri");
     source.bytes = std::move(data->bytes);
@@ -105,7 +107,7 @@ absl::StatusOr<ImageSource> ReadImage(Document& document, size_t image) {
   const Json& json = document.json["images"][image];
   ImageSource source;
   if (Member(json, "uri") != nullptr) {
-    RETURN_IF_ERROR(ReadUri(json, source, pointer));
+    RETURN_IF_ERROR(ReadUri(document, json, source, pointer));
   } else if (const Json* view = Member(json, "bufferView"); view != nullptr) {
     const BufferView& bytes = document.views[view->get<size_t>()];
     RETURN_IF_ERROR(document.Take(bytes.bytes.size(), pointer));

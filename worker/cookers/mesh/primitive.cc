@@ -100,6 +100,8 @@ absl::StatusOr<size_t> CheckAttributes(const Document& document,
       return Flaw(source.pointer, fmt::format("{} elements, and {} in the attributes before it",
                                               head->count, count));
     }
+    const absl::Status bytes = CheckElements(document, source.accessor, *head);
+    if (!bytes.ok()) return Annotate(bytes, source.pointer);
   }
   return count;
 }

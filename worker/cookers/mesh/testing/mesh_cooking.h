@@ -20,6 +20,13 @@ class MeshCooking : public testing::Test {
  protected:
   using Files = std::map<std::string, std::string>;
 
+  // The cube after `change` of its JSON.
+  template <typename Change>
+  static std::string Changed(const Change& change) {
+    GltfBuilder builder = CubeScene();
+    change(builder.json);
+    return builder.Glb();
+  }
   std::unique_ptr<FakeCookContext> Run(const std::string& source,
                                        const nlohmann::json& settings = nlohmann::json::object(),
                                        const Files& files = {}) {
