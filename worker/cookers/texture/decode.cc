@@ -8,6 +8,17 @@
 namespace galley::worker::texture {
 namespace {
 
+// P1 to P6: PBM, PGM and PPM, as text and as bytes; white space follows.
+bool IsPnm(std::string_view bytes) {
+  return bytes.size() > 2 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
+         std::string_view(" \t\r\n").find(bytes[2]) != std::string_view::npos;
+}
+
+bool IsRead(std::string_view format) {
+  return format == "png" || format == "jpg" || format == "tga" || format == "bmp" ||
+         format == "hdr";
+}
+
 // The format that the first bytes announce; empty when they announce none.
 std::string_view SniffFormat(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "png";
@@ -15,6 +26,12 @@ std::string_view SniffFormat(std::string_view bytes) {
   if (bytes.starts_with("BM")) return "bmp";
   if (bytes.starts_with("#?RADIANCE") || bytes.starts_with("#?RGBE")) return "hdr";
   if (bytes.starts_with("GIF8")) return "gif";
+  if (bytes.starts_with("8BPS")) return "psd";
+  if (bytes.starts_with(std::string_view("II*\0", 4)) ||
+      bytes.starts_with(std::string_view("MM\0*", 4)))
+    return "tiff";
+  if (bytes.starts_with("\x76\x2f\x31\x01")) return "exr";
+  if (IsPnm(bytes)) return "pnm";
   if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "webp";
   if (bytes.starts_with("DDS ")) return "dds";
   if (bytes.starts_with("version https://git-lfs")) return "git-lfs";
@@ -30,8 +47,11 @@ absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
     return absl::InvalidArgumentError("the file does not begin as this format does");
   if (found == "git-lfs")
     return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
-  return absl::InvalidArgumentError(fmt::format(
-      "the file is a {0}; convert it, or name it .{0} if the cooker takes that", found));
+  if (IsRead(found))
+    return absl::InvalidArgumentError(
+        fmt::format("the file is a {0}; name it .{0}, or convert it", found));
+  return absl::InvalidArgumentError(
+      fmt::format("the file is a {}; convert it to png, jpg, tga, bmp or hdr", found));
 }
 
 template <typename T>
@@ -89,7 +109,7 @@ void MakeOpaqueWhenAllIsClear(std::vector<uint8_t>& texels) {
 absl::StatusOr<Decoded> Decode(std::string_view extension, std::string_view bytes,
                                const DecodeOptions& options) {
   const std::string_view format = extension == "jpeg" ? "jpg" : extension;
-  if (format != "png" && format != "jpg" && format != "tga" && format != "bmp" && format != "hdr") {
+  if (!IsRead(format)) {
     return absl::InvalidArgumentError(fmt::format(
         "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .{}", extension));
   }

@@ -18,6 +18,9 @@ namespace {
 // 1032:1).
 constexpr uint64_t kDeflateRatioMax = 1032;
 
+// Of a chunk that is not looked at, while it is passed over; of a longer one nothing is held.
+constexpr png_alloc_size_t kIgnoredChunkBytesMax = 64 << 10;
+
 class PngReader {
  public:
   explicit PngReader(std::string_view bytes) : bytes_(bytes) {}
@@ -36,6 +39,8 @@ class PngReader {
   uint32_t width() const { return png_get_image_width(png_, info_); }
   uint32_t height() const { return png_get_image_height(png_, info_); }
   bool is_16_bit() const { return png_get_bit_depth(png_, info_) == 16; }
+  // Whether the file is an APNG.
+  bool is_animated() const { return is_animated_; }
   // Of the file, before expansion.
   uint64_t bits_per_texel() const {
     return uint64_t{png_get_bit_depth(png_, info_)} * png_get_channels(png_, info_);
@@ -46,6 +51,12 @@ class PngReader {
   static void OnError(png_structp png, png_const_charp text) {
     std::snprintf(Of(png).error_, sizeof(error_), "%s", text);
     png_longjmp(png, 1);
+  }
+  // Returns whether the chunk is done with.
+  static int OnIgnoredChunk(png_structp png, png_unknown_chunkp chunk) {
+    PngReader& reader = *static_cast<PngReader*>(png_get_user_chunk_ptr(png));
+    if (std::memcmp(chunk->name, "acTL", 4) == 0) reader.is_animated_ = true;
+    return 1;
   }
   // Warnings are about chunks that are not looked at; a flaw in the image itself is an error.
   static void OnWarning(png_structp, png_const_charp) {}
@@ -69,14 +80,18 @@ class PngReader {
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   bool is_out_of_memory_ = false;
+  bool is_animated_ = false;
   char error_[256] = "libpng could not be started";
 };
 
 void PngReader::Configure() {
   png_set_read_fn(png_, this, &OnRead);
   png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // CheckSize has the better words
-  png_set_chunk_malloc_max(png_, 8'000'000);
-  png_set_chunk_cache_max(png_, 128);
+  // Texts, profiles and whatever else is not looked at is never inflated or kept: 128 texts of a
+  // few kilobytes each may be a gigabyte of zeros.
+  png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+  png_set_read_user_chunk_fn(png_, this, &OnIgnoredChunk);
+  png_set_chunk_malloc_max(png_, kIgnoredChunkBytesMax);
   png_set_crc_action(png_, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
   png_set_benign_errors(png_, 1);
 }
@@ -112,6 +127,18 @@ bool PngReader::ReadRows(png_bytepp rows) {
   return true;
 }
 
+// Before libpng sees it, whose own words for a side of 0 or 2^31 do not say what is wrong.
+absl::Status CheckSides(std::string_view bytes, const DecodeOptions& options) {
+  constexpr size_t kNameAt = 12;  // behind the signature and the chunk's length
+  constexpr size_t kSidesAt = 16;
+  if (bytes.size() < kSidesAt + 8 || bytes.substr(kNameAt, 4) != "IHDR") return absl::OkStatus();
+  const auto* sides = reinterpret_cast<png_const_bytep>(bytes.data() + kSidesAt);
+  const uint32_t width = png_get_uint_32(sides);
+  const uint32_t height = png_get_uint_32(sides + 4);
+  const bool is_allowed = width - 1 < kSideMax && height - 1 < kSideMax;  // 0 wraps
+  return is_allowed ? absl::OkStatus() : CheckSize(width, height, 1, options);
+}
+
 absl::Status CheckPlausible(const PngReader& reader, size_t file_bytes) {
   const uint64_t raw_bytes =
       uint64_t{reader.width()} * reader.height() * reader.bits_per_texel() / 8;
@@ -135,6 +162,7 @@ absl::StatusOr<std::vector<T>> ReadTexels(PngReader& reader) {
 }  // namespace
 
 absl::StatusOr<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& options) {
+  RETURN_IF_ERROR(CheckSides(bytes, options));
   PngReader reader(bytes);
   if (!reader.ReadHeader()) return reader.Error();
   RETURN_IF_ERROR(CheckSize(reader.width(), reader.height(), reader.is_16_bit() ? 2 : 1, options));
@@ -146,6 +174,11 @@ absl::StatusOr<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& o
     ASSIGN_OR_RETURN(decoded.image.texels, ReadTexels<uint16_t>(reader));
   } else {
     ASSIGN_OR_RETURN(decoded.image.texels, ReadTexels<uint8_t>(reader));
+  }
+  if (reader.is_animated()) {
+    decoded.warnings.push_back(
+        "the file is an animation (APNG); only its still image is read, which viewers without "
+        "animation show");
   }
   return decoded;
 }

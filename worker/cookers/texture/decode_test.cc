@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <utility>
+
+#include "common/base/file.h"
 #include "worker/cookers/texture/testing/block_decoder.h"
 #include "worker/cookers/texture/testing/decoding.h"
 #include "worker/cookers/texture/testing/sample_images.h"
@@ -10,7 +14,9 @@
 namespace galley::worker::texture {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Bitmap Grey(Bitmap bitmap, bool keeps_alpha) {
   for (Color& color : bitmap.texels)
@@ -106,6 +112,100 @@ TEST(DecodePngTest, ABombIsRefusedByItsHeader) {
             "png: the image is 65536 x 1; each side must be from 1 to 65535 texels");
 }
 
+TEST(DecodePngTest, SidesOfNothingAndBeyondEveryLimitAreNamed) {
+  const std::string png = MakePng(Constant(4, 4, {}));
+  for (const auto& [width, height] :
+       std::initializer_list<std::pair<uint32_t, uint32_t>>{{0, 4},
+                                                            {4, 0},
+                                                            {0, 0},
+                                                            {0x80000000, 1},
+                                                            {1, 0x80000000},
+                                                            {UINT32_MAX, UINT32_MAX},
+                                                            {0x7fffffff, 1},
+                                                            {65536, 1}}) {
+    EXPECT_EQ(ErrorOf("png", WithPngSize(png, width, height)),
+              "png: the image is " + std::to_string(width) + " x " + std::to_string(height) +
+                  "; each side must be from 1 to 65535 texels");
+  }
+}
+
+TEST(DecodePngTest, ImageDataInAMillionChunksIsDecoded) {
+  const Bitmap bitmap = Gradient(40, 30);
+  const std::string png = WithPngDataInCrumbs(MakePng(bitmap), 1'000'000);
+  EXPECT_GT(png.size(), 12'000'000u);
+  EXPECT_EQ(DecodedBitmap("png", png).texels, bitmap.texels);
+}
+
+// How far the peak of the memory that this process held rose while `work` ran.
+template <typename Work>
+uint64_t PeakRise(const Work& work) {
+  const auto peak = [] {
+    const std::string status = *ReadFile("/proc/self/status");
+    return std::stoull(status.substr(status.find("VmHWM:") + 6)) << 10;
+  };
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak is what is held now
+  const uint64_t before = peak();
+  work();
+  return peak() - before;
+}
+
+// A profile that libpng would take: `size` bytes, zeros behind its header.
+std::string Profile(uint32_t claimed_size, size_t size) {
+  std::string profile(size, '\0');
+  const auto put = [&](size_t at, std::string_view text) {
+    profile.replace(at, text.size(), text);
+  };
+  for (size_t i = 0; i < 4; ++i)
+    profile[i] = static_cast<char>(claimed_size >> (24 - 8 * i) & 0xff);
+  put(8, "\2");
+  put(12, "mntrRGB XYZ ");
+  put(36, "acsp");
+  put(68, std::string_view("\0\0\xf6\xd6\0\1\0\0\0\0\xd3\x2d", 12));
+  return profile;
+}
+
+TEST(DecodePngTest, BombsInTextsAndProfilesAreNeverInflated) {
+  const Bitmap bitmap = Gradient(40, 30);
+  const std::string png = MakePng(bitmap);
+  const std::string zeros = Deflated(std::string(7'900'000, 'x'));
+  ASSERT_LT(zeros.size(), 10'000u);
+  const std::string key("key\0", 4);
+  std::string texts;
+  for (int i = 0; i < 64; ++i) {
+    texts += PngChunk("zTXt", key + '\0' + zeros);
+    texts += PngChunk("iTXt", key + std::string("\1\0\0\0", 4) + zeros);
+  }
+  const std::string within = PngChunk("iCCP", key + '\0' + Deflated(Profile(7'900'000, 7'900'000)));
+  const std::string beyond =
+      PngChunk("iCCP", key + '\0' + Deflated(Profile(UINT32_MAX - 3, 16 << 20)));
+  const std::string long_text = PngChunk("tEXt", key + std::string(7'900'000, 'x'));
+  for (const std::string& chunks : {texts, within, beyond, long_text}) {
+    for (const char* place : {"IDAT", "IEND"}) {
+      const std::string bomb = WithPngChunks(png, place, chunks);
+      Bitmap decoded;
+      const uint64_t rise = PeakRise([&] { decoded = DecodedBitmap("png", bomb); });
+      EXPECT_EQ(decoded.texels, bitmap.texels);
+      EXPECT_LT(rise, 6u << 20) << chunks.substr(4, 4) << " before " << place;
+    }
+  }
+}
+
+TEST(DecodePngTest, OfAnAnimationTheStillImageIsReadAndAWarningSaysSo) {
+  const Bitmap still = Gradient(8, 8);
+  const std::string control("\0\0\0\0\0\0\0\x8\0\0\0\x8\0\0\0\0\0\0\0\0\0\1\0\x0a\0\0", 26);
+  const std::string apng = WithPngChunks(
+      WithPngChunks(
+          MakePng(still), "IDAT",
+          PngChunk("acTL", std::string("\0\0\0\2\0\0\0\0", 8)) + PngChunk("fcTL", control)),
+      "IEND",
+      PngChunk("fcTL", std::string("\0\0\0\1", 4) + control.substr(4)) +
+          PngChunk("fdAT",
+                   std::string("\0\0\0\2", 4) + Deflated(std::string(8 * (1 + 8 * 4), '\0'))));
+  EXPECT_EQ(DecodedBitmap("png", apng).texels, still.texels);
+  EXPECT_THAT(Decode("png", apng, {})->warnings, ElementsAre(HasSubstr("an animation (APNG)")));
+  EXPECT_THAT(Decode("png", MakePng(still), {})->warnings, IsEmpty());
+}
+
 TEST(DecodePngTest, MoreThanTheJobsMemoryIsNoVerdict) {
   const std::string png = MakePng(Constant(64, 64, {}));
   EXPECT_EQ(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4}), "decoded");
@@ -143,12 +243,42 @@ TEST(DecodeTest, EmptyAndMisnamedFilesSayWhatTheyAre) {
     EXPECT_EQ(ErrorOf(extension, ""), std::string(extension) + ": the file is empty");
   }
   EXPECT_EQ(ErrorOf("png", MakeJpeg(Gradient(8, 8))),
-            "png: the file is a jpg; convert it, or name it .jpg if the cooker takes that");
+            "png: the file is a jpg; name it .jpg, or convert it");
+  EXPECT_EQ(ErrorOf("jpg", MakePng(Constant(2, 2, {}))),
+            "jpg: the file is a png; name it .png, or convert it");
   EXPECT_EQ(ErrorOf("png", "version https://git-lfs.github.com/spec/v1\n"),
             "png: the file is a Git LFS pointer; run `git lfs pull`");
   EXPECT_EQ(ErrorOf("bmp", "something else"), "bmp: the file does not begin as this format does");
   EXPECT_EQ(ErrorOf("exr", "v/1"),
             "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .exr");
+}
+
+// Formats that stb_image would read: never by their bytes alone.
+TEST(DecodeTest, OtherFormatsUnderTheNameOfOneThatIsReadAreCalledWhatTheyAre) {
+  const std::pair<std::string, std::string> files[] = {
+      {"psd", std::string("8BPS\0\1\0\0\0\0\0\0\0\3\0\0\0\1\0\0\0\1\0\x8\0\3", 26)},
+      {"gif",
+       std::string("GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\1\0\1\0\0\2\2D\1\0;", 35)},
+      {"gif", std::string("GIF87a\1\0\1\0\0\0\0", 13)},
+      {"pnm", "P1\n1 1\n1\n"},
+      {"pnm", "P2 1 1 255 9\n"},
+      {"pnm", "P3\r\n1 1 255 9 9 9\n"},
+      {"pnm", std::string("P4\n1 1\n\0", 8)},
+      {"pnm", "P5\t1 1 255 x"},
+      {"pnm", "P6\n1 1\n255\nabc"},
+      {"tiff", std::string("II*\0\x8\0\0\0", 8)},
+      {"tiff", std::string("MM\0*\0\0\0\x8", 8)},
+      {"exr", std::string("\x76\x2f\x31\x01\2\0\0\0", 8)},
+      {"webp", std::string("RIFF\x1a\0\0\0WEBPVP8L", 16)},
+      {"dds", std::string("DDS |\0\0\0", 8)}};
+  for (const auto& [format, bytes] : files) {
+    for (const std::string extension : {"png", "jpg", "tga", "bmp", "hdr"}) {
+      EXPECT_EQ(ErrorOf(extension, bytes), extension + ": the file is a " + format +
+                                               "; convert it to png, jpg, tga, bmp or hdr");
+    }
+  }
+  EXPECT_EQ(ErrorOf("png", "P7\nWIDTH 1\n"), "png: the file does not begin as this format does");
+  EXPECT_EQ(ErrorOf("png", "P5"), "png: the file does not begin as this format does");
 }
 
 TEST(DecodeJpegTest, BaselineAndProgressiveComeCloseToTheSource) {

@@ -1,6 +1,7 @@
 #include "worker/cookers/texture/testing/sample_images.h"
 
 #include <png.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstdio>  // jpeglib.h needs it
@@ -22,6 +23,16 @@ void Put16(std::string& out, uint32_t value) {
 void Put32(std::string& out, uint32_t value) {
   Put16(out, value);
   Put16(out, value >> 16);
+}
+
+void PutBig32(std::string& out, uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8)
+    out.push_back(static_cast<char>(value >> shift & 0xff));
+}
+size_t BigAt32(const std::string& bytes, size_t at) {
+  size_t value = 0;
+  for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(bytes[at + i]);
+  return value;
 }
 
 struct PngLayout {
@@ -193,22 +204,57 @@ std::string MakePngBomb(uint32_t width, uint32_t height) {
   return out;
 }
 
+std::string PngChunk(std::string_view type, std::string_view data) {
+  std::string chunk;
+  PutBig32(chunk, static_cast<uint32_t>(data.size()));
+  chunk += type;
+  chunk += data;
+  const auto* checked = reinterpret_cast<const Bytef*>(chunk.data() + 4);
+  PutBig32(chunk, static_cast<uint32_t>(crc32(0, checked, static_cast<uInt>(chunk.size() - 4))));
+  return chunk;
+}
+
 std::string WithPngSize(std::string png, uint32_t width, uint32_t height) {
-  constexpr size_t kHeaderStart = 12;  // after signature and chunk length
-  constexpr size_t kHeaderSize = 17;   // "IHDR" and its data
-  const auto put = [&](size_t offset, uint32_t value) {
-    for (size_t i = 0; i < 4; ++i)
-      png[offset + i] = static_cast<char>(value >> (24 - 8 * i) & 0xff);
-  };
-  put(kHeaderStart + 4, width);
-  put(kHeaderStart + 8, height);
-  uint32_t crc = UINT32_MAX;
-  for (size_t i = 0; i < kHeaderSize; ++i) {
-    crc ^= static_cast<uint8_t>(png[kHeaderStart + i]);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
+  constexpr size_t kHeaderStart = 8;  // after the signature
+  constexpr size_t kDataStart = kHeaderStart + 8;
+  constexpr size_t kDataSize = 13;
+  std::string data;
+  PutBig32(data, width);
+  PutBig32(data, height);
+  data += png.substr(kDataStart + 8, kDataSize - 8);
+  const std::string header = PngChunk("IHDR", data);
+  return png.replace(kHeaderStart, header.size(), header);
+}
+
+std::string WithPngChunks(const std::string& png, std::string_view type, std::string_view chunks) {
+  const size_t name = png.find(type);
+  GALLEY_CHECK(name != std::string::npos && name >= 4);
+  return png.substr(0, name - 4).append(chunks).append(png, name - 4);
+}
+
+std::string WithPngDataInCrumbs(const std::string& png, size_t empty_count) {
+  const size_t begin = png.find("IDAT") - 4;
+  const std::string empty = PngChunk("IDAT", "");
+  std::string crumbs;
+  size_t at = begin;
+  while (png.substr(at + 4, 4) == "IDAT") {
+    const size_t size = BigAt32(png, at);
+    for (size_t i = 0; i < size; ++i) {
+      crumbs += PngChunk("IDAT", png.substr(at + 8 + i, 1));
+      for (; empty_count > 0 && i == size / 2; --empty_count) crumbs += empty;
+    }
+    at += size + 12;
   }
-  put(kHeaderStart + kHeaderSize, ~crc);
-  return png;
+  return png.substr(0, begin) + crumbs + png.substr(at);
+}
+
+std::string Deflated(std::string_view bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::string out(size, '\0');
+  GALLEY_CHECK(compress(reinterpret_cast<Bytef*>(out.data()), &size,
+                        reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) == Z_OK);
+  out.resize(size);
+  return out;
 }
 
 std::string MakeJpeg(const Bitmap& bitmap, const JpegOptions& options) {

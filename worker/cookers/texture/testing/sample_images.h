@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace galley::worker::texture {
@@ -46,6 +47,14 @@ std::string MakePng(const Bitmap& bitmap, const PngOptions& options = {});
 std::string MakePngBomb(uint32_t width, uint32_t height);
 // `png` with other dimensions in its header, and the checksum that goes with them.
 std::string WithPngSize(std::string png, uint32_t width, uint32_t height);
+// A chunk with its length and checksum.
+std::string PngChunk(std::string_view type, std::string_view data);
+// `png` with these whole chunks before its first one of `type`.
+std::string WithPngChunks(const std::string& png, std::string_view type, std::string_view chunks);
+// `png` with its image data cut into chunks of one byte, and `empty_count` empty ones among them.
+std::string WithPngDataInCrumbs(const std::string& png, size_t empty_count);
+// As zlib writes them: what texts, profiles and image data of a PNG are.
+std::string Deflated(std::string_view bytes);
 enum class JpegKind { kRgb, kGrey, kCmyk };
 struct JpegOptions {
   JpegKind kind = JpegKind::kRgb;  // kGrey takes the red channel, kCmyk all four as they are
