@@ -109,6 +109,9 @@ class Cooker {
   virtual absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) = 0;
   // Makes the outputs of one platform.
   virtual absl::Status Cook(CookContext& context, Loaded& loaded) = 0;
+  // Drops what is kept from job to job because it takes long to make (codec contexts); it is made
+  // again when needed, and bytes never depend on it. Between jobs.
+  virtual void Trim() {}
 };
 
 // Each folder's factory: texture/texture_cooker.h has CreateTextureCooker(), and so on. AllCookers

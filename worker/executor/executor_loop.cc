@@ -254,10 +254,11 @@ class Executor {
     return &snapshots_.back();
   }
 
-  // Cookers keep nothing from job to job (codec contexts and compiled includes are a job's own), so
-  // what is warm is files, and in a full collection older snapshots and the digests of tools.
+  // What is warm is files and what cookers keep from job to job (astcenc's contexts; compiled
+  // includes are a job's own), and in a full collection older snapshots and the digests of tools.
   absl::Status Collect(bool is_full) {
     warm_files_.set_bytes_max(0);  // the next job says how much there may be
+    for (const auto& cooker : cookers_) cooker->Trim();
     if (is_full) {
       while (snapshots_.size() > 1) snapshots_.pop_front();
       tools_ = ToolDigests();

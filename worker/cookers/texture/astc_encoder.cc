@@ -63,6 +63,7 @@ absl::StatusOr<astcenc_context*> AstcEncoder::ContextFor(const EncodeOptions& op
   error = astcenc_context_alloc(&config, 1, &context);
   if (error != ASTCENC_SUCCESS) return AstcFailure("context", error);
   contexts_[key].reset(context);
+  ++contexts_made_;
   return context;
 }
 

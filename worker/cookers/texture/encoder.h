@@ -10,6 +10,7 @@
 // x, x, y); KTXswizzle says so.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,23 +34,29 @@ struct EncodeOptions {
 // BC1 (alpha is taken as opaque), BC3, BC4 (red), BC5 (red, green). `level` holds kUnorm8 texels.
 std::string EncodeBlocks(const Level& level, FormatKind kind, Quality quality);
 
-// Keeps astcenc's contexts, which take long to make, warm. Threads: none.
+// Keeps astcenc's contexts, which take long to make, warm: at most kContextsMax. Threads: none.
 class AstcEncoder {
  public:
   AstcEncoder();
   ~AstcEncoder();
   // INTERNAL, RESOURCE_EXHAUSTED: as astcenc says. `level` holds kUnorm8 texels.
   absl::StatusOr<std::string> Encode(const Level& level, const EncodeOptions& options);
+  // Frees all contexts.
+  void Trim() { contexts_.clear(); }
 
- private:
   // More are not kept: each takes some megabytes.
   static constexpr size_t kContextsMax = 8;
+  size_t contexts_count() const { return contexts_.size(); }
+  uint64_t contexts_made() const { return contexts_made_; }
+
+ private:
   struct FreeContext {
     void operator()(astcenc_context* context) const;
   };
   using Key = std::tuple<BlockSize, Quality, bool /*is_srgb*/, unsigned /*flags*/>;
   absl::StatusOr<astcenc_context*> ContextFor(const EncodeOptions& options);
   std::map<Key, std::unique_ptr<astcenc_context, FreeContext>> contexts_;
+  uint64_t contexts_made_ = 0;
 };
 
 }  // namespace galley::worker::texture

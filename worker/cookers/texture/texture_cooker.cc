@@ -118,6 +118,7 @@ class TextureCooker : public Cooker {
   TextureCooker() : description_(Describe()) {}
 
   const record::CookerDescription& description() const override { return description_; }
+  void Trim() override { astc_encoder_.Trim(); }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
