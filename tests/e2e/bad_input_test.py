@@ -1,5 +1,5 @@
 """Bad input: an error that names package, file and cause; the cook goes on; the contract's exit code; mended input cooks right."""
-import os, resource, struct, subprocess, time, unittest, zlib
+import json, os, resource, struct, subprocess, time, unittest, zlib
 
 from harness import SAMPLE, E2ETest, processes, read_file, wait_until
 
@@ -72,6 +72,47 @@ class BadInputTest(E2ETest):
         bad = '#version 450\nvoid main() { undefd_'.encode() + b"\xe9 = 1; }\n"
         cook = self.check_bad_then_mended({"s.frag": bad}, {"s.frag": GOOD_SHADER}, [SHADER], ["\\x80", "undefd_"])
         self.assertEqual(cook.summary["workers"]["executors_lost"], 0)
+
+    def test_a_shader_whose_macros_grow_without_end_is_ended_and_named(self):
+        def bomb(term):
+            lines = ["#version 450", "layout(location = 0) in vec4 v;", "layout(location = 0) out vec4 c;", f"#define A0 {term} + {term}"]
+            lines += [f"#define A{i} A{i - 1} + A{i - 1}" for i in range(1, 40)]
+            return "\n".join([*lines, "void main() { c = vec4(A39); }", ""])
+        # A tree of 2^40 terms, and as many that are folded into one.
+        game = self.project({"memory.frag": bomb("v"), "time.frag": bomb("1.0"), "good.frag": GOOD_SHADER},
+                            [SHADER + '\nmemory = "192MiB"\ntimeout_s = 20', 'match = "/Game/time.frag"\ntimeout_s = 1'])
+        cook = self.cook(game, expect=1)
+        self.assertEqual({f["package"] for f in cook.failures}, {"/Game/memory.frag", "/Game/time.frag"}, cook)
+        self.assertIn("outgrew its memory limit", cook.errors_of("/Game/memory.frag")[0])
+        self.assertIn("did not end within 1000 ms", cook.errors_of("/Game/time.frag")[0])
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/good.frag.spv", "Game/good.frag.reflect.cbor"})
+
+    def test_a_source_larger_than_the_jobs_memory_is_not_read(self):
+        game = self.project({"a.json": b"[" + b" " * (65 << 20) + b"]", "b.json": "[]"}, [DATA + '\nmemory = "64MiB"'])
+        cook = self.cook(game, expect=1)
+        self.assertEqual([f["package"] for f in cook.failures], ["/Game/a.json"], cook)
+        self.assertIn("/Game/a.json has 68157442 bytes, more than the job's memory limit of 67108864", cook.failures[0]["error"])
+
+    def test_a_gltf_that_reaches_out_of_the_mounts_reads_nothing_there(self):
+        triangle = struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 1, 0)
+        outside = self.write("game/outside.bin", triangle)  # in the project's folder, under no mount
+
+        def gltf(uri):
+            return json.dumps({"asset": {"version": "2.0"}, "buffers": [{"byteLength": 36, "uri": uri}],
+                               "bufferViews": [{"buffer": 0, "byteLength": 36}],
+                               "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}],
+                               "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}], "nodes": [{"mesh": 0}]})
+        said = {"../outside.bin": 'there is no file "../outside.bin"', "%2e%2e/outside.bin": 'there is no file "../outside.bin"',
+                outside: f'there is no file "{outside}"', "../" * 20 + outside[1:]: "there is no file", "/../outside.bin": "leaves the mounts",
+                "file://" + outside: "is not a relative path", "http://localhost/a.bin": "is not a relative path"}
+        files = {f"{i}.gltf": gltf(uri) for i, uri in enumerate(said)}
+        game = self.project({**files, "good.gltf": gltf("inside.bin"), "inside.bin": triangle}, ['match = "/Game/**/*.gltf"\ncooker = "mesh"'])
+        cook = self.cook(game, expect=1)
+        self.assertEqual({f["package"] for f in cook.failures}, {f"/Game/{name}" for name in files}, cook)
+        for name, words in zip(files, said.values()):
+            self.assertIn("/buffers/0/uri: ", cook.errors_of(f"/Game/{name}")[0])
+            self.assertIn(words, cook.errors_of(f"/Game/{name}")[0])
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/good.gltf.glb"})
 
     def test_json_that_does_not_parse(self):
         self.check_bad_then_mended({"a.json": '{\n  "a": [1, 2\n}\n'}, {"a.json": "{}"}, [DATA], ["line 3"])

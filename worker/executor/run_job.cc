@@ -40,8 +40,18 @@ TroubleCause CauseOf(absl::StatusCode code) {
   }
 }
 
+// Of an error. What compilers say fits; what quotes a line of megabytes does not.
+constexpr size_t kErrorBytesMax = 128 << 10;
+
 // A cooker quotes its source, which need not be text.
-std::string TextOf(const absl::Status& status) { return EscapeInvalidUtf8(MessageOf(status)); }
+std::string TextOf(const absl::Status& status) {
+  std::string text = MessageOf(status);
+  if (text.size() > kErrorBytesMax) {
+    text.resize(kErrorBytesMax);
+    text += " ... (the rest of the error is left out)";
+  }
+  return EscapeInvalidUtf8(text);
+}
 
 Trouble TroubleOf(const absl::Status& status) {
   return {.cause = CauseOf(status.code()), .error = TextOf(status), .log = ""};

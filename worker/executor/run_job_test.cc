@@ -334,6 +334,16 @@ TEST_F(RunJobTest, TheLogOfAJobInTroubleIsHandedOnToTheDirector) {
   EXPECT_THAT(kept_.saves, IsEmpty());
 }
 
+TEST_F(RunJobTest, OfALongErrorTheBeginningIsHandedOn) {
+  Write("/Game/p.script", "verdict " + std::string(1 << 20, 'a') + "\n");
+  Scan();
+  EXPECT_TRUE(std::holds_alternative<JobDone>(Cook("/Game/p.script", {0})));
+  ASSERT_EQ(kept_.saves.size(), 1u);
+  const std::string& error = kept_.saves[0].error;
+  EXPECT_LT(error.size(), 140'000u);
+  EXPECT_TRUE(error.ends_with("aaa ... (the rest of the error is left out)"));
+}
+
 TEST_F(RunJobTest, OfALongLogTheEndIsHandedOn) {
   const std::string log = std::string(100'000, 'a') + "the end";
   const v1::FromExecutor message =

@@ -527,6 +527,37 @@ TEST_F(AudioCookerTest, AnOggThatPromisesAnotherLengthIsAnError) {
   }
 }
 
+TEST_F(AudioCookerTest, OggPagesThatComeAgainAreErrors) {
+  constexpr size_t kNumber = 18;
+  const auto error = [&](const std::string& bytes) {
+    return ErrorOf(bytes, json::object(), "/Game/a.ogg");
+  };
+  for (const json& settings : {json::object(), kVorbis}) {
+    const std::string ogg = Cook(MakeWav(Beep(480'000), {}), settings).file;
+    const size_t last = ogg.rfind("OggS");
+    const size_t before = ogg.rfind("OggS", last - 1);
+    const std::string page = ogg.substr(before, last - before);
+    uint32_t number = 0;
+    std::memcpy(&number, page.data() + kNumber, sizeof(number));
+    for (const int times : {1, 1'000}) {
+      std::string again = ogg.substr(0, last);
+      for (int i = 0; i < times; ++i) again += page;
+      again += ogg.substr(last);
+      EXPECT_EQ(error(again), "ogg: the page at byte " + std::to_string(last) + " has the number " +
+                                  std::to_string(number) + "; expected " +
+                                  std::to_string(number + 1) + ": a page comes again");
+      // With the numbers and sums of a whole stream.
+      uint32_t next = number;
+      for (size_t at = before; at != std::string::npos; at = again.find("OggS", at + 4))
+        SetPageHeader(again, at, kNumber, next++, sizeof(next));
+      EXPECT_THAT(error(again), HasSubstr("ogg: the file is ")) << settings << times;
+    }
+    const size_t second = ogg.find("OggS", 4);
+    EXPECT_THAT(error(ogg.substr(0, second) + ogg),
+                HasSubstr("another stream begins or goes on at byte " + std::to_string(second)));
+  }
+}
+
 // In one page a granule position beyond the frames says that the stream began before the file.
 TEST_F(AudioCookerTest, AnOggThatBeginsWithinItsStreamIsWarnedOf) {
   for (const json& settings : {json::object(), kVorbis}) {

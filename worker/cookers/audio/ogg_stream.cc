@@ -99,9 +99,9 @@ struct Continuity {
     }
     ++page;
     if (ogg_page_pageno(&next) == page) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        fmt::format("the page at byte {} has the number {}; expected {}: pages are missing", at,
-                    ogg_page_pageno(&next), page));
+    return absl::InvalidArgumentError(fmt::format(
+        "the page at byte {} has the number {}; expected {}: {}", at, ogg_page_pageno(&next), page,
+        ogg_page_pageno(&next) < page ? "a page comes again" : "pages are missing"));
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "tests/testing/fake_cook_context.h"
 #include "worker/cookers/cbor/cbor.h"
 #include "worker/cookers/data/json_source.h"
@@ -73,6 +74,31 @@ TEST(JsonSourceTest, NestingHasALimit) {
   EXPECT_TRUE(ParseJsonSource(fits).ok());
   EXPECT_THAT(ErrorOf(std::string(kJsonDepthMax + 1, '[')),
               HasSubstr("column 513: arrays and objects nest deeper"));
+}
+
+TEST(JsonSourceTest, ALongLineIsReadAndOneAboveTheLimitRefusedUnread) {
+  EXPECT_TRUE(ParseJsonSource("[\"" + std::string(1 << 20, 'x') + "\"]").ok());
+  EXPECT_EQ(ErrorOf(std::string(kJsonBytesMax + 1, ' ')),
+            "the file has 268435457 bytes; JSON may have at most 268435456");
+}
+
+// The parser quotes what it read last.
+TEST(JsonSourceTest, OfALongTokenAnErrorQuotesTheBeginning) {
+  const std::string name(1 << 20, 'x');
+  const auto expect = [](const std::string& text, const std::string& place,
+                         const std::string& said) {
+    const std::string error = ErrorOf(text);
+    EXPECT_THAT(error, testing::StartsWith(place)) << error.substr(0, 400);
+    EXPECT_THAT(error.substr(0, 400), HasSubstr(said));
+    EXPECT_LT(error.size(), 400u);
+    EXPECT_TRUE(error.ends_with("..."));
+  };
+  expect("[\"" + name, "line 1, column 1048578: ", "missing closing quote");
+  expect("{\"" + name + "\": 1, \"" + name + "\": 2}", "line 1, column 2097162: ", "has the key");
+  expect("[1" + std::string(1 << 20, '0') + "]", "line 1, column ", "the number 1000");
+  std::string two_bytes = "[\"";
+  for (int i = 0; i < 1000; ++i) two_bytes += "\u00e9";
+  for (const char* shift : {"", "x"}) EXPECT_TRUE(IsUtf8(ErrorOf(two_bytes + shift + two_bytes)));
 }
 
 // Examples of RFC 8949, appendix A.

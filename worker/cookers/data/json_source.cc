@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -14,6 +15,18 @@ namespace galley::worker {
 namespace {
 
 using Json = nlohmann::json;
+
+// Of what is said of an error: the parser quotes whole tokens, and one may be as long as the file.
+constexpr size_t kReasonBytesMax = 300;
+
+std::string Shortened(std::string reason) {
+  if (reason.size() <= kReasonBytesMax) return reason;
+  size_t end = kReasonBytesMax;
+  while (end > 0 && (static_cast<uint8_t>(reason[end]) & 0xC0) == 0x80)
+    --end;  // within a character
+  reason.resize(end);
+  return reason + "...";
+}
 
 // "line 3, column 7" of the byte at `offset`.
 std::string Place(std::string_view text, size_t offset) {
@@ -105,8 +118,8 @@ class Builder : public nlohmann::json_sax<Json> {
     return read == 0 ? 0 : read - 1;
   }
 
-  bool Fail(size_t offset, const std::string& reason) {
-    error_ = fmt::format("{}: {}", Place(text_, offset), reason);
+  bool Fail(size_t offset, std::string reason) {
+    error_ = fmt::format("{}: {}", Place(text_, offset), Shortened(std::move(reason)));
     return false;
   }
 

@@ -212,6 +212,8 @@ TEST_F(ShaderCookerTest, IdentityNamesEveryLibraryThatDecidesBytes) {
 TEST_F(ShaderCookerTest, EmptyFileAndGarbageAreVerdicts) {
   Make("");
   EXPECT_THAT(Error(), HasSubstr("the file is empty"));
+  Make(std::string((16 << 20) + 1, 'x'));
+  EXPECT_EQ(Error(), "the file has 16777217 bytes; a shader may have at most 16777216");
   Make(std::string("\x89PNG\r\n\0\0", 8));
   EXPECT_THAT(Error(), HasSubstr("ERROR"));
 }
