@@ -49,8 +49,7 @@ TEST_F(BadGltfTest, SparseIndicesRiseAndLieWithinTheAccessor) {
         {"values", {{"bufferView", values}}}};
     return ErrorOf(builder.Glb());
   };
-  const std::string sparse =
-      "/meshes/0/primitives/0/attributes/POSITION: /accessors/0/sparse";
+  const std::string sparse = "/meshes/0/primitives/0/attributes/POSITION: /accessors/0/sparse";
   EXPECT_EQ(error(5123, {2, 23}, 2), "OK");
   EXPECT_EQ(error(5123, {2, 24}, 2),
             sparse + "/indices: index 1 is 24; expected rising indices below 24");
@@ -60,12 +59,10 @@ TEST_F(BadGltfTest, SparseIndicesRiseAndLieWithinTheAccessor) {
             sparse + "/indices: index 1 is 5; expected rising indices below 24");
   EXPECT_EQ(error(5121, {5, 2}, 2),
             sparse + "/indices: index 1 is 2; expected rising indices below 24");
-  EXPECT_EQ(error(5122, {1, 2}, 2),
-            sparse + "/indices/componentType: expected 5121, 5123 or 5125");
+  EXPECT_EQ(error(5122, {1, 2}, 2), sparse + "/indices/componentType: expected 5121, 5123 or 5125");
   EXPECT_EQ(error(5123, {1, 2}, 3),
             sparse + "/indices: its 3 elements end at byte 6 of a buffer view that has 4");
-  EXPECT_EQ(error(5123, {1, 2}, 25),
-            sparse + "/count: expected an integer from 0 to 24, not 25");
+  EXPECT_EQ(error(5123, {1, 2}, 25), sparse + "/count: expected an integer from 0 to 24, not 25");
 }
 
 // Products that pass 32 or 64 bits: a flaw of the file before anything is taken for the elements.
@@ -97,9 +94,10 @@ TEST_F(BadGltfTest, CountsThatOverflowAreFlawsAndTakeNoMemory) {
   EXPECT_THAT(ErrorOf(skinned.Glb()),
               HasSubstr("/skins/0/inverseBindMatrices: /accessors/6: its 67108864 elements end at "
                         "byte 4294967296 of a buffer view that has 128"));
-  EXPECT_EQ(ErrorAfter([](json& g) { g["accessors"][3]["byteOffset"] = UINT64_MAX; }),
-            "/meshes/0/primitives/0/indices: /accessors/3/byteOffset: expected an integer from 0 to "
-            "1099511627776, not 18446744073709551615");
+  EXPECT_EQ(
+      ErrorAfter([](json& g) { g["accessors"][3]["byteOffset"] = UINT64_MAX; }),
+      "/meshes/0/primitives/0/indices: /accessors/3/byteOffset: expected an integer from 0 to "
+      "1099511627776, not 18446744073709551615");
   EXPECT_THAT(ErrorAfter([](json& g) { g["bufferViews"][0]["byteOffset"] = uint64_t{1} << 40; }),
               HasSubstr("/bufferViews/0: bytes 1099511627776 to 1099511628064 of a buffer that"));
 }
@@ -114,13 +112,14 @@ TEST_F(BadGltfTest, NumbersThatAreNotFiniteAreFlawsWhereverTheyStand) {
     builder.AddMesh(AddSurface(builder, cube));
     EXPECT_EQ(ErrorOf(builder.Glb()),
               "/meshes/0/primitives/0/attributes/POSITION: /accessors/0: element 1 is not finite "
-              "(" + text + ")");
+              "(" +
+                  text + ")");
     GltfBuilder skinned = SkinnedScene();
     const size_t turns = skinned.AddFloats("VEC4", {0, 0, 0, 1, 0, 0, number, 1, 0, 0, 0, 1});
     skinned.json["animations"][0]["samplers"][0]["output"] = turns;
-    EXPECT_EQ(ErrorOf(skinned.Glb()),
-              "/animations/0/samplers/0/output: /accessors/" + std::to_string(turns) +
-                  ": element 1 is not finite (" + text + ")");
+    EXPECT_EQ(ErrorOf(skinned.Glb()), "/animations/0/samplers/0/output: /accessors/" +
+                                          std::to_string(turns) + ": element 1 is not finite (" +
+                                          text + ")");
     GltfBuilder sparse = CubeScene();
     const size_t index = sparse.AddView(std::string(1, '\7'));
     const std::vector<float> moved = {0, number, 0};
@@ -175,8 +174,7 @@ TEST_F(BadGltfTest, NodesThatGoRoundAreNamedByOneOfTheCircle) {
   EXPECT_EQ(error(R"([{"children": [2]}, {"children": [2]}, {}])"),
             "/nodes/1/children: node 2 is a child of node 0 already");
   EXPECT_EQ(ErrorAfter([](json& g) {
-              for (size_t i = 0; i < 100'000; ++i)
-                g["nodes"][i]["children"] = {(i + 1) % 100'000};
+              for (size_t i = 0; i < 100'000; ++i) g["nodes"][i]["children"] = {(i + 1) % 100'000};
               g["scenes"][0]["nodes"] = json::array();
             }),
             "/nodes/0: the node is its own ancestor");
@@ -184,8 +182,8 @@ TEST_F(BadGltfTest, NodesThatGoRoundAreNamedByOneOfTheCircle) {
 
 TEST_F(BadGltfTest, UrisLeadNowhereButToFilesOfTheMounts) {
   const auto error = [&](const char* uri) { return ErrorOf(CubeScene().Gltf(uri)); };
-  for (const std::string uri : {"file:///etc/passwd", "FILE:/etc/passwd", "http://example.org/a.bin",
-                                "C:/a.bin", "javascript:0"}) {
+  for (const std::string uri : {"file:///etc/passwd", "FILE:/etc/passwd",
+                                "http://example.org/a.bin", "C:/a.bin", "javascript:0"}) {
     EXPECT_EQ(error(uri.c_str()), "/buffers/0/uri: \"" + uri +
                                       "\" is not a relative path; put the file beside the source");
   }

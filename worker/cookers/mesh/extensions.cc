@@ -77,6 +77,8 @@ void EraseEmptyExtensions(Json& value) {
 
 }  // namespace
 
+std::span<const std::string_view> KnownExtensions() { return kKnown; }
+
 bool IsAuthorsOwn(std::string_view key) { return key == "extras" || key == "KHR_xmp_json_ld"; }
 
 absl::Status CheckRequiredExtensions(const Json& json) {

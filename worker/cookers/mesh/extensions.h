@@ -1,6 +1,7 @@
 // Extensions of glTF that this cooker knows, and what becomes of the others.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@
 namespace galley::worker::mesh {
 
 inline constexpr const char* kMeshQuantization = "KHR_mesh_quantization";
+
+// Those that may be required: kept, decoded or taken up.
+std::span<const std::string_view> KnownExtensions();
 
 // INVALID_ARGUMENT names an extension that the source requires and this cooker does not know, and
 // says what to do.

@@ -33,9 +33,12 @@ absl::Status FindKind(ImageSource& source, const std::string& pointer) {
       });
   if (found == std::end(kKinds)) {
     const bool is_webp = source.bytes.starts_with("RIFF");
+    const bool is_avif = std::string_view(source.bytes).substr(0, 12).ends_with("ftypavif");
     return Flaw(pointer,
                 fmt::format("the embedded image is {}; expected PNG or JPEG (or KTX2, DDS)",
-                            is_webp ? "WebP" : "of an unknown kind"));
+                            is_webp   ? "WebP"
+                            : is_avif ? "AVIF"
+                                      : "of an unknown kind"));
   }
   source.extension = found->extension;
   source.cooker = found->cooker;

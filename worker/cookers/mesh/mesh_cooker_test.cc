@@ -508,6 +508,40 @@ TEST_F(MeshCookerTest, TagsTellOfTheMesh) {
               Contains(Pair("bounds", VariantWith<std::string>("9 -1 -1 11 1 1"))));
 }
 
+TEST_F(MeshCookerTest, CamerasAndScenesAreKeptAndTheDefaultSceneHasTheBounds) {
+  GltfBuilder builder = CubeScene();
+  builder.json["cameras"] = json::parse(R"([
+      {"name": "eye", "type": "perspective",
+       "perspective": {"yfov": 0.66, "znear": 0.01, "aspectRatio": 1.5}, "extras": {"shake": 2}},
+      {"type": "orthographic",
+       "orthographic": {"xmag": 2, "ymag": 1, "znear": 0, "zfar": 10}}])");
+  builder.json["nodes"][0]["camera"] = 1;  // one that shows a mesh, too
+  builder.json["nodes"].push_back({{"camera", 0}, {"translation", {0, 2, 5}}});
+  builder.json["nodes"].push_back({{"mesh", 0}, {"scale", {2, 2, 2}}});
+  builder.json["scenes"] = json::parse(R"([
+      {"name": "near", "nodes": [0, 1]}, {"name": "far", "nodes": [2, 1], "extras": {"fog": 1}},
+      {"name": "empty"}])");
+  builder.json["scene"] = 1;
+  for (const bool quantize : {false, true}) {
+    const auto context = Run(builder.Glb(), {{"quantize", quantize}, {"lods", {0.5}}});
+    ASSERT_TRUE(status_.ok()) << status_;
+    for (const char* suffix : {".glb", ".d/lod1.glb"}) {
+      const GlbFile file = ReadGlbFile(context->output(suffix));
+      for (const char* key : {"cameras", "scenes", "scene"})
+        EXPECT_EQ(file.json[key], builder.json[key]) << key << quantize;
+      EXPECT_EQ(file.json["nodes"][0]["camera"], 1);
+      EXPECT_EQ(file.json["nodes"][1], builder.json["nodes"][1]);
+    }
+    EXPECT_THAT(context->tags(),
+                Contains(Pair("bounds", VariantWith<std::string>("18 -2 -2 22 2 2"))));
+  }
+  builder.json["nodes"][0]["camera"] = 2;
+  EXPECT_EQ(ErrorOf(builder.Glb()), "/nodes/0/camera: 2 is out of range: /cameras has 2");
+  builder.json["nodes"][0]["camera"] = 0;
+  builder.json["scene"] = 3;
+  EXPECT_EQ(ErrorOf(builder.Glb()), "/scene: 3 is out of range: /scenes has 3");
+}
+
 TEST_F(MeshCookerTest, BoundsThatAreNoNumbersAreNotTold) {
   GltfBuilder builder = CubeScene();
   json& node = builder.json["nodes"][0];
