@@ -292,8 +292,8 @@ TEST_F(ProjectTest, NoProjectFileSaysHowToMakeOne) {
 }
 
 TEST_F(ProjectTest, TheSuggestedProjectFileLoadsAndFitsTheFolder) {
-  for (const char* name :
-       {"a.png", "B.PNG", "c.vert", "d.level", "e.txt", "f.glsl", "g.material", "h.ogg", "i.wav"})
+  for (const char* name : {"a.png", "B.PNG", "c.vert", "d.level", "e.txt", "f.glsl", "g.material",
+                           "h.ogg", "i.wav", "j.gltf", "k.json", "l.flac", "m.hdr", "n.jpg"})
     Write(std::string("content/") + name, "");
   const auto text = SuggestProjectFile(dir_);
   ASSERT_TRUE(text.ok()) << text.status();
@@ -302,8 +302,9 @@ TEST_F(ProjectTest, TheSuggestedProjectFileLoadsAndFitsTheFolder) {
   std::vector<std::string> rules;
   for (const Rule& rule : project->rules)
     rules.push_back(rule.match.pattern() + " " + *rule.body.cooker);
-  EXPECT_THAT(rules, ElementsAre("/Game/**/*.txt copy", "/Game/**/*.{PNG,png} texture",
-                                 "/Game/**/*.{ogg,wav} audio", "/Game/**/*.vert shader",
+  EXPECT_THAT(rules, ElementsAre("/Game/**/*.txt copy", "/Game/**/*.{PNG,hdr,jpg,png} texture",
+                                 "/Game/**/*.{flac,ogg,wav} audio", "/Game/**/*.vert shader",
+                                 "/Game/**/*.gltf mesh", "/Game/**/*.json data",
                                  "/Game/**/*.material data", "/Game/**/*.level data"));
   EXPECT_THAT(*text, HasSubstr("# settings = { cell_size = 64 }"));
   EXPECT_EQ(project->mounts[0].directory, JoinPath(dir_, "content"));

@@ -1,7 +1,10 @@
 """Workers and the programs that they run: failures that are not kept, their logs, and nothing that outlives a cook."""
-import json, os, shutil, signal, subprocess, unittest
+import json, os, shutil, signal, subprocess, sys, unittest
 
-from harness import BIN, LIMIT_S, E2ETest, is_running, kill, processes, read_file, wait_until
+from harness import BIN, LIMIT_S, SOURCE, E2ETest, is_running, kill, processes, read_file, wait_until
+
+sys.path.append(os.path.join(SOURCE, "tests", "content"))
+import check_textures, ktx2
 
 COMMAND = 'match = "/Game/**/*.txt"\ncooker = "command"\nsettings = { argv = ["tools/tool", "{input}", "{output:.out}"], outputs = [".out"] }\n'
 
@@ -76,6 +79,12 @@ class WorkerTest(E2ETest):
         self.assertEqual(hand.returncode, 0, hand)
         self.assertEqual(read_file(self.path("leaves.png"))[:24], read_file(leaves)[:24], "a PNG of the same size")
         self.assertTrue(os.path.exists(self.path("leaves.png.ktx2")))
+        source, shown = ktx2.read_rgba(leaves), ktx2.read_rgba(self.path("leaves.png"))
+        self.assertGreater(check_textures.psnr(source, shown, "RGBA"), 12)  # blocks of 12 x 12 texels of noise
+        self.assertNotEqual(source, shown, "what the format makes of it, not the source")
+        hand = self.by_hand(leaves, "--settings", '{"format": "rgba8"}', "--preview", "exact.png")
+        self.assertEqual(hand.returncode, 0, hand)
+        self.assertEqual(ktx2.read_rgba(self.path("exact.png")), source)
 
     def test_by_hand_what_is_wrong_is_said(self):
         game = self.sample()
