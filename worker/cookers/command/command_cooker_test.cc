@@ -150,6 +150,21 @@ TEST_F(CommandCookerTest, ResultWithAMistakeNamesThePlace) {
   EXPECT_THAT(MessageOf(Cook()), HasSubstr("{result}: references[0]: expected a string \"path\""));
 }
 
+// Settings are written out again, level by level.
+TEST_F(CommandCookerTest, ResultIsReadAsStrictlyAsASource) {
+  Make(R"(echo 1 > {output:.txt}; echo '{}' > f
+deep() { head -c 4000000 /dev/zero | tr '\0' "$1"; }
+exec > {result}
+printf '{"generated": [{"name": "_gen/a", "file": "f", "settings": {"a": '
+deep [; deep ]
+printf '}}]}'
+)");
+  EXPECT_THAT(MessageOf(Cook()),
+              HasSubstr("{result}: line 1, column 574: arrays and objects nest deeper than 512"));
+  Make(R"(echo 1 > {output:.txt}; echo '{"tags": {"a": 1, "a": 2}}' > {result})");
+  EXPECT_THAT(MessageOf(Cook()), HasSubstr("the object has the key \"a\" twice"));
+}
+
 TEST_F(CommandCookerTest, CookedInputsAreAskedForAtLoadAndLieInTheFolder) {
   Make("cat {cooked:/Game/a.png} {cooked:b.frag:.d/v.spv} > {output:.txt}");
   EXPECT_TRUE(absl::IsAborted(cooker_->Load(*context_).status()));

@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
+#include "worker/cookers/data/json_source.h"
 
 namespace galley::worker {
 namespace {
@@ -115,7 +116,7 @@ absl::Status ForEach(const Json& file, const char* list, Apply apply) {
 
 absl::Status ApplyResult(CookContext& context, const Workspace& workspace, std::string_view json,
                          bool only_observations) {
-  const Json file = Json::parse(json, nullptr, false);
+  ASSIGN_OR_RETURN(const Json file, ParseJsonSource(json));
   if (!file.is_object()) return Bad("a JSON object");
   for (const auto& [name, value] : file.items()) {
     if (name != "references" && name != "generated" && name != "tags" && name != "warnings" &&
