@@ -69,6 +69,18 @@ class CheckTexturesTest(unittest.TestCase):
                 file.write(level.data[size:2 * size])
             self.assertNotEqual(self.problems_with(path, USAGES[name], self.picture), [], name)
 
+    def test_a_decoder_of_our_own_that_is_wrong_is_found_by_another(self):
+        for name in ("bc1", "bc3", "bc4", "bc5"):
+            texture = ktx2.read_ktx2(self.cooked(name))
+            _, _, rgba = ktx2.decode_image(texture)
+            options = argparse.Namespace(source=self.write_source(self.width), usage=USAGES[name], quality="fast", psnr_min=0.0)
+            self.assertIn("dds_difference", check_textures.check(self.cooked(name), options))
+            self.assertLessEqual(check_textures.check_dds(texture, rgba, self.folder.name), check_textures.DDS_TOLERANCE, name)
+            for channel in range({"bc3": 4, "bc4": 1, "bc5": 2}.get(name, 3)):
+                at = 4 * (self.width + 1) + channel
+                wrong = rgba[:at] + bytes([rgba[at] ^ 0x40]) + rgba[at + 1:]
+                self.assertGreaterEqual(check_textures.check_dds(texture, wrong, self.folder.name), 0x40 - 2, (name, channel))
+
     def test_colours_that_nobody_sees_may_be_lost(self):
         texels = lambda hidden, alpha: (bytes([200, 100, 50, 255]) + bytes([hidden, hidden, hidden, alpha])) * 8
         self.assertEqual(check_textures.blocks_off_their_mean(texels(0, 0), texels(255, 0), 4, 4), 0)

@@ -8,7 +8,7 @@ zstd, astcenc and convert (Debian: zstd, astcenc, imagemagick) are called where 
     texture = read_ktx2(path)              Texture: sizes, VkFormat, levels (inflated)
     problems = check_structure(path)       list of sentences; empty: all is as specified
     width, height, rgba = decode_level0(path)   8-bit RGBA of the first image of the first level
-    write_astc(texture, path), write_dds(texture, path)    the same image for other programs
+    write_astc(texture, path), dds_images(texture)    the same image for other programs
 """
 
 import dataclasses
@@ -232,11 +232,19 @@ def write_astc(texture, path, level=0, index=0):
         file.write(texture.image(level, index))
 
 
-def write_dds(texture, path, level=0, index=0):
-    """One BC1 or BC3 image as DDS, fourcc DXT1 or DXT5. Source: Microsoft, DDS_HEADER."""
-    width, height = texture.size_of_level(level)
-    data = texture.image(level, index)
-    fourcc = {"bc1": b"DXT1", "bc3": b"DXT5"}[texture.format.name]
+def dds_images(texture, level=0, index=0):
+    """What a reader of DDS that knows only DXT1 and DXT5 can decode of an image: [(fourcc, blocks, what it holds)]. A block of BC4,
+    and each half of one of BC5, is what the alpha of DXT5 is; "A" holds the channel named after it."""
+    name, data = texture.format.name, texture.image(level, index)
+    if name in ("bc1", "bc3"):
+        return [({"bc1": b"DXT1", "bc3": b"DXT5"}[name], data, "RGBA")]
+    size = texture.format.block_bytes
+    return [(b"DXT5", b"".join(data[at + half:at + half + 8] + bytes(8) for at in range(0, len(data), size)), "A" + "RG"[half // 8])
+            for half in range(0, size, 8)]
+
+
+def write_dds(path, width, height, fourcc, data):
+    """Source: Microsoft, DDS_HEADER."""
     header = struct.pack("<4s7I44x", b"DDS ", 124, 0x81007, height, width, len(data), 0, 0)
     header += struct.pack("<2I4s20x5I", 32, 4, fourcc, 0x1000, 0, 0, 0, 0)
     with open(path, "wb") as file:

@@ -70,10 +70,54 @@ class ValidateTest(unittest.TestCase):
 
     def test_a_loop_that_is_lost_is_a_problem(self):
         said = "User comments section follows...\n\tLOOPSTART=22050\n\tLOOPLENGTH=22050\nVorbis stream 1:\n"
-        self.assertEqual(validate.check_loop(said), [])
-        self.assertEqual(validate.check_loop(""), ["melody.wav: its loop became []"])
-        self.assertEqual(validate.check_loop(said.replace("H=22050", "H=22049")),
+        self.assertEqual(validate.check_loop(said, 22050), [])
+        self.assertEqual(len(validate.check_loop(said, 24000)), 1)
+        self.assertEqual(validate.check_loop("", 22050), ["melody.wav: its loop became []"])
+        self.assertEqual(validate.check_loop(said.replace("H=22050", "H=22049"), 22050),
                          ["melody.wav: its loop became ['LOOPSTART=22050', 'LOOPLENGTH=22049']"])
+
+    def test_a_texture_is_of_its_format_its_shape_and_its_supercompression(self):
+        def kinds(name):
+            with open(os.path.join(CORPUS, name), "rb") as file:
+                return validate.kinds_of(validate.ktx2.read_ktx2(self.write("a.ktx2", file.read()[1:])))
+        self.assertEqual(kinds("bc1"), {"bc1"})
+        self.assertIn("cube", kinds("cube"))
+        self.assertIn("zstd", kinds("zstd"))
+
+    def test_usages_are_those_of_the_projects_rules(self):
+        self.assertEqual(validate.usage_of("sample", "Game/a_mask.png.ktx2"), "mask")
+        self.assertEqual(validate.usage_of("real", "Game/a_mask.png.ktx2"), "color")
+        self.assertEqual(validate.usage_of("real", "Game/a_n.tga.ktx2"), "normal")
+        self.assertEqual(validate.usage_of("sample", "Game/a_n.png.ktx2"), "color")
+
+    def node(self, answers):
+        """A program that answers so, whatever it is asked."""
+        lines = "".join(f"echo '{validate.json.dumps(answer)}'\n" for answer in answers)
+        path = self.write("bin/node", f"#!/bin/sh\ncat > /dev/null\n{lines}".encode())
+        os.chmod(path, 0o755)
+        before = os.environ["PATH"]
+        os.environ["PATH"] = os.path.dirname(path) + ":" + before
+        self.addCleanup(os.environ.__setitem__, "PATH", before)
+
+    def test_a_file_that_the_validator_says_nothing_of_is_a_problem(self):
+        files = [("pc", "a.glb", "/a"), ("pc", "b.glb", "/b")]
+        self.node([{"path": "/a", "errors": []}])
+        self.assertEqual(validate.check_with_node(self.folder.name, "", files), ["pc b.glb: the validator says nothing of it"])
+        self.node([{"path": "/a", "errors": ["E x"]}, {"path": "/b", "errors": []}])
+        self.assertEqual(validate.check_with_node(self.folder.name, "", files), ["pc a.glb: E x"])
+
+    @unittest.skipUnless(shutil.which("node"), "node is not installed")
+    def test_errors_of_the_gltf_validator_that_are_not_listed_are_problems(self):
+        def problems(issues):
+            self.write("node_modules/gltf-validator/index.js", f"""exports.validateBytes = async (bytes, options) => {{
+                if (options.maxIssues !== 0) throw 'a limit';
+                return {{issues: {validate.json.dumps(issues)}}}; }};""".encode())
+            return validate.check_with_node(self.folder.name, validate.GLTF_SCRIPT, [("pc", "a.glb", self.write("a.glb", b"glTF"))])
+        hint, error = {"severity": 3, "code": "H", "pointer": "/", "message": "h"}, {"severity": 0, "code": "E", "pointer": "/x", "message": "e"}
+        self.assertEqual(problems({"numErrors": 0, "truncated": False, "messages": [hint]}), [])
+        self.assertEqual(problems({"numErrors": 1, "truncated": False, "messages": [hint, error]}), ["pc a.glb: E /x: e"])
+        self.assertEqual(problems({"numErrors": 2, "truncated": False, "messages": [error]}), ["pc a.glb: E /x: e", "pc a.glb: 2 errors are counted"])
+        self.assertIn("pc a.glb: the report is truncated", problems({"numErrors": 0, "truncated": True, "messages": [hint]}))
 
 
 if __name__ == "__main__":
