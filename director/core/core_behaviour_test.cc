@@ -178,6 +178,17 @@ TEST(FailFastTest, TwoFailuresOfOneLostWorkerEndTheCookOnce) {
   EXPECT_THAT(log, HasSubstr("ended fail-fast\n"));
 }
 
+// It fails as it comes to be handed over: what comes behind it in that step is not.
+TEST(FailFastTest, AfterAQuarantinedPackageNothingIsHandedOver) {
+  CoreHarness shell("A\nB\nC\n");
+  shell.Request({"A", "B", "C"}, {.fail_fast = true,
+                                  .blamed = {{"A", 3, "crashed its executor", "signal 11", ""},
+                                             {"B", 3, "crashed its executor", "signal 11", ""}}});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("ended fail-fast\n"));
+  EXPECT_FALSE(shell.HasOpenJob("C")) << log;
+}
+
 TEST(FailFastTest, AConflictOnOnePlatformPublishesNeither) {
   CoreHarness shell("A\nB\n", {.platform_count = 2});
   shell.hold_roots = true;

@@ -238,7 +238,8 @@ void CookCore::Impl::Dispatch() {
   KeepWorkers();
   HandOverKept();
   std::vector<PackageId> aside;
-  while (!workers.with_room().empty() || HasBlockingJob()) {
+  // (A quarantined package may end it.)
+  while (ending == Ending::kNone && (!workers.with_room().empty() || HasBlockingJob())) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
     if (Quarantine(package) || TakeUpResumed(package)) continue;
@@ -250,6 +251,7 @@ void CookCore::Impl::Dispatch() {
     }
   }
   for (const PackageId package : aside) lifecycle.Refresh(package);
+  if (ending != Ending::kNone) return;
   Balance();
   if (!IsTimeToLook()) return;
   Split();
