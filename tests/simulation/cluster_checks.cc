@@ -1,0 +1,121 @@
+// What must hold of the cluster; SimDirector, SimWorker and SimStore check what is theirs.
+
+#include <algorithm>
+#include <set>
+
+#include "common/record/result.h"
+#include "tests/simulation/cluster_impl.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a simulation of it
+
+namespace {
+
+constexpr absl::Duration kSettled = absl::Seconds(5);
+
+}  // namespace
+
+// I7 in its strictest form, where nothing else goes wrong: what was cooked and is durable is
+// never cooked again.
+void Cluster::NoteSettled() {
+  if (director_ == nullptr || options_.has_faults) return;
+  const CookCore& core = director_->core();
+  for (uint32_t i = 0; i < core.package_count(); ++i) {
+    const std::string& name = core.NameOf(PackageId(i));
+    if (core.StateText(PackageId(i)) == "Idle, cooked") settled_.emplace(name, cooks_[name]);
+  }
+}
+
+void Cluster::CheckSettled() {
+  for (const auto& [name, count] : settled_) {
+    if (cooks_[name] != count)
+      checks_.Break("safety: cooked before the crash, and again after it: " + name);
+  }
+}
+
+void Cluster::CheckPromises(SimStore& store) {
+  for (const Digest& key : checks_.promised) {
+    if (!store.IsSafe(key)) checks_.Break("safety: what was acknowledged is lost: " + key.hex());
+  }
+}
+
+// Nobody works for nobody.
+void Cluster::CheckHands() {
+  for (const Body& body : bodies_) {
+    const bool is_here = body.worker->is_alive() && !body.worker->is_frozen() && body.stream != 0 &&
+                         body.term == director_->term();
+    if (is_here && body.worker->session().in_hand() > 0)
+      checks_.Break("liveness: the cook is over, but " + body.name + " has jobs");
+  }
+}
+
+// After the power cut everything that was published can be read, and is right.
+void Cluster::CheckStored(const std::map<std::string, std::map<std::string, Digest>>& roots) {
+  disk_.set_is_director(false);
+  SimStore store(disk_);
+  CheckPromises(store);
+  std::set<std::string> published;
+  const auto stored = store.Roots("");
+  for (const store::PublishedRoot& root : *stored) published.insert(root.platform);
+  for (const auto& [platform, tree] : roots) {
+    if (!published.contains(platform)) checks_.Break("safety: a published root is lost");
+    for (const auto& [name, digest] : tree) {
+      const bool is_rotten = checks_.IsRotten(digest, store.WhatLiesFor(digest).value_or(Digest()));
+      const auto blob = store.Get(digest);
+      if (!blob.ok() && !is_rotten)
+        checks_.Break("safety: a published output cannot be read: " + name + ": " +
+                      std::string(blob.status().message()));
+      if (blob.ok() && Digest::Of(**blob) != digest)
+        checks_.Break("safety: wrong bytes were handed out: " + name);
+    }
+  }
+}
+
+void Cluster::NoteInstigators(PackageId package, std::set<std::string>& lines) {
+  const CookCore& core = director_->core();
+  for (const InstigatorView& why : core.InstigatorsOf(package)) {
+    // Who fails has told of its references or not, as it came.
+    const std::string referencer = why.referencer.valid() ? core.NameOf(why.referencer) : "";
+    const bool is_in_root =
+        referencer.empty() ||
+        std::any_of(director_->roots().begin(), director_->roots().end(),
+                    [&](const auto& root) { return root.second.contains(referencer); });
+    // A reference stays a reason for the cook though it leads nowhere by now, or was another
+    // file's of that name.
+    const bool was_moved = !referencer.empty() &&
+                           (world_->IsMoved(referencer) || world_->IsMoved(core.NameOf(package)));
+    if (!is_in_root || was_moved || why.category == InstigatorCategory::kBuildDependency) continue;
+    lines.insert(core.NameOf(package) + " " + std::to_string(static_cast<int>(why.category)) + " " +
+                 referencer);
+  }
+}
+
+void Cluster::CheckRunning(const Body& body) {
+  const bool is_settled = director_ != nullptr && body.stream != 0 && !body.worker->is_frozen() &&
+                          faults_.is_calm() && schedule_.now() - body.attached_at > kSettled;
+  if (!is_settled) return;
+  for (const AttemptId attempt : body.worker->running()) {
+    if (!director_->Knows(attempt))
+      checks_.Break("safety: " + body.name + " cooks for a director that is gone");
+  }
+}
+
+std::string Cluster::Stuck() const {
+  if (director_ == nullptr) return ": there is no director";
+  std::string text;
+  const CookCore& core = director_->core();
+  for (uint32_t i = 0; i < core.package_count(); ++i) {
+    const std::string state = core.StateText(PackageId(i));
+    if (!state.starts_with("Idle,")) text += "\n  " + core.NameOf(PackageId(i)) + ": " + state;
+  }
+  for (const Body& body : bodies_) {
+    if (!body.worker->is_alive()) continue;
+    text += "\n  " + body.name + " has " + std::to_string(body.worker->session().in_hand()) +
+            " jobs, keeps " + std::to_string(body.worker->session().reports_kept()) + " reports" +
+            (body.stream == 0 ? ", no stream" : "") + (body.worker->is_frozen() ? ", frozen" : "");
+  }
+  return text;
+}
+
+}  // namespace galley::simulation

@@ -1,0 +1,160 @@
+// What happens to the cluster until the calm begins; the other faults happen where things are done.
+
+#include "tests/simulation/cluster_impl.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a simulation of it
+
+namespace {
+
+constexpr absl::Duration kCalmBegins = absl::Seconds(30);
+
+}  // namespace
+
+void Cluster::BeginFaults() {
+  if (options_.has_faults) schedule_.After(kCalmBegins, [this] { faults_.Calm(); });
+  if (faults_.IsOn(Fault::kCookCancelled))
+    schedule_.After(random_.Some(2500), [this] { Cancel(); });
+  if (faults_.IsOn(Fault::kDirectorCrashed)) {
+    for (uint64_t i = 1 + random_.Below(2); i > 0; --i) {
+      schedule_.After(random_.Some(4000), [this] {
+        if (director_ == nullptr || is_over_) return;
+        faults_.Count(Fault::kDirectorCrashed);
+        CrashDirector();
+      });
+    }
+  }
+  if (faults_.IsOn(Fault::kPlatformsChanged)) {
+    // The last are those that the cook is to end with, perhaps in another order.
+    std::vector<std::vector<std::string>> sets = {
+        {"p1", "p0"}, {"p2", "p0"}, {"p1"}, {"p1", "p2", "p0"}, {"p0", "p1", "p2"}};
+    absl::Duration at = random_.Some(800);
+    for (uint64_t i = random_.Below(3); i > 0; --i, at += random_.Some(800)) {
+      schedule_.After(at, [this, set = sets[random_.Below(sets.size())]] { Change(set); });
+    }
+    schedule_.After(at, [this, set = random_.Percent(50) ? kPlatforms : sets[0]] { Change(set); });
+  }
+  if (faults_.IsOn(Fault::kPackagesCleared)) {
+    for (uint64_t i = 1 + random_.Below(3); i > 0; --i) {
+      schedule_.After(random_.Some(2'000), [this] {
+        if (director_ == nullptr || is_over_ || !is_requested_) return;
+        std::vector<std::string> names;
+        for (const auto& [name, package] : world_->packages) {
+          if (random_.Percent(20)) names.push_back(name);
+        }
+        director_->Clear(names);
+      });
+    }
+  }
+  if (!world_->moves.empty()) schedule_.After(random_.Some(1'000), [this] { Rename(); });
+  if (faults_.IsOn(Fault::kDirectorStopped)) {
+    schedule_.After(random_.Some(3000), [this] {
+      if (director_ != nullptr && !is_over_ && overtaken_ == nullptr) StopDirector();
+    });
+  }
+  if (faults_.IsOn(Fault::kCrashedWriting) && options_.crash_at_write == 0)
+    disk_.CrashAt(1 + random_.Below(80));
+}
+
+// kill -9, or the machine. What it knew is gone; of its workers some live on.
+void Cluster::CrashDirector() {
+  checks_.Trace("the director crashes");
+  NoteSettled();
+  CountResumed();
+  director_.reset();
+  overtaken_.reset();
+  const bool is_power_cut = options_.cuts_power || faults_.Happens(Fault::kPowerCut, 50);
+  if (is_power_cut) disk_.PowerCut();
+  LoseDirector(is_power_cut);
+}
+
+// SIGSTOP. Somebody starts another; then the stopped one wakes, and knows nothing of it (I9).
+void Cluster::StopDirector() {
+  faults_.Count(Fault::kDirectorStopped);
+  checks_.Trace("the director is stopped");
+  overtaken_ = std::move(director_);
+  overtaken_->StopForAWhile();
+  ++directors_;
+  LoseDirector(false);
+  schedule_.After(absl::Milliseconds(500) + random_.Some(3'000), [this] {
+    if (overtaken_ == nullptr) return;
+    overtaken_->WakeOvertaken();
+    schedule_.After(random_.Some(3'000), [this] { overtaken_.reset(); });
+  });
+}
+
+// Between two owners: somebody evicts blobs, the disk rots.
+void Cluster::LoseBytes() {
+  const bool evicts = faults_.IsOn(Fault::kBlobEvicted);
+  if (!evicts || outcome_.terms < 2) return;
+  disk_.set_is_director(false);
+  try {
+    SimStore owner(disk_);
+    for (const Digest& digest : owner.blobs()) {
+      if (!faults_.Happens(Fault::kBlobEvicted, 10)) continue;
+      checks_.Trace("evicted: " + digest.hex());
+      owner.Evict(digest);
+    }
+  } catch (const Disk::Crash&) {
+    checks_.Trace("the store cannot be opened");
+  }
+  disk_.set_is_director(true);
+}
+
+// Under a director.
+void Cluster::LoseMoreBytes() {
+  if (director_ == nullptr || !is_requested_) return;
+  if (faults_.IsOn(Fault::kBlobCollected) && random_.Percent(30)) director_->Collect();
+  if (faults_.IsOn(Fault::kBitsRotten) && random_.Percent(50)) director_->Rot();
+}
+
+void Cluster::Change(const std::vector<std::string>& platforms) {
+  if (director_ != nullptr && !is_over_) director_->ChangePlatforms(platforms);
+}
+
+void Cluster::Cancel() {
+  if (is_over_) return;
+  if (!is_requested_) return schedule_.After(absl::Milliseconds(100), [this] { Cancel(); });
+  faults_.Count(Fault::kCookCancelled);
+  is_cancelled_ = true;
+  director_->Cancel();
+}
+
+// A lie about an attempt that is another's.
+void Cluster::Forge(size_t index, v1::FromWorker& message) {
+  if (message.reports().empty() || !faults_.Happens(Fault::kWorkerLied, 5)) return;
+  v1::Report forged = message.reports(0);
+  forged.set_report((uint64_t{1} << 40) + ++forged_);
+  std::vector<AttemptId> others = {(uint64_t{1} << 40) - 1};
+  for (const Body& other : bodies_) {
+    if (&other == &bodies_[index] || !other.worker->is_alive()) continue;
+    for (const AttemptId attempt : other.worker->running()) others.push_back(attempt);
+  }
+  forged.set_attempt(others[random_.Below(others.size())]);
+  *message.add_reports() = forged;
+}
+
+void Cluster::Edit(const std::string& id) {
+  const std::string name = world_->NameNow(id);
+  WorldPackage& package = world_->packages.at(name);
+  package.will_change = false;
+  ++package.version;
+  faults_.Count(Fault::kFileEdited);
+  checks_.Trace(name + " is edited");
+  schedule_.After(random_.Some(50), [this, name] {
+    if (director_ != nullptr) director_->OnFileEdited(name);
+  });
+}
+
+void Cluster::Rename() {
+  if (world_->moves.empty()) return;
+  const std::vector<World::Renamed> moves = world_->moves;
+  world_->Move();
+  checks_.Trace("files are renamed", moves.size());
+  schedule_.After(random_.Some(50), [this, moves] {
+    if (director_ != nullptr) director_->OnFilesRenamed(moves);
+  });
+}
+
+}  // namespace galley::simulation

@@ -1,0 +1,126 @@
+// Cluster: what the files of the simulated cluster share; its face is cluster.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "director/core/cook_core.h"
+#include "tests/simulation/cluster.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/sim_director.h"
+#include "tests/simulation/sim_worker.h"
+
+namespace galley::simulation {
+
+class Cluster {
+ public:
+  explicit Cluster(const ClusterOptions& options);
+  Outcome Run();
+
+ private:
+  struct Stream {
+    size_t body = 0;
+    uint32_t term = 0;
+    Network::LinePtr to_director = std::make_shared<Network::Line>();
+    Network::LinePtr to_worker = std::make_shared<Network::Line>();
+  };
+  struct Body {  // a worker's process
+    std::unique_ptr<SimWorker> worker;
+    std::string name;  // under which the present director knows it
+    uint32_t term = 0;
+    uint64_t stream = 0;  // the present one; 0: none
+    absl::Time attached_at;
+    bool is_survivor = false;  // has not attached to the present director yet
+  };
+
+  // cluster.cc: directors and cooks.
+  bool RunNext();
+  void DrawLimits();
+  void StartDirector();
+  void RequestCook();
+  std::set<std::string> TakeSurvivors();
+  void LoseDirector(bool is_power_cut);
+  void CountResumed();
+  void EndDirector();
+  bool HasEverFired(Fault fault) const { return faults_.counts()[static_cast<size_t>(fault)] > 0; }
+  bool HasFired(Fault fault) const;
+  void OnEnded(const director::CookEnded& ended);
+  void RequestLater();
+  void Conclude();
+
+  // cluster_faults.cc: what happens to them.
+  void BeginFaults();
+  void CrashDirector();
+  void StopDirector();
+  void LoseBytes();
+  void LoseMoreBytes();
+  void Change(const std::vector<std::string>& platforms);
+  void Cancel();
+  void Forge(size_t index, v1::FromWorker& message);
+  void Edit(const std::string& id);
+  void Rename();
+
+  // cluster_workers.cc: their processes and streams.
+  void Start(const director::Spawn& spawn);
+  void AddBody(const std::string& name, uint32_t slots, uint32_t term);
+  void Connect(size_t index);
+  void BreakStream(uint64_t id);
+  void Send(uint64_t id, const v1::ToWorker& message);
+  void SendUp(size_t index, v1::FromWorker message);
+  void OnExit(size_t index, int /*code*/);
+  void TellGone(const std::string& name, uint32_t term);
+  void StopWorker(director::WorkerId worker);
+  void EverySecond();
+
+  // cluster_checks.cc: what must hold.
+  void NoteSettled();
+  void CheckSettled();
+  void CheckPromises(SimStore& store);
+  void CheckHands();
+  void CheckStored(const std::map<std::string, std::map<std::string, Digest>>& roots);
+  void NoteInstigators(director::PackageId package, std::set<std::string>& lines);
+  void CheckRunning(const Body& body);
+  std::string Stuck() const;
+
+  const ClusterOptions options_;
+  Schedule schedule_;
+  Random random_;
+  Faults faults_;
+  Disk disk_;
+  Network network_;
+  std::shared_ptr<World> world_;
+  Checks checks_;
+  director::CookOptions cook_;
+  Outcome outcome_;
+  std::map<std::string, SnapshotTable> tables_;
+  std::map<std::string, uint64_t> cooks_, executors_lost_;
+  std::unique_ptr<OwnFaults> own_faults_;
+  Surroundings around_{schedule_,
+                       random_,
+                       faults_,
+                       disk_,
+                       *world_,
+                       tables_,
+                       cooks_,
+                       executors_lost_,
+                       [this](const std::string& id) { Edit(id); },
+                       [this](const std::string& what) { checks_.Break(what); }};
+  std::unique_ptr<SimDirector> director_;
+  std::unique_ptr<SimDirector> overtaken_;  // was stopped, while another took the project
+  uint64_t directors_ = 0;
+  std::set<std::string> held_back_;          // of what is selected: discovered while the cook runs
+  std::map<std::string, uint64_t> settled_;  // packages, and how often they had been cooked
+  std::vector<Body> bodies_;
+  std::map<uint64_t, Stream> streams_;
+  uint64_t streams_count_ = 0, forged_ = 0, requests_ = 0;
+  uint32_t failures_in_row_ = 0;
+  FaultCounts faults_at_request_{};
+  bool is_forced_ = false, is_requested_ = false, is_cancelled_ = false;
+  bool is_over_ = false, is_done_ = false;
+};
+
+}  // namespace galley::simulation

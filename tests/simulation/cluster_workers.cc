@@ -1,0 +1,144 @@
+// Cluster's workers: their processes, streams and launcher.
+
+#include "director/core/workers.h"
+#include "tests/simulation/cluster_impl.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a simulation of it
+
+void Cluster::Start(const Spawn& spawn) {
+  const uint32_t term = director_->term();
+  const WorkerId id = spawn.worker;
+  if (failures_in_row_ < 2 && faults_.Happens(Fault::kLauncherFailed, 10)) {
+    ++failures_in_row_;
+    return schedule_.After(spawn.delay + random_.Some(50), [this, id, term] {
+      if (director_ != nullptr && director_->term() == term)
+        director_->OnWorkerGone(id, "no more processes", true);
+    });
+  }
+  failures_in_row_ = 0;
+  schedule_.After(spawn.delay + random_.Some(200), [this, id, term] {
+    if (director_ == nullptr || director_->term() != term) return;
+    AddBody(SimDirector::NameOf(id), 1 + static_cast<uint32_t>(random_.Below(3)), term);
+  });
+}
+
+void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term) {
+  const size_t index = bodies_.size();
+  bodies_.emplace_back();
+  Body& body = bodies_.back();
+  body.name = name;
+  body.term = term;
+  const bool is_unfit = faults_.IsOn(Fault::kWorkerUnfit) && random_.Percent(10);
+  body.worker = std::make_unique<SimWorker>(
+      SimWorker::Options{.id = name, .slots = slots, .is_unfit = is_unfit}, around_,
+      SimWorker::Callbacks{
+          .connect = [this, index] { Connect(index); },
+          .send = [this, index](v1::FromWorker message) { SendUp(index, std::move(message)); },
+          .hang_up = [this, index] { BreakStream(bodies_[index].stream); },
+          .exited = [this, index](int code) { OnExit(index, code); }});
+  Connect(index);
+}
+
+// The stream is there for the worker at once; whether a director is behind it shows later.
+void Cluster::Connect(size_t index) {
+  Body& body = bodies_[index];
+  if (!body.worker->is_alive() || body.stream != 0) return;
+  if (director_ != nullptr && body.term != director_->term()) return body.worker->OnRefused();
+  if (director_ != nullptr && std::exchange(body.is_survivor, false))
+    faults_.Count(Fault::kWorkerSurvived);
+  const uint64_t id = ++streams_count_;
+  streams_[id] = Stream{.body = index, .term = director_ == nullptr ? 0 : director_->term()};
+  body.stream = id;
+  body.attached_at = schedule_.now();
+  body.worker->OnConnected();
+  if (director_ == nullptr) schedule_.After(random_.Some(50), [this, id] { BreakStream(id); });
+}
+
+void Cluster::BreakStream(uint64_t id) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  found->second.to_director->Break();
+  found->second.to_worker->Break();
+  Body& body = bodies_[found->second.body];
+  if (body.stream != id) return;
+  body.stream = 0;
+  if (body.worker->is_alive()) body.worker->OnDisconnected();
+}
+
+void Cluster::Send(uint64_t id, const v1::ToWorker& message) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  network_.Send(found->second.to_worker, [this, id, index = found->second.body, message] {
+    if (bodies_[index].stream == id) bodies_[index].worker->OnReceived(message);
+  });
+}
+
+void Cluster::SendUp(size_t index, v1::FromWorker message) {
+  const Body& body = bodies_[index];
+  const auto found = streams_.find(body.stream);
+  if (found == streams_.end()) return;
+  Forge(index, message);
+  network_.Send(found->second.to_director,
+                [this, id = body.stream, name = body.name, term = found->second.term, message] {
+                  if (director_ != nullptr && director_->term() == term)
+                    director_->OnMessage(name, id, message);
+                });
+}
+
+void Cluster::OnExit(size_t index, int /*code*/) {
+  Body& body = bodies_[index];
+  const std::string name = body.name;
+  const uint32_t term = body.term;
+  const uint64_t stream = body.stream;
+  body.stream = 0;
+  if (const auto found = streams_.find(stream); found != streams_.end()) {
+    found->second.to_director->Break();
+    found->second.to_worker->Break();
+  }
+  checks_.Trace("exit of " + name);
+  if (faults_.Happens(Fault::kWorkerCameBack, 50)) {
+    return schedule_.After(random_.Some(300), [this, name, term] {
+      if (director_ != nullptr && director_->term() == term) AddBody(name, 1, term);
+    });
+  }
+  schedule_.After(random_.Some(500), [this, name, term] { TellGone(name, term); });
+}
+
+void Cluster::TellGone(const std::string& name, uint32_t term) {
+  if (director_ != nullptr && director_->term() == term)
+    director_->OnWorkerGone(SimDirector::WorkerOf(name), "killed", false);
+}
+
+void Cluster::StopWorker(WorkerId worker) {
+  ++outcome_.stops;
+  const std::string name = SimDirector::NameOf(worker);
+  for (Body& body : bodies_) {
+    if (body.name != name || body.term != director_->term() || !body.worker->is_alive()) continue;
+    if (!options_.has_faults) checks_.Break("safety: stopped a worker that is well");
+    body.worker->Kill();
+    BreakStream(body.stream);
+    body.stream = 0;
+  }
+  if (random_.Percent(50)) {
+    schedule_.After(random_.Some(500),
+                    [this, name, term = director_->term()] { TellGone(name, term); });
+  }
+}
+
+void Cluster::EverySecond() {
+  schedule_.After(absl::Seconds(1), [this] {
+    EverySecond();
+    LoseMoreBytes();
+    for (size_t i = 0; i < bodies_.size(); ++i) {
+      Body& body = bodies_[i];
+      if (!body.worker->is_alive()) continue;
+      body.worker->OnTick();
+      if (body.stream != 0 && faults_.Happens(Fault::kStreamBroken, 4)) BreakStream(body.stream);
+      CheckRunning(body);
+    }
+  });
+}
+
+}  // namespace galley::simulation
