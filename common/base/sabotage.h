@@ -22,7 +22,8 @@ enum class Sabotage : uint8_t {
   kForgetFailedSync,     // the next owner syncs again what one before it could not, and believes it
   kForgetInFlight,       // what a worker says that it has in hand is not looked at
   kEndWithPending,       // a cook ends though a package is not over
-  kAcceptStaleTerm,      // attempts of another term count
+  kAcceptStaleTerm,      // a director that was overtaken goes on writing
+  kWelcomeStaleTerm,     // a worker goes back to a director that was overtaken
   kRetryPoisonForEver,   // nobody is quarantined
   kCount,
 };

@@ -139,6 +139,10 @@ void CookCore::Impl::CheckInvariants() const {
     GALLEY_CHECK(expected == workers.Find(id)->hand.expected());
   }
   GALLEY_CHECK(backups_held == backups);
+  if (request.has_value()) return;
+  // Nothing of a cook that is over is held for it.
+  GALLEY_CHECK(lifecycle.in_works() == 0 && agenda.empty());
+  GALLEY_CHECK(workers.jobs_in_hand() == 0 && backups == 0);
 }
 
 bool CookCore::Impl::IsBeingCommitted(PackageId id, PlatformIndex platform) const {

@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "director/core/workers.h"
 #include "tests/simulation/cluster_impl.h"
 
 namespace galley::simulation {
@@ -12,7 +13,12 @@ using namespace director;  // NOLINT: a simulation of it
 
 namespace {
 
-constexpr absl::Duration kMustBeOver = absl::Hours(2);
+// Whatever happens; 30 s of faults, and a pause, are before the calm.
+constexpr absl::Duration kMustBeOver = absl::Minutes(20);
+// I12: from the calm on, beside twice the fault-free cook. What may have to run out then is the
+// silence of a worker (15 s), its patience without a director (20 s), a back-off: 27 s were the
+// most that 2,000 seeds took.
+constexpr absl::Duration kCalmMax = absl::Seconds(80);
 constexpr size_t kEventsMax = 1'000'000;
 
 }  // namespace
@@ -20,11 +26,12 @@ constexpr size_t kEventsMax = 1'000'000;
 Cluster::Cluster(const ClusterOptions& options)
     : options_(options),
       random_(options.seed * 7919 + options.has_faults),
-      faults_(options.has_faults, options.seed % 2 == 1, random_),
+      faults_(options.has_faults, options.seed, random_),
       disk_(random_),
       network_(schedule_, random_, faults_),
       world_(std::make_shared<World>(options.seed)),
       checks_(options.is_told) {
+  if (faults_.Has(Fault::kMemoryShort)) world_->LetPackagesTakeMemory();
   DrawLimits();
   own_faults_ = std::make_unique<OwnFaults>(cook_.own_fault_attempts_max, checks_);
   // Where no file is edited in the cook, all have been before: every run of a seed ends with the
@@ -90,8 +97,9 @@ void Cluster::DrawLimits() {
     cook_.window = absl::Milliseconds(10);
     cook_.window_jobs_max = 1 + static_cast<uint32_t>(random_.Below(4));
   }
+  if (options_.has_faults && IsLateOn(options_.seed, kStriped))
+    cook_.policy = PlacementPolicy::kStriped;
   is_forced_ = options_.has_faults && random_.Percent(20);
-  outcome_.forced = is_forced_;
 }
 
 void Cluster::StartDirector() {
@@ -101,10 +109,18 @@ void Cluster::StartDirector() {
     disk_.CrashAt(1 + random_.Below(12));
   if (outcome_.terms == 2) disk_.CrashAt(options_.crash_again_at_write);
   LoseBytes();
+  const uint64_t writes = disk_.writes();
   // What one that was overtaken wants is nobody's business any more.
-  const auto if_present = [this, number = ++directors_](auto act) {
+  const uint64_t number = ++directors_;
+  const auto if_present = [this, number](auto act) {
     return [this, number, act](const auto&... what) {
       if (number == directors_) act(what...);
+    };
+  };
+  const auto if_its = [this, number](auto act) {
+    return [this, number, act](uint64_t stream, const auto&... what) {
+      const auto found = streams_.find(stream);
+      if (found != streams_.end() && found->second.director == number) act(stream, what...);
     };
   };
   try {
@@ -115,9 +131,9 @@ void Cluster::StartDirector() {
         SimDirector::Callbacks{
             .spawn = if_present([this](const Spawn& spawn) { Start(spawn); }),
             .stop = if_present([this](WorkerId worker) { StopWorker(worker); }),
-            .send = if_present(
+            .send = if_its(
                 [this](uint64_t stream, const v1::ToWorker& message) { Send(stream, message); }),
-            .hang_up = if_present([this](uint64_t stream) { BreakStream(stream); }),
+            .hang_up = if_its([this](uint64_t stream) { BreakStream(stream); }),
             .ended = if_present([this](const CookEnded& ended) { OnEnded(ended); })},
         TakeSurvivors());
   } catch (const Disk::Crash&) {
@@ -125,6 +141,7 @@ void Cluster::StartDirector() {
     return;
   }
   checks_.Trace("term", director_->term());
+  if (outcome_.terms == 2) outcome_.recovery_writes = disk_.writes() - writes;
   for (Body& body : bodies_) {
     if (body.worker->is_alive()) body.term = director_->term();
   }
@@ -137,7 +154,10 @@ void Cluster::RequestCook() {
       .request = ++requests_,
       .platforms = MaskOf(static_cast<PlatformIndex>(director_->platform_count())) - 1,
       .by_the_book = true,
-      .force = is_forced_};
+      .force = is_forced_,
+      .fail_fast = requests_ < 4 && faults_.IsOn(Fault::kFailedFast),
+      .follow_soft = world_->follows_soft};
+  is_fail_fast_ = request.fail_fast;
   held_back_.clear();
   std::vector<std::string> first, later;
   for (const std::string& id : world_->selected) {
@@ -148,7 +168,8 @@ void Cluster::RequestCook() {
   if (!later.empty()) {
     schedule_.After(random_.Some(400), [this, later, number = directors_, cook = requests_] {
       if (director_ == nullptr || number != directors_ || cook != requests_ || is_over_) return;
-      if (director_->Discover(later)) held_back_.clear();
+      faults_.Count(Fault::kPackagesDiscovered);
+      if (director_->Discover(later, InstigatorCategory::kCookMap)) held_back_.clear();
     });
   }
   is_cancelled_ = false;
@@ -157,12 +178,14 @@ void Cluster::RequestCook() {
   director_->Request(request, first);
 }
 
-// Of the workers that live as many as this one has; the rest is ended.
+// Of the workers that live as many as this one has; the rest is ended, and who came of its own
+// accord.
 std::set<std::string> Cluster::TakeSurvivors() {
   std::set<std::string> names;
   for (Body& body : bodies_) {
     if (!body.worker->is_alive()) continue;
-    if (names.size() < cook_.workers) {
+    const bool is_foreign = SimDirector::WorkerOf(body.name).value() >= kForeignWorkers;
+    if (names.size() < cook_.workers && !is_foreign) {
       names.insert(body.name);
       body.is_survivor = true;
     } else {
@@ -222,21 +245,31 @@ bool Cluster::HasFired(Fault fault) const {
 void Cluster::OnEnded(const CookEnded& ended) {
   is_requested_ = false;
   const CookCore& core = director_->core();
+  const bool has_failed = core.counters().results_failed > 0;
+  if (ended.is_fail_fast) {
+    faults_.Count(Fault::kFailedFast);
+    if (!is_fail_fast_ || !has_failed) checks_.Break("safety: failed fast for no reason");
+    if (director_->is_publishing()) checks_.Break("safety: failed fast, and published");
+    return random_.Percent(50) ? RequestLater() : EndDirector();
+  }
   if (ended.is_interrupted || !ended.infrastructure_error.empty()) {
     const bool has_cause = (ended.is_interrupted && is_cancelled_) ||
                            HasFired(Fault::kCommitFailed) || HasFired(Fault::kSyncFailed) ||
-                           director_->is_journal_broken() ||
+                           HasFired(Fault::kStoreFailed) || director_->is_journal_broken() ||
                            (HasFired(Fault::kLauncherFailed) || HasFired(Fault::kWorkerUnfit));
     if (!has_cause) checks_.Break("safety: ended for no reason: " + ended.infrastructure_error);
     if (ended.is_interrupted && random_.Percent(50)) return RequestLater();
     return EndDirector();
   }
+  if (is_fail_fast_ && has_failed) checks_.Break("safety: failed, and not fast");
   for (const std::string& id : world_->selected) {
     const std::string name = World::NameIn(director_->cook_files(), id);
     const PackageId package = core.Find(name);
     const std::string state = package.valid() ? core.StateText(package) : "never heard of";
     const bool is_over = state == "Idle, cooked" || state == "Idle, failed";
-    if (!is_over && !held_back_.contains(id) && !director_->IsOutdated())
+    const bool is_never_cooked = !name.empty() && core.Find(name).valid() &&
+                                 world_->In(director_->cook_files().at(name)).is_never_cooked;
+    if (!is_over && !is_never_cooked && !held_back_.contains(id) && !director_->IsOutdated())
       checks_.Break("safety: the cook ended, but not " + name + ": " + state);
   }
   // What no cook read is edited now: every run of a seed ends with the same files.
@@ -267,6 +300,7 @@ void Cluster::RequestLater() {
 void Cluster::Conclude() {
   is_over_ = true;
   outcome_.has_ended = true;
+  if (calm_since_) outcome_.calm = schedule_.now() - *calm_since_;
   CountResumed();
   const CookCore& core = director_->core();
   outcome_.counters = core.counters();
@@ -334,6 +368,8 @@ std::string WhatIsWrong(const Outcome& calm, const Outcome& outcome) {
   if (outcome.instigators != calm.instigators)
     return "safety: other reasons than without faults" +
            Difference(outcome.instigators, calm.instigators);
+  if (outcome.calm > 2 * calm.calm + kCalmMax)
+    return "liveness: it ended " + absl::FormatDuration(outcome.calm) + " after the faults did";
   if (outcome.attempts_max > 400) return "liveness: too many attempts";
   return "";
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "absl/time/time.h"
 #include "director/core/cook_core.h"
 #include "tests/simulation/faults.h"
 
@@ -33,7 +34,9 @@ struct Outcome {
   uint64_t attempts_max = 0;
   uint64_t writes = 0;  // of directors
   FaultCounts faults{};
-  uint32_t terms = 0, conflicts = 0, stops = 0, forced = 0;
+  uint64_t recovery_writes = 0;  // of the second director, before its first cook
+  absl::Duration calm;           // from the calm on to the end; zero: it was over before
+  uint32_t terms = 0;
   uint64_t resumed = 0;  // jobs of earlier directors that went on
   uint64_t split = 0;    // jobs whose platforms were shared out
   std::string broken;    // what a checker found

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "common/record/result.h"
 #include "tests/simulation/cluster_impl.h"
 
 namespace galley::simulation {
@@ -47,6 +46,11 @@ void Cluster::CheckHands() {
                          body.term == director_->term();
     if (is_here && body.worker->session().in_hand() > 0)
       checks_.Break("liveness: the cook is over, but " + body.name + " has jobs");
+    // (An answer that is lost, which no stream does, may be missed at the next message only.)
+    const bool may_miss =
+        HasEverFired(Fault::kMessageLost) || HasEverFired(Fault::kMessageReordered);
+    if (is_here && !may_miss && body.worker->session().reports_kept() > 0)
+      checks_.Break("liveness: the cook is over, but " + body.name + " has something to say");
   }
 }
 
@@ -85,7 +89,9 @@ void Cluster::NoteInstigators(PackageId package, std::set<std::string>& lines) {
     // file's of that name.
     const bool was_moved = !referencer.empty() &&
                            (world_->IsMoved(referencer) || world_->IsMoved(core.NameOf(package)));
-    if (!is_in_root || was_moved || why.category == InstigatorCategory::kBuildDependency) continue;
+    if (!is_in_root || was_moved || why.category == InstigatorCategory::kBuildDependency ||
+        why.category == InstigatorCategory::kCookOnTheFly)
+      continue;
     lines.insert(core.NameOf(package) + " " + std::to_string(static_cast<int>(why.category)) + " " +
                  referencer);
   }

@@ -13,7 +13,16 @@ constexpr absl::Duration kCalmBegins = absl::Seconds(30);
 }  // namespace
 
 void Cluster::BeginFaults() {
-  if (options_.has_faults) schedule_.After(kCalmBegins, [this] { faults_.Calm(); });
+  LoseMemory();
+  if (!options_.has_faults) {
+    calm_since_ = schedule_.now();
+  } else {
+    schedule_.After(kCalmBegins, [this] {
+      if (is_over_) return;
+      faults_.Calm();
+      calm_since_ = schedule_.now();
+    });
+  }
   if (faults_.IsOn(Fault::kCookCancelled))
     schedule_.After(random_.Some(2500), [this] { Cancel(); });
   if (faults_.IsOn(Fault::kDirectorCrashed)) {
@@ -47,8 +56,21 @@ void Cluster::BeginFaults() {
       });
     }
   }
+  AskQuestions();
+  if (faults_.IsOn(Fault::kUrgentAsked)) {
+    for (uint64_t i = 1 + random_.Below(4); i > 0; --i)
+      schedule_.After(random_.Some(1'500), [this] { AskUrgently(); });
+  }
+  if (faults_.IsOn(Fault::kMachinePaused)) {
+    schedule_.After(random_.Some(3'000), [this] {
+      if (is_over_) return;
+      faults_.Count(Fault::kMachinePaused);
+      schedule_.Pause(absl::Minutes(1 + static_cast<int64_t>(random_.Below(5))));
+      checks_.Trace("the machine goes on");
+    });
+  }
   if (!world_->moves.empty()) schedule_.After(random_.Some(1'000), [this] { Rename(); });
-  if (faults_.IsOn(Fault::kDirectorStopped)) {
+  if (faults_.IsOn(Fault::kDirectorStopped) || faults_.IsOn(Fault::kStaleMet)) {
     schedule_.After(random_.Some(3000), [this] {
       if (director_ != nullptr && !is_over_ && overtaken_ == nullptr) StopDirector();
     });
@@ -75,12 +97,20 @@ void Cluster::StopDirector() {
   checks_.Trace("the director is stopped");
   overtaken_ = std::move(director_);
   overtaken_->StopForAWhile();
-  ++directors_;
+  overtaken_number_ = directors_++;
   LoseDirector(false);
   schedule_.After(absl::Milliseconds(500) + random_.Some(3'000), [this] {
     if (overtaken_ == nullptr) return;
     overtaken_->WakeOvertaken();
-    schedule_.After(random_.Some(3'000), [this] { overtaken_.reset(); });
+    LetWorkersMeetStale();
+    schedule_.After(random_.Some(3'000), [this] {
+      overtaken_.reset();
+      for (Body& body : bodies_) {
+        const auto stream = streams_.find(body.stream);
+        if (stream != streams_.end() && stream->second.director == overtaken_number_)
+          BreakStream(body.stream);
+      }
+    });
   });
 }
 
@@ -102,6 +132,20 @@ void Cluster::LoseBytes() {
   disk_.set_is_director(true);
 }
 
+// Their streams break, and who was overtaken answers first.
+void Cluster::LetWorkersMeetStale() {
+  if (overtaken_ == nullptr || !faults_.IsOn(Fault::kStaleMet)) return;
+  for (Body& body : bodies_) {
+    if (body.stream != 0 && random_.Percent(50)) BreakStream(body.stream);
+  }
+  schedule_.After(random_.Some(1'000), [this] { LetWorkersMeetStale(); });
+}
+
+void Cluster::LoseMemory() {
+  const bool may_be = faults_.IsOn(Fault::kMemoryShort);
+  machine_.is_short = may_be && random_.Percent(machine_.is_short ? 70 : 30);
+}
+
 // Under a director.
 void Cluster::LoseMoreBytes() {
   if (director_ == nullptr || !is_requested_) return;
@@ -111,6 +155,27 @@ void Cluster::LoseMoreBytes() {
 
 void Cluster::Change(const std::vector<std::string>& platforms) {
   if (director_ != nullptr && !is_over_) director_->ChangePlatforms(platforms);
+}
+
+// For what the cook is asked for anyhow, so that its roots are the same.
+void Cluster::AskUrgently() {
+  if (director_ == nullptr || is_over_ || !is_requested_) return;
+  std::vector<std::string> ids;
+  for (const std::string& id : world_->selected) {
+    if (!held_back_.contains(id) && random_.Percent(30)) ids.push_back(id);
+  }
+  if (ids.empty()) return;
+  faults_.Count(Fault::kUrgentAsked);
+  director_->Discover(ids, InstigatorCategory::kCookOnTheFly);
+}
+
+void Cluster::AskQuestions() {
+  if (!faults_.IsOn(Fault::kQuestionAsked)) return;
+  if (director_ != nullptr && is_requested_) {
+    faults_.Count(Fault::kQuestionAsked);
+    director_->Question();
+  }
+  schedule_.After(random_.Some(400), [this] { AskQuestions(); });
 }
 
 void Cluster::Cancel() {

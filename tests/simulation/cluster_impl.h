@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ class Cluster {
  private:
   struct Stream {
     size_t body = 0;
-    uint32_t term = 0;
+    uint64_t director = 0;  // by number; 0: none
     Network::LinePtr to_director = std::make_shared<Network::Line>();
     Network::LinePtr to_worker = std::make_shared<Network::Line>();
   };
@@ -33,7 +34,7 @@ class Cluster {
     std::string name;  // under which the present director knows it
     uint32_t term = 0;
     uint64_t stream = 0;  // the present one; 0: none
-    absl::Time attached_at;
+    absl::Time attached_at = absl::UnixEpoch();
     bool is_survivor = false;  // has not attached to the present director yet
   };
 
@@ -58,7 +59,11 @@ class Cluster {
   void StopDirector();
   void LoseBytes();
   void LoseMoreBytes();
+  void LoseMemory();
+  void LetWorkersMeetStale();
   void Change(const std::vector<std::string>& platforms);
+  void AskUrgently();
+  void AskQuestions();
   void Cancel();
   void Forge(size_t index, v1::FromWorker& message);
   void Edit(const std::string& id);
@@ -68,6 +73,8 @@ class Cluster {
   void Start(const director::Spawn& spawn);
   void AddBody(const std::string& name, uint32_t slots, uint32_t term);
   void Connect(size_t index);
+  bool MeetsStale(const Body& body);
+  void BeKnown(Body& body);
   void BreakStream(uint64_t id);
   void Send(uint64_t id, const v1::ToWorker& message);
   void SendUp(size_t index, v1::FromWorker message);
@@ -99,6 +106,7 @@ class Cluster {
   std::map<std::string, SnapshotTable> tables_;
   std::map<std::string, uint64_t> cooks_, executors_lost_;
   std::unique_ptr<OwnFaults> own_faults_;
+  Machine machine_;
   Surroundings around_{schedule_,
                        random_,
                        faults_,
@@ -107,19 +115,21 @@ class Cluster {
                        tables_,
                        cooks_,
                        executors_lost_,
+                       machine_,
                        [this](const std::string& id) { Edit(id); },
                        [this](const std::string& what) { checks_.Break(what); }};
   std::unique_ptr<SimDirector> director_;
   std::unique_ptr<SimDirector> overtaken_;  // was stopped, while another took the project
-  uint64_t directors_ = 0;
+  uint64_t directors_ = 0, overtaken_number_ = 0;
   std::set<std::string> held_back_;          // of what is selected: discovered while the cook runs
   std::map<std::string, uint64_t> settled_;  // packages, and how often they had been cooked
   std::vector<Body> bodies_;
   std::map<uint64_t, Stream> streams_;
   uint64_t streams_count_ = 0, forged_ = 0, requests_ = 0;
-  uint32_t failures_in_row_ = 0;
+  uint32_t failures_in_row_ = 0, foreigners_ = 0;
   FaultCounts faults_at_request_{};
-  bool is_forced_ = false, is_requested_ = false, is_cancelled_ = false;
+  std::optional<absl::Time> calm_since_;
+  bool is_forced_ = false, is_fail_fast_ = false, is_requested_ = false, is_cancelled_ = false;
   bool is_over_ = false, is_done_ = false;
 };
 

@@ -31,8 +31,14 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term) {
   body.name = name;
   body.term = term;
   const bool is_unfit = faults_.IsOn(Fault::kWorkerUnfit) && random_.Percent(10);
+  // Some may use half of the machine's.
+  const uint64_t memory_bytes = !faults_.Has(Fault::kMemoryShort) ? 0
+                                : index % 3 == 2                  ? kMachineBytes / 2
+                                                                  : kMachineBytes;
   body.worker = std::make_unique<SimWorker>(
-      SimWorker::Options{.id = name, .slots = slots, .is_unfit = is_unfit}, around_,
+      SimWorker::Options{
+          .id = name, .slots = slots, .is_unfit = is_unfit, .memory_bytes = memory_bytes},
+      around_,
       SimWorker::Callbacks{
           .connect = [this, index] { Connect(index); },
           .send = [this, index](v1::FromWorker message) { SendUp(index, std::move(message)); },
@@ -41,15 +47,33 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term) {
   Connect(index);
 }
 
+// It comes from the present director, and finds the one before.
+bool Cluster::MeetsStale(const Body& body) {
+  return director_ != nullptr && overtaken_ != nullptr && overtaken_->is_overtaken() &&
+         body.worker->term() == director_->term() && faults_.Happens(Fault::kStaleMet, 80);
+}
+
+// By the present director: as one that survived, or under another name.
+void Cluster::BeKnown(Body& body) {
+  if (std::exchange(body.is_survivor, false)) faults_.Count(Fault::kWorkerSurvived);
+  const bool was_here = body.attached_at > absl::UnixEpoch();
+  if (!was_here || !faults_.Happens(Fault::kWorkerRenamed, 20)) return;
+  const std::string before =
+      std::exchange(body.name, SimDirector::NameOf(WorkerId(kForeignWorkers + ++foreigners_)));
+  checks_.Trace(before + " is " + body.name);
+  schedule_.After(random_.Some(500), [this, before, term = body.term] { TellGone(before, term); });
+}
+
 // The stream is there for the worker at once; whether a director is behind it shows later.
 void Cluster::Connect(size_t index) {
   Body& body = bodies_[index];
   if (!body.worker->is_alive() || body.stream != 0) return;
   if (director_ != nullptr && body.term != director_->term()) return body.worker->OnRefused();
-  if (director_ != nullptr && std::exchange(body.is_survivor, false))
-    faults_.Count(Fault::kWorkerSurvived);
+  const bool meets_stale = MeetsStale(body);
+  if (director_ != nullptr && !meets_stale) BeKnown(body);
   const uint64_t id = ++streams_count_;
-  streams_[id] = Stream{.body = index, .term = director_ == nullptr ? 0 : director_->term()};
+  const uint64_t present = director_ == nullptr ? 0 : directors_;
+  streams_[id] = Stream{.body = index, .director = meets_stale ? overtaken_number_ : present};
   body.stream = id;
   body.attached_at = schedule_.now();
   body.worker->OnConnected();
@@ -80,11 +104,15 @@ void Cluster::SendUp(size_t index, v1::FromWorker message) {
   const auto found = streams_.find(body.stream);
   if (found == streams_.end()) return;
   Forge(index, message);
-  network_.Send(found->second.to_director,
-                [this, id = body.stream, name = body.name, term = found->second.term, message] {
-                  if (director_ != nullptr && director_->term() == term)
-                    director_->OnMessage(name, id, message);
-                });
+  network_.Send(found->second.to_director, [this, id = body.stream, name = body.name,
+                                            number = found->second.director, message] {
+    if (director_ != nullptr && number == directors_)
+      return director_->OnMessage(name, id, message);
+    if (overtaken_ == nullptr || number != overtaken_number_ || !overtaken_->is_overtaken()) return;
+    disk_.set_is_director(false);
+    overtaken_->OnMessage(name, id, message);
+    disk_.set_is_director(true);
+  });
 }
 
 void Cluster::OnExit(size_t index, int /*code*/) {
@@ -112,7 +140,6 @@ void Cluster::TellGone(const std::string& name, uint32_t term) {
 }
 
 void Cluster::StopWorker(WorkerId worker) {
-  ++outcome_.stops;
   const std::string name = SimDirector::NameOf(worker);
   for (Body& body : bodies_) {
     if (body.name != name || body.term != director_->term() || !body.worker->is_alive()) continue;
@@ -131,6 +158,7 @@ void Cluster::EverySecond() {
   schedule_.After(absl::Seconds(1), [this] {
     EverySecond();
     LoseMoreBytes();
+    LoseMemory();
     for (size_t i = 0; i < bodies_.size(); ++i) {
       Body& body = bodies_[i];
       if (!body.worker->is_alive()) continue;

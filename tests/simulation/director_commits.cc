@@ -44,12 +44,10 @@ void SimDirector::CommitPending() {
   if (pending_commit_.empty()) return;
   ++commits_running_;
   PostTask(30, [this, persist = Persist{std::exchange(pending_commit_, {})}] {
-    if (deps_.faults.Happens(Fault::kClockJumped, 10))
-      wall_offset_ += (deps_.random.Percent(50) ? 1 : -1) * absl::Hours(1);
+    const absl::Time wall = Wall();
     CommitOutcome outcome = CommitGroup(
         fenced_, journal_, results_, persist, {.cook = term()},
-        [this](const StoredResult& stored) { return FilesHold(*commit_snapshot_, stored); },
-        deps_.schedule.now() + wall_offset_);
+        [this](const StoredResult& stored) { return FilesHold(*commit_snapshot_, stored); }, wall);
     Answer(20, [this, outcome = std::move(outcome)] {
       --commits_running_;
       unjournaled_.Remove(outcome.event);
@@ -88,7 +86,11 @@ void SimDirector::Do(const BuildRoot& effect) {
       if (names.contains(a) && names.contains(b))
         built.conflicts.push_back({names[a], names[b], "x", "the same path"});
     }
-    (void)store_.Put(built.root, text);
+    if (const absl::Status put = fenced_.Put(built.root, text); !put.ok()) {
+      const RootPublished event{effect.platform, "building the tree: " + std::string(put.message()),
+                                effect.platform_set};
+      return Answer(10, [this, event] { Step(event); });
+    }
     if (built.conflicts.empty()) built_[platform] = built.root;
     Answer(10, [this, built] { Step(built); });
   });
@@ -102,8 +104,11 @@ void SimDirector::Do(const PublishRoot& effect) {
     deps_.checks.Break("safety: another root was published than was built last");
   PostTask(20, [this, effect, platform, build = last_build_[platform]] {
     RootPublished event{effect.platform, "", effect.platform_set};
-    const auto sequence =
-        fenced_.Publish({.project_id = "project", .platform = platform, .root = effect.root});
+    const auto sequence = fenced_.Publish({.project_id = "project",
+                                           .platform = platform,
+                                           .root = effect.root,
+                                           .by_the_book = effect.by_the_book,
+                                           .time = Wall()});
     if (sequence.ok()) {
       std::vector<std::pair<std::string, std::optional<Digest>>> keys;
       for (const auto& [package, result] : build.packages)

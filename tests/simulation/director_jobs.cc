@@ -38,6 +38,7 @@ void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
   job.set_expected_us(absl::ToInt64Microseconds(start.expected));
   job.set_is_awaited(start.is_awaited);
   job.set_expected_memory_bytes(start.memory_bytes);
+  job.set_urgency(static_cast<uint32_t>(start.urgency));
   const Inputs inputs = InputsOf(start.package, start.cooked);
   given.generated_source = inputs.generated_source;
   given.cooked = inputs.cooked;
@@ -50,7 +51,8 @@ void SimDirector::FillJob(const std::string& worker, const Desire::Start& start,
     if (!(start.platforms & MaskOf(p))) continue;
     v1::Target* target = job.add_targets();
     target->set_platform(p);
-    if (deps_.faults.do_programs_wait()) target->set_recipe(World::TargetRecipe(job.package()));
+    if (deps_.faults.Has(Fault::kProgramWaited))
+      target->set_recipe(World::TargetRecipe(job.package()));
   }
   for (const auto& [of, digest] : inputs.cooked) {
     v1::CookedInput* input = job.add_cooked();

@@ -106,8 +106,9 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
   const Digest source = SourceOf(*snapshot_, name, inputs);
   const Digest weak = record::WeakKey(source, World::recipe_digest(), World::kTrustDomain);
   LookedUp::NeedsCooked needs;
-  const auto sets = *store_.ObservationSets(std::span(&weak, 1));
-  for (const std::string& encoded : sets[0]) {
+  const auto sets = store_.ObservationSets(std::span(&weak, 1));
+  if (!sets.ok()) kept_.clear();  // what cannot be found is cooked again
+  for (const std::string& encoded : sets.ok() ? (*sets)[0] : std::vector<std::string>()) {
     std::vector<record::Observed> observed;
     const record::ObservationSet set = *record::DecodeSet(encoded);
     for (const record::Observation& what : set) {
@@ -122,14 +123,16 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
                                            .source = source,
                                            .observed = observed,
                                            .trust_domain = World::kTrustDomain});
-    const auto held = *store_.Results(std::span(&key, 1));
-    if (!held[0]) continue;
+    const auto results = store_.Results(std::span(&key, 1));
+    if (!results.ok()) kept_.clear();
+    const std::optional<std::string> held = results.ok() ? (*results)[0] : std::nullopt;
+    if (!held) continue;
     auto stored = std::make_shared<StoredResult>();
     stored->package = name;
     stored->platform = platform;
     stored->platform_name = platform_name;
-    stored->result = *record::DecodeResult(*held[0]);
-    stored->encoded = *held[0];
+    stored->result = *record::DecodeResult(*held);
+    stored->encoded = *held;
     stored->recipe = World::recipe_digest();
     stored->recipe_bytes = record::EncodeRecipe(World::recipe());
     stored->source = source;

@@ -51,6 +51,7 @@ void SimDirector::TakeOver(const std::set<std::string>& survivors) {
   own_faults_->BeginTerm(before.blamed, changed_before_);
   for (const BlameRecord& one : before.blamed)
     blamed_before_.push_back({one.package, one.own_faults, one.what, one.error, one.log});
+  has_survivors_ = !survivors.empty();
   WorkersSurvived survived;
   for (const std::string& name : survivors) {
     survived.workers.push_back(WorkerOf(name));

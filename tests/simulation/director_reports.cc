@@ -9,6 +9,35 @@ namespace galley::simulation {
 
 using namespace director;  // NOLINT: a shell of it
 
+namespace {
+
+// How long a job may take; a poison that hangs takes it each time.
+constexpr absl::Duration kTimeout = absl::Seconds(2);
+
+// As ReportReader.
+WorkerReport::Fault FaultOf(v1::Failed::Cause cause) {
+  switch (cause) {
+    case v1::Failed::CRASHED:
+      return WorkerReport::Fault::kCrashed;
+    case v1::Failed::MEMORY:
+      return WorkerReport::Fault::kMemory;
+    case v1::Failed::TIMEOUT:
+      return WorkerReport::Fault::kTimeout;
+    case v1::Failed::CAUSE_UNKNOWN:
+      return WorkerReport::Fault::kRefused;
+    default:
+      return WorkerReport::Fault::kInfrastructure;
+  }
+}
+
+// What the core says of it.
+std::string_view WhatItDid(WorkerReport::Fault fault) {
+  if (fault == WorkerReport::Fault::kMemory) return "outgrew its memory limit";
+  return fault == WorkerReport::Fault::kTimeout ? "ran out of time" : "crashed its executor";
+}
+
+}  // namespace
+
 void SimDirector::Send(const std::string& worker, v1::ToWorker message) {
   const auto stream = streams_.find(worker);
   if (stream == streams_.end()) return;
@@ -33,14 +62,18 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
       !message.has_hello() && (present == streams_.end() || present->second != stream))
     return callbacks_.hang_up(stream);
   if (message.has_hello()) {
+    // (One that does not know yet that it was overtaken may have one left.)
+    const absl::StatusOr<uint64_t> segment =
+        is_overtaken_ ? absl::StatusOr<uint64_t>(1) : store_.AllocateSegment();
+    if (!segment.ok()) return callbacks_.hang_up(stream);
     streams_[worker] = stream;
     v1::ToWorker welcome;
     welcome.mutable_welcome()->set_protocol(1);
     welcome.mutable_welcome()->set_term(term());
-    welcome.mutable_welcome()->set_timeout_us_default(60'000'000);
+    welcome.mutable_welcome()->set_timeout_us_default(absl::ToInt64Microseconds(kTimeout));
     welcome.mutable_snapshot()->set_number(snapshot_->number);
     welcome.mutable_snapshot()->set_table_file(snapshot_->file);
-    welcome.add_segments(*store_.AllocateSegment());
+    welcome.add_segments(*segment);
     Send(worker, std::move(welcome));
     const WorkerAttached attached = AttachedOf(id, message);
     deps_.checks.Trace("attach", id.value(), attached.in_hand.size());
@@ -49,6 +82,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
   } else if (message.has_pending()) {
     Step(PendingOf(id, message));
   }
+  if (message.memory_limit_bytes() > 0) Step(WorkerAlive{id, message.memory_limit_bytes()});
   if (!message.unfit().empty()) {
     own_faults_->Lose(worker);
     Step(WorkerUnfit{id, message.unfit()});
@@ -74,8 +108,9 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
 
 void SimDirector::TellOwnFaults(const std::string& worker, const WorkerReport& report) {
   const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
-  if (failed != nullptr && failed->fault == WorkerReport::Fault::kCrashed)
-    own_faults_->Tell(report.attempt, worker);
+  if (failed != nullptr && failed->fault != WorkerReport::Fault::kRefused &&
+      failed->fault != WorkerReport::Fault::kInfrastructure)
+    own_faults_->Tell(report.attempt, worker, WhatItDid(failed->fault));
   if (std::holds_alternative<WorkerReport::Stale>(report.what))
     own_faults_->TellStale(report.attempt, worker);
 }
@@ -120,10 +155,7 @@ WorkerReport SimDirector::Read(const v1::Report& wire) {
     if (failed.cause() == v1::Failed::INFRASTRUCTURE && !failed.executor_lost())
       LookAtInputs(given);
     WorkerReport::Failed out{.error = failed.error(), .executor_lost = failed.executor_lost()};
-    out.fault = failed.cause() == v1::Failed::CRASHED ? WorkerReport::Fault::kCrashed
-                : failed.cause() == v1::Failed::CAUSE_UNKNOWN
-                    ? WorkerReport::Fault::kRefused
-                    : WorkerReport::Fault::kInfrastructure;
+    out.fault = FaultOf(failed.cause());
     for (const uint32_t platform : failed.platforms()) out.platforms |= MaskOf(platform);
     report.what = std::move(out);
   }
@@ -173,6 +205,7 @@ void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerRe
                                        inputs, &need) == one.value;
   }
   const bool is_lie = stored->source == Digest::Of(kFalseSource);
+  const uint64_t memory_peak_bytes = stored->result.provenance.memory_peak_bytes;
   const ResultViewPtr view = results_.Add(std::move(stored));
   told_by_[view->id] = {report.attempt, saved.platform()};
   const bool is_survivors = report.attempt >> 40 != term();
@@ -180,6 +213,7 @@ void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerRe
   report.what = WorkerReport::Saved{.platform = static_cast<PlatformIndex>(saved.platform()),
                                     .result = view,
                                     .save_time = absl::Microseconds(saved.save_us()),
+                                    .memory_peak_bytes = memory_peak_bytes,
                                     .shared = saved.shared(),
                                     .is_current = is_current};
 }

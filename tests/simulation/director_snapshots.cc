@@ -74,10 +74,11 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
     return from == before->files.end() || World::NameIn(files, World::IdIn(from->second)) != one.to;
   });
   const SnapshotPtr successor = Successor(std::move(files), before->platforms);
-  const std::vector<std::string> affected = *ChangedPackages(journal_, changes);
+  const absl::StatusOr<std::vector<std::string>> changed = ChangedPackages(journal_, changes);
+  const std::vector<std::string> affected = changed.value_or(std::vector<std::string>());
   JournalMeta meta = journal_.meta();
   meta.table_file = successor->file;
-  if (!journal_.Invalidate(affected, meta).ok())
+  if (!changed.ok() || !journal_.Invalidate(affected, meta).ok())
     return Step(Persisted{.items = {}, .error = "taking a new snapshot: the journal"});
   commit_snapshot_ = successor;
   Answer(10, [this, successor, asked, affected, renamed] {

@@ -10,15 +10,12 @@ using namespace director;  // NOLINT: a shell of it
 // What a director before this one made is not made again (I7).
 void SimDirector::NoteKept() {
   for (const Digest& key : store_.keys()) {
-    const auto held = store_.Results(std::span(&key, 1));
-    if ((*held)[0].has_value() && store_.IsSafe(key)) kept_.insert(key);
+    if (store_.Holds(key) && store_.IsSafe(key)) kept_.insert(key);
   }
 }
 
 void SimDirector::ForgetLost() {
-  std::erase_if(kept_, [&](const Digest& key) {
-    return !(*store_.Results(std::span(&key, 1)))[0].has_value();
-  });
+  std::erase_if(kept_, [&](const Digest& key) { return !store_.Holds(key); });
 }
 
 // The product has no collector yet (its store drops nothing by itself): this one is the

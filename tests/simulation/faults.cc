@@ -1,5 +1,9 @@
 #include "tests/simulation/faults.h"
 
+#include <string>
+
+#include "common/base/digest.h"
+
 namespace galley::simulation {
 
 std::string_view FaultName(Fault fault) {
@@ -72,17 +76,39 @@ std::string_view FaultName(Fault fault) {
       return "packages discovered in mid-cook";
     case Fault::kProgramWaited:
       return "program waited";
+    case Fault::kMemoryShort:
+      return "memory short";
+    case Fault::kUrgentAsked:
+      return "packages asked for urgently";
+    case Fault::kQuestionAsked:
+      return "questions asked";
+    case Fault::kFailedFast:
+      return "cook failed fast";
+    case Fault::kStoreFailed:
+      return "store or journal failed once";
+    case Fault::kStaleMet:
+      return "overtaken director met";
+    case Fault::kMachinePaused:
+      return "machine paused";
+    case Fault::kWorkerRenamed:
+      return "worker came back under another name";
     case Fault::kCount:
       break;
   }
   return "";
 }
 
-Faults::Faults(bool are_any, bool do_programs_wait, Random& random)
-    : random_(random), is_calm_(!are_any) {
-  static_assert(Index(Fault::kProgramWaited) == kFaultCount - 1);
-  for (size_t i = 0; i < kFaultCount - 1; ++i) on_[i] = random.Percent(50);
-  on_.back() = do_programs_wait;
+bool IsLateOn(uint64_t seed, std::string_view name) {
+  if (name == FaultName(Fault::kProgramWaited)) return seed % 2 == 1;
+  return seed % 4 >= 2 &&
+         Digest::Of(std::to_string(seed) + " " + std::string(name)).hash()[0] % 2 == 0;
+}
+
+Faults::Faults(bool are_any, uint64_t seed, Random& random) : random_(random), is_calm_(!are_any) {
+  for (size_t i = 0; i < kFaultCount; ++i) {
+    const auto fault = static_cast<Fault>(i);
+    on_[i] = fault < kFirstLate ? random.Percent(50) : IsLateOn(seed, FaultName(fault));
+  }
 }
 
 bool Faults::Happens(Fault fault, uint64_t percent) {

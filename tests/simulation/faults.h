@@ -45,19 +45,41 @@ enum class Fault : uint8_t {
   kPlatformsChanged,
   kPackagesCleared,
   kPackagesDiscovered,
+  // Late ones, from here on.
   kProgramWaited,  // a job's, and left its slot to another
+  kMemoryShort,    // on the machine, for jobs that wait
+  kUrgentAsked,    // Blocking packages, in mid-cook
+  kQuestionAsked,  // why packages are in the cook
+  kFailedFast,     // a cook, as it was asked to
+  kStoreFailed,    // at a read, a blob of the director's own or a new segment; or the journal, read
+  kStaleMet,       // by workers: a director that was overtaken
+  kMachinePaused,  // with all that runs on it, for minutes
+  kWorkerRenamed,  // came back under another name, with its jobs and what it has to say
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);
+inline constexpr Fault kFirstLate = Fault::kProgramWaited;
 std::string_view FaultName(Fault fault);
+
+// What came when seeds were known already is late: it is not drawn in its turn but follows from the
+// seed and its name, so that a seed that has none of it is what it always was; half of the seeds
+// have none but programs that wait.
+bool IsLateOn(uint64_t seed, std::string_view name);
+
+// Of a seed's cooks, with faults and without; late, too. (How jobs are dealt to several workers the
+// fault-free cook has no choice.)
+inline constexpr std::string_view kSoftNotFollowed = "soft references not followed";
+inline constexpr std::string_view kNeverCooked = "packages never cooked";
+inline constexpr std::string_view kCultures = "variants for cultures";
+inline constexpr std::string_view kStriped = "jobs dealt by names";
+inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures, kStriped};
 
 using FaultCounts = std::array<uint64_t, kFaultCount>;
 
 class Faults {
  public:
-  // `are_any`: false for the fault-free run. `do_programs_wait`: kProgramWaited is on, which is not
-  // drawn, so that where it is off a seed is what it was before there was such a class.
-  Faults(bool are_any, bool do_programs_wait, Random& random);
+  // `are_any`: false for the fault-free run.
+  Faults(bool are_any, uint64_t seed, Random& random);
 
   // For the seed, before the calm.
   bool IsOn(Fault fault) const { return !is_calm_ && on_[Index(fault)]; }
@@ -65,8 +87,8 @@ class Faults {
   bool Happens(Fault fault, uint64_t percent);
   void Count(Fault fault) { ++counts_[Index(fault)]; }
   void Calm() { is_calm_ = true; }
-  // For the seed, in the calm too.
-  bool do_programs_wait() const { return on_.back(); }
+  // For the seed, in the calm too, and in the fault-free run where it is a late one.
+  bool Has(Fault fault) const { return on_[Index(fault)]; }
   bool is_calm() const { return is_calm_; }
   const FaultCounts& counts() const { return counts_; }
 

@@ -73,13 +73,15 @@ void OwnFaults::Lose(const std::string& worker) {
   for (auto& [attempt, given] : given_) given.is_taken_back |= given.worker == worker;
 }
 
-void OwnFaults::Tell(director::AttemptId attempt, const std::string& worker) {
+void OwnFaults::Tell(director::AttemptId attempt, const std::string& worker,
+                     std::string_view what) {
   const Given* given = GivenTo(attempt, worker);
   if (!is_cooking_ || given == nullptr || !told_.insert(attempt).second) return;
   Package& package = packages_[given->package];
   if (package.is_quarantined && given->chances == package.chances && !given->is_taken_back)
     checks_.Break("safety: it took more executors down than allowed: " + given->package);
   ++package.faults;
+  package.what = what;
   package.failed_on.insert(worker);
   if (package.faults < faults_max_) return;
   package.is_condemned |= given->content == package.content;
@@ -113,13 +115,15 @@ void OwnFaults::Clear(const std::vector<std::string>& packages) {
   }
 }
 
-void OwnFaults::CheckBlamed(const std::string& name, uint32_t own_faults) {
+void OwnFaults::CheckBlamed(const std::string& name, uint32_t own_faults, std::string_view what) {
   const Package& package = packages_[name];
   const uint32_t faults =
       package.is_condemned ? package.faults : std::min(package.faults, faults_max_ - 1);
   if (own_faults != faults)
     checks_.Break("safety: of " + name + " " + std::to_string(own_faults) +
                   " own faults are counted, and " + std::to_string(faults) + " were told");
+  if (!what.empty() && what != package.what)
+    checks_.Break("safety: blamed for another fault than its last: " + name);
 }
 
 void OwnFaults::CheckQuarantined(const std::string& name) {

@@ -19,6 +19,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "director/core/ids.h"
@@ -45,8 +46,8 @@ class OwnFaults {
   // Its worker was told that it is wanted no more, or is given up; it may have begun, and kill
   // before it hears that.
   void TakeBack(director::AttemptId attempt);
-  // The attempt ended through the package's own fault, says its worker.
-  void Tell(director::AttemptId attempt, const std::string& worker);
+  // The attempt ended through the package's own fault, says its worker: this.
+  void Tell(director::AttemptId attempt, const std::string& worker, std::string_view what);
   // It found that what its package is made of changed.
   void TellStale(director::AttemptId attempt, const std::string& worker);
 
@@ -56,14 +57,16 @@ class OwnFaults {
   void Clear(const std::vector<std::string>& packages);
 
   // Of what was told the director counts all, and nothing else; but for the next one less than the
-  // last fault, until what the package is made of now had that.
-  void CheckBlamed(const std::string& package, uint32_t own_faults);
+  // last fault, until what the package is made of now had that. `what`: the last one; "": it is
+  // forgiven.
+  void CheckBlamed(const std::string& package, uint32_t own_faults, std::string_view what);
   // It failed for its own faults.
   void CheckQuarantined(const std::string& package);
 
  private:
   struct Package {
     uint32_t faults = 0;
+    std::string what;  // the last one
     std::set<std::string> failed_on;
     uint32_t content = 0;         // how often what it is made of changed
     uint32_t chances = 0;         // how often it was given one, for that or for a platform

@@ -2,6 +2,7 @@
 // order in which it was asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,11 +22,13 @@ class Schedule {
   void After(absl::Duration delay, Act act) {
     queue_.emplace(std::pair(now_ + delay, sequence_++), std::move(act));
   }
+  // Nobody runs meanwhile: what should have happened happens late.
+  void Pause(absl::Duration duration) { now_ += duration; }
   // False: nothing is left.
   bool RunNext() {
     if (queue_.empty()) return false;
     const auto next = queue_.begin();
-    now_ = next->first.first;
+    now_ = std::max(now_, next->first.first);
     const Act act = std::move(next->second);
     queue_.erase(next);
     act();

@@ -48,6 +48,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   core_ = std::make_unique<CookCore>(with_term, snapshot_->catalog, 1);
   task_free_at_ = deps_.schedule.now();
   TakeOver(survivors);
+  store_.fails = journal_.fails = [this] { return deps_.faults.Happens(Fault::kStoreFailed, 1); };
 }
 
 SimDirector::~SimDirector() = default;
@@ -66,6 +67,12 @@ void SimDirector::Run(const std::function<void()>& act) {
   deps_.disk.set_is_director(!is_overtaken_);
   act();
   deps_.disk.set_is_director(true);
+}
+
+absl::Time SimDirector::Wall() {
+  if (deps_.faults.Happens(Fault::kClockJumped, 10))
+    wall_offset_ += (deps_.random.Percent(50) ? 1 : -1) * absl::Hours(1);
+  return deps_.schedule.now() + wall_offset_;
 }
 
 void SimDirector::WakeOvertaken() {
@@ -87,10 +94,11 @@ void SimDirector::Answer(int64_t ms_max, std::function<void()> act) {
   After(answered_at_ - deps_.schedule.now(), std::move(act));
 }
 
-std::vector<SelectedPackage> SimDirector::Select(const std::vector<std::string>& ids) {
+std::vector<SelectedPackage> SimDirector::Select(const std::vector<std::string>& ids,
+                                                 InstigatorCategory category) {
   std::vector<SelectedPackage> selected;
   for (const std::string& id : ids) {
-    selected.push_back({World::NameIn(snapshot_->files, id), InstigatorCategory::kCookMap});
+    selected.push_back({World::NameIn(snapshot_->files, id), category});
     asked_for_.insert(selected.back().name);
   }
   return selected;
@@ -98,6 +106,7 @@ std::vector<SelectedPackage> SimDirector::Select(const std::vector<std::string>&
 
 void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
   is_forced_ = request.force;
+  is_fail_fast_ = request.fail_fast;
   request.blamed = std::exchange(blamed_before_, {});
   const bool is_first = requests_ == 0;
   After(absl::Milliseconds(1), [this, is_first, request, ids = std::move(ids)]() mutable {
@@ -107,7 +116,7 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
     cook_snapshot_ = snapshot_;
     has_request_ = true;
     is_ending_ = is_publishing_ = false;
-    request.selected = Select(ids);
+    request.selected = Select(ids, InstigatorCategory::kCookMap);
     if (is_first) own_faults_->BeginCook();  // nothing is before it that must be over
     Step(request);
   });
@@ -136,11 +145,16 @@ void SimDirector::Step(const Event& event) {
     core_->Step(deps_.schedule.now(), Tick{}, effects);
   }
   core_->CheckInvariants();
-  for (const Effect& effect : effects) std::visit([this](const auto& e) { Do(e); }, effect);
-  for (const auto& [package, own_faults] : std::exchange(blamed_, {}))
-    own_faults_->CheckBlamed(package, own_faults);
+  CarryOut(effects);
   if (notes_.IsDue(deps_.schedule.now())) RecordProgress();
   NoteMadeAgain();
+  if (deps_.faults.Has(Fault::kUrgentAsked)) CheckUrgent();
+}
+
+void SimDirector::CarryOut(const std::vector<Effect>& effects) {
+  for (const Effect& effect : effects) std::visit([this](const auto& e) { Do(e); }, effect);
+  for (const auto& [package, blamed] : std::exchange(blamed_, {}))
+    own_faults_->CheckBlamed(package, blamed.own_faults, blamed.what);
 }
 
 // What the core does shows that the cook has begun: not before the commits of the one before it are
@@ -186,11 +200,10 @@ std::set<std::string> SimDirector::WithReaders(std::vector<std::string> packages
   return all;
 }
 
-bool SimDirector::Discover(const std::vector<std::string>& ids) {
-  deps_.faults.Count(Fault::kPackagesDiscovered);
-  deps_.checks.Trace("discovered", ids.size());
+bool SimDirector::Discover(const std::vector<std::string>& ids, InstigatorCategory category) {
+  deps_.checks.Trace("discovered", ids.size(), category);
   is_too_late_ = false;
-  Step(PackagesDiscovered{Select(ids)});
+  Step(PackagesDiscovered{Select(ids, category)});
   return !is_too_late_;
 }
 
@@ -204,7 +217,7 @@ void SimDirector::Note(const PackageFailed& failed) {
 void SimDirector::Note(const PackageBlamed& blamed) {
   BeginCook();
   const std::string& name = core_->NameOf(blamed.package);
-  blamed_[name] = blamed.own_faults;
+  blamed_[name] = blamed;
   notes_.NoteBlame(name, blamed);
 }
 

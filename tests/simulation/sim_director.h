@@ -76,13 +76,17 @@ class SimDirector {
   void ChangePlatforms(const std::vector<std::string>& platforms);
   void Clear(const std::vector<std::string>& packages);
   // False: it was too late, no cook runs that they could join.
-  bool Discover(const std::vector<std::string>& ids);
+  bool Discover(const std::vector<std::string>& ids, director::InstigatorCategory category);
+  // Asks, and looks whether the answers are what the core knows.
+  void Question();
+  bool is_publishing() const { return is_publishing_; }
   // What ended is a cook of kPlatforms.
   bool HasAllPlatforms() const;
   size_t platform_count() const { return snapshot_->platforms.size(); }
   // SIGSTOP and SIGCONT; meanwhile another director took the project.
   void StopForAWhile() { is_stopped_ = true; }
   void WakeOvertaken();
+  bool is_overtaken() const { return is_overtaken_; }
   // Some blobs go that its cook does not need. In one, a bit turns.
   void Collect();
   void Rot();
@@ -184,7 +188,14 @@ class SimDirector {
   void StepCleared(const std::vector<std::string>& packages);
   // And the packages that read what these give, as the core knows it.
   std::set<std::string> WithReaders(std::vector<std::string> packages) const;
-  std::vector<director::SelectedPackage> Select(const std::vector<std::string>& ids);
+  std::vector<director::SelectedPackage> Select(const std::vector<std::string>& ids,
+                                                director::InstigatorCategory category);
+  void CarryOut(const std::vector<director::Effect>& effects);
+  void CheckUrgent();
+  std::vector<director::Reply::Reason> AskAll(director::QueryAsked question);
+  std::vector<director::Reply::Reason> Reasons() const;
+  void AskOn();
+  director::Reply Ask(const director::QueryAsked& question);
 
   // In order, one after the other, each after a while.
   void PostTask(int64_t ms_max, std::function<void()> task);
@@ -195,6 +206,8 @@ class SimDirector {
   void CommitPending();
   void After(absl::Duration delay, std::function<void()> act);
   void Run(const std::function<void()>& act);
+  // The wall clock, which jumps; the core sees the other one.
+  absl::Time Wall();
   // What a worker could not read: the bytes are looked at.
   void LookAtInputs(const Given& given);
   void NoteKept();
@@ -221,6 +234,7 @@ class SimDirector {
   };
   Unheeded unheeded_;
   std::vector<std::string> changed_before_;  // while there was no director
+  bool has_survivors_ = false;
   // What is no second cook of what was kept: an earlier director's jobs bring it, who may have had
   // it made durable and died before it said so; or it is a lie that was told before.
   std::set<director::ResultId> excused_;
@@ -252,10 +266,17 @@ class SimDirector {
   std::map<std::string, director::BuildRoot> last_build_;  // by platform
   std::map<std::string, Digest> built_;
   std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
-  absl::Duration wall_offset_;  // of the wall clock, which jumps; the core sees the other one
-  bool is_forced_ = false, is_too_late_ = false;
+  absl::Duration wall_offset_;
+  // A question whose pages are asked for one now and then, while the cook goes on.
+  struct LongQuestion {
+    director::QueryAsked next;
+    std::vector<director::Reply::Reason> at_first;  // there already
+    std::vector<director::Reply::Reason> told;
+  };
+  std::optional<LongQuestion> long_question_;
+  bool is_forced_ = false, is_too_late_ = false, is_fail_fast_ = false;
   bool has_request_ = false, is_ending_ = false, is_publishing_ = false;
-  std::map<std::string, uint32_t> blamed_;  // in the present step: own faults, as was told last
+  std::map<std::string, director::PackageBlamed> blamed_;  // in the present step, as was told last
   uint64_t requests_ = 0;
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
 };

@@ -107,6 +107,11 @@ absl::Status SimJournal::Write(const Batch& batch, bool sync) {
 }
 
 absl::StatusOr<std::optional<PackageRecord>> SimJournal::Find(std::string_view package) {
+  if (fails && fails()) return absl::InternalError("the journal: input/output error");
+  return Read(package);
+}
+
+absl::StatusOr<std::optional<PackageRecord>> SimJournal::Read(std::string_view package) {
   PackageRecord record;
   const std::string prefix = PackagePrefix(package);
   for (auto at = entries_.lower_bound(prefix);
@@ -157,7 +162,7 @@ absl::Status SimJournal::ForEach(
        ++at)
     names.emplace(ParsePackageKey(at->first)->package);
   for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(std::optional<PackageRecord> record, Find(name));
+    ASSIGN_OR_RETURN(std::optional<PackageRecord> record, Read(name));
     if (record) visit(name, std::move(*record));
   }
   return absl::OkStatus();
@@ -165,6 +170,7 @@ absl::Status SimJournal::ForEach(
 
 absl::StatusOr<std::vector<std::string>> SimJournal::Affected(
     std::span<const content::Change> changes) {
+  if (fails && fails()) return absl::InternalError("the journal: input/output error");
   std::set<std::string> affected;
   std::vector<std::string> prefixes = AskedPrefixes(changes);
   while (!prefixes.empty()) {

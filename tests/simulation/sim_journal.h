@@ -53,6 +53,8 @@ class SimJournal final : public director::Journal {
   }
   // A sync failed.
   bool is_broken() const { return is_broken_; }
+  // Asked at each read of a package's record, and of who is affected by changes.
+  std::function<bool()> fails;
   // Called at each write that goes through.
   std::function<void()> wrote;
 
@@ -61,6 +63,7 @@ class SimJournal final : public director::Journal {
   void Apply(const Batch& batch);
   static std::string FrameOf(const Batch& batch);
   absl::Status Write(const Batch& batch, bool sync);
+  absl::StatusOr<std::optional<director::PackageRecord>> Read(std::string_view package);
   void Recover();
   void WriteAnew();
 

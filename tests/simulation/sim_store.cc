@@ -335,7 +335,12 @@ std::optional<Digest> SimStore::WhatLiesFor(const Digest& blob) const {
   return bytes.ok() ? std::optional(Digest::Of(*bytes)) : std::nullopt;
 }
 
+absl::Status SimStore::Fails() const {
+  return fails && fails() ? absl::InternalError("input/output error") : absl::OkStatus();
+}
+
 absl::Status SimStore::Put(const Digest& digest, std::string_view bytes) {
+  RETURN_IF_ERROR(Fails());
   return verified_.Put(digest, bytes);
 }
 
@@ -366,6 +371,7 @@ void SimStore::Evict(const Digest& digest) {
 
 absl::StatusOr<std::vector<std::vector<std::string>>> SimStore::ObservationSets(
     std::span<const Digest> weak_keys) {
+  RETURN_IF_ERROR(Fails());
   std::vector<std::vector<std::string>> answer;
   for (const Digest& key : weak_keys) {
     const auto found = sets_.find(key);
@@ -374,12 +380,18 @@ absl::StatusOr<std::vector<std::vector<std::string>>> SimStore::ObservationSets(
   return answer;
 }
 
+bool SimStore::Holds(const Digest& action_key) {
+  const auto found = results_.find(action_key);
+  return found != results_.end() && IsComplete(found->second);
+}
+
 bool SimStore::IsComplete(const std::string& result) {
   return (*store::AreComplete({result}, [this](const auto& named) { return Locate(named); }))[0];
 }
 
 absl::StatusOr<std::vector<std::optional<std::string>>> SimStore::Results(
     std::span<const Digest> action_keys) {
+  RETURN_IF_ERROR(Fails());
   std::vector<std::optional<std::string>> answer;
   for (const Digest& key : action_keys) {
     const auto found = results_.find(key);
@@ -399,6 +411,7 @@ absl::StatusOr<store::StoreInfo> SimStore::Info() {
 }
 
 absl::StatusOr<uint64_t> SimStore::AllocateSegment() {
+  RETURN_IF_ERROR(Fails());
   BeginSegment(disk_, segment_next_, store::SegmentWriterKind::kWorker);
   return segment_next_++;
 }

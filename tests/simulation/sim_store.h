@@ -65,7 +65,8 @@ class SimStore final : public store::Store {
   // A bit of its bytes turns. False: it has none.
   bool Rot(const Digest& digest, Random& random);
   std::vector<Digest> blobs() const;
-  std::vector<Digest> keys() const;  // of results
+  std::vector<Digest> keys() const;      // of results
+  bool Holds(const Digest& action_key);  // it, and all that it names
   // The result under this key would survive a power cut.
   bool IsSafe(const Digest& action_key) const;
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
@@ -73,6 +74,8 @@ class SimStore final : public store::Store {
   std::optional<Digest> WhatLiesFor(const Digest& blob) const;
   // Asked at each commit of results: no space?
   std::function<bool()> commit_fails;
+  // Asked by what fails without harm to what is stored: input/output error?
+  std::function<bool()> fails;
   // Called at each commit and each publication that goes through.
   std::function<void()> wrote;
   // A blob's bytes were read, and are others: it is dropped after this.
@@ -96,6 +99,7 @@ class SimStore final : public store::Store {
   bool IsOwners(const std::string& name, uint64_t segment) const;
   void Take(store::RecordKind kind, const Digest& key, std::string_view payload,
             const store::BlobLocation& place);
+  absl::Status Fails() const;
   absl::StatusOr<Plan> MakePlan(const store::CommitBatch& batch);
   absl::Status Write(const Plan& plan, const store::PublishedRoot* root);
   void Index(const Plan& plan);

@@ -22,7 +22,9 @@ SimWorker::SimWorker(const Options& options, Surroundings& around, Callbacks cal
                 .cookers_json = "{}",
                 .slots = options.slots,
                 .pid = static_cast<int64_t>(around.random.Below(1u << 30)) + 2}),
-      slots_(worker::SessionCore::LanesFor(options.slots)) {}
+      slots_(worker::SessionCore::LanesFor(options.slots)) {
+  if (options.memory_bytes > 0) SampleMemory();  // what Hello tells
+}
 
 void SimWorker::After(absl::Duration delay, Schedule::Act act) {
   around_.schedule.After(delay, [this, life = std::weak_ptr(life_), act = std::move(act)] {
@@ -35,8 +37,39 @@ void SimWorker::After(absl::Duration delay, Schedule::Act act) {
   });
 }
 
+// As the real session's shell does it.
+void SimWorker::SampleMemory() {
+  const bool wants_last_slot = session_.WantsLastSlot();
+  if (!wants_last_slot && around_.machine.last_slot == this) around_.machine.last_slot = nullptr;
+  was_short_ = around_.machine.is_short;
+  const uint64_t left_bytes = was_short_ ? options_.memory_bytes / 16 : options_.memory_bytes;
+  Step(worker::MemorySampled{.room = {.limit_bytes = options_.memory_bytes,
+                                      .limit_source = "machine",
+                                      .left_bytes = left_bytes,
+                                      .left_source = "machine"},
+                             .executor_bytes = LargestJob(),
+                             .holds_last_slot = wants_last_slot && TakesLastSlot()});
+  if (session_.WantsLastSlot()) around_.faults.Count(Fault::kMemoryShort);
+  After(absl::Milliseconds(session_.in_hand() > 0 ? 500 : 1'000), [this] { SampleMemory(); });
+}
+
+bool SimWorker::TakesLastSlot() {
+  if (around_.machine.last_slot == nullptr) around_.machine.last_slot = this;
+  return around_.machine.last_slot == this;
+}
+
+uint64_t SimWorker::LargestJob() const {
+  uint64_t largest = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.is_busy)
+      largest = std::max(largest, around_.world.At(slot.jobs.front().job().package()).memory_bytes);
+  }
+  return largest;
+}
+
 void SimWorker::Kill() {
   is_alive_ = false;
+  if (around_.machine.last_slot == this) around_.machine.last_slot = nullptr;
   life_.reset();
 }
 
@@ -105,6 +138,13 @@ std::vector<uint64_t> SimWorker::running() const {
   return attempts;
 }
 
+// I9: the director of the highest term is the only one.
+void SimWorker::Do(worker::ConfigureSlots& configure) {
+  const uint32_t term = configure.welcome.term();
+  if (std::exchange(term_, term) > term)
+    around_.broken("safety: " + options_.id + " works for a director that was overtaken");
+}
+
 void SimWorker::Do(worker::SendMessage& send) {
   if (send.message.pending().attempts_size() > static_cast<int>(options_.slots))
     around_.broken("safety: " + options_.id + " says that more are pending than it has slots");
@@ -130,6 +170,7 @@ void SimWorker::Do(worker::StartJob& start) {
   Slot& slot = slots_[start.slot];
   slot.jobs.push_back(start.job);
   CheckSlots();
+  CheckMemory();
   if (!options_.is_unfit) return Next(start.slot);
   around_.faults.Count(Fault::kWorkerUnfit);
   After(around_.random.Some(50), [this, index = start.slot] {
@@ -177,6 +218,15 @@ void SimWorker::CheckSlots() {
             std::find(lanes_waiting_.begin(), pending_end, lane) == pending_end;
   if (held > options_.slots)
     around_.broken("safety: " + options_.id + " began a job without a slot for it");
+}
+
+// A job has just begun. While memory is short only one does on the whole machine.
+void SimWorker::CheckMemory() {
+  if (!was_short_) return;
+  size_t jobs = 0;
+  for (const Slot& slot : slots_) jobs += slot.jobs.size();
+  if (jobs > 1 || around_.machine.last_slot != this)
+    around_.broken("safety: " + options_.id + " began a job though memory is short");
 }
 
 void SimWorker::TellPending(uint32_t lane, uint64_t attempt, bool is_pending) {
@@ -253,6 +303,26 @@ void SimWorker::LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const s
                         .error = error,
                         .log_tail = "last words"});
   After(around_.random.Some(20), [this, slot = run->slot] { Next(slot); });
+}
+
+void SimWorker::TakeDown(const RunPtr& run, const WorldPackage& package) {
+  const auto die = [this, run, id = package.id](v1::Failed::Cause cause, const std::string& error) {
+    if (IsOver(run)) return;
+    around_.faults.Count(Fault::kPoison);
+    // Somebody sees it, and mends it; perhaps not before it is quarantined.
+    const WorldPackage& now = around_.world.At(around_.world.NameNow(id));
+    if (++around_.executors_lost[id] == now.mended_after && now.will_change) around_.edit(id);
+    LoseExecutor(run, cause, error);
+  };
+  switch (package.poison()) {
+    case Poison::kCrashes:
+      return die(v1::Failed::CRASHED, "signal 11");
+    case Poison::kOutgrowsMemory:
+      return die(v1::Failed::MEMORY, "more than its limit");
+    case Poison::kHangs:
+      return After(absl::Microseconds(run->job.job().timeout_us()),
+                   [die] { die(v1::Failed::TIMEOUT, "no end in time"); });
+  }
 }
 
 // The file is another than the snapshot's.
@@ -334,13 +404,7 @@ void SimWorker::Load(const RunPtr& run) {
   for (const std::string& include : package.includes) {
     if (IsStale(run, include)) return;
   }
-  if (package.IsPoison()) {
-    around_.faults.Count(Fault::kPoison);
-    // Somebody sees it, and mends it; perhaps not before it is quarantined.
-    if (++around_.executors_lost[package.id] == package.mended_after && package.will_change)
-      around_.edit(package.id);
-    return LoseExecutor(run, v1::Failed::CRASHED, "signal 11");
-  }
+  if (package.IsPoison()) return TakeDown(run, package);
   record::Details details{.references = package.references,
                           .generated = World::GeneratedBy(package, run->source)};
   v1::Report report;
@@ -447,6 +511,7 @@ void SimWorker::Save(const RunPtr& run) {
     }
     result.provenance.worker = options_.id;
     result.provenance.load_time = kLoadTime;
+    result.provenance.memory_peak_bytes = package.memory_bytes;
     wire::ToProto(Digest::Of(run->source), saved.mutable_source());
     const auto canonical = record::Canonical(std::move(observed));
     wire::ToProto(*canonical, saved.mutable_observed());

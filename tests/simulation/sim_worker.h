@@ -21,6 +21,14 @@
 
 namespace galley::simulation {
 
+class SimWorker;
+
+// On which all workers run.
+struct Machine {
+  bool is_short = false;                 // of memory
+  const SimWorker* last_slot = nullptr;  // whose it is, as if by a lock
+};
+
 // What all workers share.
 struct Surroundings {
   Schedule& schedule;
@@ -28,9 +36,10 @@ struct Surroundings {
   Faults& faults;
   Disk& disk;
   World& world;
-  std::map<std::string, SnapshotTable>& tables;         // by file name
-  std::map<std::string, uint64_t>& cooks;               // begun, by package
-  std::map<std::string, uint64_t>& executors_lost;      // by its own crashes, by a package's id
+  std::map<std::string, SnapshotTable>& tables;     // by file name
+  std::map<std::string, uint64_t>& cooks;           // begun, by package
+  std::map<std::string, uint64_t>& executors_lost;  // by its own crashes, by a package's id
+  Machine& machine;
   std::function<void(const std::string& id)> edit;      // a source changes on the disk
   std::function<void(const std::string& what)> broken;  // that must hold
 };
@@ -41,6 +50,7 @@ class SimWorker {
     std::string id;
     uint32_t slots = 1;
     bool is_unfit = false;
+    uint64_t memory_bytes = 0;  // that it may use; 0: nobody looks
   };
   struct Callbacks {
     std::function<void()> connect;             // open a stream; answered by Connected
@@ -64,6 +74,7 @@ class SimWorker {
   bool is_alive() const { return is_alive_; }
   bool is_frozen() const { return is_frozen_; }
   const std::string& id() const { return options_.id; }
+  uint32_t term() const { return term_; }  // of the last welcome
   const worker::SessionCore& session() const { return session_; }
   // Attempts that are being cooked now.
   std::vector<uint64_t> running() const;
@@ -91,7 +102,7 @@ class SimWorker {
   using RunPtr = std::shared_ptr<Run>;
 
   void Step(const worker::SessionEvent& event);
-  void Do(worker::ConfigureSlots&) {}
+  void Do(worker::ConfigureSlots& configure);
   void Do(worker::StartJob& start);
   void Do(worker::StopJob& stop);
   void Do(worker::LeaveOut& leave_out);
@@ -100,6 +111,9 @@ class SimWorker {
   void Do(worker::HangUp&);
   void Do(worker::ExitSession& exit);
   void FlushWhenDue();
+  void SampleMemory();
+  bool TakesLastSlot();
+  uint64_t LargestJob() const;
 
   void After(absl::Duration delay, Schedule::Act act);
   void Next(uint32_t slot);
@@ -111,6 +125,7 @@ class SimWorker {
   void GoesOn(const RunPtr& run);
   void TellPending(uint32_t lane, uint64_t attempt, bool is_pending);
   void CheckSlots();
+  void CheckMemory();
   // Nothing when the attempt was told to be stale, or wants something.
   std::optional<std::string> ReadInputs(const RunPtr& run, uint32_t platform,
                                         std::vector<record::Observed>& observed);
@@ -121,6 +136,7 @@ class SimWorker {
   void Fail(const RunPtr& run, v1::Failed::Cause cause, const std::string& error);
   void LoseExecutor(const RunPtr& run, v1::Failed::Cause cause, const std::string& error);
   void Finish(const RunPtr& run);
+  void TakeDown(const RunPtr& run, const WorldPackage& package);
   bool IsOver(const RunPtr& run) const;
   absl::Duration Duration(int64_t ms_max);
   void Lie(const RunPtr& run, v1::Report& report);
@@ -134,6 +150,8 @@ class SimWorker {
   std::map<uint64_t, std::set<uint32_t>> left_out_;  // platforms, by attempt
   std::deque<uint64_t> segments_;
   bool is_alive_ = true, is_frozen_ = false;
+  uint32_t term_ = 0;
+  bool was_short_ = false;  // of memory, as its session was told
   absl::Time flushes_at_ = absl::InfiniteFuture();
   std::vector<Schedule::Act> waiting_;  // while frozen
   // So that what is scheduled for a process that is gone is nothing.

@@ -2,7 +2,11 @@
 //
 //   GALLEY_SIM_FIRST=42 GALLEY_SIM_SEEDS=1 build/tests/simulation_test     one seed again
 //   GALLEY_SIM_TRACE=1 ...                                                 and all its decisions
+//   GALLEY_SIM_CRASH_AT=7 [GALLEY_SIM_CRASH_AGAIN_AT=2] [GALLEY_SIM_POWER_CUT=1] ...
+//     --gtest_filter='CrashTest.*'                                         one crash again
 //   scripts/test --sim 10000                                               many
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -26,19 +30,27 @@ std::string ReplayLine(uint64_t seed) {
          " GALLEY_SIM_SEEDS=1 build/tests/simulation_test";
 }
 
-// A CHECK or a fault of the core ends the process: the seed must be known then.
-volatile uint64_t present_seed = 0;
+// A CHECK or a fault of the core ends the process: how to repeat it must be known then.
+char present_replay[256] = "";
+void SetReplay(const std::string& line) {
+  std::snprintf(present_replay, sizeof present_replay, "%s", line.c_str());
+}
 void OnCrash(int signal) {
-  std::fprintf(stderr, "crash: seed %llu; %s\n", static_cast<unsigned long long>(present_seed),
-               ReplayLine(present_seed).c_str());
+  std::fprintf(stderr, "crash: %s\n", present_replay);
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
+void TellCrashes() {
+  for (const int signal : {SIGABRT, SIGSEGV, SIGILL, SIGTRAP}) std::signal(signal, OnCrash);
+}
+
 class SimulationTest : public ::testing::Test {
  protected:
+  void SetUp() override { TellCrashes(); }
+
   void RunSeed(uint64_t seed) {
-    present_seed = seed;
+    SetReplay(ReplayLine(seed));
     const bool is_told = std::getenv("GALLEY_SIM_TRACE") != nullptr;
     const Outcome calm = RunCluster({.seed = seed, .is_told = is_told});
     const Outcome outcome = RunCluster({.seed = seed, .has_faults = true, .is_told = is_told});
@@ -54,8 +66,10 @@ class SimulationTest : public ::testing::Test {
       runs_[i] += outcome.faults[i] > 0;
       times_[i] += outcome.faults[i];
     }
+    ++seeds_;
+    calm_max_ = std::max(calm_max_, outcome.calm);
+    for (size_t i = 0; i < kCookOptions.size(); ++i) options_[i] += IsLateOn(seed, kCookOptions[i]);
     terms_ += outcome.terms;
-    conflicts_ += outcome.conflicts;
     cooked_ += outcome.counters.results_cooked;
     cached_ += outcome.counters.results_cached;
     up_to_date_ += outcome.counters.results_up_to_date;
@@ -63,34 +77,40 @@ class SimulationTest : public ::testing::Test {
     split_ += outcome.split;
   }
 
-  void PrintTable(uint64_t seeds) const {
+  void PrintTable() const {
     std::printf("%-36s %10s %12s\n", "fault", "seeds", "times");
     for (size_t i = 0; i < kFaultCount; ++i) {
       std::printf("%-36s %10llu %12llu\n", std::string(FaultName(static_cast<Fault>(i))).c_str(),
                   static_cast<unsigned long long>(runs_[i]),
                   static_cast<unsigned long long>(times_[i]));
     }
+    for (size_t i = 0; i < kCookOptions.size(); ++i)
+      std::printf("%-36s %10llu\n", std::string(kCookOptions[i]).c_str(),
+                  static_cast<unsigned long long>(options_[i]));
     std::printf(
         "%llu directors; results in the last cooks: %llu cooked, %llu cached, %llu up to date; "
         "%llu jobs of earlier directors went on, %llu jobs were split\n",
         static_cast<unsigned long long>(terms_), static_cast<unsigned long long>(cooked_),
         static_cast<unsigned long long>(cached_), static_cast<unsigned long long>(up_to_date_),
         static_cast<unsigned long long>(resumed_), static_cast<unsigned long long>(split_));
-    std::printf("%llu seeds, %llu violations\n", static_cast<unsigned long long>(seeds),
+    std::printf("the longest cook ended %s after the faults did\n",
+                absl::FormatDuration(calm_max_).c_str());
+    std::printf("%llu seeds, %llu violations\n", static_cast<unsigned long long>(seeds_),
                 static_cast<unsigned long long>(violations_));
   }
 
-  uint64_t violations_ = 0, terms_ = 0, conflicts_ = 0, cooked_ = 0, cached_ = 0, up_to_date_ = 0,
+  uint64_t seeds_ = 0, violations_ = 0, terms_ = 0, cooked_ = 0, cached_ = 0, up_to_date_ = 0,
            resumed_ = 0, split_ = 0;
+  absl::Duration calm_max_;
   FaultCounts runs_{}, times_{};
+  std::array<uint64_t, kCookOptions.size()> options_{};
 };
 
 TEST_F(SimulationTest, EverySeedEndsWithTheRootsOfItsFaultFreeCook) {
   const uint64_t first = FromEnvironment("GALLEY_SIM_FIRST", 1);
   const uint64_t count = FromEnvironment("GALLEY_SIM_SEEDS", kSeeds);
-  for (const int signal : {SIGABRT, SIGSEGV, SIGILL, SIGTRAP}) std::signal(signal, OnCrash);
   for (uint64_t seed = first; seed < first + count && violations_ < 10; ++seed) RunSeed(seed);
-  PrintTable(count);
+  PrintTable();
   if (count < 1'000) return;
   EXPECT_GT(resumed_, count / 100);
   EXPECT_GT(split_, count / 10);
@@ -101,30 +121,68 @@ TEST_F(SimulationTest, EverySeedEndsWithTheRootsOfItsFaultFreeCook) {
   }
 }
 
-// The first director ends at each of its writes, torn or whole; in a second pass the next one ends
-// in its recovery. What was durable is not cooked again, and the roots are the same.
-TEST_F(SimulationTest, ADirectorThatEndsAtAnyWriteIsResumed) {
-  constexpr uint64_t kWritesMin = 100, kWritesMax = 200;
-  uint64_t seed = 1;
-  Outcome calm = RunCluster({.seed = seed});
-  while (calm.writes < kWritesMin || calm.writes > kWritesMax) calm = RunCluster({.seed = ++seed});
-  ASSERT_EQ(calm.broken, "");
-  present_seed = seed;
-  const auto run = [&](ClusterOptions options) {
-    options.seed = seed;
-    const Outcome outcome = RunCluster(options);
-    EXPECT_EQ(WhatIsWrong(calm, outcome), "")
-        << "seed " << seed << ", write " << options.crash_at_write << ", then "
-        << options.crash_again_at_write << (options.cuts_power ? ", power cut" : "");
-    EXPECT_GE(outcome.terms, 2u) << options.crash_at_write;
-  };
-  for (uint64_t n = 1; n <= calm.writes; ++n) {
-    run({.crash_at_write = n});
-    run({.crash_at_write = n, .cuts_power = true});
-    run({.crash_at_write = n, .crash_again_at_write = 1 + n % 5, .cuts_power = n % 2 == 0});
+// The first director ends at each of its writes, torn or whole; at some of them the next one ends
+// at each write of its recovery, too. What was durable is not cooked again, and the roots are the
+// same.
+class CrashTest : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kWritesMin = 100, kWritesMax = 200;
+  // So many places of the first crash have all places of the second one.
+  static constexpr uint64_t kTwice = 20;
+
+  void SetUp() override {
+    TellCrashes();
+    do {
+      calm_ = RunCluster({.seed = ++seed_});
+    } while (calm_.writes < kWritesMin || calm_.writes > kWritesMax);
+    ASSERT_EQ(calm_.broken, "");
   }
-  std::printf("seed %llu: %llu writes\n", static_cast<unsigned long long>(seed),
-              static_cast<unsigned long long>(calm.writes));
+
+  Outcome Crash(ClusterOptions options) {
+    options.seed = seed_;
+    options.is_told = std::getenv("GALLEY_SIM_TRACE") != nullptr;
+    const std::string replay =
+        "replay: GALLEY_SIM_CRASH_AT=" + std::to_string(options.crash_at_write) +
+        " GALLEY_SIM_CRASH_AGAIN_AT=" + std::to_string(options.crash_again_at_write) +
+        " GALLEY_SIM_POWER_CUT=" + std::to_string(options.cuts_power) +
+        " build/tests/simulation_test --gtest_filter='CrashTest.*'";
+    SetReplay(replay);
+    const Outcome outcome = RunCluster(options);
+    const std::string wrong = WhatIsWrong(calm_, outcome);
+    EXPECT_TRUE(wrong.empty() && outcome.terms >= 2) << wrong << "\n"
+                                                     << outcome.terms << " directors; " << replay;
+    ++runs_;
+    return outcome;
+  }
+
+  void CrashTwice(uint64_t n) {
+    for (const bool cuts_power : {false, true}) {
+      const uint64_t last = Crash({.crash_at_write = n, .cuts_power = cuts_power}).recovery_writes;
+      for (uint64_t m = 1; m <= last; ++m)
+        Crash({.crash_at_write = n, .crash_again_at_write = m, .cuts_power = cuts_power});
+    }
+  }
+
+  Outcome calm_;
+  uint64_t seed_ = 0, runs_ = 0;
+};
+
+TEST_F(CrashTest, ADirectorThatEndsAtAnyWriteIsResumed) {
+  if (const uint64_t n = FromEnvironment("GALLEY_SIM_CRASH_AT", 0); n > 0) {
+    Crash({.crash_at_write = n,
+           .crash_again_at_write = FromEnvironment("GALLEY_SIM_CRASH_AGAIN_AT", 0),
+           .cuts_power = FromEnvironment("GALLEY_SIM_POWER_CUT", 0) != 0});
+    return;
+  }
+  for (uint64_t n = 1; n <= calm_.writes; ++n) {
+    Crash({.crash_at_write = n});
+    Crash({.crash_at_write = n, .cuts_power = true});
+    Crash({.crash_at_write = n, .crash_again_at_write = 1 + n % 5, .cuts_power = n % 2 == 0});
+  }
+  for (uint64_t i = 1; i <= kTwice; ++i) CrashTwice(i * calm_.writes / kTwice);
+  std::printf("seed %llu: %llu writes, %llu runs\n", static_cast<unsigned long long>(seed_),
+              static_cast<unsigned long long>(calm_.writes),
+              static_cast<unsigned long long>(runs_));
 }
 
 // Seeds that were wrong once. What they draw changes with the simulation; they cost little.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/simulation/faults.h"
+
 namespace galley::simulation {
 
 using record::Reference;
@@ -66,6 +68,7 @@ World::World(uint64_t seed) {
     const size_t a = random() % count, b = random() % count;
     if (a != b) conflicts.emplace_back(name_of(a), name_of(b));
   }
+  DrawOptions(seed);
   if (!chance(40)) return;
   const size_t a = random() % count, b = (a + 1 + random() % (count - 1)) % count;
   switch (random() % 3) {
@@ -79,6 +82,33 @@ World::World(uint64_t seed) {
       moves = {{name_of(a), name_of(b)}, {name_of(b), name_of(a)}};
       break;
   }
+}
+
+void World::DrawOptions(uint64_t seed) {
+  std::mt19937_64 random(~seed);
+  const auto chance = [&](uint64_t percent) { return random() % 100 < percent; };
+  const bool are_some_never_cooked = IsLateOn(seed, kNeverCooked);
+  const bool have_variants = IsLateOn(seed, kCultures);
+  follows_soft = !IsLateOn(seed, kSoftNotFollowed);
+  for (auto& [name, package] : packages) {
+    package.is_never_cooked = are_some_never_cooked && chance(15);
+    const std::string variant = "/Game/p" + std::to_string(random() % packages.size());
+    if (have_variants && chance(20)) package.localised.push_back(variant);
+  }
+}
+
+Poison WorldPackage::poison() const {
+  return static_cast<Poison>(static_cast<uint8_t>(Digest::Of(id).hash()[3]) % 3);
+}
+
+bool WorldPackage::says_its_memory() const { return Digest::Of(id).hash()[5] % 2 == 0; }
+
+void World::LetPackagesTakeMemory() {
+  // The last is more than there is.
+  constexpr uint64_t kParts[] = {0, 1, 5, 9, 18};
+  for (auto& [name, package] : packages)
+    package.memory_bytes =
+        kParts[static_cast<uint8_t>(Digest::Of(package.id).hash()[4]) % 5] * (kMachineBytes / 16);
 }
 
 const WorldPackage& World::At(std::string_view name) const {
@@ -190,6 +220,11 @@ std::optional<director::CatalogEntry> WorldCatalog::Find(std::string_view name) 
   const WorldPackage& package = world_.In(found->second);
   director::CatalogEntry entry;
   entry.resources = package.resources;
+  entry.never_cook = package.is_never_cooked;
+  for (const std::string& variant : package.localised) {
+    if (variant != name && files_.contains(variant)) entry.localised.push_back(variant);
+  }
+  if (package.says_its_memory()) entry.memory_bytes = package.memory_bytes;
   if (package.is_broken) entry.error = "unknown cooker 'x'";
   return entry;
 }

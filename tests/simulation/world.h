@@ -31,6 +31,9 @@ struct SnapshotTable {
   std::vector<std::string> platforms;  // by number
 };
 
+// What a poison package does to its executor.
+enum class Poison : uint8_t { kCrashes, kOutgrowsMemory, kHangs };
+
 struct WorldPackage {
   std::string id;  // its first name: wherever the file moves to, its bytes begin with it
   std::vector<record::Reference> references;
@@ -39,15 +42,23 @@ struct WorldPackage {
   std::vector<std::string> cooked_inputs;
   std::vector<std::string> resources;
   bool is_verdict = false;
-  bool is_poison = false;     // crashes its executor each time, until it is mended
-  uint64_t mended_after = 0;  // so many crashes: it changes then; 0: never
+  bool is_poison = false;     // takes its executor down each time, until it is mended
+  uint64_t mended_after = 0;  // so many executors: it changes then; 0: never
   bool is_shared = false;     // its cook does not look at the platform
   bool will_change = false;   // once, when it is first cooked
   bool is_broken = false;     // the catalog has an error for it
+  uint64_t memory_bytes = 0;  // its cook takes; 0: next to nothing
+  bool is_never_cooked = false;
+  std::vector<std::string> localised;  // its variants
   uint32_t version = 0;
 
   bool IsPoison() const { return is_poison && (mended_after == 0 || version == 0); }
+  Poison poison() const;
+  bool says_its_memory() const;
 };
+
+// That a machine has, for all its workers.
+inline constexpr uint64_t kMachineBytes = 1 << 30;
 
 class World {
  public:
@@ -78,6 +89,8 @@ class World {
   std::string Expected(const std::string& name, const std::string& platform, const Files& files,
                        int depth = 0) const;
   Files files() const;
+  // From now on they do, a small machine's worth of it.
+  void LetPackagesTakeMemory();
   // All `moves`, at once.
   void Move();
   // A name, or that of what it generates, whose file is another in the end.
@@ -92,6 +105,7 @@ class World {
   // Its file's name there; "": it has none.
   static std::string NameIn(const Files& files, std::string_view id);
 
+  bool follows_soft = true;
   std::map<std::string, WorldPackage, std::less<>> packages;  // by the name of the file
   WorldPackage child;                 // every generated package is like this
   std::vector<std::string> selected;  // ids
@@ -100,6 +114,8 @@ class World {
       conflicts;  // packages whose outputs want one path
 
  private:
+  void DrawOptions(uint64_t seed);
+
   std::map<std::string, std::string> names_;  // of each id, now
   std::set<std::string> moved_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/sabotage.h"
 #include "common/record/recipe.h"
 #include "fmt/format.h"
 
@@ -96,7 +97,8 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
         fmt::format("message {} came after message {}", message.sequence(), applied_sequence_)});
     return Apply(Disconnected{}, effects);
   }
-  if (message.has_welcome() && message.welcome().term() < term_) {
+  if (message.has_welcome() && message.welcome().term() < term_ &&
+      !IsSabotaged(Sabotage::kWelcomeStaleTerm)) {
     effects.emplace_back(HangUp{fmt::format("a director of term {} is stale: there was one of {}",
                                             message.welcome().term(), term_)});
     return Apply(Disconnected{}, effects);
