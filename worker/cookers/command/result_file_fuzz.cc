@@ -1,5 +1,5 @@
-// Any bytes as what a program wrote to {result}: what is handed on is whole, everything else an error
-// in words.
+// Any bytes as what a program wrote to {result}: what is handed on is whole, everything else an
+// error in words.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -32,7 +32,8 @@ constexpr Kept kKept[] = {
      R"({"lights": [{"type": "spot", "spot": {"outerConeAngle": 0.5}}]})"},
     {"KHR_materials_anisotropy", "/materials/0", R"({"anisotropyStrength": 0.5})"},
     {"KHR_materials_clearcoat", "/materials/0", R"({"clearcoatFactor": 1})"},
-    {"KHR_materials_diffuse_transmission", "/materials/0", R"({"diffuseTransmissionFactor": 0.25})"},
+    {"KHR_materials_diffuse_transmission", "/materials/0",
+     R"({"diffuseTransmissionFactor": 0.25})"},
     {"KHR_materials_dispersion", "/materials/0", R"({"dispersion": 0.1})"},
     {"KHR_materials_emissive_strength", "/materials/0", R"({"emissiveStrength": 5})"},
     {"KHR_materials_ior", "/materials/0", R"({"ior": 1.4})"},
@@ -57,8 +58,8 @@ constexpr Kept kKept[] = {
 constexpr const char* kTakenUp[] = {
     "EXT_mesh_gpu_instancing",  // mesh_cooker_test.cc: its accessors are renumbered
     "EXT_meshopt_compression",  // gltf_reading_test.cc
-    "EXT_texture_avif",         "EXT_texture_webp",   "KHR_mesh_quantization",
-    "KHR_texture_basisu",       "KHR_texture_transform", "MSFT_texture_dds"};
+    "EXT_texture_avif",        "EXT_texture_webp",      "KHR_mesh_quantization",
+    "KHR_texture_basisu",      "KHR_texture_transform", "MSFT_texture_dds"};
 
 class ExtensionsTest : public MeshCooking {
  protected:
@@ -99,8 +100,7 @@ TEST_F(ExtensionsTest, ThoseThatAreKeptStayAsTheyAreAndAreDeclared) {
       GltfBuilder builder = Scene();
       const json::json_pointer place(std::string(kept.place) + "/extensions/" + kept.name);
       builder.json[place] = json::parse(kept.value);
-      if (kept.root != nullptr)
-        builder.json["extensions"][kept.name] = json::parse(kept.root);
+      if (kept.root != nullptr) builder.json["extensions"][kept.name] = json::parse(kept.root);
       Use(builder, kept.name, is_required);
       const auto context = Run(builder.Glb(), {{"quantize", false}});
       ASSERT_TRUE(status_.ok()) << kept.name << ": " << status_;
@@ -202,8 +202,7 @@ TEST_F(ExtensionsTest, EmbeddedImagesOfTheirKindsAreCopiedOrRefusedByName) {
   const auto scene = [&](const char* name, const std::string& bytes) {
     json texture;
     texture["extensions"][name]["source"] = 0;
-    GltfBuilder builder =
-        Textured(material, {{{"uri", "data:;base64," + Base64(bytes)}}}, texture);
+    GltfBuilder builder = Textured(material, {{{"uri", "data:;base64," + Base64(bytes)}}}, texture);
     Use(builder, name, true);
     return builder.Glb();
   };
@@ -220,7 +219,9 @@ TEST_F(ExtensionsTest, EmbeddedImagesOfTheirKindsAreCopiedOrRefusedByName) {
   }
   EXPECT_EQ(ErrorOf(scene("EXT_texture_webp", "RIFF....WEBPVP8L")),
             "/images/0: the embedded image is WebP; expected PNG or JPEG (or KTX2, DDS)");
-  EXPECT_EQ(ErrorOf(scene("EXT_texture_avif", std::string("\0\0\0\x20" "ftypavif....", 16))),
+  EXPECT_EQ(ErrorOf(scene("EXT_texture_avif", std::string("\0\0\0\x20"
+                                                          "ftypavif....",
+                                                          16))),
             "/images/0: the embedded image is AVIF; expected PNG or JPEG (or KTX2, DDS)");
 }
 
@@ -266,8 +267,9 @@ TEST_F(ExtensionsTest, OfOptionalDracoTheUncompressedFallbackIsRead) {
   const auto context = Run(builder.Glb());
   ASSERT_TRUE(status_.ok()) << status_;
   EXPECT_EQ(context->output(".glb"), CookBytes(CubeScene().Glb()));
-  EXPECT_THAT(context->warnings(),
-              ElementsAre("extension \"KHR_draco_mesh_compression\" is not known here and left out"));
+  EXPECT_THAT(
+      context->warnings(),
+      ElementsAre("extension \"KHR_draco_mesh_compression\" is not known here and left out"));
   Use(builder, "KHR_draco_mesh_compression", true);
   EXPECT_THAT(ErrorOf(builder.Glb()),
               HasSubstr("KHR_draco_mesh_compression is not read; export the mesh uncompressed"));
