@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/action.h"
+#include "common/store/interface/named_blobs.h"
 #include "director/core/package_data.h"
 #include "fmt/format.h"
 
@@ -61,6 +62,13 @@ std::vector<GivenBlob> ReportReader::GivenTo(AttemptId attempt) const {
   }
   for (GivenBlob& blob : blobs) blob.is_reported = LocationOf(blob.digest).has_value();
   return blobs;
+}
+
+void ReportReader::TakeCommitted(const record::Result& result) {
+  std::vector<Digest> named;
+  store::AppendNamedBlobs(result, named);
+  base::MutexLock lock(mutex_);
+  for (const Digest& digest : named) locations_.erase(digest);
 }
 
 std::optional<store::BlobLocation> ReportReader::LocationOf(const Digest& digest) const {

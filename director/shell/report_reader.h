@@ -55,6 +55,9 @@ class ReportReader {
   // The blobs that an attempt was given to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 
+  // A commit named its blobs: the store says where they lie, if they do.
+  void TakeCommitted(const record::Result& result);
+
   // Where a blob lies that a worker reported and no commit has named yet.
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
 

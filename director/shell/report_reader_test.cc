@@ -266,6 +266,10 @@ TEST_F(ReportReaderTest, WhereABlobLiesIsRemembered) {
             (store::BlobLocation{.segment = 9, .offset = 64}));
   EXPECT_EQ(reader_->LocationOf(Digest::Of("unknown")), std::nullopt);
   EXPECT_EQ(results_.Get(saved.result->id)->blobs.size(), 1u);
+  record::Result committed;
+  committed.outputs.push_back({.suffix = ".x", .digest = Digest::Of("made")});
+  reader_->TakeCommitted(committed);
+  EXPECT_EQ(reader_->LocationOf(Digest::Of("made")), std::nullopt) << "the store knows";
 }
 
 TEST_F(ReportReaderTest, AVerdictIsAResultWithItsObservations) {

@@ -101,6 +101,10 @@ bool DirectorShell::TakeCommitted() {
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
     listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
   unjournaled_.Remove(outcome.event);
+  for (const Persisted::Item& item : outcome.event.items) {
+    if (outcome.event.error.empty() && item.refused.empty())
+      reports_.TakeCommitted(results_.Get(item.result)->result);
+  }
   if (!ended_) {
     StepCore(std::move(outcome.event));
   } else if (!outcome.event.error.empty()) {

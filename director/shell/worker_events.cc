@@ -180,8 +180,10 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
   if (blobs.empty()) return;
   commit_thread_.Post([this, blobs = std::move(blobs)] {
     auto packages = DistrustUnreadable(store_, journal_, blobs);
+    // Who reads it would be tried a hundred times in vain.
     if (!packages.ok())
-      return LogWarning("looking at what cannot be read: {}", MessageOf(packages.status()));
+      return Post(Event(Persisted{.error = fmt::format("forgetting what cannot be read: {}",
+                                                       MessageOf(packages.status()))}));
     if (packages->empty()) return;
     for (const std::string& package : *packages)
       LogWarning("package={} its bytes in the store are wrong or gone: it is made again", package);

@@ -80,7 +80,7 @@ class BadInputTest(E2ETest):
             return "\n".join([*lines, "void main() { c = vec4(A39); }", ""])
         # A tree of 2^40 terms, and as many that are folded into one.
         game = self.project({"memory.frag": bomb("v"), "time.frag": bomb("1.0"), "good.frag": GOOD_SHADER},
-                            [SHADER + '\nmemory = "192MiB"\ntimeout_s = 20', 'match = "/Game/time.frag"\ntimeout_s = 1'])
+                            [SHADER + '\nmemory = "192MiB"\ntimeout_s = 20', 'match = "/Game/time.frag"\nmemory = "8GiB"\ntimeout_s = 1'])
         cook = self.cook(game, expect=1)
         self.assertEqual({f["package"] for f in cook.failures}, {"/Game/memory.frag", "/Game/time.frag"}, cook)
         self.assertIn("outgrew its memory limit", cook.errors_of("/Game/memory.frag")[0])

@@ -1,5 +1,6 @@
 // SimDirector's promises: groups of results, roots.
 
+#include "common/store/interface/named_blobs.h"
 #include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
@@ -39,6 +40,13 @@ void SimDirector::Unaccept(ResultId result) {
   if (accepted_.erase(result) > 0) brought_.erase(told_by_.at(result));
 }
 
+// As ReportReader::TakeCommitted.
+void SimDirector::ForgetLocations(const record::Result& result) {
+  std::vector<Digest> named;
+  store::AppendNamedBlobs(result, named);
+  for (const Digest& digest : named) locations_.erase(digest);
+}
+
 void SimDirector::CommitPending() {
   RecordProgress();
   if (pending_commit_.empty()) return;
@@ -52,7 +60,11 @@ void SimDirector::CommitPending() {
       --commits_running_;
       unjournaled_.Remove(outcome.event);
       for (const Persisted::Item& item : outcome.event.items) {
-        if (!outcome.event.error.empty() || !item.refused.empty()) Unaccept(item.result);
+        if (!outcome.event.error.empty() || !item.refused.empty()) {
+          Unaccept(item.result);
+        } else {
+          ForgetLocations(results_.Get(item.result)->result);
+        }
       }
       Step(outcome.event);
       if (commits_running_ == 0) CommitPending();

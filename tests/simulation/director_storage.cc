@@ -102,7 +102,10 @@ void SimDirector::LookAtInputs(const Given& given) {
   if (blobs.empty()) return;
   PostTask(20, [this, blobs] {
     const auto packages = DistrustUnreadable(fenced_, journal_, blobs);
-    if (!packages.ok() || packages->empty()) return;
+    if (!packages.ok())
+      return Answer(
+          10, [this, error = packages.status().ToString()] { Step(Persisted{.error = error}); });
+    if (packages->empty()) return;
     ForgetLost();
     Answer(10, [this, packages = *packages] {
       for (const std::string& name : packages) deps_.checks.Trace("made again: " + name);

@@ -203,6 +203,7 @@ class SimDirector {
   void Answer(int64_t ms_max, std::function<void()> act);
   void Accept(const director::Persist::Item& item);
   void Unaccept(director::ResultId result);
+  void ForgetLocations(const record::Result& result);
   void CommitPending();
   void After(absl::Duration delay, std::function<void()> act);
   void Run(const std::function<void()>& act);
