@@ -53,6 +53,7 @@ struct Attempt {
   bool is_loaded = false;
   absl::Duration load;      // what that took
   uint32_t saves = 0;       // that it reported
+  bool is_split = false;    // others have some of it, which may go on here all the same
   bool is_backup = false;   // beside the one that it backs up
   bool is_earlier = false;  // of an earlier term, and not taken for a hand-over of this one
   ReportId told_up_to = 0;  // of its reports, whose bytes are counted

@@ -492,9 +492,10 @@ void CookCore::Impl::EndSpent(PackageId id, AttemptId reporter) {
   for (const AttemptId attempt : current) {
     if (attempts.at(attempt).remaining != 0) continue;
     // The loser of a race is stopped: it may be one that never ends.
-    const Tell tell = attempt == reporter ? Tell::kNothing
-                      : is_race           ? Tell::kCancel
-                                          : ToTellOfDuplicate(attempt);
+    const Tell tell = attempt == reporter
+                          ? (attempts.at(attempt).is_split ? Tell::kRetract : Tell::kNothing)
+                      : is_race ? Tell::kCancel
+                                : ToTellOfDuplicate(attempt);
     EndAttempt(attempt, tell);
   }
 }

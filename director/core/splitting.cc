@@ -20,11 +20,12 @@ void CookCore::Impl::Split() {
     if (workers.idle().empty()) return;
     Attempt& whole = attempts.at(part.attempt);
     const WorkerId worker = IdleFor(whole, /*is_elsewhere=*/false);
-    if (!worker.valid()) continue;
+    // (Another part of the same package may have gone just now.)
+    if (!worker.valid() || !MayHaveAnother(whole.package)) continue;
     const PackageId package = whole.package;
     DesireFor(whole.worker).retract_part.push_back({part.attempt, part.platforms});
     whole.remaining &= ~part.platforms;
-    whole.is_partial = true;
+    whole.is_partial = whole.is_split = true;
     const AttemptId other = Give(package, {.worker = worker}, part.platforms, part.expected);
     attempts.at(other).is_partial = true;
     Work& work = *packages[package].work;
@@ -56,7 +57,9 @@ std::vector<CookCore::Impl::Part> CookCore::Impl::Parts() const {
 
 bool CookCore::Impl::MayHaveAnother(PackageId id) const {
   const std::vector<AttemptId> current = AttemptsAt(id);
-  return current.size() < options.own_fault_attempts_max &&
+  const auto gone_on = retracted.find(id);
+  return current.size() + (gone_on == retracted.end() ? 0 : gone_on->second.size()) <
+             options.own_fault_attempts_max &&
          std::none_of(current.begin(), current.end(),
                       [&](AttemptId one) { return attempts.at(one).is_backup; });
 }

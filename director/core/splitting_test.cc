@@ -91,6 +91,31 @@ TEST(SplittingTest, AsManyHaveOneAsMayDieOfIt) {
   EXPECT_EQ(alone.Look(), "");
 }
 
+TEST(SplittingTest, TwoPartsOfOneInOneLookAreNotTooMany) {
+  CoreHarness shell("Big ~ 16000000\n", {.platform_count = 16, .workers = 4});
+  shell.hold_workers = true;
+  shell.Request({"Big"});
+  while (!shell.spawned.empty()) {  // the last two within the time between two looks
+    shell.Send(WorkerAttached{.worker = shell.spawned.front(), .slots = 1, .in_hand = {}});
+    shell.spawned.pop_front();
+  }
+  EXPECT_EQ(shell.core().counters().jobs_split, 1u);
+  shell.Pass(absl::Milliseconds(200));
+  EXPECT_EQ(shell.core().counters().jobs_split, 2u) << "three may have it";
+}
+
+// It may have begun a platform that the other has now.
+TEST(SplittingTest, WhoIsDoneWithWhatItKeptIsToldToLeaveTheRestAndStoppedIfThatKills) {
+  Alone alone;
+  alone.Look();
+  const HarnessJob part = alone.shell.JobOf("Big");
+  for (PlatformIndex p = 0; p < 3; ++p) alone.shell.Saved(alone.whole, p);
+  EXPECT_TRUE(alone.shell.Says("retract Big\n")) << alone.shell.TakeLog();
+  alone.shell.TakeLog();
+  alone.shell.Report(part, WorkerReport::Failed{Fault::kCrashed, "signal 11"});
+  EXPECT_TRUE(alone.shell.Says("cancel Big\n")) << alone.shell.TakeLog();
+}
+
 TEST(SplittingTest, AFreeSlotOfTheSameWorkerIsAsGood) {
   Alone alone({}, /*slots=*/2);
   EXPECT_EQ(alone.shell.core().counters().jobs_split, 1u);

@@ -81,6 +81,7 @@ class Inbox {
   // Blocks. nullopt: the session is gone.
   absl::StatusOr<std::optional<v1::ToExecutor>> Next() {
     if (messages_.empty()) {
+      RETURN_IF_ERROR(broken_);
       ASSIGN_OR_RETURN(const std::optional<Frame> frame, ReceiveFrame(socket_, reader_));
       if (!frame.has_value()) return std::nullopt;
       RETURN_IF_ERROR(Keep(*frame));
@@ -91,17 +92,8 @@ class Inbox {
   }
 
   // Of the attempt, as far as it was said by now; each once.
-  absl::StatusOr<std::vector<uint32_t>> LeftOut(uint64_t attempt) {
-    pollfd readable{.fd = socket_, .events = POLLIN, .revents = 0};
-    while (true) {
-      ASSIGN_OR_RETURN(std::optional<Frame> frame, reader_.Next());
-      if (!frame.has_value()) {
-        if (::poll(&readable, 1, 0) != 1) break;
-        ASSIGN_OR_RETURN(frame, ReceiveFrame(socket_, reader_));
-        if (!frame.has_value()) break;  // the session is gone: that is seen at the job's end
-      }
-      RETURN_IF_ERROR(Keep(*frame));
-    }
+  std::vector<uint32_t> LeftOut(uint64_t attempt) {
+    if (broken_.ok()) broken_ = ReadAll();
     std::vector<uint32_t> platforms;
     std::erase_if(messages_, [&](const v1::ToExecutor& message) {
       if (!message.has_leave_out() || message.leave_out().attempt() != attempt) return false;
@@ -113,6 +105,20 @@ class Inbox {
   }
 
  private:
+  // What is there by now, without waiting.
+  absl::Status ReadAll() {
+    pollfd readable{.fd = socket_, .events = POLLIN, .revents = 0};
+    while (true) {
+      ASSIGN_OR_RETURN(std::optional<Frame> frame, reader_.Next());
+      if (!frame.has_value()) {
+        if (::poll(&readable, 1, 0) != 1) return absl::OkStatus();
+        ASSIGN_OR_RETURN(frame, ReceiveFrame(socket_, reader_));
+        if (!frame.has_value()) return absl::OkStatus();  // it is gone: that is seen by Next
+      }
+      RETURN_IF_ERROR(Keep(*frame));
+    }
+  }
+
   absl::Status Keep(const Frame& frame) {
     v1::ToExecutor message;
     if (frame.kind != FrameKind::kMessage || !message.ParseFromString(frame.bytes))
@@ -124,6 +130,7 @@ class Inbox {
   int socket_;
   FrameReader reader_;
   std::deque<v1::ToExecutor> messages_;
+  absl::Status broken_;  // what LeftOut met, for Next
 };
 
 class SocketSink final : public JobSink {
@@ -136,10 +143,7 @@ class SocketSink final : public JobSink {
     meter_ = meter;
   }
 
-  // What is wrong with the session is met again when the next message is read.
-  std::vector<uint32_t> LeftOut() override {
-    return inbox_.LeftOut(attempt_).value_or(std::vector<uint32_t>());
-  }
+  std::vector<uint32_t> LeftOut() override { return inbox_.LeftOut(attempt_); }
 
   absl::Status Loaded(const LoadReport& report) override {
     std::vector<Blob> blobs;
