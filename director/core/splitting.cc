@@ -15,6 +15,7 @@
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
+
 void CookCore::Impl::Split() {
   for (const Part& part : Parts()) {
     if (workers.idle().empty()) return;

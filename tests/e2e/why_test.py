@@ -161,6 +161,21 @@ cp "$1" "$2"
         self.cook(game, "/Game/ui/logo.png")
         self.assertIn("because recipe setting quality changed: \"fast\" -> \"medium\"", self.text(game, "/Game/ui/logo.png"))
 
+    def test_a_quarantined_package_says_that_it_is_to_blame_and_what_it_did(self):
+        rule = ('match = "/Game/*.slow"\ncooker = "command"\ntimeout_s = 1\n'
+                'settings = { argv = ["tools/slow", "{input}", "{output:.out}"], outputs = [".out"] }')
+        game = self.project({"a.slow": "words"}, [rule])
+        self.write("game/tools/slow", "#!/bin/sh\necho it begins\nexec sleep 60\n", 0o755)
+        self.cook(game, "--workers", 1, expect=1)
+        failure = self.why(game, "/Game/a.slow")["failures"][0]
+        self.assertEqual((failure["blame"], failure["own_faults"], failure["infrastructure_faults"]), ("package", 3, 0), failure)
+        self.assertRegex(failure["worker"], r"^local-\d+$")
+        self.assertGreater(failure["attempt"], 0)
+        text = self.text(game, "/Game/a.slow")
+        self.assertIn("quarantined for this cook", text)
+        self.assertIn("  blamed on the package: it is quarantined for a cook, 3 of its attempts crashed or met a limit; local-", text)
+        self.assertIn(f"  its log: galley store cat {failure['log']}\n", text)
+
     def test_a_failed_package_says_who_judged_it_and_what_its_log_ends_with(self):
         game = self.sample()
         self.cook(game)
