@@ -56,7 +56,7 @@ World::World(uint64_t seed) {
     package.id = name_of(i);
     if (package.is_poison && has_changes && Digest::Of(package.id).hash()[0] % 2 == 0) {
       package.will_change = true;
-      package.mended_after = 1 + Digest::Of(package.id).hash()[1] % 5;
+      package.mended_after = 1 + static_cast<uint8_t>(Digest::Of(package.id).hash()[1]) % 5;
     }
     names_[package.id] = package.id;
     packages.emplace(package.id, std::move(package));

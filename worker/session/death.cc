@@ -10,10 +10,12 @@ DeathVerdict Judge(const Death& death) {
   switch (death.killed_for) {
     case KilledFor::kMemory:
       return {v1::Failed::MEMORY,
-              fmt::format("outgrew its memory limit of {} bytes", death.memory_bytes_max)};
+              fmt::format("outgrew its memory limit of {} bytes (a rule's memory sets it)",
+                          death.memory_bytes_max)};
     case KilledFor::kTimeout:
       return {v1::Failed::TIMEOUT,
-              fmt::format("did not end within {} ms", absl::ToInt64Milliseconds(death.timeout))};
+              fmt::format("did not end within {} ms (a rule's timeout_s sets it)",
+                          absl::ToInt64Milliseconds(death.timeout))};
     case KilledFor::kCancel:
       return {v1::Failed::CAUSE_UNKNOWN, "cancelled"};
     case KilledFor::kProtocol:

@@ -8,6 +8,7 @@
 namespace galley::worker {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(DeathTest, ASegmentationFaultIsACrash) {
@@ -36,7 +37,7 @@ TEST(DeathTest, AKillForMemoryNamesTheLimit) {
   const DeathVerdict verdict = Judge(
       {.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kMemory, .memory_bytes_max = 12345});
   EXPECT_EQ(verdict.cause, v1::Failed::MEMORY);
-  EXPECT_THAT(verdict.error, HasSubstr("12345"));
+  EXPECT_THAT(verdict.error, AllOf(HasSubstr("12345"), HasSubstr("memory sets it")));
 }
 
 TEST(DeathTest, AKillForTimeIsATimeout) {
@@ -44,7 +45,7 @@ TEST(DeathTest, AKillForTimeIsATimeout) {
                                       .killed_for = KilledFor::kTimeout,
                                       .timeout = absl::Seconds(2)});
   EXPECT_EQ(verdict.cause, v1::Failed::TIMEOUT);
-  EXPECT_THAT(verdict.error, HasSubstr("2000 ms"));
+  EXPECT_THAT(verdict.error, AllOf(HasSubstr("2000 ms"), HasSubstr("timeout_s sets it")));
 }
 
 }  // namespace
