@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "worker/session/session_core_fixture_for_test.h"
+
+namespace galley::worker {
+namespace {
+
+// When it is told: the wait from now on; infinite: there is nothing to say.
+class NewsTest : public SessionCoreTest {
+ protected:
+  absl::Duration WaitAfter(const SessionEvent& event) {
+    std::vector<SessionEffect> effects;
+    core_.Step(now_, event, effects);
+    return std::max(core_.NextFlush() - now_, absl::ZeroDuration());
+  }
+  absl::Duration WaitAfter(uint64_t attempt, const v1::Report& report) {
+    return WaitAfter(SlotReported{.slot = 0, .attempt = attempt, .report = report});
+  }
+  // Of them the first two begin.
+  void GiveJobs(int count, int64_t expected_us, bool is_awaited = false) {
+    std::vector<v1::Job> jobs;
+    for (int i = 1; i <= count; ++i) {
+      jobs.push_back(JobOf(i));
+      jobs.back().set_expected_us(expected_us);
+      jobs.back().set_is_awaited(is_awaited);
+    }
+    Attach();
+    Give(std::move(jobs));
+  }
+
+  static v1::Report SavedReport() {
+    v1::Report report;
+    report.mutable_saved();
+    return report;
+  }
+};
+
+TEST_F(NewsTest, ThereIsNothingToSayBeforeAndAfterItWasSaid) {
+  EXPECT_EQ(core_.NextFlush(), absl::InfiniteFuture());
+  EXPECT_EQ(WaitAfter(Connected{}), absl::ZeroDuration());
+  std::vector<SessionEffect> effects;
+  core_.Flush(effects);
+  EXPECT_EQ(core_.NextFlush(), absl::InfiniteFuture());
+}
+
+TEST_F(NewsTest, WhatNobodyWaitsForIsToldTogether) {
+  GiveJobs(10, 1'000'000);
+  EXPECT_EQ(WaitAfter(1, SavedReport()), kNewsWaitMax);
+  now_ += kNewsWaitMax / 4;
+  v1::Report loaded;
+  loaded.mutable_loaded();
+  EXPECT_EQ(WaitAfter(1, loaded), 3 * kNewsWaitMax / 4) << "from the first of them";
+}
+
+TEST_F(NewsTest, NothingWaitsLongerThanAQuarterOfTheWorkThatIsLeft) {
+  GiveJobs(4, 80'000);  // two wait, for two slots
+  EXPECT_EQ(WaitAfter(1, SavedReport()), absl::Milliseconds(20));
+}
+
+TEST_F(NewsTest, ASessionThatMayRunDryTellsAtOnce) {
+  GiveJobs(2, 1'000'000);
+  EXPECT_EQ(WaitAfter(1, SavedReport()), absl::ZeroDuration());
+}
+
+TEST_F(NewsTest, WhatLeftTheQueueIsNotCounted) {
+  GiveJobs(4, 80'000);
+  v1::ToWorker message = Message();
+  message.add_retract(3);
+  Step(Received{message});
+  EXPECT_EQ(WaitAfter(1, SavedReport()), absl::Milliseconds(10));
+  Step(TerminateAsked{});
+  EXPECT_EQ(core_.in_hand(), 0u);
+}
+
+TEST_F(NewsTest, WhatSomebodyWaitsForIsToldAtOnce) {
+  GiveJobs(10, 1'000'000, /*is_awaited=*/true);
+  EXPECT_EQ(WaitAfter(1, SavedReport()), absl::ZeroDuration());
+}
+
+TEST_F(NewsTest, FoundPackagesAreToldAtOnce) {
+  GiveJobs(10, 1'000'000);
+  v1::Report loaded;
+  loaded.mutable_loaded()->set_names_packages(true);
+  EXPECT_EQ(WaitAfter(1, loaded), absl::ZeroDuration());
+}
+
+TEST_F(NewsTest, TroubleIsToldAtOnce) {
+  GiveJobs(10, 1'000'000);
+  v1::Report needs;
+  needs.mutable_needs();
+  EXPECT_EQ(WaitAfter(1, needs), absl::ZeroDuration());
+  Step(Tick{});
+  v1::Report stale;
+  stale.mutable_stale();
+  EXPECT_EQ(WaitAfter(SlotReported{.slot = 1, .attempt = 2, .report = stale}),
+            absl::ZeroDuration());
+}
+
+TEST_F(NewsTest, WhatIsGivenBackIsToldAtOnce) {
+  GiveJobs(10, 1'000'000);
+  v1::ToWorker message = Message();
+  message.add_retract(10);
+  EXPECT_EQ(WaitAfter(Received{message}), absl::ZeroDuration());
+}
+
+TEST_F(NewsTest, ThatAMessageCameIsSaidWithTheNext) {
+  GiveJobs(10, 1'000'000);
+  EXPECT_EQ(WaitAfter(Received{Message()}), absl::InfiniteDuration());
+  Step(Tick{});
+  EXPECT_EQ(sent_.back().acknowledged(), sequence_);
+}
+
+}  // namespace
+}  // namespace galley::worker
