@@ -124,13 +124,15 @@ void CookCore::Impl::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   std::vector<Moved> moved;
   for (const auto& [from_name, to_name] : new_names) {
     const PackageId from = packages.Find(from_name);
-    if (!from.valid() || !packages[from].is_in_cook) continue;
+    if (!from.valid()) continue;
     Moved one{.from = from, .to = to_name};
-    one.is_selected = std::exchange(packages[from].is_selected, false);
-    one.is_named = std::exchange(packages[from].is_named, false);
     edges.ForEachInstigator(from, [&](const InstigatorView& why) {
       if (!why.referencer.valid()) one.causes.push_back(why.category);
     });
+    // (What is never cooked has left the cook, and may be wanted under its new name.)
+    if (!packages[from].is_in_cook && one.causes.empty()) continue;
+    one.is_selected = std::exchange(packages[from].is_selected, false);
+    one.is_named = std::exchange(packages[from].is_named, false);
     moved.push_back(std::move(one));
   }
   for (const Moved& one : moved) {

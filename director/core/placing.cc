@@ -147,21 +147,24 @@ WorkerId CookCore::Impl::PlaceElsewhere(PackageId package) const {
   return best;
 }
 
+// What killed an executor waits for a place where it has not been, too, while there is one.
 // O(workers).
 WorkerId CookCore::Impl::PlaceBlocking(PackageId package) const {
-  using Order = std::tuple<bool, absl::Duration, WorkerId>;
+  using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
+  const auto cannot_now = [&](const Worker& worker) {
+    return !workers.IsUsable(worker) || worker.hand.blocking_count() >= options.blocking_jobs_max;
+  };
   WorkerId best;
   Order least;
   for (const WorkerId id : workers.ring()) {
     const Worker& worker = *workers.Find(id);
-    if (!workers.IsUsable(worker) || worker.hand.blocking_count() >= options.blocking_jobs_max)
-      continue;
-    const Order order(!MayTake(package, id, worker), worker.hand.BlockingDelay(awake), id);
+    const Order order(blame.HasFailedOn(package, id), cannot_now(worker),
+                      !MayTake(package, id, worker), worker.hand.BlockingDelay(awake), id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;
   }
-  return best;
+  return best.valid() && cannot_now(*workers.Find(best)) ? WorkerId() : best;
 }
 
 }  // namespace galley::director

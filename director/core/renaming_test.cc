@@ -176,6 +176,18 @@ TEST(RenameTest, NamesThatAreExchangedBothStayInTheCook) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root A B Z\n"));
 }
 
+TEST(RenameTest, WhatWasAskedForAndIsNeverCookedIsWantedUnderANameThatIs) {
+  CoreHarness shell("Draft @never\nZ\n");
+  CookRequested request;
+  for (const char* name : {"Draft", "Z"})
+    request.selected.push_back({name, InstigatorCategory::kCommandLineDirectory});
+  shell.Request({}, request);
+  shell.ChangeProject("Final\nZ\n");
+  shell.Send(FilesChanged{shell.project(), {}, {}, {{"Draft", "Final"}}});
+  shell.Finish();
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("root Final Z\n"));
+}
+
 TEST(RenameTest, WhyTheOldNameWasAskedForIsNoReasonForWhatHasItNow) {
   CoreHarness shell("A -> B\nB\nZ\n");
   shell.Request({"A", "Z"});

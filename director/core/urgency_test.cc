@@ -74,6 +74,28 @@ TEST(UrgencyTest, SoManyAtOneWorkerAndNotMore) {
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
+TEST(UrgencyTest, WhatKilledAnExecutorWaitsForAPlaceWhereItHasNotBeen) {
+  CookOptions options;
+  options.workers = 2;
+  options.blocking_jobs_max = 1;
+  CoreHarness shell("A\nB\nC\nD\n", options);
+  shell.slots = 1;
+  CookRequested request;
+  for (const char* name : {"A", "B", "C", "D"})
+    request.selected.push_back({name, InstigatorCategory::kCookOnTheFly});
+  shell.Request({}, request);  // one runs and one waits at each
+  const WorkerId first = shell.JobOf("A").worker;
+  std::string other;
+  for (const char* name : {"B", "C", "D"}) {
+    if (shell.JobOf(name).worker != first) other = name;
+  }
+  shell.Failed("A", WorkerReport::Fault::kCrashed);
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  shell.Saved(other);
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_NE(shell.JobOf("A").worker, first);
+}
+
 TEST(UrgencyTest, ItGoesWhereItBeginsFirst) {
   CoreHarness shell = Busy(2);
   shell.Pass(absl::Milliseconds(100));

@@ -230,6 +230,7 @@ class Journal {
   // and a power cut ends the workers, too.
   virtual absl::Status RecordProgress(const JournalProgress& progress) = 0;
   virtual absl::StatusOr<JournalProgress> Progress() = 0;  // sorted by attempt, by package
+  // Synced, if there was any: else a power cut could bring back whom a cook that ended had blamed.
   virtual absl::Status ForgetProgress() = 0;
   virtual absl::Status Forget(std::span<const std::string> packages) = 0;
 

@@ -245,10 +245,10 @@ bool Cluster::HasFired(Fault fault) const {
 void Cluster::OnEnded(const CookEnded& ended) {
   is_requested_ = false;
   const CookCore& core = director_->core();
-  const bool has_failed = core.counters().results_failed > 0;
   if (ended.is_fail_fast) {
     faults_.Count(Fault::kFailedFast);
-    if (!is_fail_fast_ || !has_failed) checks_.Break("safety: failed fast for no reason");
+    if (!is_fail_fast_ || !director_->has_failed())
+      checks_.Break("safety: failed fast for no reason");
     if (director_->is_publishing()) checks_.Break("safety: failed fast, and published");
     return random_.Percent(50) ? RequestLater() : EndDirector();
   }
@@ -261,7 +261,7 @@ void Cluster::OnEnded(const CookEnded& ended) {
     if (ended.is_interrupted && random_.Percent(50)) return RequestLater();
     return EndDirector();
   }
-  if (is_fail_fast_ && has_failed) checks_.Break("safety: failed, and not fast");
+  if (is_fail_fast_ && director_->has_failed()) checks_.Break("safety: failed, and not fast");
   for (const std::string& id : world_->selected) {
     const std::string name = World::NameIn(director_->cook_files(), id);
     const PackageId package = core.Find(name);

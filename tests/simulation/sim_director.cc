@@ -238,9 +238,11 @@ void SimDirector::Do(const Notify& effect) {
     has_request_ = false;
     own_faults_->EndCook();
     notes_ = {};
-    PostTask(5, [this] { (void)journal_.ForgetProgress(); });
-    const CookEnded copy = *ended;
-    After(absl::ZeroDuration(), [this, copy] { callbacks_.ended(copy); });
+    has_failed_ = core_->counters().results_failed > 0;
+    PostTask(5, [this, copy = *ended] {
+      (void)journal_.ForgetProgress();
+      callbacks_.ended(copy);
+    });
   }
 }
 

@@ -80,6 +80,8 @@ class SimDirector {
   // Asks, and looks whether the answers are what the core knows.
   void Question();
   bool is_publishing() const { return is_publishing_; }
+  // When the cook ended; since then platforms with failures may have been removed.
+  bool has_failed() const { return has_failed_; }
   // What ended is a cook of kPlatforms.
   bool HasAllPlatforms() const;
   size_t platform_count() const { return snapshot_->platforms.size(); }
@@ -275,7 +277,7 @@ class SimDirector {
     std::vector<director::Reply::Reason> told;
   };
   std::optional<LongQuestion> long_question_;
-  bool is_forced_ = false, is_too_late_ = false, is_fail_fast_ = false;
+  bool is_forced_ = false, is_too_late_ = false, is_fail_fast_ = false, has_failed_ = false;
   bool has_request_ = false, is_ending_ = false, is_publishing_ = false;
   std::map<std::string, director::PackageBlamed> blamed_;  // in the present step, as was told last
   uint64_t requests_ = 0;
