@@ -39,7 +39,8 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                        Post(Internal([this, text] { listener_.OnWarning("", "", text); }));
                      }},
                 options_.look_up),
-      commit_world_(world_.Get()) {}
+      commit_world_(world_.Get()),
+      worlds_made_(commit_world_->number) {}
 
 DirectorShell::~DirectorShell() = default;
 

@@ -204,6 +204,7 @@ class DirectorShell {
   // Commit thread only: the world whose snapshot is the base of differences. The loop follows when
   // it takes the successor.
   WorldPtr commit_world_;
+  uint64_t worlds_made_;      // the last one's number
   std::string commit_error_;  // of a group: what comes behind it on the thread must not rely on it
 
   // Loop thread only.

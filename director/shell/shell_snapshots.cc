@@ -15,7 +15,9 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
     const std::vector<std::string>& paths) {
   const WorldPtr old = commit_world_;
   auto world = std::make_shared<World>(*old);
-  world->number = old->number + 1;
+  // (The record of one that could not be made durable may come back after a crash, and names a
+  // table: no other is written over that.)
+  world->number = ++worlds_made_;
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
   world->snapshot = std::move(snapshot);
   ASSIGN_OR_RETURN(world->table, ProjectCatalog::Build(world->snapshot, old->project,

@@ -258,7 +258,7 @@ void Cluster::OnEnded(const CookEnded& ended) {
                            HasFired(Fault::kStoreFailed) || director_->is_journal_broken() ||
                            (HasFired(Fault::kLauncherFailed) || HasFired(Fault::kWorkerUnfit));
     if (!has_cause) checks_.Break("safety: ended for no reason: " + ended.infrastructure_error);
-    if (ended.is_interrupted && random_.Percent(50)) return RequestLater();
+    if (ended.infrastructure_error.empty() && random_.Percent(50)) return RequestLater();
     return EndDirector();
   }
   if (is_fail_fast_ && director_->has_failed()) checks_.Break("safety: failed, and not fast");

@@ -66,7 +66,12 @@ void SimDirector::CommitPending() {
           ForgetLocations(results_.Get(item.result)->result);
         }
       }
+      const bool was_cooking = has_request_;
       Step(outcome.event);
+      // As in the shell: what ended after the cook did is the director's failure as well. (Workers
+      // keep what they said, for the next.)
+      if (!outcome.event.error.empty() && !was_cooking)
+        callbacks_.ended({.infrastructure_error = outcome.event.error});
       if (commits_running_ == 0) CommitPending();
     });
   });

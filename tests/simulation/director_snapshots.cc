@@ -36,7 +36,7 @@ std::vector<content::Change> SimDirector::ChangesOf(const Files& before, const F
 }
 
 SimDirector::SnapshotPtr SimDirector::Successor(Files files, std::vector<std::string> platforms) {
-  const uint64_t number = commit_snapshot_->number + 1;
+  const uint64_t number = ++snapshots_made_;
   return MakeSnapshot(
       number, "snapshot-" + std::to_string(term()) + "." + std::to_string(number) + ".table",
       std::move(files), std::move(platforms));

@@ -245,6 +245,7 @@ class SimDirector {
   director::ResultTable results_;
   std::unique_ptr<director::CookCore> core_;
   SnapshotPtr snapshot_, commit_snapshot_;
+  uint64_t snapshots_made_ = 1;
   SnapshotPtr cook_snapshot_;  // that the cook belongs to: what changes once roots are built is
                                // the next cook's
   std::set<std::string> asked_for_;                        // names, as they are in cook_snapshot_
