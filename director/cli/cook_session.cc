@@ -41,7 +41,9 @@ void RemoveOldTables(const std::string& state, const std::string& present) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(state, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("snapshot-") && name.ends_with(".table") && name != present)
+    // (A write that was cut short leaves its own name behind ".table".)
+    if (name.starts_with("snapshot-") && name.find(".table") != std::string::npos &&
+        name != present)
       (void)RemoveAll(entry.path().string());
   }
 }
@@ -330,12 +332,15 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   // Fewer commits than we saw: an older store, restored from a backup. What it lost it cannot know.
   const bool same_epoch =
       meta.loss_epoch == info->loss_epoch && info->commits >= meta.store_commits;
-  ++meta.term;
+  // A term that the journal never learned of may have left its table, and a power cut can bring
+  // that back in the place of another of its name.
+  do {
+    meta.table_file = director::SnapshotTableName(++meta.term, 1);
+  } while (FileExists(JoinPath(state, meta.table_file)));
   meta.store_id = info->store_id;
   meta.loss_epoch = info->loss_epoch;
   meta.store_commits = info->commits;
   meta.trust_domain = project_->store.trust;
-  meta.table_file = fmt::format("snapshot-{}.table", meta.term);
   world_->table_file = JoinPath(state, meta.table_file);
   if (absl::Status written = world_->snapshot->WriteTable(world_->table_file); !written.ok()) {
     return Stop{kInfrastructure, MessageOf(written)};

@@ -147,8 +147,8 @@ WorkerId CookCore::Impl::PlaceElsewhere(PackageId package) const {
   return best;
 }
 
-// What killed an executor waits for a place where it has not been, too, while there is one.
-// O(workers).
+// What killed an executor is rather queued where it has not been, as above, whatever waits there:
+// it must not hold up the jobs behind it. O(workers).
 WorkerId CookCore::Impl::PlaceBlocking(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
   const auto cannot_now = [&](const Worker& worker) {
@@ -164,7 +164,9 @@ WorkerId CookCore::Impl::PlaceBlocking(PackageId package) const {
     best = id;
     least = order;
   }
-  return best.valid() && cannot_now(*workers.Find(best)) ? WorkerId() : best;
+  if (!best.valid() || !cannot_now(*workers.Find(best))) return best;
+  const bool is_elsewhere = !blame.WorkersOf(package).empty() && !blame.HasFailedOn(package, best);
+  return is_elsewhere ? best : WorkerId();
 }
 
 }  // namespace galley::director

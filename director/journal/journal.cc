@@ -351,7 +351,7 @@ class RocksJournal final : public Journal {
         return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
       })));
     }
-    return batch.Count() == 0 ? absl::OkStatus() : Write(batch, true);
+    return Write(batch, true);
   }
 
   absl::Status Forget(std::span<const std::string> packages) override {

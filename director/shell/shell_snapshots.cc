@@ -22,10 +22,8 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
   world->snapshot = std::move(snapshot);
   ASSIGN_OR_RETURN(world->table, ProjectCatalog::Build(world->snapshot, old->project,
                                                        old->table->resolver(), options_.table));
-  world->table_file =
-      fmt::format("{}.{}", old->table_file.substr(0, old->table_file.rfind(".table")),
-                  world->number) +
-      ".table";
+  const std::string table_name = SnapshotTableName(options_.core.term, world->number);
+  world->table_file = JoinPath(options_.state_directory, table_name);
   if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
   RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file));
   std::vector<content::Change> changes;
@@ -37,7 +35,7 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
   FilesChanged event;
   ASSIGN_OR_RETURN(event.packages, ChangedPackages(journal_, changes));
   JournalMeta meta = journal_.meta();
-  meta.table_file = world->table_file.substr(world->table_file.rfind('/') + 1);
+  meta.table_file = table_name;
   RETURN_IF_ERROR(journal_.Invalidate(event.packages, meta));
   event.catalog = world->table;
   event.paths = paths;

@@ -9,8 +9,15 @@
 
 #include "common/project/project.h"
 #include "director/shell/project_catalog.h"
+#include "fmt/format.h"
 
 namespace galley::director {
+
+// Of the world with this number in a director's term; the first has no number in it.
+inline std::string SnapshotTableName(uint32_t term, uint64_t number) {
+  return number == 1 ? fmt::format("snapshot-{}.table", term)
+                     : fmt::format("snapshot-{}.{}.table", term, number);
+}
 
 struct World {
   uint64_t number = 1;

@@ -243,6 +243,7 @@ bool Cluster::HasFired(Fault fault) const {
 }
 
 void Cluster::OnEnded(const CookEnded& ended) {
+  if (is_over_) return;  // the last one is, and a late commit failed
   is_requested_ = false;
   const CookCore& core = director_->core();
   if (ended.is_fail_fast) {

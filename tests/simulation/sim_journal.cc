@@ -301,7 +301,7 @@ absl::Status SimJournal::ForgetProgress() {
     if (key.starts_with(kAttemptPrefix) || key.starts_with(kBlamePrefix))
       batch.emplace_back(key, std::nullopt);
   }
-  return batch.empty() ? absl::OkStatus() : Write(batch, true);
+  return Write(batch, true);
 }
 
 absl::Status SimJournal::Forget(std::span<const std::string> packages) {

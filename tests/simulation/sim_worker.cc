@@ -75,6 +75,15 @@ void SimWorker::Kill() {
 
 void SimWorker::Freeze() { is_frozen_ = true; }
 
+// Every other time for good.
+void SimWorker::Hang() {
+  Freeze();
+  if (!around_.random.Percent(50)) return;
+  around_.schedule.After(around_.random.Some(30'000), [this, life = std::weak_ptr(life_)] {
+    if (!life.expired()) Thaw();
+  });
+}
+
 void SimWorker::Thaw() {
   if (!is_alive_ || !is_frozen_) return;
   is_frozen_ = false;
@@ -373,12 +382,7 @@ void SimWorker::Load(const RunPtr& run) {
     return callbacks_.exited(137);
   }
   if (around_.faults.Happens(Fault::kWorkerHung, 2)) {
-    Freeze();
-    if (around_.random.Percent(50)) {
-      around_.schedule.After(around_.random.Some(30'000), [this, life = std::weak_ptr(life_)] {
-        if (!life.expired()) Thaw();
-      });
-    }
+    Hang();
     return After(absl::Milliseconds(1), [this, run] { Load(run); });
   }
   if (around_.faults.Happens(Fault::kExecutorCrashed, 3))
@@ -475,7 +479,10 @@ void SimWorker::Save(const RunPtr& run) {
           .slot = run->slot, .attempt = run->job.job().attempt(), .is_pending = true});
     // Changed after it was read: what was just reported is right for an older snapshot only.
     if (package.will_change) around_.edit(package.id);
-    return Next(run->slot);
+    Next(run->slot);
+    // (Perhaps with nothing in hand.)
+    if (around_.faults.Happens(Fault::kWorkerHung, 1)) Hang();
+    return;
   }
   if (around_.faults.Happens(Fault::kWorkerCrashed, 2)) {
     Kill();

@@ -69,6 +69,7 @@ class SimWorker {
   // SIGKILL, SIGSTOP, SIGCONT.
   void Kill();
   void Freeze();
+  void Hang();
   void Thaw();
 
   bool is_alive() const { return is_alive_; }

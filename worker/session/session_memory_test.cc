@@ -1,3 +1,4 @@
+// Memory: what a session is told of it, holds up for want of it and tells.
 #include <string>
 #include <utility>
 #include <vector>

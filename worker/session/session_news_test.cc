@@ -1,3 +1,4 @@
+// When a session tells its director.
 #include <algorithm>
 #include <utility>
 #include <vector>
