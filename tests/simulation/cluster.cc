@@ -279,7 +279,8 @@ void Cluster::OnEnded(const CookEnded& ended) {
   }
   Rename();
   // Of older files: as a person would, the next cook is of today's.
-  if (director_->IsOutdated() || !held_back_.empty()) return EndDirector();
+  const bool is_of_today = !director_->IsOutdated() && director_->HasAskedForAll();
+  if (!is_of_today || !held_back_.empty()) return EndDirector();
   if (!director_->HasAllPlatforms()) {
     if (!HasEverFired(Fault::kPlatformsChanged))
       checks_.Break("safety: ended well without building all roots");

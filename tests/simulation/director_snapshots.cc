@@ -206,4 +206,11 @@ bool SimDirector::IsOutdated() const {
          });
 }
 
+bool SimDirector::HasAskedForAll() const {
+  const Files today = deps_.world.files();
+  return std::all_of(
+      deps_.world.selected.begin(), deps_.world.selected.end(),
+      [&](const std::string& id) { return asked_for_.contains(World::NameIn(today, id)); });
+}
+
 }  // namespace galley::simulation

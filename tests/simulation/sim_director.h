@@ -96,6 +96,9 @@ class SimDirector {
   bool Stage();
   // Its cook is not of today's files.
   bool IsOutdated() const;
+  // By the names that they have today. (A rescan in the middle of an exchange of names sees other
+  // bytes under one of them, and cannot know where its file went.)
+  bool HasAskedForAll() const;
   const Files& cook_files() const { return cook_snapshot_->files; }
   void Step(const director::Event& event);
 
