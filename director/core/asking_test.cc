@@ -90,6 +90,22 @@ TEST_F(AskingTest, OneThatGainsReasonsBetweenTwoPagesTellsThem) {
   EXPECT_THAT(Texts(AskOf("Bark", 100, *page.next)), ElementsAre("Bark<-Tree", "Bark<-Late"));
 }
 
+// A page looks at no more packages than its limit says.
+TEST_F(AskingTest, PackagesOfEarlierCooksFillPagesThoughNoReasonIsLeft) {
+  shell_.Request({"Town", "Poison"});
+  shell_.Finish();
+  shell_.Request({"Poison"});
+  Reply reply = AskAll(2);
+  EXPECT_THAT(Texts(reply), ElementsAre("Poison<-"));
+  ASSERT_TRUE(reply.next) << "Town and Poison were looked at";
+  for (const bool is_last : {false, true}) {
+    reply = AskAll(2, *reply.next);
+    EXPECT_TRUE(reply.reasons.empty());
+    EXPECT_EQ(reply.next == std::nullopt, is_last);
+    if (!reply.next) break;
+  }
+}
+
 TEST_F(AskingTest, ACursorOfAnotherCookIsRefused) {
   shell_.Request({"Town"});
   shell_.Finish();

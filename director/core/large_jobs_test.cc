@@ -38,6 +38,27 @@ class LargeJobsTest : public testing::Test {
   void Attach(uint32_t slots) {
     shell_.Send(WorkerAttached{.worker = kFirst, .slots = slots, .memory_bytes = 100});
   }
+  // One of the small ones that are in hand.
+  void SaveSmall() {
+    for (int i = 59; i >= 0; --i) {
+      if (!shell_.HasOpenJob(Small(i))) continue;
+      shell_.Saved(Small(i));
+      return;
+    }
+  }
+  // Large is overtaken until its worker is kept for it; then one small job is in hand.
+  void KeepAWorker() {
+    for (int i = 0; i < 60; ++i) Miss(Small(i), 30);
+    Attach(2);
+    Miss("Large", 80, absl::Seconds(1));
+    int done = 0;
+    do {
+      shell_.Pass(absl::Seconds(1));
+      shell_.TakeLog();
+      SaveSmall();
+    } while (++done < 40 && shell_.Says("start"));
+    EXPECT_LT(done, 40) << "none is kept";
+  }
   CoreHarness shell_;
 };
 
@@ -75,6 +96,31 @@ TEST_F(LargeJobsTest, SmallOnesDoNotOvertakeItForEver) {
   EXPECT_TRUE(shell_.Says("start S")) << "the worker is everybody's again: " << shell_.TakeLog();
 }
 
+TEST_F(LargeJobsTest, WhatAWorkerIsKeptForGoesThereBeforeAllOthers) {
+  KeepAWorker();
+  Miss("Other", 30, absl::Seconds(10));  // the longest of all
+  EXPECT_FALSE(shell_.HasOpenJob("Other"));
+  SaveSmall();
+  EXPECT_TRUE(shell_.HasOpenJob("Large"));
+  EXPECT_FALSE(shell_.HasOpenJob("Other"));
+}
+
+// A device waits for it.
+TEST_F(LargeJobsTest, WhatIsBlockingWaitsForNoMemory) {
+  Miss("Other", 60);
+  Attach(2);
+  ASSERT_TRUE(shell_.HasOpenJob("Other"));
+  shell_.Send(PackagesDiscovered{{{"Large", InstigatorCategory::kCookOnTheFly}}});
+  Miss("Large", 60);
+  EXPECT_TRUE(shell_.HasOpenJob("Large"));
+}
+
+TEST_F(LargeJobsTest, AWorkerIsToldWhatAJobMayTake) {
+  Miss("Other", 60);
+  Attach(1);
+  EXPECT_EQ(shell_.JobOf("Other").start.memory_bytes, 60u);
+}
+
 // What it waits for may wait for hours.
 TEST_F(LargeJobsTest, NoWorkerIsKeptWhosePendingJobLeavesNoRoom) {
   Miss("Other", 60);
@@ -91,17 +137,14 @@ TEST_F(LargeJobsTest, NoWorkerIsKeptWhosePendingJobLeavesNoRoom) {
 }
 
 TEST_F(LargeJobsTest, AWorkerThatIsKeptAndLostIsKeptNoLonger) {
-  for (int i = 0; i < 60; ++i) Miss(Small(i), 30);
-  Attach(2);
-  Miss("Large", 80, absl::Seconds(1));
-  for (int i = 0; i < 8; ++i) {
-    shell_.Pass(absl::Seconds(1));
-    shell_.Send(WorkerAlive{kFirst});
-  }
+  KeepAWorker();
   shell_.Send(WorkerLost{kFirst, "killed", true});
+  EXPECT_FALSE(shell_.HasOpenJob("Large"));
   shell_.Pass(absl::Seconds(1));
-  shell_.Send(WorkerAttached{.worker = shell_.spawned.back(), .slots = 2, .memory_bytes = 100});
-  EXPECT_TRUE(shell_.HasOpenJob("Large")) << "the longest goes first";
+  const WorkerId second = shell_.spawned.back();
+  shell_.Send(WorkerAttached{.worker = second, .slots = 2, .memory_bytes = 100});
+  ASSERT_TRUE(shell_.HasOpenJob("Large")) << "the longest goes first";
+  EXPECT_EQ(shell_.JobOf("Large").worker, second);
 }
 
 TEST_F(LargeJobsTest, OfAHundredTooLargeTheFirstFewAreLookedAtInAStep) {

@@ -37,6 +37,24 @@ TEST(ResourcesTest, TheMostUrgentIsGrantedFirst) {
   EXPECT_FALSE(shell.HasOpenJob("B"));
 }
 
+TEST(ResourcesTest, WhatNeedsNoGrantAndIsMoreUrgentGoesFirst) {
+  CookOptions options;
+  options.workers = 1;
+  options.window_jobs_max = 2;
+  options.resources = {{"gpu", 1}};
+  CoreHarness shell("A @gpu\nB @gpu\nC -> B\nD\nE\n", options);
+  shell.Request({"A", "C"});
+  shell.Saved("C");  // B joins with normal urgency
+  ASSERT_EQ(StateOf(shell, "B"), "SaveStalled");
+  for (const char* name : {"D", "E"})
+    shell.Send(PackagesDiscovered{{{name, InstigatorCategory::kCommandLinePackage}}});
+  ASSERT_TRUE(shell.HasOpenJob("D"));
+  ASSERT_FALSE(shell.HasOpenJob("E")) << "two are in hand";
+  shell.Saved("A");
+  EXPECT_TRUE(shell.HasOpenJob("E"));
+  EXPECT_FALSE(shell.HasOpenJob("B"));
+}
+
 TEST(ResourcesTest, EveryEndOfAnAttemptGivesItsGrantBack) {
   for (const Fault fault :
        {Fault::kCrashed, Fault::kTimeout, Fault::kRefused, Fault::kInfrastructure}) {

@@ -150,6 +150,47 @@ TEST(UrgencyTest, APackageThatBecomesBlockingIsTakenOutOfTheMiddleOfAQueue) {
   EXPECT_EQ(shell.JobOf("Input").start.urgency, Urgency::kBlocking);
 }
 
+// One worker of one slot, which cooks Long.
+struct BehindALongOne {
+  BehindALongOne(const std::string& project, std::vector<std::string> names)
+      : shell("Long ~ 500000\n" + project, {.workers = 1}) {
+    shell.slots = 1;
+    names.emplace_back("Long");
+    shell.Request(names);
+  }
+  // Its device asks for it by now.
+  void Hurry(const std::string& name) {
+    shell.TakeLog();
+    shell.Send(PackagesDiscovered{{{name, InstigatorCategory::kCookOnTheFly}}});
+  }
+  CoreHarness shell;
+};
+
+TEST(UrgencyTest, WhatItWaitsForBecomesAsUrgent) {
+  BehindALongOne cook("A ~ 400000\nInput ~ 300\n", {"A", "Input"});
+  cook.shell.Report(HarnessJob(cook.shell.JobOf("A")), WorkerReport::Needs{"Input", 0});
+  cook.Hurry("A");
+  EXPECT_TRUE(cook.shell.Says("retract Input\nstart Input 0\n")) << cook.shell.TakeLog();
+  EXPECT_EQ(cook.shell.JobOf("Input").start.urgency, Urgency::kBlocking);
+}
+
+TEST(UrgencyTest, TheGeneratorThatItWaitsForBecomesAsUrgent) {
+  BehindALongOne cook("Town : a\n", {"Town/_gen/a"});
+  cook.Hurry("Town/_gen/a");
+  EXPECT_TRUE(cook.shell.Says("retract Town\nstart Town 0\n")) << cook.shell.TakeLog();
+  EXPECT_EQ(cook.shell.JobOf("Town").start.urgency, Urgency::kBlocking);
+}
+
+TEST(UrgencyTest, AWorkerIsToldOfWhichJobsTheResultIsAwaited) {
+  CoreHarness shell("A\nInput\nNow\n");
+  shell.Request({"A"});
+  EXPECT_FALSE(shell.JobOf("A").start.is_awaited);
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"Input", 0});
+  EXPECT_TRUE(shell.JobOf("Input").start.is_awaited);
+  shell.Send(PackagesDiscovered{{{"Now", InstigatorCategory::kCookOnTheFly}}});
+  EXPECT_TRUE(shell.JobOf("Now").start.is_awaited);
+}
+
 TEST(UrgencyTest, AnIdleWorkerTakesWhatIsBlockingFirst) {
   CookOptions options;
   options.workers = 2;
