@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <thread>
@@ -158,6 +159,35 @@ TEST(ChildProcessTest, ProcessorUseIsThatOfAProcessAndAllBelowIt) {
       UseOnce(speaker.child.pid(), [](const ProcessorUse& seen) { return seen.below == 0; }).below,
       0u);
   EXPECT_EQ(ProcessorUseOf(0x7ffffff0).below, 0u) << "there is no such process";
+}
+
+TEST(ChildProcessTest, ProcessorUseIsOfProcessesHoweverFarBelow) {
+  const Speaker speaker = StartSpeaker("sh -c 'sleep 1000 & echo $!; wait' & wait");
+  EXPECT_EQ(
+      UseOnce(speaker.child.pid(), [](const ProcessorUse& seen) { return seen.below == 2; }).below,
+      2u);
+}
+
+TEST(ChildProcessTest, ProcessorUseIsThatOfThoseWhoWereWaitedForToo) {
+  const Speaker speaker = StartSpeaker(
+      "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; echo $$; exec sleep 1000");
+  EXPECT_EQ(speaker.said, speaker.child.pid());
+  EXPECT_GE(ProcessorUseOf(speaker.child.pid()).time, absl::Milliseconds(50));
+}
+
+TEST(ChildProcessTest, ProcessorUseIsInTicksOfTheKernels) {
+  const auto used = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return absl::DurationFromTimespec(now);
+  };
+  const absl::Duration before = ProcessorUseOf(getpid()).time;
+  const absl::Duration end = used() + absl::Milliseconds(200);
+  while (used() < end) {
+  }
+  const absl::Duration seen = ProcessorUseOf(getpid()).time - before;
+  EXPECT_GE(seen, absl::Milliseconds(150));
+  EXPECT_LE(seen, absl::Milliseconds(400));
 }
 
 TEST(ChildProcessTest, TheDeathSignalIsTheOneNamed) {

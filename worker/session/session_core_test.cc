@@ -234,6 +234,21 @@ TEST_F(SessionCoreTest, ALostExecutorFailsThePlatformsThatWereLeft) {
   EXPECT_EQ(last_failed_.log_tail(), "the tail");
 }
 
+TEST_F(SessionCoreTest, WhatAnExecutorDiedOfIsToldAsItIs) {
+  Attach();
+  uint64_t attempt = 0;
+  for (const v1::Failed::Cause cause :
+       {v1::Failed::CRASHED, v1::Failed::MEMORY, v1::Failed::TIMEOUT, v1::Failed::INFRASTRUCTURE}) {
+    Give({JobOf(++attempt)});
+    TakeReports();
+    Step(SlotLost{
+        .slot = 0, .attempt = attempt, .cause = cause, .error = "why", .log_tail = "the tail"});
+    EXPECT_EQ(TakeReports().size(), 2u);
+    EXPECT_EQ(last_failed_.cause(), cause);
+    EXPECT_TRUE(last_failed_.executor_lost());
+  }
+}
+
 TEST_F(SessionCoreTest, TheSlotOfALostExecutorTakesTheNextJob) {
   Attach();
   Give({JobOf(1), JobOf(2), JobOf(3)});
@@ -324,6 +339,16 @@ TEST_F(SessionCoreTest, MoreJobsThanTheLimitAreFailedAtOnce) {
   Give(std::move(jobs));
   EXPECT_EQ(core_.in_hand(), kJobsMax);
   EXPECT_THAT(TakeReports(), ElementsAre("1:failed@4097", "2:ended@4097"));
+}
+
+TEST_F(SessionCoreTest, NoJobBeginsWhileTheDirectorIsTooFarBehind) {
+  Attach();
+  Give({JobOf(1)});
+  for (size_t i = 0; i < kReportsKeptMax; ++i) Saved(0, 1, 0);
+  Give({JobOf(2)});
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1)));
+  Persist({1});
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 2)));
 }
 
 TEST_F(SessionCoreTest, LogLinesAreBoundedAndTheLossIsTold) {

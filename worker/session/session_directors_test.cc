@@ -276,6 +276,21 @@ TEST_F(SessionCoreTest, AStaleDirectorIsNoDirector) {
   EXPECT_EQ(exit_->reason, "no director for 20 s");
 }
 
+TEST_F(SessionCoreTest, AbortDropsEverythingAndExits) {
+  Attach();
+  Give({JobOf(1)});
+  TakeReports();
+  v1::ToWorker message = Message();
+  message.set_abort(true);
+  *message.add_start() = JobOf(2);
+  Step(Received{message});
+  ASSERT_TRUE(exit_.has_value());
+  EXPECT_EQ(exit_->code, 0);
+  Saved(0, 1, 0);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1)));
+  EXPECT_THAT(TakeReports(), IsEmpty());
+}
+
 TEST_F(SessionCoreTest, ARefusedWorkerEndsWithItsReason) {
   Step(Refused{"another cooker identity"});
   ASSERT_TRUE(exit_.has_value());

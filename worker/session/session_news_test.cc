@@ -61,6 +61,17 @@ TEST_F(NewsTest, NothingWaitsLongerThanAQuarterOfTheWorkThatIsLeft) {
   EXPECT_EQ(WaitAfter(1, SavedReport()), absl::Milliseconds(20));
 }
 
+TEST_F(NewsTest, TheEndOfACancelledJobIsToldAtOnce) {
+  GiveJobs(10, 1'000'000);
+  Cancel(1);
+  EXPECT_EQ(WaitAfter(SlotLost{.slot = 0,
+                               .attempt = 1,
+                               .cause = v1::Failed::CAUSE_UNKNOWN,
+                               .error = "cancelled",
+                               .log_tail = ""}),
+            absl::ZeroDuration());
+}
+
 TEST_F(NewsTest, ASessionThatMayRunDryTellsAtOnce) {
   GiveJobs(2, 1'000'000);
   EXPECT_EQ(WaitAfter(1, SavedReport()), absl::ZeroDuration());

@@ -77,6 +77,7 @@ TEST_F(PendingTest, AtMostAsManyArePendingAsThereAreSlotsThoseThatWaitedFirst) {
   Waits(1, 2);
   Waits(0, 1);  // told twice
   EXPECT_EQ(started_.size(), 2u) << "the second waits, and holds the slot";
+  EXPECT_FALSE(sent_.back().pending().is_held()) << "it is the slot that the third waits for";
   EXPECT_THAT(Told(), Optional(ElementsAre(1)));
   Ends(0, 1);
   EXPECT_THAT(Told(), Optional(ElementsAre(2)));
