@@ -168,6 +168,14 @@ TEST(ChildProcessTest, ProcessorUseIsOfProcessesHoweverFarBelow) {
       2u);
 }
 
+TEST(ChildProcessTest, ProcessorUseIsNotOfWhatHasEndedThoughNobodyWaitedForIt) {
+  const Speaker speaker = StartSpeaker("sleep 0 & echo $!; exec sleep 1000");
+  EXPECT_EQ(
+      UseOnce(speaker.child.pid(), [](const ProcessorUse& seen) { return seen.below == 0; }).below,
+      0u);
+  EXPECT_EQ(kill(speaker.said, 0), 0) << "it should be there still";
+}
+
 TEST(ChildProcessTest, ProcessorUseIsThatOfThoseWhoWereWaitedForToo) {
   const Speaker speaker = StartSpeaker(
       "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; echo $$; exec sleep 1000");

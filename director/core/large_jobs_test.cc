@@ -2,6 +2,7 @@
 #include <string>
 
 #include "director/core/core_harness.h"
+#include "director/core/workers.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
@@ -103,6 +104,14 @@ TEST_F(LargeJobsTest, WhatAWorkerIsKeptForGoesThereBeforeAllOthers) {
   SaveSmall();
   EXPECT_TRUE(shell_.HasOpenJob("Large"));
   EXPECT_FALSE(shell_.HasOpenJob("Other"));
+}
+
+TEST_F(LargeJobsTest, AJobGoesWhereItFitsThoughAnotherWorkerIsAsFree) {
+  const WorkerId larger(kForeignWorkers);
+  shell_.Send(WorkerAttached{.worker = kFirst, .slots = 1, .memory_bytes = 50});
+  shell_.Send(WorkerAttached{.worker = larger, .slots = 1, .memory_bytes = 100});
+  Miss("Large", 80);
+  EXPECT_EQ(shell_.JobOf("Large").worker, larger);
 }
 
 // A device waits for it.

@@ -110,6 +110,20 @@ class SurvivorTest : public ResumingTest {
   }
 };
 
+TEST_F(SurvivorTest, WhatOneHadThatIsLostBeforeItIsTakenUpGoesToAnother) {
+  Survive();
+  shell_.hold_look_ups = true;
+  shell_.Request({"A"});
+  Attach({kGiven});
+  shell_.Send(WorkerLost{kOld, "killed", true});
+  const LookUp::Item asked = shell_.look_ups.back();
+  shell_.Send(LookedUp{{{asked.package, 0, asked.generation, LookedUp::Miss{}}}});
+  ASSERT_FALSE(shell_.spawned.empty());
+  shell_.Send(WorkerAttached{.worker = shell_.spawned.back(), .slots = 1, .session = 6});
+  ASSERT_TRUE(shell_.HasOpenJob("A"));
+  EXPECT_EQ(shell_.JobOf("A").worker, shell_.spawned.back());
+}
+
 TEST_F(SurvivorTest, AJobThatIsStillInHandIsNotGivenAgain) {
   Survive();
   shell_.Request({"A", "B"});

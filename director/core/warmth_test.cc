@@ -1,11 +1,15 @@
 // Affinity: packages that share inputs go where these are warm.
 #include "director/core/warmth.h"
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "director/core/core_harness.h"
 #include "director/core/policy.h"
+#include "director/core/workers.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
@@ -132,6 +136,52 @@ TEST(WarmthTest, AJobThatEndsSoonerBehindAShortOneStaysThere) {
 TEST(WarmthTest, AJobThatWouldWaitLongerThanWarmInputsSaveGoesToTheIdle) {
   CoreHarness shell = BesideAnIdleOne(absl::Milliseconds(200));
   EXPECT_EQ(shell.TakeLog(), "spawn 0\nspawn 1\nstart /a/1 0\nstart /a/2 1\n");
+}
+
+TEST(WarmthTest, AmongManyThatAreAsFreeTheWarmOneIsFound) {
+  constexpr uint32_t kWorkers = kWorkersShownMax + 4;
+  CookOptions options;
+  options.workers = 1;
+  CoreHarness shell("/a/1\n/a/2\n", options);
+  shell.hold_workers = true;
+  shell.Request({"/a/1"});
+  const WorkerId warm(kForeignWorkers + kWorkers);
+  shell.Send(WorkerAttached{.worker = warm, .slots = 64, .session = 1});
+  ASSERT_EQ(shell.JobOf("/a/1").worker, warm);
+  for (uint32_t i = 0; i < kWorkers; ++i)
+    shell.Send(WorkerAttached{.worker = WorkerId(kForeignWorkers + i), .slots = 4, .session = 1});
+  shell.Send(PackagesDiscovered{{{"/a/2", InstigatorCategory::kCommandLinePackage}}});
+  EXPECT_EQ(shell.JobOf("/a/2").worker, warm);
+}
+
+class TwoCookers : public TextProject {
+ public:
+  using TextProject::TextProject;
+  std::optional<CatalogEntry> Find(std::string_view name) const override {
+    std::optional<CatalogEntry> entry = TextProject::Find(name);
+    if (entry) entry->cooker = name.ends_with(".png") ? "texture" : "audio";
+    return entry;
+  }
+};
+
+TEST(WarmthTest, OneCookersFolderIsNotWarmForAnother) {
+  const std::string project = "/a/1.png ~ 100000\n/a/2.wav ~ 99000\n";
+  CookOptions options;
+  options.workers = 2;
+  CoreHarness shell(project, options);
+  shell.slots = 8;
+  shell.hold_look_ups = true;
+  shell.Send(FilesChanged{std::make_shared<TwoCookers>(project), {}, {}});
+  shell.Request({"/a/1.png", "/a/2.wav"});
+  for (const std::string name : {"/a/1.png", "/a/2.wav"}) {
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (item.package == shell.Id(name))
+        shell.Send(LookedUp{{{item.package, 0, item.generation,
+                              LookedUp::Miss{.last_load = absl::Milliseconds(90),
+                                             .last_save = absl::Milliseconds(10)}}}});
+    }
+  }
+  EXPECT_NE(shell.JobOf("/a/1.png").worker, shell.JobOf("/a/2.wav").worker);
 }
 
 // Shaders of one folder and of several, which read one of two includes in the last cook.

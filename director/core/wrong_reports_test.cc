@@ -25,6 +25,15 @@ TEST(WrongReportsTest, AResultThatTheStoreRefusesIsCookedAgain) {
   EXPECT_EQ(cook.core().StateText(cook.Id("Town")), "Idle, cooked");
 }
 
+TEST(WrongReportsTest, AResultForAPlatformThatTheAttemptDoesNotHaveIsDropped) {
+  CoreHarness cook("Town");
+  cook.hold_commits = true;
+  cook.Request({"Town"});
+  const ReportId report = cook.Saved("Town", 1);
+  EXPECT_TRUE(cook.commits.empty());
+  EXPECT_TRUE(cook.acknowledged().contains(report));
+}
+
 TEST(WrongReportsTest, ALateResultOfAnOlderInputOnlyFeedsTheCache) {
   CoreHarness cook("Town");
   cook.Request({"Town"});

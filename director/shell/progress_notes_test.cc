@@ -29,6 +29,16 @@ TEST(ProgressNotesTest, WhatIsOverBeforeItWasWrittenIsNotWritten) {
   EXPECT_THAT(progress.over, SizeIs(0));
 }
 
+TEST(ProgressNotesTest, OnlyItsEndIsTheEnd) {
+  ProgressNotes notes;
+  notes.Give({.attempt = 1, .package = "/Game/a"});
+  (void)notes.Take(false, kStart);
+  notes.NoteOver({.worker = WorkerId(0),
+                  .reports = {{.attempt = 1, .what = WorkerReport::Loaded{}},
+                              {.attempt = 1, .what = WorkerReport::Saved{}}}});
+  EXPECT_TRUE(notes.Take(false, kStart).empty());
+}
+
 // A director that dies between the two must hear of the results again.
 TEST(ProgressNotesTest, WhatIsOverGoesBehindTheResultsThatItBrought) {
   ProgressNotes notes;
