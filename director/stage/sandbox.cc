@@ -203,11 +203,28 @@ absl::StatusOr<FileDescriptor> Sandbox::CreateTemporary(std::string_view path) {
   return file;
 }
 
+absl::StatusOr<bool> Sandbox::WriteNew(int parent, std::string_view path, std::string_view bytes,
+                                       mode_t mode) {
+  struct stat s {};
+  if (::fstatat(parent, NameOf(path).c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+    return false;
+  const FileDescriptor file(::openat(parent, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
+  if (!file.valid()) return false;
+  RETURN_IF_ERROR(WriteAll(file.get(), bytes, Full(path)));
+  if (::fchmod(file.get(), mode) != 0) return ErrnoStatus(errno, "chmod", Full(path));
+  // (open(2): the way to name such a file that needs no privilege.)
+  const std::string unnamed = fmt::format("/proc/self/fd/{}", file.get());
+  return ::linkat(AT_FDCWD, unnamed.c_str(), parent, NameOf(path).c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
 absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool is_executable) {
+  const mode_t mode = is_executable ? 0755 : 0644;
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
+  ASSIGN_OR_RETURN(const bool is_written, WriteNew(parent, path, bytes, mode));
+  if (is_written) return absl::OkStatus();
   ASSIGN_OR_RETURN(FileDescriptor file, CreateTemporary(path));
   absl::Status status = WriteAll(file.get(), bytes, Full(path));
-  if (status.ok() && ::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
+  if (status.ok() && ::fchmod(file.get(), mode) != 0)
     status = ErrnoStatus(errno, "chmod", Full(path));
   if (status.ok() && ::close(file.Release()) != 0) status = ErrnoStatus(errno, "write", Full(path));
   if (status.ok() &&

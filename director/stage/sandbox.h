@@ -8,6 +8,8 @@
 // the last path used: use sorted paths.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,8 +59,8 @@ class Sandbox {
   // nullopt when absent or no regular file. RESOURCE_EXHAUSTED above `size_bytes_max`.
   absl::StatusOr<std::optional<std::string>> Read(std::string_view path, uint64_t size_bytes_max);
 
-  // Replaces `path` by a rename. Folders above are made; what lies in their place and is no folder
-  // is removed. FAILED_PRECONDITION when a folder lies at `path`.
+  // The file appears whole, or is replaced whole. Folders above are made; what lies in their place
+  // and is no folder is removed. FAILED_PRECONDITION when a folder lies at `path`.
   absl::Status Write(std::string_view path, std::string_view bytes, bool is_executable);
   // A file, link or other non-folder; absent is fine.
   absl::Status RemoveFile(std::string_view path);
@@ -84,6 +86,10 @@ class Sandbox {
   // Forgets descriptors of `path` and what lies under it.
   void Close(std::string_view path);
 
+  // As a file without a name until it is whole, so that writers do not wait for each other at the
+  // folder of the temporary files. False: something lies there, or there are no such files here.
+  absl::StatusOr<bool> WriteNew(int parent, std::string_view path, std::string_view bytes,
+                                mode_t mode);
   absl::StatusOr<FileDescriptor> CreateTemporary(std::string_view path);
 
   std::string directory_;

@@ -440,6 +440,15 @@ TEST_F(StageTest, ManyFilesAreWrittenSideBySide) {
   EXPECT_EQ(StageBook(files)->unchanged, files.size());
 }
 
+TEST_F(StageTest, WhoHasAFileOpenThatIsReplacedReadsTheOldOneToItsEnd) {
+  ASSERT_TRUE(StageBook({{"Game/a", "old"}}).ok());
+  const std::string kept = JoinPath(folder_, "kept");
+  fs::create_hard_link(Path("Game/a"), kept);
+  ASSERT_TRUE(StageBook({{"Game/a", "new"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "new"}}));
+  EXPECT_EQ(*ReadFile(kept), "old");
+}
+
 TEST_F(StageTest, WhatAnInterruptedStageWasWritingIsRemoved) {
   for (const char* name : {".galley-new~", ".galley-new1~", ".galley-new3~"}) Write(name, "half");
   ASSERT_TRUE(StageNarrow({{"Game/a", "a"}}).ok());
