@@ -197,6 +197,20 @@ TEST(AttachTest, OfTwoResultsForOnePackageOneIsCommitted) {
   EXPECT_TRUE(shell.acknowledged().contains(report));
 }
 
+// Its reports are numbered anew.
+TEST(AttachTest, AnswersForAFormerProcessOfAWorkerDoNotGoToTheNext) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const ReportId report = shell.Saved("A");
+  ASSERT_EQ(shell.commits.size(), 1u);
+  shell.Send(WorkerAttached{.worker = WorkerId(0), .slots = 4, .session = 9});
+  const Persist::Item commit = shell.commits.front();
+  shell.Send(Persisted{{{commit.package, commit.platform, commit.result}}, ""});
+  EXPECT_TRUE(shell.Says("done A"));
+  EXPECT_FALSE(shell.acknowledged().contains(report));
+}
+
 TEST(AttachTest, AReportOfAnAttemptThatAnotherWorkerWasGivenIsRefused) {
   CoreHarness shell("A\nB\n", {.workers = 2});
   shell.Request({"A", "B"});
@@ -369,6 +383,66 @@ TEST(FaultTest, ItIsNotTriedAgainWhereItFailedBecauseTheOthersAreFull) {
   ASSERT_TRUE(shell.HasOpenJob("A"));
   EXPECT_EQ(shell.JobOf("A").worker, first);
   EXPECT_NE(shell.JobOf("E").worker, first);
+}
+
+// Workers of one slot, which take two jobs; each package comes when its look-up is answered.
+struct FullWorkers {
+  explicit FullWorkers(uint32_t workers)
+      : shell("Killer\nA\nB\nC\nD\nE\n", {.workers = workers, .window_jobs_max = 2}) {
+    shell.slots = 1;
+    shell.hold_look_ups = true;
+    shell.Request({"Killer", "A", "B", "C", "D", "E"});
+  }
+  WorkerId Come(const std::string& name, int ms) {
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (item.package == shell.Id(name))
+        shell.Send(LookedUp{{{item.package, 0, item.generation,
+                              LookedUp::Miss{.last_save = absl::Milliseconds(ms)}}}});
+    }
+    return shell.JobOf(name).worker;
+  }
+  CoreHarness shell;
+};
+
+TEST(FaultTest, WhenItHasBeenEverywhereItGoesWhereThereIsRoom) {
+  FullWorkers cook(2);
+  ASSERT_EQ(cook.Come("Killer", 20), WorkerId(0));
+  cook.shell.Failed("Killer", Fault::kCrashed);
+  ASSERT_EQ(cook.shell.JobOf("Killer").worker, WorkerId(1));
+  ASSERT_EQ(cook.Come("A", 1), WorkerId(0));
+  ASSERT_EQ(cook.Come("B", 1), WorkerId(0));
+  ASSERT_EQ(cook.Come("C", 900), WorkerId(1));
+  cook.shell.Failed("Killer", Fault::kCrashed);
+  ASSERT_TRUE(cook.shell.HasOpenJob("Killer"));
+  EXPECT_EQ(cook.shell.JobOf("Killer").worker, WorkerId(1)) << "0 has less to do, and is full";
+}
+
+TEST(FaultTest, WhereAllOthersAreFullItGoesToTheOneWithTheLeastToDo) {
+  FullWorkers cook(3);
+  ASSERT_EQ(cook.Come("A", 500), WorkerId(0));
+  ASSERT_EQ(cook.Come("B", 10), WorkerId(1));
+  ASSERT_EQ(cook.Come("Killer", 900), WorkerId(2));
+  ASSERT_EQ(cook.Come("C", 10), WorkerId(1));
+  ASSERT_EQ(cook.Come("D", 10), WorkerId(0));
+  cook.shell.Failed("Killer", Fault::kCrashed);
+  ASSERT_TRUE(cook.shell.HasOpenJob("Killer"));
+  EXPECT_EQ(cook.shell.JobOf("Killer").worker, WorkerId(1));
+}
+
+TEST(FaultTest, WhereAllOthersAreFullItDoesNotGoToOneThatIsSilent) {
+  FullWorkers cook(3);
+  ASSERT_EQ(cook.Come("A", 10), WorkerId(0));
+  cook.shell.Saved("A");
+  for (int i = 0; i < 5; ++i) {
+    cook.shell.Pass(absl::Seconds(1));
+    for (const uint32_t worker : {0, 2}) cook.shell.Send(WorkerAlive{WorkerId(worker)});
+  }
+  ASSERT_EQ(cook.Come("Killer", 900), WorkerId(0));
+  ASSERT_EQ(cook.Come("B", 10), WorkerId(2));
+  ASSERT_EQ(cook.Come("C", 10), WorkerId(2));
+  cook.shell.Failed("Killer", Fault::kCrashed);
+  ASSERT_TRUE(cook.shell.HasOpenJob("Killer"));
+  EXPECT_EQ(cook.shell.JobOf("Killer").worker, WorkerId(2));
 }
 
 TEST(FaultTest, WhereThereIsOneWorkerAllAttemptsAreThere) {
