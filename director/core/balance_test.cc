@@ -206,6 +206,135 @@ TEST(BalanceTest, StripedDealsPackagesOutByTheirNames) {
   EXPECT_GT(std::set<uint32_t>(workers.begin(), workers.end()).size(), 1u);
 }
 
+// Workers attach when the test says so, and each package comes when its look-up is answered.
+class MovingTest : public testing::Test {
+ protected:
+  MovingTest() : shell_(Project(), {.workers = 3}) {
+    shell_.hold_workers = shell_.hold_look_ups = true;
+    std::vector<std::string> names;
+    for (const char* name : kNames) names.emplace_back(name);
+    shell_.Request(names);
+  }
+  static std::string Project() {
+    std::string text;
+    for (const char* name : kNames) text += std::string(name) + "\n";
+    return text;
+  }
+  void Attach(uint32_t worker, uint32_t slots = 1, uint64_t memory_bytes = 0) {
+    shell_.Send(
+        WorkerAttached{.worker = WorkerId(worker), .slots = slots, .memory_bytes = memory_bytes});
+  }
+  void Come(const std::string& name, const LookedUp::Miss& miss) {
+    for (const LookUp::Item& item : shell_.look_ups) {
+      if (item.package == shell_.Id(name))
+        shell_.Send(LookedUp{{{item.package, 0, item.generation, miss}}});
+    }
+  }
+  void Come(const std::string& name, int ms) { Come(name, {.last_save = absl::Milliseconds(ms)}); }
+  // Seconds in which these workers speak.
+  void Pass(int seconds, const std::vector<uint32_t>& speaking) {
+    for (int i = 0; i < seconds; ++i) {
+      shell_.Pass(absl::Seconds(1));
+      for (const uint32_t worker : speaking) shell_.Send(WorkerAlive{WorkerId(worker)});
+    }
+  }
+  static constexpr const char* kNames[] = {"A", "B", "C",    "D",    "E",   "F",
+                                           "G", "H", "/f/1", "/f/2", "/f/3"};
+  CoreHarness shell_;
+};
+
+TEST_F(MovingTest, WhatIsDoneInAMomentIsNotMoved) {
+  Attach(0);
+  Come("A", 2);
+  Come("B", 2);
+  shell_.TakeLog();
+  Attach(1);
+  EXPECT_EQ(shell_.TakeLog(), "");
+}
+
+TEST_F(MovingTest, AWorkerOfThreeSlotsTakesThreeQuartersFromOneOfOne) {
+  Attach(0);
+  for (const char* name : {"A", "B", "C", "D", "E", "F", "G", "H"}) Come(name, 100);
+  Attach(1, 3);
+  EXPECT_EQ(shell_.core().counters().jobs_retracted, 6u);
+}
+
+TEST_F(MovingTest, WhatIsWarmIsMovedWhereItIsAsWarm) {
+  const auto of = [](int ms) {
+    return LookedUp::Miss{.last_load = absl::Milliseconds(ms) * 0.9,
+                          .last_save = absl::Milliseconds(ms) * 0.1};
+  };
+  Attach(1);
+  Come("/f/1", of(300));
+  Attach(0);
+  Come("/f/2", of(50));
+  Come("/f/3", of(100));
+  ASSERT_EQ(shell_.JobOf("/f/2").worker, WorkerId(0));
+  ASSERT_EQ(shell_.JobOf("/f/3").worker, WorkerId(0));
+  shell_.Saved("/f/1");
+  EXPECT_EQ(shell_.JobOf("/f/3").worker, WorkerId(1)) << "it would wait for 50 ms to save 90";
+}
+
+TEST_F(MovingTest, NothingIsMovedWhereItsMemoryIsShort) {
+  const LookedUp::Miss large = {.last_save = absl::Milliseconds(100), .last_memory_bytes = 60};
+  Attach(1, 2, 100);
+  Come("A", large);
+  Attach(0);
+  Come("B", large);
+  ASSERT_EQ(shell_.JobOf("B").worker, WorkerId(0));
+  Come("C", large);
+  EXPECT_EQ(shell_.JobOf("C").worker, WorkerId(0));
+  EXPECT_EQ(shell_.core().counters().jobs_retracted, 0u);
+  shell_.Saved("A");
+  EXPECT_EQ(shell_.JobOf("C").worker, WorkerId(1));
+}
+
+TEST_F(MovingTest, NothingIsPlacedOnOrMovedToOneThatIsSilent) {
+  Attach(0);
+  Attach(1);
+  Pass(5, {0});
+  Come("A", 100);
+  Come("B", 100);
+  EXPECT_EQ(shell_.JobOf("A").worker, WorkerId(0));
+  EXPECT_EQ(shell_.JobOf("B").worker, WorkerId(0));
+  shell_.TakeLog();
+  shell_.Send(WorkerAlive{WorkerId(1)});
+  EXPECT_EQ(shell_.TakeLog(), "retract B\nstart B 1\n");
+}
+
+TEST_F(MovingTest, OfOneThatIsSilentAllThatWaitsIsMoved) {
+  Attach(0);
+  for (const char* name : {"A", "B", "C", "D"}) Come(name, 100);
+  Pass(5, {});
+  Attach(1);
+  EXPECT_EQ(shell_.core().counters().jobs_retracted, 3u) << "more than makes both equal";
+}
+
+// Its worker says that it has not begun after all.
+TEST_F(MovingTest, WhatHasABackupIsNotMoved) {
+  Attach(0);
+  Come("A", 100);
+  Attach(1);
+  Pass(4, {0, 1});
+  ASSERT_TRUE(shell_.Says("start A 1\n")) << "the backup";
+  Attach(2);
+  shell_.TakeLog();
+  shell_.Send(WorkerPending{.worker = WorkerId(0), .attempts = {}, .is_held = true, .begun = {}});
+  EXPECT_EQ(shell_.TakeLog(), "");
+}
+
+TEST(BalanceTest, StripedPackagesWhosePlaceIsFullGoToTheNext) {
+  CookOptions options;
+  options.workers = 3;
+  options.window_jobs_max = 2;
+  options.policy = PlacementPolicy::kStriped;
+  CoreHarness shell("A\nB\nC\nD\nE\nF\n", options);
+  shell.slots = 2;
+  const std::vector<std::string> names = {"A", "B", "C", "D", "E", "F"};
+  shell.Request(names);
+  for (const std::string& name : names) EXPECT_TRUE(shell.HasOpenJob(name)) << name;
+}
+
 TEST(CostsTest, TheHighestRatioOfMemoryIsGuessedByAndSinks) {
   Costs costs;
   const CostTraits traits = costs.TraitsOf("texture", 16 << 20);

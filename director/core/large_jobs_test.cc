@@ -156,6 +156,43 @@ TEST_F(LargeJobsTest, AWorkerThatIsKeptAndLostIsKeptNoLonger) {
   EXPECT_EQ(shell_.JobOf("Large").worker, second);
 }
 
+class TwoLargeJobsTest : public LargeJobsTest {
+ protected:
+  TwoLargeJobsTest() : LargeJobsTest({.workers = 2, .window_jobs_max = 3}) {}
+  // One of the small ones that this worker has.
+  void SaveSmallOf(WorkerId worker) {
+    for (int i = 59; i >= 0; --i) {
+      if (!shell_.HasOpenJob(Small(i)) || shell_.JobOf(Small(i)).worker != worker) continue;
+      shell_.Saved(Small(i));
+      return;
+    }
+  }
+};
+
+TEST_F(TwoLargeJobsTest, NothingIsMovedToAWorkerThatIsKept) {
+  const WorkerId second(1);
+  for (int i = 0; i < 60; ++i) Miss(Small(i), 30, absl::Milliseconds(20));
+  Attach(2);
+  shell_.Send(WorkerAttached{.worker = second, .slots = 2, .memory_bytes = 100});
+  Miss("Large", 80, absl::Seconds(1));
+  int done = 0;
+  do {
+    shell_.Pass(absl::Seconds(1));
+    for (const WorkerId worker : {kFirst, second}) shell_.Send(WorkerAlive{worker});
+    shell_.TakeLog();
+    SaveSmallOf(kFirst);
+  } while (++done < 40 && shell_.Says("start"));
+  ASSERT_LT(done, 40) << "none is kept";
+  shell_.TakeLog();
+  SaveSmallOf(kFirst);
+  const std::string log = shell_.TakeLog();
+  EXPECT_EQ(log.find("retract"), std::string::npos) << log;
+  ASSERT_FALSE(shell_.HasOpenJob("Large")) << "one small job is left there";
+  SaveSmallOf(kFirst);
+  ASSERT_TRUE(shell_.HasOpenJob("Large"));
+  EXPECT_EQ(shell_.JobOf("Large").worker, kFirst);
+}
+
 TEST_F(LargeJobsTest, OfAHundredTooLargeTheFirstFewAreLookedAtInAStep) {
   Miss("Other", 60);
   Attach(1);
