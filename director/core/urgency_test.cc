@@ -174,6 +174,24 @@ TEST(UrgencyTest, WhatItWaitsForBecomesAsUrgent) {
   EXPECT_EQ(cook.shell.JobOf("Input").start.urgency, Urgency::kBlocking);
 }
 
+TEST(UrgencyTest, WhatRunsWhenItBecomesBlockingGoesOn) {
+  BehindALongOne cook("A ~ 400000\n", {"A"});
+  cook.Hurry("Long");
+  EXPECT_EQ(cook.shell.TakeLog(), "");
+}
+
+// It would be held twice if the job has begun by now.
+TEST(UrgencyTest, WhatHoldsAResourceIsNotTakenForward) {
+  CoreHarness shell("Long ~ 900000\nA @gpu\n", {.workers = 1, .resources = {{"gpu", 1}}});
+  shell.slots = 1;
+  shell.Request({"Long"});
+  shell.Send(PackagesDiscovered{{{"A", InstigatorCategory::kCommandLinePackage}}});
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  shell.TakeLog();
+  shell.Send(PackagesDiscovered{{{"A", InstigatorCategory::kCookOnTheFly}}});
+  EXPECT_EQ(shell.TakeLog(), "");
+}
+
 TEST(UrgencyTest, TheGeneratorThatItWaitsForBecomesAsUrgent) {
   BehindALongOne cook("Town : a\n", {"Town/_gen/a"});
   cook.Hurry("Town/_gen/a");
