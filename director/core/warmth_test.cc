@@ -42,6 +42,16 @@ TEST(WarmthTest, TheOldestInputsAndHoldersAreForgotten) {
   EXPECT_EQ(holders.front().worker, WorkerId(1)) << "0 was the first";
 }
 
+TEST(WarmthTest, AnInputThatIsReadAgainIsNoOldOne) {
+  Warmth warmth;
+  for (uint64_t input = 0; input < Warmth::kInputsMax; ++input)
+    warmth.Note(WorkerId(0), Inputs{input});
+  warmth.Note(WorkerId(0), Inputs{0});
+  warmth.Note(WorkerId(0), Inputs{1000});
+  EXPECT_EQ(warmth.Holders(Inputs{0}), Holders({{WorkerId(0), 1}}));
+  EXPECT_EQ(warmth.Holders(Inputs{1}), Holders()) << "the oldest";
+}
+
 TEST(WarmthTest, PackagesOfAFolderGoToTheWorkerThatHasItWarmWhileTheLoadsAreNear) {
   CookOptions options;
   options.workers = 2;
@@ -104,6 +114,40 @@ TEST(WarmthTest, WhileASlotIsFreeAJobWaitsForWarmInputsOnlyWhereItEndsSooner) {
   }
 }
 
+size_t Chosen(const std::vector<WorkerView>& views) {
+  return MakePolicy(PlacementPolicy::kCost)->Choose(views);
+}
+
+// Long jobs run in other slots.
+TEST(WarmthTest, AmongTheFreeNoneIsWaitedForThoughItIsWarm) {
+  EXPECT_EQ(Chosen({{.worker = WorkerId(0), .load = absl::Seconds(1)},
+                    {.worker = WorkerId(1), .load = absl::Seconds(1.4), .warm = 1}}),
+            0u);
+}
+
+TEST(WarmthTest, ABusyWorkerMustBeatWhatAFreeOneSaves) {
+  EXPECT_EQ(Chosen({{.worker = WorkerId(0),
+                     .load = absl::Seconds(5),
+                     .saved = absl::Milliseconds(90),
+                     .warm = 1},
+                    {.worker = WorkerId(1),
+                     .load = absl::Milliseconds(50),
+                     .delay = absl::Milliseconds(50),
+                     .saved = absl::Milliseconds(100),
+                     .warm = 1}}),
+            0u);
+}
+
+TEST(WarmthTest, OneThatIsTooSmallIsNotFree) {
+  EXPECT_EQ(Chosen({{.worker = WorkerId(0), .load = absl::Seconds(1), .is_large_enough = false},
+                    {.worker = WorkerId(1), .load = absl::Seconds(1), .delay = absl::Seconds(1)},
+                    {.worker = WorkerId(2),
+                     .load = absl::Seconds(1.4),
+                     .delay = absl::Seconds(1.4),
+                     .warm = 1}}),
+            2u);
+}
+
 // Two workers of one slot. The first has `/a/1`, which takes so long; then comes `/a/2`, whose load
 // takes 90 ms unless it finds its inputs warm.
 CoreHarness BesideAnIdleOne(absl::Duration first) {
@@ -136,6 +180,69 @@ TEST(WarmthTest, AJobThatEndsSoonerBehindAShortOneStaysThere) {
 TEST(WarmthTest, AJobThatWouldWaitLongerThanWarmInputsSaveGoesToTheIdle) {
   CoreHarness shell = BesideAnIdleOne(absl::Milliseconds(200));
   EXPECT_EQ(shell.TakeLog(), "spawn 0\nspawn 1\nstart /a/1 0\nstart /a/2 1\n");
+}
+
+// Worker 0 runs `/a/1`; nothing is known of `/a/2` but that it is large.
+TEST(WarmthTest, AnUnknownLoadIsAPartOfTheWholeButNotALongOne) {
+  for (const bool is_short : {true, false}) {
+    CoreHarness shell("/a/1\n/a/2 ~ 8000000\n", {.workers = 2});
+    shell.slots = 1;
+    shell.hold_look_ups = true;
+    shell.Request({"/a/1", "/a/2"});
+    const auto miss = [&](const std::string& name, int ms) {
+      for (const LookUp::Item& item : shell.look_ups) {
+        if (item.package == shell.Id(name))
+          shell.Send(LookedUp{{{item.package, 0, item.generation,
+                                LookedUp::Miss{.last_save = absl::Milliseconds(ms)}}}});
+      }
+    };
+    miss("/a/1", is_short ? 30 : 200);
+    miss("/a/2", 0);
+    ASSERT_EQ(shell.JobOf("/a/1").worker, WorkerId(0));
+    EXPECT_EQ(shell.JobOf("/a/2").worker, WorkerId(is_short ? 0 : 1));
+  }
+}
+
+// `/a/1` reads 40 outputs and goes to worker 0, `/c/1` to worker 1. Where does one go that reads so
+// many of those 40, the first or the last of them?
+WorkerId WorkerOfOneThatReads(size_t count, bool is_first) {
+  std::vector<std::string> outputs;
+  std::string project = "/a/1\n/b/1\n/c/1\n";
+  for (int i = 0; i < 40; ++i) {
+    outputs.push_back("/in/" + std::to_string(i));
+    project += outputs.back() + "\n";
+  }
+  CoreHarness shell(project, {.workers = 2});
+  shell.slots = 8;
+  shell.hold_look_ups = true;
+  shell.Request({"/a/1", "/b/1", "/c/1"});
+  const auto answer = [&](const std::string& name, decltype(LookedUp::Item::outcome) outcome) {
+    std::optional<LookUp::Item> last;
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (item.package == shell.Id(name)) last = item;
+    }
+    shell.Send(LookedUp{{{last->package, 0, last->generation, std::move(outcome)}}});
+  };
+  const auto miss = [&](const std::string& name, int ms) {
+    answer(name, LookedUp::Miss{.last_load = absl::Milliseconds(ms),
+                                .last_save = absl::Milliseconds(10)});
+    return shell.JobOf(name).worker;
+  };
+  answer("/a/1", LookedUp::NeedsCooked{outputs});
+  const auto begin = is_first ? outputs.begin() : outputs.end() - static_cast<ptrdiff_t>(count);
+  answer("/b/1", LookedUp::NeedsCooked{{begin, begin + static_cast<ptrdiff_t>(count)}});
+  for (const std::string& name : outputs) answer(name, LookedUp::Hit{shell.MakeResult(name), true});
+  EXPECT_EQ(miss("/a/1", 90), WorkerId(0));
+  EXPECT_EQ(miss("/c/1", 80), WorkerId(1));
+  return miss("/b/1", 90);
+}
+
+TEST(WarmthTest, PackagesThatReadTheSameOutputsGoToOneWorker) {
+  EXPECT_EQ(WorkerOfOneThatReads(12, /*is_first=*/true), WorkerId(0));
+}
+
+TEST(WarmthTest, APackageIsKnownByTheFirstFewOfTheOutputsThatItReads) {
+  EXPECT_EQ(WorkerOfOneThatReads(12, /*is_first=*/false), WorkerId(1));
 }
 
 TEST(WarmthTest, AmongManyThatAreAsFreeTheWarmOneIsFound) {

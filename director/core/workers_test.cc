@@ -164,6 +164,14 @@ TEST(OverrunsTest, TheLimitFollowsWhatWasMeasured) {
   EXPECT_LT(overruns.Limit(absl::Seconds(1)), absl::Seconds(8.1));
 }
 
+TEST(OverrunsTest, AFewJobsTellNothing) {
+  Overruns overruns;
+  for (int i = 0; i < 19; ++i) overruns.Measured(absl::Seconds(1), absl::Seconds(20));
+  EXPECT_EQ(overruns.Limit(absl::Seconds(1)), absl::Seconds(4));
+  overruns.Measured(absl::Seconds(1), absl::Seconds(20));
+  EXPECT_GT(overruns.Limit(absl::Seconds(1)), absl::Seconds(20));
+}
+
 TEST(OverrunsTest, ShortJobsTellNothing) {
   Overruns overruns;
   for (int i = 0; i < 100; ++i) overruns.Measured(absl::Milliseconds(1), absl::Milliseconds(50));
