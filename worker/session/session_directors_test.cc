@@ -115,6 +115,19 @@ TEST_F(SessionCoreTest, ResendAllRepeatsReportsAndInHand) {
   EXPECT_THAT(TakeReports(), ElementsAre("1:saved@7"));
 }
 
+// Each names a table of all files; jobs that come are of the newest.
+TEST_F(SessionCoreTest, OnlyTheNewestSnapshotIsKept) {
+  Attach();
+  v1::ToWorker message = Message();
+  message.mutable_snapshot()->set_number(2);
+  message.mutable_snapshot()->set_table_file("/state/2.table");
+  Step(Received{message});
+  v1::Job job = JobOf(1);
+  job.set_snapshot(1);
+  Give({job});
+  EXPECT_THAT(TakeReports(), ElementsAre("1:failed@1", "2:ended@1"));
+}
+
 TEST_F(SessionCoreTest, TheNextDirectorNumbersItsSnapshotsAnew) {
   Attach();
   v1::ToWorker message = Message();
