@@ -252,6 +252,24 @@ TEST_F(MovingTest, WhatIsDoneInAMomentIsNotMoved) {
   EXPECT_EQ(shell_.TakeLog(), "");
 }
 
+TEST_F(MovingTest, UnlessItIsBlocking) {
+  shell_.Send(PackagesDiscovered{{{"B", InstigatorCategory::kCookOnTheFly}}});
+  Attach(0);
+  Come("A", 2);
+  Come("B", 2);
+  ASSERT_EQ(shell_.JobOf("B").worker, WorkerId(0));
+  shell_.TakeLog();
+  Attach(1);
+  EXPECT_EQ(shell_.TakeLog(), "retract B\nstart B 1\n");
+}
+
+TEST_F(MovingTest, JobsThatTakeNoTimeAreSpreadToo) {
+  Attach(0, 8);
+  Attach(1, 8);
+  for (const char* name : {"A", "B"}) Come(name, {.last_save = absl::Nanoseconds(1)});
+  EXPECT_NE(shell_.JobOf("A").worker, shell_.JobOf("B").worker);
+}
+
 TEST_F(MovingTest, AWorkerOfThreeSlotsTakesThreeQuartersFromOneOfOne) {
   Attach(0);
   for (const char* name : {"A", "B", "C", "D", "E", "F", "G", "H"}) Come(name, 100);

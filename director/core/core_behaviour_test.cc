@@ -70,6 +70,15 @@ TEST(CancelTest, TheNextCookIsWhole) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("root A B\npublish 0\nended\n"));
 }
 
+TEST(FailFastTest, WhatIsStillToBeginWhenTheFirstFailsIsForgotten) {
+  CoreHarness shell("A\nB\n", {.units_per_step = 1});
+  shell.Request({"Unknown", "A", "B"}, {.fail_fast = true});
+  EXPECT_TRUE(shell.Says("ended fail-fast\n")) << shell.TakeLog();
+  shell.Request({"A", "B"});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("root A B\n"));
+}
+
 TEST(CommitTest, NothingIsDoneOrAcknowledgedBeforeItIsPersisted) {
   CoreHarness shell("A\n");
   shell.hold_commits = true;

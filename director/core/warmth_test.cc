@@ -203,6 +203,30 @@ TEST(WarmthTest, AnUnknownLoadIsAPartOfTheWholeButNotALongOne) {
   }
 }
 
+TEST(WarmthTest, WhatOneGeneratorListsGoesToOneWorker) {
+  CoreHarness shell("/t : p/a q/b\n/c/1\n", {.workers = 2});
+  const std::string first = "/t/_gen/p/a", second = "/t/_gen/q/b";
+  shell.slots = 8;
+  shell.hold_look_ups = true;
+  shell.Request({"/t", first, second, "/c/1"});
+  const auto miss = [&](const std::string& name, int ms) {
+    for (const LookUp::Item& item : shell.look_ups) {
+      if (item.package != shell.Id(name)) continue;
+      shell.Send(LookedUp{{{item.package, 0, item.generation,
+                            LookedUp::Miss{.last_load = absl::Milliseconds(ms),
+                                           .last_save = absl::Milliseconds(10)}}}});
+      return;
+    }
+  };
+  miss("/t", 10);
+  shell.Saved("/t");
+  miss(first, 90);
+  miss("/c/1", 80);
+  miss(second, 90);
+  EXPECT_NE(shell.JobOf("/c/1").worker, shell.JobOf(first).worker);
+  EXPECT_EQ(shell.JobOf(second).worker, shell.JobOf(first).worker);
+}
+
 // `/a/1` reads 40 outputs and goes to worker 0, `/c/1` to worker 1. Where does one go that reads so
 // many of those 40, the first or the last of them?
 WorkerId WorkerOfOneThatReads(size_t count, bool is_first) {

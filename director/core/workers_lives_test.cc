@@ -211,6 +211,21 @@ TEST(AttachTest, AnswersForAFormerProcessOfAWorkerDoNotGoToTheNext) {
   EXPECT_FALSE(shell.acknowledged().contains(report));
 }
 
+TEST(AttachTest, WhatWasCommittedWhileItWasThoughtLostIsAcknowledgedWhenItIsSentAgain) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"});
+  const ReportId report = shell.Saved("A");
+  shell.Send(WorkerLost{WorkerId(0), "no route", true});
+  const Persist::Item commit = shell.commits.front();
+  shell.Send(Persisted{{{commit.package, commit.platform, commit.result}}, ""});
+  ASSERT_TRUE(shell.Says("done A"));
+  ASSERT_FALSE(shell.acknowledged().contains(report));
+  shell.Send(WorkerAttached{.worker = WorkerId(0), .slots = 4});
+  shell.Resend(report);
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+}
+
 TEST(AttachTest, AReportOfAnAttemptThatAnotherWorkerWasGivenIsRefused) {
   CoreHarness shell("A\nB\n", {.workers = 2});
   shell.Request({"A", "B"});
