@@ -124,6 +124,19 @@ TEST_F(LargeJobsTest, WhatIsBlockingWaitsForNoMemory) {
   EXPECT_TRUE(shell_.HasOpenJob("Large"));
 }
 
+TEST_F(LargeJobsTest, ButItRatherGoesWhereItFits) {
+  const WorkerId second(kForeignWorkers);
+  Miss("Other", 60, absl::Seconds(1));
+  Attach(2);
+  shell_.Send(WorkerAttached{.worker = second, .slots = 1, .memory_bytes = 100});
+  Miss("S0", 90, absl::Seconds(1));
+  ASSERT_EQ(shell_.JobOf("Other").worker, kFirst);
+  ASSERT_EQ(shell_.JobOf("S0").worker, second);
+  shell_.Send(PackagesDiscovered{{{"Large", InstigatorCategory::kCookOnTheFly}}});
+  Miss("Large", 60);
+  EXPECT_EQ(shell_.JobOf("Large").worker, second) << "though a slot is free beside Other";
+}
+
 TEST_F(LargeJobsTest, AWorkerIsToldWhatAJobMayTake) {
   Miss("Other", 60);
   Attach(1);

@@ -109,6 +109,23 @@ TEST(UrgencyTest, WhatKilledAnExecutorHoldsUpNobodyWhileTheOnlyOtherWorkerIsSile
   EXPECT_TRUE(shell.HasOpenJob("Z"));
 }
 
+// Which may never speak again.
+TEST(UrgencyTest, ItRatherWaitsThanGoesToAWorkerThatIsSilent) {
+  CoreHarness shell("Long ~ 90000000\nFirst\nNow\n", {.workers = 2, .blocking_jobs_max = 1});
+  shell.slots = 1;
+  shell.Request({"Long"});
+  for (int i = 0; i < 5; ++i) {
+    shell.Pass(absl::Seconds(1));
+    shell.Send(WorkerAlive{WorkerId(0)});
+  }
+  for (const char* name : {"First", "Now"})
+    shell.Send(PackagesDiscovered{{{name, InstigatorCategory::kCookOnTheFly}}});
+  EXPECT_EQ(shell.JobOf("First").worker, WorkerId(0));
+  EXPECT_FALSE(shell.HasOpenJob("Now"));
+  shell.Send(WorkerAlive{WorkerId(1)});
+  EXPECT_TRUE(shell.HasOpenJob("Now"));
+}
+
 TEST(UrgencyTest, ItGoesWhereItBeginsFirst) {
   CoreHarness shell = Busy(2);
   shell.Pass(absl::Milliseconds(100));
