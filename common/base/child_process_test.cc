@@ -169,7 +169,10 @@ TEST(ChildProcessTest, ProcessorUseIsOfProcessesHoweverFarBelow) {
 }
 
 TEST(ChildProcessTest, ProcessorUseIsNotOfWhatHasEndedThoughNobodyWaitedForIt) {
-  const Speaker speaker = StartSpeaker("sleep 0 & echo $!; exec sleep 1000");
+  // A shell waits for what has ended, so it ends only once the shell has become another program.
+  const Speaker speaker = StartSpeaker(
+      "sh -c 'while read -r name < /proc/$PPID/comm && [ $name != sleep ]; do :; done' & echo $!;"
+      " exec sleep 1000");
   EXPECT_EQ(
       UseOnce(speaker.child.pid(), [](const ProcessorUse& seen) { return seen.below == 0; }).below,
       0u);
