@@ -1,0 +1,44 @@
+// Chunker: cuts bytes where their content says so, so that what is inserted or removed in one place
+// moves the cuts near it only: FastCDC of 2020, as REAPI names it.
+//
+// A rolling hash h = 2h + GEAR[byte] (mod 2^64) runs over a chunk from its smallest size on, and
+// the chunk ends before the byte at which the bits of a mask are all zero in it: of a mask with
+// more bits until the average size, with fewer from there on. GEAR[i] is the first 8 bytes,
+// big-endian, of the MD5 of 64 bytes i. Sources: W. Xia et al., "The Design of Fast Content-Defined
+// Chunking for Data Deduplication Based Storage Systems" (2020); masks and table:
+// https://docs.rs/fastcdc (v2020), whose two bytes a round give the same cuts.
+//
+// Pure and constant: may be shared by threads. Cost: one pass, about 1 GB/s.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace galley {
+
+class Chunker {
+ public:
+  struct Options {
+    uint32_t average_bytes = 16 << 10;  // a power of two from 1 KiB to 1 MiB
+    uint32_t normalization = 2;         // 0 to 3: how close to the average the sizes are
+  };
+  explicit Chunker(const Options& options);
+
+  size_t min_bytes() const { return average_bytes_ / 4; }
+  size_t max_bytes() const { return average_bytes_ * 4; }
+
+  // Size of the first chunk of `rest`, which holds at least max_bytes() or all that is left: from
+  // min_bytes() to max_bytes(), but for the last of all, which may be smaller.
+  size_t Cut(std::string_view rest) const;
+  // Of each chunk, in order. None for no bytes.
+  std::vector<size_t> Sizes(std::string_view bytes) const;
+
+ private:
+  size_t average_bytes_;
+  uint64_t mask_below_ = 0;  // until the average
+  uint64_t mask_above_ = 0;
+};
+
+}  // namespace galley

@@ -1,0 +1,131 @@
+#include "common/base/zstd_stream.h"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley {
+namespace {
+
+constexpr size_t kPieceBytes = 128 << 10;  // the largest block of a frame
+
+}  // namespace
+
+struct ZstdCompressor::State {
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  std::string piece = std::string(kPieceBytes, '\0');
+
+  explicit State(int level) {
+    GALLEY_CHECK(context != nullptr);
+    // A level that zstd does not have is taken for its nearest.
+    GALLEY_CHECK(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)) ==
+                 0);
+  }
+  ~State() { ZSTD_freeCCtx(context); }
+
+  // True when nothing is left inside that `directive` wants out.
+  bool Step(ZSTD_inBuffer& in, ZSTD_EndDirective directive, std::string& out) {
+    ZSTD_outBuffer given{piece.data(), piece.size(), 0};
+    const size_t left = ZSTD_compressStream2(context, &given, &in, directive);
+    GALLEY_CHECK(ZSTD_isError(left) == 0);  // only for want of memory
+    out.append(piece, 0, given.pos);
+    return directive == ZSTD_e_continue ? in.pos == in.size : left == 0;
+  }
+};
+
+ZstdCompressor::ZstdCompressor(int level) : state_(std::make_unique<State>(level)) {}
+ZstdCompressor::~ZstdCompressor() = default;
+
+void ZstdCompressor::Append(std::string_view bytes, std::string& out) {
+  ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+  while (!state_->Step(in, ZSTD_e_continue, out)) {
+  }
+}
+
+void ZstdCompressor::Finish(std::string& out) {
+  ZSTD_inBuffer in{nullptr, 0, 0};
+  while (!state_->Step(in, ZSTD_e_end, out)) {
+  }
+}
+
+struct ZstdDecompressor::State {
+  const Options options;
+  ZSTD_DCtx* const context = ZSTD_createDCtx();
+  std::string piece = std::string(kPieceBytes, '\0');
+  uint64_t left = options.output_bytes_max;
+  bool is_in_frame = false;
+  absl::Status status;
+
+  explicit State(const Options& given) : options(given) {
+    GALLEY_CHECK(context != nullptr);
+    GALLEY_CHECK(ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax,
+                                                     given.window_log_max)) == 0);
+  }
+  ~State() { ZSTD_freeDCtx(context); }
+};
+
+ZstdDecompressor::ZstdDecompressor(const Options& options)
+    : state_(std::make_unique<State>(options)) {}
+ZstdDecompressor::~ZstdDecompressor() = default;
+
+absl::Status ZstdDecompressor::Append(std::string_view bytes, const Sink& sink) {
+  if (state_->status.ok() && !bytes.empty()) state_->status = Take(bytes, sink);
+  return state_->status;
+}
+
+absl::Status ZstdDecompressor::Take(std::string_view bytes, const Sink& sink) {
+  State& state = *state_;
+  ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+  while (true) {
+    // One byte more than may come, so that too much is seen before it is made.
+    const size_t room = static_cast<size_t>(std::min<uint64_t>(state.piece.size(), state.left + 1));
+    ZSTD_outBuffer out{state.piece.data(), room, 0};
+    const size_t wanted = ZSTD_decompressStream(state.context, &out, &in);
+    if (ZSTD_isError(wanted) != 0) {
+      const std::string text = fmt::format("zstd: {}", ZSTD_getErrorName(wanted));
+      return ZSTD_getErrorCode(wanted) == ZSTD_error_memory_allocation
+                 ? absl::ResourceExhaustedError(text)
+                 : absl::InvalidArgumentError(text);
+    }
+    if (out.pos > state.left) {
+      return absl::InvalidArgumentError(
+          fmt::format("zstd: more than {} bytes are inside", state.options.output_bytes_max));
+    }
+    state.left -= out.pos;
+    if (out.pos > 0) RETURN_IF_ERROR(sink(std::string_view(state.piece.data(), out.pos)));
+    state.is_in_frame = wanted != 0;
+    // What does not fill the room is all that these bytes give.
+    if (in.pos == in.size && (wanted == 0 || out.pos < room)) return absl::OkStatus();
+  }
+}
+
+absl::Status ZstdDecompressor::Finish() {
+  if (state_->status.ok() && state_->is_in_frame)
+    state_->status = absl::InvalidArgumentError("zstd: ends inside a frame");
+  return state_->status;
+}
+
+std::string ZstdCompress(std::string_view bytes, int level) {
+  std::string out(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), level);
+  GALLEY_CHECK(ZSTD_isError(size) == 0);  // only for want of memory
+  out.resize(size);
+  return out;
+}
+
+absl::StatusOr<std::string> ZstdDecompress(std::string_view bytes, uint64_t output_bytes_max) {
+  std::string out;
+  ZstdDecompressor decompressor({.output_bytes_max = output_bytes_max});
+  RETURN_IF_ERROR(decompressor.Append(bytes, [&](std::string_view piece) {
+    out.append(piece);
+    return absl::OkStatus();
+  }));
+  RETURN_IF_ERROR(decompressor.Finish());
+  return out;
+}
+
+}  // namespace galley
