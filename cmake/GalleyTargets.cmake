@@ -1,7 +1,8 @@
 # cook_library(NAME name SRCS a.cc HDRS a.h DEPS other): one folder, one target, dependencies named.
 # cook_test(NAME name SRCS a_test.cc DEPS ...): a GoogleTest binary; each TEST is a ctest test with LABELS (default: unit).
 # cook_binary(NAME name SRCS main.cc DEPS ...): a program in build/bin.
-# cook_proto(NAME name PROTOS a.proto [GRPC]): generated code, compiled without our warnings.
+# cook_proto(NAME name PROTOS a.proto [GRPC] [SERVICES b.proto]): generated code, compiled without our warnings. Of SERVICES only what gRPC adds: their messages
+#   are those of a target in DEPS, so that who wants these alone links no gRPC.
 # cook_fuzzer(NAME name SRCS a_fuzz.cc CORPUS dir DEPS ...): a libFuzzer binary under GALLEY_FUZZ; always a test that replays CORPUS.
 # cook_sabotaged(NAME name SRCS a.cc DEPS ...): objects of sources that other targets have as well, compiled with GALLEY_SABOTAGE (common/base/sabotage.h).
 #   A test that links them before their libraries gets these in place of those: the linker takes no member of an archive whose symbols it has.
@@ -90,7 +91,7 @@ function(cook_fuzzer)
 endfunction()
 
 function(cook_proto)
-  cmake_parse_arguments(ARG "GRPC" "NAME" "PROTOS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "GRPC" "NAME" "PROTOS;SERVICES;DEPS" ${ARGN})
   set(out ${CMAKE_BINARY_DIR}/proto)
   set(generated)
   foreach(proto IN LISTS ARG_PROTOS)
@@ -105,6 +106,14 @@ function(cook_proto)
       COMMAND ${GALLEY_PROTOC} -I ${CMAKE_SOURCE_DIR}/proto ${args} ${CMAKE_SOURCE_DIR}/proto/${proto}
       DEPENDS ${CMAKE_SOURCE_DIR}/proto/${proto} VERBATIM)
     list(APPEND generated ${files})
+  endforeach()
+  foreach(proto IN LISTS ARG_SERVICES)
+    cmake_path(REMOVE_EXTENSION proto LAST_ONLY OUTPUT_VARIABLE stem)
+    add_custom_command(OUTPUT ${out}/${stem}.grpc.pb.cc ${out}/${stem}.grpc.pb.h
+      COMMAND ${GALLEY_PROTOC} -I ${CMAKE_SOURCE_DIR}/proto --grpc_out=${out} --plugin=protoc-gen-grpc=${GALLEY_GRPC_CPP_PLUGIN}
+        ${CMAKE_SOURCE_DIR}/proto/${proto}
+      DEPENDS ${CMAKE_SOURCE_DIR}/proto/${proto} VERBATIM)
+    list(APPEND generated ${out}/${stem}.grpc.pb.cc ${out}/${stem}.grpc.pb.h)
   endforeach()
   add_library(${ARG_NAME} STATIC ${generated})
   target_include_directories(${ARG_NAME} SYSTEM PUBLIC ${out})
