@@ -53,6 +53,18 @@ class FencedStore final : public store::Store {
       std::span<const Digest> action_keys) override {
     return inner_->Results(action_keys);
   }
+  absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
+      std::string_view instance, std::span<const Digest> actions) override {
+    return inner_->ActionResults(instance, actions);
+  }
+  absl::StatusOr<std::unique_ptr<store::BlobReader>> NewReader(const Digest& digest,
+                                                               uint64_t offset) override {
+    return inner_->NewReader(digest, offset);
+  }
+  absl::StatusOr<std::unique_ptr<store::BlobWriter>> NewWriter(const Digest& digest) override {
+    RETURN_IF_ERROR(fence_.Check());
+    return inner_->NewWriter(digest);
+  }
   absl::StatusOr<store::StoreInfo> Info() override { return inner_->Info(); }
   absl::StatusOr<uint64_t> AllocateSegment() override {
     RETURN_IF_ERROR(fence_.Check());

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/base/file.h"
+#include "common/base/wire_format.h"
 #include "common/record/result.h"
 #include "common/store/interface/store.h"
 #include "gtest/gtest.h"
@@ -75,5 +79,31 @@ inline std::optional<std::string> ResultOf(ActionCache& cache, const Digest& act
 }
 
 inline uint64_t EpochOf(Store& store) { return store.Info()->loss_epoch; }
+
+// A REAPI ActionResult with these output files.
+inline std::string SampleActionResult(
+    const std::vector<std::pair<std::string, Digest>>& output_files) {
+  WireWriter result;
+  for (const auto& [path, digest] : output_files) {
+    WireWriter wire_digest, file;
+    wire_digest.Bytes(1, digest.hex());
+    wire_digest.Varint(2, digest.size_bytes());
+    file.Bytes(1, path);
+    file.Element(2, wire_digest.bytes());
+    result.Element(2, file.bytes());
+  }
+  return result.Take();
+}
+inline absl::Status CommitActionResult(Store& store, std::string instance, const Digest& action,
+                                       std::string result) {
+  return store.Commit({.action_results = {{.instance = std::move(instance),
+                                           .action = action,
+                                           .result = std::move(result),
+                                           .peer = "a test"}}});
+}
+inline std::optional<std::string> ActionResultOf(Store& store, std::string_view instance,
+                                                 const Digest& action) {
+  return store.ActionResults(instance, std::span(&action, 1))->front();
+}
 
 }  // namespace galley::store

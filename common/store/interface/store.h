@@ -20,8 +20,13 @@
 #include "absl/time/time.h"
 #include "common/base/blob.h"
 #include "common/base/digest.h"
+#include "common/store/interface/blob_stream.h"
 
 namespace galley::store {
+
+// For those that implement NewWriter and NewReader. INVALID_ARGUMENT; OUT_OF_RANGE.
+absl::Status CheckFits(const Digest& digest, uint64_t written, uint64_t more);
+absl::Status CheckOffset(const Digest& digest, uint64_t offset);
 
 class BlobStore {
  public:
@@ -32,6 +37,11 @@ class BlobStore {
   virtual absl::StatusOr<Blob> Get(const Digest& digest) = 0;
   // INVALID_ARGUMENT when `bytes` are not what `digest` says. Durable with the next Commit.
   virtual absl::Status Put(const Digest& digest, std::string_view bytes) = 0;
+  // Get from byte `offset` on, in pieces. OUT_OF_RANGE: beyond the end.
+  virtual absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
+                                                                uint64_t offset);
+  // Put in pieces. Neither may outlive the store.
+  virtual absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const Digest& digest);
 };
 
 class ActionCache {
@@ -45,6 +55,11 @@ class ActionCache {
   // present.
   virtual absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys) = 0;
+  // ActionResults of other programs (REAPI), byte for byte as they came, by the instance and the
+  // action that they came under; nullopt: none, or something that it names is absent. A store that
+  // keeps none has none.
+  virtual absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
+      std::string_view instance, std::span<const Digest> actions);
 };
 
 // Where a local worker put a blob. A segment has no name beyond its number; a large blob is a file
@@ -62,9 +77,24 @@ struct PutResult {
   std::string result;  // encoded
 };
 
+struct PutSet {
+  Digest weak_key;
+  std::string observation_set;  // encoded
+};
+
+// Of another program. The last one stands.
+struct PutActionResult {
+  std::string instance;
+  Digest action;
+  std::string result;  // a REAPI ActionResult
+  std::string peer;    // who wrote it, for people
+};
+
 struct CommitBatch {
   std::vector<std::pair<Digest, BlobLocation>> blobs;  // written by workers, now named by results
   std::vector<PutResult> results;
+  std::vector<PutSet> sets;  // without a result
+  std::vector<PutActionResult> action_results;
 };
 
 struct PublishedRoot {

@@ -2,6 +2,8 @@
 
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
+#include "common/store/interface/action_result.h"
+#include "common/store/interface/complete_results.h"
 #include "common/store/interface/named_blobs.h"
 #include "fmt/format.h"
 
@@ -115,6 +117,19 @@ absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::Results(
   return answer;
 }
 
+absl::StatusOr<std::vector<std::optional<std::string>>> MemoryStore::ActionResults(
+    std::string_view instance, std::span<const Digest> actions) {
+  std::vector<std::optional<std::string>> answer;
+  {
+    const base::MutexLock lock(mutex_);
+    for (const Digest& action : actions) {
+      const auto at = action_results_.find({std::string(instance), action});
+      answer.push_back(at != action_results_.end() ? std::optional(at->second) : std::nullopt);
+    }
+  }
+  return CompleteActionResults(*this, std::move(answer));
+}
+
 absl::StatusOr<StoreInfo> MemoryStore::Info() {
   const base::MutexLock lock(mutex_);
   return StoreInfo{
@@ -141,10 +156,10 @@ absl::StatusOr<std::vector<std::optional<BlobLocation>>> MemoryStore::Locate(
   return answer;
 }
 
-void MemoryStore::AddSetLocked(const PutResult& put) {
-  std::vector<std::string>& sets = sets_[put.weak_key];
-  std::erase(sets, put.observation_set);
-  sets.insert(sets.begin(), put.observation_set);
+void MemoryStore::AddSetLocked(const Digest& weak_key, const std::string& set) {
+  std::vector<std::string>& sets = sets_[weak_key];
+  std::erase(sets, set);
+  sets.insert(sets.begin(), set);
   if (sets.size() > kSetsMax) sets.resize(kSetsMax);
 }
 
@@ -166,6 +181,12 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
       return absl::InvalidArgumentError(
           fmt::format("result of action key {}: {}", put.action_key.ToString(), MessageOf(status)));
   }
+  for (const PutActionResult& put : batch.action_results) {
+    const absl::Status status = ValidateActionResult(put.result);
+    if (!status.ok())
+      return absl::InvalidArgumentError(
+          fmt::format("result of action {}: {}", put.action.ToString(), MessageOf(status)));
+  }
   std::map<Digest, std::string> kept;  // results that stand against those of this batch
   for (const PutResult& put : batch.results) {
     const auto at = results_.find(put.action_key);
@@ -178,7 +199,7 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
   ++commits_;
   std::string conflicts;
   for (const PutResult& put : batch.results) {
-    AddSetLocked(put);
+    AddSetLocked(put.weak_key, put.observation_set);
     const auto [at, is_new] = kept.emplace(put.action_key, put.result);
     const record::Result stored = *record::DecodeResult(at->second),
                          given = *record::DecodeResult(put.result);
@@ -188,6 +209,9 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
       conflicts += " " + put.action_key.ToString();
     }
   }
+  for (const PutSet& put : batch.sets) AddSetLocked(put.weak_key, put.observation_set);
+  for (const PutActionResult& put : batch.action_results)
+    action_results_[{put.instance, put.action}] = put.result;
   if (conflicts.empty()) return absl::OkStatus();
   return absl::AlreadyExistsError("another outcome is stored for action key" + conflicts);
 }

@@ -37,6 +37,8 @@ class MemoryStore final : public Store {
       std::span<const Digest> weak_keys) override;
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
+      std::string_view instance, std::span<const Digest> actions) override;
   absl::StatusOr<StoreInfo> Info() override;
   absl::StatusOr<uint64_t> AllocateSegment() override;
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
@@ -55,7 +57,7 @@ class MemoryStore final : public Store {
   };
   bool HasLocked(const Digest& digest) const GALLEY_REQUIRES(mutex_);
   bool IsCompleteLocked(const std::string& result) const GALLEY_REQUIRES(mutex_);
-  void AddSetLocked(const PutResult& put) GALLEY_REQUIRES(mutex_);
+  void AddSetLocked(const Digest& weak_key, const std::string& set) GALLEY_REQUIRES(mutex_);
   void LoseLocked(const Digest& digest) GALLEY_REQUIRES(mutex_);
 
   const std::string store_id_;
@@ -69,6 +71,7 @@ class MemoryStore final : public Store {
   std::map<std::pair<Digest, BlobLocation>, Blob> written_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, std::vector<std::string>> sets_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, std::string> results_ GALLEY_GUARDED_BY(mutex_);
+  std::map<std::pair<std::string, Digest>, std::string> action_results_ GALLEY_GUARDED_BY(mutex_);
   std::vector<PublishedRoot> roots_ GALLEY_GUARDED_BY(mutex_);  // in the order published
 };
 

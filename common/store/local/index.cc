@@ -21,8 +21,8 @@
 namespace galley::store {
 namespace {
 
-// Keys begin with one letter: b blob, r result, o observation sets, p published root, s segment, d
-// known damage, m about the index.
+// Keys begin with one letter: b blob, r result, a another program's result, o observation sets, p
+// published root, s segment, d known damage, m about the index.
 constexpr std::string_view kMetaStore = "mstore";        // "<index version> <store id>"
 constexpr std::string_view kMetaEpoch = "mepoch";        // fixed64
 constexpr std::string_view kMetaCounters = "mcounters";  // 7 * fixed64
@@ -194,6 +194,12 @@ class RocksBatch final : public IndexBatch {
     --counters_.results;
     return Remove(key);
   }
+  absl::Status SetActionResult(const Digest& key, const RecordPlace& place) override {
+    return Set(DigestKey('a', key), EncodePlace(place.segment, place.offset));
+  }
+  absl::Status RemoveActionResult(const Digest& key) override {
+    return Remove(DigestKey('a', key));
+  }
   absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) override {
     ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
     counters_.observation_sets -= sets.size();
@@ -350,17 +356,11 @@ class RocksIndex final : public Index {
   }
   absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(
       std::span<const Digest> action_keys) override {
-    std::vector<std::optional<RecordPlace>> found;
-    found.reserve(action_keys.size());
-    const absl::Status status =
-        GetEach('r', action_keys, [&](std::optional<std::string_view> value) -> absl::Status {
-          found.emplace_back();
-          if (!value.has_value()) return absl::OkStatus();
-          ASSIGN_OR_RETURN(found.back(), DecodePlace(*value));
-          return absl::OkStatus();
-        });
-    RETURN_IF_ERROR(status);
-    return found;
+    return Places('r', action_keys);
+  }
+  absl::StatusOr<std::vector<std::optional<RecordPlace>>> ActionResults(
+      std::span<const Digest> keys) override {
+    return Places('a', keys);
   }
   absl::StatusOr<std::vector<std::vector<SetPlace>>> ObservationSets(
       std::span<const Digest> weak_keys) override {
@@ -429,11 +429,11 @@ class RocksIndex final : public Index {
   }
   absl::Status ForEachResult(
       const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) override {
-    return ForEach("r", [&](std::string_view key, std::string_view value) -> absl::Status {
-      ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
-      ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
-      return visit(digest, place);
-    });
+    return ForEachPlace("r", visit);
+  }
+  absl::Status ForEachActionResult(
+      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) override {
+    return ForEachPlace("a", visit);
   }
   absl::Status ForEachObservationSet(
       const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) override {
@@ -458,6 +458,30 @@ class RocksIndex final : public Index {
   static absl::StatusOr<Digest> KeyDigest(std::string_view key) {
     if (key.size() != 1 + kDigestBytes) return WrongValue("key");
     return GetDigest(key, 1);
+  }
+
+  absl::StatusOr<std::vector<std::optional<RecordPlace>>> Places(char kind,
+                                                                 std::span<const Digest> keys) {
+    std::vector<std::optional<RecordPlace>> found;
+    found.reserve(keys.size());
+    const absl::Status status =
+        GetEach(kind, keys, [&](std::optional<std::string_view> value) -> absl::Status {
+          found.emplace_back();
+          if (!value.has_value()) return absl::OkStatus();
+          ASSIGN_OR_RETURN(found.back(), DecodePlace(*value));
+          return absl::OkStatus();
+        });
+    RETURN_IF_ERROR(status);
+    return found;
+  }
+  absl::Status ForEachPlace(
+      std::string_view prefix,
+      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) {
+    return ForEach(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
+      ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
+      ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
+      return visit(digest, place);
+    });
   }
 
   // One value for each key, in their order; nullopt: absent.

@@ -64,6 +64,8 @@ class IndexBatch {
   virtual absl::Status RemoveBlob(const Digest& digest) = 0;
   virtual absl::Status SetResult(const Digest& action_key, const RecordPlace& place) = 0;
   virtual absl::Status RemoveResult(const Digest& action_key) = 0;
+  virtual absl::Status SetActionResult(const Digest& key, const RecordPlace& place) = 0;
+  virtual absl::Status RemoveActionResult(const Digest& key) = 0;
   // Puts the set first; one with the same checksum is replaced, the oldest above
   // ActionCache::kSetsMax goes.
   virtual absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) = 0;
@@ -97,6 +99,9 @@ class Index {
       std::span<const Digest> digests) = 0;
   virtual absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(
       std::span<const Digest> action_keys) = 0;
+  // By ActionResultKey.
+  virtual absl::StatusOr<std::vector<std::optional<RecordPlace>>> ActionResults(
+      std::span<const Digest> keys) = 0;
   virtual absl::StatusOr<std::vector<std::vector<SetPlace>>> ObservationSets(
       std::span<const Digest> weak_keys) = 0;
   // Newest first.
@@ -111,6 +116,8 @@ class Index {
   virtual absl::Status ForEachBlob(
       const std::function<absl::Status(const LocatedBlob&)>& visit) = 0;
   virtual absl::Status ForEachResult(
+      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) = 0;
+  virtual absl::Status ForEachActionResult(
       const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) = 0;
   virtual absl::Status ForEachObservationSet(
       const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) = 0;

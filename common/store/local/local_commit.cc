@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
+#include "common/store/interface/action_result.h"
 #include "common/store/interface/commit_order.h"
 #include "common/store/local/local_store.h"
 #include "common/store/local/segment_reader.h"
@@ -28,7 +29,8 @@ absl::Status LocalStore::CommitLocked(const CommitBatch& batch, const PublishedR
   RETURN_IF_ERROR(broken_);
   ASSIGN_OR_RETURN(const Plan plan, MakePlan(batch));
   const bool is_empty = plan.adopted.empty() && plan.pending.empty() && plan.sets.empty() &&
-                        plan.sets_known.empty() && plan.results.empty();
+                        plan.sets_known.empty() && plan.results.empty() &&
+                        plan.action_results.empty();
   if (!is_empty || root != nullptr) {
     RETURN_IF_ERROR(CheckFreeSpace(directory_, plan.bytes, options_.free_bytes_margin));
     RETURN_IF_ERROR(WritePlan(plan, root));
@@ -63,9 +65,11 @@ absl::StatusOr<LocalStore::Plan> LocalStore::MakePlan(const CommitBatch& batch) 
   RETURN_IF_ERROR(PlanBlobs(batch, plan));
   RETURN_IF_ERROR(PlanSets(batch, plan));
   RETURN_IF_ERROR(PlanResults(batch, plan));
+  RETURN_IF_ERROR(PlanActionResults(batch, plan));
   plan.bytes = 4096 + 64 * (plan.adopted.size() + plan.pending.size());
-  for (const PutResult* set : plan.sets) plan.bytes += RecordSpan(set->observation_set.size());
+  for (const SetView& set : plan.sets) plan.bytes += RecordSpan(set.bytes.size());
   for (const PutResult* result : plan.results) plan.bytes += RecordSpan(result->result.size());
+  for (const auto& [key, payload] : plan.action_results) plan.bytes += RecordSpan(payload.size());
   return plan;
 }
 
@@ -136,22 +140,24 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
 }
 
 absl::Status LocalStore::PlanSets(const CommitBatch& batch, Plan& plan) {
+  std::vector<SetView> given;
+  for (const PutResult& put : batch.results) given.push_back({put.weak_key, put.observation_set});
+  for (const PutSet& put : batch.sets) given.push_back({put.weak_key, put.observation_set});
   std::vector<Digest> weak_keys;
-  for (const PutResult& put : batch.results) weak_keys.push_back(put.weak_key);
+  for (const SetView& set : given) weak_keys.push_back(set.weak_key);
   const auto known = index_->ObservationSets(weak_keys);
   if (!known.ok()) return NoteIndex(known.status());
   std::set<std::pair<Digest, uint64_t>> seen;
-  for (size_t i = 0; i < batch.results.size(); ++i) {
-    const PutResult& put = batch.results[i];
-    const uint64_t checksum = Checksum(put.observation_set);
-    if (!seen.emplace(put.weak_key, checksum).second) continue;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const uint64_t checksum = Checksum(given[i].bytes);
+    if (!seen.emplace(given[i].weak_key, checksum).second) continue;
     const auto& sets = (*known)[i];
     const auto same = std::find_if(sets.begin(), sets.end(),
                                    [&](const SetPlace& set) { return set.checksum == checksum; });
     if (same == sets.end()) {
-      plan.sets.push_back(&put);
+      plan.sets.push_back(given[i]);
     } else if (same != sets.begin()) {
-      plan.sets_known.emplace_back(put.weak_key, *same);
+      plan.sets_known.emplace_back(given[i].weak_key, *same);
     }
   }
   return absl::OkStatus();
@@ -184,6 +190,18 @@ absl::Status LocalStore::PlanResults(const CommitBatch& batch, Plan& plan) {
     } else if (!record::SameOutcome(at->second, *result)) {
       plan.conflicts.push_back(put.action_key);
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalStore::PlanActionResults(const CommitBatch& batch, Plan& plan) {
+  for (const PutActionResult& put : batch.action_results) {
+    const absl::Status valid = ValidateActionResult(put.result);
+    if (!valid.ok())
+      return absl::InvalidArgumentError(
+          fmt::format("result of action {}: {}", put.action.ToString(), MessageOf(valid)));
+    plan.action_results.emplace_back(ActionResultKey(put.instance, put.action),
+                                     EncodeActionResult(put));
   }
   return absl::OkStatus();
 }
@@ -328,15 +346,18 @@ absl::Status LocalStore::AppendPlan(const Plan& plan, const PublishedRoot* root,
   RecordPlace place;
   for (const auto& [weak_key, set] : plan.sets_known)
     RETURN_IF_ERROR(index.AddObservationSet(weak_key, set));
-  for (const PutResult* put : plan.sets) {
+  for (const SetView& set : plan.sets) {
+    RETURN_IF_ERROR(Append(RecordKind::kObservationSet, set.weak_key, set.bytes, place));
     RETURN_IF_ERROR(
-        Append(RecordKind::kObservationSet, put->weak_key, put->observation_set, place));
-    RETURN_IF_ERROR(index.AddObservationSet(
-        put->weak_key, {.place = place, .checksum = Checksum(put->observation_set)}));
+        index.AddObservationSet(set.weak_key, {.place = place, .checksum = Checksum(set.bytes)}));
   }
   for (const PutResult* put : plan.results) {
     RETURN_IF_ERROR(Append(RecordKind::kResult, put->action_key, put->result, place));
     RETURN_IF_ERROR(index.SetResult(put->action_key, place));
+  }
+  for (const auto& [key, payload] : plan.action_results) {
+    RETURN_IF_ERROR(Append(RecordKind::kActionResult, key, payload, place));
+    RETURN_IF_ERROR(index.SetActionResult(key, place));
   }
   if (root == nullptr) return absl::OkStatus();
   RETURN_IF_ERROR(Append(RecordKind::kPublished, root->root, EncodePublished(*root), place));

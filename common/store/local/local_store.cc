@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
+#include "common/store/interface/complete_results.h"
 #include "common/store/interface/named_blobs.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
@@ -216,24 +217,47 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(
     std::span<const Digest> action_keys) {
   const auto places = index_->Results(action_keys);
   if (!places.ok()) return NoteIndex(places.status());
-  std::vector<std::optional<std::string>> answer(action_keys.size());
-  for (size_t i = 0; i < action_keys.size(); ++i) {
-    if (!(*places)[i].has_value()) continue;
-    absl::StatusOr<std::string> bytes =
-        ReadLogged(RecordKind::kResult, action_keys[i], *(*places)[i]);
-    if (bytes.ok()) {
-      answer[i] = *std::move(bytes);
-    } else if (bytes.status().code() == absl::StatusCode::kDataLoss) {
-      LogWarning("store={} action_key={} {}", directory_, action_keys[i].hex(),
-                 MessageOf(bytes.status()));
-    } else {
-      return bytes.status();
-    }
-  }
+  ASSIGN_OR_RETURN(std::vector<std::optional<std::string>> answer,
+                   ReadLoggedResults(RecordKind::kResult, action_keys, *places));
   ASSIGN_OR_RETURN(const std::vector<bool> complete,
                    AreComplete(answer, [this](const auto& named) { return Locate(named); }));
   for (size_t i = 0; i < answer.size(); ++i) {
     if (!complete[i]) answer[i].reset();
+  }
+  return answer;
+}
+
+absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ActionResults(
+    std::string_view instance, std::span<const Digest> actions) {
+  std::vector<Digest> keys;
+  for (const Digest& action : actions) keys.push_back(ActionResultKey(instance, action));
+  const auto places = index_->ActionResults(keys);
+  if (!places.ok()) return NoteIndex(places.status());
+  ASSIGN_OR_RETURN(std::vector<std::optional<std::string>> answer,
+                   ReadLoggedResults(RecordKind::kActionResult, keys, *places));
+  for (std::optional<std::string>& payload : answer) {
+    if (!payload.has_value()) continue;
+    absl::StatusOr<PutActionResult> put = DecodeActionResult(*payload);
+    payload = put.ok() ? std::optional(std::move(put->result)) : std::nullopt;
+  }
+  return CompleteActionResults(*this, std::move(answer));
+}
+
+// What is lost is none, and said; Verify takes it out.
+absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadLoggedResults(
+    RecordKind kind, std::span<const Digest> keys,
+    std::span<const std::optional<RecordPlace>> places) {
+  std::vector<std::optional<std::string>> answer(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!places[i].has_value()) continue;
+    absl::StatusOr<std::string> bytes = ReadLogged(kind, keys[i], *places[i]);
+    if (bytes.ok()) {
+      answer[i] = *std::move(bytes);
+    } else if (bytes.status().code() == absl::StatusCode::kDataLoss) {
+      LogWarning("store={} action_key={} {}", directory_, keys[i].hex(), MessageOf(bytes.status()));
+    } else {
+      return bytes.status();
+    }
   }
   return answer;
 }

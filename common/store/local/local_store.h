@@ -41,6 +41,8 @@ class LocalStore final : public Store {
       std::span<const Digest> weak_keys) override;
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
+      std::string_view instance, std::span<const Digest> actions) override;
   absl::StatusOr<StoreInfo> Info() override;
   absl::StatusOr<uint64_t> AllocateSegment() override;
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
@@ -53,13 +55,19 @@ class LocalStore final : public Store {
   absl::StatusOr<VerifyReport> Verify() override;
 
  private:
+  // Of the batch.
+  struct SetView {
+    const Digest& weak_key;
+    std::string_view bytes;
+  };
   // What one commit is going to write, made before anything is written.
   struct Plan {
     std::vector<LocatedBlob> adopted;  // not known yet: to be synced and recorded
     std::vector<LocatedBlob> pending;  // Put before; those that are files are recorded
     std::vector<std::pair<Digest, SetPlace>> sets_known;  // are there already: moved to the front
-    std::vector<const PutResult*> sets;
+    std::vector<SetView> sets;
     std::vector<const PutResult*> results;
+    std::vector<std::pair<Digest, std::string>> action_results;  // keys and payloads
     std::vector<Digest> conflicts;
     uint64_t bytes = 0;
   };
@@ -72,6 +80,9 @@ class LocalStore final : public Store {
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);
   absl::Status FlushPendingIfMany();
   absl::Status NoteIndex(const absl::Status& status);
+  absl::StatusOr<std::vector<std::optional<std::string>>> ReadLoggedResults(
+      RecordKind kind, std::span<const Digest> keys,
+      std::span<const std::optional<RecordPlace>> places);
   absl::StatusOr<std::string> ReadLogged(RecordKind kind, const Digest& key,
                                          const RecordPlace& place);
 
@@ -82,6 +93,7 @@ class LocalStore final : public Store {
   absl::Status PlanBlobs(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanSets(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanResults(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
+  absl::Status PlanActionResults(const CommitBatch& batch, Plan& plan);
   absl::Status CheckLocation(const Digest& digest, const BlobLocation& location);
   absl::Status CopyIn(const Digest& digest, const BlobLocation& location);
   absl::Status WritePlan(const Plan& plan, const PublishedRoot* root)

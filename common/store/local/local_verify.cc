@@ -128,6 +128,14 @@ absl::Status LocalStore::VerifyLog(VerifyReport& report) {
                                        MessageOf(status)));
         return index->RemoveResult(key);
       }));
+  RETURN_IF_ERROR(
+      index_->ForEachActionResult([&](const Digest& key, const RecordPlace& place) -> absl::Status {
+        const absl::Status status = ReadLogged(RecordKind::kActionResult, key, place).status();
+        if (!IsLoss(status)) return status;
+        problems.push_back(fmt::format("another program's result {}: {}; dropped", key.ToString(),
+                                       MessageOf(status)));
+        return index->RemoveActionResult(key);
+      }));
   RETURN_IF_ERROR(index_->ForEachObservationSet([&](const Digest& key,
                                                     const SetPlace& set) -> absl::Status {
     const absl::Status status = ReadLogged(RecordKind::kObservationSet, key, set.place).status();

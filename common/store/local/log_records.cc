@@ -84,6 +84,53 @@ absl::StatusOr<Loss> DecodeLoss(std::string_view bytes) {
   return loss;
 }
 
+std::string EncodeActionResult(const PutActionResult& put) {
+  WireWriter writer;
+  writer.Bytes(1, put.instance);
+  PutWireDigest(writer, 2, put.action);
+  writer.Bytes(4, put.result);
+  writer.Bytes(5, put.peer);
+  return writer.Take();
+}
+
+absl::StatusOr<PutActionResult> DecodeActionResult(std::string_view bytes) {
+  PutActionResult put;
+  std::string_view hash;
+  uint64_t size = 0;
+  WireReader reader(bytes);
+  while (!reader.AtEnd()) {
+    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
+    switch (field.number) {
+      case 1:
+        put.instance = field.bytes;
+        break;
+      case 2:
+        hash = field.bytes;
+        break;
+      case 3:
+        size = field.value;
+        break;
+      case 4:
+        put.result = field.bytes;
+        break;
+      case 5:
+        put.peer = field.bytes;
+        break;
+      default:
+        break;  // a later version's
+    }
+  }
+  ASSIGN_OR_RETURN(put.action, WireDigest(hash, size));
+  return put;
+}
+
+Digest ActionResultKey(std::string_view instance, const Digest& action) {
+  WireWriter writer;
+  writer.Bytes(1, instance);
+  PutWireDigest(writer, 2, action);
+  return Digest::Of(writer.bytes());
+}
+
 std::string EncodePublished(const PublishedRoot& root) {
   WireWriter writer;
   writer.Bytes(1, root.project_id);

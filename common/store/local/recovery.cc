@@ -409,6 +409,8 @@ absl::Status RecordReplay::Apply(const RecordPlace& place, const RecordHeader& h
                                      {.place = place, .checksum = header.payload_checksum});
     case RecordKind::kResult:
       return batch.SetResult(header.key, place);
+    case RecordKind::kActionResult:
+      return batch.SetActionResult(header.key, place);
     case RecordKind::kPublished: {
       ASSIGN_OR_RETURN(const PublishedRoot root, DecodePublished(payload));
       return batch.SetRoot(root, place);

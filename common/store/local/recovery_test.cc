@@ -72,9 +72,11 @@ struct Story {
     forgotten = SampleResult("forgotten", small);
     EXPECT_TRUE(
         store.Commit({.blobs = {written, written_large}, .results = {result, forgotten}}).ok());
+    EXPECT_TRUE(CommitActionResult(store, "theirs", Digest::Of("action"), Theirs()).ok());
     EXPECT_TRUE(store.Forget(std::span(&forgotten.action_key, 1)).ok());
     EXPECT_EQ(*store.Publish(SampleRoot("windows", small)), 1u);
   }
+  std::string Theirs() const { return SampleActionResult({{"out", small}}); }
   void Check(Store& store) const {
     EXPECT_EQ(GetBytes(store, small), "small");
     EXPECT_EQ(GetBytes(store, large), LargeBytes('L'));
@@ -84,6 +86,7 @@ struct Story {
     EXPECT_EQ(ResultOf(store, forgotten.action_key), std::nullopt);
     EXPECT_THAT(store.ObservationSets(std::span(&result.weak_key, 1))->front(),
                 ElementsAre("set of kept"));
+    EXPECT_THAT(ActionResultOf(store, "theirs", Digest::Of("action")), Optional(Theirs()));
     ASSERT_THAT(*store.Roots("project"), SizeIs(1));
     EXPECT_EQ(store.Roots("project")->front().root, small);
     EXPECT_THAT(store.Verify()->problems, IsEmpty());

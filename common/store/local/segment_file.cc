@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <utility>
 
 #include "common/base/log.h"
@@ -93,6 +94,7 @@ absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind, const Digest& key,
   const uint64_t offset = size_;
   const RecordHeader header{.kind = kind,
                             .payload_bytes = payload.size(),
+                            .written_s = static_cast<uint64_t>(::time(nullptr)),
                             .key = key,
                             .payload_checksum = Checksum(payload)};
   std::string begin = EncodeRecordHeader(header, number_, offset);

@@ -41,7 +41,8 @@ class SegmentFile {
   void CutToSynced();
   SegmentWriterKind writer() const { return writer_; }
 
-  // Where the record begins. After an error the file is cut back to its last whole record.
+  // Where the record begins; it says that it was written now. After an error the file is cut back
+  // to its last whole record.
   absl::StatusOr<uint64_t> Append(RecordKind kind, const Digest& key, std::string_view payload);
   int descriptor() const { return file_.get(); }
   const std::string& path() const { return path_; }

@@ -75,7 +75,7 @@ std::string EncodeRecordHeader(const RecordHeader& header, uint64_t segment, uin
   bytes.push_back(static_cast<char>(header.kind));
   bytes.append(3, '\0');  // encoding of the payload (0: as it is), reserved
   PutFixed64(bytes, header.payload_bytes);
-  PutFixed64(bytes, 0);  // reserved
+  PutFixed64(bytes, header.written_s);
   PutDigest(bytes, header.key);
   PutFixed64(bytes, header.payload_checksum);
   PutFixed64(bytes, HeaderChecksum(bytes, segment, offset));
@@ -96,6 +96,7 @@ absl::StatusOr<RecordHeader> DecodeRecordHeader(std::string_view bytes, uint64_t
   RecordHeader header;
   header.kind = static_cast<RecordKind>(bytes[4]);
   header.payload_bytes = GetFixed64(bytes, 8);
+  header.written_s = GetFixed64(bytes, 16);
   header.payload_checksum = GetFixed64(bytes, 64);
   if (header.payload_bytes > kRecordPayloadBytesMax)
     return wrong("the record is longer than any may be");

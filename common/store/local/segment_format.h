@@ -31,7 +31,7 @@ struct SegmentHeader {
 };
 
 // Numbers are stored; never reused. 8 (release) and 9 (pin) are kept for releases and pins. A
-// reader skips kinds that it does not know.
+// reader steps over kinds that it does not know.
 enum class RecordKind : uint8_t {
   kBlob = 1,  // key: the blob's digest; payload: its bytes
   kAdopted =
@@ -41,12 +41,14 @@ enum class RecordKind : uint8_t {
   kPublished = 5,       // key: root; payload: EncodePublished
   kForgotten = 6,       // payload: action keys whose results are dropped
   kLoss = 7,            // payload: loss epoch, and blobs that are dropped
+  kActionResult = 10,   // of another program; key: ActionResultKey; payload: EncodeActionResult
 };
 
 struct RecordHeader {
   RecordKind kind = RecordKind::kBlob;
   uint64_t payload_bytes = 0;
-  Digest key;  // the digest of no bytes where there is none
+  uint64_t written_s = 0;  // seconds since 1970; 0: not known (of a program before this field)
+  Digest key;              // the digest of no bytes where there is none
   uint64_t payload_checksum = 0;
   bool operator==(const RecordHeader&) const = default;
 };

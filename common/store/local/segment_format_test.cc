@@ -33,6 +33,14 @@ TEST(SegmentFormatTest, ReadsWhatItWrote) {
   EXPECT_EQ(*DecodeRecordHeader(EncodeRecordHeader(HelloHeader(), 2, 64), 2, 64), HelloHeader());
 }
 
+TEST(SegmentFormatTest, ARecordSaysWhenItWasWritten) {
+  RecordHeader header = HelloHeader();
+  header.written_s = 0x0102030405060708;
+  const std::string bytes = EncodeRecordHeader(header, 2, 64);
+  EXPECT_EQ(HexEncode(bytes.substr(16, 8)), "0807060504030201");
+  EXPECT_EQ(*DecodeRecordHeader(bytes, 2, 64), header);
+}
+
 TEST(SegmentFormatTest, RefusesEveryFlippedBit) {
   const std::string segment = EncodeSegmentHeader(kHeader),
                     record = EncodeRecordHeader(HelloHeader(), 2, 64);
@@ -75,6 +83,22 @@ TEST(LogRecordsTest, ReadWhatTheyWrote) {
   EXPECT_EQ(read.root, root.root);
   EXPECT_EQ(read.snapshot, root.snapshot);
   EXPECT_EQ(read.time, root.time);
+}
+
+TEST(LogRecordsTest, AnotherProgramsResultIsFoundByItsInstanceAndAction) {
+  const PutActionResult put{
+      .instance = "team/a", .action = Digest::Of("x"), .result = "any bytes", .peer = "someone"};
+  const std::string bytes = EncodeActionResult(put);
+  const absl::StatusOr<PutActionResult> read = DecodeActionResult(bytes);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->instance, put.instance);
+  EXPECT_EQ(read->action, put.action);
+  EXPECT_EQ(read->result, put.result);
+  EXPECT_EQ(read->peer, put.peer);
+  // The key is stored: it never changes.
+  EXPECT_EQ(ActionResultKey("team/a", put.action), Digest::Of(bytes.substr(0, 8 + 34 + 2)));
+  EXPECT_NE(ActionResultKey("team/b", put.action), ActionResultKey("team/a", put.action));
+  EXPECT_FALSE(DecodeActionResult("").ok()) << "no action";
 }
 
 TEST(LogRecordsTest, RefuseWhatIsCutOff) {

@@ -104,6 +104,24 @@ class RemoteStore final : public Store {
     return answer;
   }
 
+  absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
+      std::string_view instance, std::span<const Digest> actions) override {
+    std::vector<std::optional<std::string>> answer;
+    for (size_t begin = 0; begin < actions.size(); begin += kKeysAtOnce) {
+      const auto part = actions.subspan(begin, std::min(kKeysAtOnce, actions.size() - begin));
+      v1::ActionResultsRequest request;
+      request.set_instance(std::string(instance));
+      for (const Digest& action : part) SetDigest(action, *request.add_actions());
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::ResultsReply>(request, [&](auto& context) {
+                         return stub_->ActionResults(&context);
+                       })));
+      RETURN_IF_ERROR(CheckCount(part.size(), reply.keys_size()));
+      for (const auto& key : reply.keys())
+        answer.push_back(key.is_present() ? std::optional(key.result()) : std::nullopt);
+    }
+    return answer;
+  }
+
   absl::StatusOr<StoreInfo> Info() override {
     v1::InfoReply reply;
     RETURN_IF_ERROR(
@@ -290,7 +308,11 @@ class RemoteStore final : public Store {
 
   template <typename Reply, typename Start>
   absl::StatusOr<Reply> Exchange(std::span<const Digest> digests, const Start& start) {
-    const std::string request = ToWire(digests).SerializeAsString();
+    return Exchange<Reply>(ToWire(digests), start);
+  }
+  template <typename Reply, typename Start>
+  absl::StatusOr<Reply> Exchange(const google::protobuf::Message& message, const Start& start) {
+    const std::string request = message.SerializeAsString();
     std::string answer;
     RETURN_IF_ERROR(Retried([&]() -> absl::Status {
       grpc::ClientContext context;

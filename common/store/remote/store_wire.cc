@@ -56,6 +56,18 @@ v1::CommitRequest ToWire(const CommitBatch& batch) {
     SetDigest(put.action_key, *result.mutable_action_key());
     result.set_result(put.result);
   }
+  for (const PutSet& put : batch.sets) {
+    v1::SetToPut& set = *wire.add_sets();
+    SetDigest(put.weak_key, *set.mutable_weak_key());
+    set.set_observation_set(put.observation_set);
+  }
+  for (const PutActionResult& put : batch.action_results) {
+    v1::ActionResultToPut& result = *wire.add_action_results();
+    result.set_instance(put.instance);
+    SetDigest(put.action, *result.mutable_action());
+    result.set_result(put.result);
+    result.set_peer(put.peer);
+  }
   return wire;
 }
 
@@ -73,6 +85,17 @@ absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire) {
     ASSIGN_OR_RETURN(put.action_key, DigestOf(result.action_key()));
     put.result = result.result();
     batch.results.push_back(std::move(put));
+  }
+  for (const v1::SetToPut& set : wire.sets()) {
+    ASSIGN_OR_RETURN(const Digest weak_key, DigestOf(set.weak_key()));
+    batch.sets.push_back({.weak_key = weak_key, .observation_set = set.observation_set()});
+  }
+  for (const v1::ActionResultToPut& result : wire.action_results()) {
+    ASSIGN_OR_RETURN(const Digest action, DigestOf(result.action()));
+    batch.action_results.push_back({.instance = result.instance(),
+                                    .action = action,
+                                    .result = result.result(),
+                                    .peer = result.peer()});
   }
   return batch;
 }

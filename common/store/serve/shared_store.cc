@@ -215,6 +215,11 @@ absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::Results(
   return Retried([&](Store& store) { return store.Results(action_keys); });
 }
 
+absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::ActionResults(
+    std::string_view instance, std::span<const Digest> actions) {
+  return Retried([&](Store& store) { return store.ActionResults(instance, actions); });
+}
+
 absl::StatusOr<StoreInfo> SharedStore::Info() {
   return Retried([](Store& store) { return store.Info(); });
 }

@@ -40,6 +40,8 @@ class SharedStore final : public Store {
       std::span<const Digest> weak_keys) override;
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
       std::span<const Digest> action_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
+      std::string_view instance, std::span<const Digest> actions) override;
   absl::StatusOr<StoreInfo> Info() override;
   // A number that got lost with an answer does no harm.
   absl::StatusOr<uint64_t> AllocateSegment() override;

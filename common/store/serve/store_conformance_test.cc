@@ -195,6 +195,94 @@ TEST_P(EveryStore, ReplacesAVerdictByASuccessOfTheSameCommit) {
   EXPECT_THAT(ResultOf(store(), verdict.action_key), Optional(success.result));
 }
 
+TEST_P(EveryStore, ReadsABlobInPiecesFromAnyByte) {
+  const std::string bytes = LargeBytes('r', (2 << 20) + 7);
+  const Digest digest = PutBytes(store(), bytes);
+  for (const uint64_t offset : {uint64_t{0}, uint64_t{5}, uint64_t{bytes.size()}}) {
+    auto reader = store().NewReader(digest, offset);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    std::string read;
+    while (true) {
+      const absl::StatusOr<std::string_view> piece = (*reader)->Next(100'000);
+      ASSERT_TRUE(piece.ok()) << piece.status();
+      EXPECT_LE(piece->size(), 100'000u);
+      if (piece->empty()) break;
+      read += *piece;
+    }
+    EXPECT_EQ(read, bytes.substr(offset)) << offset;
+  }
+  EXPECT_EQ(store().NewReader(digest, bytes.size() + 1).status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(store().NewReader(Digest::Of("absent"), 0).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_P(EveryStore, TakesABlobInPieces) {
+  const std::string bytes = LargeBytes('w', (2 << 20) + 7);
+  for (const std::string& blob : {bytes, std::string("small"), std::string()}) {
+    auto writer = store().NewWriter(Digest::Of(blob));
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    for (size_t begin = 0; begin < blob.size(); begin += 100'000)
+      ASSERT_TRUE((*writer)->Append(std::string_view(blob).substr(begin, 100'000)).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+    EXPECT_EQ(GetBytes(store(), Digest::Of(blob)), blob);
+  }
+}
+
+TEST_P(EveryStore, TakesNoPiecesThatAreNotTheDigests) {
+  const std::string bytes = LargeBytes('w', (2 << 20) + 7);
+  const Digest digest = Digest::Of(bytes);
+  auto longer = *store().NewWriter(digest);
+  ASSERT_TRUE(longer->Append(bytes).ok());
+  EXPECT_EQ(longer->Append("?").code(), absl::StatusCode::kInvalidArgument);
+  auto shorter = *store().NewWriter(digest);
+  ASSERT_TRUE(shorter->Append(bytes.substr(1)).ok());
+  EXPECT_EQ(shorter->Finish().code(), absl::StatusCode::kInvalidArgument);
+  auto other = *store().NewWriter(digest);
+  ASSERT_TRUE(other->Append("?" + bytes.substr(1)).ok());
+  EXPECT_EQ(other->Finish().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(Has(digest));
+}
+
+TEST_P(EveryStore, TakesASetWithoutAResult) {
+  const Digest weak_key = Digest::Of("weak");
+  ASSERT_TRUE(store()
+                  .Commit({.sets = {{.weak_key = weak_key, .observation_set = "one"},
+                                    {.weak_key = weak_key, .observation_set = "two"}}})
+                  .ok());
+  EXPECT_THAT(SetsOf(weak_key), ElementsAre("two", "one"));
+  ASSERT_TRUE(store().Commit({.sets = {{.weak_key = weak_key, .observation_set = "one"}}}).ok());
+  EXPECT_THAT(SetsOf(weak_key), ElementsAre("one", "two"));
+}
+
+TEST_P(EveryStore, AnswersTheLastResultOfAnotherProgramAsItCame) {
+  const Digest action = Digest::Of("action");
+  const std::string first = SampleActionResult({{"out/a", PutBytes(store(), "one")}}),
+                    last = SampleActionResult({{"out/a", PutBytes(store(), "two")}});
+  ASSERT_TRUE(CommitActionResult(store(), "team/a", action, first).ok());
+  EXPECT_THAT(ActionResultOf(store(), "team/a", action), Optional(first));
+  ASSERT_TRUE(CommitActionResult(store(), "team/a", action, last).ok());
+  EXPECT_THAT(ActionResultOf(store(), "team/a", action), Optional(last));
+  EXPECT_EQ(ActionResultOf(store(), "team/b", action), std::nullopt);
+  EXPECT_EQ(ActionResultOf(store(), "team/a", Digest::Of("another")), std::nullopt);
+  EXPECT_EQ(ResultOf(store(), action), std::nullopt) << "it is none of ours";
+}
+
+TEST_P(EveryStore, DoesNotAnswerAnotherProgramsResultThatNamesWhatIsAbsent) {
+  const Digest action = Digest::Of("action");
+  const std::string result = SampleActionResult({{"out/a", Digest::Of("late")}});
+  ASSERT_TRUE(CommitActionResult(store(), "", action, result).ok());
+  EXPECT_EQ(ActionResultOf(store(), "", action), std::nullopt);
+  PutBytes(store(), "late");
+  EXPECT_THAT(ActionResultOf(store(), "", action), Optional(result));
+}
+
+TEST_P(EveryStore, RefusesAnotherProgramsResultThatIsNone) {
+  const absl::Status status = CommitActionResult(store(), "", Digest::Of("action"), "ÿ");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Digest::Of("action").ToString()));
+}
+
 TEST_P(EveryStore, CountsUpWithEverythingThatIsWritten) {
   uint64_t last = store().Info()->commits;
   const auto rose = [&] {

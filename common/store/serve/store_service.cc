@@ -10,6 +10,16 @@
 namespace galley::store {
 namespace {
 
+v1::ResultsReply ToWire(const std::vector<std::optional<std::string>>& results) {
+  v1::ResultsReply reply;
+  for (const std::optional<std::string>& result : results) {
+    v1::MaybeResult& wire = *reply.add_keys();
+    wire.set_is_present(result.has_value());
+    if (result.has_value()) wire.set_result(*result);
+  }
+  return reply;
+}
+
 template <typename Reader>
 absl::StatusOr<std::vector<Digest>> ReadDigests(Reader& reader) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(reader));
@@ -99,13 +109,22 @@ grpc::Status StoreService::Results(grpc::ServerContext*, ChunkStream* stream) {
   const auto answer = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Digest> keys, ReadDigests(*stream));
     ASSIGN_OR_RETURN(const auto found, store_.Results(keys));
-    v1::ResultsReply reply;
-    for (const std::optional<std::string>& result : found) {
-      v1::MaybeResult& wire = *reply.add_keys();
-      wire.set_is_present(result.has_value());
-      if (result.has_value()) wire.set_result(*result);
+    return WriteChunks(*stream, ToWire(found).SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
+grpc::Status StoreService::ActionResults(grpc::ServerContext*, ChunkStream* stream) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(*stream));
+    ASSIGN_OR_RETURN(const auto request, ParseMessage<v1::ActionResultsRequest>(bytes));
+    std::vector<Digest> actions;
+    for (const v1::BlobDigest& wire : request.actions()) {
+      ASSIGN_OR_RETURN(const Digest action, DigestOf(wire));
+      actions.push_back(action);
     }
-    return WriteChunks(*stream, reply.SerializeAsString());
+    ASSIGN_OR_RETURN(const auto found, store_.ActionResults(request.instance(), actions));
+    return WriteChunks(*stream, ToWire(found).SerializeAsString());
   };
   return ToGrpc(answer());
 }
