@@ -156,9 +156,9 @@ class SimStore::Raw final : public store::BlobStore {
 SimStore::SimStore(Disk& disk)
     : disk_(disk),
       verified_(std::make_shared<Raw>(*this)),
-      mark_({.make =
-                 [this] {
-                   disk_.Append(kMark, "");
+      mark_({.append =
+                 [this](const std::string& bytes) {
+                   disk_.Append(kMark, bytes);
                    return absl::OkStatus();
                  },
              .remove =
@@ -175,9 +175,10 @@ void SimStore::Recover() {
     segment_next_ = std::max(segment_next_, segment + 1);
     if (!IsOwners(name, segment)) doubtful_.Note(segment, disk_.SizeOf(name));
   }
+  if (const auto mark = disk_.Read(kMark); mark.ok()) found_mark_ = store::DecodeSyncMark(*mark);
   const absl::Status opened =
-      store::OpenInOrder({.is_marked = disk_.Has(kMark),
-                          .raise_mark = [this] { return mark_.Raise(); },
+      store::OpenInOrder({.is_marked = found_mark_.is_marked,
+                          .raise_mark = [this] { return mark_.Raise({}); },
                           .write_log_anew = [this] { return WriteLogAnew(); },
                           .sync_and_read_log = [this] { return SyncAndReadLog(); },
                           .write_files_anew = [this] { return WriteFilesAnew(); },
@@ -219,8 +220,9 @@ absl::Status SimStore::WriteFilesAnew() {
   for (const auto& [digest, location] : blobs_) {
     if (location.segment == 0) known.insert(BlobFileName(digest));
   }
-  for (const std::string& path : disk_.List(kFiles)) {
-    if (known.contains(path)) continue;
+  for (const Digest& digest : found_mark_.files) {
+    const std::string path = BlobFileName(digest);
+    if (known.contains(path) || !disk_.Has(path)) continue;
     if (BlobFileName(Digest::Of(*disk_.Read(path))) == path) {
       RETURN_IF_ERROR(WriteAnew(path));
     } else {
@@ -480,7 +482,7 @@ absl::Status SimStore::SyncLog() {
 
 // Outside of a commit.
 absl::Status SimStore::SyncLogAlone() {
-  RETURN_IF_ERROR(mark_.Raise());
+  RETURN_IF_ERROR(mark_.Raise({}));
   RETURN_IF_ERROR(SyncLog());
   return mark_.Lower();
 }
@@ -488,7 +490,16 @@ absl::Status SimStore::SyncLogAlone() {
 absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root) {
   if (wrote) wrote();
   const store::CommitSteps steps = {
-      .raise_mark = [&] { return mark_.Raise(); },
+      .raise_mark =
+          [&] {
+            std::vector<Digest> files;
+            for (const auto* list : {&plan.adopted, &plan.pending}) {
+              for (const auto& [digest, location] : *list) {
+                if (location.segment == 0) files.push_back(digest);
+              }
+            }
+            return mark_.Raise(files);
+          },
       .sync_named = [&]() -> absl::Status {
         std::set<std::string> paths;
         for (const auto* list : {&plan.adopted, &plan.pending}) {

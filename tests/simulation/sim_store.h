@@ -117,6 +117,7 @@ class SimStore final : public store::Store {
   std::map<Digest, store::BlobLocation> places_;  // of results' records
   std::vector<store::PublishedRoot> roots_;
   store::SyncMark mark_;
+  store::DecodedSyncMark found_mark_;  // of the owners before
   store::DoubtfulSegments doubtful_;
   uint64_t loss_epoch_ = 0;
   uint64_t segment_next_ = 1;

@@ -5,11 +5,12 @@
 // bytes, whoever syncs them again is told that all is well, and a power cut takes them
 // (https://wiki.postgresql.org/wiki/Fsync_Errors). So it has to be known to every owner that comes
 // after, also when the process that asked for the sync was killed before it got its answer:
-//   * a mark lies in the store while a sync runs, and stays when it did not go well. It is not
-//     synced itself: it has to live no longer than the caches, which go together with it. When one
-//     comes back from the disk though its sync went well, it costs a copy;
-//   * an owner that finds the mark writes anew what the log does not vouch for: a copy has pages of
-//     its own, whose sync can be believed;
+//   * a mark lies in the store while a sync runs, and stays when it did not go well. It names the
+//     files that are synced. It is not synced itself: it has to live no longer than the caches,
+//     which go together with it. When one comes back from the disk though its sync went well, it
+//     costs a copy;
+//   * an owner that finds the mark writes anew the log's end, and those of the files that the log
+//     does not vouch for: a copy has pages of its own, whose sync can be believed;
 //   * what lay in a worker's segment before this owner came, and was adopted by none, is copied,
 //     never adopted where it lies: mark or not, since its writer may have outlived several owners.
 #pragma once
@@ -18,30 +19,47 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "common/base/digest.h"
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/store.h"
 
 namespace galley::store {
 
+// What the mark holds: a line for each file, its digest, and one that ends them with their
+// checksum. One such list follows another.
+std::string EncodeSyncMark(std::span<const Digest> files);
+struct DecodedSyncMark {
+  bool is_marked = false;  // there is a whole list, if an empty one
+  std::vector<Digest> files;
+};
+// A list that is torn is that of a sync that had not begun, or the caches are gone: it says
+// nothing.
+DecodedSyncMark DecodeSyncMark(std::string_view bytes);
+
 // The mark, as one owner sees it. Raised before anything is synced, lowered when all went well. One
-// that is raised twice met an error in between: it stays for this owner's life.
+// that is raised twice met an error in between: it stays for this owner's life, and names the files
+// of every time.
 class SyncMark {
  public:
   struct File {
-    std::function<absl::Status()> make;
+    // Behind what is there, which stays.
+    std::function<absl::Status(const std::string& bytes)> append;
     std::function<absl::Status()> remove;
   };
   explicit SyncMark(File file) : file_(std::move(file)) {}
 
-  // Nothing may be synced when it cannot be made.
-  absl::Status Raise() {
+  // Before any of `files`, or of the log, is synced. Nothing may be when it fails.
+  absl::Status Raise(std::span<const Digest> files) {
     is_final_ |= is_up_;
-    if (is_up_) return absl::OkStatus();
-    RETURN_IF_ERROR(file_.make());
+    RETURN_IF_ERROR(file_.append(EncodeSyncMark(files)));
     is_up_ = true;
     return absl::OkStatus();
   }
@@ -64,7 +82,7 @@ struct OpeningSteps {
   // Of the owners' segments those that may hold more than is known to be synced.
   std::function<absl::Status()> write_log_anew;
   std::function<absl::Status()> sync_and_read_log;
-  // Files that the log, as it was just read, does not name.
+  // Files that the mark names and the log, as it was just read, does not.
   std::function<absl::Status()> write_files_anew;
   std::function<absl::Status()> settle;  // all that is left
   std::function<absl::Status()> lower_mark;

@@ -306,32 +306,29 @@ TEST_F(FailedSyncTest, AWrongFileInDoubtGoes) {
   EXPECT_EQ(store->Commit(reported.batch).code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Records are lost besides, so that everything is taken in that can be found.
-TEST_F(FailedSyncTest, WhatIsTakenInAfterDamageIsWrittenAnew) {
-  std::pair<Digest, BlobLocation> adopted, in_use;
-  std::unique_ptr<SegmentWriter> writer;
+// An opening reads none but those that were being synced, however many there are.
+TEST_F(FailedSyncTest, OnlyFilesThatTheMarkNamesAreWrittenAnew) {
+  Reported reported;
+  Digest other;
   {
     const auto store = Open(live_);
-    adopted = *(*SegmentWriter::Open(live_, *store->AllocateSegment()))->Append("adopted");
-    writer = *SegmentWriter::Open(live_, *store->AllocateSegment());
-    in_use = *writer->Append("in use");
+    reported.Write(live_, *store->AllocateSegment());
+    other = (*SegmentWriter::Open(live_, *store->AllocateSegment()))
+                ->Append(LargeBytes('O'))
+                ->first;  // not reported yet
+    kernel_->on_failure = [this] { Killed(live_, "killed"); };
     kernel_->FailNext();
-    EXPECT_FALSE(store->Commit({.blobs = {adopted}}).ok());
-    PutBytes(*store, "first");
-    PutBytes(*store, "second");
+    EXPECT_FALSE(store->Commit(reported.batch).ok());
+    kernel_->on_failure = nullptr;
   }
-  { const auto store = Open(live_); }  // takes the mark away
-  {
-    std::fstream file(SegmentPath(live_, in_use.second.segment + 1),
-                      std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(kSegmentHeaderBytes + kRecordHeaderBytes);
-    file << "F";
-  }
-  fs::remove_all(JoinPath(live_, "index"));
-  const auto store = Open(live_);
-  EXPECT_EQ(GetBytes(*store, adopted.first), "adopted");
-  EXPECT_EQ(store->FindMissing(std::span(&in_use.first, 1))->size(), 1u);
-  EXPECT_EQ(GetBytes(*Open(PowerCut(live_, "cut")), adopted.first), "adopted");
+  const std::string killed = folder_.In("killed");
+  const auto inode_of = [&](const Digest& blob) {
+    return StatFile(BlobFilePath(killed, blob))->inode;
+  };
+  const uint64_t named = inode_of(reported.large.first), unnamed = inode_of(other);
+  { const auto store = Open(killed); }
+  EXPECT_NE(inode_of(reported.large.first), named);
+  EXPECT_EQ(inode_of(other), unnamed);
 }
 
 TEST_F(FailedSyncTest, TheMarkLiesThereWhileASyncRunsAndNoLonger) {
@@ -359,7 +356,7 @@ TEST_F(FailedSyncTest, WithoutAMarkTheLogStaysWhereItIs) {
   const uint64_t inode = StatFile(SegmentPath(killed, 1))->inode;
   { const auto successor = Open(killed); }
   EXPECT_EQ(StatFile(SegmentPath(killed, 1))->inode, inode);
-  ASSERT_TRUE(MakeSyncMark(killed).ok());
+  ASSERT_TRUE(AppendSyncMark(killed, EncodeSyncMark({})).ok());
   fs::remove_all(JoinPath(killed, "index"));
   const auto careful = Open(killed);
   EXPECT_NE(StatFile(SegmentPath(killed, 1))->inode, inode);

@@ -120,7 +120,8 @@ absl::StatusOr<IndexedRoot> DecodeRoot(std::string_view bytes) {
 absl::StatusOr<SegmentState> DecodeSegmentState(std::string_view bytes) {
   if (bytes.size() != 16) return WrongValue("segment's state");
   return SegmentState{.writer = static_cast<SegmentWriterKind>(GetFixed32(bytes, 0)),
-                      .is_abandoned = GetFixed32(bytes, 4) != 0,
+                      .is_abandoned = (GetFixed32(bytes, 4) & 1) != 0,
+                      .is_cut = (GetFixed32(bytes, 4) & 2) != 0,
                       .indexed_bytes = GetFixed64(bytes, 8)};
 }
 std::string EncodeCounters(const IndexCounters& c) {
@@ -225,7 +226,7 @@ class RocksBatch final : public IndexBatch {
   absl::Status SetSegment(uint64_t number, const SegmentState& state) override {
     std::string value;
     PutFixed32(value, static_cast<uint32_t>(state.writer));
-    PutFixed32(value, state.is_abandoned ? 1 : 0);
+    PutFixed32(value, (state.is_abandoned ? 1u : 0u) | (state.is_cut ? 2u : 0u));
     PutFixed64(value, state.indexed_bytes);
     return Set(SegmentKey(number), value);
   }

@@ -41,6 +41,7 @@ struct SetPlace {
 struct SegmentState {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
   bool is_abandoned = false;  // its end is torn: nothing is appended any more
+  bool is_cut = false;  // once it was longer: what is said to lie behind indexed_bytes is gone
   uint64_t indexed_bytes =
       0;  // owner: all before this is in the index. Worker: the end of what was adopted
   bool operator==(const SegmentState&) const = default;

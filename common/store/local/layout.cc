@@ -235,22 +235,6 @@ absl::StatusOr<std::vector<SegmentListing>> ListSegments(const std::string& stor
   return segments;  // fixed-width names: the order of names is the order of numbers
 }
 
-absl::StatusOr<std::vector<BlobFileListing>> ListBlobFiles(const std::string& store_directory) {
-  const std::string top = JoinPath(store_directory, "files");
-  ASSIGN_OR_RETURN(const std::vector<std::string> folders, ListNames(top));
-  std::vector<BlobFileListing> files;
-  for (const std::string& folder : folders) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(JoinPath(top, folder)));
-    for (const std::string& name : names) {
-      const std::optional<Digest> digest = ParseBlobFileName(name);
-      if (!digest.has_value() || !name.starts_with(folder)) continue;
-      ASSIGN_OR_RETURN(const FileStat stat, StatFile(BlobFilePath(store_directory, *digest)));
-      files.push_back({.digest = *digest, .size_bytes = stat.size_bytes});
-    }
-  }
-  return files;
-}
-
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory) {
   absl::StatusOr<OpenedLayout> opened = OpenLayoutPlain(store_directory);
   if (opened.ok() || opened.status().code() == absl::StatusCode::kAlreadyExists) return opened;
@@ -261,10 +245,18 @@ std::string SyncMarkPath(std::string_view store_directory) {
   return JoinPath(store_directory, "syncing");
 }
 
-absl::Status MakeSyncMark(const std::string& store_directory) {
+absl::Status AppendSyncMark(const std::string& store_directory, std::string_view bytes) {
   const std::string path = SyncMarkPath(store_directory);
-  const FileDescriptor mark(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-  return mark.valid() ? absl::OkStatus() : ErrnoStatus(errno, "create", path);
+  const FileDescriptor mark(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!mark.valid()) return ErrnoStatus(errno, "create", path);
+  return WriteAll(mark.get(), bytes, path);
+}
+
+absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory) {
+  const absl::StatusOr<std::string> bytes = ReadFile(SyncMarkPath(store_directory));
+  if (absl::IsNotFound(bytes.status())) return DecodedSyncMark{};
+  RETURN_IF_ERROR(bytes.status());
+  return DecodeSyncMark(*bytes);
 }
 
 absl::Status RemoveSyncMark(const std::string& store_directory) {

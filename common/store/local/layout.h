@@ -17,6 +17,7 @@
 #include "common/base/digest.h"
 #include "common/base/file.h"
 #include "common/store/interface/store.h"
+#include "common/store/interface/sync_doubt.h"
 
 namespace galley::store {
 
@@ -37,12 +38,6 @@ struct SegmentListing {
 };
 // By number. Other names are ignored.
 absl::StatusOr<std::vector<SegmentListing>> ListSegments(const std::string& store_directory);
-struct BlobFileListing {
-  Digest digest;
-  uint64_t size_bytes = 0;  // of the file: digest.size_bytes() unless it is damaged
-};
-// By digest. Other names are ignored.
-absl::StatusOr<std::vector<BlobFileListing>> ListBlobFiles(const std::string& store_directory);
 
 // What the owner holds while it lives.
 struct OpenedLayout {
@@ -54,9 +49,11 @@ struct OpenedLayout {
 // FAILED_PRECONDITION: another format, or a folder that is no store; PERMISSION_DENIED: not
 // writable, with what to do.
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);
-// The mark of sync_doubt.h: empty, not synced.
+// The mark of sync_doubt.h, not synced.
 std::string SyncMarkPath(std::string_view store_directory);
-absl::Status MakeSyncMark(const std::string& store_directory);
+absl::Status AppendSyncMark(const std::string& store_directory, std::string_view bytes);
+// None when it is absent.
+absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory);
 absl::Status RemoveSyncMark(const std::string& store_directory);
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch);
 // RESOURCE_EXHAUSTED when fewer than `bytes_wanted` + `margin_bytes` are free.

@@ -41,11 +41,22 @@ absl::Status LocalStore::CommitLocked(const CommitBatch& batch, const PublishedR
   return absl::AlreadyExistsError("another outcome is stored for action key" + keys);
 }
 
+std::vector<Digest> LocalStore::FilesOf(const Plan& plan) {
+  std::vector<Digest> files;
+  for (const auto* blobs : {&plan.adopted, &plan.pending}) {
+    for (const auto& [digest, location] : *blobs) {
+      if (location.segment == 0) files.push_back(digest);
+    }
+  }
+  return files;
+}
+
 absl::Status LocalStore::WritePlan(const Plan& plan, const PublishedRoot* root) {
   auto index = index_->NewBatch();
   // The mutex is held while they run.
   const CommitSteps steps = {
-      .raise_mark = [&]() GALLEY_REQUIRES(commit_mutex_) { return sync_mark_.Raise(); },
+      .raise_mark = [&]()
+                        GALLEY_REQUIRES(commit_mutex_) { return sync_mark_.Raise(FilesOf(plan)); },
       .sync_named = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncNamed(plan); },
       .sync_folders = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncFolders(plan); },
       .append = [&] { return AppendPlan(plan, root, *index); },
@@ -120,8 +131,8 @@ absl::Status LocalStore::CopyIn(const Digest& digest, const BlobLocation& locati
 absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
   std::vector<Digest> digests;
   for (const auto& [digest, location] : batch.blobs) digests.push_back(digest);
-  const auto known = index_->Blobs(digests);
-  if (!known.ok()) return NoteIndex(known.status());
+  const auto known = KnownBlobs(digests);
+  RETURN_IF_ERROR(known.status());
   std::set<Digest> seen;
   for (size_t i = 0; i < batch.blobs.size(); ++i) {
     const auto& [digest, location] = batch.blobs[i];
@@ -315,7 +326,7 @@ void LocalStore::GiveUpOwn(SegmentFile& file) {
 
 // Outside of a commit.
 absl::Status LocalStore::SyncOwnAlone() {
-  RETURN_IF_ERROR(sync_mark_.Raise());
+  RETURN_IF_ERROR(sync_mark_.Raise({}));
   RETURN_IF_ERROR(SyncOwn());
   return sync_mark_.Lower();
 }

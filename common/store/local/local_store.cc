@@ -28,12 +28,17 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
       store_id_(std::move(layout.store_id)),
       lock_(std::move(layout.lock)),
       index_(std::move(recovered.index)),
-      sync_mark_({.make = [this] { return MakeSyncMark(directory_); },
+      sync_mark_({.append = [this](const auto& bytes) { return AppendSyncMark(directory_, bytes); },
                   .remove = [this] { return RemoveSyncMark(directory_); }}),
       segment_to_fill_(recovered.segment_to_fill),
       segment_next_(recovered.segment_next),
       log_bytes_(recovered.log_bytes) {
   for (const auto& [number, end] : recovered.worker_ends) doubtful_.Note(number, end);
+  for (const auto& [number, state] : recovered.segments) {
+    if (!state.is_cut) continue;
+    cut_segments_.emplace(number, state.indexed_bytes);
+    doubtful_.Note(number, UINT64_MAX);  // what is said to lie there never names it again
+  }
 }
 
 LocalStore::~LocalStore() {
@@ -98,6 +103,23 @@ absl::Status LocalStore::NoteIndex(const absl::Status& status) {
                   directory_, MessageOf(status)));
 }
 
+// By the index, without what went with the ends of segments.
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::KnownBlobs(
+    std::span<const Digest> digests) {
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> found = index_->Blobs(digests);
+  if (!found.ok()) return NoteIndex(found.status());
+  if (cut_segments_.empty()) return found;
+  for (size_t i = 0; i < digests.size(); ++i) {
+    std::optional<BlobLocation>& location = (*found)[i];
+    if (!location.has_value()) continue;
+    const auto cut = cut_segments_.find(location->segment);
+    if (cut != cut_segments_.end() &&
+        location->offset + kRecordHeaderBytes + digests[i].size_bytes() > cut->second)
+      location.reset();
+  }
+  return found;
+}
+
 absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::Locate(
     std::span<const Digest> digests) {
   // Pending first: a commit that runs meanwhile moves blobs from there to the index, never back.
@@ -109,8 +131,8 @@ absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::Locate(
       if (at != pending_.end()) pending[i] = at->second;
     }
   }
-  absl::StatusOr<std::vector<std::optional<BlobLocation>>> found = index_->Blobs(digests);
-  if (!found.ok()) return NoteIndex(found.status());
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> found = KnownBlobs(digests);
+  if (!found.ok()) return found;
   for (size_t i = 0; i < digests.size(); ++i) {
     if (!(*found)[i].has_value()) (*found)[i] = pending[i];
     if (digests[i] == Digest()) (*found)[i] = BlobLocation{};

@@ -73,6 +73,8 @@ class LocalStore final : public Store {
   };
 
   // local_store.cc
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> KnownBlobs(
+      std::span<const Digest> digests);
   absl::StatusOr<std::unique_ptr<SegmentFile>> CreateSegment(SegmentWriterKind writer)
       GALLEY_REQUIRES(mutex_);
   absl::Status Append(RecordKind kind, const Digest& key, std::string_view payload,
@@ -96,6 +98,7 @@ class LocalStore final : public Store {
   absl::Status PlanActionResults(const CommitBatch& batch, Plan& plan);
   absl::Status CheckLocation(const Digest& digest, const BlobLocation& location);
   absl::Status CopyIn(const Digest& digest, const BlobLocation& location);
+  static std::vector<Digest> FilesOf(const Plan& plan);
   absl::Status WritePlan(const Plan& plan, const PublishedRoot* root)
       GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncNamed(const Plan& plan) GALLEY_REQUIRES(commit_mutex_);
@@ -125,6 +128,8 @@ class LocalStore final : public Store {
   const std::string store_id_;
   const FileDescriptor lock_;
   const std::unique_ptr<Index> index_;
+  // Those that were longer once, and how long they are: what the index says of the rest is wrong.
+  std::map<uint64_t, uint64_t> cut_segments_;  // const once it is made
 
   base::Mutex commit_mutex_;
   absl::Status broken_ GALLEY_GUARDED_BY(

@@ -38,15 +38,17 @@ class Recovery {
         replay_(directory, segments_) {}
 
   absl::StatusOr<Recovered> Run() {
+    ASSIGN_OR_RETURN(mark_, ReadSyncMark(directory_));
     RETURN_IF_ERROR(OpenIndex());
     RETURN_IF_ERROR(FindTails());
-    RETURN_IF_ERROR(OpenInOrder({.is_marked = is_marked_,
-                                 .raise_mark = [this] { return MakeSyncMark(directory_); },
-                                 .write_log_anew = [this] { return WriteTailsAnew(); },
-                                 .sync_and_read_log = [this] { return ReplayTails(); },
-                                 .write_files_anew = [this] { return WriteFilesAnew(nullptr); },
-                                 .settle = [this] { return Settle(); },
-                                 .lower_mark = [this] { return RemoveSyncMark(directory_); }}));
+    RETURN_IF_ERROR(OpenInOrder(
+        {.is_marked = mark_.is_marked,
+         .raise_mark = [this] { return AppendSyncMark(directory_, EncodeSyncMark({})); },
+         .write_log_anew = [this] { return WriteTailsAnew(); },
+         .sync_and_read_log = [this] { return ReplayTails(); },
+         .write_files_anew = [this] { return WriteFilesAnew(); },
+         .settle = [this] { return Settle(); },
+         .lower_mark = [this] { return RemoveSyncMark(directory_); }}));
     Recovered recovered;
     ASSIGN_OR_RETURN(recovered.segment_to_fill, SegmentToFill());
     ASSIGN_OR_RETURN(recovered.segments, index_->Segments());
@@ -71,38 +73,39 @@ class Recovery {
       opened = Index::Open(IndexPath(directory_), layout_.store_id);
     if (opened.ok()) {
       index_ = *std::move(opened);
-      ASSIGN_OR_RETURN(const bool is_whole, SegmentsAreWhole());
-      if (is_whole) return absl::OkStatus();
-      index_.reset();
-    } else if (opened.status().code() != absl::StatusCode::kNotFound) {
-      return opened.status();
-    } else if (!segments_.empty()) {
-      LogWarning("store={} index is made again: {}", directory_, MessageOf(opened.status()));
+      return CheckSegments();
     }
-    // Indexed bytes that are gone, or an index that is: what was there before cannot be told from
-    // the segments alone.
-    loss_ = !segments_.empty() || layout_.loss_epoch != 0;
+    if (opened.status().code() != absl::StatusCode::kNotFound) return opened.status();
+    if (!segments_.empty())
+      LogWarning("store={} index is made again: {}", directory_, MessageOf(opened.status()));
+    // What was there before cannot be told from the segments alone.
+    if (!segments_.empty() || layout_.loss_epoch != 0) RETURN_IF_ERROR(RaiseEpoch());
     rebuilt_ = true;
     ASSIGN_OR_RETURN(index_, Index::Create(IndexPath(directory_), layout_.store_id));
     return absl::OkStatus();
   }
 
-  // Every segment that the index knows is there, and as long as it was.
-  absl::StatusOr<bool> SegmentsAreWhole() {
+  // Segments that are gone, or shorter than they were. The rest of the index stays right.
+  absl::Status CheckSegments() {
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
-    for (const auto& [number, state] : states) {
+    auto batch = index_->NewBatch();
+    for (const auto& [number, known] : states) {
       const auto at = std::lower_bound(
           segments_.begin(), segments_.end(), number,
           [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
       const bool is_there = at != segments_.end() && at->number == number;
-      if (is_there && at->size_bytes >= state.indexed_bytes) continue;
-      if (!is_there && IsUnused(state))
-        continue;  // removed by RemoveUnused, which the index did not live to note
-      LogWarning("store={} segment={:016x} {}: the index is made again", directory_, number,
+      if (is_there && at->size_bytes >= known.indexed_bytes) continue;
+      if (!is_there && (IsUnused(known) || known.indexed_bytes == 0))
+        continue;  // removed by RemoveUnused, which the index did not live to note; or noted
+      LogWarning("store={} segment={:016x} {}: what lay there is lost", directory_, number,
                  is_there ? "is shorter than it was" : "is gone");
-      return false;
+      SegmentState state = known;
+      state.is_abandoned = state.is_cut = true;
+      state.indexed_bytes = is_there ? at->size_bytes : 0;
+      RETURN_IF_ERROR(RaiseEpoch());
+      RETURN_IF_ERROR(batch->SetSegment(number, state));
     }
-    return true;
+    return batch->size() == 0 ? absl::OkStatus() : index_->Write(std::move(batch));
   }
 
   // The owner's segments that are longer than they are indexed.
@@ -118,7 +121,7 @@ class Recovery {
             ReadSegmentHeader(directory_, segment.number, layout_.store_id);
         if (header.status().code() == absl::StatusCode::kFailedPrecondition) return header.status();
         if (!header.ok()) {
-          NoteBadHeader(segment, header.status());
+          RETURN_IF_ERROR(NoteBadHeader(segment, header.status()));
           continue;
         }
         state = {
@@ -136,10 +139,12 @@ class Recovery {
 
   // A segment without a whole header was being made when a crash came, unless it holds more than
   // that.
-  void NoteBadHeader(const SegmentListing& segment, const absl::Status& status) {
-    if (segment.size_bytes <= kSegmentHeaderBytes) return;
-    LogWarning("store={} {}", directory_, MessageOf(status));
-    lost_records_ = true;
+  absl::Status NoteBadHeader(const SegmentListing& segment, const absl::Status& status) {
+    if (segment.size_bytes <= kSegmentHeaderBytes) return absl::OkStatus();
+    LogWarning("store={} {}: if it was the owner's, what it said is lost", directory_,
+               MessageOf(status));
+    RETURN_IF_ERROR(RaiseEpoch());
+    return SetState(segment.number, {.writer = SegmentWriterKind::kWorker, .is_abandoned = true});
   }
 
   absl::Status SetState(uint64_t segment, const SegmentState& state) {
@@ -177,11 +182,10 @@ class Recovery {
     // What the page cache shows may not be on the disk yet; once it is indexed it has to be.
     RETURN_IF_ERROR(SyncSegment(segment.number));
     auto batch = index_->NewBatch();
+    // How far it is indexed is said at the end only: until then a crash has it read again.
     const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
                                     std::string_view payload) -> absl::Status {
       if (batch->size() >= kBatchChangesMax) {
-        state.indexed_bytes = offset;
-        RETURN_IF_ERROR(batch->SetSegment(segment.number, state));
         RETURN_IF_ERROR(index_->Write(std::move(batch)));
         batch = index_->NewBatch();
       }
@@ -189,10 +193,10 @@ class Recovery {
     };
     ASSIGN_OR_RETURN(const ScanReport report,
                      ScanSegment(directory_, segment.number, state.indexed_bytes, visit));
+    if (!report.damaged.empty() || replay_.adopted_missing() > 0) RETURN_IF_ERROR(RaiseEpoch());
     for (const DamagedRange& range : report.damaged) {
-      lost_records_ = true;
-      LogWarning("store={} segment={:016x} offset={} damaged_bytes={}", directory_, segment.number,
-                 range.offset, range.size_bytes);
+      LogWarning("store={} segment={:016x} offset={} damaged_bytes={}: what they held is lost",
+                 directory_, segment.number, range.offset, range.size_bytes);
       RETURN_IF_ERROR(batch->NoteDamage({segment.number, range.offset}));
     }
     // A torn tail is behind us for good: nobody appends to this segment again (SegmentToFill).
@@ -202,12 +206,10 @@ class Recovery {
       state.is_abandoned = true;
     }
     RETURN_IF_ERROR(batch->SetSegment(segment.number, state));
-    RETURN_IF_ERROR(index_->Write(std::move(batch)));
-    return absl::OkStatus();
+    return index_->Write(std::move(batch));
   }
 
   absl::Status Settle() {
-    if (lost_records_) RETURN_IF_ERROR(TakeInEverything());
     RETURN_IF_ERROR(SettleEpoch());
     RETURN_IF_ERROR(RemoveUnused());
     if (rebuilt_) RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
@@ -215,56 +217,14 @@ class Recovery {
     return absl::OkStatus();
   }
 
-  // Records are lost, so blobs may lie where nothing says so: whatever is whole is taken in. Bytes
-  // are verified when they are read. Nothing says either whether they were ever synced.
-  absl::Status TakeInEverything() {
-    for (const SegmentListing& segment : segments_) {
-      auto batch = index_->NewBatch();
-      const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
-                                      std::string_view) -> absl::Status {
-        if (header.kind != RecordKind::kBlob) return absl::OkStatus();
-        ASSIGN_OR_RETURN(const auto present, index_->Blobs(std::span(&header.key, 1)));
-        return present[0].has_value() ? absl::OkStatus()
-                                      : batch->SetBlob(header.key, {segment.number, offset});
-      };
-      RETURN_IF_ERROR(ScanSegment(directory_, segment.number, kSegmentHeaderBytes, visit).status());
-      if (batch->size() == 0) continue;
-      ASSIGN_OR_RETURN(const bool is_anew, WriteAnewUnlessInUse(segment.number));
-      if (is_anew) RETURN_IF_ERROR(index_->Write(std::move(batch)));
-    }
-    RETURN_IF_ERROR(SyncDirectory(JoinPath(directory_, "segments")));
-    auto batch = index_->NewBatch();
-    RETURN_IF_ERROR(WriteFilesAnew(batch.get()));
-    return index_->Write(std::move(batch));
-  }
-
-  // False: a worker writes to it; it would go on with the old file.
-  absl::StatusOr<bool> WriteAnewUnlessInUse(uint64_t number) {
-    const std::string path = SegmentPath(directory_, number);
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.valid()) return ErrnoStatus(errno, "open", path);
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock", path);
-      LogWarning("store={} segment={:016x} is in use: what lies in it is not taken in", directory_,
-                 number);
-      return false;
-    }
-    RETURN_IF_ERROR(WriteSegmentAnew(number));
-    return true;
-  }
-
-  // Those that the index does not know. What is wrong in them goes; the rest is added to
-  // `taken_in`, if there is one.
-  absl::Status WriteFilesAnew(IndexBatch* taken_in) {
-    ASSIGN_OR_RETURN(const std::vector<BlobFileListing> files, ListBlobFiles(directory_));
-    std::vector<Digest> digests;
-    for (const BlobFileListing& file : files) digests.push_back(file.digest);
-    ASSIGN_OR_RETURN(const auto known, index_->Blobs(digests));
-    std::set<std::string> folders;
-    for (size_t i = 0; i < digests.size(); ++i) {
+  // What is wrong in them goes.
+  absl::Status WriteFilesAnew() {
+    ASSIGN_OR_RETURN(const auto known, index_->Blobs(mark_.files));
+    for (size_t i = 0; i < known.size(); ++i) {
       if (known[i].has_value()) continue;
-      const std::string path = BlobFilePath(directory_, digests[i]);
-      const absl::Status read = ReadBlobAt(directory_, digests[i], {}).status();
+      const std::string path = BlobFilePath(directory_, mark_.files[i]);
+      if (!FileExists(path)) continue;
+      const absl::Status read = ReadBlobAt(directory_, mark_.files[i], {}).status();
       if (read.code() == absl::StatusCode::kDataLoss) {
         LogWarning("store={} {}: removed", directory_, MessageOf(read));
         ::unlink(path.c_str());
@@ -272,12 +232,8 @@ class Recovery {
       }
       RETURN_IF_ERROR(read);
       RETURN_IF_ERROR(WriteAnew(directory_, path, options_.sync, options_.free_bytes_margin));
-      if (taken_in == nullptr) continue;
-      RETURN_IF_ERROR(taken_in->SetBlob(digests[i], {}));
-      folders.insert(path.substr(0, path.rfind('/')));
     }
-    for (const std::string& folder : folders) RETURN_IF_ERROR(SyncDirectory(folder));
-    return folders.empty() ? absl::OkStatus() : SyncDirectory(JoinPath(directory_, "files"));
+    return absl::OkStatus();
   }
 
   // Of a worker, and nothing in it was ever adopted (an older program's abandoned one forgot what
@@ -319,12 +275,25 @@ class Recovery {
     return is_idle && ::unlink(path.c_str()) == 0;
   }
 
-  // The highest epoch that anything remembers, and one more when something was lost.
+  // Something is lost. It is known before anything that was found says so no more: a crash may come
+  // at any time.
+  absl::Status RaiseEpoch() {
+    if (raised_epoch_ != 0) return absl::OkStatus();
+    raised_epoch_ = HighestEpoch() + 1;
+    return WriteEpoch(directory_, raised_epoch_);
+  }
+
+  // That anything remembers.
+  uint64_t HighestEpoch() const {
+    return std::max(
+        {layout_.loss_epoch, index_ == nullptr ? 0 : index_->epoch(), replay_.epoch_max()});
+  }
+
   absl::Status SettleEpoch() {
-    const bool lost = loss_ || lost_records_ || replay_.adopted_missing() > 0;
-    const uint64_t known = std::max({layout_.loss_epoch, index_->epoch(), replay_.epoch_max()});
-    const uint64_t epoch = known + (lost ? 1 : 0);
-    if (epoch != layout_.loss_epoch) RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
+    const uint64_t epoch =
+        raised_epoch_ == 0 ? HighestEpoch() : std::max(raised_epoch_, HighestEpoch() + 1);
+    if (epoch != std::max(layout_.loss_epoch, raised_epoch_))
+      RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
     if (epoch == index_->epoch()) return absl::OkStatus();
     auto batch = index_->NewBatch();
     RETURN_IF_ERROR(batch->SetEpoch(epoch));
@@ -334,7 +303,7 @@ class Recovery {
   // After an unclean stop a new segment is begun: the old one's pages may have met a failed sync
   // that nobody saw.
   absl::StatusOr<std::optional<uint64_t>> SegmentToFill() {
-    if (is_marked_ || !tails_.empty()) return std::optional<uint64_t>();
+    if (mark_.is_marked || !tails_.empty()) return std::optional<uint64_t>();
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
     for (auto at = segments_.rbegin(); at != segments_.rend(); ++at) {
       const auto known = states.find(at->number);
@@ -350,13 +319,12 @@ class Recovery {
   const OpenedLayout& layout_;
   const LocalStoreOptions& options_;
   const std::vector<SegmentListing> segments_;
-  const bool is_marked_ = FileExists(SyncMarkPath(directory_));
+  DecodedSyncMark mark_;  // of the owners before
   RecordReplay replay_;
   std::unique_ptr<Index> index_;
   std::vector<std::pair<SegmentListing, SegmentState>> tails_;
   bool rebuilt_ = false;
-  bool loss_ = false;
-  bool lost_records_ = false;
+  uint64_t raised_epoch_ = 0;  // 0: nothing is lost
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
 // Recovery: opens the index of a store and brings it up to what segments and files say.
 //
 // With an index that is whole, only the owner's segments are read, each from where it was indexed
-// to. Without one, all of the owner's are. Workers' segments are not read: what they hold counts
-// only when the owner adopted it, which its own segments say. Only when one of those has lost
-// records (damage, not a torn tail) is every blob that can be found anywhere taken in, and the loss
-// epoch rises.
+// to, so that opening costs the same however much is stored. Without one, all of the owner's are.
+// Workers' segments are not read: what they hold counts only when the owner adopted it, which its
+// own segments say. When records are lost (damage, not a torn tail; a segment that is gone or
+// shorter than it was), the loss epoch rises, and what lay there is absent.
 //
 // What is read there is synced before it is indexed. Where an owner before this one left the mark
-// of a sync that did not go well (common/store/interface/sync_doubt.h), that says nothing: segments
-// and files that may hold what was not synced are written anew first.
+// of a sync that did not go well (common/store/interface/sync_doubt.h), that says nothing: the
+// log's end, and the files that it names, are written anew first.
 #pragma once
 
 #include <cstdint>
