@@ -199,7 +199,7 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
   ++commits_;
   std::string conflicts;
   for (const PutResult& put : batch.results) {
-    AddSetLocked(put.weak_key, put.observation_set);
+    if (put.weak_key != Digest()) AddSetLocked(put.weak_key, put.observation_set);
     const auto [at, is_new] = kept.emplace(put.action_key, put.result);
     const record::Result stored = *record::DecodeResult(at->second),
                          given = *record::DecodeResult(put.result);

@@ -152,7 +152,9 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
 
 absl::Status LocalStore::PlanSets(const CommitBatch& batch, Plan& plan) {
   std::vector<SetView> given;
-  for (const PutResult& put : batch.results) given.push_back({put.weak_key, put.observation_set});
+  for (const PutResult& put : batch.results) {
+    if (put.weak_key != Digest()) given.push_back({put.weak_key, put.observation_set});
+  }
   for (const PutSet& put : batch.sets) given.push_back({put.weak_key, put.observation_set});
   std::vector<Digest> weak_keys;
   for (const SetView& set : given) weak_keys.push_back(set.weak_key);

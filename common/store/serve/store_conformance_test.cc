@@ -244,6 +244,14 @@ TEST_P(EveryStore, TakesNoPiecesThatAreNotTheDigests) {
   EXPECT_FALSE(Has(digest));
 }
 
+TEST_P(EveryStore, TakesAResultWithoutASet) {
+  PutResult put = SampleResult("a", PutBytes(store(), "output"));
+  put.weak_key = Digest();
+  EXPECT_TRUE(store().Commit({.results = {put}}).ok());
+  EXPECT_THAT(ResultOf(store(), put.action_key), Optional(put.result));
+  EXPECT_THAT(SetsOf(Digest()), IsEmpty());
+}
+
 TEST_P(EveryStore, TakesASetWithoutAResult) {
   const Digest weak_key = Digest::Of("weak");
   ASSERT_TRUE(store()
