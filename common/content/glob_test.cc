@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
+#include <ctime>
 
 namespace galley::content {
 namespace {
@@ -108,10 +107,10 @@ TEST(GlobTest, StarsDoNotMultiplyTheCost) {
   for (int i = 0; i < 50; ++i) folders += "/a/**";
   std::string path;
   for (int i = 0; i < 500; ++i) path += "/a";
-  const absl::Time start = absl::Now();
+  const std::clock_t start = std::clock();  // of this process, whatever else the machine does
   EXPECT_FALSE(Matches(pattern + "b", "/" + std::string(250, 'a')));
   EXPECT_FALSE(Matches(folders + "/b", path));
-  EXPECT_LT(absl::Now() - start, absl::Seconds(2));
+  EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 
 namespace galley::content {
 
-// Wall time that runs `ahead` of the real one: files just written are racy at 0 and are not an hour
-// later.
+// Wall time that runs `ahead` of the real one: files just written are not racy an hour later. They
+// are for an hour if it is so much behind, and at 0 only on a machine that is quick enough.
 class ShiftedClock final : public Clock {
  public:
   absl::Time Now() override { return absl::Now() + absl::Seconds(ahead_s.load()); }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/mutex.h"
 #include "common/base/process_handle.h"
@@ -206,10 +207,11 @@ TEST_F(LocalLauncherTest, AWorkerStartsAfterItsDelayAndAnotherOneBefore) {
   const auto launcher = CreateLocalLauncher(Script("exit 0"), exits_.Recorder());
   WorkerStart late = Worker("late");
   late.delay = absl::Milliseconds(50);
-  const absl::Time begin = absl::Now();
+  SystemClock clock;
+  const absl::Time begin = clock.Monotonic();
   launcher->Start(late);
   ASSERT_EQ(exits_.Await(1).size(), 1u);
-  EXPECT_GE(absl::Now() - begin, late.delay);
+  EXPECT_GE(clock.Monotonic() - begin, late.delay);
   late.delay = absl::Hours(1);
   launcher->Start(late);
   launcher->Start(Worker("early"));
