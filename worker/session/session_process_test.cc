@@ -47,12 +47,14 @@ class FakeDirector final : public v1::Director::Service {
       stream_ = stream;
       context_ = context;
       sequence_ = 0;
+      acknowledged_ = 0;
       memory_bytes_ = message.hello().memory_bytes();
       ++attached_;
       changed_.NotifyAll();
     }
     do {
       base::MutexLock lock(mutex_);
+      acknowledged_ = message.acknowledged();
       for (const v1::Report& report : message.reports()) reports_.push_back(report);
       for (const v1::LogLine& line : message.log()) log_ += line.text() + "\n";
       if (message.goodbye()) said_goodbye_ = true;
@@ -61,6 +63,7 @@ class FakeDirector final : public v1::Director::Service {
       changed_.NotifyAll();
     } while (stream->Read(&message));
     base::MutexLock lock(mutex_);
+    if (stream_ != stream) return grpc::Status::OK;  // the next one may be there already
     stream_ = nullptr;
     context_ = nullptr;
     changed_.NotifyAll();
@@ -86,6 +89,11 @@ class FakeDirector final : public v1::Director::Service {
     message.set_sequence(++sequence_);
     ASSERT_NE(stream_, nullptr);
     stream_->Write(message);
+  }
+
+  // What was sent is in the slots' hands.
+  bool WaitForAcknowledgement() {
+    return Wait([&] { return acknowledged_ == sequence_; });
   }
 
   void Break() {
@@ -133,9 +141,8 @@ class FakeDirector final : public v1::Director::Service {
     return most_pending_;
   }
 
-  bool said_goodbye() {
-    base::MutexLock lock(mutex_);
-    return said_goodbye_;
+  bool WaitForGoodbye() {
+    return Wait([&] { return said_goodbye_; });
   }
 
  private:
@@ -156,6 +163,7 @@ class FakeDirector final : public v1::Director::Service {
   ServerStream* stream_ = nullptr;
   grpc::ServerContext* context_ = nullptr;
   uint64_t sequence_ = 0;
+  uint64_t acknowledged_ = 0;
   int attached_ = 0;
   int refusals_ = 0;
   bool said_goodbye_ = false;
@@ -562,24 +570,30 @@ TEST_F(SessionProcessTest, AnExecutorThatEndsWhenItIsToCollectIsReplacedAndTheJo
 // an executor of its own, and only there it is judged.
 TEST_F(SessionProcessTest, AJobSentAheadThatOutgrowsItsMemoryIsJudgedInAnExecutorOfItsOwn) {
   StartSession();
-  Run(JobOf(1, "/Game/readme.txt"));
-  const pid_t executor = ExecutorPid();
-  ::kill(executor, SIGSTOP);
-  v1::ToWorker message;
-  *message.add_start() = JobOf(2, "/Game/readme.txt");
-  v1::Job& eater = *message.add_start() =
-      CommandOf(3, "echo run >> " + root_ + "/runs; for i in 1 2 3 4 5 6 7 8; do " +
-                       "sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
-  eater.set_memory_bytes(150'000'000);
-  for (v1::Job& job : *message.mutable_start()) job.set_expected_us(1000);
-  director_.Send(message);
-  v1::ToWorker persisted;  // by then both are in the executor's hands: events are applied in order
-  persisted.add_persisted(1);
-  director_.Send(persisted);
-  ::kill(executor, SIGCONT);
-  const v1::Failed failed = *FailureIn(director_.WaitForEnd(3));
-  EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
-  EXPECT_EQ(*ReadFile(root_ + "/runs"), "run\nrun\n");
+  // The first may end before the slot has sent the second, which then is not ahead: again.
+  for (uint64_t attempt = 1; attempt < 300; attempt += 3) {
+    RemoveAll(root_ + "/runs").IgnoreError();
+    Run(JobOf(attempt, "/Game/readme.txt"));
+    const pid_t executor = ExecutorPid();
+    ::kill(executor, SIGSTOP);
+    v1::ToWorker message;
+    *message.add_start() = JobOf(attempt + 1, "/Game/readme.txt");
+    v1::Job& eater = *message.add_start() =
+        CommandOf(attempt + 2, "echo run >> " + root_ + "/runs; for i in 1 2 3 4 5 6 7 8; do " +
+                                   "sh -c 'x=$(yes | head -c 30000000); sleep 1000' & done; wait");
+    eater.set_memory_bytes(150'000'000);
+    for (v1::Job& job : *message.mutable_start()) job.set_expected_us(1000);
+    director_.Send(message);
+    EXPECT_TRUE(director_.WaitForAcknowledgement());
+    ::kill(executor, SIGCONT);
+    const v1::Failed failed = *FailureIn(director_.WaitForEnd(attempt + 2));
+    EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
+    const std::string runs = *ReadFile(root_ + "/runs");
+    if (runs == "run\n") continue;
+    EXPECT_EQ(runs, "run\nrun\n");
+    return;
+  }
+  FAIL() << "it was judged at once each time";
 }
 
 // An executor that cooks does not read, and one whose output we do not read does not end: a job
@@ -653,18 +667,25 @@ TEST_F(SessionProcessTest, AProgramThatWorksKeepsItsSlot) {
 
 TEST_F(SessionProcessTest, AProgramThatWaitsIsEndedAtItsTimeLimitAndWhenItIsCancelled) {
   StartSession();
-  v1::Job job = CommandOf(1, "echo $$ > " + root_ + "/first; exec sleep 1000");
-  job.set_timeout_us(1'500'000);
-  Give(job);
-  Give(CommandOf(2, "echo $$ > " + root_ + "/second; exec sleep 1000"));
-  const pid_t second = PidIn("second");  // so that the first is pending
-  EXPECT_EQ(FailureIn(director_.WaitForEnd(1))->cause(), v1::Failed::TIMEOUT);
-  EXPECT_NE(::kill(PidIn("first"), 0), 0);
-  v1::ToWorker cancel;
-  cancel.add_cancel(2);
-  director_.Send(cancel);
-  EXPECT_EQ(FailureIn(director_.WaitForEnd(2)), nullptr);
-  EXPECT_NE(::kill(second, 0), 0);
+  // A machine that is too slow to see within its time that it waits gives it more.
+  for (int64_t attempt = 1, limit_us = 1'500'000; director_.most_pending() == 0;
+       attempt += 2, limit_us *= 2) {
+    for (const char* name : {"first", "second"}) RemoveAll(root_ + "/" + name).IgnoreError();
+    const auto first = static_cast<uint64_t>(attempt);
+    v1::Job job = CommandOf(first, "echo $$ > " + root_ + "/first; exec sleep 1000");
+    job.set_timeout_us(limit_us);
+    Give(job);
+    Give(CommandOf(first + 1, "echo $$ > " + root_ + "/second; exec sleep 1000"));
+    const pid_t second = PidIn("second");
+    ASSERT_GT(second, 0);
+    EXPECT_EQ(FailureIn(director_.WaitForEnd(first))->cause(), v1::Failed::TIMEOUT);
+    EXPECT_TRUE(director_.most_pending() == 0 || ::kill(PidIn("first"), 0) != 0);
+    v1::ToWorker cancel;
+    cancel.add_cancel(first + 1);
+    director_.Send(cancel);
+    EXPECT_EQ(FailureIn(director_.WaitForEnd(first + 1)), nullptr);
+    EXPECT_NE(::kill(second, 0), 0);
+  }
 }
 
 TEST_F(SessionProcessTest, AProgramThatGoesOnAndEatsMemoryIsEnded) {
@@ -720,7 +741,7 @@ TEST_F(SessionProcessTest, ASessionThatIsAskedToTerminateSaysGoodbye) {
   const auto exit = session_.WaitFor(absl::Seconds(60));
   ASSERT_TRUE(exit.has_value());
   EXPECT_TRUE(exit->ok()) << exit->ToString();
-  EXPECT_TRUE(director_.said_goodbye());
+  EXPECT_TRUE(director_.WaitForGoodbye());
   EXPECT_NE(::kill(executor, 0), 0);
 }
 
