@@ -1,7 +1,7 @@
 """Bad input: an error that names package, file and cause; the cook goes on; the contract's exit code; mended input cooks right."""
-import json, os, resource, struct, subprocess, time, unittest, zlib
+import json, os, resource, struct, subprocess, unittest, zlib
 
-from harness import SAMPLE, E2ETest, processes, read_file, wait_until
+from harness import LIMIT_S, SAMPLE, E2ETest, processes, read_file, wait_until
 
 GOOD_PNG = read_file(os.path.join(SAMPLE, "content/textures/one.png"))
 TEXTURE = 'match = "/Game/**/*.png"\ncooker = "texture"\nsettings = { quality = "fast" }'
@@ -59,9 +59,7 @@ class BadInputTest(E2ETest):
         self.assertEqual({f["package"] for f in cook.failures}, {"/Game/a.json", "/Game/b.frag"})
 
     def test_a_bomb(self):
-        before = time.monotonic()
         self.check_bad_then_mended({"a.png": bomb()}, {"a.png": GOOD_PNG}, [TEXTURE], ["16384", "limit"])
-        self.assertLess(time.monotonic() - before, 60)
 
     def test_a_shader_with_an_error_in_an_include(self):
         cook = self.check_bad_then_mended({"s.frag": '#version 450\n#include "inc.glsl"\nvoid main() {}\n', "inc.glsl": "float f( { }\n"},
@@ -278,9 +276,9 @@ class BadInputTest(E2ETest):
     def test_ctrl_c_keeps_what_was_finished_and_touches_no_sandbox(self):
         game = self.project({f"{i}.txt": str(i) for i in range(40)}, [command("tool")])
         self.write("game/tools/tool", '#!/bin/sh\nsleep 0.2\ncp "$1" "$2"\n', 0o755)
-        process = self.start_cook(game, "--workers", 2)
-        wait_until(lambda: processes("sleep", process.pid) or process.poll() is not None, "a command to run")
-        time.sleep(1.0)
+        process = self.start_cook(game, "--workers", 2, "--json")
+        while json.loads(process.stdout.readline())["event"] != "done":
+            pass
         process.send_signal(2)
         cook = self.finish_cook(game, process)
         self.assertEqual(cook.code, 130, cook)
@@ -300,12 +298,18 @@ class BadInputTest(E2ETest):
 
     def test_a_second_cook_waits_and_standalone_refuses(self):
         game = self.project({"a.txt": "x"}, [command("tool")])
-        self.write("game/tools/tool", '#!/bin/sh\nsleep 2\ncp "$1" "$2"\n', 0o755)
+        self.write("game/tools/tool", f'#!/bin/sh\ntouch {self.path("begun")}\nwhile ! [ -e {self.path("go")} ]; do sleep 0.05; done\n'
+                                      'cp "$1" "$2"\n', 0o755)
         first = self.start_cook(game)
-        wait_until(lambda: processes("sleep", first.pid) or first.poll() is not None, "the first cook")
+        self.addCleanup(first.kill)
+        wait_until(lambda: os.path.exists(self.path("begun")) or first.poll() is not None, "the first cook")
         self.assertEqual(self.galley("cook", "--project", game, "--standalone").returncode, 2)
-        second = self.galley("cook", "--project", game)
-        self.assertIn("waiting", second.stderr)
+        second = subprocess.Popen([os.path.join(self.bin, "galley"), "cook", "--project", game], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  text=True)
+        self.addCleanup(second.kill)
+        self.assertIn("waiting", next((line for line in second.stderr if "waiting" in line), "it does not wait"))
+        self.write("go", "")
+        second.communicate(timeout=LIMIT_S)
         self.assertEqual(second.returncode, 0)
         self.assertEqual(self.finish_cook(game, first).code, 0)
 

@@ -36,7 +36,7 @@ class BytesTest(E2ETest):
     def test_a_run_that_serves_several_platforms_reads_and_saves_once(self):
         platforms = [f'name = "{name}"\ntexture = "bc"\nshader = "spirv-1.5"' for name in ("pc", "deck")]
         game = self.project({"a.bin": "x" * 1000}, ['match = "/Game/**/*.bin"\ncooker = "copy"'], platforms=platforms)
-        cook = self.cook(game)
+        cook = self.cook(game, "--workers", 1)  # another one that has nothing to do might be given one of them
         self.assertEqual((cook.cooked, cook.results["cached"]), (1, 1), cook)
         self.assertEqual((cook.summary["bytes"]["read"], cook.summary["bytes"]["saved"]), (1000, 1000), cook)
 

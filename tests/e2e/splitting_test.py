@@ -37,7 +37,10 @@ class SplittingTest(E2ETest):
         self.assertEqual(shared.cooked, len(PLATFORMS), shared)
         self.assertEqual(shared.roots, alone.roots)
         parts = sorted(self.ran("shared").values())
-        self.assertEqual(sorted(sum(parts, [])), sorted(PLATFORMS), "each was cooked once")
+        ran = sum(parts, [])
+        self.assertEqual(sorted(set(ran)), sorted(PLATFORMS))
+        # One that begins just when it is told to leave it out goes on with it.
+        self.assertLessEqual(len(ran), len(PLATFORMS) + 1, parts)
         self.assertEqual(len(parts), 2, parts)
 
 
