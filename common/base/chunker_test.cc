@@ -91,6 +91,14 @@ TEST(ChunkerTest, WhatNeverMatchesIsCutAtTheLargestSize) {
   EXPECT_EQ(chunker.Sizes(std::string(10'000, '\0')), (Sizes{4096, 4096, 1808}));
 }
 
+// As where two bytes a round are looked at.
+TEST(ChunkerTest, ALastOddByteIsNotLookedAt) {
+  const Chunker chunker({.average_bytes = 1 << 10});
+  const std::string third = Stream(5000).substr(1291 + 1149);  // it is cut after 1410 bytes
+  EXPECT_EQ(chunker.Cut(third.substr(0, 1412)), 1410u);
+  EXPECT_EQ(chunker.Cut(third.substr(0, 1411)), 1411u);
+}
+
 // A cut needs no more than max_bytes() of what follows.
 TEST(ChunkerTest, AWindowIsEnough) {
   const Chunker chunker({.average_bytes = 1 << 10});
