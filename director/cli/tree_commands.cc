@@ -1,4 +1,4 @@
-// roots, tree, diff, checkout, store stats, store verify: what the store holds.
+// roots, tree, diff, checkout: the cooked trees that the store holds.
 
 #include <algorithm>
 #include <cstdio>
@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "director/cli/commands.h"
+#include "director/cli/open_store.h"
 #include "director/stage/stage.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -14,32 +15,14 @@
 namespace galley::cli {
 namespace {
 
-// The store, and the id of the project whose roots are meant: with --store and no project, every
-// project's.
-struct Opened {
-  std::unique_ptr<store::Store> store;
-  std::string project_id;
-};
-
-absl::StatusOr<Opened> Open(const GlobalOptions& options) {
-  Opened opened;
-  ASSIGN_OR_RETURN(opened.store, OpenStoreOf(options));
-  if (auto project = OpenProject(options); project.ok()) opened.project_id = ProjectId(*project);
-  return opened;
-}
-
 tree::ReadBlob Reader(store::Store& store) {
   return [&store](const Digest& digest) { return store.Get(digest); };
-}
-
-ExitCode CodeOf(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kInfrastructure;
 }
 
 }  // namespace
 
 int RunRoots(const GlobalOptions& options) {
-  auto opened = Open(options);
+  auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto roots = opened->store->Roots(opened->project_id);
   if (!roots.ok()) return Fail(options, kInfrastructure, MessageOf(roots.status()));
@@ -62,7 +45,7 @@ int RunRoots(const GlobalOptions& options) {
 }
 
 int RunTree(const GlobalOptions& options, const std::string& root_text, const std::string& path) {
-  auto opened = Open(options);
+  auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto root = ResolveRoot(*opened->store, opened->project_id, root_text);
   if (!root.ok()) return Fail(options, kUsage, MessageOf(root.status()));
@@ -92,7 +75,7 @@ int RunTree(const GlobalOptions& options, const std::string& root_text, const st
 
 int RunDiff(const GlobalOptions& options, const std::string& before_text,
             const std::string& after_text) {
-  auto opened = Open(options);
+  auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto before = ResolveRoot(*opened->store, opened->project_id, before_text);
   if (!before.ok()) return Fail(options, kUsage, MessageOf(before.status()));
@@ -123,7 +106,7 @@ int RunDiff(const GlobalOptions& options, const std::string& before_text,
 
 int RunCheckout(const GlobalOptions& options, const std::string& root_text,
                 const std::string& directory) {
-  auto opened = Open(options);
+  auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto root = ResolveRoot(*opened->store, opened->project_id, root_text);
   if (!root.ok()) return Fail(options, kUsage, MessageOf(root.status()));
@@ -142,76 +125,6 @@ int RunCheckout(const GlobalOptions& options, const std::string& root_text,
                           HumanBytes(report->bytes_written))
                   .c_str());
   }
-  return kDone;
-}
-
-int RunStoreStats(const GlobalOptions& options) {
-  auto opened = OpenStoreOf(options);
-  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
-  const auto info = (*opened)->Info();
-  if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
-  const auto stats = (*opened)->Stats();
-  if (!stats.ok()) return Fail(options, kInfrastructure, MessageOf(stats.status()));
-  const nlohmann::ordered_json json = {{"directory", info->directory},
-                                       {"store_id", info->store_id},
-                                       {"loss_epoch", info->loss_epoch},
-                                       {"blobs", stats->blobs},
-                                       {"blob_bytes", stats->blob_bytes},
-                                       {"results", stats->results},
-                                       {"observation_sets", stats->observation_sets},
-                                       {"segments", stats->segments},
-                                       {"segment_bytes", stats->segment_bytes},
-                                       {"files", stats->files},
-                                       {"file_bytes", stats->file_bytes},
-                                       {"roots", stats->roots},
-                                       {"quarantined", stats->quarantined}};
-  if (options.json) {
-    std::puts(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-    return kDone;
-  }
-  for (const auto& [key, value] : json.items()) {
-    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    if (key.ends_with("_bytes")) text = HumanBytes(value.get<uint64_t>());
-    std::puts(fmt::format("{:<17} {}", key, text).c_str());
-  }
-  return kDone;
-}
-
-int RunStoreVerify(const GlobalOptions& options) {
-  auto opened = OpenStoreOf(options);
-  if (!opened.ok())
-    return Fail(options, absl::IsInvalidArgument(opened.status()) ? kUsage : kInfrastructure,
-                MessageOf(opened.status()));
-  const auto report = (*opened)->Verify();
-  if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
-  if (options.json) {
-    PrintJson({{"blobs", report->blobs}, {"bytes", report->bytes}, {"problems", report->problems}});
-  } else {
-    for (const std::string& problem : report->problems) std::puts(problem.c_str());
-    if (!options.quiet) {
-      std::puts(
-          fmt::format("{} blobs, {}: {}", report->blobs, HumanBytes(report->bytes),
-                      report->problems.empty()
-                          ? "all whole"
-                          : fmt::format("{} problems, quarantined; the next cook makes them again",
-                                        report->problems.size()))
-              .c_str());
-    }
-  }
-  return report->problems.empty() ? kDone : kFailed;
-}
-
-int RunStoreCat(const GlobalOptions& options, const std::string& text) {
-  const auto digest = Digest::Parse(text);
-  if (!digest.ok())
-    return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(digest.status())));
-  auto opened = OpenStoreOf(options);
-  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
-  const auto blob = (*opened)->Get(*digest);
-  if (!blob.ok())
-    return Fail(options, absl::IsNotFound(blob.status()) ? kFailed : kInfrastructure,
-                MessageOf(blob.status()));
-  std::fwrite((*blob)->data(), 1, (*blob)->size(), stdout);
   return kDone;
 }
 

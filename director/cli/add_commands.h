@@ -1,0 +1,24 @@
+// The groups of commands that AddCommands (arguments.h) is made of, and what they share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/cli/arguments.h"
+
+namespace galley::cli {
+
+// A command with the options that every one takes; `run` becomes the action when it is named.
+CLI::App* AddCommand(CLI::App& parent, Arguments& arguments, const char* name, const char* help,
+                     Arguments::Action run);
+// A command of the contract that is not built yet: parsed, answered with exit 2.
+void AddLater(CLI::App& parent, Arguments& arguments, const char* name);
+// Options that are not built yet, likewise.
+void NotYet(CLI::App& command, const std::vector<std::string>& names, const GlobalOptions& options,
+            Arguments::Action& action);
+
+void AddCook(CLI::App& app, Arguments& arguments);
+void AddTreeCommands(CLI::App& app, Arguments& arguments);
+void AddStoreCommands(CLI::App& app, Arguments& arguments);
+
+}  // namespace galley::cli

@@ -1,0 +1,63 @@
+// The options of `galley cook`.
+#include "CLI/CLI.hpp"
+#include "director/cli/add_commands.h"
+
+namespace galley::cli {
+
+void AddCook(CLI::App& app, Arguments& arguments) {
+  CookCommandOptions& o = arguments.cook;
+  CLI::App* cook = app.add_subcommand(
+      "cook", "Cook by the book, or the packages, maps and folders that are named");
+  o.global.AddTo(*cook);
+  cook->add_option("selection", o.positional,
+                   "PACKAGE, MAP or DIR: a virtual path under a mount, else a file path")
+      ->type_name("");
+  cook->add_option("--platform", o.platforms, "Cook for this platform only (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  cook->add_flag("--all-platforms", o.all_platforms, "Cook for all platforms (the default)");
+  cook->add_option("--map", o.maps, "A map to cook: a package or a glob (repeatable)")
+      ->type_name("MAP")
+      ->allow_extra_args(false);
+  cook->add_option("--package", o.packages, "A package to cook (repeatable)")
+      ->type_name("PACKAGE")
+      ->allow_extra_args(false);
+  cook->add_option("--dir", o.directories, "A folder to cook (repeatable)")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  cook->add_option("--map-section", o.map_sections, "Maps of [map_section.NAME] (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  cook->add_option("--culture", o.cultures, "Cultures instead of [cook] cultures (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  cook->add_option("--never", o.never, "Packages that are never cooked, as a glob (repeatable)")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  cook->add_flag("--no-soft-references", o.no_soft_references, "Do not follow soft references");
+  cook->add_option("--workers", o.workers, "Start exactly so many workers")
+      ->check(CLI::Range(1u, 4096u));
+  cook->add_option("--placement", o.placement, "Which worker gets a job: cost or striped")
+      ->type_name("NAME");
+  cook->add_option("--launcher", o.launcher, "Where workers come from: local (others: not yet)")
+      ->type_name("NAME");
+  cook->add_option("--out", o.out, "Where the sandboxes lie, instead of [output] dir")
+      ->type_name("DIR");
+  cook->add_flag("--no-stage", o.no_stage, "Publish the roots, leave the sandboxes alone");
+  cook->add_flag("--force", o.force, "Cook everything, ignore what is cached");
+  cook->add_flag("--retry-failed", o.retry_failed,
+                 "Cook again what failed by its cooker's verdict");
+  cook->add_flag("--fail-fast", o.fail_fast, "Stop at the first failure");
+  cook->add_flag("--standalone", o.standalone,
+                 "Refuse when another cook of the project runs, instead of waiting");
+  cook->add_option("--summary", o.summary, "Write the summary to this file")->type_name("FILE");
+  cook->add_option("--trace", o.trace, "Write a Chrome trace to this file")->type_name("FILE");
+  NotYet(*cook,
+         {"--director", "--link", "--changed-since", "--changed", "--dlc", "--create-release",
+          "--based-on-release", "--fixed-base", "--error-on-engine-content", "--install-manifests",
+          "--map-dependencies", "--verify-determinism", "--dry-run", "--no-sandbox"},
+         o.global, arguments.refusal);
+  cook->callback([&] { arguments.action = [&o] { return RunCook(o); }; });
+}
+
+}  // namespace galley::cli

@@ -1,0 +1,25 @@
+// What commands about roots begin with.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/store/interface/store.h"
+#include "director/cli/exit_code.h"
+#include "director/cli/global_options.h"
+
+namespace galley::cli {
+
+// The store, and the id of the project whose roots are meant: with --store and no project, every
+// project's.
+struct OpenedStore {
+  std::unique_ptr<store::Store> store;
+  std::string project_id;
+};
+absl::StatusOr<OpenedStore> OpenStoreAndProject(const GlobalOptions& options);
+
+// Of a store that could not be opened.
+ExitCode CodeOf(const absl::Status& status);
+
+}  // namespace galley::cli

@@ -1,0 +1,83 @@
+// store stats, store verify, store cat: what the store holds.
+
+#include <cstdio>
+
+#include "common/base/status_macros.h"
+#include "director/cli/commands.h"
+#include "director/cli/open_store.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+
+int RunStoreStats(const GlobalOptions& options) {
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto info = (*opened)->Info();
+  if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
+  const auto stats = (*opened)->Stats();
+  if (!stats.ok()) return Fail(options, kInfrastructure, MessageOf(stats.status()));
+  const nlohmann::ordered_json json = {{"directory", info->directory},
+                                       {"store_id", info->store_id},
+                                       {"loss_epoch", info->loss_epoch},
+                                       {"blobs", stats->blobs},
+                                       {"blob_bytes", stats->blob_bytes},
+                                       {"results", stats->results},
+                                       {"observation_sets", stats->observation_sets},
+                                       {"segments", stats->segments},
+                                       {"segment_bytes", stats->segment_bytes},
+                                       {"files", stats->files},
+                                       {"file_bytes", stats->file_bytes},
+                                       {"roots", stats->roots},
+                                       {"quarantined", stats->quarantined}};
+  if (options.json) {
+    std::puts(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    return kDone;
+  }
+  for (const auto& [key, value] : json.items()) {
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (key.ends_with("_bytes")) text = HumanBytes(value.get<uint64_t>());
+    std::puts(fmt::format("{:<17} {}", key, text).c_str());
+  }
+  return kDone;
+}
+
+int RunStoreVerify(const GlobalOptions& options) {
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok())
+    return Fail(options, absl::IsInvalidArgument(opened.status()) ? kUsage : kInfrastructure,
+                MessageOf(opened.status()));
+  const auto report = (*opened)->Verify();
+  if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
+  if (options.json) {
+    PrintJson({{"blobs", report->blobs}, {"bytes", report->bytes}, {"problems", report->problems}});
+  } else {
+    for (const std::string& problem : report->problems) std::puts(problem.c_str());
+    if (!options.quiet) {
+      std::puts(
+          fmt::format("{} blobs, {}: {}", report->blobs, HumanBytes(report->bytes),
+                      report->problems.empty()
+                          ? "all whole"
+                          : fmt::format("{} problems, quarantined; the next cook makes them again",
+                                        report->problems.size()))
+              .c_str());
+    }
+  }
+  return report->problems.empty() ? kDone : kFailed;
+}
+
+int RunStoreCat(const GlobalOptions& options, const std::string& text) {
+  const auto digest = Digest::Parse(text);
+  if (!digest.ok())
+    return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(digest.status())));
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto blob = (*opened)->Get(*digest);
+  if (!blob.ok())
+    return Fail(options, absl::IsNotFound(blob.status()) ? kFailed : kInfrastructure,
+                MessageOf(blob.status()));
+  std::fwrite((*blob)->data(), 1, (*blob)->size(), stdout);
+  return kDone;
+}
+
+}  // namespace galley::cli

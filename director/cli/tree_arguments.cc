@@ -1,0 +1,30 @@
+// The commands about cooked trees.
+#include "CLI/CLI.hpp"
+#include "director/cli/add_commands.h"
+
+namespace galley::cli {
+
+void AddTreeCommands(CLI::App& app, Arguments& arguments) {
+  // References: what the actions capture is what these refer to, which outlives this.
+  GlobalOptions& global = arguments.global;
+  std::string &first = arguments.first, &second = arguments.second;
+  AddCommand(app, arguments, "roots", "The roots that were published",
+             [&] { return RunRoots(global); });
+  CLI::App* tree = AddCommand(app, arguments, "tree", "The files of a root",
+                              [&] { return RunTree(global, first, second); });
+  tree->add_option("root", first,
+                   "<hex>/<size>, a prefix, PLATFORM@latest, PLATFORM@last, PLATFORM@N")
+      ->required();
+  tree->add_option("path", second, "Only what lies here");
+  CLI::App* diff = AddCommand(app, arguments, "diff",
+                              "What differs between two roots (exit 1 when something does)",
+                              [&] { return RunDiff(global, first, second); });
+  diff->add_option("before", first, "A root")->required();
+  diff->add_option("after", second, "A root")->required();
+  CLI::App* checkout = AddCommand(app, arguments, "checkout", "Lay a root out in a new folder",
+                                  [&] { return RunCheckout(global, first, second); });
+  checkout->add_option("root", first, "A root")->required();
+  checkout->add_option("directory", second, "A new or empty folder")->required();
+}
+
+}  // namespace galley::cli
