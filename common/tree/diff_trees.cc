@@ -138,11 +138,6 @@ class Differ {
   std::vector<Difference>& found_;
 };
 
-const std::string& PathOf(const Difference& difference) {
-  return difference.kind == Difference::Kind::kRemoved ? difference.before.path
-                                                       : difference.after.path;
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<TreeFile>> ListTree(const Digest& root, const ReadBlob& read) {
@@ -159,7 +154,7 @@ absl::StatusOr<std::vector<Difference>> DiffTrees(const Digest& before, const Di
   std::vector<Difference> found;
   RETURN_IF_ERROR(Differ(read, found).Compare(before, after, "", 1));
   std::sort(found.begin(), found.end(),
-            [](const Difference& a, const Difference& b) { return PathOf(a) < PathOf(b); });
+            [](const Difference& a, const Difference& b) { return a.path() < b.path(); });
   return found;
 }
 

@@ -77,14 +77,33 @@ using ReadBlob = std::function<absl::StatusOr<Blob>(const Digest&)>;
 absl::StatusOr<std::vector<TreeFile>> ListTree(const Digest& root, const ReadBlob& read);
 
 struct Difference {
-  enum class Kind { kAdded, kRemoved, kChanged };
+  // kRenamed: the same bytes at another path, and no file at the old one.
+  enum class Kind { kAdded, kRemoved, kChanged, kRenamed };
   Kind kind = Kind::kAdded;
-  TreeFile before;  // kRemoved, kChanged
-  TreeFile after;   // kAdded, kChanged
+  TreeFile before;  // all but kAdded
+  TreeFile after;   // all but kRemoved
+  bool operator==(const Difference&) const = default;
+
+  // Where it is now, or was when it is gone.
+  const std::string& path() const { return kind == Kind::kRemoved ? before.path : after.path; }
 };
 // Equal sub-folders are not read. Sorted by path; a file that became a folder is one removal and
-// additions. Errors as ListTree.
+// additions; nothing is kRenamed. Errors as ListTree.
 absl::StatusOr<std::vector<Difference>> DiffTrees(const Digest& before, const Digest& after,
                                                   const ReadBlob& read);
+
+// Makes one kRenamed, in place of the addition, of each removal and addition with the same bytes.
+// Where several could be paired, those with the longest common end of their paths are, then the
+// first by path. (Above kRenamePairsMax pairs of one digest: the first by path, whatever their
+// ends.)
+inline constexpr size_t kRenamePairsMax = 1'000'000;
+std::vector<Difference> FindRenames(std::vector<Difference> differences);
+
+struct DifferenceTotals {
+  uint64_t added = 0, removed = 0, changed = 0, renamed = 0;
+  uint64_t bytes_before = 0;  // of what differs
+  uint64_t bytes_after = 0;
+};
+DifferenceTotals TotalsOf(const std::vector<Difference>& differences);
 
 }  // namespace galley::tree

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 namespace galley::tree {
 namespace {
@@ -72,13 +73,9 @@ std::string Conflicts(const std::string& text) {
   return lines;
 }
 
-std::string Diff(const std::string& before, const std::string& after) {
-  Folders folders;
-  const Digest a = folders.Build(Files(before)), b = folders.Build(Files(after));
-  const auto found = DiffTrees(a, b, folders.Read());
-  EXPECT_TRUE(found.ok()) << found.status();
+std::string TextOf(const std::vector<Difference>& differences) {
   std::string lines;
-  for (const Difference& difference : *found) {
+  for (const Difference& difference : differences) {
     switch (difference.kind) {
       case Difference::Kind::kAdded:
         lines += "+" + difference.after.path + " ";
@@ -89,9 +86,28 @@ std::string Diff(const std::string& before, const std::string& after) {
       case Difference::Kind::kChanged:
         lines += "~" + difference.after.path + " ";
         break;
+      case Difference::Kind::kRenamed:
+        lines += difference.before.path + ">" + difference.after.path + " ";
+        break;
     }
   }
   return lines;
+}
+
+std::vector<Difference> DifferencesOf(const std::string& before, const std::string& after) {
+  Folders folders;
+  const Digest a = folders.Build(Files(before)), b = folders.Build(Files(after));
+  auto found = DiffTrees(a, b, folders.Read());
+  EXPECT_TRUE(found.ok()) << found.status();
+  return *std::move(found);
+}
+
+std::string Diff(const std::string& before, const std::string& after) {
+  return TextOf(DifferencesOf(before, after));
+}
+
+std::string Renames(const std::string& before, const std::string& after) {
+  return TextOf(FindRenames(DifferencesOf(before, after)));
 }
 
 TEST(BuildTreeTest, NoFilesAreTheEmptyRoot) {
@@ -233,6 +249,104 @@ TEST(DiffTreesTest, TellsAddedRemovedAndChanged) {
 TEST(DiffTreesTest, AFileThatBecameAFolderIsRemovedAndAdded) {
   EXPECT_EQ(Diff("a b", "a/b/c b"), "-a +a/b/c ");
   EXPECT_EQ(Diff("a/b/c b", "a b"), "+a -a/b/c ");
+}
+
+TEST(FindRenamesTest, PairsWhatIsGoneWithWhatCameByTheirBytes) {
+  EXPECT_EQ(Renames("a=1 b=2 c=3", "d=1 b=2 c=4"), "~c a>d ");
+  EXPECT_EQ(Renames("z=1", "a=1"), "z>a ");
+  EXPECT_EQ(Renames("a=1", "b=2"), "-a +b ");
+  EXPECT_EQ(Renames("a", "a"), "");
+}
+
+TEST(FindRenamesTest, AFolderThatMovedIsItsFiles) {
+  EXPECT_EQ(Renames("x/a x/b/c k", "y/a=x/a y/b/c=x/b/c k"), "x/a>y/a x/b/c>y/b/c ");
+}
+
+// What is still at its old path was copied.
+TEST(FindRenamesTest, ACopyIsAnAddition) {
+  EXPECT_EQ(Renames("a=1", "a=1 b=1"), "+b ");
+  EXPECT_EQ(Renames("a=1 b=1", "b=1"), "-a ");
+  EXPECT_EQ(Renames("a=1", "b=1 c=1"), "a>b +c ");
+  EXPECT_EQ(Renames("a=1 b=1", "c=1"), "-b a>c ");
+}
+
+TEST(FindRenamesTest, OfEqualBytesTheLongestCommonEndIsPaired) {
+  EXPECT_EQ(Renames("a/x=1 b/y=1", "c/y=1 d/x=1"), "b/y>c/y a/x>d/x ");
+  EXPECT_EQ(Renames("a/lod/x=1 b/x=1", "c/x=1 d/lod/x=1"), "b/x>c/x a/lod/x>d/lod/x ");
+}
+
+// Bits of permission do not make other bytes.
+TEST(FindRenamesTest, ARenamedFileMayHaveBecomeExecutable) {
+  const auto found = FindRenames(DifferencesOf("a=1", "b!=1"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Difference::Kind::kRenamed);
+  EXPECT_FALSE(found[0].before.is_executable);
+  EXPECT_TRUE(found[0].after.is_executable);
+}
+
+TEST(FindRenamesTest, VeryManyOfOneDigestArePairedByPath) {
+  std::vector<Difference> differences;
+  const Digest digest = Digest::Of("1");
+  for (int i = 0; i < 3000; ++i) {
+    const std::string path = std::to_string(10'000 + i);
+    differences.push_back({Difference::Kind::kRemoved, {"a" + path, digest}, {}});
+  }
+  for (int i = 0; i < 2999; ++i) {
+    const std::string path = std::to_string(10'000 + i);
+    differences.push_back({Difference::Kind::kAdded, {}, {"b" + path, digest}});
+  }
+  const auto found = FindRenames(std::move(differences));
+  ASSERT_EQ(found.size(), 3000u);
+  EXPECT_EQ(TextOf({found[0], found[1], found[2999]}), "-a12999 a10000>b10000 a12998>b12998 ");
+}
+
+// With the renames taken apart again, and for every small pair of trees: nothing is lost, nothing
+// is paired twice, and nothing that could be paired is left.
+TEST(FindRenamesTest, PairsAllThatCanBe) {
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    std::mt19937 random(seed);
+    const auto tree = [&] {
+      std::string text;
+      for (const char* path : {"a", "b", "c/a", "c/b", "d/a", "d/e/a"}) {
+        const auto content = random() % 5;
+        if (content > 0) text += std::string(path) + "=" + std::to_string(content) + " ";
+      }
+      return text;
+    };
+    const std::vector<Difference> plain = DifferencesOf(tree(), tree());
+    const std::vector<Difference> paired = FindRenames(plain);
+    std::vector<Difference> apart;
+    std::multiset<Digest> removed, added;
+    for (const Difference& one : paired) {
+      if (one.kind == Difference::Kind::kRenamed) {
+        EXPECT_EQ(one.before.digest, one.after.digest);
+        apart.push_back({Difference::Kind::kRemoved, one.before, {}});
+        apart.push_back({Difference::Kind::kAdded, {}, one.after});
+        continue;
+      }
+      if (one.kind == Difference::Kind::kRemoved) removed.insert(one.before.digest);
+      if (one.kind == Difference::Kind::kAdded) added.insert(one.after.digest);
+      apart.push_back(one);
+    }
+    std::sort(apart.begin(), apart.end(), [](const Difference& a, const Difference& b) {
+      return std::tuple(a.path(), a.kind) < std::tuple(b.path(), b.kind);
+    });
+    EXPECT_EQ(apart, plain) << "seed " << seed;
+    for (const Digest& digest : removed) EXPECT_FALSE(added.contains(digest)) << "seed " << seed;
+    EXPECT_TRUE(std::is_sorted(paired.begin(), paired.end(),
+                               [](const auto& a, const auto& b) { return a.path() < b.path(); }));
+  }
+}
+
+TEST(DiffTreesTest, TotalsAreOfWhatDiffers) {
+  const DifferenceTotals totals =
+      TotalsOf(FindRenames(DifferencesOf("a=1 b=22 c=333 d=4444", "a=1 b=xyz e=333 f=55555 g=6")));
+  EXPECT_EQ(totals.added, 2u);
+  EXPECT_EQ(totals.removed, 1u);
+  EXPECT_EQ(totals.changed, 1u);
+  EXPECT_EQ(totals.renamed, 1u);
+  EXPECT_EQ(totals.bytes_before, 2u + 3 + 4);
+  EXPECT_EQ(totals.bytes_after, 3u + 3 + 5 + 1);
 }
 
 TEST(DiffTreesTest, EqualFoldersAreNotRead) {

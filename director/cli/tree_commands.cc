@@ -19,6 +19,55 @@ tree::ReadBlob Reader(store::Store& store) {
   return [&store](const Digest& digest) { return store.Get(digest); };
 }
 
+const char* NameOf(tree::Difference::Kind kind) {
+  static constexpr const char* kNames[] = {"added", "removed", "changed", "renamed"};
+  return kNames[static_cast<int>(kind)];
+}
+
+void PrintDifference(const GlobalOptions& options, const tree::Difference& one) {
+  const bool has_before = one.kind != tree::Difference::Kind::kAdded;
+  const bool has_after = one.kind != tree::Difference::Kind::kRemoved;
+  const bool is_renamed = one.kind == tree::Difference::Kind::kRenamed;
+  if (!options.json) {
+    std::puts(fmt::format("{:<8} {}{} ({} -> {})", NameOf(one.kind),
+                          is_renamed ? one.before.path + " -> " : "", one.path(),
+                          has_before ? std::to_string(one.before.digest.size_bytes()) : "-",
+                          has_after ? std::to_string(one.after.digest.size_bytes()) : "-")
+                  .c_str());
+    return;
+  }
+  nlohmann::json line = {{"kind", NameOf(one.kind)}, {"path", one.path()}};
+  if (is_renamed) line["from"] = one.before.path;
+  if (has_before) {
+    line["before"] = one.before.digest.ToString();
+    line["size_before"] = one.before.digest.size_bytes();
+    line["executable_before"] = one.before.is_executable;
+  }
+  if (has_after) {
+    line["after"] = one.after.digest.ToString();
+    line["size_after"] = one.after.digest.size_bytes();
+    line["executable_after"] = one.after.is_executable;
+  }
+  PrintJson(line);
+}
+
+void PrintTotals(const GlobalOptions& options, const tree::DifferenceTotals& totals) {
+  if (options.json) {
+    PrintJson({{"kind", "total"},
+               {"added", totals.added},
+               {"removed", totals.removed},
+               {"changed", totals.changed},
+               {"renamed", totals.renamed},
+               {"size_before", totals.bytes_before},
+               {"size_after", totals.bytes_after}});
+  } else if (!options.quiet) {
+    std::puts(fmt::format("{} added, {} removed, {} changed, {} renamed: {} -> {}", totals.added,
+                          totals.removed, totals.changed, totals.renamed,
+                          HumanBytes(totals.bytes_before), HumanBytes(totals.bytes_after))
+                  .c_str());
+  }
+}
+
 }  // namespace
 
 int RunRoots(const GlobalOptions& options) {
@@ -81,27 +130,12 @@ int RunDiff(const GlobalOptions& options, const std::string& before_text,
   if (!before.ok()) return Fail(options, kUsage, MessageOf(before.status()));
   const auto after = ResolveRoot(*opened->store, opened->project_id, after_text);
   if (!after.ok()) return Fail(options, kUsage, MessageOf(after.status()));
-  const auto differences = tree::DiffTrees(*before, *after, Reader(*opened->store));
-  if (!differences.ok()) return Fail(options, kInfrastructure, MessageOf(differences.status()));
-  static constexpr const char* kNames[] = {"added", "removed", "changed"};
-  for (const tree::Difference& one : *differences) {
-    const bool is_removed = one.kind == tree::Difference::Kind::kRemoved;
-    const bool is_added = one.kind == tree::Difference::Kind::kAdded;
-    const std::string& path = is_removed ? one.before.path : one.after.path;
-    const char* name = kNames[static_cast<int>(one.kind)];
-    if (options.json) {
-      nlohmann::json line = {{"kind", name}, {"path", path}};
-      if (!is_added) line["before"] = one.before.digest.ToString();
-      if (!is_removed) line["after"] = one.after.digest.ToString();
-      PrintJson(line);
-    } else {
-      std::puts(fmt::format("{:<8} {} ({} -> {})", name, path,
-                            is_added ? "-" : std::to_string(one.before.digest.size_bytes()),
-                            is_removed ? "-" : std::to_string(one.after.digest.size_bytes()))
-                    .c_str());
-    }
-  }
-  return differences->empty() ? kDone : kFailed;
+  auto found = tree::DiffTrees(*before, *after, Reader(*opened->store));
+  if (!found.ok()) return Fail(options, kInfrastructure, MessageOf(found.status()));
+  const std::vector<tree::Difference> differences = tree::FindRenames(*std::move(found));
+  for (const tree::Difference& one : differences) PrintDifference(options, one);
+  if (options.json || !differences.empty()) PrintTotals(options, tree::TotalsOf(differences));
+  return differences.empty() ? kDone : kFailed;
 }
 
 int RunCheckout(const GlobalOptions& options, const std::string& root_text,

@@ -1,5 +1,5 @@
 """The main story: a project is cooked, nothing is cooked twice, a changed include cooks exactly its shaders."""
-import json, os, shutil, unittest
+import hashlib, json, os, shutil, unittest
 
 from harness import E2ETest, read_file
 
@@ -138,6 +138,33 @@ class CookTest(E2ETest):
         difference = self.galley("diff", "windows@latest", "windows@last", "--project", game)
         self.assertEqual(difference.returncode, 1)
         self.assertEqual(self.galley("diff", "windows@latest", "windows@latest", "--project", game).returncode, 0)
+
+    def test_diff_tells_renames_and_sizes(self):
+        rule = ['match = "/Game/**"\ncooker = "copy"']
+        game = self.project({"a.bin": "aaaa", "old/moved.bin": "moved", "gone.bin": "gone!!", "same.bin": "same"}, rule)
+        self.cook(game)
+        os.makedirs(self.path(game, "content/new"))
+        os.rename(self.path(game, "content/old/moved.bin"), self.path(game, "content/new/moved.bin"))
+        os.remove(self.path(game, "content/gone.bin"))
+        self.write(os.path.join(game, "content/a.bin"), "a" * 10)
+        self.write(os.path.join(game, "content/b.bin"), "bb")
+        self.cook(game)
+        text = self.galley("diff", "pc@1", "pc@0", "--project", game)
+        self.assertEqual(text.returncode, 1)
+        self.assertEqual(text.stdout.splitlines(), [
+            "changed  Game/a.bin (4 -> 10)", "added    Game/b.bin (- -> 2)", "removed  Game/gone.bin (6 -> -)",
+            "renamed  Game/old/moved.bin -> Game/new/moved.bin (5 -> 5)", "1 added, 1 removed, 1 changed, 1 renamed: 15 B -> 17 B"])
+        quiet = self.galley("diff", "pc@1", "pc@0", "--quiet", "--project", game)
+        self.assertEqual(quiet.stdout.splitlines(), text.stdout.splitlines()[:-1])
+        lines = [json.loads(line) for line in self.galley("diff", "pc@1", "pc@0", "--json", "--project", game).stdout.splitlines()]
+        digest = lambda data: f"{hashlib.sha256(data).hexdigest()}/{len(data)}"
+        self.assertEqual(lines[3], {"kind": "renamed", "path": "Game/new/moved.bin", "from": "Game/old/moved.bin", "before": digest(b"moved"), "after": digest(b"moved"),
+                                    "size_before": 5, "size_after": 5, "executable_before": False, "executable_after": False})
+        self.assertEqual([set(line) - {"kind", "path"} for line in lines[1:3]],
+                         [{"after", "size_after", "executable_after"}, {"before", "size_before", "executable_before"}])
+        self.assertEqual(lines[4], {"kind": "total", "added": 1, "removed": 1, "changed": 1, "renamed": 1, "size_before": 15, "size_after": 17})
+        same = self.galley("diff", "pc@0", "pc@0", "--project", game)
+        self.assertEqual((same.returncode, same.stdout), (0, ""))
 
     def test_an_option_takes_one_value_and_leaves_the_selection_alone(self):
         game = self.sample()
