@@ -71,7 +71,7 @@ struct BlobLocation {
 };
 
 struct PutResult {
-  Digest weak_key;  // that of no bytes: no set comes with it
+  Digest weak_key;              // that of no bytes: no set comes with it
   std::string observation_set;  // encoded
   Digest action_key;
   std::string result;  // encoded

@@ -20,25 +20,32 @@
 
 namespace galley::store {
 
-absl::Status LocalStore::Commit(const CommitBatch& batch) {
+absl::Status LocalStore::Commit(const CommitBatch& batch) { return queue_.Run(batch); }
+
+std::vector<absl::Status> LocalStore::CommitGroup(std::span<const CommitBatch* const> batches) {
   const base::MutexLock lock(commit_mutex_);
-  return CommitLocked(batch, nullptr);
+  if (!broken_.ok()) return std::vector<absl::Status>(batches.size(), broken_);
+  Plan plan;
+  std::vector<absl::Status> outcomes;
+  for (const CommitBatch* batch : batches) outcomes.push_back(PlanBatch(*batch, plan));
+  if (const absl::Status status = CommitLocked(std::move(plan), nullptr); !status.ok())
+    outcomes.assign(batches.size(), status);
+  return outcomes;
 }
 
-absl::Status LocalStore::CommitLocked(const CommitBatch& batch, const PublishedRoot* root) {
+absl::Status LocalStore::CommitLocked(Plan plan, const PublishedRoot* root) {
   RETURN_IF_ERROR(broken_);
-  ASSIGN_OR_RETURN(const Plan plan, MakePlan(batch));
+  {
+    const base::MutexLock lock(mutex_);
+    plan.pending.assign(pending_.begin(), pending_.end());
+  }
   const bool is_empty = plan.adopted.empty() && plan.pending.empty() && plan.sets.empty() &&
                         plan.sets_known.empty() && plan.results.empty() &&
-                        plan.action_results.empty();
-  if (!is_empty || root != nullptr) {
-    RETURN_IF_ERROR(CheckFreeSpace(directory_, plan.bytes, options_.free_bytes_margin));
-    RETURN_IF_ERROR(WritePlan(plan, root));
-  }
-  if (plan.conflicts.empty()) return absl::OkStatus();
-  std::string keys;
-  for (const Digest& key : plan.conflicts) keys += " " + key.ToString();
-  return absl::AlreadyExistsError("another outcome is stored for action key" + keys);
+                        plan.action_results.empty() && root == nullptr;
+  if (is_empty) return absl::OkStatus();
+  plan.bytes += 4096 + 64 * (plan.adopted.size() + plan.pending.size());
+  RETURN_IF_ERROR(CheckFreeSpace(directory_, plan.bytes, options_.free_bytes_margin));
+  return WritePlan(plan, root);
 }
 
 std::vector<Digest> LocalStore::FilesOf(const Plan& plan) {
@@ -71,17 +78,32 @@ absl::Status LocalStore::WritePlan(const Plan& plan, const PublishedRoot* root) 
   return absl::OkStatus();
 }
 
-absl::StatusOr<LocalStore::Plan> LocalStore::MakePlan(const CommitBatch& batch) {
-  Plan plan;
+// Adds all of `batch`, or nothing when it is INVALID_ARGUMENT. ALREADY_EXISTS: all but the results
+// of which another outcome stands.
+absl::Status LocalStore::PlanBatch(const CommitBatch& batch, Plan& plan) {
+  std::vector<record::Result> results;
+  for (const PutResult& put : batch.results) {
+    absl::StatusOr<record::Result> result = record::DecodeResult(put.result);
+    if (!result.ok()) {
+      return absl::InvalidArgumentError(fmt::format(
+          "result of action key {}: {}", put.action_key.ToString(), MessageOf(result.status())));
+    }
+    results.push_back(*std::move(result));
+  }
+  for (const PutActionResult& put : batch.action_results) {
+    const absl::Status valid = ValidateActionResult(put.result);
+    if (!valid.ok())
+      return absl::InvalidArgumentError(
+          fmt::format("result of action {}: {}", put.action.ToString(), MessageOf(valid)));
+  }
   RETURN_IF_ERROR(PlanBlobs(batch, plan));
+  for (const PutActionResult& put : batch.action_results) {
+    plan.action_results.emplace_back(ActionResultKey(put.instance, put.action),
+                                     EncodeActionResult(put));
+    plan.bytes += RecordSpan(plan.action_results.back().second.size());
+  }
   RETURN_IF_ERROR(PlanSets(batch, plan));
-  RETURN_IF_ERROR(PlanResults(batch, plan));
-  RETURN_IF_ERROR(PlanActionResults(batch, plan));
-  plan.bytes = 4096 + 64 * (plan.adopted.size() + plan.pending.size());
-  for (const SetView& set : plan.sets) plan.bytes += RecordSpan(set.bytes.size());
-  for (const PutResult* result : plan.results) plan.bytes += RecordSpan(result->result.size());
-  for (const auto& [key, payload] : plan.action_results) plan.bytes += RecordSpan(payload.size());
-  return plan;
+  return PlanResults(batch, std::move(results), plan);
 }
 
 absl::Status LocalStore::CheckLocation(const Digest& digest, const BlobLocation& location) {
@@ -133,20 +155,21 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
   for (const auto& [digest, location] : batch.blobs) digests.push_back(digest);
   const auto known = KnownBlobs(digests);
   RETURN_IF_ERROR(known.status());
-  std::set<Digest> seen;
+  std::vector<LocatedBlob> adopted;
   for (size_t i = 0; i < batch.blobs.size(); ++i) {
     const auto& [digest, location] = batch.blobs[i];
     if (digest == Digest()) continue;
     RETURN_IF_ERROR(CheckLocation(digest, location));
-    if ((*known)[i].has_value() || !seen.insert(digest).second) continue;
+    if ((*known)[i].has_value()) continue;
     if (doubtful_.Hold(location)) {
       RETURN_IF_ERROR(CopyIn(digest, location));
     } else {
-      plan.adopted.emplace_back(digest, location);
+      adopted.push_back(batch.blobs[i]);
     }
   }
-  const base::MutexLock lock(mutex_);
-  plan.pending.assign(pending_.begin(), pending_.end());
+  for (const LocatedBlob& blob : adopted) {
+    if (plan.adopted_digests.insert(blob.first).second) plan.adopted.push_back(blob);
+  }
   return absl::OkStatus();
 }
 
@@ -160,15 +183,15 @@ absl::Status LocalStore::PlanSets(const CommitBatch& batch, Plan& plan) {
   for (const SetView& set : given) weak_keys.push_back(set.weak_key);
   const auto known = index_->ObservationSets(weak_keys);
   if (!known.ok()) return NoteIndex(known.status());
-  std::set<std::pair<Digest, uint64_t>> seen;
   for (size_t i = 0; i < given.size(); ++i) {
     const uint64_t checksum = Checksum(given[i].bytes);
-    if (!seen.emplace(given[i].weak_key, checksum).second) continue;
+    if (!plan.set_checksums.emplace(given[i].weak_key, checksum).second) continue;
     const auto& sets = (*known)[i];
     const auto same = std::find_if(sets.begin(), sets.end(),
                                    [&](const SetPlace& set) { return set.checksum == checksum; });
     if (same == sets.end()) {
       plan.sets.push_back(given[i]);
+      plan.bytes += RecordSpan(given[i].bytes.size());
     } else if (same != sets.begin()) {
       plan.sets_known.emplace_back(given[i].weak_key, *same);
     }
@@ -176,47 +199,31 @@ absl::Status LocalStore::PlanSets(const CommitBatch& batch, Plan& plan) {
   return absl::OkStatus();
 }
 
-absl::Status LocalStore::PlanResults(const CommitBatch& batch, Plan& plan) {
+absl::Status LocalStore::PlanResults(const CommitBatch& batch, std::vector<record::Result> given,
+                                     Plan& plan) {
   std::vector<Digest> keys;
   for (const PutResult& put : batch.results) keys.push_back(put.action_key);
   // Those that are there and whole. What names blobs that are gone is replaced.
   ASSIGN_OR_RETURN(const auto stored, Results(keys));
-  std::map<Digest, record::Result> outcomes;
+  std::string conflicts;
   for (size_t i = 0; i < batch.results.size(); ++i) {
     const PutResult& put = batch.results[i];
-    absl::StatusOr<record::Result> result = record::DecodeResult(put.result);
-    if (!result.ok()) {
-      return absl::InvalidArgumentError(fmt::format(
-          "result of action key {}: {}", put.action_key.ToString(), MessageOf(result.status())));
-    }
-    auto at = outcomes.find(put.action_key);
-    if (at == outcomes.end() && stored[i].has_value()) {
+    auto at = plan.outcomes.find(put.action_key);
+    if (at == plan.outcomes.end() && stored[i].has_value()) {
       ASSIGN_OR_RETURN(record::Result old, record::DecodeResult(*stored[i]));
-      at = outcomes.emplace(put.action_key, std::move(old)).first;
+      at = plan.outcomes.emplace(put.action_key, std::move(old)).first;
     }
-    if (at == outcomes.end()) {
+    const bool is_new = at == plan.outcomes.end();
+    if (is_new || (at->second.is_verdict && !given[i].is_verdict)) {
       plan.results.push_back(&put);
-      outcomes.emplace(put.action_key, *std::move(result));
-    } else if (at->second.is_verdict && !result->is_verdict) {
-      plan.results.push_back(&put);
-      at->second = *std::move(result);
-    } else if (!record::SameOutcome(at->second, *result)) {
-      plan.conflicts.push_back(put.action_key);
+      plan.bytes += RecordSpan(put.result.size());
+      plan.outcomes.insert_or_assign(put.action_key, std::move(given[i]));
+    } else if (!record::SameOutcome(at->second, given[i])) {
+      conflicts += " " + put.action_key.ToString();
     }
   }
-  return absl::OkStatus();
-}
-
-absl::Status LocalStore::PlanActionResults(const CommitBatch& batch, Plan& plan) {
-  for (const PutActionResult& put : batch.action_results) {
-    const absl::Status valid = ValidateActionResult(put.result);
-    if (!valid.ok())
-      return absl::InvalidArgumentError(
-          fmt::format("result of action {}: {}", put.action.ToString(), MessageOf(valid)));
-    plan.action_results.emplace_back(ActionResultKey(put.instance, put.action),
-                                     EncodeActionResult(put));
-  }
-  return absl::OkStatus();
+  if (conflicts.empty()) return absl::OkStatus();
+  return absl::AlreadyExistsError("another outcome is stored for action key" + conflicts);
 }
 
 absl::Status LocalStore::SyncPath(const std::string& path) {
@@ -448,13 +455,13 @@ absl::StatusOr<uint64_t> LocalStore::Publish(const PublishedRoot& root) {
     if (other.root.platform == root.platform)
       published.sequence = std::max(published.sequence, other.root.sequence + 1);
   }
-  RETURN_IF_ERROR(CommitLocked({}, &published));
+  RETURN_IF_ERROR(CommitLocked(Plan(), &published));
   return published.sequence;
 }
 
 absl::Status LocalStore::Forget(std::span<const Digest> action_keys) {
   const base::MutexLock lock(commit_mutex_);
-  RETURN_IF_ERROR(CommitLocked({}, nullptr));
+  RETURN_IF_ERROR(CommitLocked(Plan(), nullptr));
   const auto places = index_->Results(action_keys);
   if (!places.ok()) return NoteIndex(places.status());
   std::vector<Digest> known;

@@ -28,6 +28,7 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
       store_id_(std::move(layout.store_id)),
       lock_(std::move(layout.lock)),
       index_(std::move(recovered.index)),
+      queue_([this](std::span<const CommitBatch* const> batches) { return CommitGroup(batches); }),
       sync_mark_({.append = [this](const auto& bytes) { return AppendSyncMark(directory_, bytes); },
                   .remove = [this] { return RemoveSyncMark(directory_); }}),
       segment_to_fill_(recovered.segment_to_fill),
@@ -44,7 +45,7 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
 LocalStore::~LocalStore() {
   const base::MutexLock lock(commit_mutex_);
   if (broken_.ok()) {
-    if (const absl::Status status = CommitLocked({}, nullptr); !status.ok())
+    if (const absl::Status status = CommitLocked(Plan(), nullptr); !status.ok())
       LogWarning("store={} closing: {}", directory_, MessageOf(status));
   }
   // Without it the next opening reads the tail again.

@@ -6,20 +6,24 @@
 // may not have, and the owner's segments alone tell the whole story again. What a sync failed for
 // is never believed because a later one went well (sync_doubt.h).
 //
-// Threads: any. `commit_mutex_` serialises what writes the index; `mutex_` guards the segment being
-// filled and what is pending, and is never held during a sync. Order: commit_mutex_, then mutex_.
+// Threads: any. Commits that come together are made as one. `commit_mutex_` serialises what writes
+// the index; `mutex_` guards the segment being filled and what is pending, and is never held during
+// a sync. Order: commit_mutex_, then mutex_.
 #pragma once
 
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/base/mutex.h"
+#include "common/record/result.h"
 #include "common/store/interface/store.h"
 #include "common/store/interface/sync_doubt.h"
+#include "common/store/local/commit_queue.h"
 #include "common/store/local/index.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -68,8 +72,11 @@ class LocalStore final : public Store {
     std::vector<SetView> sets;
     std::vector<const PutResult*> results;
     std::vector<std::pair<Digest, std::string>> action_results;  // keys and payloads
-    std::vector<Digest> conflicts;
     uint64_t bytes = 0;
+    // Of all batches that it is made of.
+    std::set<Digest> adopted_digests;
+    std::set<std::pair<Digest, uint64_t>> set_checksums;
+    std::map<Digest, record::Result> outcomes;
   };
 
   // local_store.cc
@@ -89,13 +96,14 @@ class LocalStore final : public Store {
                                          const RecordPlace& place);
 
   // local_commit.cc
-  absl::Status CommitLocked(const CommitBatch& batch, const PublishedRoot* root)
-      GALLEY_REQUIRES(commit_mutex_);
-  absl::StatusOr<Plan> MakePlan(const CommitBatch& batch) GALLEY_REQUIRES(commit_mutex_);
+  std::vector<absl::Status> CommitGroup(std::span<const CommitBatch* const> batches);
+  // What is pending, and the plan.
+  absl::Status CommitLocked(Plan plan, const PublishedRoot* root) GALLEY_REQUIRES(commit_mutex_);
+  absl::Status PlanBatch(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanBlobs(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanSets(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
-  absl::Status PlanResults(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
-  absl::Status PlanActionResults(const CommitBatch& batch, Plan& plan);
+  absl::Status PlanResults(const CommitBatch& batch, std::vector<record::Result> given, Plan& plan)
+      GALLEY_REQUIRES(commit_mutex_);
   absl::Status CheckLocation(const Digest& digest, const BlobLocation& location);
   absl::Status CopyIn(const Digest& digest, const BlobLocation& location);
   static std::vector<Digest> FilesOf(const Plan& plan);
@@ -130,6 +138,8 @@ class LocalStore final : public Store {
   const std::unique_ptr<Index> index_;
   // Those that were longer once, and how long they are: what the index says of the rest is wrong.
   std::map<uint64_t, uint64_t> cut_segments_;  // const once it is made
+
+  CommitQueue queue_;
 
   base::Mutex commit_mutex_;
   absl::Status broken_ GALLEY_GUARDED_BY(

@@ -2,6 +2,7 @@
 // about a full disk.
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -46,6 +47,43 @@ TEST_F(LocalStoreTest, HasOneOwner) {
     EXPECT_EQ(OpenLocalStore(directory_).status().code(), absl::StatusCode::kAlreadyExists);
   }
   EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
+}
+
+// While one commit waits for the disk the others come, mostly together: what is wrong in one of
+// them is no other's business, and what two of them bring is kept once.
+TEST_F(LocalStoreTest, ABadCommitAmongOthersFailsAlone) {
+  constexpr int kOthers = 8;
+  std::atomic<int> coming = 0;
+  const auto store = *OpenLocalStore(directory_, {.sync = [&](int) {
+                                       while (coming < kOthers) std::this_thread::yield();
+                                       return 0;
+                                     }});
+  const PutResult result = SampleResult("of all", Digest());
+  const auto written =
+      *(*SegmentWriter::Open(directory_, *store->AllocateSegment()))->Append("of all");
+  std::vector<absl::Status> outcomes(kOthers);
+  std::vector<std::thread> threads;
+  PutBytes(*store, "first");
+  for (int i = 0; i < kOthers; ++i) {
+    threads.emplace_back([&, i] {
+      CommitBatch batch{.blobs = {written}, .results = {result}};
+      if (i == 3) batch.blobs[0].first = Digest::Of("another");
+      if (i == 3) batch.results[0].action_key = Digest::Of("of the bad one");
+      ++coming;
+      outcomes[static_cast<size_t>(i)] = store->Commit(batch);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < kOthers; ++i) {
+    const absl::StatusCode code = outcomes[static_cast<size_t>(i)].code();
+    EXPECT_EQ(code, i == 3 ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kOk) << i;
+  }
+  EXPECT_EQ(GetBytes(*store, written.first), "of all");
+  EXPECT_TRUE(ResultOf(*store, result.action_key).has_value());
+  EXPECT_EQ(ResultOf(*store, Digest::Of("of the bad one")), std::nullopt);
+  const StoreStats stats = *store->Stats();
+  EXPECT_EQ(stats.blobs, 2u);
+  EXPECT_EQ(stats.observation_sets, 1u);
 }
 
 TEST_F(LocalStoreTest, ANumberThatSomebodyElseTookIsLeftOut) {
