@@ -162,28 +162,6 @@ absl::StatusOr<OpenedLayout> OpenLayoutPlain(const std::string& directory) {
   return opened;
 }
 
-bool HoldsExactly(const std::string& path, std::string_view bytes) {
-  const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
-  if (!stat.ok() || stat->size_bytes != bytes.size()) return false;
-  const absl::StatusOr<std::string> present = ReadFile(path, bytes.size());
-  return present.ok() && *present == bytes;
-}
-
-absl::Status WriteAndRename(const std::string& directory, const std::string& path,
-                            std::string_view bytes) {
-  std::string temporary =
-      JoinPath(TemporaryDirectory(directory), fmt::format("{}.XXXXXX", ::getpid()));
-  FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file.valid()) return ErrnoStatus(errno, "create", temporary);
-  absl::Status status = WriteAll(file.get(), bytes, temporary);
-  if (status.ok() && ::fchmod(file.get(), 0644) != 0)
-    status = ErrnoStatus(errno, "chmod", temporary);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = ErrnoStatus(errno, "rename", path);
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return status;
-}
-
 }  // namespace
 
 std::string SegmentPath(std::string_view store_directory, uint64_t segment) {
@@ -282,18 +260,6 @@ absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_w
       fmt::format("no space for {} bytes in store {}: {} bytes are free and {} are kept in "
                   "reserve; free space there, or move the store",
                   bytes_wanted, store_directory, free_bytes, margin_bytes));
-}
-
-absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest,
-                           std::string_view bytes) {
-  const std::string path = BlobFilePath(store_directory, digest);
-  // A file that is there may be what a power cut left of one: it is kept only when it is right.
-  if (HoldsExactly(path, bytes)) return absl::OkStatus();
-  absl::Status status = WriteAndRename(store_directory, path, bytes);
-  if (status.code() != absl::StatusCode::kNotFound) return status;
-  const std::string folder = path.substr(0, path.rfind('/'));
-  RETURN_IF_ERROR(CreateDirectories(folder));
-  return WriteAndRename(store_directory, path, bytes);
 }
 
 }  // namespace galley::store

@@ -60,9 +60,4 @@ absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch);
 absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted,
                             uint64_t margin_bytes);
 
-// Writes a large blob under a temporary name and puts it in its place, unless equal bytes are there
-// already. Not synced.
-absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest,
-                           std::string_view bytes);
-
 }  // namespace galley::store

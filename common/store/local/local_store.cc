@@ -10,6 +10,7 @@
 #include "common/record/result.h"
 #include "common/store/interface/complete_results.h"
 #include "common/store/interface/named_blobs.h"
+#include "common/store/local/blob_file.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
 #include "fmt/format.h"
@@ -18,6 +19,24 @@ namespace galley::store {
 namespace {
 
 constexpr int kTakenNumbersMax = 1'000;
+
+// Asks what to answer when wrong bytes are found.
+class CheckedReader final : public BlobReader {
+ public:
+  using OnLoss = std::function<absl::Status(const absl::Status& loss)>;
+  CheckedReader(std::unique_ptr<BlobReader> reader, OnLoss on_loss)
+      : reader_(std::move(reader)), on_loss_(std::move(on_loss)) {}
+
+  absl::StatusOr<std::string_view> Next(size_t bytes_max) override {
+    absl::StatusOr<std::string_view> piece = reader_->Next(bytes_max);
+    if (absl::IsDataLoss(piece.status())) return on_loss_(piece.status());
+    return piece;
+  }
+
+ private:
+  const std::unique_ptr<BlobReader> reader_;
+  const OnLoss on_loss_;
+};
 
 }  // namespace
 
@@ -157,13 +176,43 @@ absl::StatusOr<Blob> LocalStore::Get(const Digest& digest) {
     return absl::NotFoundError(
         fmt::format("blob {} is not in store {}", digest.ToString(), directory_));
   absl::StatusOr<Blob> blob = ReadBlobAt(directory_, digest, *found[0]);
-  if (blob.status().code() != absl::StatusCode::kDataLoss) return blob;
-  bool was_wrong = false;
-  RETURN_IF_ERROR(Annotate(QuarantineIfWrong(digest, was_wrong), MessageOf(blob.status())));
-  if (was_wrong)
-    return absl::DataLossError(MessageOf(blob.status()) +
-                               "; it is quarantined: cook again what needs it");
+  if (!absl::IsDataLoss(blob.status())) return blob;
+  RETURN_IF_ERROR(GiveUp(digest, blob.status()));
   return Get(digest);  // somebody else quarantined or replaced it meanwhile
+}
+
+// What was read of it is wrong: `loss`, with what was done about it. OK: it is not, any more.
+absl::Status LocalStore::GiveUp(const Digest& digest, const absl::Status& loss) {
+  bool was_wrong = false;
+  RETURN_IF_ERROR(Annotate(QuarantineIfWrong(digest, was_wrong), MessageOf(loss)));
+  if (!was_wrong) return absl::OkStatus();
+  return absl::DataLossError(MessageOf(loss) + "; it is quarantined: cook again what needs it");
+}
+
+absl::StatusOr<std::unique_ptr<BlobReader>> LocalStore::NewReader(const Digest& digest,
+                                                                  uint64_t offset) {
+  RETURN_IF_ERROR(CheckOffset(digest, offset));
+  ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
+  const bool is_file = found[0].has_value() && found[0]->segment == 0 && digest != Digest();
+  if (!is_file) return BlobStore::NewReader(digest, offset);
+  absl::StatusOr<std::unique_ptr<BlobReader>> reader =
+      NewBlobFileReader(directory_, digest, offset);
+  if (reader.ok()) {
+    return std::make_unique<CheckedReader>(*std::move(reader),
+                                           [this, digest](const absl::Status& loss) {
+                                             const absl::Status status = GiveUp(digest, loss);
+                                             return status.ok() ? loss : status;
+                                           });
+  }
+  if (!absl::IsDataLoss(reader.status())) return reader;
+  RETURN_IF_ERROR(GiveUp(digest, reader.status()));
+  return NewReader(digest, offset);
+}
+
+absl::StatusOr<std::unique_ptr<BlobWriter>> LocalStore::NewWriter(const Digest& digest) {
+  if (digest.size_bytes() <= kSmallBlobBytesMax) return BlobStore::NewWriter(digest);
+  RETURN_IF_ERROR(CheckFreeSpace(directory_, digest.size_bytes(), options_.free_bytes_margin));
+  return NewBlobFileWriter(directory_, digest, [this, digest] { return NotePendingFile(digest); });
 }
 
 absl::Status LocalStore::Put(const Digest& digest, std::string_view bytes) {
@@ -175,15 +224,28 @@ absl::Status LocalStore::Put(const Digest& digest, std::string_view bytes) {
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
   if (found[0].has_value()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckFreeSpace(directory_, RecordSpan(bytes.size()), options_.free_bytes_margin));
-  const bool is_file = bytes.size() > kSmallBlobBytesMax;
-  if (is_file) RETURN_IF_ERROR(WriteBlobFile(directory_, digest, bytes));
+  if (bytes.size() > kSmallBlobBytesMax) {
+    RETURN_IF_ERROR(WriteBlobFile(directory_, digest, bytes));
+    return NotePendingFile(digest);
+  }
   {
     const base::MutexLock lock(mutex_);
     RecordPlace place;
     if (pending_.contains(digest)) return absl::OkStatus();
-    if (!is_file) RETURN_IF_ERROR(Append(RecordKind::kBlob, digest, bytes, place));
+    RETURN_IF_ERROR(Append(RecordKind::kBlob, digest, bytes, place));
     pending_[digest] = BlobLocation{.segment = place.segment, .offset = place.offset};
     pending_bytes_ += bytes.size();
+  }
+  return FlushPendingIfMany();
+}
+
+// It lies there, and is not synced.
+absl::Status LocalStore::NotePendingFile(const Digest& digest) {
+  ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
+  if (found[0].has_value()) return absl::OkStatus();
+  {
+    const base::MutexLock lock(mutex_);
+    if (pending_.emplace(digest, BlobLocation{}).second) pending_bytes_ += digest.size_bytes();
   }
   return FlushPendingIfMany();
 }

@@ -41,6 +41,9 @@ class LocalStore final : public Store {
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
+  absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
+                                                        uint64_t offset) override;
+  absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const Digest& digest) override;
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
       std::span<const Digest> weak_keys) override;
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
@@ -86,6 +89,8 @@ class LocalStore final : public Store {
       GALLEY_REQUIRES(mutex_);
   absl::Status Append(RecordKind kind, const Digest& key, std::string_view payload,
                       RecordPlace& place) GALLEY_REQUIRES(mutex_);
+  absl::Status NotePendingFile(const Digest& digest);
+  absl::Status GiveUp(const Digest& digest, const absl::Status& loss);
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);
   absl::Status FlushPendingIfMany();
   absl::Status NoteIndex(const absl::Status& status);
@@ -124,6 +129,7 @@ class LocalStore final : public Store {
 
   // local_verify.cc
   absl::Status Lose(const std::vector<Digest>& blobs) GALLEY_REQUIRES(commit_mutex_);
+  absl::Status CheckBlob(const Digest& digest, const BlobLocation& location);
   absl::Status QuarantineIfWrong(const Digest& digest, bool& was_wrong);
   absl::Status MoveToQuarantine(const Digest& digest, const BlobLocation& location);
   absl::Status VerifyBlobs(VerifyReport& report);

@@ -49,6 +49,71 @@ TEST_F(LocalStoreTest, HasOneOwner) {
   EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
 }
 
+// What a reader of pieces believes is what the end says.
+TEST_F(LocalStoreTest, AWrongFileHasNoEndAndIsQuarantined) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const std::string bytes = LargeBytes('x', (3 << 20) + 5);
+  const Digest digest = PutBytes(*store, bytes);
+  ASSERT_TRUE(store->Commit({}).ok());
+  std::string wrong = bytes;
+  wrong[0] = 'y';
+  const std::string path = BlobFilePath(directory_, digest);
+  fs::remove(path);
+  std::ofstream(path, std::ios::binary) << wrong;
+  for (const uint64_t offset : {uint64_t{0}, uint64_t{bytes.size()}}) {
+    if (offset != 0) PutBytes(*store, bytes);
+    if (offset != 0) std::ofstream(path, std::ios::binary) << wrong;
+    auto reader = *store->NewReader(digest, offset);
+    uint64_t read = offset;
+    absl::StatusOr<std::string_view> piece;
+    while ((piece = reader->Next(1 << 20)).ok() && !piece->empty()) read += piece->size();
+    EXPECT_EQ(piece.status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(piece.status().message()), HasSubstr("quarantined"));
+    EXPECT_TRUE(offset != 0 || read < bytes.size()) << "the last piece is kept back";
+    EXPECT_THAT(*store->FindMissing(std::span(&digest, 1)), SizeIs(1));
+  }
+}
+
+TEST_F(LocalStoreTest, AFileThatIsShorterOrGoneIsLost) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  for (const bool is_gone : {false, true}) {
+    const Digest digest = PutBytes(*store, LargeBytes(is_gone ? 'g' : 's'));
+    const std::string path = BlobFilePath(directory_, digest);
+    if (is_gone) fs::remove(path);
+    if (!is_gone) fs::resize_file(path, 1'200'000);
+    EXPECT_EQ(store->NewReader(digest, 0).status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(store->NewReader(digest, 0).status().code(), absl::StatusCode::kNotFound);
+  }
+}
+
+TEST_F(LocalStoreTest, AWriterThatDoesNotFinishLeavesNothing) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const std::string bytes = LargeBytes('x');
+  const auto temporaries = [&] {
+    return std::distance(fs::directory_iterator(JoinPath(directory_, "tmp")), {});
+  };
+  {
+    const auto writer = *store->NewWriter(Digest::Of(bytes));
+    ASSERT_TRUE(writer->Append(bytes).ok());
+    EXPECT_EQ(temporaries(), 1);
+  }
+  EXPECT_EQ(temporaries(), 0);
+  EXPECT_THAT(*store->FindMissing(std::vector<Digest>{Digest::Of(bytes)}), SizeIs(1));
+}
+
+// It may be synced, and a new one is not: until the next commit a power cut would take it.
+TEST_F(LocalStoreTest, ARightFileIsNotReplacedAndNobodyCanWriteToIt) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const std::string bytes = LargeBytes('x');
+  const Digest digest = PutBytes(*store, bytes);
+  const FileStat before = *StatFile(BlobFilePath(directory_, digest));
+  EXPECT_EQ(before.mode & 0777, 0444u);
+  const auto writer = *store->NewWriter(digest);
+  ASSERT_TRUE(writer->Append(bytes).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(StatFile(BlobFilePath(directory_, digest))->inode, before.inode);
+}
+
 // While one commit waits for the disk the others come, mostly together: what is wrong in one of
 // them is no other's business, and what two of them bring is kept once.
 TEST_F(LocalStoreTest, ABadCommitAmongOthersFailsAlone) {

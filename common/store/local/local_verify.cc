@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/local/blob_file.h"
 #include "common/store/local/local_store.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
@@ -76,12 +77,18 @@ absl::Status LocalStore::MoveToQuarantine(const Digest& digest, const BlobLocati
                          bytes);
 }
 
+// Reads it, in pieces where it is large.
+absl::Status LocalStore::CheckBlob(const Digest& digest, const BlobLocation& location) {
+  if (location.segment == 0 && digest != Digest()) return CheckBlobFile(directory_, digest);
+  return ReadBlobAt(directory_, digest, location).status();
+}
+
 absl::Status LocalStore::QuarantineIfWrong(const Digest& digest, bool& was_wrong) {
   const base::MutexLock lock(commit_mutex_);
   RETURN_IF_ERROR(broken_);
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
   if (!found[0].has_value()) return absl::OkStatus();
-  const absl::Status status = ReadBlobAt(directory_, digest, *found[0]).status();
+  const absl::Status status = CheckBlob(digest, *found[0]);
   if (!IsLoss(status)) return status;
   was_wrong = true;
   LogWarning("store={} digest={} quarantined: {}", directory_, digest.ToString(),
@@ -93,7 +100,7 @@ absl::Status LocalStore::QuarantineIfWrong(const Digest& digest, bool& was_wrong
 absl::Status LocalStore::VerifyBlobs(VerifyReport& report) {
   std::vector<Digest> wrong;
   const auto read = [&](const LocatedBlob& blob) -> absl::Status {
-    const absl::Status status = ReadBlobAt(directory_, blob.first, blob.second).status();
+    const absl::Status status = CheckBlob(blob.first, blob.second);
     ++report.blobs;
     report.bytes += blob.first.size_bytes();
     if (IsLoss(status)) {

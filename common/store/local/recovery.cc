@@ -14,8 +14,8 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/sync_doubt.h"
+#include "common/store/local/blob_file.h"
 #include "common/store/local/segment_reader.h"
-#include "common/store/local/segment_writer.h"
 #include "common/store/local/write_anew.h"
 #include "fmt/format.h"
 
@@ -224,7 +224,7 @@ class Recovery {
       if (known[i].has_value()) continue;
       const std::string path = BlobFilePath(directory_, mark_.files[i]);
       if (!FileExists(path)) continue;
-      const absl::Status read = ReadBlobAt(directory_, mark_.files[i], {}).status();
+      const absl::Status read = CheckBlobFile(directory_, mark_.files[i]);
       if (read.code() == absl::StatusCode::kDataLoss) {
         LogWarning("store={} {}: removed", directory_, MessageOf(read));
         ::unlink(path.c_str());

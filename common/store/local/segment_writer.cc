@@ -1,7 +1,7 @@
 #include "common/store/local/segment_writer.h"
 
 #include "common/base/status_macros.h"
-#include "common/store/local/layout.h"
+#include "common/store/local/blob_file.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_file.h"
 #include "fmt/format.h"

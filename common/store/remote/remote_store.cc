@@ -14,6 +14,103 @@ namespace {
 
 constexpr size_t kDigestsAtOnce = 16'384;
 
+v1::GetRequest ToGet(const Digest& digest, uint64_t offset) {
+  v1::GetRequest request;
+  request.set_hash(std::string(digest.hash()));
+  request.set_size_bytes(digest.size_bytes());
+  request.set_offset(offset);
+  return request;
+}
+
+class StreamReader final : public BlobReader {
+ public:
+  StreamReader(std::unique_ptr<grpc::ClientContext> context,
+               std::unique_ptr<grpc::ClientReader<v1::Chunk>> stream)
+      : context_(std::move(context)), stream_(std::move(stream)) {}
+  ~StreamReader() override {
+    if (is_open_) context_->TryCancel();
+    static_cast<void>(Close());
+  }
+
+  absl::StatusOr<std::string_view> Next(size_t bytes_max) override {
+    RETURN_IF_ERROR(Fill());
+    const std::string_view piece = rest_.substr(0, bytes_max);
+    rest_.remove_prefix(piece.size());
+    return piece;
+  }
+  // Waits for the next chunk, or the end.
+  absl::Status Fill() {
+    while (rest_.empty() && is_open_) {
+      if (!stream_->Read(&chunk_)) return Close();
+      rest_ = chunk_.data();
+    }
+    return outcome_;
+  }
+
+ private:
+  absl::Status Close() {
+    if (is_open_) outcome_ = FromGrpc(stream_->Finish());
+    is_open_ = false;
+    return outcome_;
+  }
+
+  const std::unique_ptr<grpc::ClientContext> context_;
+  const std::unique_ptr<grpc::ClientReader<v1::Chunk>> stream_;
+  bool is_open_ = true;
+  absl::Status outcome_;
+  v1::Chunk chunk_;
+  std::string_view rest_;
+};
+
+class StreamWriter final : public BlobWriter {
+ public:
+  StreamWriter(v1::Store::Stub& stub, std::unique_ptr<grpc::ClientContext> context,
+               const Digest& digest)
+      : digest_(digest), context_(std::move(context)), stream_(stub.Put(context_.get(), &done_)) {
+    SetDigest(digest, *chunk_.mutable_digest());
+  }
+  ~StreamWriter() override {
+    if (!is_open_) return;
+    context_->TryCancel();
+    static_cast<void>(stream_->Finish());
+  }
+
+  absl::Status Append(std::string_view bytes) override {
+    RETURN_IF_ERROR(CheckFits(digest_, written_, bytes.size()));
+    written_ += bytes.size();
+    for (size_t begin = 0; begin < bytes.size(); begin += kChunkBytesMax)
+      RETURN_IF_ERROR(Send(bytes.substr(begin, kChunkBytesMax)));
+    return absl::OkStatus();
+  }
+  absl::Status Finish() override {
+    if (written_ == 0) RETURN_IF_ERROR(Send(""));
+    stream_->WritesDone();
+    return Close();
+  }
+
+ private:
+  absl::Status Send(std::string_view bytes) {
+    chunk_.set_data(std::string(bytes));
+    const bool is_sent = stream_->Write(chunk_);
+    chunk_.clear_digest();
+    return is_sent ? absl::OkStatus() : Close();
+  }
+  absl::Status Close() {
+    if (!is_open_) return outcome_;
+    is_open_ = false;
+    return outcome_ = FromGrpc(stream_->Finish());
+  }
+
+  const Digest digest_;
+  const std::unique_ptr<grpc::ClientContext> context_;
+  v1::Done done_;
+  const std::unique_ptr<grpc::ClientWriter<v1::PutChunk>> stream_;
+  v1::PutChunk chunk_;
+  uint64_t written_ = 0;
+  bool is_open_ = true;
+  absl::Status outcome_;
+};
+
 class RemoteStore final : public Store {
  public:
   RemoteStore(std::string directory, ConnectOptions options)
@@ -44,8 +141,7 @@ class RemoteStore final : public Store {
 
   absl::StatusOr<Blob> Get(const Digest& digest) override {
     if (digest == Digest()) return MakeBlob("");
-    v1::BlobDigest request;
-    SetDigest(digest, request);
+    const v1::GetRequest request = ToGet(digest, 0);
     ASSIGN_OR_RETURN(std::string bytes, Receive(digest.size_bytes(), [&](auto& context) {
                        return stub_->Get(&context, request);
                      }));
@@ -53,6 +149,23 @@ class RemoteStore final : public Store {
       return absl::DataLossError(
           fmt::format("blob {}: its bytes changed on the store's socket", digest.ToString()));
     return MakeBlob(std::move(bytes));
+  }
+
+  // Whoever reads or writes in pieces begins again himself when the owner goes away.
+  absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
+                                                        uint64_t offset) override {
+    RETURN_IF_ERROR(CheckOffset(digest, offset));
+    auto context = std::make_unique<grpc::ClientContext>();
+    Prepare(*context, digest.size_bytes());
+    auto stream = stub_->Get(context.get(), ToGet(digest, offset));
+    auto reader = std::make_unique<StreamReader>(std::move(context), std::move(stream));
+    RETURN_IF_ERROR(reader->Fill());  // so that what is absent is told at once
+    return reader;
+  }
+  absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const Digest& digest) override {
+    auto context = std::make_unique<grpc::ClientContext>();
+    Prepare(*context, digest.size_bytes());
+    return std::make_unique<StreamWriter>(*stub_, std::move(context), digest);
   }
 
   absl::Status Put(const Digest& digest, std::string_view bytes) override {

@@ -41,6 +41,35 @@ bool IsSameRoot(const PublishedRoot& a, const PublishedRoot& b) {
          absl::ToUnixMicros(a.time) == absl::ToUnixMicros(b.time) && a.snapshot == b.snapshot;
 }
 
+// With the access that they were made by.
+class KeptReader final : public BlobReader {
+ public:
+  KeptReader(std::shared_ptr<Store> store, std::unique_ptr<BlobReader> reader)
+      : store_(std::move(store)), reader_(std::move(reader)) {}
+  absl::StatusOr<std::string_view> Next(size_t bytes_max) override {
+    return reader_->Next(bytes_max);
+  }
+
+ private:
+  const std::shared_ptr<Store> store_;
+  const std::unique_ptr<BlobReader> reader_;
+};
+
+class KeptWriter final : public BlobWriter {
+ public:
+  KeptWriter(std::shared_ptr<Store> store, std::unique_ptr<BlobWriter> writer)
+      : store_(std::move(store)), writer_(std::move(writer)) {}
+  absl::Status Append(std::string_view bytes) override { return writer_->Append(bytes); }
+  absl::Status Finish() override {
+    RETURN_IF_ERROR(writer_->Finish());
+    return store_->Commit({});
+  }
+
+ private:
+  const std::shared_ptr<Store> store_;
+  const std::unique_ptr<BlobWriter> writer_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const std::string& directory,
@@ -83,16 +112,21 @@ SharedStore::Access SharedStore::Current() const {
 }
 
 template <typename Call>
-auto SharedStore::Retried(const Call& call) -> decltype(call(std::declval<Store&>())) {
+auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<Store>())) {
   absl::Time end = absl::InfiniteFuture();
   while (true) {
     const Access access = Current();
-    auto answer = call(*access.store);
+    auto answer = call(access.store);
     if (!IsGone(StatusOf(answer)) || access.is_owner) return answer;
     if (end == absl::InfiniteFuture()) end = absl::Now() + timeout_;
     if (absl::Now() >= end) return answer;
     RETURN_IF_ERROR(Replace(access.generation, end));
   }
+}
+
+template <typename Call>
+auto SharedStore::Retried(const Call& call) -> decltype(call(std::declval<Store&>())) {
+  return RetriedOn([&](const std::shared_ptr<Store>& store) { return call(*store); });
 }
 
 absl::Status SharedStore::Replace(uint64_t generation, absl::Time end) {
@@ -203,6 +237,24 @@ absl::StatusOr<std::vector<Digest>> SharedStore::FindMissing(std::span<const Dig
 
 absl::StatusOr<Blob> SharedStore::Get(const Digest& digest) {
   return Retried([&](Store& store) { return store.Get(digest); });
+}
+
+absl::StatusOr<std::unique_ptr<BlobReader>> SharedStore::NewReader(const Digest& digest,
+                                                                   uint64_t offset) {
+  return RetriedOn(
+      [&](const std::shared_ptr<Store>& store) -> absl::StatusOr<std::unique_ptr<BlobReader>> {
+        ASSIGN_OR_RETURN(std::unique_ptr<BlobReader> reader, store->NewReader(digest, offset));
+        return std::make_unique<KeptReader>(store, std::move(reader));
+      });
+}
+
+absl::StatusOr<std::unique_ptr<BlobWriter>> SharedStore::NewWriter(const Digest& digest) {
+  return RetriedOn(
+      [&](const std::shared_ptr<Store>& store) -> absl::StatusOr<std::unique_ptr<BlobWriter>> {
+        RETURN_IF_ERROR(store->Info().status());  // is the owner there?
+        ASSIGN_OR_RETURN(std::unique_ptr<BlobWriter> writer, store->NewWriter(digest));
+        return std::make_unique<KeptWriter>(store, std::move(writer));
+      });
 }
 
 absl::StatusOr<std::vector<std::vector<std::string>>> SharedStore::ObservationSets(

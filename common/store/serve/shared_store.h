@@ -36,6 +36,10 @@ class SharedStore final : public Store {
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
+  absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
+                                                        uint64_t offset) override;
+  // Finish commits: bytes that nobody keeps cannot be put again when the owner goes.
+  absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const Digest& digest) override;
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
       std::span<const Digest> weak_keys) override;
   absl::StatusOr<std::vector<std::optional<std::string>>> Results(
@@ -73,6 +77,8 @@ class SharedStore final : public Store {
   absl::StatusOr<Access> OpenOnce() const;
   absl::StatusOr<Access> OpenWithin(absl::Time end) const;
   // `call` on the store, and again on the next owner's when this one is gone.
+  template <typename Call>
+  auto RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<Store>()));
   template <typename Call>
   auto Retried(const Call& call) -> decltype(call(std::declval<Store&>()));
   Access Current() const;

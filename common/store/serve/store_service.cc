@@ -61,12 +61,17 @@ grpc::Status StoreService::FindMissing(grpc::ServerContext*, ChunkStream* stream
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::Get(grpc::ServerContext*, const v1::BlobDigest* request,
+grpc::Status StoreService::Get(grpc::ServerContext*, const v1::GetRequest* request,
                                ChunkWriter* writer) {
   const auto answer = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const Digest digest, DigestOf(*request));
-    ASSIGN_OR_RETURN(const Blob blob, store_.Get(digest));
-    return WriteChunks(*writer, *blob);
+    ASSIGN_OR_RETURN(const Digest digest, Digest::FromHash(request->hash(), request->size_bytes()));
+    ASSIGN_OR_RETURN(const std::unique_ptr<BlobReader> reader,
+                     store_.NewReader(digest, request->offset()));
+    while (true) {
+      ASSIGN_OR_RETURN(const std::string_view piece, reader->Next(kChunkBytesMax));
+      if (piece.empty()) return absl::OkStatus();
+      RETURN_IF_ERROR(WriteChunks(*writer, piece));
+    }
   };
   return ToGrpc(answer());
 }
@@ -76,17 +81,16 @@ grpc::Status StoreService::Put(grpc::ServerContext*, grpc::ServerReader<v1::PutC
   const auto answer = [&]() -> absl::Status {
     v1::PutChunk chunk;
     std::optional<Digest> digest;
-    std::string bytes;
+    std::unique_ptr<BlobWriter> writer;
     while (reader->Read(&chunk)) {
       RETURN_IF_ERROR(NoteDigest(chunk, digest));
-      if (chunk.data().size() > digest->size_bytes() - bytes.size()) {
-        return absl::InvalidArgumentError(
-            fmt::format("blob {}: more bytes than its digest says", digest->ToString()));
+      if (writer == nullptr) {
+        ASSIGN_OR_RETURN(writer, store_.NewWriter(*digest));
       }
-      bytes += chunk.data();
+      RETURN_IF_ERROR(writer->Append(chunk.data()));
     }
-    if (!digest.has_value()) return absl::InvalidArgumentError("a Put without a chunk");
-    return store_.Put(*digest, bytes);
+    if (writer == nullptr) return absl::InvalidArgumentError("a Put without a chunk");
+    return writer->Finish();
   };
   return ToGrpc(answer());
 }
