@@ -5,7 +5,7 @@ though not the same interleaving.
 """
 import collections, json, os, random, shutil, signal, subprocess, sys, threading, time, unittest
 
-from harness import BIN, Cook, E2ETest, kill, processes_below, wait_until
+from harness import BIN, BY_THEMSELVES_S, Cook, E2ETest, kill, processes_below, wait_until
 
 if "--long" in sys.argv:
     sys.argv.remove("--long")
@@ -17,7 +17,7 @@ SLOW_PACKAGES = 150
 IN_FLIGHT = 32  # slow jobs of two workers: those that run, and those that ended and wait for a commit; more on a slow disk
 MOVED = 16  # jobs that a cook runs twice though nobody dies: moved to an idle worker, or backed up, when they had begun; more on a slow machine
 KILLS_OF_EACH = CHAOS_S // 0.2 // 4  # at least, however slow the machine is
-LIMIT_S = 600 if "build-asan" in BIN or "build-tsan" in BIN else 120  # for a cook that nobody disturbs any more
+LIMIT_S = 600 if "build-asan" in BIN or "build-tsan" in BIN else 240  # for a cook that nobody disturbs any more
 
 # Each is a package's own fault, and named so.
 POISON = {
@@ -86,7 +86,7 @@ class ChaosTest(E2ETest):
             self.assertIn(said, failure["error"], cook)
 
     def check_no_orphan(self):
-        wait_until(lambda: not processes_below(self.dir), "all processes to end")
+        wait_until(lambda: not processes_below(self.dir), "all processes to end", BY_THEMSELVES_S)
 
     def of_role(self, role):
         return sorted(pid for pid, command in processes_below(self.bin).items() if role in command[1:2])

@@ -2,9 +2,9 @@
 writes nothing."""
 import os, signal, subprocess, time, unittest
 
-from harness import LIMIT_S, Cook, E2ETest, is_running, kill, processes, wait_until
+from harness import BY_THEMSELVES_S, LIMIT_S, Cook, E2ETest, is_running, kill, processes, wait_until
 
-MOVED = 4  # jobs that may run twice though nobody's death is to blame
+MOVED = 6  # jobs that may run twice all the same; without the attempts of a dead director there would be 12 and more
 RULE = 'match = "/Game/**/*.slow"\ncooker = "command"\nsettings = { argv = ["tools/slow", "{input}", "{output:.out}"], outputs = [".out"] }\n'
 
 
@@ -78,7 +78,7 @@ class ResumeTest(E2ETest):
                 f'cp "$1" "$2"\ncat "$1" >> {runs}\n')
 
     def check_gone(self, pids):
-        wait_until(lambda: not any(is_running(pid) for pid in pids), "all to end")
+        wait_until(lambda: not any(is_running(pid) for pid in pids), "all to end", BY_THEMSELVES_S)
 
     def test_the_next_director_takes_the_workers_of_one_that_was_killed_and_cooks_nothing_twice(self):
         undisturbed = self.cook(self.game('#!/bin/sh\ncp "$1" "$2"\n', 24, name="reference")).roots
@@ -87,8 +87,9 @@ class ResumeTest(E2ETest):
         for runs in (4, 9, 14):
             sessions, executors = self.cook_that_is_killed(game, 2, runs)
             self.assertTrue(all(is_running(pid) for pid in sessions + executors))
-            first = first or (sessions, executors)
-            self.assertEqual((sessions, executors), first, "the same processes go on")
+            # (An executor is replaced when what it runs is cancelled: an attempt that was not written down before its director died.)
+            first = first or sessions
+            self.assertEqual(sessions, first, "the same processes go on")
         self.let_run(None)
         cook = self.cook(game, "--workers", 2)
         self.assertEqual(cook.roots, undisturbed)
@@ -96,7 +97,8 @@ class ResumeTest(E2ETest):
         self.assertEqual([cook.summary["workers"][what] for what in ("started", "lost", "executors_lost")], [0, 0, 0], cook)
         runs = self.lines("runs")
         self.assertEqual(sorted(set(runs)), [f"{i:02}" for i in range(24)])
-        # Three directors were killed with two workers at work. A job that begins just when it is moved to a worker that has nothing to do runs there, too.
+        # Three directors were killed with two workers and four programs at work. What one had given just before it was killed may not be
+        # written down; and a job that begins just when it is moved to a worker that has nothing to do runs there, too.
         self.assertLessEqual(len(runs), 24 + MOVED, "none was cooked again for its director's death")
         self.check_gone(sessions + executors)
         self.assertEqual(os.listdir(os.path.join(game, ".galley/state/workers")), [])

@@ -1,7 +1,7 @@
 """`galley why` on the sample: why a package is in the cook, why it was cooked or not, where its time went; as text and as JSON."""
 import json, os, shutil, unittest
 
-from harness import E2ETest, wait_until
+from harness import LIMIT_S, E2ETest, wait_until
 
 WOOD = "/Game/textures/wood_albedo.png"
 LIT = "/Engine/shaders/lit.frag"
@@ -89,7 +89,7 @@ cp "$1" "$2"
                 self.assertIn("/Game/b.slow was in no cook", other.stderr)
                 with open(self.path("go"), "w"):
                     pass
-                process.communicate(timeout=60)
+                process.communicate(timeout=LIMIT_S)
                 self.assertEqual(process.returncode, 0)
                 after = self.why(game, "/Game/a.slow")
                 self.assertIsNone(after["running"])

@@ -139,7 +139,7 @@ wait
         self.addCleanup(lambda: [kill(pid) for pid in pids])
         self.assertTrue(all(is_running(pid) for pid in pids))
         end(process)
-        process.communicate(timeout=60)
+        process.communicate(timeout=LIMIT_S)
         wait_until(lambda: not any(is_running(pid) for pid in pids), "the programs to end")
 
     def roles(self, process, role):
