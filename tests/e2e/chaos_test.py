@@ -5,7 +5,7 @@ though not the same interleaving.
 """
 import collections, json, os, random, shutil, signal, subprocess, sys, threading, time, unittest
 
-from harness import BIN, BY_THEMSELVES_S, Cook, E2ETest, kill, processes_below, wait_until
+from harness import BIN, BY_THEMSELVES_S, Cook, E2ETest, kill, parent_of, processes_below, wait_until
 
 if "--long" in sys.argv:
     sys.argv.remove("--long")
@@ -91,6 +91,13 @@ class ChaosTest(E2ETest):
     def of_role(self, role):
         return sorted(pid for pid, command in processes_below(self.bin).items() if role in command[1:2])
 
+    def victims(self, role):
+        """Sessions that have an executor: where five in a row die before they attach, and none is attached, no worker would start."""
+        if role == "executor":
+            return self.of_role(role)
+        at_work = {parent_of(pid) for pid in self.of_role("executor")}
+        return [pid for pid in self.of_role(role) if pid in at_work]
+
     def while_killing(self, seconds, run):
         """`run()` again and again for so long, and until there were kills enough, while every 200 ms a session or an executor, in turn, is
         killed. Returns what the runs gave and how many of each were killed."""
@@ -105,7 +112,7 @@ class ChaosTest(E2ETest):
             turn = 0
             while is_going_on() and not over.wait(0.2):
                 role = ("session", "executor")[turn % 2]
-                victims = self.of_role(role)
+                victims = self.victims(role)
                 if victims:
                     kill(self.random.choice(victims))
                     killed[role] += 1

@@ -194,6 +194,14 @@ def is_running(pid):
         return False
 
 
+def parent_of(pid):
+    """None: it is gone."""
+    try:
+        return int(read_file(f"/proc/{pid}/stat").decode(errors="replace").rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return None
+
+
 def kill(pid):
     try:
         os.kill(pid, signal.SIGKILL)
