@@ -43,14 +43,14 @@ inline constexpr uint32_t kBlobFileMode = 0444;
 // is not. Not synced.
 absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest,
                            std::string_view bytes);
-// The same in pieces, which are hashed as they come. `on_finish`, if any, follows when the file is in
-// its place.
+// The same in pieces, which are hashed as they come. `on_finish`, if any, follows when the file is
+// in its place.
 absl::StatusOr<std::unique_ptr<BlobWriter>> NewBlobFileWriter(
     const std::string& store_directory, const Digest& digest,
     std::function<absl::Status()> on_finish);
 
-// From byte `offset` on. What is before it is read too: the end is only told when all of the file is
-// right. DATA_LOSS when it is not, or is absent. REQUIRES: offset <= digest.size_bytes().
+// From byte `offset` on. What is before it is read too: the end is only told when all of the file
+// is right. DATA_LOSS when it is not, or is absent. REQUIRES: offset <= digest.size_bytes().
 absl::StatusOr<std::unique_ptr<BlobReader>> NewBlobFileReader(const std::string& store_directory,
                                                               const Digest& digest,
                                                               uint64_t offset);

@@ -1,0 +1,54 @@
+// Sessions: who uses a store, so that nothing is collected which it was told is there. A session is
+// a file in the store's folder `sessions`, whose flock its process holds: it ends with the process,
+// however that ends, and outlives the store's owner, whose successor finds it.
+//
+//   sessions/<16 hex digits>   "galley-session 1\nbegun <20 digits>\npid <n>\nname <text>\n"
+//
+// `begun` is in nanoseconds of CLOCK_BOOTTIME: all that use a store run on one machine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/file.h"
+
+namespace galley::store {
+
+// Time since the machine started, as a Time. The clock of sessions and touches.
+absl::Time BootTime();
+
+struct SessionInfo {
+  std::string name;
+  int64_t pid = 0;
+  absl::Time begun;
+};
+
+// Threads: one at a time.
+class Session {
+ public:
+  // `name` is for people: what runs ("cook", "serve").
+  static absl::StatusOr<Session> Begin(const std::string& store_directory, std::string_view name);
+  // As if it had begun now: what it was told before, it does not rely on any more.
+  absl::Status Renew();
+  ~Session();
+  Session(Session&& other) noexcept
+      : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
+  Session& operator=(Session&&) = delete;
+
+ private:
+  Session(std::string path, FileDescriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+  std::string path_;  // empty: moved from
+  FileDescriptor file_;
+};
+
+// Those whose processes live, oldest first; the files of others are removed. One that cannot be read
+// counts as older than all.
+absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_directory);
+
+}  // namespace galley::store

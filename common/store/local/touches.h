@@ -1,0 +1,53 @@
+// Touches: what anybody was told is in the store, and when. What was told since the oldest live
+// session began is not collected.
+//
+// A digest is kept as eight bytes of its hash, so that another one may be taken for it: that one
+// stays longer than it must. Memory: some 10 bytes for each that is told in a time of kTimeSpan.
+// Threads: any.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/time/time.h"
+#include "common/base/digest.h"
+#include "common/base/mutex.h"
+
+namespace galley::store {
+
+class Touches {
+ public:
+  // Those of one span are dropped together.
+  static constexpr absl::Duration kTimeSpan = absl::Minutes(10);
+
+  // Times are those of sessions.h, and do not go back.
+  explicit Touches(absl::Time now) : begun_(now) {}
+
+  void Add(const Digest& digest, absl::Time now);
+  // It was told at `since` or later; perhaps up to kTimeSpan before.
+  bool Have(const Digest& digest, absl::Time since) const;
+  void DropBefore(absl::Time since);
+  // What was told before is not known: an earlier owner knew.
+  absl::Time begun() const { return begun_; }
+  size_t size() const;
+
+ private:
+  struct Span {
+    absl::Time begin, end;
+    absl::flat_hash_set<uint64_t> told;
+  };
+  struct Shard {
+    mutable base::Mutex mutex;
+    std::vector<Span> spans GALLEY_GUARDED_BY(mutex);  // oldest first
+  };
+  static constexpr size_t kShards = 16;
+  static uint64_t FingerprintOf(const Digest& digest);
+
+  const absl::Time begun_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace galley::store
