@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ class TemporaryFolder {
  private:
   const std::string path_;
 };
+
+// A disk that rots asks for no permission: what a store has written once is not for writing.
+inline void MakeWritable(const std::string& path) {
+  std::filesystem::permissions(path, std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
+}
 
 // More than any store keeps beside others in one file.
 inline std::string LargeBytes(char fill, size_t size = 1'500'000) {

@@ -55,6 +55,7 @@ class FakeKernel {
       for (const auto& entry : fs::recursive_directory_iterator(JoinPath(directory, folder))) {
         if (!entry.is_regular_file()) continue;
         Stored& stored = FileOf(FileDescriptor(::open(entry.path().c_str(), O_RDONLY)).get());
+        MakeWritable(entry.path());
         fs::resize_file(entry.path(), std::min<uint64_t>(stored.synced, entry.file_size()));
         std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
         for (const auto& [begin, end] : stored.holes) {
@@ -300,6 +301,7 @@ TEST_F(FailedSyncTest, AWrongFileInDoubtGoes) {
   const std::string killed = folder_.In("killed");
   const std::string path = BlobFilePath(killed, reported.large.first);
   ASSERT_TRUE(FileExists(path));
+  MakeWritable(path);
   std::ofstream(path, std::ios::binary) << LargeBytes('\0');
   const auto store = Open(killed);
   EXPECT_FALSE(FileExists(path));

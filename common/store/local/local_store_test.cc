@@ -32,6 +32,7 @@ class LocalStoreTest : public testing::Test {
     const size_t at = bytes.find(wanted);
     ASSERT_NE(at, std::string::npos);
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    MakeWritable(path);
     std::ofstream(path, std::ios::binary | std::ios::in)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -61,8 +62,11 @@ TEST_F(LocalStoreTest, AWrongFileHasNoEndAndIsQuarantined) {
   fs::remove(path);
   std::ofstream(path, std::ios::binary) << wrong;
   for (const uint64_t offset : {uint64_t{0}, uint64_t{bytes.size()}}) {
-    if (offset != 0) PutBytes(*store, bytes);
-    if (offset != 0) std::ofstream(path, std::ios::binary) << wrong;
+    if (offset != 0) {
+      PutBytes(*store, bytes);
+      MakeWritable(path);
+      std::ofstream(path, std::ios::binary) << wrong;
+    }
     auto reader = *store->NewReader(digest, offset);
     uint64_t read = offset;
     absl::StatusOr<std::string_view> piece;
@@ -79,6 +83,7 @@ TEST_F(LocalStoreTest, AFileThatIsShorterOrGoneIsLost) {
   for (const bool is_gone : {false, true}) {
     const Digest digest = PutBytes(*store, LargeBytes(is_gone ? 'g' : 's'));
     const std::string path = BlobFilePath(directory_, digest);
+    MakeWritable(path);
     if (is_gone) fs::remove(path);
     if (!is_gone) fs::resize_file(path, 1'200'000);
     EXPECT_EQ(store->NewReader(digest, 0).status().code(), absl::StatusCode::kDataLoss);

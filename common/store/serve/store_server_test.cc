@@ -78,6 +78,7 @@ TEST(StoreServerTest, ErrorsKeepTheirCodeOnTheWay) {
   ASSERT_TRUE(client->Commit({}).ok());
   const std::string path = folder.In("files/" + large.hex().substr(0, 2) + "/" + large.hex() + "-" +
                                      std::to_string(large.size_bytes()));
+  MakeWritable(path);
   fs::resize_file(path, 100);
   EXPECT_EQ(client->Get(large).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(EpochOf(*client), 1u);
