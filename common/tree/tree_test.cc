@@ -293,11 +293,14 @@ TEST(FindRenamesTest, VeryManyOfOneDigestArePairedByPath) {
   }
   for (int i = 0; i < 2999; ++i) {
     const std::string path = std::to_string(10'000 + i);
-    differences.push_back({Difference::Kind::kAdded, {}, {"b" + path, digest}});
+    // By their ends the first would go with the last.
+    const std::string name = path + "/a" + std::to_string(12'999 - i);
+    differences.push_back({Difference::Kind::kAdded, {}, {"b" + name, digest}});
   }
   const auto found = FindRenames(std::move(differences));
   ASSERT_EQ(found.size(), 3000u);
-  EXPECT_EQ(TextOf({found[0], found[1], found[2999]}), "-a12999 a10000>b10000 a12998>b12998 ");
+  EXPECT_EQ(TextOf({found[0], found[1], found[2999]}),
+            "-a12999 a10000>b10000/a12999 a12998>b12998/a10001 ");
 }
 
 // With the renames taken apart again, and for every small pair of trees: nothing is lost, nothing
