@@ -22,6 +22,7 @@ struct Arguments {
   CookCommandOptions cook;
   WhyOptions why;
   std::string directory = ".", package, platform, export_directory, first, second;
+  bool link = false;
   std::vector<std::string> packages;
 };
 

@@ -24,8 +24,8 @@ int RunRecords(const GlobalOptions& options, const std::string& package,
 int RunRoots(const GlobalOptions& options);
 int RunTree(const GlobalOptions& options, const std::string& root, const std::string& path);
 int RunDiff(const GlobalOptions& options, const std::string& before, const std::string& after);
-int RunCheckout(const GlobalOptions& options, const std::string& root,
-                const std::string& directory);
+int RunCheckout(const GlobalOptions& options, const std::string& root, const std::string& directory,
+                bool link);
 int RunStoreStats(const GlobalOptions& options);
 int RunStoreVerify(const GlobalOptions& options);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);

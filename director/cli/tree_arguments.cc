@@ -8,6 +8,7 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   // References: what the actions capture is what these refer to, which outlives this.
   GlobalOptions& global = arguments.global;
   std::string &first = arguments.first, &second = arguments.second;
+  bool& link = arguments.link;
   AddCommand(app, arguments, "roots", "The roots that were published",
              [&] { return RunRoots(global); });
   CLI::App* tree = AddCommand(app, arguments, "tree", "The files of a root",
@@ -22,9 +23,10 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   diff->add_option("before", first, "A root")->required();
   diff->add_option("after", second, "A root")->required();
   CLI::App* checkout = AddCommand(app, arguments, "checkout", "Lay a root out in a new folder",
-                                  [&] { return RunCheckout(global, first, second); });
+                                  [&] { return RunCheckout(global, first, second, link); });
   checkout->add_option("root", first, "A root")->required();
   checkout->add_option("directory", second, "A new or empty folder")->required();
+  checkout->add_flag("--link", link, "Large files share the store's, read-only, where possible");
 }
 
 }  // namespace galley::cli

@@ -139,12 +139,13 @@ int RunDiff(const GlobalOptions& options, const std::string& before_text,
 }
 
 int RunCheckout(const GlobalOptions& options, const std::string& root_text,
-                const std::string& directory) {
+                const std::string& directory, bool link) {
   auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto root = ResolveRoot(*opened->store, opened->project_id, root_text);
   if (!root.ok()) return Fail(options, kUsage, MessageOf(root.status()));
-  const auto report = director::Checkout(*opened->store, *root, AbsolutePath(directory));
+  const auto report =
+      director::Checkout(*opened->store, *root, AbsolutePath(directory), {.link = link});
   if (!report.ok()) {
     return Fail(options, absl::IsFailedPrecondition(report.status()) ? kUsage : kInfrastructure,
                 MessageOf(report.status()));
@@ -153,10 +154,14 @@ int RunCheckout(const GlobalOptions& options, const std::string& root_text,
     PrintJson({{"root", root->ToString()},
                {"directory", AbsolutePath(directory)},
                {"files", report->written},
+               {"linked", report->linked},
+               {"cloned", report->cloned},
                {"bytes", report->bytes_written}});
   } else if (!options.quiet) {
-    std::puts(fmt::format("{}: {} files, {}", directory, report->written,
-                          HumanBytes(report->bytes_written))
+    std::puts(fmt::format(
+                  "{}: {} files, {}{}", directory, report->written,
+                  HumanBytes(report->bytes_written),
+                  link ? fmt::format(", {} linked, {} cloned", report->linked, report->cloned) : "")
                   .c_str());
   }
   return kDone;

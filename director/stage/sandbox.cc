@@ -235,6 +235,81 @@ absl::Status Sandbox::Write(std::string_view path, std::string_view bytes, bool 
   return status;
 }
 
+absl::StatusOr<FileDescriptor> Sandbox::KeepFolder(std::string_view path) {
+  ASSIGN_OR_RETURN(const int folder, Folder(path, false));
+  if (folder < 0) return absl::FailedPreconditionError(fmt::format("{} is gone", Full(path)));
+  FileDescriptor copy(::fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid()) return ErrnoStatus(errno, "open folder", Full(path));
+  return copy;
+}
+
+absl::StatusOr<FileDescriptor> Sandbox::Create(std::string_view path, bool is_executable) {
+  RETURN_IF_ERROR(RemoveFile(path));
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
+  FileDescriptor file(::openat(parent, NameOf(path).c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.valid()) return ErrnoStatus(errno, "write", Full(path));
+  if (::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
+    return ErrnoStatus(errno, "chmod", Full(path));
+  return file;
+}
+
+absl::StatusOr<FileDescriptor> Sandbox::OpenFile(std::string_view path) {
+  ASSIGN_OR_RETURN(const Node node, Look(path));
+  if (node.kind != NodeKind::kFile)
+    return absl::NotFoundError(fmt::format("{} is no regular file", Full(path)));
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
+  FileDescriptor file(
+      ::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.valid()) return ErrnoStatus(errno, "open", Full(path));
+  return file;
+}
+
+absl::StatusOr<bool> Sandbox::Link(std::string_view from, std::string_view to) {
+  RETURN_IF_ERROR(RemoveFile(to));
+  ASSIGN_OR_RETURN(const FileDescriptor folder, KeepFolder(ParentOf(from)));
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(to), true));
+  if (::linkat(folder.get(), NameOf(from).c_str(), parent, NameOf(to).c_str(), 0) == 0) return true;
+  if (errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP || errno == EXDEV) return false;
+  return ErrnoStatus(errno, "link", Full(from));
+}
+
+absl::Status Sandbox::Move(std::string_view from, std::string_view to) {
+  ASSIGN_OR_RETURN(const FileDescriptor folder, KeepFolder(ParentOf(from)));
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(to), true));
+  if (::renameat(folder.get(), NameOf(from).c_str(), parent, NameOf(to).c_str()) == 0)
+    return absl::OkStatus();
+  return ErrnoStatus(errno, "replace", Full(to));
+}
+
+absl::Status Sandbox::Sync() {
+  return ::syncfs(root_.get()) == 0 ? absl::OkStatus() : ErrnoStatus(errno, "sync", directory_);
+}
+
+absl::StatusOr<bool> Sandbox::LinkIn(int fd, std::string_view path) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
+  // (open(2): the way to name an open file that needs no privilege.)
+  const std::string open_file = fmt::format("/proc/self/fd/{}", fd);
+  if (::linkat(AT_FDCWD, open_file.c_str(), parent, NameOf(path).c_str(), AT_SYMLINK_FOLLOW) == 0)
+    return true;
+  // Another device, too many names already, a file system that has none, a file that is not ours
+  // (protected_hardlinks), no /proc.
+  if (errno == EXDEV || errno == EMLINK || errno == EPERM || errno == EOPNOTSUPP ||
+      errno == EACCES || errno == ENOENT)
+    return false;
+  return ErrnoStatus(errno, "link", Full(path));
+}
+
+absl::StatusOr<bool> Sandbox::CloneIn(int fd, std::string_view path, bool is_executable,
+                                      CloneFunction clone) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
+  const FileDescriptor file(::openat(parent, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
+  if (!file.valid() || clone(file.get(), fd) != 0) return false;
+  if (::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
+    return ErrnoStatus(errno, "chmod", Full(path));
+  return LinkIn(file.get(), path);
+}
+
 absl::Status Sandbox::RemoveFile(std::string_view path) {
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
   if (parent < 0 || ::unlinkat(parent, NameOf(path).c_str(), 0) == 0 || errno == ENOENT)

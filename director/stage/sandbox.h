@@ -67,6 +67,31 @@ class Sandbox {
   // False when it is not empty (or no folder).
   absl::StatusOr<bool> RemoveEmptyFolder(std::string_view path);
 
+  // --- What is put together in the sandbox before it goes to its place.
+
+  // A new file to write to; what lay there goes. Folders above are made.
+  absl::StatusOr<FileDescriptor> Create(std::string_view path, bool is_executable);
+  // To read a regular file. NOT_FOUND when there is none.
+  absl::StatusOr<FileDescriptor> OpenFile(std::string_view path);
+  // `to` becomes another name of the file `from`; what lay there goes, folders above are made.
+  // False: this file system gives a file no second name, or not so many.
+  absl::StatusOr<bool> Link(std::string_view from, std::string_view to);
+  // The file `from` becomes `to`, in place of what lay there. Folders above are made.
+  absl::Status Move(std::string_view from, std::string_view to);
+  // All that was written to the file system is on the disk.
+  absl::Status Sync();
+
+  // --- Files of a store that become files of the sandbox, without their bytes passing through us.
+  // `path` is new. False: not possible here; it has to be written.
+
+  // Another name of the file open as `fd`: its mode is the same wherever it shows.
+  absl::StatusOr<bool> LinkIn(int fd, std::string_view path);
+  // A file of its own that shares the bytes of `fd` until one of them is written to. `clone` is
+  // ioctl(to, FICLONE, from): another one for tests.
+  using CloneFunction = int (*)(int to, int from);
+  absl::StatusOr<bool> CloneIn(int fd, std::string_view path, bool is_executable,
+                               CloneFunction clone);
+
   std::string Full(std::string_view path) const {
     return path.empty() ? directory_ : JoinPath(directory_, path);
   }
@@ -90,6 +115,8 @@ class Sandbox {
   // folder of the temporary files. False: something lies there, or there are no such files here.
   absl::StatusOr<bool> WriteNew(int parent, std::string_view path, std::string_view bytes,
                                 mode_t mode);
+  // As Folder(path, false), but a descriptor of its own; FAILED_PRECONDITION when it is not there.
+  absl::StatusOr<FileDescriptor> KeepFolder(std::string_view path);
   absl::StatusOr<FileDescriptor> CreateTemporary(std::string_view path);
 
   std::string directory_;

@@ -51,11 +51,27 @@ absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>
                   missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size())));
 }
 
-absl::Status WritePart(store::Store& store, Sandbox& sandbox, std::span<const tree::TreeFile> files,
-                       const std::atomic<bool>* interrupted, StageReport& report) {
+// What files are written from: the store's blobs, and its files where they may be linked.
+struct Sources {
+  store::Store& store;
+  const StoreFiles* files = nullptr;
+};
+
+absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
+                       std::span<const tree::TreeFile> files, const std::atomic<bool>* interrupted,
+                       StageReport& report) {
   for (const tree::TreeFile& file : files) {
     RETURN_IF_ERROR(CheckInterrupted(interrupted));
-    const absl::StatusOr<Blob> bytes = store.Get(file.digest);
+    auto placed = StoreFiles::Placed::kNot;
+    if (sources.files != nullptr) {
+      ASSIGN_OR_RETURN(placed, sources.files->Place(sandbox, file));
+    }
+    if (placed != StoreFiles::Placed::kNot) {
+      ++report.written;
+      ++(placed == StoreFiles::Placed::kLinked ? report.linked : report.cloned);
+      continue;
+    }
+    const absl::StatusOr<Blob> bytes = sources.store.Get(file.digest);
     if (!bytes.ok()) return Annotate(bytes.status(), fmt::format("staging {}", file.path));
     RETURN_IF_ERROR(Annotate(sandbox.Write(file.path, **bytes, file.is_executable), "staging"));
     ++report.written;
@@ -68,7 +84,7 @@ constexpr size_t kFilesOfAThread = 256;  // fewer are not worth another
 
 // Neighbours in parts of their own, written side by side: each thread has a sandbox of its own over
 // the same folder. The first part's error is told, whoever was first in time.
-absl::Status WriteFiles(store::Store& store, Sandbox& sandbox,
+absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
                         const std::vector<tree::TreeFile>& files,
                         const std::atomic<bool>* interrupted, StageReport& report) {
   const size_t threads_max =
@@ -82,7 +98,7 @@ absl::Status WriteFiles(store::Store& store, Sandbox& sandbox,
   const auto write = [&](size_t i, Sandbox& where) {
     const size_t begin = files.size() * i / parts;
     const size_t end = files.size() * (i + 1) / parts;
-    done[i].status = WritePart(store, where, std::span(files).subspan(begin, end - begin),
+    done[i].status = WritePart(sources, where, std::span(files).subspan(begin, end - begin),
                                interrupted, done[i].report);
   };
   const auto write_with_own = [&](size_t i) {
@@ -103,6 +119,8 @@ absl::Status WriteFiles(store::Store& store, Sandbox& sandbox,
   for (const Part& part : done) {
     report.written += part.report.written;
     report.bytes_written += part.report.bytes_written;
+    report.linked += part.report.linked;
+    report.cloned += part.report.cloned;
   }
   for (const Part& part : done) RETURN_IF_ERROR(part.status);
   return absl::OkStatus();
@@ -203,14 +221,14 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   RETURN_IF_ERROR(sandbox.RemoveTemporaries());
   RETURN_IF_ERROR(BeginStaging(sandbox, ledger, options.root));
   RETURN_IF_ERROR(Remove(sandbox, plan, options, report));
-  RETURN_IF_ERROR(WriteFiles(store, sandbox, plan.writes, options.interrupted, report));
+  RETURN_IF_ERROR(WriteFiles({store}, sandbox, plan.writes, options.interrupted, report));
   RETURN_IF_ERROR(NoteWritten(sandbox, plan));
   RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.beside, plan.stamps));
   return report;
 }
 
 absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
-                                     const std::string& directory) {
+                                     const std::string& directory, const CheckoutOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<tree::TreeFile> files, List(store, root));
   RETURN_IF_ERROR(CheckPresent(store, files));
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
@@ -221,7 +239,16 @@ absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
                     EscapeControl(names.front())));
   }
   StageReport report;
-  RETURN_IF_ERROR(WriteFiles(store, sandbox, files, nullptr, report));
+  if (!options.link) {
+    RETURN_IF_ERROR(WriteFiles({store}, sandbox, files, nullptr, report));
+    return report;
+  }
+  VerifiedFiles own;
+  ASSIGN_OR_RETURN(
+      const StoreFiles store_files,
+      StoreFiles::Find(store, files, options.verified == nullptr ? own : *options.verified,
+                       options.clone));
+  RETURN_IF_ERROR(WriteFiles({store, &store_files}, sandbox, files, nullptr, report));
   return report;
 }
 

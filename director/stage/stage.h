@@ -26,6 +26,8 @@
 #include "common/base/digest.h"
 #include "common/store/interface/store.h"
 #include "common/tree/tree.h"
+#include "director/stage/place_file.h"
+#include "director/stage/sandbox.h"
 
 namespace galley::director {
 
@@ -44,6 +46,8 @@ struct StageReport {
   uint64_t removed = 0;
   uint64_t unchanged = 0;
   uint64_t bytes_written = 0;
+  uint64_t linked = 0;  // of `written`: share the store's file
+  uint64_t cloned = 0;  // of `written`: share its bytes until they are written to
 };
 
 // NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file). CANCELLED:
@@ -52,9 +56,17 @@ struct StageReport {
 // `directory` holds something that is not ours where a file must go (a folder that is not empty).
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
 
+struct CheckoutOptions {
+  // Large files become names of the store's own files, read-only, or clones of them, where the file
+  // system can (place_file.h).
+  bool link = false;
+  VerifiedFiles* verified = nullptr;  // of checkouts before this one; null: none
+  Sandbox::CloneFunction clone = CloneFile;
+};
 // `galley checkout ROOT DIR`: the whole tree into a new or empty folder; no marker.
 // FAILED_PRECONDITION: the folder is not empty.
 absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
-                                     const std::string& directory);
+                                     const std::string& directory,
+                                     const CheckoutOptions& options = {});
 
 }  // namespace galley::director

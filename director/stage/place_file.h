@@ -1,0 +1,67 @@
+// Large files of a cooked tree that are not copied: `checkout --link`.
+//
+// A large blob is a file of its own in the store. It gets another name in the folder (a hard link),
+// which costs no bytes: both names are one file from then on, so it is read-only (0444), and what
+// would have another mode is not linked. Where a link is not possible, it is a clone that shares
+// the bytes until somebody writes to it (FICLONE: Btrfs, XFS); where that is not, the caller
+// copies.
+//
+// The store's bytes are verified before they get a name here, and remembered by what the file
+// system says of them, so that a file is hashed once as long as nobody touches it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+#include "common/tree/tree.h"
+#include "director/stage/sandbox.h"
+
+namespace galley::director {
+
+// Files that were verified, as they were then. Threads: any.
+class VerifiedFiles {
+ public:
+  bool Holds(const Digest& digest, const FileStat& stat) const;
+  void Note(const Digest& digest, const FileStat& stat);
+
+ private:
+  mutable base::Mutex mutex_;
+  std::unordered_map<Digest, FileStat, DigestHash> files_ GALLEY_GUARDED_BY(mutex_);
+};
+
+// ioctl(to, FICLONE, from).
+int CloneFile(int to, int from);
+
+// Where the large files of a tree lie in a store of this machine. Threads: any.
+class StoreFiles {
+ public:
+  // Asks the store once. A store that does not say where its blobs lie has none.
+  static absl::StatusOr<StoreFiles> Find(store::Store& store,
+                                         const std::vector<tree::TreeFile>& files,
+                                         VerifiedFiles& verified,
+                                         Sandbox::CloneFunction clone = CloneFile);
+
+  enum class Placed { kNot, kLinked, kCloned };
+  // `file`, which is new in `sandbox`. kNot: it has to be copied. (Also when the store's file is
+  // damaged: whoever reads it there is told so.)
+  absl::StatusOr<Placed> Place(Sandbox& sandbox, const tree::TreeFile& file) const;
+
+ private:
+  StoreFiles(VerifiedFiles& verified, Sandbox::CloneFunction clone)
+      : verified_(&verified), clone_(clone) {}
+  bool IsWhole(int fd, const Digest& digest) const;
+  absl::StatusOr<bool> Link(int fd, Sandbox& sandbox, const tree::TreeFile& file) const;
+
+  VerifiedFiles* verified_;
+  Sandbox::CloneFunction clone_;
+  std::unordered_map<Digest, std::string, DigestHash> paths_;
+};
+
+}  // namespace galley::director
