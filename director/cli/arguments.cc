@@ -77,7 +77,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
 
   AddStoreCommands(app, arguments);
   for (const char* name : {"serve", "worker", "status", "top", "drain", "cancel", "query", "impact",
-                           "patch", "apply", "container", "device", "mount"}) {
+                           "container", "device", "mount"}) {
     AddLater(app, arguments, name);
   }
 }

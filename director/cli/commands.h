@@ -26,6 +26,9 @@ int RunTree(const GlobalOptions& options, const std::string& root, const std::st
 int RunDiff(const GlobalOptions& options, const std::string& before, const std::string& after);
 int RunCheckout(const GlobalOptions& options, const std::string& root, const std::string& directory,
                 bool link);
+int RunPatch(const GlobalOptions& options, const std::string& before, const std::string& after,
+             const std::string& file);
+int RunApply(const GlobalOptions& options, const std::string& file, const std::string& directory);
 int RunStoreStats(const GlobalOptions& options);
 int RunStoreVerify(const GlobalOptions& options);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);

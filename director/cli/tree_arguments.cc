@@ -7,7 +7,7 @@ namespace galley::cli {
 void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   // References: what the actions capture is what these refer to, which outlives this.
   GlobalOptions& global = arguments.global;
-  std::string &first = arguments.first, &second = arguments.second;
+  std::string &first = arguments.first, &second = arguments.second, &output = arguments.output;
   bool& link = arguments.link;
   AddCommand(app, arguments, "roots", "The roots that were published",
              [&] { return RunRoots(global); });
@@ -27,6 +27,19 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   checkout->add_option("root", first, "A root")->required();
   checkout->add_option("directory", second, "A new or empty folder")->required();
   checkout->add_flag("--link", link, "Large files share the store's, read-only, where possible");
+  CLI::App* patch =
+      AddCommand(app, arguments, "patch", "Write what makes the second root from the first",
+                 [&] { return RunPatch(global, first, second, output); });
+  patch->add_option("before", first, "A root")->required();
+  patch->add_option("after", second, "A root")->required();
+  patch->add_option("-o,--output", output, "The patch")->type_name("FILE")->required();
+  CLI::App* apply = AddCommand(app, arguments, "apply",
+                               "Make the new tree of a patch from the old one in a folder",
+                               [&] { return RunApply(global, first, second); });
+  apply->add_option("patch", first, "What `galley patch` wrote")->type_name("FILE")->required();
+  apply->add_option("directory", second, "A folder that holds the old tree")
+      ->type_name("DIR")
+      ->required();
 }
 
 }  // namespace galley::cli

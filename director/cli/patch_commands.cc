@@ -1,0 +1,68 @@
+// patch, apply: one cooked tree made of another.
+
+#include <cstdio>
+
+#include "common/base/file.h"
+#include "common/base/status_macros.h"
+#include "director/cli/commands.h"
+#include "director/cli/open_store.h"
+#include "director/stage/apply_patch.h"
+#include "director/stage/make_patch.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+
+int RunPatch(const GlobalOptions& options, const std::string& before_text,
+             const std::string& after_text, const std::string& file) {
+  auto opened = OpenStoreAndProject(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto before = ResolveRoot(*opened->store, opened->project_id, before_text);
+  if (!before.ok()) return Fail(options, kUsage, MessageOf(before.status()));
+  const auto after = ResolveRoot(*opened->store, opened->project_id, after_text);
+  if (!after.ok()) return Fail(options, kUsage, MessageOf(after.status()));
+  const auto report = director::MakePatch(*opened->store, *before, *after, AbsolutePath(file));
+  if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
+  if (options.json) {
+    PrintJson({{"patch", AbsolutePath(file)},
+               {"before", before->ToString()},
+               {"after", after->ToString()},
+               {"files", report->files},
+               {"bytes_new", report->bytes_new},
+               {"bytes_literal", report->bytes_literal},
+               {"bytes", report->bytes_written}});
+  } else if (!options.quiet) {
+    std::puts(fmt::format("{}: {} files differ, {} of {} new, {}", file, report->files,
+                          HumanBytes(report->bytes_literal), HumanBytes(report->bytes_new),
+                          HumanBytes(report->bytes_written))
+                  .c_str());
+  }
+  return kDone;
+}
+
+int RunApply(const GlobalOptions& options, const std::string& file, const std::string& directory) {
+  const auto report = director::ApplyPatch(AbsolutePath(file), AbsolutePath(directory));
+  if (!report.ok()) {
+    const bool is_usage =
+        absl::IsFailedPrecondition(report.status()) || absl::IsNotFound(report.status());
+    return Fail(options, is_usage ? kUsage : kInfrastructure, MessageOf(report.status()));
+  }
+  if (options.json) {
+    PrintJson({{"directory", AbsolutePath(directory)},
+               {"written", report->written},
+               {"renamed", report->renamed},
+               {"removed", report->removed},
+               {"kept", report->kept},
+               {"bytes", report->bytes_written},
+               {"resumed", report->is_resumed}});
+  } else if (!options.quiet) {
+    std::puts(fmt::format("{}: {} written ({}), {} renamed, {} removed, {} were there{}", directory,
+                          report->written, HumanBytes(report->bytes_written), report->renamed,
+                          report->removed, report->kept,
+                          report->is_resumed ? "; an interrupted run was completed" : "")
+                  .c_str());
+  }
+  return kDone;
+}
+
+}  // namespace galley::cli

@@ -1,0 +1,53 @@
+// Reads a patch that anybody may have made, and that may be damaged: all of it is verified before
+// any of it is given out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "director/stage/patch_format.h"
+
+namespace galley::director {
+
+class PatchReader {
+ public:
+  // Reads it once from end to end. NOT_FOUND, PERMISSION_DENIED: `path`; DATA_LOSS: it is no patch,
+  // or not whole.
+  static absl::StatusOr<PatchReader> Open(const std::string& path);
+
+  const PatchIndex& index() const { return index_; }
+  // Hash and size of the patch.
+  const Digest& digest() const { return digest_; }
+
+  using Sink = std::function<absl::Status(std::string_view)>;
+  // Gives these bytes of the literals to `sink`, in pieces. Cheap from front to back: the frame
+  // that was used last is kept. DATA_LOSS: the file was changed since it was opened.
+  absl::Status ReadLiteral(uint64_t offset, uint64_t size_bytes, const Sink& sink);
+
+ private:
+  PatchReader(FileDescriptor file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
+  absl::Status Verify();
+  absl::Status ReadIndex(uint64_t file_bytes);
+  absl::StatusOr<std::string> ReadAt(uint64_t offset, uint64_t size_bytes) const;
+  absl::Status LoadFrame(size_t frame);
+  absl::Status Damaged(std::string_view why) const;
+
+  FileDescriptor file_;
+  std::string path_;
+  PatchTrailer trailer_;
+  PatchIndex index_;
+  Digest digest_;
+  // Of each frame: where it begins in the literals, and in the file.
+  std::vector<uint64_t> literal_begins_, file_begins_;
+  size_t loaded_ = SIZE_MAX;
+  std::string frame_;  // what is inside of `loaded_`
+};
+
+}  // namespace galley::director

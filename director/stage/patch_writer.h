@@ -1,0 +1,40 @@
+// Writes a patch from its beginning to its end: literals as they come, then the index.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "director/stage/patch_format.h"
+
+namespace galley::director {
+
+class PatchWriter {
+ public:
+  // `file` is new and empty; `path` is what errors name.
+  PatchWriter(FileDescriptor file, std::string path);
+
+  // Adds to the literals.
+  absl::Status AddLiteral(std::string_view bytes);
+  uint64_t literal_bytes() const { return literal_bytes_; }
+  // `index` as it is but for the frames, which are known here. The file is synced.
+  absl::Status Finish(PatchIndex index);
+  uint64_t bytes_written() const { return bytes_written_; }
+
+ private:
+  absl::Status Write(std::string_view bytes);
+  absl::Status WriteFrame();
+
+  const FileDescriptor file_;
+  const std::string path_;
+  DigestBuilder hash_;
+  std::string pending_;  // literals of the next frame
+  uint64_t literal_bytes_ = 0;
+  uint64_t bytes_written_ = 0;
+  std::vector<LiteralFrame> frames_;
+};
+
+}  // namespace galley::director
