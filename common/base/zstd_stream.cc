@@ -11,7 +11,8 @@
 namespace galley {
 namespace {
 
-constexpr size_t kPieceBytes = 128 << 10;  // the largest block of a frame
+constexpr size_t kPieceBytes = 128 << 10;    // the largest block of a frame
+constexpr size_t kFrameHeaderBytesMax = 18;  // with the magic number (RFC 8878, 3.1.1.1)
 
 }  // namespace
 
@@ -58,6 +59,8 @@ struct ZstdDecompressor::State {
   std::string piece = std::string(kPieceBytes, '\0');
   uint64_t left = options.output_bytes_max;
   bool is_in_frame = false;
+  std::string frame_begin;   // its first bytes, as far as its header may go
+  uint64_t frame_bytes = 0;  // what came out of it so far
   absl::Status status;
 
   explicit State(const Options& given) : options(given) {
@@ -66,6 +69,24 @@ struct ZstdDecompressor::State {
                                                      given.window_log_max)) == 0);
   }
   ~State() { ZSTD_freeDCtx(context); }
+
+  // Called with what one step took and gave, and whether the frame is at its end.
+  absl::Status NoteStep(std::string_view taken, size_t given, bool is_end) {
+    if (!is_in_frame) {
+      frame_begin.clear();
+      frame_bytes = 0;
+    }
+    frame_begin.append(taken.substr(0, kFrameHeaderBytesMax - frame_begin.size()));
+    frame_bytes += given;
+    is_in_frame = !is_end;
+    if (!is_end) return absl::OkStatus();
+    // The library compares the two too, but not in a frame that ends with an empty block and is
+    // given in pieces (1.5.4).
+    const auto declared = ZSTD_getFrameContentSize(frame_begin.data(), frame_begin.size());
+    if (declared == ZSTD_CONTENTSIZE_UNKNOWN || declared == frame_bytes) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        fmt::format("zstd: a frame that declares {} bytes has {}", declared, frame_bytes));
+  }
 };
 
 ZstdDecompressor::ZstdDecompressor(const Options& options)
@@ -84,6 +105,7 @@ absl::Status ZstdDecompressor::Take(std::string_view bytes, const Sink& sink) {
     // One byte more than may come, so that too much is seen before it is made.
     const size_t room = static_cast<size_t>(std::min<uint64_t>(state.piece.size(), state.left + 1));
     ZSTD_outBuffer out{state.piece.data(), room, 0};
+    const size_t begin = in.pos;
     const size_t wanted = ZSTD_decompressStream(state.context, &out, &in);
     if (ZSTD_isError(wanted) != 0) {
       const std::string text = fmt::format("zstd: {}", ZSTD_getErrorName(wanted));
@@ -97,7 +119,7 @@ absl::Status ZstdDecompressor::Take(std::string_view bytes, const Sink& sink) {
     }
     state.left -= out.pos;
     if (out.pos > 0) RETURN_IF_ERROR(sink(std::string_view(state.piece.data(), out.pos)));
-    state.is_in_frame = wanted != 0;
+    RETURN_IF_ERROR(state.NoteStep(bytes.substr(begin, in.pos - begin), out.pos, wanted == 0));
     // What does not fill the room is all that these bytes give.
     if (in.pos == in.size && (wanted == 0 || out.pos < room)) return absl::OkStatus();
   }

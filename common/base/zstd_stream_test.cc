@@ -136,6 +136,21 @@ TEST(ZstdStreamTest, RefusesAFrameThatNeedsADictionary) {
   EXPECT_EQ(*ZstdDecompress(without, 100), "x");
 }
 
+// Found by the fuzzer: the library takes it when it comes in pieces.
+TEST(ZstdStreamTest, AFrameHoldsWhatItDeclaresWhateverThePieces) {
+  // Single segment with a checksum, 36 bytes declared, an empty last block.
+  const std::string frame("\x28\xb5\x2f\xfd\x24\x24\x01\x00\x00\x99\xe9\xd8\x51", 13);
+  for (size_t piece = 1; piece <= frame.size(); ++piece) {
+    EXPECT_EQ(Inflate(frame, {.output_bytes_max = 100}, piece).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << piece;
+  }
+  // None is declared by a frame whose size was not known; a skippable one declares none.
+  EXPECT_EQ(*Inflate(Deflate("some", 2), {.output_bytes_max = 4}, 1), "some");
+  const std::string skippable("\x50\x2a\x4d\x18\x03\0\0\0abc", 11);
+  EXPECT_EQ(*Inflate(skippable + ZstdCompress("some"), {.output_bytes_max = 4}, 1), "some");
+}
+
 TEST(ZstdStreamTest, RefusesAWindowThatIsTooLarge) {
   // A window of 2^24 and of 2^23 bytes, a last raw block of one byte.
   const std::string large("\x28\xb5\x2f\xfd\x00\x70\x09\x00\x00x", 10);
