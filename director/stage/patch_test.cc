@@ -231,6 +231,9 @@ TEST_F(PatchTest, ASmallChangeInALargeFileMakesASmallPatch) {
   const PatchReport report = Make(before, after);
   EXPECT_LT(report.bytes_written, 100u << 10);
   EXPECT_EQ(report.bytes_written, StatFile(In("patch"))->size_bytes);
+  // Neighbours that lie side by side are one piece: three changes are at most four stretches of the
+  // old file, with new bytes between.
+  EXPECT_LE(PatchReader::Open(In("patch"))->index().recipes[0].pieces.size(), 7u);
   LayOut(before);
   ASSERT_TRUE(Apply().ok());
   EXPECT_EQ(Digest::Of(*ReadFile(In("dir/large"))), Digest::Of(changed));
@@ -244,10 +247,10 @@ TEST_F(PatchTest, WhatTheOldTreeHasAnywhereCostsNothing) {
   EXPECT_EQ(copied.bytes_literal, 0u);
   EXPECT_LT(copied.bytes_written, 500u);
   // A new file of old parts, and the same new bytes in two files.
-  const std::string fresh = Random(100'000, 3);
+  const std::string fresh = Random(1'000'000, 3);
   const PatchReport parts = Make(before, {{"a", before.at("gone") + before.at("a") + fresh},
                                           {"b", fresh + before.at("gone")}});
-  EXPECT_LT(parts.bytes_literal, 100'000u + 6 * (64u << 10));
+  EXPECT_LT(parts.bytes_literal, 1'300'000u);
 }
 
 TEST_F(PatchTest, NothingOfATruncatedPatchIsUsed) {
@@ -292,13 +295,14 @@ TEST_F(PatchTest, AForgedPatchIsRefusedBeforeAnythingIsTouched) {
   Forge(index, "evil");
   ExpectRefused(absl::StatusCode::kDataLoss, "a path is not plain", before);
   EXPECT_FALSE(FileExists(In("evil")));
-  // What comes out is not what is promised.
+  // What comes out is not what is promised. (What another patch left is in nobody's way then.)
   index.differences[0].after.path = "b";
   Forge(index, "EVIL");
+  ASSERT_TRUE(Sandbox::Open(In("dir"))->Write(".galley-apply/another-7", "x", false).ok());
   const auto report = Apply();
   EXPECT_EQ(report.status().code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(report.status().message()), HasSubstr("does not come out"));
-  EXPECT_FALSE(FileExists(In("dir/b")));
+  EXPECT_EQ(Show(In("dir")), (Files{{".galley-apply/", ""}, {"a", "old"}}));
   Forge(index, "evil");
   EXPECT_TRUE(Apply().ok());
   EXPECT_EQ(Show(In("dir")), (Files{{"a", "old"}, {"b", "evil"}}));
@@ -316,10 +320,29 @@ TEST_F(PatchTest, AnIndexThatIsABombIsRefused) {
   ExpectRefused(absl::StatusCode::kDataLoss, "its index is no index", {});
 }
 
+TEST_F(PatchTest, BytesThatAreNobodysAreRefused) {
+  const Files before = {{"a", "old"}};
+  Make(before, {{"a", "new"}});
+  LayOut(before);
+  std::string bytes = *ReadFile(In("patch"));
+  bytes.insert(kPatchHeaderBytes, "nobody's");
+  bytes.resize(bytes.size() - Digest::kHashSize);
+  bytes += std::string(Digest::Of(bytes).hash());
+  ASSERT_TRUE(WriteFileAtomic(In("patch"), bytes).ok());
+  ExpectRefused(absl::StatusCode::kDataLoss, "its frames do not fill it", before);
+}
+
 TEST_F(PatchTest, AFolderThatIsNotTheOldTreeIsLeftAsItIs) {
   const std::string large = Random(100'000, 1);
-  const Files before = {{"a", "old"}, {"b", "bb"}, {"c/d", "dd"}, {"large", large}, {"same", "s"}};
-  Make(before, {{"a", "new"}, {"c/e", "dd"}, {"f", "ff"}, {"large", large + "x"}, {"same", "s"}});
+  const Files before = {{"a", "old"},     {"b", "bb"},   {"c/d", "dd"},
+                        {"large", large}, {"same", "s"}, {"source", "copied"}};
+  Make(before, {{"a", "new"},
+                {"c/e", "dd"},
+                {"f", "ff"},
+                {"large", large + "x"},
+                {"same", "s"},
+                {"source", "copied"},
+                {"to", "copied"}});
   const auto refused = [&](const std::string& text, const Files& files) {
     LayOut(files);
     ExpectRefused(absl::StatusCode::kFailedPrecondition, text, files);
@@ -335,6 +358,7 @@ TEST_F(PatchTest, AFolderThatIsNotTheOldTreeIsLeftAsItIs) {
   refused("dir/b is not as in the tree", with("b", "mine"));
   refused("dir/c/d is not as in the tree", with("c/d", "mine"));
   refused("dir/large is not as in the tree", without);
+  refused("dir/source is not as in the tree", with("source", "mine"));
   refused("dir/f lies where the patch puts something else", with("f", "mine"));
   refused("dir/c/e lies where the patch puts something else", with("c/e", "mine"));
   refused("dir/f/mine lies where the patch puts something else", with("f/mine", "x"));
