@@ -1,0 +1,45 @@
+// The resource names of ByteStream as REAPI v2 has them:
+//
+//   read   [{instance}/]blobs/{hash}/{size}
+//          [{instance}/]compressed-blobs/zstd/{hash}/{uncompressed size}
+//   write  [{instance}/]uploads/{uuid}/blobs/{hash}/{size}[/{anything}]
+//          [{instance}/]uploads/{uuid}/compressed-blobs/zstd/{hash}/{uncompressed
+//          size}[/{anything}]
+//
+// An instance may have several segments; none of them is one of the keywords, so the first keyword
+// ends it. Of digest functions only SHA-256 is spoken, whose name stands in no resource name. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "common/base/digest.h"
+
+namespace galley::store {
+
+enum class Compressor { kIdentity = 0, kZstd = 1 };  // the numbers of the wire
+
+inline constexpr size_t kInstanceBytesMax = 256;
+inline constexpr size_t kResourceNameBytesMax = 4096;
+
+struct ResourceName {
+  std::string instance;   // "": none
+  std::string upload_id;  // of a write; "" for a read
+  Compressor compressor = Compressor::kIdentity;
+  Digest digest;
+  bool operator==(const ResourceName&) const = default;
+};
+
+// INVALID_ARGUMENT: an empty segment, a keyword, control characters, no UTF-8, too long.
+absl::Status CheckInstanceName(std::string_view instance);
+// INVALID_ARGUMENT: size 0 and another hash than that of no bytes.
+absl::Status CheckEmptyDigest(const Digest& digest);
+
+// INVALID_ARGUMENT says what was expected.
+absl::StatusOr<ResourceName> ParseReadName(std::string_view name);
+absl::StatusOr<ResourceName> ParseWriteName(std::string_view name);
+// A read's when upload_id is empty, else a write's.
+std::string FormatResourceName(const ResourceName& name);
+
+}  // namespace galley::store
