@@ -1,0 +1,203 @@
+#include "common/store/reapi/reapi_call.h"
+
+#include <utility>
+#include <vector>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/reapi/error_details.h"
+
+namespace galley::store {
+namespace {
+
+constexpr absl::Duration kRetryDelay = absl::Milliseconds(100);
+
+// Without a copy: the slice owns the text.
+grpc::ByteBuffer BufferOf(std::string text) {
+  auto* const owned = new std::string(std::move(text));
+  const grpc::Slice slice(
+      owned->data(), owned->size(), [](void* p) { delete static_cast<std::string*>(p); }, owned);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+// Mostly one slice, which is not copied.
+absl::StatusOr<grpc::Slice> SliceOf(const grpc::ByteBuffer& buffer) {
+  grpc::Slice slice;
+  if (buffer.TrySingleSlice(&slice).ok() || buffer.DumpToSingleSlice(&slice).ok()) return slice;
+  return absl::InvalidArgumentError("a message that cannot be read");
+}
+
+}  // namespace
+
+grpc::Status ToWire(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  const absl::Status told = ForPeers(status);
+  bool has_details = false;
+  told.ForEachPayload([&](absl::string_view, const absl::Cord&) { has_details = true; });
+  return grpc::Status(static_cast<grpc::StatusCode>(told.code()), MessageOf(told),
+                      has_details ? EncodeRpcStatus(told) : std::string());
+}
+
+bool OpenCalls::Add(const std::shared_ptr<ReapiCall>& call, size_t calls_max) {
+  const base::MutexLock lock(mutex_);
+  const bool fits = calls_.size() < calls_max;
+  calls_.emplace(call.get(), call);  // one that is refused lives until it has ended, too
+  return fits;
+}
+
+void OpenCalls::Remove(const ReapiCall* call) {
+  std::shared_ptr<ReapiCall> removed;  // destroyed without the lock
+  const base::MutexLock lock(mutex_);
+  const auto at = calls_.find(call);
+  if (at == calls_.end()) return;
+  removed = std::move(at->second);
+  calls_.erase(at);
+}
+
+void OpenCalls::Sweep(absl::Time now) {
+  std::vector<std::shared_ptr<ReapiCall>> calls;
+  {
+    const base::MutexLock lock(mutex_);
+    for (const auto& [key, call] : calls_) calls.push_back(call);
+  }
+  for (const std::shared_ptr<ReapiCall>& call : calls) call->Sweep(now);
+}
+
+size_t OpenCalls::size() const {
+  const base::MutexLock lock(mutex_);
+  return calls_.size();
+}
+
+ReapiCall::ReapiCall(const Deps& deps, grpc::CallbackServerContext& context,
+                     const CallLimits& limits)
+    : deps_(deps),
+      context_(context),
+      limits_(limits),
+      begun_(deps.clock.Monotonic()),
+      active_(begun_) {}
+
+void ReapiCall::Start(std::unique_ptr<CallHandler> handler) {
+  handler_ = std::move(handler);
+  const base::MutexLock lock(mutex_);
+  ReadLocked();
+}
+
+void ReapiCall::Refuse(const absl::Status& status) {
+  const base::MutexLock lock(mutex_);
+  EndLocked(status);
+}
+
+bool ReapiCall::HasEnded() {
+  const base::MutexLock lock(mutex_);
+  return has_ended_;
+}
+
+void ReapiCall::ReadLocked() {
+  if (!has_ended_) StartRead(&read_);
+}
+
+void ReapiCall::EndLocked(const absl::Status& status) {
+  if (std::exchange(has_ended_, true)) return;
+  if (absl::IsInternal(status) || absl::IsUnknown(status)) LogError("reapi: {}", status.ToString());
+  Finish(ToWire(status));
+}
+
+template <typename AskHandler>
+void ReapiCall::Post(AskHandler step) {
+  const bool is_posted = deps_.pool.Post([self = shared_from_this(), step = std::move(step)] {
+    if (!self->HasEnded()) self->Take(step(*self->handler_));
+  });
+  if (is_posted) return;
+  const base::MutexLock lock(mutex_);
+  EndLocked(BusyError("the server has too much to do", kRetryDelay));
+}
+
+void ReapiCall::OnReadDone(bool is_ok) {
+  {
+    const base::MutexLock lock(mutex_);
+    if (has_ended_) return;
+    active_ = deps_.clock.Monotonic();
+  }
+  if (!is_ok) return Post([](CallHandler& handler) { return handler.OnHalfClose(); });
+  Post([buffer = std::exchange(read_, grpc::ByteBuffer())](CallHandler& handler) {
+    const absl::StatusOr<grpc::Slice> slice = SliceOf(buffer);
+    if (!slice.ok()) return Step{.status = slice.status()};
+    return handler.OnMessage({reinterpret_cast<const char*>(slice->begin()), slice->size()});
+  });
+}
+
+void ReapiCall::Take(Step step) {
+  if (!step.commit.has_value()) return CarryOut(std::move(step));
+  CommitBatch batch = *std::exchange(step.commit, std::nullopt);
+  deps_.commits.Commit(std::move(batch), [self = shared_from_this(),
+                                          step = std::move(step)](const absl::Status& committed) {
+    self->CarryOut(committed.ok() ? step : Step{.status = committed});
+  });
+}
+
+void ReapiCall::CarryOut(Step step) {
+  if (step.next == Step::Next::kContinue && !step.reply.has_value())
+    return Post([](CallHandler& handler) { return handler.OnContinue(); });
+  const base::MutexLock lock(mutex_);
+  if (has_ended_) return;
+  active_ = deps_.clock.Monotonic();
+  if (step.next == Step::Next::kEnd && (!step.status.ok() || !step.reply.has_value()))
+    return EndLocked(step.status);
+  next_ = step.next;
+  if (step.reply.has_value()) {
+    write_ = BufferOf(*std::move(step.reply));
+    if (step.next == Step::Next::kEnd) {
+      has_ended_ = true;
+      StartWriteAndFinish(&write_, grpc::WriteOptions(), grpc::Status::OK);
+    } else {
+      is_writing_ = true;
+      StartWrite(&write_);
+    }
+  } else if (step.next == Step::Next::kRead) {
+    ReadLocked();
+  }
+}
+
+void ReapiCall::OnWriteDone(bool is_ok) {
+  Step::Next next = Step::Next::kWait;
+  {
+    const base::MutexLock lock(mutex_);
+    is_writing_ = false;
+    if (has_ended_) return;
+    active_ = deps_.clock.Monotonic();
+    if (!is_ok) return EndLocked(absl::CancelledError("the caller went away"));
+    next = next_;
+    if (next == Step::Next::kRead) ReadLocked();
+  }
+  if (next == Step::Next::kContinue)
+    Post([](CallHandler& handler) { return handler.OnContinue(); });
+}
+
+void ReapiCall::OnCancel() {
+  const base::MutexLock lock(mutex_);
+  EndLocked(absl::CancelledError("the caller went away"));
+}
+
+void ReapiCall::Sweep(absl::Time now) {
+  const base::MutexLock lock(mutex_);
+  if (is_done_) return;
+  if (now - active_ <= limits_.idle_max && now - begun_ <= limits_.whole_max) return;
+  // A reply that nobody takes stands before whatever else is sent; so does one that ended the call.
+  if (is_writing_ || has_ended_) {
+    context_.TryCancel();
+    return;
+  }
+  EndLocked(absl::DeadlineExceededError("the call took longer than this server lets one take"));
+}
+
+void ReapiCall::OnDone() {
+  {
+    const base::MutexLock lock(mutex_);
+    is_done_ = true;
+  }
+  // The handler may have files to close, and may be at work still: it ends with the last reference.
+  deps_.pool.Post([self = shared_from_this()] {});
+  deps_.calls.Remove(this);
+}
+
+}  // namespace galley::store

@@ -1,0 +1,56 @@
+// ReapiServer: a store as a REAPI v2 cache for other programs: Capabilities,
+// ContentAddressableStorage, ActionCache, ByteStream; gRPC health and reflection. What each method
+// means is said in reapi_core.h, reapi_results.h, tree_pages.h, blob_reads.h and uploads.h; who may
+// call it in methods.h and gate.h.
+//
+// Limits, told to clients or enforced: messages of 4 MiB and 64 KiB, metadata of 16 KiB, 128 calls
+// on a connection and calls_max in all, uploads (uploads.h), 256 MiB for what is under way, and a
+// deadline for each call, whether its caller set one or not. Messages packed by gRPC are refused:
+// blobs have a compression of their own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/clock.h"
+#include "common/store/interface/store.h"
+#include "common/store/reapi/gate.h"
+#include "common/store/reapi/listeners.h"
+#include "common/store/reapi/reapi_core.h"
+#include "common/store/reapi/uploads.h"
+
+namespace galley::store {
+
+struct ReapiServerOptions {
+  std::vector<std::string> addresses;  // "host:port" (port 0: any), "unix:/path"
+  ReapiOptions reapi;
+  Uploads::Options uploads;
+  std::vector<Identity> identities;  // none: everybody
+  TlsFiles tls;
+  size_t calls_max = 4096;
+  size_t threads = 0;            // that work on calls; 0: two for each processor
+  size_t tasks_max = 1024;       // that wait for one of them
+  bool sweeps_by_itself = true;  // else Sweep is called: tests
+};
+
+// Threads: any.
+class ReapiServer {
+ public:
+  // `store` and `clock` outlive it. INVALID_ARGUMENT, FAILED_PRECONDITION as CheckListener;
+  // UNAVAILABLE: an address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<ReapiServer>> Start(Store& store, Clock& clock,
+                                                            const ReapiServerOptions& options);
+  // Calls that are open are given a second.
+  virtual ~ReapiServer() = default;
+
+  // As given, with the ports that were chosen.
+  virtual std::vector<std::string> addresses() const = 0;
+  // Ends what is overdue.
+  virtual void Sweep() = 0;
+  virtual size_t open_calls() const = 0;
+  virtual size_t open_uploads() const = 0;
+};
+
+}  // namespace galley::store
