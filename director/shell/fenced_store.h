@@ -79,6 +79,10 @@ class FencedStore final : public store::Store {
   }
   absl::StatusOr<store::StoreStats> Stats() override { return inner_->Stats(); }
   absl::StatusOr<store::VerifyReport> Verify() override { return inner_->Verify(); }
+  absl::StatusOr<store::GcReport> Collect(const store::GcOptions& options) override {
+    RETURN_IF_ERROR(fence_.Check());
+    return inner_->Collect(options);
+  }
 
  private:
   const std::unique_ptr<store::Store> inner_;

@@ -287,6 +287,7 @@ void SimStore::Take(RecordKind kind, const Digest& key, std::string_view payload
       }
       return;
     case RecordKind::kForgotten:
+    case RecordKind::kCollected:
     case RecordKind::kActionResult:  // no other program speaks to it
       return;
   }

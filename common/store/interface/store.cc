@@ -71,4 +71,8 @@ absl::StatusOr<std::vector<std::optional<std::string>>> ActionCache::ActionResul
   return std::vector<std::optional<std::string>>(actions.size());
 }
 
+absl::StatusOr<GcReport> Store::Collect(const GcOptions&) {
+  return absl::UnimplementedError("this store collects nothing");
+}
+
 }  // namespace galley::store

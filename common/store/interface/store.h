@@ -105,6 +105,7 @@ struct PublishedRoot {
   bool by_the_book = false;
   absl::Time time;
   Digest snapshot;
+  uint32_t keep_roots = 0;  // so many of the platform's roots by the book stay; 0: not said
 };
 
 struct StoreInfo {
@@ -136,6 +137,21 @@ struct VerifyReport {
   std::vector<std::string> problems;  // one line each: what, where, what was done
 };
 
+struct GcOptions {
+  // What nothing needs stays up to this size, the least recently used results going first.
+  uint64_t bytes_max = UINT64_MAX;
+  // Results that nobody asked for so long go whatever the size.
+  absl::Duration age_max = absl::InfiniteDuration();
+  bool is_dry = false;  // says what would go
+};
+
+struct GcReport {
+  uint64_t blobs = 0, bytes = 0, results = 0;  // that stay
+  uint64_t dropped_blobs = 0, dropped_bytes = 0, dropped_results = 0;
+  // Live sessions for whose sake more stays than the rest asks for, oldest first.
+  std::vector<std::string> held_by;
+};
+
 class Store : public BlobStore, public ActionCache {
  public:
   virtual absl::StatusOr<StoreInfo> Info() = 0;
@@ -165,6 +181,12 @@ class Store : public BlobStore, public ActionCache {
   // Reads everything. Corrupt bytes are quarantined, so that the next Verify is clean of them; the
   // loss epoch rises.
   virtual absl::StatusOr<VerifyReport> Verify() = 0;
+
+  // Drops what is neither needed nor used (GcOptions). Never: what the newest roots of each project
+  // and platform need, or what anybody was told is there since the oldest live session began. The
+  // loss epoch rises when something goes. Interrupted anywhere it has lost nothing that it should
+  // not.
+  virtual absl::StatusOr<GcReport> Collect(const GcOptions& options);
 };
 
 }  // namespace galley::store

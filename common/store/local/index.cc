@@ -93,6 +93,16 @@ absl::StatusOr<RecordPlace> DecodePlace(std::string_view bytes) {
   if (bytes.size() < 16) return WrongValue("place");
   return RecordPlace{.segment = GetFixed64(bytes, 0), .offset = GetFixed64(bytes, 8)};
 }
+std::string EncodeResultPlace(const ResultPlace& place) {
+  std::string bytes = EncodePlace(place.segment, place.offset);
+  PutFixed32(bytes, place.used_hours);
+  return bytes;
+}
+absl::StatusOr<ResultPlace> DecodeResultPlace(std::string_view bytes) {
+  ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(bytes));
+  // An older program says nothing of its use.
+  return ResultPlace{place, bytes.size() >= 20 ? GetFixed32(bytes, 16) : 0};
+}
 std::string EncodeSets(const std::vector<SetPlace>& sets) {
   std::string bytes;
   for (const SetPlace& set : sets) {
@@ -201,6 +211,12 @@ class RocksBatch final : public IndexBatch {
   absl::Status RemoveActionResult(const Digest& key) override {
     return Remove(DigestKey('a', key));
   }
+  absl::Status StampResult(const Digest& action_key, uint32_t hours) override {
+    return Stamp(DigestKey('r', action_key), hours);
+  }
+  absl::Status StampActionResult(const Digest& key, uint32_t hours) override {
+    return Stamp(DigestKey('a', key), hours);
+  }
   absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) override {
     ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
     counters_.observation_sets -= sets.size();
@@ -256,6 +272,13 @@ class RocksBatch final : public IndexBatch {
     if (segment != 0) return;
     counters_.files += sign;
     counters_.file_bytes += sign * digest.size_bytes();
+  }
+  absl::Status Stamp(std::string key, uint32_t hours) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
+    if (!old.has_value()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(ResultPlace place, DecodeResultPlace(*old));
+    place.used_hours = hours;
+    return Set(std::move(key), EncodeResultPlace(place));
   }
   absl::StatusOr<std::vector<SetPlace>> Sets(const Digest& weak_key) {
     ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(DigestKey('o', weak_key)));
@@ -355,11 +378,11 @@ class RocksIndex final : public Index {
     RETURN_IF_ERROR(status);
     return found;
   }
-  absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(
+  absl::StatusOr<std::vector<std::optional<ResultPlace>>> Results(
       std::span<const Digest> action_keys) override {
     return Places('r', action_keys);
   }
-  absl::StatusOr<std::vector<std::optional<RecordPlace>>> ActionResults(
+  absl::StatusOr<std::vector<std::optional<ResultPlace>>> ActionResults(
       std::span<const Digest> keys) override {
     return Places('a', keys);
   }
@@ -429,11 +452,11 @@ class RocksIndex final : public Index {
     });
   }
   absl::Status ForEachResult(
-      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) override {
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) override {
     return ForEachPlace("r", visit);
   }
   absl::Status ForEachActionResult(
-      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) override {
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) override {
     return ForEachPlace("a", visit);
   }
   absl::Status ForEachObservationSet(
@@ -461,15 +484,15 @@ class RocksIndex final : public Index {
     return GetDigest(key, 1);
   }
 
-  absl::StatusOr<std::vector<std::optional<RecordPlace>>> Places(char kind,
+  absl::StatusOr<std::vector<std::optional<ResultPlace>>> Places(char kind,
                                                                  std::span<const Digest> keys) {
-    std::vector<std::optional<RecordPlace>> found;
+    std::vector<std::optional<ResultPlace>> found;
     found.reserve(keys.size());
     const absl::Status status =
         GetEach(kind, keys, [&](std::optional<std::string_view> value) -> absl::Status {
           found.emplace_back();
           if (!value.has_value()) return absl::OkStatus();
-          ASSIGN_OR_RETURN(found.back(), DecodePlace(*value));
+          ASSIGN_OR_RETURN(found.back(), DecodeResultPlace(*value));
           return absl::OkStatus();
         });
     RETURN_IF_ERROR(status);
@@ -477,10 +500,10 @@ class RocksIndex final : public Index {
   }
   absl::Status ForEachPlace(
       std::string_view prefix,
-      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) {
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) {
     return ForEach(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
       ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
-      ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
+      ASSIGN_OR_RETURN(const ResultPlace place, DecodeResultPlace(value));
       return visit(digest, place);
     });
   }

@@ -7,6 +7,7 @@
 // thread at a time (LocalStore's commit lock).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,6 +31,14 @@ struct RecordPlace {
   uint64_t segment = 0;
   uint64_t offset = 0;
   auto operator<=>(const RecordPlace&) const = default;
+};
+
+inline uint32_t HoursOf(absl::Time time) {
+  return static_cast<uint32_t>(std::max<int64_t>(0, absl::ToUnixSeconds(time) / 3600));
+}
+
+struct ResultPlace : RecordPlace {
+  uint32_t used_hours = 0;  // when it was last asked for, since 1970; 0: never
 };
 
 struct SetPlace {
@@ -67,6 +76,9 @@ class IndexBatch {
   virtual absl::Status RemoveResult(const Digest& action_key) = 0;
   virtual absl::Status SetActionResult(const Digest& key, const RecordPlace& place) = 0;
   virtual absl::Status RemoveActionResult(const Digest& key) = 0;
+  // A result that is there was used; `hours` since 1970. What is absent stays so.
+  virtual absl::Status StampResult(const Digest& action_key, uint32_t hours) = 0;
+  virtual absl::Status StampActionResult(const Digest& key, uint32_t hours) = 0;
   // Puts the set first; one with the same checksum is replaced, the oldest above
   // ActionCache::kSetsMax goes.
   virtual absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) = 0;
@@ -98,10 +110,10 @@ class Index {
 
   virtual absl::StatusOr<std::vector<std::optional<BlobLocation>>> Blobs(
       std::span<const Digest> digests) = 0;
-  virtual absl::StatusOr<std::vector<std::optional<RecordPlace>>> Results(
+  virtual absl::StatusOr<std::vector<std::optional<ResultPlace>>> Results(
       std::span<const Digest> action_keys) = 0;
   // By ActionResultKey.
-  virtual absl::StatusOr<std::vector<std::optional<RecordPlace>>> ActionResults(
+  virtual absl::StatusOr<std::vector<std::optional<ResultPlace>>> ActionResults(
       std::span<const Digest> keys) = 0;
   virtual absl::StatusOr<std::vector<std::vector<SetPlace>>> ObservationSets(
       std::span<const Digest> weak_keys) = 0;
@@ -117,9 +129,9 @@ class Index {
   virtual absl::Status ForEachBlob(
       const std::function<absl::Status(const LocatedBlob&)>& visit) = 0;
   virtual absl::Status ForEachResult(
-      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) = 0;
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) = 0;
   virtual absl::Status ForEachActionResult(
-      const std::function<absl::Status(const Digest&, const RecordPlace&)>& visit) = 0;
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) = 0;
   virtual absl::Status ForEachObservationSet(
       const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) = 0;
   virtual absl::Status ForEachRoot(

@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::string_view kSegmentSuffix = ".seg";
 constexpr size_t kStoreIdBytes = 16;
+constexpr std::string_view kCollectedPrefix = "gc.";
 
 absl::StatusOr<std::vector<std::string>> ListNames(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> handle(::opendir(folder.c_str()), &::closedir);
@@ -241,6 +242,32 @@ absl::Status RemoveSyncMark(const std::string& store_directory) {
   const std::string path = SyncMarkPath(store_directory);
   return ::unlink(path.c_str()) == 0 || errno == ENOENT ? absl::OkStatus()
                                                         : ErrnoStatus(errno, "remove", path);
+}
+
+std::string CollectedFilePath(std::string_view store_directory, const Digest& digest) {
+  return fmt::format("{}/{}{}-{}", TemporaryDirectory(store_directory), kCollectedPrefix,
+                     digest.hex(), digest.size_bytes());
+}
+
+absl::Status RestoreCollectedFile(const std::string& store_directory, const Digest& digest) {
+  const std::string from = CollectedFilePath(store_directory, digest);
+  const std::string to = BlobFilePath(store_directory, digest);
+  const int failed = ::link(from.c_str(), to.c_str()) == 0 || errno == EEXIST ? 0 : errno;
+  if (failed != 0) return ErrnoStatus(failed, "link", to);
+  ::unlink(from.c_str());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Digest>> ListCollectedFiles(const std::string& store_directory) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                   ListNames(TemporaryDirectory(store_directory)));
+  std::vector<Digest> digests;
+  for (const std::string_view name : names) {
+    if (!name.starts_with(kCollectedPrefix)) continue;
+    const std::optional<Digest> digest = ParseBlobFileName(name.substr(kCollectedPrefix.size()));
+    if (digest.has_value()) digests.push_back(*digest);
+  }
+  return digests;
 }
 
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch) {

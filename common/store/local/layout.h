@@ -55,6 +55,13 @@ absl::Status AppendSyncMark(const std::string& store_directory, std::string_view
 // None when it is absent.
 absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory);
 absl::Status RemoveSyncMark(const std::string& store_directory);
+// Where a large blob's file lies between the time when it was condemned and that when the log says
+// so (local_gc.cc).
+std::string CollectedFilePath(std::string_view store_directory, const Digest& digest);
+// Back in its place, unless another lies there. NOT_FOUND: it was not put aside.
+absl::Status RestoreCollectedFile(const std::string& store_directory, const Digest& digest);
+// All that are put aside.
+absl::StatusOr<std::vector<Digest>> ListCollectedFiles(const std::string& store_directory);
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch);
 // RESOURCE_EXHAUSTED when fewer than `bytes_wanted` + `margin_bytes` are free.
 absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_wanted,

@@ -101,6 +101,7 @@ absl::Status LocalStore::PlanBatch(const CommitBatch& batch, Plan& plan) {
     plan.action_results.emplace_back(ActionResultKey(put.instance, put.action),
                                      EncodeActionResult(put));
     plan.bytes += RecordSpan(plan.action_results.back().second.size());
+    Tell(std::span(&plan.action_results.back().first, 1));
   }
   RETURN_IF_ERROR(PlanSets(batch, plan));
   return PlanResults(batch, std::move(results), plan);
@@ -170,6 +171,7 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
   for (const LocatedBlob& blob : adopted) {
     if (plan.adopted_digests.insert(blob.first).second) plan.adopted.push_back(blob);
   }
+  Tell(digests);
   return absl::OkStatus();
 }
 
@@ -222,6 +224,7 @@ absl::Status LocalStore::PlanResults(const CommitBatch& batch, std::vector<recor
       conflicts += " " + put.action_key.ToString();
     }
   }
+  Tell(keys);
   if (conflicts.empty()) return absl::OkStatus();
   return absl::AlreadyExistsError("another outcome is stored for action key" + conflicts);
 }
@@ -420,8 +423,23 @@ absl::Status LocalStore::NoteSegments(const Plan& plan, IndexBatch& index) {
   return absl::OkStatus();
 }
 
+// Which results were asked for since the last time.
+absl::Status LocalStore::StampUses(IndexBatch& index) {
+  std::set<Digest> ours, others;
+  {
+    const base::MutexLock lock(mutex_);
+    ours.swap(used_results_);
+    others.swap(used_action_results_);
+  }
+  const uint32_t hours = HoursOf(options_.now());
+  for (const Digest& key : ours) RETURN_IF_ERROR(index.StampResult(key, hours));
+  for (const Digest& key : others) RETURN_IF_ERROR(index.StampActionResult(key, hours));
+  return absl::OkStatus();
+}
+
 absl::Status LocalStore::WriteIndex(std::unique_ptr<IndexBatch> index) {
-  absl::Status status = index_->Write(std::move(index));
+  absl::Status status = StampUses(*index);
+  if (status.ok()) status = index_->Write(std::move(index));
   if (status.ok() && checkpoint_bytes_ > options_.checkpoint_bytes) {
     checkpoint_bytes_ = 0;
     status = index_->Flush(/*wait=*/false);

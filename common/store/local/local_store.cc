@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
@@ -13,6 +14,7 @@
 #include "common/store/local/blob_file.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
+#include "common/store/local/sessions.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -47,6 +49,7 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
       store_id_(std::move(layout.store_id)),
       lock_(std::move(layout.lock)),
       index_(std::move(recovered.index)),
+      touches_(options_.boot_time()),
       queue_([this](std::span<const CommitBatch* const> batches) { return CommitGroup(batches); }),
       sync_mark_({.append = [this](const auto& bytes) { return AppendSyncMark(directory_, bytes); },
                   .remove = [this] { return RemoveSyncMark(directory_); }}),
@@ -142,6 +145,35 @@ absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::KnownBlobs(
 
 absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::Locate(
     std::span<const Digest> digests) {
+  const base::SharedLock telling(telling_);
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> found = Look(digests);
+  if (!found.ok()) return found;
+  const absl::Time now = options_.boot_time();
+  for (size_t i = 0; i < digests.size(); ++i) {
+    std::optional<BlobLocation>& location = (*found)[i];
+    if (!location.has_value()) continue;
+    if (!condemned_.empty() && condemned_.contains(digests[i])) location = Pending(digests[i]);
+    if (location.has_value()) touches_.Add(digests[i], now);
+  }
+  return found;
+}
+
+std::optional<BlobLocation> LocalStore::Pending(const Digest& digest) const {
+  const base::MutexLock lock(mutex_);
+  const auto at = pending_.find(digest);
+  return at != pending_.end() ? std::optional(at->second) : std::nullopt;
+}
+
+// They stay while anybody may rely on it.
+void LocalStore::Tell(std::span<const Digest> digests) {
+  const base::SharedLock telling(telling_);
+  const absl::Time now = options_.boot_time();
+  for (const Digest& digest : digests) touches_.Add(digest, now);
+}
+
+// Without telling anybody.
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::Look(
+    std::span<const Digest> digests) {
   // Pending first: a commit that runs meanwhile moves blobs from there to the index, never back.
   std::vector<std::optional<BlobLocation>> pending(digests.size());
   {
@@ -179,6 +211,16 @@ absl::StatusOr<Blob> LocalStore::Get(const Digest& digest) {
   if (!absl::IsDataLoss(blob.status())) return blob;
   RETURN_IF_ERROR(GiveUp(digest, blob.status()));
   return Get(digest);  // somebody else quarantined or replaced it meanwhile
+}
+
+// For a collection: what it reads does not stay for that.
+absl::StatusOr<Blob> LocalStore::GetUntold(const Digest& digest) {
+  if (digest == Digest()) return MakeBlob("");
+  ASSIGN_OR_RETURN(const auto found, Look(std::span(&digest, 1)));
+  if (!found[0].has_value())
+    return absl::NotFoundError(
+        fmt::format("blob {} is not in store {}", digest.ToString(), directory_));
+  return ReadBlobAt(directory_, digest, *found[0]);
 }
 
 // What was read of it is wrong: `loss`, with what was done about it. OK: it is not, any more.
@@ -236,6 +278,7 @@ absl::Status LocalStore::Put(const Digest& digest, std::string_view bytes) {
     pending_[digest] = BlobLocation{.segment = place.segment, .offset = place.offset};
     pending_bytes_ += bytes.size();
   }
+  Tell(std::span(&digest, 1));
   return FlushPendingIfMany();
 }
 
@@ -247,6 +290,7 @@ absl::Status LocalStore::NotePendingFile(const Digest& digest) {
     const base::MutexLock lock(mutex_);
     if (pending_.emplace(digest, BlobLocation{}).second) pending_bytes_ += digest.size_bytes();
   }
+  Tell(std::span(&digest, 1));
   return FlushPendingIfMany();
 }
 
@@ -300,10 +344,8 @@ absl::StatusOr<std::vector<std::vector<std::string>>> LocalStore::ObservationSet
 
 absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::Results(
     std::span<const Digest> action_keys) {
-  const auto places = index_->Results(action_keys);
-  if (!places.ok()) return NoteIndex(places.status());
   ASSIGN_OR_RETURN(std::vector<std::optional<std::string>> answer,
-                   ReadLoggedResults(RecordKind::kResult, action_keys, *places));
+                   ReadTold(RecordKind::kResult, action_keys));
   ASSIGN_OR_RETURN(const std::vector<bool> complete,
                    AreComplete(answer, [this](const auto& named) { return Locate(named); }));
   for (size_t i = 0; i < answer.size(); ++i) {
@@ -316,10 +358,8 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ActionResult
     std::string_view instance, std::span<const Digest> actions) {
   std::vector<Digest> keys;
   for (const Digest& action : actions) keys.push_back(ActionResultKey(instance, action));
-  const auto places = index_->ActionResults(keys);
-  if (!places.ok()) return NoteIndex(places.status());
   ASSIGN_OR_RETURN(std::vector<std::optional<std::string>> answer,
-                   ReadLoggedResults(RecordKind::kActionResult, keys, *places));
+                   ReadTold(RecordKind::kActionResult, keys));
   for (std::optional<std::string>& payload : answer) {
     if (!payload.has_value()) continue;
     absl::StatusOr<PutActionResult> put = DecodeActionResult(*payload);
@@ -328,10 +368,37 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ActionResult
   return CompleteActionResults(*this, std::move(answer));
 }
 
+// Of results by their keys: told, and used.
+absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadTold(
+    RecordKind kind, std::span<const Digest> keys) {
+  const bool is_ours = kind == RecordKind::kResult;
+  std::vector<std::optional<ResultPlace>> places;
+  {
+    const base::SharedLock telling(telling_);
+    auto found = is_ours ? index_->Results(keys) : index_->ActionResults(keys);
+    if (!found.ok()) return NoteIndex(found.status());
+    places = *std::move(found);
+    const absl::Time now = options_.boot_time();
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (!condemned_.empty() && condemned_.contains(keys[i])) places[i].reset();
+      if (places[i].has_value()) touches_.Add(keys[i], now);
+    }
+  }
+  const uint32_t hours = HoursOf(options_.now());
+  {
+    const base::MutexLock lock(mutex_);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (places[i].has_value() && places[i]->used_hours < hours)
+        (is_ours ? used_results_ : used_action_results_).insert(keys[i]);
+    }
+  }
+  return ReadLoggedResults(kind, keys, places);
+}
+
 // What is lost is none, and said; Verify takes it out.
 absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadLoggedResults(
     RecordKind kind, std::span<const Digest> keys,
-    std::span<const std::optional<RecordPlace>> places) {
+    std::span<const std::optional<ResultPlace>> places) {
   std::vector<std::optional<std::string>> answer(keys.size());
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!places[i].has_value()) continue;
@@ -380,6 +447,8 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directo
   RETURN_IF_ERROR(CheckFreeSpace(absolute, 0, options.free_bytes_margin));
   LocalStoreOptions complete = options;
   if (!complete.sync) complete.sync = [](int fd) { return ::fdatasync(fd); };
+  if (!complete.boot_time) complete.boot_time = BootTime;
+  if (!complete.now) complete.now = absl::Now;
   absl::StatusOr<Recovered> recovered = Recover(absolute, layout, complete);
   RETURN_IF_ERROR(Annotate(recovered.status(), "opening store " + absolute));
   return std::unique_ptr<Store>(

@@ -19,7 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/mutex.h"
+#include "common/base/shared_mutex.h"
 #include "common/record/result.h"
 #include "common/store/interface/store.h"
 #include "common/store/interface/sync_doubt.h"
@@ -29,6 +31,7 @@
 #include "common/store/local/open.h"
 #include "common/store/local/recovery.h"
 #include "common/store/local/segment_file.h"
+#include "common/store/local/touches.h"
 
 namespace galley::store {
 
@@ -60,8 +63,10 @@ class LocalStore final : public Store {
   absl::Status Forget(std::span<const Digest> action_keys) override;
   absl::StatusOr<StoreStats> Stats() override;
   absl::StatusOr<VerifyReport> Verify() override;
+  absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
 
  private:
+  class Collector;
   // Of the batch.
   struct SetView {
     const Digest& weak_key;
@@ -85,6 +90,12 @@ class LocalStore final : public Store {
   // local_store.cc
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> KnownBlobs(
       std::span<const Digest> digests);
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Look(std::span<const Digest> digests);
+  std::optional<BlobLocation> Pending(const Digest& digest) const;
+  absl::StatusOr<Blob> GetUntold(const Digest& digest);
+  void Tell(std::span<const Digest> digests);
+  absl::StatusOr<std::vector<std::optional<std::string>>> ReadTold(RecordKind kind,
+                                                                   std::span<const Digest> keys);
   absl::StatusOr<std::unique_ptr<SegmentFile>> CreateSegment(SegmentWriterKind writer)
       GALLEY_REQUIRES(mutex_);
   absl::Status Append(RecordKind kind, const Digest& key, std::string_view payload,
@@ -96,7 +107,7 @@ class LocalStore final : public Store {
   absl::Status NoteIndex(const absl::Status& status);
   absl::StatusOr<std::vector<std::optional<std::string>>> ReadLoggedResults(
       RecordKind kind, std::span<const Digest> keys,
-      std::span<const std::optional<RecordPlace>> places);
+      std::span<const std::optional<ResultPlace>> places);
   absl::StatusOr<std::string> ReadLogged(RecordKind kind, const Digest& key,
                                          const RecordPlace& place);
 
@@ -125,6 +136,7 @@ class LocalStore final : public Store {
   absl::Status AppendAdopted(std::span<const LocatedBlob> blobs);
   absl::Status NoteSegments(const Plan& plan, IndexBatch& index) GALLEY_REQUIRES(commit_mutex_);
   absl::Status WriteIndex(std::unique_ptr<IndexBatch> index) GALLEY_REQUIRES(commit_mutex_);
+  absl::Status StampUses(IndexBatch& index);
   void DropPending(const std::vector<LocatedBlob>& blobs);
 
   // local_verify.cc
@@ -145,6 +157,13 @@ class LocalStore final : public Store {
   // Those that were longer once, and how long they are: what the index says of the rest is wrong.
   std::map<uint64_t, uint64_t> cut_segments_;  // const once it is made
 
+  base::Mutex collect_mutex_;  // one collection at a time; before all others
+  // Shared by whoever tells that something is there; held alone to condemn what nobody was told of.
+  // Between commit_mutex_ and mutex_.
+  base::SharedMutex telling_;
+  absl::flat_hash_set<Digest> condemned_ GALLEY_GUARDED_BY(telling_);  // blobs and keys: absent
+  Touches touches_;
+
   CommitQueue queue_;
 
   base::Mutex commit_mutex_;
@@ -160,6 +179,9 @@ class LocalStore final : public Store {
   mutable base::Mutex mutex_;
   std::map<Digest, BlobLocation> pending_ GALLEY_GUARDED_BY(mutex_);
   uint64_t pending_bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
+  // Results that were asked for, and the index does not say so yet.
+  std::set<Digest> used_results_ GALLEY_GUARDED_BY(mutex_), used_action_results_
+      GALLEY_GUARDED_BY(mutex_);
   std::shared_ptr<SegmentFile> own_
       GALLEY_GUARDED_BY(mutex_);  // being filled; null until the first append
   std::vector<std::shared_ptr<SegmentFile>> full_

@@ -40,10 +40,13 @@ absl::Status LocalStore::Lose(const std::vector<Digest>& blobs) {
   for (const Digest& digest : blobs) RETURN_IF_ERROR(index->RemoveBlob(digest));
   absl::Status logged;
   {
+    // Absent from here on: who wants one puts it again, behind what the log says.
+    const base::ExclusiveLock telling(telling_);
     const base::MutexLock lock(mutex_);
     for (const Digest& digest : blobs) {
       if (pending_.erase(digest) != 0) pending_bytes_ -= digest.size_bytes();
     }
+    condemned_.insert(blobs.begin(), blobs.end());
     RecordPlace place;
     logged =
         Append(RecordKind::kLoss, Digest(), EncodeLoss({.epoch = epoch, .blobs = blobs}), place);
@@ -51,8 +54,13 @@ absl::Status LocalStore::Lose(const std::vector<Digest>& blobs) {
   if (logged.ok()) logged = SyncOwnAlone();
   // Not fatal: an index that is made again would find the wrong bytes anew when they are read.
   if (!logged.ok()) LogWarning("store={} loss is not logged: {}", directory_, MessageOf(logged));
-  RETURN_IF_ERROR(NoteSegments({}, *index));
-  RETURN_IF_ERROR(WriteIndex(std::move(index)));
+  absl::Status status = NoteSegments({}, *index);
+  if (status.ok()) status = WriteIndex(std::move(index));
+  {
+    const base::ExclusiveLock telling(telling_);
+    condemned_.clear();
+  }
+  RETURN_IF_ERROR(status);
   return index_->Flush(/*wait=*/true);
 }
 
@@ -128,7 +136,7 @@ absl::Status LocalStore::VerifyLog(VerifyReport& report) {
   std::vector<std::string> problems;
   auto index = index_->NewBatch();
   RETURN_IF_ERROR(
-      index_->ForEachResult([&](const Digest& key, const RecordPlace& place) -> absl::Status {
+      index_->ForEachResult([&](const Digest& key, const ResultPlace& place) -> absl::Status {
         const absl::Status status = ReadLogged(RecordKind::kResult, key, place).status();
         if (!IsLoss(status)) return status;
         problems.push_back(fmt::format("result {}: {}; dropped, it is cooked again", key.ToString(),
@@ -136,7 +144,7 @@ absl::Status LocalStore::VerifyLog(VerifyReport& report) {
         return index->RemoveResult(key);
       }));
   RETURN_IF_ERROR(
-      index_->ForEachActionResult([&](const Digest& key, const RecordPlace& place) -> absl::Status {
+      index_->ForEachActionResult([&](const Digest& key, const ResultPlace& place) -> absl::Status {
         const absl::Status status = ReadLogged(RecordKind::kActionResult, key, place).status();
         if (!IsLoss(status)) return status;
         problems.push_back(fmt::format("another program's result {}: {}; dropped", key.ToString(),

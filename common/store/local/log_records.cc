@@ -140,6 +140,7 @@ std::string EncodePublished(const PublishedRoot& root) {
   writer.Bool(6, root.by_the_book);
   writer.Varint(7, static_cast<uint64_t>(absl::ToUnixMicros(root.time)));
   PutWireDigest(writer, 8, root.snapshot);
+  writer.Varint(10, root.keep_roots);
   return writer.Take();
 }
 
@@ -177,6 +178,9 @@ absl::StatusOr<PublishedRoot> DecodePublished(std::string_view bytes) {
         break;
       case 9:
         snapshot_size = field.value;
+        break;
+      case 10:
+        root.keep_roots = static_cast<uint32_t>(field.value);
         break;
       default:
         break;  // a later version's

@@ -39,7 +39,7 @@ absl::StatusOr<PutActionResult> DecodeActionResult(std::string_view bytes);
 Digest ActionResultKey(std::string_view instance, const Digest& action);
 
 // protobuf wire format: project_id = 1, platform = 2, sequence = 3, root hash = 4, root size = 5,
-// by_the_book = 6, time_us = 7, snapshot hash = 8, snapshot size = 9.
+// by_the_book = 6, time_us = 7, snapshot hash = 8, snapshot size = 9, keep_roots = 10.
 std::string EncodePublished(const PublishedRoot& root);
 absl::StatusOr<PublishedRoot> DecodePublished(std::string_view bytes);
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/store/interface/store.h"
 
 namespace galley::store {
@@ -28,6 +29,9 @@ struct LocalStoreOptions {
   // The index is flushed after so many bytes of the owner's segments, which bounds what an opener
   // reads after a crash.
   uint64_t checkpoint_bytes = 64ull << 20;
+  // By default the time since the machine started (sessions.h), and the time of day; tests let them
+  // pass.
+  std::function<absl::Time()> boot_time, now;
   // fdatasync(2) by default; tests let it fail. Returns 0, or -1 with errno.
   std::function<int(int)> sync;
 };

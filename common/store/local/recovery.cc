@@ -211,6 +211,7 @@ class Recovery {
 
   absl::Status Settle() {
     RETURN_IF_ERROR(SettleEpoch());
+    RETURN_IF_ERROR(SettleCollected());
     RETURN_IF_ERROR(RemoveUnused());
     if (rebuilt_) RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
     ::unlink(RebuildMarkerPath(directory_).c_str());
@@ -232,6 +233,21 @@ class Recovery {
       }
       RETURN_IF_ERROR(read);
       RETURN_IF_ERROR(WriteAnew(directory_, path, options_.sync, options_.free_bytes_margin));
+    }
+    return absl::OkStatus();
+  }
+
+  // Files that a collection had put aside when it was cut off: by now the log has said whether they
+  // are gone.
+  absl::Status SettleCollected() {
+    ASSIGN_OR_RETURN(const std::vector<Digest> aside, ListCollectedFiles(directory_));
+    ASSIGN_OR_RETURN(const auto known, index_->Blobs(aside));
+    for (size_t i = 0; i < aside.size(); ++i) {
+      if (known[i].has_value() && known[i]->segment == 0) {
+        RETURN_IF_ERROR(RestoreCollectedFile(directory_, aside[i]));
+      } else {
+        ::unlink(CollectedFilePath(directory_, aside[i]).c_str());
+      }
     }
     return absl::OkStatus();
   }
@@ -386,6 +402,11 @@ absl::Status RecordReplay::Apply(const RecordPlace& place, const RecordHeader& h
     case RecordKind::kForgotten: {
       ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
       for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveResult(key));
+      return absl::OkStatus();
+    }
+    case RecordKind::kCollected: {
+      ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
+      for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveActionResult(key));
       return absl::OkStatus();
     }
     case RecordKind::kLoss: {

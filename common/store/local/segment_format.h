@@ -42,6 +42,7 @@ enum class RecordKind : uint8_t {
   kForgotten = 6,       // payload: action keys whose results are dropped
   kLoss = 7,            // payload: loss epoch, and blobs that are dropped
   kActionResult = 10,   // of another program; key: ActionResultKey; payload: EncodeActionResult
+  kCollected = 11,      // payload: keys of other programs' results that are dropped
 };
 
 struct RecordHeader {

@@ -95,8 +95,8 @@ absl::StatusOr<Session> Session::Begin(const std::string& store_directory, std::
   return Session(path, std::move(file));
 }
 
-absl::Status Session::Renew() {
-  const std::string line = BegunLine(BootTime());
+absl::Status Session::Renew(absl::Duration keeps) {
+  const std::string line = BegunLine(std::max(BootTime() - keeps, absl::UnixEpoch()));
   const ssize_t count =
       ::pwrite(file_.get(), line.data(), line.size(), static_cast<off_t>(kFirstLine.size()));
   return count == static_cast<ssize_t>(line.size()) ? absl::OkStatus()

@@ -34,8 +34,8 @@ class Session {
  public:
   // `name` is for people: what runs ("cook", "serve").
   static absl::StatusOr<Session> Begin(const std::string& store_directory, std::string_view name);
-  // As if it had begun now: what it was told before, it does not rely on any more.
-  absl::Status Renew();
+  // As if it had begun `keeps` ago: what it was told before, it does not rely on any more.
+  absl::Status Renew(absl::Duration keeps = absl::ZeroDuration());
   ~Session();
   Session(Session&& other) noexcept
       : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
@@ -47,8 +47,8 @@ class Session {
   FileDescriptor file_;
 };
 
-// Those whose processes live, oldest first; the files of others are removed. One that cannot be read
-// counts as older than all.
+// Those whose processes live, oldest first; the files of others are removed. One that cannot be
+// read counts as older than all.
 absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_directory);
 
 }  // namespace galley::store

@@ -19,7 +19,9 @@ using testing::IsEmpty;
 
 class SessionsTest : public testing::Test {
  protected:
-  SessionsTest() { EXPECT_TRUE(OpenLocalStore(directory_, {.sync = [](int) { return 0; }}).ok()); }
+  SessionsTest() {
+    EXPECT_TRUE(OpenLocalStore(directory_, {.sync = [](int) { return 0; }}).ok());
+  }
   std::vector<std::string> Names() {
     std::vector<std::string> names;
     const auto sessions = LiveSessions(directory_);

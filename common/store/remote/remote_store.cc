@@ -328,6 +328,26 @@ class RemoteStore final : public Store {
                         .problems = {reply.problems().begin(), reply.problems().end()}};
   }
 
+  absl::StatusOr<GcReport> Collect(const GcOptions& options) override {
+    v1::CollectRequest request;
+    request.set_bytes_max(options.bytes_max);
+    request.set_is_dry(options.is_dry);
+    if (options.age_max != absl::InfiniteDuration())
+      request.set_age_max_s(absl::ToInt64Seconds(options.age_max));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         absl::ToChronoSeconds(options_.verify_deadline));
+    v1::CollectReply reply;
+    RETURN_IF_ERROR(Annotated(FromGrpc(stub_->Collect(&context, request, &reply))));
+    return GcReport{.blobs = reply.blobs(),
+                    .bytes = reply.bytes(),
+                    .results = reply.results(),
+                    .dropped_blobs = reply.dropped_blobs(),
+                    .dropped_bytes = reply.dropped_bytes(),
+                    .dropped_results = reply.dropped_results(),
+                    .held_by = {reply.held_by().begin(), reply.held_by().end()}};
+  }
+
  private:
   static constexpr size_t kKeysAtOnce = 4096;
 

@@ -26,6 +26,7 @@ v1::Root ToWire(const PublishedRoot& root) {
   wire.set_by_the_book(root.by_the_book);
   wire.set_time_us(absl::ToUnixMicros(root.time));
   SetDigest(root.snapshot, *wire.mutable_snapshot());
+  wire.set_keep_roots(root.keep_roots);
   return wire;
 }
 
@@ -38,6 +39,7 @@ absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire) {
   root.by_the_book = wire.by_the_book();
   root.time = absl::FromUnixMicros(wire.time_us());
   ASSIGN_OR_RETURN(root.snapshot, DigestOf(wire.snapshot()));
+  root.keep_roots = wire.keep_roots();
   return root;
 }
 

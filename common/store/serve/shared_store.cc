@@ -301,6 +301,10 @@ absl::StatusOr<VerifyReport> SharedStore::Verify() {
   return Retried([](Store& store) { return store.Verify(); });
 }
 
+absl::StatusOr<GcReport> SharedStore::Collect(const GcOptions& options) {
+  return Retried([&](Store& store) { return store.Collect(options); });
+}
+
 absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode,
                                                      absl::Duration timeout) {
   if (mode == OpenMode::kMustExist && !FileExists(JoinPath(AbsolutePath(directory), "format"))) {

@@ -58,6 +58,7 @@ class SharedStore final : public Store {
   absl::Status Forget(std::span<const Digest> action_keys) override;
   absl::StatusOr<StoreStats> Stats() override;
   absl::StatusOr<VerifyReport> Verify() override;
+  absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
 
  private:
   struct Access {

@@ -226,4 +226,20 @@ grpc::Status StoreService::Verify(grpc::ServerContext*, const v1::VerifyRequest*
   return ToGrpc(answer());
 }
 
+grpc::Status StoreService::Collect(grpc::ServerContext*, const v1::CollectRequest* request,
+                                   v1::CollectReply* reply) {
+  GcOptions options{.bytes_max = request->bytes_max(), .is_dry = request->is_dry()};
+  if (request->has_age_max_s()) options.age_max = absl::Seconds(request->age_max_s());
+  const absl::StatusOr<GcReport> report = store_.Collect(options);
+  if (!report.ok()) return ToGrpc(report.status());
+  reply->set_blobs(report->blobs);
+  reply->set_bytes(report->bytes);
+  reply->set_results(report->results);
+  reply->set_dropped_blobs(report->dropped_blobs);
+  reply->set_dropped_bytes(report->dropped_bytes);
+  reply->set_dropped_results(report->dropped_results);
+  for (const std::string& session : report->held_by) reply->add_held_by(session);
+  return grpc::Status::OK;
+}
+
 }  // namespace galley::store

@@ -35,6 +35,8 @@ class StoreService final : public v1::Store::Service {
   grpc::Status Forget(grpc::ServerContext*, ChunkReader* reader, v1::Done*) override;
   grpc::Status Stats(grpc::ServerContext*, const v1::StatsRequest*, v1::StatsReply* reply) override;
   grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest*, ChunkWriter* writer) override;
+  grpc::Status Collect(grpc::ServerContext*, const v1::CollectRequest* request,
+                       v1::CollectReply* reply) override;
 
  private:
   Store& store_;

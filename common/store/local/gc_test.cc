@@ -1,0 +1,412 @@
+// What a collection drops, and what it never does.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "common/store/interface/sample_for_test.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/open.h"
+#include "common/store/local/segment_writer.h"
+#include "common/store/local/sessions.h"
+#include "common/tree/tree.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+
+namespace galley::store {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class GcTest : public testing::Test {
+ protected:
+  void SetUp() override { Open(); }
+  void Open() {
+    store_.reset();
+    absl::StatusOr<std::unique_ptr<Store>> store = OpenLocalStore(
+        directory_, {.boot_time = [this] { return boot_; },
+                     .now =
+                         [this] {
+                           if (on_now_) on_now_();
+                           return absl::Now() + later_;
+                         },
+                     .sync = [this](int) { return on_sync_ ? on_sync_() : 0; }});
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+  // So that what was told before counts no more, and is used longer ago than what comes.
+  void Pass(absl::Duration time = absl::Hours(2)) {
+    boot_ += time;
+    later_ += time;
+  }
+  // A result with one output; it was used last.
+  Digest Cook(const std::string& name, size_t size = 1000) {
+    std::string bytes = name + std::string(size, '.');
+    bytes.resize(size);
+    const Digest output = PutBytes(*store_, bytes);
+    EXPECT_TRUE(store_->Commit({.results = {SampleResult(name, output)}}).ok());
+    Use(name);
+    return output;
+  }
+  void Use(const std::string& name) {
+    EXPECT_TRUE(ResultOf(*store_, Digest::Of(name)).has_value()) << name;
+    EXPECT_TRUE(store_->Commit({}).ok());
+    // The index learns of it with what is written next.
+    const Digest nothing = Digest::Of("nothing");
+    EXPECT_TRUE(store_->Commit({.sets = {{nothing, fmt::format("{}", ++uses_)}}}).ok());
+  }
+  Digest Publish(const std::string& platform, const std::vector<Digest>& files,
+                 uint32_t keep_roots = 0, bool by_the_book = true) {
+    tree::Directory folder, root;
+    for (size_t i = 0; i < files.size(); ++i)
+      folder.files.push_back({.name = fmt::format("{:04}", i), .digest = files[i]});
+    root.directories.push_back(
+        {.name = "Game", .digest = PutBytes(*store_, tree::EncodeDirectory(folder))});
+    const Digest digest = PutBytes(*store_, tree::EncodeDirectory(root));
+    PublishedRoot published = SampleRoot(platform, digest);
+    published.keep_roots = keep_roots;
+    published.by_the_book = by_the_book;
+    EXPECT_TRUE(store_->Publish(published).ok());
+    return digest;
+  }
+  bool Has(const Digest& digest) {
+    // By its bytes, and without being told: a copy of the store is asked.
+    const std::string copy = folder_.In(fmt::format("copy{}", ++copies_));
+    fs::copy(directory_, copy, fs::copy_options::recursive);
+    const auto store = OpenLocalStore(copy, {.sync = [](int) { return 0; }});
+    EXPECT_TRUE(store.ok()) << store.status();
+    const auto blob = (*store)->Get(digest);
+    EXPECT_TRUE(blob.ok() || absl::IsNotFound(blob.status())) << blob.status();
+    return blob.ok();
+  }
+  GcReport Collect(const GcOptions& options) {
+    const auto report = store_->Collect(options);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.value_or(GcReport{});
+  }
+  uint64_t Epoch() { return store_->Info()->loss_epoch; }
+
+  static constexpr GcOptions kAll{.bytes_max = 0};
+  const TemporaryFolder folder_;
+  const std::string directory_ = folder_.In("store");
+  absl::Time boot_ = BootTime();
+  absl::Duration later_ = absl::ZeroDuration();
+  std::function<int()> on_sync_;
+  std::function<void()> on_now_;
+  std::unique_ptr<Store> store_;
+  int copies_ = 0, uses_ = 0;
+};
+
+TEST_F(GcTest, WhatKeptTreesHoldStaysWithItsResults) {
+  const Digest kept = Cook("kept"), large = Cook("large", 2'000'000), other = Cook("other");
+  const Digest root = Publish("windows", {kept, large});
+  Pass();
+  const GcReport report = Collect(kAll);
+  EXPECT_EQ(report.dropped_results, 1u);
+  EXPECT_EQ(report.dropped_blobs, 1u);
+  EXPECT_EQ(report.dropped_bytes, 1000u);
+  EXPECT_EQ(report.results, 2u);
+  EXPECT_EQ(report.blobs, 4u);  // two folders
+  EXPECT_TRUE(Has(kept) && Has(large) && Has(root));
+  EXPECT_FALSE(Has(other));
+  EXPECT_EQ(Epoch(), 1u);
+  EXPECT_TRUE(ResultOf(*store_, Digest::Of("kept")).has_value());
+  EXPECT_FALSE(ResultOf(*store_, Digest::Of("other")).has_value());
+  EXPECT_THAT(store_->Verify()->problems, IsEmpty());
+}
+
+TEST_F(GcTest, AsManyRootsStayAsTheProjectWants) {
+  std::vector<Digest> files;
+  for (int i = 0; i < 5; ++i) files.push_back(Cook(fmt::format("of root {}", i)));
+  for (int i = 0; i < 4; ++i) Publish("windows", {files[static_cast<size_t>(i)]}, 2);
+  Publish("windows", {files[4]}, 2, /*by_the_book=*/false);
+  const Digest android = Cook("android");
+  Publish("android", {android}, 2);
+  Pass();
+  Collect(kAll);
+  EXPECT_FALSE(Has(files[0]) || Has(files[1]));
+  EXPECT_TRUE(Has(files[2]) && Has(files[3])) << "the two by the book";
+  EXPECT_TRUE(Has(files[4])) << "the newest of all";
+  EXPECT_TRUE(Has(android));
+}
+
+TEST_F(GcTest, TheLeastRecentlyUsedGoFirst) {
+  std::map<std::string, Digest> outputs;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    outputs[name] = Cook(name);
+    Pass();
+  }
+  Use("a");
+  Pass();
+  EXPECT_EQ(Collect({.bytes_max = 2500}).dropped_results, 2u);
+  EXPECT_TRUE(Has(outputs["a"]) && Has(outputs["d"]));
+  EXPECT_FALSE(Has(outputs["b"]) || Has(outputs["c"]));
+}
+
+TEST_F(GcTest, WhatWasNotUsedForTooLongGoesWhateverTheSize) {
+  const Digest old = Cook("old");
+  Pass(absl::Hours(50));
+  const Digest young = Cook("young");
+  Pass();
+  Collect({.age_max = absl::Hours(24)});
+  EXPECT_FALSE(Has(old));
+  EXPECT_TRUE(Has(young));
+}
+
+TEST_F(GcTest, WithoutAReasonNothingGoes) {
+  const Digest output = Cook("a");
+  Pass();
+  EXPECT_EQ(Collect({}).dropped_blobs, 0u);
+  EXPECT_TRUE(Has(output));
+  EXPECT_EQ(Epoch(), 0u);
+}
+
+TEST_F(GcTest, ADryRunSaysWhatWouldGoAndDropsNothing) {
+  const Digest output = Cook("a");
+  Pass();
+  const GcReport report = Collect({.bytes_max = 0, .is_dry = true});
+  EXPECT_EQ(report.dropped_results, 1u);
+  EXPECT_EQ(report.dropped_blobs, 1u);
+  EXPECT_EQ(report.dropped_bytes, 1000u);
+  EXPECT_TRUE(Has(output));
+  EXPECT_EQ(Epoch(), 0u);
+}
+
+TEST_F(GcTest, WhatASessionWasToldStaysUntilItEnds) {
+  const Digest told = Cook("told"), other = Cook("other"), located = Cook("located");
+  Pass();
+  std::optional<Session> session(*Session::Begin(directory_, "cook"));
+  boot_ = BootTime();  // sessions know the real time only
+  EXPECT_TRUE(ResultOf(*store_, Digest::Of("told")).has_value());
+  EXPECT_THAT(*store_->FindMissing(std::span(&located, 1)), IsEmpty());
+  const Digest put = PutBytes(*store_, "put by it");
+  boot_ = BootTime();
+  Open();  // a new owner knows nothing of it
+  EXPECT_THAT(Collect(kAll).held_by, ElementsAre(HasSubstr("cook (process ")));
+  EXPECT_TRUE(Has(other)) << "nobody knows what it was told";
+  session.reset();
+  session.emplace(*Session::Begin(directory_, "cook"));
+  boot_ = BootTime();
+  EXPECT_TRUE(ResultOf(*store_, Digest::Of("told")).has_value());
+  EXPECT_THAT(*store_->FindMissing(std::vector<Digest>{located, put}), IsEmpty());
+  boot_ = BootTime();
+  Collect(kAll);
+  EXPECT_FALSE(Has(other));
+  EXPECT_TRUE(Has(told) && Has(located) && Has(put));
+  session.reset();
+  Pass(absl::Hours(25));  // the result of the one went before
+  Collect(kAll);
+  EXPECT_FALSE(Has(told) || Has(located));
+}
+
+TEST_F(GcTest, WhatNoResultNamesStaysADay) {
+  const Digest small = PutBytes(*store_, "small"), large = PutBytes(*store_, LargeBytes('l'));
+  ASSERT_TRUE(store_->Commit({}).ok());
+  Pass(absl::Hours(23));
+  Collect(kAll);
+  EXPECT_TRUE(Has(small) && Has(large));
+  Pass(absl::Hours(2));
+  Collect(kAll);
+  EXPECT_FALSE(Has(small) || Has(large));
+}
+
+TEST_F(GcTest, ResultsOfOthersGoToo) {
+  const Digest output = PutBytes(*store_, "theirs");
+  ASSERT_TRUE(CommitActionResult(*store_, "team", Digest::Of("action"),
+                                 SampleActionResult({{"out", output}}))
+                  .ok());
+  Pass();
+  EXPECT_EQ(Collect({}).results, 1u);
+  EXPECT_TRUE(Has(output));
+  EXPECT_EQ(Collect(kAll).dropped_results, 1u);
+  EXPECT_FALSE(Has(output));
+  EXPECT_FALSE(ActionResultOf(*store_, "team", Digest::Of("action")).has_value());
+  store_.reset();
+  fs::remove_all(JoinPath(directory_, "index"));
+  Open();
+  PutBytes(*store_, "theirs");
+  EXPECT_FALSE(ActionResultOf(*store_, "team", Digest::Of("action")).has_value());
+}
+
+TEST_F(GcTest, WhatWentStaysAwayWithoutTheIndex) {
+  const Digest gone = Cook("gone"), large = Cook("large", 2'000'000), kept = Cook("kept");
+  Publish("windows", {kept});
+  Pass();
+  Collect(kAll);
+  store_.reset();
+  fs::remove_all(JoinPath(directory_, "index"));
+  Open();
+  EXPECT_THAT(*store_->FindMissing(std::vector<Digest>{gone, large, kept}),
+              ElementsAre(gone, large));
+  EXPECT_FALSE(ResultOf(*store_, Digest::Of("gone")).has_value());
+}
+
+// It asked when it was gone already, or was about to be.
+TEST_F(GcTest, WhatIsPutAgainMeanwhileStays) {
+  const Digest small = Cook("small"), large = Cook("large", 2'000'000);
+  Pass();
+  std::string small_bytes = *(*store_->Get(small)), large_bytes = *(*store_->Get(large));
+  Pass();
+  int syncs = 0;
+  on_sync_ = [&] {
+    if (++syncs == 1) {
+      EXPECT_THAT(*store_->FindMissing(std::vector<Digest>{small, large}),
+                  ElementsAre(small, large));
+      PutBytes(*store_, small_bytes);
+      PutBytes(*store_, large_bytes);
+      EXPECT_TRUE(GetBytes(*store_, large) == large_bytes);
+    }
+    return 0;
+  };
+  EXPECT_EQ(Collect(kAll).dropped_blobs, 2u);
+  on_sync_ = nullptr;
+  EXPECT_GT(syncs, 0);
+  EXPECT_EQ(GetBytes(*store_, small), small_bytes);
+  ASSERT_TRUE(store_->Commit({}).ok());
+  EXPECT_TRUE(Has(small) && Has(large)) << "after a crash, too";
+  store_.reset();
+  fs::remove_all(JoinPath(directory_, "index"));
+  Open();
+  EXPECT_EQ(GetBytes(*store_, small), small_bytes);
+  EXPECT_TRUE(GetBytes(*store_, large) == large_bytes);
+}
+
+// Between the choice and the end of it.
+TEST_F(GcTest, WhatIsToldAfterItWasChosenStays) {
+  const Digest told = Cook("told");
+  // Looked at behind it, and not named: its age is asked for.
+  std::string last = "0";
+  while (Digest::Of(last) < told) last += "0";
+  PutBytes(*store_, last);
+  ASSERT_TRUE(store_->Commit({}).ok());
+  Pass();
+  int times = 0;
+  // For the files' clock, for the results' ages, and then for that blob's.
+  on_now_ = [&] {
+    if (++times != 3) return;
+    EXPECT_THAT(*store_->FindMissing(std::span(&told, 1)), IsEmpty());
+  };
+  EXPECT_EQ(Collect(kAll).dropped_blobs, 0u);
+  EXPECT_GE(times, 3);
+  on_now_ = nullptr;
+  EXPECT_TRUE(Has(told));
+}
+
+TEST_F(GcTest, WhenTheLogCannotBeSyncedNothingHasGone) {
+  const Digest small = Cook("small"), large = Cook("large", 2'000'000);
+  Pass();
+  on_sync_ = [] { return errno = EIO, -1; };
+  EXPECT_FALSE(store_->Collect(kAll).ok());
+  on_sync_ = nullptr;
+  EXPECT_THAT(*store_->FindMissing(std::vector<Digest>{small, large}), IsEmpty());
+  EXPECT_TRUE(store_->Get(large).ok());
+  EXPECT_GE(Epoch(), 0u);
+}
+
+// Cut off before the log said so.
+TEST_F(GcTest, AFileThatWasPutAsideComesBackUnlessTheLogSaysThatItIsGone) {
+  const Digest large = Cook("large", 2'000'000);
+  store_.reset();
+  fs::rename(BlobFilePath(directory_, large), CollectedFilePath(directory_, large));
+  const Digest unknown = Digest::Of("unknown");
+  ASSERT_TRUE(WriteFileAtomic(CollectedFilePath(directory_, unknown), "unknown").ok());
+  Open();
+  EXPECT_TRUE(store_->Get(large).ok());
+  EXPECT_FALSE(FileExists(CollectedFilePath(directory_, unknown)));
+  EXPECT_FALSE(FileExists(CollectedFilePath(directory_, large)));
+}
+
+TEST_F(GcTest, SegmentsOfWorkersGoWhenNothingIsLeftInThemAndTheirNumbersAreNotGivenAgain) {
+  std::vector<uint64_t> segments;
+  for (const char* name : {"one", "two", "three"}) {
+    const uint64_t segment = *store_->AllocateSegment();
+    segments.push_back(segment);
+    const auto written = *(*SegmentWriter::Open(directory_, segment))->Append(name);
+    ASSERT_TRUE(store_->Commit({.blobs = {written}, .results = {SampleResult(name, written.first)}})
+                    .ok());
+  }
+  const auto open = *SegmentWriter::Open(directory_, segments[1]);
+  Pass();
+  Collect(kAll);
+  EXPECT_FALSE(FileExists(SegmentPath(directory_, segments[0])));
+  EXPECT_TRUE(FileExists(SegmentPath(directory_, segments[1]))) << "a worker has it open";
+  Open();
+  EXPECT_EQ(Epoch(), 1u) << "nothing was lost besides";
+  EXPECT_GT(*store_->AllocateSegment(), segments[2]);
+}
+
+// Against a model, from a seed: results, roots, uses, collections, unclean ends.
+TEST_F(GcTest, WhateverHappensNothingNeededGoesAndAllElseDoes) {
+  for (uint32_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    store_.reset();
+    ASSERT_TRUE(RemoveAll(directory_).ok());
+    boot_ = BootTime();
+    later_ = absl::ZeroDuration();
+    Open();
+    std::mt19937 random(seed);
+    std::map<std::string, Digest> outputs;  // that are there
+    std::vector<Digest> root, last;         // of the newest
+    const auto pick = [&](uint32_t n) { return random() % n; };
+    for (int step = 0; step < 40; ++step) {
+      const std::string name = fmt::format("r{}", pick(12));
+      switch (pick(6)) {
+        case 0:
+        case 1:
+        case 2:
+          outputs[name] = Cook(name, name.ends_with('3') ? 1'200'000 : 500);
+          break;
+        case 3:
+          root.clear();
+          for (const auto& [key, digest] : outputs) {
+            if (pick(2) == 0) root.push_back(digest);
+          }
+          if (!root.empty()) Publish("windows", root, 1);
+          if (root.empty()) root = last;
+          last = root;
+          break;
+        case 4: {
+          Pass();
+          Collect(kAll);
+          std::erase_if(outputs, [&](const auto& output) {
+            return std::find(root.begin(), root.end(), output.second) == root.end();
+          });
+          break;
+        }
+        default:
+          // As after a kill.
+          fs::remove_all(folder_.In("crashed"));
+          fs::copy(directory_, folder_.In("crashed"), fs::copy_options::recursive);
+          store_.reset();
+          ASSERT_TRUE(RemoveAll(directory_).ok());
+          fs::rename(folder_.In("crashed"), directory_);
+          Open();
+          break;
+      }
+      if (pick(4) != 0) continue;
+      for (const auto& [key, digest] : outputs) {
+        EXPECT_TRUE(store_->Get(digest).ok()) << key << " at step " << step;
+      }
+      for (const Digest& digest : root) EXPECT_TRUE(store_->Get(digest).ok());
+    }
+    Pass();
+    Collect(kAll);
+    std::erase_if(outputs, [&](const auto& output) {
+      return std::find(root.begin(), root.end(), output.second) == root.end();
+    });
+    EXPECT_EQ(store_->Stats()->results, outputs.size());
+    EXPECT_THAT(store_->Verify()->problems, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace galley::store

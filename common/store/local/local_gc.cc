@@ -1,0 +1,444 @@
+// What LocalStore drops: Collect.
+//
+// First it is found out, without holding anybody up, what is needed and what is to go. Then that
+// goes in small steps, each of which asks again whether anybody was told meanwhile that it is there:
+//   1. the loss epoch rises;
+//   2. under the lock that everybody shares who tells that something is there: what was not told is
+//      *condemned*. From here on it is absent, so that whoever wants it puts it again, behind what
+//      follows. Files are put aside (tmp/gc.*) at once: nobody takes them for his own;
+//   3. the log says that it is gone, and is synced;
+//   4. the index forgets it, the files that were put aside are removed.
+// After a crash between 2 and 3 the next owner finds the files put aside, and puts them back; after
+// 3 the log tells it what to forget. Last, segments go in which nothing is left.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/time/clock.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/record/result.h"
+#include "common/store/interface/action_result.h"
+#include "common/store/interface/named_blobs.h"
+#include "common/store/local/local_store.h"
+#include "common/store/local/segment_reader.h"
+#include "common/store/local/sessions.h"
+#include "common/tree/tree.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+constexpr uint32_t kKeepRootsDefault = 10;
+// A blob that no result names may be about to be named.
+constexpr absl::Duration kUnnamedAge = absl::Hours(24);
+constexpr size_t kStepMax = 4096;
+constexpr size_t kFilesInStepMax = 256;
+
+// What is needed, with its size. A digest is eight bytes of its hash: another one may be taken for
+// it, and stays.
+class Needed {
+ public:
+  // False: it was there.
+  bool Add(const Digest& digest) {
+    if (!fingerprints_.insert(DigestHash()(digest)).second) return false;
+    bytes_ += digest.size_bytes();
+    return true;
+  }
+  bool Has(const Digest& digest) const { return fingerprints_.contains(DigestHash()(digest)); }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  absl::flat_hash_set<uint64_t> fingerprints_;
+  uint64_t bytes_ = 0;
+};
+
+struct CollectedResult {
+  Digest key;
+  bool is_ours = true;
+  absl::Time used;
+  std::vector<Digest> named;
+};
+
+}  // namespace
+
+// One run.
+class LocalStore::Collector {
+ public:
+  Collector(LocalStore& store, const GcOptions& options) : store_(store), options_(options) {}
+
+  absl::StatusOr<GcReport> Run() {
+    RETURN_IF_ERROR(store_.Commit({}));
+    RETURN_IF_ERROR(FindSessions());
+    RETURN_IF_ERROR(MarkRoots());
+    RETURN_IF_ERROR(ReadResults());
+    ChooseResults();
+    RETURN_IF_ERROR(ChooseBlobs());
+    if (!options_.is_dry) {
+      RETURN_IF_ERROR(Sweep());
+      RETURN_IF_ERROR(RemoveDeadSegments());
+    }
+    return std::move(report_);
+  }
+
+ private:
+  absl::Status FindSessions() {
+    ASSIGN_OR_RETURN(const std::vector<SessionInfo> sessions, LiveSessions(store_.directory_));
+    const absl::Time now = store_.options_.boot_time();
+    since_ = now;
+    for (const SessionInfo& session : sessions) {
+      since_ = std::min(since_, session.begun);
+      report_.held_by.push_back(fmt::format("{} (process {}, since {})", session.name, session.pid,
+                                            absl::FormatDuration(absl::Trunc(
+                                                now - session.begun, absl::Seconds(1)))));
+    }
+    // What they were told by an owner before this one, nobody knows.
+    holds_all_ = since_ < store_.touches_.begun();
+    oldest_write_ = store_.options_.now() - (now - since_);
+    store_.touches_.DropBefore(since_);
+    return absl::OkStatus();
+  }
+
+  bool IsTold(const Digest& digest) const {
+    return holds_all_ || store_.touches_.Have(digest, since_);
+  }
+
+  // The newest of each project and platform, by the book or not, and as many by the book as its
+  // project wants.
+  absl::Status MarkRoots() {
+    const auto roots = store_.index_->Roots("");
+    if (!roots.ok()) return store_.NoteIndex(roots.status());
+    std::map<std::pair<std::string, std::string>, uint32_t> by_the_book;
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const IndexedRoot& indexed : *roots) {
+      const PublishedRoot& root = indexed.root;
+      const std::pair key(root.project_id, root.platform);
+      const bool is_newest = seen.insert(key).second;
+      if (is_newest) by_the_book[key] = root.keep_roots != 0 ? root.keep_roots : kKeepRootsDefault;
+      uint32_t& left = by_the_book[key];
+      if (root.by_the_book && left != 0) {
+        --left;
+      } else if (!is_newest) {
+        continue;
+      }
+      RETURN_IF_ERROR(MarkTree(root.root));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MarkTree(const Digest& root) {
+    std::vector<Digest> left = {root};
+    while (!left.empty()) {
+      const Digest digest = left.back();
+      left.pop_back();
+      if (!needed_.Add(digest)) continue;
+      const absl::StatusOr<Blob> bytes = store_.GetUntold(digest);
+      if (absl::IsNotFound(bytes.status()) || absl::IsDataLoss(bytes.status())) {
+        LogWarning("store={} gc: a kept tree lacks a folder: {}", store_.directory_,
+                   MessageOf(bytes.status()));
+        continue;
+      }
+      RETURN_IF_ERROR(bytes.status());
+      ASSIGN_OR_RETURN(const tree::Directory directory,
+                       Annotated(tree::DecodeDirectory(**bytes), digest));
+      for (const auto& file : directory.files) needed_.Add(file.digest);
+      for (const auto& folder : directory.directories) left.push_back(folder.digest);
+    }
+    return absl::OkStatus();
+  }
+  static absl::StatusOr<tree::Directory> Annotated(absl::StatusOr<tree::Directory> directory,
+                                                   const Digest& digest) {
+    if (directory.ok()) return directory;
+    // What it names cannot be guessed.
+    return absl::DataLossError(fmt::format("folder {} of a kept tree cannot be read: {}",
+                                           digest.ToString(), MessageOf(directory.status())));
+  }
+
+  absl::Status ReadResults() {
+    RETURN_IF_ERROR(store_.index_->ForEachResult([&](const Digest& key, const ResultPlace& place) {
+      return Read(key, place, RecordKind::kResult);
+    }));
+    return store_.index_->ForEachActionResult([&](const Digest& key, const ResultPlace& place) {
+      return Read(key, place, RecordKind::kActionResult);
+    });
+  }
+
+  absl::Status Read(const Digest& key, const ResultPlace& place, RecordKind kind) {
+    CollectedResult result{.key = key, .is_ours = kind == RecordKind::kResult};
+    absl::StatusOr<Record> record = ReadRecord(store_.directory_, place.segment, place.offset);
+    if (record.ok()) {
+      // Written is used.
+      result.used = absl::FromUnixSeconds(
+          std::max<int64_t>(static_cast<int64_t>(record->header.written_s),
+                            int64_t{place.used_hours} * 3600));
+      RETURN_IF_ERROR(NamedBy(record->payload, result));
+    } else if (!absl::IsDataLoss(record.status()) && !absl::IsNotFound(record.status())) {
+      return record.status();
+    }
+    results_.push_back(std::move(result));
+    return absl::OkStatus();
+  }
+
+  // One that cannot be read names nothing, and goes as one that nobody used.
+  absl::Status NamedBy(const std::string& payload, CollectedResult& result) {
+    if (result.is_ours) {
+      if (const auto decoded = record::DecodeResult(payload); decoded.ok())
+        AppendNamedBlobs(*decoded, result.named);
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<PutActionResult> put = DecodeActionResult(payload);
+    if (!put.ok()) return absl::OkStatus();
+    absl::StatusOr<std::vector<Digest>> named = NamedBlobs(
+        put->result, [&](const Digest& digest) { return store_.GetUntold(digest); });
+    if (named.ok()) result.named = *std::move(named);
+    return absl::OkStatus();
+  }
+
+  // Which results go, and what is needed by those that stay.
+  void ChooseResults() {
+    std::vector<CollectedResult*> others;
+    for (CollectedResult& result : results_) {
+      // All that it says is in kept trees: it costs nothing, and they are cooked again without it.
+      const bool is_of_kept =
+          !result.named.empty() &&
+          std::all_of(result.named.begin(), result.named.end(),
+                      [&](const Digest& digest) { return needed_.Has(digest); });
+      if (is_of_kept || IsTold(result.key)) {
+        Keep(result);
+      } else {
+        others.push_back(&result);
+      }
+    }
+    std::sort(others.begin(), others.end(), [](const CollectedResult* a, const CollectedResult* b) {
+      return a->used != b->used ? a->used > b->used : a->key < b->key;
+    });
+    const absl::Time oldest = store_.options_.now() - options_.age_max;
+    bool is_full = false;
+    for (CollectedResult* result : others) {
+      uint64_t more = 0;
+      for (const Digest& digest : result->named)
+        more += needed_.Has(digest) ? 0 : digest.size_bytes();
+      is_full = is_full || needed_.bytes() + more > options_.bytes_max;
+      if (is_full || result->used < oldest) {
+        dropped_results_.push_back(result);
+      } else {
+        Keep(*result);
+      }
+    }
+    for (const CollectedResult* result : dropped_results_) {
+      for (const Digest& digest : result->named) named_by_dropped_.Add(digest);
+    }
+    report_.dropped_results = dropped_results_.size();
+  }
+
+  void Keep(const CollectedResult& result) {
+    ++report_.results;
+    for (const Digest& digest : result.named) needed_.Add(digest);
+  }
+
+  absl::Status ChooseBlobs() {
+    return store_.index_->ForEachBlob([&](const LocatedBlob& blob) -> absl::Status {
+      const auto& [digest, location] = blob;
+      const bool stays = needed_.Has(digest) || IsTold(digest) ||
+                         (!named_by_dropped_.Has(digest) && IsYoung(blob));
+      (stays ? report_.blobs : report_.dropped_blobs) += 1;
+      (stays ? report_.bytes : report_.dropped_bytes) += digest.size_bytes();
+      if (!stays) dropped_blobs_.push_back(blob);
+      return absl::OkStatus();
+    });
+  }
+
+  // Written lately, or in a segment that was.
+  bool IsYoung(const LocatedBlob& blob) {
+    const uint64_t segment = blob.second.segment;
+    if (segment == 0) return WrittenAt(BlobFilePath(store_.directory_, blob.first)) > UnnamedSince();
+    const auto [at, is_new] = segment_written_.try_emplace(segment);
+    if (is_new) at->second = WrittenAt(SegmentPath(store_.directory_, segment));
+    return at->second > UnnamedSince();
+  }
+  absl::Time UnnamedSince() const { return store_.options_.now() - kUnnamedAge; }
+  static absl::Time WrittenAt(const std::string& path) {
+    const absl::StatusOr<FileStat> stat = StatFile(path);
+    return stat.ok() ? absl::FromUnixNanos(stat->mtime_ns) : absl::InfinitePast();
+  }
+
+  absl::Status Sweep() {
+    if (dropped_results_.empty() && dropped_blobs_.empty()) return absl::OkStatus();
+    {
+      const base::MutexLock lock(store_.commit_mutex_);
+      RETURN_IF_ERROR(store_.broken_);
+      epoch_ = store_.index_->epoch() + 1;
+      RETURN_IF_ERROR(WriteEpoch(store_.directory_, epoch_));
+    }
+    report_.dropped_results = report_.dropped_blobs = report_.dropped_bytes = 0;
+    size_t result = 0, blob = 0;
+    // Results first: one that names what is gone is of no use to anybody.
+    while (result < dropped_results_.size() || blob < dropped_blobs_.size()) {
+      Step step;
+      for (; result < dropped_results_.size() && step.size() < kStepMax; ++result) {
+        const CollectedResult& dropped = *dropped_results_[result];
+        (dropped.is_ours ? step.results : step.action_results).push_back(dropped.key);
+      }
+      size_t files = 0;
+      for (; blob < dropped_blobs_.size() && step.size() < kStepMax && files < kFilesInStepMax;
+           ++blob) {
+        step.blobs.push_back(dropped_blobs_[blob]);
+        files += dropped_blobs_[blob].second.segment == 0;
+      }
+      RETURN_IF_ERROR(Drop(step));
+    }
+    return absl::OkStatus();
+  }
+
+  struct Step {
+    std::vector<Digest> results, action_results;
+    std::vector<LocatedBlob> blobs;
+    size_t size() const { return results.size() + action_results.size() + blobs.size(); }
+  };
+
+  absl::Status Drop(Step& step) {
+    const base::MutexLock lock(store_.commit_mutex_);
+    RETURN_IF_ERROR(store_.broken_);
+    absl::Status logged = Condemn(step);
+    if (logged.ok()) logged = store_.SyncOwnAlone();
+    if (!logged.ok()) {
+      Pardon(step);
+      return logged;
+    }
+    auto index = store_.index_->NewBatch();
+    RETURN_IF_ERROR(index->SetEpoch(epoch_));
+    for (const Digest& key : step.results) RETURN_IF_ERROR(index->RemoveResult(key));
+    for (const Digest& key : step.action_results) RETURN_IF_ERROR(index->RemoveActionResult(key));
+    for (const auto& [digest, location] : step.blobs) RETURN_IF_ERROR(index->RemoveBlob(digest));
+    RETURN_IF_ERROR(store_.NoteSegments({}, *index));
+    RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
+    {
+      const base::ExclusiveLock telling(store_.telling_);
+      store_.condemned_.clear();
+    }
+    report_.dropped_results += step.results.size() + step.action_results.size();
+    for (const auto& [digest, location] : step.blobs) {
+      ++report_.dropped_blobs;
+      report_.dropped_bytes += digest.size_bytes();
+      if (location.segment == 0) ::unlink(CollectedFilePath(store_.directory_, digest).c_str());
+    }
+    return absl::OkStatus();
+  }
+
+  // Leaves in `step` what nobody was told of meanwhile. The log says that it is gone before anybody
+  // can put it again.
+  absl::Status Condemn(Step& step) GALLEY_REQUIRES(store_.commit_mutex_) {
+    const base::ExclusiveLock telling(store_.telling_);
+    const base::MutexLock lock(store_.mutex_);
+    const auto is_told = [&](const Digest& digest) { return IsTold(digest); };
+    std::erase_if(step.results, is_told);
+    std::erase_if(step.action_results, is_told);
+    std::erase_if(step.blobs, [&](const LocatedBlob& blob) {
+      return is_told(blob.first) || store_.pending_.contains(blob.first);
+    });
+    std::erase_if(step.blobs, [&](const LocatedBlob& blob) {
+      const auto& [digest, location] = blob;
+      return location.segment == 0 && !PutAside(digest);
+    });
+    for (const auto* keys : {&step.results, &step.action_results})
+      store_.condemned_.insert(keys->begin(), keys->end());
+    for (const auto& [digest, location] : step.blobs) store_.condemned_.insert(digest);
+    return Append(step);
+  }
+  bool PutAside(const Digest& digest) {
+    const std::string from = BlobFilePath(store_.directory_, digest);
+    if (::rename(from.c_str(), CollectedFilePath(store_.directory_, digest).c_str()) == 0)
+      return true;
+    if (errno == ENOENT) return true;  // gone already: the index need not know it
+    LogWarning("store={} gc: {}", store_.directory_, MessageOf(ErrnoStatus(errno, "move", from)));
+    return false;
+  }
+
+  absl::Status Append(const Step& step) GALLEY_REQUIRES(store_.mutex_) {
+    std::vector<Digest> blobs;
+    for (const auto& [digest, location] : step.blobs) blobs.push_back(digest);
+    RecordPlace place;
+    if (!step.results.empty())
+      RETURN_IF_ERROR(store_.Append(RecordKind::kForgotten, Digest(), EncodeDigests(step.results),
+                                    place));
+    if (!step.action_results.empty())
+      RETURN_IF_ERROR(store_.Append(RecordKind::kCollected, Digest(),
+                                    EncodeDigests(step.action_results), place));
+    return store_.Append(RecordKind::kLoss, Digest(), EncodeLoss({.epoch = epoch_, .blobs = blobs}),
+                         place);
+  }
+
+  void Pardon(const Step& step) {
+    const base::ExclusiveLock telling(store_.telling_);
+    for (const auto& [digest, location] : step.blobs) {
+      if (location.segment == 0)
+        static_cast<void>(RestoreCollectedFile(store_.directory_, digest));
+    }
+    store_.condemned_.clear();
+  }
+
+  // Of workers, with nothing in them that the index knows, and written to by nobody. The one with the
+  // highest number stays: numbers are given from there on, and never twice.
+  absl::Status RemoveDeadSegments() {
+    const base::MutexLock lock(store_.commit_mutex_);
+    RETURN_IF_ERROR(store_.broken_);
+    ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());
+    ASSIGN_OR_RETURN(const std::vector<SegmentListing> listed, ListSegments(store_.directory_));
+    std::set<uint64_t> live;
+    RETURN_IF_ERROR(store_.index_->ForEachBlob([&](const LocatedBlob& blob) {
+      live.insert(blob.second.segment);
+      return absl::OkStatus();
+    }));
+    auto index = store_.index_->NewBatch();
+    std::vector<FileDescriptor> locks;
+    std::vector<std::string> dead;
+    for (const SegmentListing& segment : listed) {
+      const auto state = states.find(segment.number);
+      const bool is_workers =
+          state != states.end() && state->second.writer == SegmentWriterKind::kWorker;
+      if (!is_workers || live.contains(segment.number) || segment.number == listed.back().number)
+        continue;
+      // What a live session's worker wrote, the session may yet report.
+      const std::string path = SegmentPath(store_.directory_, segment.number);
+      if (holds_all_ || WrittenAt(path) >= oldest_write_) continue;
+      FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+      if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
+      RETURN_IF_ERROR(index->RemoveSegment(segment.number));
+      locks.push_back(std::move(file));
+      dead.push_back(path);
+    }
+    if (dead.empty()) return absl::OkStatus();
+    RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
+    // Before they go: an index that knows them would take them for lost.
+    RETURN_IF_ERROR(store_.index_->Flush(/*wait=*/true));
+    for (const std::string& path : dead) ::unlink(path.c_str());
+    return absl::OkStatus();
+  }
+
+  LocalStore& store_;
+  const GcOptions options_;
+  GcReport report_;
+  absl::Time since_;           // what was told from then on stays; by sessions' clock
+  absl::Time oldest_write_;    // the same by the files' clock
+  bool holds_all_ = false;
+  Needed needed_, named_by_dropped_;
+  std::vector<CollectedResult> results_;
+  std::vector<const CollectedResult*> dropped_results_;
+  std::vector<LocatedBlob> dropped_blobs_;
+  std::map<uint64_t, absl::Time> segment_written_;
+  uint64_t epoch_ = 0;
+};
+
+absl::StatusOr<GcReport> LocalStore::Collect(const GcOptions& options) {
+  const base::MutexLock lock(collect_mutex_);
+  return Collector(*this, options).Run();
+}
+
+}  // namespace galley::store
