@@ -142,6 +142,7 @@ TEST_F(CheckoutLinkTest, WrongBytesGetNoName) {
   const Digest root = Put({{"large", {Large('a')}}});
   std::string wrong = Large('a');
   wrong[7] = 'b';
+  ASSERT_EQ(::chmod(InStore(Large('a')).c_str(), 0644), 0);
   const int file = ::open(InStore(Large('a')).c_str(), O_WRONLY);
   ASSERT_EQ(::pwrite(file, wrong.data(), wrong.size(), 0), static_cast<ssize_t>(wrong.size()));
   ::close(file);
