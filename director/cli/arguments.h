@@ -21,6 +21,7 @@ struct Arguments {
   GlobalOptions global;
   CookCommandOptions cook;
   WhyOptions why;
+  StoreServeOptions store_serve;
   std::string directory = ".", package, platform, export_directory, first, second, output;
   bool link = false;
   std::vector<std::string> packages;

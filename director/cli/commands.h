@@ -31,6 +31,15 @@ int RunPatch(const GlobalOptions& options, const std::string& before, const std:
 int RunApply(const GlobalOptions& options, const std::string& file, const std::string& directory);
 int RunStoreStats(const GlobalOptions& options);
 int RunStoreVerify(const GlobalOptions& options);
+struct StoreServeOptions {
+  std::vector<std::string> listen;  // none: kReapiAddress
+  std::string identities;           // a file (store/reapi/gate.h)
+  std::string tls_cert, tls_key, tls_ca;
+  std::string instance;  // empty: any
+};
+inline constexpr const char* kReapiAddress = "127.0.0.1:8980";
+// Serves until it is interrupted.
+int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);
 int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);

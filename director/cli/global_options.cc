@@ -68,7 +68,8 @@ absl::StatusOr<project::Project> OpenProject(const GlobalOptions& options,
   return project::LoadProject(load);
 }
 
-absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& options) {
+absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& options,
+                                                          store::OpenMode mode) {
   std::string directory = options.store;
   if (directory.find("://") != std::string::npos) {
     return absl::InvalidArgumentError(fmt::format(
@@ -78,7 +79,7 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& o
     ASSIGN_OR_RETURN(const project::Project project, OpenProject(options));
     directory = project.store.directory;
   }
-  return store::OpenOrConnect(AbsolutePath(directory), store::OpenMode::kMustExist);
+  return store::OpenOrConnect(AbsolutePath(directory), mode);
 }
 
 std::string ProjectId(const project::Project& project) {

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "common/project/project.h"
 #include "common/store/interface/store.h"
+#include "common/store/serve/store_server.h"
 #include "director/cli/exit_code.h"
 #include "nlohmann/json.hpp"
 
@@ -39,7 +40,8 @@ absl::StatusOr<project::Project> OpenProject(
     const GlobalOptions& options, const std::map<std::string, std::string>& overrides = {});
 
 // The store that --store names, else the project's.
-absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& options);
+absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(
+    const GlobalOptions& options, store::OpenMode mode = store::OpenMode::kMustExist);
 
 // A root named as CONTRACT says: <hex>/<size>, a unique prefix, PLATFORM@latest, PLATFORM@last,
 // PLATFORM@N. INVALID_ARGUMENT says what is known.

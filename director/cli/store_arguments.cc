@@ -1,8 +1,34 @@
 // `galley store ...`.
 #include "CLI/CLI.hpp"
 #include "director/cli/add_commands.h"
+#include "fmt/format.h"
 
 namespace galley::cli {
+
+namespace {
+
+void AddStoreServe(CLI::App& store, Arguments& arguments) {
+  StoreServeOptions& o = arguments.store_serve;
+  CLI::App* serve = AddCommand(store, arguments, "serve",
+                               "Serve the store to REAPI v2 clients (Bazel, other Galleys)",
+                               [&] { return RunStoreServe(arguments.global, o); });
+  serve
+      ->add_option("--listen", o.listen,
+                   fmt::format("HOST:PORT or unix:PATH (repeatable; {})", kReapiAddress))
+      ->type_name("ADDR")
+      ->allow_extra_args(false);
+  serve->add_option("--identities", o.identities, "Who may call, and what they may do")
+      ->type_name("FILE");
+  serve->add_option("--tls-cert", o.tls_cert, "This server's certificate chain (PEM)")
+      ->type_name("FILE");
+  serve->add_option("--tls-key", o.tls_key, "Its key (PEM)")->type_name("FILE");
+  serve->add_option("--tls-ca", o.tls_ca, "Who signs clients' certificates (PEM)")
+      ->type_name("FILE");
+  serve->add_option("--instance", o.instance, "The only instance name that is served")
+      ->type_name("NAME");
+}
+
+}  // namespace
 
 void AddStoreCommands(CLI::App& app, Arguments& arguments) {
   // References: what the actions capture is what these refer to, which outlives this.
@@ -20,7 +46,8 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunStoreCat(global, first); })
       ->add_option("digest", first, "<hex>/<size>")
       ->required();
-  for (const char* name : {"gc", "why", "serve"}) AddLater(*store, arguments, name);
+  AddStoreServe(*store, arguments);
+  for (const char* name : {"gc", "why"}) AddLater(*store, arguments, name);
 }
 
 }  // namespace galley::cli

@@ -1,0 +1,106 @@
+// `galley store serve`: the store as a cache for REAPI v2 clients.
+#include <cstdio>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "common/store/reapi/reapi_server.h"
+#include "director/cli/commands.h"
+#include "director/cli/interrupt.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+namespace {
+
+// A thread of signals says when to end.
+class Ending {
+ public:
+  void Tell() {
+    const base::MutexLock lock(mutex_);
+    is_told_ = true;
+    told_.NotifyAll();
+  }
+  void Wait() {
+    const base::MutexLock lock(mutex_);
+    while (!is_told_) told_.Wait(mutex_);
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar told_;
+  bool is_told_ GALLEY_GUARDED_BY(mutex_) = false;
+};
+
+absl::StatusOr<store::ReapiServerOptions> ServerOptions(const StoreServeOptions& serve) {
+  store::ReapiServerOptions options{
+      .addresses = serve.listen,
+      .tls = {.certificate = serve.tls_cert, .key = serve.tls_key, .ca = serve.tls_ca}};
+  if (options.addresses.empty()) options.addresses.emplace_back(kReapiAddress);
+  if (!serve.instance.empty()) {
+    RETURN_IF_ERROR(Annotate(store::CheckInstanceName(serve.instance), "--instance"));
+    options.reapi.instance = serve.instance;
+  }
+  if (!serve.identities.empty()) {
+    ASSIGN_OR_RETURN(options.identities, store::ReadIdentities(serve.identities));
+  }
+  return options;
+}
+
+// What the command line or the files that it names are wrong about.
+bool IsUsage(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsPermissionDenied(status) || absl::IsNotFound(status);
+}
+
+void Announce(const GlobalOptions& options, const std::string& directory,
+              const std::vector<std::string>& addresses, bool has_tls) {
+  std::vector<std::string> urls;
+  for (const std::string& address : addresses) {
+    urls.push_back(address.starts_with("unix:")
+                       ? address
+                       : fmt::format("{}://{}", has_tls ? "grpcs" : "grpc", address));
+  }
+  if (options.json) {
+    PrintJson({{"event", "serving"}, {"directory", directory}, {"urls", urls}});
+  } else if (!options.quiet) {
+    std::puts(fmt::format("serving {} at {}", directory, fmt::join(urls, ", ")).c_str());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) {
+  const auto server_options = ServerOptions(serve);
+  if (!server_options.ok()) {
+    return Fail(options, IsUsage(server_options.status()) ? kUsage : kInfrastructure,
+                MessageOf(server_options.status()));
+  }
+  const bool has_tls = !serve.tls_cert.empty();
+  for (const std::string& address : server_options->addresses) {
+    const absl::Status status =
+        store::CheckListener(address, has_tls, !server_options->identities.empty());
+    if (!status.ok()) return Fail(options, kUsage, MessageOf(status));
+  }
+  Ending ending;
+  const InterruptWatch interrupts([&ending] { ending.Tell(); });
+  const auto opened = OpenStoreOf(options, store::OpenMode::kMakeIfAbsent);
+  if (!opened.ok()) {
+    return Fail(options, absl::IsInvalidArgument(opened.status()) ? kUsage : kInfrastructure,
+                MessageOf(opened.status()));
+  }
+  const auto info = (*opened)->Info();
+  if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
+  SystemClock clock;
+  const auto server = store::ReapiServer::Start(**opened, clock, *server_options);
+  if (!server.ok()) {
+    return Fail(options, IsUsage(server.status()) ? kUsage : kInfrastructure,
+                MessageOf(server.status()));
+  }
+  Announce(options, info->directory, (*server)->addresses(), has_tls);
+  ending.Wait();
+  return kDone;
+}
+
+}  // namespace galley::cli
