@@ -189,6 +189,7 @@ TEST_F(UploadsTest, PackedBytesThatAreWrongAreDropped) {
   const std::string bomb = ZstdCompress(std::string(size_t{64} << 20, '\0'));
   for (const std::string& data :
        {std::string("no zstd"), packed + "junk", packed.substr(0, packed.size() - 1), bomb,
+        packed + ZstdCompress("").substr(0, 5),  // all of it, and a frame that ends too early
         ZstdCompress(bytes_ + "x"), ZstdCompress("twelve"), std::string()}) {
     EXPECT_TRUE(absl::IsInvalidArgument(Send(*NewWrite(), name, 0, data, true).status))
         << data.size();
@@ -223,6 +224,7 @@ TEST_F(UploadsTest, WhatIsIdleOrNeverEndsIsReclaimed) {
     clock_.now += absl::Seconds(59);
     uploads_.Sweep();
   }
+  EXPECT_TRUE(Send(*slow, Name(digest_), 0, "").status.ok());  // an hour less a second
   EXPECT_EQ(uploads_.open(), 1u);
   clock_.now += absl::Seconds(2);
   uploads_.Sweep();
