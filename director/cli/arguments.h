@@ -21,6 +21,7 @@ struct Arguments {
   GlobalOptions global;
   CookCommandOptions cook;
   WhyOptions why;
+  StoreGcOptions store_gc;
   StoreServeOptions store_serve;
   std::string directory = ".", package, platform, export_directory, first, second, output;
   bool link = false;

@@ -39,6 +39,11 @@ struct StoreServeOptions {
 };
 inline constexpr const char* kReapiAddress = "127.0.0.1:8980";
 // Serves until it is interrupted.
+struct StoreGcOptions {
+  std::string max_size, max_age;  // empty: not given
+  bool is_dry = false;
+};
+int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& gc);
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);
 int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);

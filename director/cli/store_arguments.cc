@@ -7,6 +7,20 @@ namespace galley::cli {
 
 namespace {
 
+void AddStoreGc(CLI::App& store, Arguments& arguments) {
+  StoreGcOptions& o = arguments.store_gc;
+  CLI::App* gc =
+      AddCommand(store, arguments, "gc", "Drop what nothing needs, the least recently used first",
+                 [&] { return RunStoreGc(arguments.global, o); });
+  gc->add_option("--max-size", o.max_size,
+                 "How much may stay (\"100GiB\"; default: the project's [store] max_size)")
+      ->type_name("S");
+  gc->add_option("--max-age", o.max_age,
+                 "Drop results that nobody asked for so long, whatever the size (\"30d\", \"12h\")")
+      ->type_name("T");
+  gc->add_flag("--dry-run", o.is_dry, "Say what would go, and drop nothing");
+}
+
 void AddStoreServe(CLI::App& store, Arguments& arguments) {
   StoreServeOptions& o = arguments.store_serve;
   CLI::App* serve = AddCommand(store, arguments, "serve",
@@ -47,7 +61,8 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
       ->add_option("digest", first, "<hex>/<size>")
       ->required();
   AddStoreServe(*store, arguments);
-  for (const char* name : {"gc", "why"}) AddLater(*store, arguments, name);
+  AddStoreGc(*store, arguments);
+  AddLater(*store, arguments, "why");
 }
 
 }  // namespace galley::cli

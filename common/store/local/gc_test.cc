@@ -32,14 +32,14 @@ class GcTest : public testing::Test {
   void SetUp() override { Open(); }
   void Open() {
     store_.reset();
-    absl::StatusOr<std::unique_ptr<Store>> store = OpenLocalStore(
-        directory_, {.boot_time = [this] { return boot_; },
-                     .now =
-                         [this] {
-                           if (on_now_) on_now_();
-                           return absl::Now() + later_;
-                         },
-                     .sync = [this](int) { return on_sync_ ? on_sync_() : 0; }});
+    absl::StatusOr<std::unique_ptr<Store>> store =
+        OpenLocalStore(directory_, {.boot_time = [this] { return boot_; },
+                                    .now =
+                                        [this] {
+                                          if (on_now_) on_now_();
+                                          return absl::Now() + later_;
+                                        },
+                                    .sync = [this](int) { return on_sync_ ? on_sync_() : 0; }});
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
@@ -331,8 +331,8 @@ TEST_F(GcTest, SegmentsOfWorkersGoWhenNothingIsLeftInThemAndTheirNumbersAreNotGi
     const uint64_t segment = *store_->AllocateSegment();
     segments.push_back(segment);
     const auto written = *(*SegmentWriter::Open(directory_, segment))->Append(name);
-    ASSERT_TRUE(store_->Commit({.blobs = {written}, .results = {SampleResult(name, written.first)}})
-                    .ok());
+    ASSERT_TRUE(
+        store_->Commit({.blobs = {written}, .results = {SampleResult(name, written.first)}}).ok());
   }
   const auto open = *SegmentWriter::Open(directory_, segments[1]);
   Pass();

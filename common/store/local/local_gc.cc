@@ -1,7 +1,8 @@
 // What LocalStore drops: Collect.
 //
 // First it is found out, without holding anybody up, what is needed and what is to go. Then that
-// goes in small steps, each of which asks again whether anybody was told meanwhile that it is there:
+// goes in small steps, each of which asks again whether anybody was told meanwhile that it is
+// there:
 //   1. the loss epoch rises;
 //   2. under the lock that everybody shares who tells that something is there: what was not told is
 //      *condemned*. From here on it is absent, so that whoever wants it puts it again, behind what
@@ -95,9 +96,9 @@ class LocalStore::Collector {
     since_ = now;
     for (const SessionInfo& session : sessions) {
       since_ = std::min(since_, session.begun);
-      report_.held_by.push_back(fmt::format("{} (process {}, since {})", session.name, session.pid,
-                                            absl::FormatDuration(absl::Trunc(
-                                                now - session.begun, absl::Seconds(1)))));
+      report_.held_by.push_back(
+          fmt::format("{} (process {}, since {})", session.name, session.pid,
+                      absl::FormatDuration(absl::Trunc(now - session.begun, absl::Seconds(1)))));
     }
     // What they were told by an owner before this one, nobody knows.
     holds_all_ = since_ < store_.touches_.begun();
@@ -175,9 +176,8 @@ class LocalStore::Collector {
     absl::StatusOr<Record> record = ReadRecord(store_.directory_, place.segment, place.offset);
     if (record.ok()) {
       // Written is used.
-      result.used = absl::FromUnixSeconds(
-          std::max<int64_t>(static_cast<int64_t>(record->header.written_s),
-                            int64_t{place.used_hours} * 3600));
+      result.used = absl::FromUnixSeconds(std::max<int64_t>(
+          static_cast<int64_t>(record->header.written_s), int64_t{place.used_hours} * 3600));
       RETURN_IF_ERROR(NamedBy(record->payload, result));
     } else if (!absl::IsDataLoss(record.status()) && !absl::IsNotFound(record.status())) {
       return record.status();
@@ -195,8 +195,8 @@ class LocalStore::Collector {
     }
     const absl::StatusOr<PutActionResult> put = DecodeActionResult(payload);
     if (!put.ok()) return absl::OkStatus();
-    absl::StatusOr<std::vector<Digest>> named = NamedBlobs(
-        put->result, [&](const Digest& digest) { return store_.GetUntold(digest); });
+    absl::StatusOr<std::vector<Digest>> named =
+        NamedBlobs(put->result, [&](const Digest& digest) { return store_.GetUntold(digest); });
     if (named.ok()) result.named = *std::move(named);
     return absl::OkStatus();
   }
@@ -258,7 +258,8 @@ class LocalStore::Collector {
   // Written lately, or in a segment that was.
   bool IsYoung(const LocatedBlob& blob) {
     const uint64_t segment = blob.second.segment;
-    if (segment == 0) return WrittenAt(BlobFilePath(store_.directory_, blob.first)) > UnnamedSince();
+    if (segment == 0)
+      return WrittenAt(BlobFilePath(store_.directory_, blob.first)) > UnnamedSince();
     const auto [at, is_new] = segment_written_.try_emplace(segment);
     if (is_new) at->second = WrittenAt(SegmentPath(store_.directory_, segment));
     return at->second > UnnamedSince();
@@ -366,8 +367,8 @@ class LocalStore::Collector {
     for (const auto& [digest, location] : step.blobs) blobs.push_back(digest);
     RecordPlace place;
     if (!step.results.empty())
-      RETURN_IF_ERROR(store_.Append(RecordKind::kForgotten, Digest(), EncodeDigests(step.results),
-                                    place));
+      RETURN_IF_ERROR(
+          store_.Append(RecordKind::kForgotten, Digest(), EncodeDigests(step.results), place));
     if (!step.action_results.empty())
       RETURN_IF_ERROR(store_.Append(RecordKind::kCollected, Digest(),
                                     EncodeDigests(step.action_results), place));
@@ -378,14 +379,13 @@ class LocalStore::Collector {
   void Pardon(const Step& step) {
     const base::ExclusiveLock telling(store_.telling_);
     for (const auto& [digest, location] : step.blobs) {
-      if (location.segment == 0)
-        static_cast<void>(RestoreCollectedFile(store_.directory_, digest));
+      if (location.segment == 0) static_cast<void>(RestoreCollectedFile(store_.directory_, digest));
     }
     store_.condemned_.clear();
   }
 
-  // Of workers, with nothing in them that the index knows, and written to by nobody. The one with the
-  // highest number stays: numbers are given from there on, and never twice.
+  // Of workers, with nothing in them that the index knows, and written to by nobody. The one with
+  // the highest number stays: numbers are given from there on, and never twice.
   absl::Status RemoveDeadSegments() {
     const base::MutexLock lock(store_.commit_mutex_);
     RETURN_IF_ERROR(store_.broken_);
@@ -425,8 +425,8 @@ class LocalStore::Collector {
   LocalStore& store_;
   const GcOptions options_;
   GcReport report_;
-  absl::Time since_;           // what was told from then on stays; by sessions' clock
-  absl::Time oldest_write_;    // the same by the files' clock
+  absl::Time since_;         // what was told from then on stays; by sessions' clock
+  absl::Time oldest_write_;  // the same by the files' clock
   bool holds_all_ = false;
   Needed needed_, named_by_dropped_;
   std::vector<CollectedResult> results_;

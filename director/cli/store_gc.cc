@@ -1,0 +1,79 @@
+// `galley store gc`.
+#include <charconv>
+#include <cstdio>
+
+#include "common/base/status_macros.h"
+#include "common/project/value_reader.h"
+#include "director/cli/commands.h"
+#include "director/cli/open_store.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+namespace {
+
+absl::StatusOr<absl::Duration> ParseAge(std::string_view text) {
+  uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (error == std::errc()) {
+    if (unit == "m") return absl::Minutes(count);
+    if (unit == "h") return absl::Hours(count);
+    if (unit == "d") return absl::Hours(24) * count;
+    if (unit == "w") return absl::Hours(24 * 7) * count;
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("--max-age: `{}` is no time: a number and m, h, d or w, like 30d", text));
+}
+
+absl::StatusOr<store::GcOptions> OptionsOf(const GlobalOptions& options,
+                                           const StoreGcOptions& asked) {
+  store::GcOptions gc{.is_dry = asked.is_dry};
+  if (!asked.max_age.empty()) {
+    ASSIGN_OR_RETURN(gc.age_max, ParseAge(asked.max_age));
+  }
+  if (!asked.max_size.empty()) {
+    const absl::StatusOr<uint64_t> size = project::ParseSize(asked.max_size);
+    if (!size.ok()) return Annotate(size.status(), "--max-size");
+    gc.bytes_max = *size;
+  } else if (options.store.empty()) {
+    ASSIGN_OR_RETURN(const project::Project project, OpenProject(options));
+    gc.bytes_max = project.store.size_bytes_max;
+  } else if (asked.max_age.empty()) {
+    return absl::InvalidArgumentError(
+        "no project says how large the store may be: give --max-size or --max-age");
+  }
+  return gc;
+}
+
+}  // namespace
+
+int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
+  const absl::StatusOr<store::GcOptions> gc = OptionsOf(options, asked);
+  if (!gc.ok()) return Fail(options, kUsage, MessageOf(gc.status()));
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto report = (*opened)->Collect(*gc);
+  if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
+  if (options.json) {
+    PrintJson({{"dry_run", gc->is_dry},
+               {"blobs", report->blobs},
+               {"bytes", report->bytes},
+               {"results", report->results},
+               {"dropped_blobs", report->dropped_blobs},
+               {"dropped_bytes", report->dropped_bytes},
+               {"dropped_results", report->dropped_results},
+               {"held_by", report->held_by}});
+    return kDone;
+  }
+  if (options.quiet) return kDone;
+  std::puts(fmt::format("{} {} results and {} blobs ({}); {} results and {} blobs ({}) stay",
+                        gc->is_dry ? "would drop" : "dropped", report->dropped_results,
+                        report->dropped_blobs, HumanBytes(report->dropped_bytes), report->results,
+                        report->blobs, HumanBytes(report->bytes))
+                .c_str());
+  for (const std::string& session : report->held_by)
+    std::puts(fmt::format("what {} was told is there stays until it ends", session).c_str());
+  return kDone;
+}
+
+}  // namespace galley::cli
