@@ -402,6 +402,7 @@ TEST_F(ReapiServerTest, MetadataHasALimit) {
   EXPECT_TRUE(Call(method, "", {{"x", std::string(9 << 10, 'x')}}).ok());
   EXPECT_EQ(Call(method, "", {{"x", std::string(17 << 10, 'x')}}).error_code(),
             grpc::StatusCode::RESOURCE_EXHAUSTED);
+  channel_ = wire::OpenChannel(server_->addresses()[0]);  // that connection may be given up
   EXPECT_TRUE(Call(method, "").ok());
 }
 
@@ -452,21 +453,26 @@ TEST_F(ReapiServerTest, ACallWithoutDeadlineGetsTheServers) {
   EXPECT_EQ(server_->open_uploads(), 0u);
 }
 
-// Streams that nobody reads end, too: their window stays shut.
+// A piece is larger than the window of a stream that nobody reads: it stands in the way of all that
+// the server could say.
 TEST_F(ReapiServerTest, AReaderWhoDoesNotReadIsLetGo) {
   Serve();
-  const Digest digest = PutBytes(store_, Noise(32'000'000));
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // the window stays as it is
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 64 << 10);
+  const auto bytes = ByteStream::NewStub(grpc::CreateCustomChannel(
+      server_->addresses()[0], grpc::InsecureChannelCredentials(), arguments));
+  const Digest digest = PutBytes(store_, Noise(2'000'000));
   grpc::ClientContext context;
   google::bytestream::ReadRequest request;
   request.set_resource_name(FormatResourceName({.digest = digest}));
-  const auto reader = bytes_->Read(&context, request);
-  google::bytestream::ReadResponse response;
-  ASSERT_TRUE(reader->Read(&response));
-  Await([&] {
-    clock_.seconds += 61;
-    server_->Sweep();
-    return server_->open_calls() == 0;
-  });
+  const auto reader = bytes->Read(&context, request);
+  reader->WaitForInitialMetadata();  // comes with the first piece
+  clock_.seconds += 61;
+  server_->Sweep();
+  Await([&] { return server_->open_calls() == 0; });
+  context.TryCancel();  // Finish would wait for somebody to read what came
+  EXPECT_FALSE(reader->Finish().ok());
 }
 
 TEST_F(ReapiServerTest, UploadsThatNeverFinishAreReclaimed) {
