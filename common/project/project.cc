@@ -14,6 +14,7 @@
 #include "common/project/platforms.h"
 #include "common/project/rule_body.h"
 #include "common/project/value_reader.h"
+#include "common/store/remote/remote_url.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -101,10 +102,6 @@ absl::Status CheckFolders(const Layers& layers, const std::string& key) {
 }
 
 absl::Status RefuseUnsupported(const Layers& layers) {
-  if (const Layers::Value* value = layers.Find("store.remote");
-      value != nullptr && !std::get<std::string>(value->value.data).empty()) {
-    return WrongValue(*value, "`store.remote` is not supported yet");
-  }
   if (const Layers::Value* value = layers.Find("cook.modify");
       value != nullptr && !value->value.array()->empty()) {
     return WrongValue(*value, "`cook.modify` is not supported yet");
@@ -136,8 +133,78 @@ absl::Status CheckTrust(const Layers& layers, const std::string& key, const std:
                                 key, kTrustBytesMax));
 }
 
-absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSection& store) {
+// An instance's name may hold several segments, but none of those that a resource's name is read
+// by. Source: "Resource names" of remote_execution.proto.
+absl::Status CheckInstance(const Layers& layers, std::string_view instance) {
+  constexpr size_t kInstanceBytesMax = 256;
+  static constexpr std::string_view kKeywords[] = {"blobs",           "uploads",    "actions",
+                                                   "actionResults",   "operations", "capabilities",
+                                                   "compressed-blobs"};
+  if (instance.empty()) return absl::OkStatus();
+  const auto wrong = [&](std::string_view why) {
+    return WrongValue(*layers.Find("store.instance"),
+                      fmt::format("`store.instance` \"{}\": {}", instance, why));
+  };
+  if (instance.size() > kInstanceBytesMax)
+    return wrong(fmt::format("longer than {} bytes", kInstanceBytesMax));
+  for (size_t begin = 0; begin <= instance.size();) {
+    const size_t end = std::min(instance.find('/', begin), instance.size());
+    const std::string_view segment = instance.substr(begin, end - begin);
+    if (segment.empty()) return wrong("it has an empty segment; expected a/b/c");
+    if (std::find(std::begin(kKeywords), std::end(kKeywords), segment) != std::end(kKeywords))
+      return wrong(fmt::format("no segment may be \"{}\"", segment));
+    if (std::any_of(segment.begin(), segment.end(),
+                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+      return wrong("it has control characters");
+    begin = end + 1;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> OptionalFile(const Layers& layers, const std::string& key,
+                                         const std::string& root) {
+  if (Text(layers, key, "").empty()) return std::string();
+  return Folder(layers, key, root, "");
+}
+
+// What contradicts the address: a secret must not go over a plain connection to another machine.
+absl::Status CheckRemote(const Layers& layers, const RemoteSection& remote) {
+  if (remote.url.empty()) return absl::OkStatus();
+  const Layers::Value& value = *layers.Find("store.remote");
+  const absl::StatusOr<store::RemoteUrl> url = store::ParseRemoteUrl(remote.url);
+  if (!url.ok()) return WrongValue(value, "`store.remote`: " + MessageOf(url.status()));
+  if (!remote.credential_file.empty() && !url->is_tls && !url->is_local) {
+    return WrongValue(value, fmt::format("`store.remote` {}: `store.credential_file` would be sent "
+                                         "unencrypted to another machine; use grpcs://",
+                                         url->text));
+  }
+  for (const char* key : {"store.tls_ca", "store.tls_cert", "store.tls_key"}) {
+    if (url->is_tls || Text(layers, key, "").empty()) continue;
+    return WrongValue(
+        *layers.Find(key),
+        fmt::format("`{}` is for a `store.remote` of grpcs://, not for {}", key, url->text));
+  }
+  if (remote.tls_cert.empty() != remote.tls_key.empty()) {
+    return WrongValue(value, "`store.tls_cert` and `store.tls_key` belong together: give both");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadRemote(const Layers& layers, const std::string& root, RemoteSection& remote) {
   RETURN_IF_ERROR(Choice(layers, "store.remote_mode", {"read", "read-write"}));
+  remote.url = Text(layers, "store.remote", "");
+  remote.instance = Text(layers, "store.instance", "");
+  RETURN_IF_ERROR(CheckInstance(layers, remote.instance));
+  remote.is_written = Text(layers, "store.remote_mode", "read") == "read-write";
+  ASSIGN_OR_RETURN(remote.credential_file, OptionalFile(layers, "store.credential_file", root));
+  ASSIGN_OR_RETURN(remote.tls_ca, OptionalFile(layers, "store.tls_ca", root));
+  ASSIGN_OR_RETURN(remote.tls_cert, OptionalFile(layers, "store.tls_cert", root));
+  ASSIGN_OR_RETURN(remote.tls_key, OptionalFile(layers, "store.tls_key", root));
+  return CheckRemote(layers, remote);
+}
+
+absl::Status ReadStore(const Layers& layers, const std::string& root, StoreSection& store) {
+  RETURN_IF_ERROR(ReadRemote(layers, root, store.remote));
   ASSIGN_OR_RETURN(store.directory, Folder(layers, "store.dir", root, ".galley/store"));
   store.keep_sources = Flag(layers, "store.keep_sources");
   ASSIGN_OR_RETURN(store.keep_roots,

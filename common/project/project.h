@@ -60,6 +60,18 @@ struct CookSection {
   bool binary_identity = false;  // identity = "binary"
 };
 
+// The store of other people behind ours; without a url there is none. Paths are absolute, "" where
+// not given.
+struct RemoteSection {
+  std::string url;  // store::ParseRemoteUrl reads it
+  std::string instance;
+  bool is_written = false;      // remote_mode = "read-write"
+  std::string credential_file;  // what these hold: store::ReadCredentials
+  std::string tls_ca;
+  std::string tls_cert;
+  std::string tls_key;
+};
+
 struct StoreSection {
   std::string directory;  // absolute
   bool keep_sources = false;
@@ -67,6 +79,7 @@ struct StoreSection {
   uint64_t size_bytes_max = 100ull << 30;
   std::string trust = "main";
   std::vector<std::string> read_trust;
+  RemoteSection remote;
 };
 
 struct FarmSection {

@@ -217,9 +217,56 @@ TEST_F(ProjectTest, WrongTypesAndValuesNameTheirLine) {
 }
 
 TEST_F(ProjectTest, WhatIsNotBuiltYetIsRefusedOnlyWhenUsed) {
-  EXPECT_THAT(Error("[store]\nremote = \"grpcs://x\"\n"), HasSubstr("not supported yet"));
   EXPECT_THAT(Error("[cook]\nmodify = [\"x.py\"]\n"), HasSubstr("not supported yet"));
   EXPECT_TRUE(LoadWith("[store]\nremote = \"\"\n").ok());
+}
+
+TEST_F(ProjectTest, ARemoteStoreIsReadWithAllThatBelongsToIt) {
+  const auto plain = LoadWith("[store]\nremote = \"grpc://cas.farm:9092\"\n");
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_EQ(plain->store.remote.url, "grpc://cas.farm:9092");
+  EXPECT_EQ(plain->store.remote.instance, "");
+  EXPECT_FALSE(plain->store.remote.is_written);
+  EXPECT_EQ(plain->store.remote.credential_file, "");
+
+  const auto all = LoadWith(R"([store]
+remote = "grpcs://cas.farm:8980"
+instance = "studio/tower"
+remote_mode = "read-write"
+credential_file = "secrets/token"
+tls_ca = "/etc/ca.pem"
+tls_cert = "me.pem"
+tls_key = "me.key"
+)");
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->store.remote.instance, "studio/tower");
+  EXPECT_TRUE(all->store.remote.is_written);
+  EXPECT_EQ(all->store.remote.credential_file, JoinPath(dir_, "secrets/token"));
+  EXPECT_EQ(all->store.remote.tls_ca, "/etc/ca.pem");
+  EXPECT_EQ(all->store.remote.tls_key, JoinPath(dir_, "me.key"));
+}
+
+TEST_F(ProjectTest, WhatCannotBeARemoteStoreIsRefused) {
+  const auto with = [](std::string_view remote, std::string_view more) {
+    return "[store]\nremote = \"" + std::string(remote) + "\"\n" + std::string(more);
+  };
+  EXPECT_THAT(Error(with("cas.farm:8980", "")),
+              HasSubstr("galley.toml:8: `store.remote`: remote cas.farm:8980: not known; expected "
+                        "grpc://host:port"));
+  EXPECT_THAT(Error(with("grpc://cas.farm", "credential_file = \"token\"\n")),
+              HasSubstr("unencrypted to another machine; use grpcs://"));
+  EXPECT_TRUE(LoadWith(with("grpc://127.0.0.1:1", "credential_file = \"token\"\n")).ok());
+  EXPECT_THAT(Error(with("grpc://cas.farm", "tls_ca = \"ca.pem\"\n")),
+              HasSubstr("galley.toml:9: `store.tls_ca` is for a `store.remote` of grpcs://"));
+  EXPECT_THAT(Error(with("grpcs://cas.farm", "tls_cert = \"me.pem\"\n")),
+              HasSubstr("`store.tls_cert` and `store.tls_key` belong together"));
+  EXPECT_THAT(Error(with("grpc://x", "remote_mode = \"write\"\n")),
+              HasSubstr("known: read, read-write"));
+  for (const char* instance : {"a//b", "/a", "a/", "a/blobs", "uploads", "a\\tb"}) {
+    EXPECT_THAT(Error(with("grpc://x", "instance = \"" + std::string(instance) + "\"\n")),
+                HasSubstr("galley.toml:9: `store.instance`"))
+        << instance;
+  }
 }
 
 TEST_F(ProjectTest, PlatformNamesAndParametersAreChecked) {

@@ -1,0 +1,50 @@
+// Breaker: whether a store of other people is asked at all. After failures in a row it is not, and
+// only probed, at growing distances, until it answers. Pure.
+//
+//   closed --3 failures in a row, or failing for 30 s--> open --a probe answered--> closed
+//
+// A failure is a call whose tries are exhausted; an answer is any that the server gave, also one
+// that refuses.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+
+namespace galley::store {
+
+struct BreakerOptions {
+  int failures_max = 3;                            // in a row
+  absl::Duration failing_max = absl::Seconds(30);  // since the first of them
+  absl::Duration probe_first = absl::Seconds(1);   // after it opened; then twice as long each time
+  absl::Duration probe_most = absl::Seconds(60);
+};
+
+class Breaker {
+ public:
+  explicit Breaker(const BreakerOptions& options = {}) : options_(options) {}
+
+  bool is_open() const { return opened_.has_value(); }
+  // While it is open.
+  absl::Time opened() const { return opened_.value_or(absl::InfinitePast()); }
+  const std::string& reason() const { return reason_; }  // the last failure's
+
+  // True: it is open, and whoever asks now must probe and say how that ended. The others do not
+  // wait: until then it is as open as before.
+  bool TakeProbe(absl::Time now);
+  void Answered();
+  void Failed(absl::Time now, std::string_view reason);
+
+ private:
+  const BreakerOptions options_;
+  int failures_ = 0;
+  absl::Time failing_since_;
+  std::optional<absl::Time> opened_;
+  absl::Time next_probe_;
+  absl::Duration probe_wait_;
+  std::string reason_;
+};
+
+}  // namespace galley::store

@@ -1,0 +1,66 @@
+#include "common/store/remote/credentials.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+constexpr uint64_t kTokenBytesMax = 8 << 10;  // gRPC's own limit of all metadata is 8 KiB
+constexpr uint64_t kPemBytesMax = 1 << 20;
+
+absl::StatusOr<std::string> ReadAuthorization(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kTokenBytesMax));
+  const auto stripped = absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size()));
+  const std::string token(stripped.data(), stripped.size());
+  const bool has_scheme = token.starts_with("Bearer ") || token.starts_with("Basic ");
+  const std::string_view secret =
+      has_scheme ? std::string_view(token).substr(token.find(' ') + 1) : std::string_view(token);
+  const bool is_plain =
+      std::all_of(secret.begin(), secret.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+  if (secret.empty() || !is_plain || token == "Bearer" || token == "Basic") {
+    return absl::InvalidArgumentError(
+        fmt::format("credential file {}: expected one line with a token, or with \"Bearer ...\" or "
+                    "\"Basic ...\"",
+                    file));
+  }
+  return has_scheme ? token : "Bearer " + token;
+}
+
+absl::StatusOr<std::string> ReadPem(const std::string& file, std::string_view what) {
+  if (file.empty()) return std::string();
+  absl::StatusOr<std::string> text = ReadFile(file, kPemBytesMax);
+  if (!text.ok()) return Annotate(text.status(), what);
+  if (text->find("-----BEGIN ") == std::string::npos) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} {}: expected PEM (\"-----BEGIN ...\")", what, file));
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<RemoteCredentials> ReadCredentials(const CredentialFiles& files) {
+  RemoteCredentials credentials;
+  if (!files.credential.empty()) {
+    ASSIGN_OR_RETURN(credentials.authorization, ReadAuthorization(files.credential));
+  }
+  ASSIGN_OR_RETURN(credentials.tls_ca, ReadPem(files.tls_ca, "tls_ca"));
+  ASSIGN_OR_RETURN(credentials.tls_cert, ReadPem(files.tls_cert, "tls_cert"));
+  ASSIGN_OR_RETURN(credentials.tls_key, ReadPem(files.tls_key, "tls_key"));
+  for (const std::string& secret : {files.credential, files.tls_key}) {
+    if (secret.empty()) continue;
+    ASSIGN_OR_RETURN(const FileStat stat, StatFile(secret));
+    if ((stat.mode & 077) != 0) {
+      credentials.warnings.push_back(
+          fmt::format("{} can be read by others (mode {:04o}): chmod 600 {}", secret,
+                      stat.mode & 07777, secret));
+    }
+  }
+  return credentials;
+}
+
+}  // namespace galley::store
