@@ -52,7 +52,8 @@ absl::StatusOr<Recipe> DecodeRecipe(std::string_view bytes) {
 
 Digest RecipeDigest(const Recipe& recipe) { return Digest::Of(EncodeRecipe(recipe)); }
 
-Digest WeakKey(const Digest& source, const Digest& recipe, std::string_view trust_domain) {
+std::string EncodeWeakKey(const Digest& source, const Digest& recipe,
+                          std::string_view trust_domain) {
   WireWriter writer;
   writer.Varint(1, kKeySchema);
   writer.Bytes(2, source.hash());
@@ -60,7 +61,11 @@ Digest WeakKey(const Digest& source, const Digest& recipe, std::string_view trus
   writer.Bytes(4, recipe.hash());
   writer.Varint(5, recipe.size_bytes());
   writer.Bytes(6, trust_domain);
-  return Digest::Of(writer.bytes());
+  return writer.Take();
+}
+
+Digest WeakKey(const Digest& source, const Digest& recipe, std::string_view trust_domain) {
+  return Digest::Of(EncodeWeakKey(source, recipe, trust_domain));
 }
 
 }  // namespace galley::record

@@ -39,6 +39,9 @@ Digest RecipeDigest(const Recipe& recipe);
 // Encoding hashed: schema = 1, source hash = 2, source size = 3, recipe hash = 4, recipe size = 5,
 // trust domain = 6.
 Digest WeakKey(const Digest& source, const Digest& recipe, std::string_view trust_domain);
+// The message that it is the digest of.
+std::string EncodeWeakKey(const Digest& source, const Digest& recipe,
+                          std::string_view trust_domain);
 
 // Canonical JSON: keys sorted by bytes, no white space, integers without a fraction, other numbers
 // in shortest round-trip form, UTF-8 unescaped but for control characters, '"' and '\'. A whole

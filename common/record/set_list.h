@@ -1,0 +1,34 @@
+// The observation sets seen for a weak key, as they travel to and from stores of other people: an
+// ActionResult under the weak key. Who writes last wins; a set that is lost costs a load.
+//
+//   output_files        one: path "observation-sets", its digest, and the bytes inline:
+//                       { repeated bytes set = 1 }, newest first, at most 16 and 1 MiB
+//   execution_metadata  worker: "galley", so that no server takes it for an empty result
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/tree/tree.h"
+
+namespace galley::record {
+
+inline constexpr std::string_view kSetListPath = "observation-sets";
+inline constexpr size_t kSetListCountMax = 16;
+inline constexpr size_t kSetListBytesMax = 1 << 20;
+
+struct SetListResult {
+  std::string bytes;  // the ActionResult
+  std::string list;   // what it names
+};
+// `sets` (encoded): what is beyond the limits, the oldest, is left out.
+SetListResult EncodeSetList(const std::vector<std::string>& sets);
+
+// Encoded sets, newest first; those that DecodeSet refuses are left out. `read` is asked for the
+// list when it is not inline; what it answers is the answer. INVALID_ARGUMENT: no such result.
+absl::StatusOr<std::vector<std::string>> DecodeSetList(std::string_view result,
+                                                       const tree::ReadBlob& read);
+
+}  // namespace galley::record
