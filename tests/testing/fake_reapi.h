@@ -1,0 +1,90 @@
+// FakeReapi: a server of the Remote Execution API's caching half, in this process and in memory,
+// that has the faults and the customs which real ones have. It is right unless told otherwise.
+//
+// Threads: any; what is told it holds from the next call on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/base/digest.h"
+
+namespace galley::testing {
+
+struct FakeReapiManners {
+  // What it says of itself.
+  uint64_t batch_bytes_max = 0;  // advertised, and kept to when not 0
+  bool has_zstd = true;
+  bool has_sha256 = true;
+  bool takes_results = true;
+  std::string token;  // the authorization that it demands
+
+  // How it reads.
+  bool corrupts = false;             // flips a byte of whatever it reads
+  bool shortens = false;             // leaves the last byte out
+  bool lengthens = false;            // goes on and on
+  bool ignores_read_offset = false;  // always from the start
+  bool omits_batch_status = false;   // in BatchReadBlobs, of what is compressed (bazel-remote)
+  bool fails_batches = false;        // INVALID_ARGUMENT for any batch, read or written
+  bool has_no_zstd_streams = false;  // UNIMPLEMENTED, though it says that it has
+  int break_reads = 0;               // so many streams end with UNAVAILABLE after half of the blob
+
+  // How it writes.
+  enum class Committed { kSize, kReceived, kMinusOne, kNonsense };
+  Committed committed = Committed::kReceived;
+  bool forgets_writes = false;        // says OK and keeps nothing
+  int break_writes = 0;               // so many streams end with UNAVAILABLE after half of the blob
+  bool refuses_write_offset = false;  // UNKNOWN for any but 0 (bazel-remote)
+  bool has_no_write_status = false;   // UNIMPLEMENTED (bb-storage)
+
+  // What it knows.
+  bool evicts_after_find_missing = false;  // what it reported present is gone
+  bool says_all_present = false;
+  bool strips_inline = false;     // of results, unless it is asked for them by name
+  bool ignores_inline = false;    // and then, too
+  bool reorders_results = false;  // writes them with other fields, and unknown ones
+
+  // How it fails.
+  int fail_calls = 0;  // so many calls, of whatever kind
+  absl::StatusCode fail_code = absl::StatusCode::kUnavailable;
+  std::optional<absl::Duration> retry_info;  // beside that
+  bool hangs = false;                        // no call is answered before it is cancelled
+};
+
+class FakeReapi {
+ public:
+  FakeReapi();
+  ~FakeReapi();
+
+  std::string url() const;  // "grpc://127.0.0.1:<port>"
+  // Ends, as a process that was killed; what it had is kept. Comes back on the same port.
+  void Kill();
+  void Restart();
+
+  void Set(const FakeReapiManners& manners);
+  void Put(const Digest& digest, std::string_view bytes);
+  std::optional<std::string> Get(const Digest& digest) const;
+  void PutResult(const Digest& key, std::string_view result);
+  std::optional<std::string> GetResult(const Digest& key) const;
+  size_t blob_count() const;
+  void Empty();  // all blobs and results
+  void Drop(const Digest& digest);
+  size_t result_count() const;
+  // How often a method was called ("BatchReadBlobs"), whatever came of it.
+  uint64_t Calls(std::string_view method) const;
+  void ForgetCalls();
+
+  struct State;
+
+ private:
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace galley::testing
