@@ -14,6 +14,7 @@
 #include "common/base/hex.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/layers/tiered_store.h"
 #include "common/store/serve/store_server.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/fenced_store.h"
@@ -75,6 +76,10 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
   interrupt_ = std::make_unique<InterruptWatch>([this] {
     base::MutexLock lock(mutex_);
     if (shell_ != nullptr) shell_->Interrupt();
+    if (flushing_ != nullptr) {
+      flushing_->Cancel();
+      remote_.cache->Stop();
+    }
   });
 }
 
@@ -89,6 +94,7 @@ int CookSession::Run() {
     if (const std::optional<Stop> stop = (this->*step)()) return Finish(stop);
   }
   StageAll();
+  FlushRemote();
   Remember();
   return Finish(std::nullopt);
 }
@@ -218,14 +224,82 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   auto store = store::OpenOrConnect(project_->store.directory);
   if (!store.ok())
     return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
+  if (std::optional<Stop> stop = OpenTheRemote()) return stop;
+  if (remote_.cache != nullptr)
+    *store = std::make_unique<store::TieredStore>(*std::move(store), remote_.cache);
   const auto may_write = [lock = lock_.get()] { return lock->Check(); };
   store_ = std::make_unique<director::FencedStore>(std::move(*store), may_write);
+  if (project_->store.remote.is_written && remote_.cache != nullptr) {
+    write_back_ = std::make_unique<director::WriteBack>(
+        director::WriteBack::Deps{.store = store_.get(),
+                                  .remote = remote_.cache.get(),
+                                  .known = remote_.known.get(),
+                                  .trust_domain = project_->store.trust},
+        director::WriteBackOptions());
+  }
   auto journal = director::Journal::Open(state);
   if (!journal.ok())
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
   journal_ = std::move(*journal);
   journal_->Fence(may_write);
   return std::nullopt;
+}
+
+std::optional<CookSession::Stop> CookSession::OpenTheRemote() {
+  const project::RemoteSection& section = project_->store.remote;
+  if (section.url.empty()) return std::nullopt;
+  auto remote = store::OpenRemote({.url = section.url,
+                                   .instance = section.instance,
+                                   .files = {.credential = section.credential_file,
+                                             .tls_ca = section.tls_ca,
+                                             .tls_cert = section.tls_cert,
+                                             .tls_key = section.tls_key}});
+  if (!remote.ok())
+    return Stop{kUsage, fmt::format("[store] remote: {}", MessageOf(remote.status()))};
+  remote_ = *std::move(remote);
+  for (const std::string& warning : remote_.warnings) report_.Warn(warning);
+  return std::nullopt;
+}
+
+// After staging: nobody waits for it but whoever waits for the cook to end. What went wrong with
+// the remote is a warning: the cook is right without it.
+void CookSession::FlushRemote() {
+  if (remote_.cache == nullptr) return;
+  if (write_back_ != nullptr) {
+    {
+      base::MutexLock lock(mutex_);
+      flushing_ = write_back_.get();
+    }
+    if (outcome_->ended.is_interrupted) {
+      write_back_->Cancel();
+      remote_.cache->Stop();
+    }
+    const director::WriteBackReport report = write_back_->Flush();
+    {
+      base::MutexLock lock(mutex_);
+      flushing_ = nullptr;
+    }
+    if (report.failed + report.dropped > 0) {
+      report_.Warn(fmt::format(
+          "{} of {} results could not be sent to {}: {}; they are sent when they are cooked again",
+          report.failed + report.dropped, report.sent + report.failed + report.dropped,
+          remote_.cache->State().url,
+          report.reason.empty() ? "more were cooked than can wait" : report.reason));
+    }
+  }
+  const store::RemoteState state = remote_.cache->State();
+  remote_.cache->Stop();  // what hangs there is waited for by nobody
+  if (state.is_down) {
+    report_.Warn(fmt::format("the remote store {} is down, the cook went on without it: {}",
+                             state.url, state.reason));
+  } else if (state.calls_failed > 0) {
+    report_.Warn(fmt::format("{} calls of the remote store {} failed, the cook did without them",
+                             state.calls_failed, state.url));
+  }
+  if (state.blobs_wrong > 0) {
+    report_.Warn(fmt::format("{} blobs of the remote store {} had wrong bytes and were not used",
+                             state.blobs_wrong, state.url));
+  }
 }
 
 std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
@@ -412,7 +486,9 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                                  .project_id = journal_->meta().project_id,
                                  .may_write = [this] { return lock_->Check(); },
                                  .survivors = survivors_,
-                                 .given_before = progress_.given};
+                                 .given_before = progress_.given,
+                                 .remote = remote_.cache.get(),
+                                 .write_back = write_back_.get()};
   options.core.platform_count = static_cast<uint32_t>(project_->platforms.size());
   options.core.workers = workers;
   if (project_->farm.placement == "striped")
@@ -532,6 +608,7 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
     summary_.counters = outcome_->counters;
     summary_.bytes_stored = outcome_->bytes_stored;
     summary_.bytes_deduplicated = outcome_->bytes_deduplicated;
+    if (remote_.cache != nullptr) summary_.bytes_fetched = remote_.cache->State().bytes_fetched;
     summary_.collections = outcome_->collections;
     for (const auto& [platform, root] : outcome_->roots) summary_.roots[platform] = root.ToString();
     if (!outcome_->ended.infrastructure_error.empty()) {

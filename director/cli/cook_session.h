@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "common/store/remote/open_remote.h"
 #include "director/cli/cook_options.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"
@@ -13,6 +14,7 @@
 #include "director/journal/journal.h"
 #include "director/shell/describe.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/write_back.h"
 
 namespace galley::cli {
 
@@ -39,6 +41,8 @@ class CookSession {
   void ReportOddFiles();
   absl::Status TakeOver(uint32_t term);
   absl::Status ForgetAttemptsOfTheDead();
+  std::optional<Stop> OpenTheRemote();
+  void FlushRemote();
   void StageAll();
   void Remember();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
@@ -52,12 +56,15 @@ class CookSession {
   std::unique_ptr<InterruptWatch> interrupt_;
   base::Mutex mutex_;
   director::DirectorShell* shell_ GALLEY_GUARDED_BY(mutex_) = nullptr;
+  director::WriteBack* flushing_ GALLEY_GUARDED_BY(mutex_) = nullptr;
 
   std::shared_ptr<const project::Project> project_;
   std::shared_ptr<const project::RecipeResolver> resolver_;
   director::Cookers cookers_;
   std::unique_ptr<director::ProjectLock> lock_;
   std::unique_ptr<store::Store> store_;
+  store::Remote remote_;  // null members: there is none
+  std::unique_ptr<director::WriteBack> write_back_;
   std::unique_ptr<director::Journal> journal_;
   director::JournalProgress progress_;  // of a cook whose director died
   std::vector<director::WorkerRecord> survivors_;

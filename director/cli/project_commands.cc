@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/status_macros.h"
+#include "common/store/remote/open_remote.h"
 #include "common/store/serve/store_server.h"
 #include "director/cli/commands.h"
 #include "director/cli/cook_session.h"
@@ -91,6 +92,23 @@ Check CheckMemory() {
   return {"memory", true, text};
 }
 
+// Whether it answers, and lets us in.
+Check CheckRemote(const project::RemoteSection& section) {
+  const auto remote = store::OpenRemote({.url = section.url,
+                                         .instance = section.instance,
+                                         .files = {.credential = section.credential_file,
+                                                   .tls_ca = section.tls_ca,
+                                                   .tls_cert = section.tls_cert,
+                                                   .tls_key = section.tls_key}});
+  if (!remote.ok()) return {"remote", false, MessageOf(remote.status())};
+  std::string text = section.url;
+  for (const std::string& warning : remote->warnings) text += "; " + warning;
+  const std::vector<Digest> nothing = {Digest::Of("galley doctor")};
+  const auto asked = remote->cache->FindMissing(nothing, {.patience = absl::Seconds(10)});
+  if (!asked.ok()) return {"remote", false, fmt::format("{}: {}", text, MessageOf(asked.status()))};
+  return {"remote", true, fmt::format("{} answers", text)};
+}
+
 }  // namespace
 
 int RunDoctor(const GlobalOptions& options) {
@@ -127,6 +145,8 @@ int RunDoctor(const GlobalOptions& options) {
                                    : MessageOf(store.status())});
     }
   }
+  if (project.ok() && !project->store.remote.url.empty())
+    checks.push_back(CheckRemote(project->store.remote));
   bool ok = true;
   nlohmann::json json = {{"checks", nlohmann::json::array()}, {"values", nlohmann::json::array()}};
   for (const Check& check : checks) {

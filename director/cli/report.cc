@@ -116,7 +116,7 @@ nlohmann::json Summary::ToJson() const {
             {"saved", c.bytes_saved},
             {"stored", bytes_stored},
             {"deduplicated", bytes_deduplicated},
-            {"fetched", 0}}},
+            {"fetched", bytes_fetched}}},
           {"warnings", std::move(warning_list)},
           {"failures", std::move(failure_list)}};
 }

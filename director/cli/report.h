@@ -42,7 +42,7 @@ struct Summary {
   director::Counters counters;
   double total_s = 0, scan_s = 0, explore_s = 0, cook_s = 0, stage_s = 0;
   director::Collections collections;
-  uint64_t bytes_stored = 0, bytes_deduplicated = 0;
+  uint64_t bytes_stored = 0, bytes_deduplicated = 0, bytes_fetched = 0;
   std::vector<SummaryWarning> warnings;
   std::vector<SummaryFailure> failures;
 

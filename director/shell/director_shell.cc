@@ -12,6 +12,7 @@ namespace {
 constexpr absl::Duration kTick = absl::Milliseconds(50);
 constexpr absl::Duration kFenceInterval = absl::Seconds(1);
 constexpr absl::Duration kProgressInterval = absl::Milliseconds(100);
+constexpr size_t kRemoteThreads = 4;
 
 }  // namespace
 
@@ -40,7 +41,14 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                      }},
                 options_.look_up),
       commit_world_(world_.Get()),
-      worlds_made_(commit_world_->number) {}
+      worlds_made_(commit_world_->number) {
+  if (options_.remote == nullptr) return;
+  remote_look_up_.emplace(RemoteLookUp::Deps{.look_ups = &look_ups_,
+                                             .store = &store_,
+                                             .remote = options_.remote,
+                                             .cancellation = &remote_cancellation_});
+  remote_threads_ = std::make_unique<TaskPool>(kRemoteThreads);
+}
 
 DirectorShell::~DirectorShell() = default;
 
@@ -95,6 +103,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
 
   Loop(request);
 
+  remote_cancellation_.Cancel();  // nobody wants what it is still asked for
   launcher_->StopAll(kStopGrace);
   commit_thread_.Drain();
   while (TakeCommitted()) {

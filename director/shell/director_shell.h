@@ -3,6 +3,7 @@
 //
 //   loop thread     drains the inbox, steps the core, executes effects
 //   look-up thread  LookUpRunner
+//   remote threads  RemoteLookUp, for what LookUpRunner did not find
 //   commit thread   CommitGroup, roots, successor snapshots: in order
 //   stream threads  one for each attached worker (WorkerService), convert reports (ReportReader)
 //   launcher thread starts workers, notices deaths
@@ -15,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "absl/time/time.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/store/interface/remote_cache.h"
 #include "common/store/interface/store.h"
 #include "director/core/cook_core.h"
 #include "director/core/events.h"
@@ -36,12 +39,15 @@
 #include "director/shell/observer.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/published_keys.h"
+#include "director/shell/remote_look_up.h"
 #include "director/shell/report_reader.h"
 #include "director/shell/result_table.h"
+#include "director/shell/task_pool.h"
 #include "director/shell/task_thread.h"
 #include "director/shell/trace.h"
 #include "director/shell/unjournaled_results.h"
 #include "director/shell/world.h"
+#include "director/shell/write_back.h"
 
 namespace galley::director {
 
@@ -63,6 +69,9 @@ struct ShellOptions {
   // Of a director that died: its workers that live, and what it gave to them.
   std::vector<WorkerRecord> survivors;
   std::vector<AttemptRecord> given_before;
+  // A store of other people behind ours, and what sends results there; null: none.
+  store::RemoteCache* remote = nullptr;
+  WriteBack* write_back = nullptr;
 };
 
 // Under the state folder: WorkerRecords, and a folder for each worker's process.
@@ -140,6 +149,7 @@ class DirectorShell {
   void RecordProgress();
   struct Committed {
     CommitOutcome outcome;
+    std::vector<ResultId> cooked;
     absl::Duration took;  // without what was before it on the thread
   };
   Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures,
@@ -171,6 +181,9 @@ class DirectorShell {
   absl::Status RecordInstigators();
   absl::Status ForgetInstigators(const std::vector<bool>& has_reason);
   void RunLookUps(std::vector<LookUpItem> items);
+  void AskRemote(std::vector<LookUpItem> items, LookedUp missed);
+  void AnswerLookUp(uint64_t world_number, std::vector<LookUpItem> items, LookedUp answer);
+  void SendBack(const Committed& committed);
   void TakeReports(WorkerReported reported, uint64_t world_number);
   void LookAtInputs(const WorkerReport& report);
   std::string PlatformName(PlatformIndex platform) const;
@@ -189,6 +202,8 @@ class DirectorShell {
   ResultTable results_;
   ReportReader reports_;
   LookUpRunner look_ups_;
+  Cancellation remote_cancellation_;
+  std::optional<RemoteLookUp> remote_look_up_;
   std::unique_ptr<CookCore> core_;
 
   base::Mutex mutex_;
@@ -228,6 +243,7 @@ class DirectorShell {
   // Last, so that they end before what their callbacks use.
   TaskThread look_up_thread_;
   TaskThread commit_thread_;
+  std::unique_ptr<TaskPool> remote_threads_;  // (they post to the look-up thread)
   std::unique_ptr<WorkerService> service_;
   std::unique_ptr<Launcher> launcher_;
 };

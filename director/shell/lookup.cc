@@ -40,6 +40,7 @@ struct LookUpRunner::Question {
   bool has_failed_before = false;
   LookedUp::Miss miss;
   struct Candidate {
+    std::string set;  // encoded
     std::vector<record::Observed> observed;
     Digest action_key;
     std::optional<record::Result> result;
@@ -117,10 +118,7 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
       }
       const PlatformRecord* known = RecordOf(record, world->project->platforms[platform].name);
       const LookedUp::Miss miss = MissOf(item.name, known);
-      if (!source) {
-        source = item.generated_source ? absl::StatusOr<Digest>(*item.generated_source)
-                                       : world->snapshot->DigestOf(item.name);
-      }
+      if (!source) source = SourceOf(*world, item);
       if (!source->ok()) {
         // A source that changed under us is found out by the load, which asks for a new snapshot.
         if (absl::IsAborted(source->status())) {
@@ -131,24 +129,75 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
         }
         continue;
       }
-      std::vector<std::string> domains = {options_.trust_domain};
-      domains.insert(domains.end(), options_.read_trust.begin(), options_.read_trust.end());
-      for (const std::string& domain : domains) {
-        questions.push_back(Question{
-            .item = &item,
-            .platform = platform,
-            .source = **source,
-            .weak_key = record::WeakKey(**source, (*item.recipes)[platform].digest, domain),
-            .trust_domain = domain,
-            .published_key = PublishedKey(known),
-            .has_failed_before =
-                record && record->failures.contains(world->project->platforms[platform].name),
-            .miss = miss});
+      for (Question& question : QuestionsOf(item, platform, **source)) {
+        question.published_key = PublishedKey(known);
+        question.has_failed_before =
+            record && record->failures.contains(world->project->platforms[platform].name);
+        question.miss = miss;
+        questions.push_back(std::move(question));
       }
     }
   }
   FromCache(*world, questions, answer);
   return answer;
+}
+
+absl::StatusOr<Digest> LookUpRunner::SourceOf(const World& world, const LookUpItem& item) {
+  return item.generated_source ? absl::StatusOr<Digest>(*item.generated_source)
+                               : world.snapshot->DigestOf(item.name);
+}
+
+// One for each trust domain that is read, our own first.
+std::vector<LookUpRunner::Question> LookUpRunner::QuestionsOf(const LookUpItem& item,
+                                                              PlatformIndex platform,
+                                                              const Digest& source) const {
+  std::vector<std::string> domains = {options_.trust_domain};
+  domains.insert(domains.end(), options_.read_trust.begin(), options_.read_trust.end());
+  std::vector<Question> questions;
+  for (const std::string& domain : domains) {
+    questions.push_back(
+        Question{.item = &item,
+                 .platform = platform,
+                 .source = source,
+                 .weak_key = record::WeakKey(source, (*item.recipes)[platform].digest, domain),
+                 .trust_domain = domain});
+  }
+  return questions;
+}
+
+std::vector<LookUpRunner::Question> LookUpRunner::QuestionsOf(
+    const World& world, const std::vector<LookUpItem>& items) const {
+  std::vector<Question> questions;
+  for (const LookUpItem& item : items) {
+    const absl::StatusOr<Digest> source = SourceOf(world, item);
+    if (!source.ok()) continue;  // Run has said so
+    for (PlatformIndex platform = 0; platform < world.project->platforms.size(); ++platform) {
+      if ((item.platforms & MaskOf(platform)) == 0) continue;
+      for (Question& question : QuestionsOf(item, platform, *source))
+        questions.push_back(std::move(question));
+    }
+  }
+  return questions;
+}
+
+std::vector<Digest> LookUpRunner::WeakKeysOf(const std::vector<LookUpItem>& items) {
+  const WorldPtr world = deps_.world->Get();
+  std::vector<Digest> keys;
+  for (const Question& question : QuestionsOf(*world, items)) keys.push_back(question.weak_key);
+  return keys;
+}
+
+std::vector<LookUpRunner::Wanted> LookUpRunner::WantedOf(const std::vector<LookUpItem>& items,
+                                                         const MoreSets& more) {
+  const WorldPtr world = deps_.world->Get();
+  std::vector<Question> questions = QuestionsOf(*world, items);
+  FindCandidates(*world, more, questions);
+  std::vector<Wanted> wanted;
+  for (const Question& question : questions) {
+    for (const Question::Candidate& candidate : question.candidates)
+      wanted.push_back({question.weak_key, candidate.set, candidate.action_key});
+  }
+  return wanted;
 }
 
 void LookUpRunner::Evaluate(const World& world, Question& question) {
@@ -182,25 +231,38 @@ void LookUpRunner::Evaluate(const World& world, Question& question) {
   question.candidates = std::move(kept);
 }
 
-void LookUpRunner::FromCache(const World& world, std::vector<Question>& questions,
-                             LookedUp& answer) {
-  if (questions.empty()) return;
+void LookUpRunner::FindCandidates(const World& world, const MoreSets& more,
+                                  std::vector<Question>& questions) {
   std::vector<Digest> weak_keys;
   for (const Question& question : questions) weak_keys.push_back(question.weak_key);
-  const auto sets = deps_.store->ObservationSets(weak_keys);
+  auto sets = deps_.store->ObservationSets(weak_keys);
   if (!sets.ok()) LogWarning("looking up observation sets: {}", MessageOf(sets.status()));
-  std::vector<Digest> keys;
   for (size_t i = 0; i < questions.size(); ++i) {
-    if (!sets.ok()) continue;
-    for (const std::string& encoded : (*sets)[i]) {
+    std::vector<std::string> seen;
+    if (sets.ok()) seen = std::move((*sets)[i]);
+    if (const auto others = more.find(weak_keys[i]); others != more.end()) {
+      for (const std::string& set : others->second) {
+        if (std::find(seen.begin(), seen.end(), set) == seen.end()) seen.push_back(set);
+      }
+    }
+    for (std::string& encoded : seen) {
       auto set = record::DecodeSet(encoded);
       if (!set.ok()) continue;
-      Question::Candidate candidate;
+      Question::Candidate candidate{.set = std::move(encoded)};
       for (record::Observation& what : *set) candidate.observed.push_back({std::move(what), {}});
       questions[i].candidates.push_back(std::move(candidate));
     }
     Evaluate(world, questions[i]);
-    for (const Question::Candidate& candidate : questions[i].candidates)
+  }
+}
+
+void LookUpRunner::FromCache(const World& world, std::vector<Question>& questions,
+                             LookedUp& answer) {
+  if (questions.empty()) return;
+  FindCandidates(world, {}, questions);
+  std::vector<Digest> keys;
+  for (const Question& question : questions) {
+    for (const Question::Candidate& candidate : question.candidates)
       keys.push_back(candidate.action_key);
   }
   const auto results = deps_.store->Results(keys);

@@ -8,10 +8,11 @@
 //   cached       weak key -> observation sets; today's values; action key -> result
 //
 // Two sets that hit with different outputs raise an alarm and neither is used.
-// Threads: Run on one thread of its own.
+// Threads: Run on one thread of its own; the rest on any.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,11 +56,31 @@ class LookUpRunner {
 
   LookedUp Run(const std::vector<LookUpItem>& items);
 
+  // What a store behind ours may be asked for those that Run missed; any thread.
+  //
+  // Of each that is asked about, in the order of `items`, platforms and trust domains.
+  std::vector<Digest> WeakKeysOf(const std::vector<LookUpItem>& items);
+  // Encoded observation sets by weak key, beside those of our own store.
+  using MoreSets = std::map<Digest, std::vector<std::string>>;
+  struct Wanted {
+    Digest weak_key;
+    std::string observation_set;  // encoded
+    Digest action_key;
+    auto operator<=>(const Wanted&) const = default;
+  };
+  // The results that would hold today, by each set that can be judged now.
+  std::vector<Wanted> WantedOf(const std::vector<LookUpItem>& items, const MoreSets& more);
+
  private:
   bool IsReadable(const PlatformRecord& record) const;
   struct Question;  // one (item, platform) that goes to the action cache
   std::optional<LookedUp::Item> FromJournal(const World& world, const LookUpItem& item,
                                             PlatformIndex platform, const PackageRecord& record);
+  std::vector<Question> QuestionsOf(const LookUpItem& item, PlatformIndex platform,
+                                    const Digest& source) const;
+  std::vector<Question> QuestionsOf(const World& world, const std::vector<LookUpItem>& items) const;
+  static absl::StatusOr<Digest> SourceOf(const World& world, const LookUpItem& item);
+  void FindCandidates(const World& world, const MoreSets& more, std::vector<Question>& questions);
   void FromCache(const World& world, std::vector<Question>& questions, LookedUp& answer);
   void Evaluate(const World& world, Question& question);
 

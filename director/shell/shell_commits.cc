@@ -1,5 +1,7 @@
 // DirectorShell's groups of results: when one is committed, and what is known behind it.
 
+#include <algorithm>
+
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
@@ -79,7 +81,13 @@ DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
   }
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
     LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
-  return {.outcome = std::move(outcome), .took = clock_.Monotonic() - begun};
+  std::vector<ResultId> cooked;
+  for (const Persist::Item& item : persist.items) {
+    if (item.was_cooked) cooked.push_back(item.result);
+  }
+  return {.outcome = std::move(outcome),
+          .cooked = std::move(cooked),
+          .took = clock_.Monotonic() - begun};
 }
 
 // One, in order; false: there is none. What ended after the cook did is counted as well, and its
@@ -100,6 +108,7 @@ bool DirectorShell::TakeCommitted() {
   bytes_deduplicated_ += outcome.bytes_deduplicated;
   for (const CommitOutcome::Alarm& alarm : outcome.alarms)
     listener_.OnWarning(alarm.package, alarm.platform, alarm.text);
+  if (options_.write_back != nullptr) SendBack(committed);
   unjournaled_.Remove(outcome.event);
   for (const Persisted::Item& item : outcome.event.items) {
     if (outcome.event.error.empty() && item.refused.empty())
@@ -116,6 +125,21 @@ bool DirectorShell::TakeCommitted() {
     }
   }
   return true;
+}
+
+// What was cooked here and stands. A verdict is of one store; where an earlier outcome stands there
+// are two, and nobody else should have either.
+void DirectorShell::SendBack(const Committed& committed) {
+  const Persisted& event = committed.outcome.event;
+  if (!event.error.empty()) return;
+  for (const Persisted::Item& item : event.items) {
+    const auto& cooked = committed.cooked;
+    if (!item.refused.empty() || item.instead != nullptr ||
+        std::find(cooked.begin(), cooked.end(), item.result) == cooked.end())
+      continue;
+    const StoredResultPtr stored = results_.Get(item.result);
+    if (stored != nullptr && !stored->result.is_verdict) options_.write_back->Add(stored);
+  }
 }
 
 }  // namespace galley::director

@@ -1,0 +1,221 @@
+#include "director/shell/write_back.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/record/action.h"
+#include "common/record/portable_result.h"
+#include "common/record/recipe.h"
+#include "common/record/set_list.h"
+#include "common/store/interface/named_blobs.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+// Our own store, and what was made in memory to go with a result.
+class WithMade final : public store::BlobStore {
+ public:
+  explicit WithMade(store::BlobStore& behind) : behind_(behind) {}
+  Digest Add(std::string bytes) {
+    const Digest digest = Digest::Of(bytes);
+    made_.emplace(digest, std::move(bytes));
+    return digest;
+  }
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    std::vector<Digest> others;
+    std::copy_if(digests.begin(), digests.end(), std::back_inserter(others),
+                 [&](const Digest& digest) { return !made_.contains(digest); });
+    return behind_.FindMissing(others);
+  }
+  absl::StatusOr<Blob> Get(const Digest& digest) override {
+    const auto at = made_.find(digest);
+    return at == made_.end() ? behind_.Get(digest) : MakeBlob(at->second);
+  }
+  absl::Status Put(const Digest&, std::string_view) override {
+    return absl::PermissionDeniedError("it is only read");
+  }
+  absl::StatusOr<std::unique_ptr<store::BlobReader>> NewReader(const Digest& digest,
+                                                               uint64_t offset) override {
+    return made_.contains(digest) ? BlobStore::NewReader(digest, offset)
+                                  : behind_.NewReader(digest, offset);
+  }
+
+ private:
+  store::BlobStore& behind_;
+  std::map<Digest, std::string> made_;
+};
+
+uint64_t BytesOf(const record::Result& result) {
+  std::vector<Digest> named;
+  store::AppendNamedBlobs(result, named);
+  uint64_t bytes = 0;
+  for (const Digest& digest : named) bytes += digest.size_bytes();
+  return bytes;
+}
+
+}  // namespace
+
+WriteBack::WriteBack(const Deps& deps, const WriteBackOptions& options)
+    : deps_(deps), options_(options) {
+  for (size_t i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { Run(); });
+}
+
+WriteBack::~WriteBack() {
+  Cancel();
+  {
+    base::MutexLock lock(mutex_);
+    is_ending_ = true;
+    waiting_.clear();
+  }
+  changed_.NotifyAll();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WriteBack::Cancel() {
+  cancellation_.Cancel();
+  changed_.NotifyAll();
+}
+
+void WriteBack::Add(StoredResultPtr stored) {
+  {
+    base::MutexLock lock(mutex_);
+    const uint64_t bytes = BytesOf(stored->result);
+    waiting_.push_back({std::move(stored), bytes});
+    bytes_ += bytes;
+    while (waiting_.size() > options_.results_max ||
+           (bytes_ > options_.bytes_max && waiting_.size() > 1)) {
+      bytes_ -= waiting_.front().bytes;
+      waiting_.pop_front();
+      ++report_.dropped;
+    }
+  }
+  changed_.NotifyAll();
+}
+
+WriteBackReport WriteBack::Report() const {
+  base::MutexLock lock(mutex_);
+  return report_;
+}
+
+WriteBackReport WriteBack::Flush() {
+  base::MutexLock lock(mutex_);
+  uint64_t done = report_.sent + report_.failed;
+  absl::Time last_progress = clock_.Monotonic();
+  while (sending_ > 0 || !waiting_.empty()) {
+    const uint64_t now_done = report_.sent + report_.failed;
+    if (now_done != done) last_progress = clock_.Monotonic();
+    done = now_done;
+    if (cancellation_.is_cancelled() || clock_.Monotonic() - last_progress > options_.no_progress) {
+      report_.failed += waiting_.size() + sending_;
+      if (report_.reason.empty()) report_.reason = "it took too long";
+      waiting_.clear();
+      bytes_ = 0;
+      break;
+    }
+    changed_.WaitFor(mutex_, std::chrono::milliseconds(100));
+  }
+  return report_;
+}
+
+void WriteBack::Run() {
+  while (true) {
+    Waiting one;
+    {
+      base::MutexLock lock(mutex_);
+      while (waiting_.empty() && !is_ending_) changed_.Wait(mutex_);
+      if (is_ending_) return;
+      one = std::move(waiting_.front());
+      waiting_.pop_front();
+      ++sending_;
+    }
+    const absl::Status sent = Send(*one.stored);
+    if (!sent.ok()) {
+      LogWarning("package={} platform={} not sent to the remote store: {}", one.stored->package,
+                 one.stored->platform_name, MessageOf(sent));
+    }
+    {
+      base::MutexLock lock(mutex_);
+      --sending_;
+      bytes_ -= std::min(bytes_, one.bytes);
+      if (sent.ok()) {
+        ++report_.sent;
+      } else {
+        ++report_.failed;
+        report_.reason = MessageOf(sent);
+      }
+    }
+    changed_.NotifyAll();
+  }
+}
+
+absl::Status WriteBack::Send(const StoredResult& stored) {
+  ASSIGN_OR_RETURN(const record::Recipe recipe, record::DecodeRecipe(stored.recipe_bytes));
+  ASSIGN_OR_RETURN(record::Action action,
+                   record::BuildAction({.recipe = recipe,
+                                        .source = stored.source,
+                                        .observed = stored.observed,
+                                        .trust_domain = deps_.trust_domain}));
+  // Of another trust domain: not ours to write.
+  if (action.key != stored.action_key) {
+    return absl::InternalError(fmt::format("its action key is {}, expected {}",
+                                           stored.action_key.ToString(), action.key.ToString()));
+  }
+  WithMade from(*deps_.store);
+  std::vector<Digest> closure;
+  store::AppendNamedBlobs(stored.result, closure);
+  closure.push_back(from.Add(std::move(action.action)));
+  closure.push_back(from.Add(std::move(action.command)));
+  closure.push_back(
+      from.Add(record::EncodeWeakKey(stored.source, stored.recipe, deps_.trust_domain)));
+  // A log is of one store: it may be gone, and servers check that what a result names is there.
+  record::Result result = stored.result;
+  result.log.reset();
+  record::PortableResult portable = record::EncodePortable(result);
+  for (auto& [digest, bytes] : portable.blobs) closure.push_back(from.Add(std::move(bytes)));
+  std::sort(closure.begin(), closure.end());
+  closure.erase(std::unique(closure.begin(), closure.end()), closure.end());
+
+  ASSIGN_OR_RETURN(std::vector<Digest> missing, deps_.known->FindMissing(closure));
+  RETURN_IF_ERROR(deps_.remote->Send(missing, from, limits()));
+  // What was there a minute ago may be gone, and what was taken may have been dropped.
+  ASSIGN_OR_RETURN(missing, deps_.remote->FindMissing(closure, limits()));
+  if (!missing.empty()) {
+    RETURN_IF_ERROR(deps_.remote->Send(missing, from, limits()));
+    ASSIGN_OR_RETURN(missing, deps_.remote->FindMissing(missing, limits()));
+  }
+  if (!missing.empty()) {
+    return absl::DataLossError(
+        fmt::format("the server took blob {} and does not have it", missing[0].ToString()));
+  }
+  RETURN_IF_ERROR(deps_.remote->UpdateActionResult(stored.action_key, portable.bytes, limits()));
+  return SendSet(stored);
+}
+
+// Another cook may write the same list at the same time: the last one wins, and what it does not
+// have costs a load.
+absl::Status WriteBack::SendSet(const StoredResult& stored) {
+  base::MutexLock lock(sets_mutex_);
+  const std::string set = record::EncodeSet(record::SetOf(stored.observed));
+  std::vector<std::string> sets;
+  const auto known = deps_.remote->ActionResults(std::span(&stored.weak_key, 1), limits());
+  if (known[0]) {
+    auto list = record::DecodeSetList(
+        *known[0], [this](const Digest& digest) { return deps_.remote->Get(digest, limits()); });
+    if (list.ok()) sets = *std::move(list);
+  }
+  if (!sets.empty() && sets.front() == set) return absl::OkStatus();
+  std::erase(sets, set);
+  sets.insert(sets.begin(), set);
+  record::SetListResult encoded = record::EncodeSetList(sets);
+  WithMade from(*deps_.store);
+  const Digest list = from.Add(std::move(encoded.list));
+  RETURN_IF_ERROR(deps_.remote->Send(std::span(&list, 1), from, limits()));
+  return deps_.remote->UpdateActionResult(stored.weak_key, encoded.bytes, limits());
+}
+
+}  // namespace galley::director

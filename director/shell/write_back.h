@@ -1,0 +1,92 @@
+// WriteBack: sends what was cooked here to a store of other people, behind the cook's back.
+//
+// For each result, in this order: what it names, and what its keys are the digests of; another look
+// at whether all of that is there, since servers evict; the result; its observation set in front of
+// those that lie under its weak key. So whoever finds a result there finds what it names.
+//
+// A queue that is full drops its oldest; what could not be sent is counted and said, and is sent
+// when it is cooked again. Nothing here waits for it but Flush. Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/base/cancellation.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/remote_cache.h"
+#include "common/store/interface/store.h"
+#include "director/shell/result_table.h"
+
+namespace galley::director {
+
+struct WriteBackOptions {
+  size_t results_max = 100'000;     // that wait
+  uint64_t bytes_max = 1ull << 30;  // of what they name
+  size_t threads = 4;
+  absl::Duration patience = absl::Seconds(30);     // of one question to the remote
+  absl::Duration no_progress = absl::Seconds(60);  // after which Flush gives up
+};
+
+struct WriteBackReport {
+  uint64_t sent = 0;
+  uint64_t dropped = 0;  // the queue was full
+  uint64_t failed = 0;
+  std::string reason;  // of the last failure
+};
+
+class WriteBack {
+ public:
+  struct Deps {
+    store::Store* store;
+    store::RemoteCache* remote;
+    store::BlobStore* known;  // the remote behind an ExistenceCache
+    // Whose trust domain a weak key's is.
+    std::string trust_domain;
+  };
+  WriteBack(const Deps& deps, const WriteBackOptions& options);
+  // Drops what waits, cancels what is being sent. (A question by way of `known` is not: whoever
+  // does not want to wait for it Stops the remote.)
+  ~WriteBack();
+
+  // `stored` is committed, and no verdict.
+  void Add(StoredResultPtr stored);
+  // Waits until all is sent, or nothing was for `no_progress`, or Cancel. What waits then is
+  // failed.
+  WriteBackReport Flush();
+  void Cancel();
+  WriteBackReport Report() const;
+
+ private:
+  void Run();
+  absl::Status Send(const StoredResult& stored);
+  absl::Status SendSet(const StoredResult& stored);
+  store::RemoteLimits limits() {
+    return {.patience = options_.patience, .cancellation = &cancellation_};
+  }
+
+  const Deps deps_;
+  const WriteBackOptions options_;
+  SystemClock clock_;
+  Cancellation cancellation_;
+  mutable base::Mutex mutex_;
+  base::CondVar changed_;
+  struct Waiting {
+    StoredResultPtr stored;
+    uint64_t bytes = 0;
+  };
+  std::deque<Waiting> waiting_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
+  size_t sending_ GALLEY_GUARDED_BY(mutex_) = 0;
+  bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  WriteBackReport report_ GALLEY_GUARDED_BY(mutex_);
+  base::Mutex sets_mutex_;  // one set list is read, changed and written at a time
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,191 @@
+#include "director/shell/write_back.h"
+
+#include "common/record/action.h"
+#include "common/record/portable_result.h"
+#include "common/record/recipe.h"
+#include "common/record/sample_for_test.h"
+#include "common/record/set_list.h"
+#include "common/store/layers/memory_store.h"
+#include "common/store/remote/reapi_client.h"
+#include "gmock/gmock.h"
+#include "tests/testing/fake_reapi.h"
+
+namespace galley::director {
+namespace {
+
+using galley::testing::FakeReapi;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+class WriteBackTest : public ::testing::Test {
+ protected:
+  WriteBackTest() {
+    store::ReapiClientOptions options{.url = *store::ParseRemoteUrl(remote_.url()), .seed = 1};
+    options.retry.first = absl::Milliseconds(1);
+    client_ = store::CreateReapiClient(std::move(options));
+  }
+  WriteBack::Deps Deps() {
+    return {
+        .store = &store_, .remote = client_.get(), .known = client_.get(), .trust_domain = "main"};
+  }
+
+  // Cooked and committed here.
+  StoredResultPtr Cooked(const std::vector<record::Observed>& observed, size_t outputs = 2) {
+    auto stored = std::make_shared<StoredResult>();
+    const record::Recipe recipe = record::SampleRecipe();
+    stored->package = "/Game/sky.frag";
+    stored->platform_name = "windows";
+    stored->source = Digest::Of("void main() {}");
+    stored->recipe_bytes = record::EncodeRecipe(recipe);
+    stored->recipe = record::RecipeDigest(recipe);
+    stored->observed = observed;
+    stored->weak_key = record::WeakKey(stored->source, stored->recipe, "main");
+    stored->action_key = *record::ActionKey({recipe, stored->source, observed, "main"});
+    for (size_t i = 0; i < outputs; ++i)
+      stored->result.outputs.push_back({".d/" + std::to_string(i), PutHere(std::to_string(i))});
+    std::sort(stored->result.outputs.begin(), stored->result.outputs.end());
+    stored->result.details.generated = {
+        {"_gen/cell.level", PutHere("a generated source"), "data", ""}};
+    stored->result.log = Digest::Of("a log that is gone");
+    PutHere(record::EncodeDetails(stored->result.details));
+    stored->encoded = record::EncodeResult(stored->result);
+    return stored;
+  }
+  Digest PutHere(std::string_view bytes) {
+    EXPECT_TRUE(store_.Put(Digest::Of(bytes), bytes).ok());
+    return Digest::Of(bytes);
+  }
+  tree::ReadBlob ReaderOfRemote() {
+    return [this](const Digest& digest) -> absl::StatusOr<Blob> {
+      const auto bytes = remote_.Get(digest);
+      if (!bytes) return absl::NotFoundError("not there");
+      return MakeBlob(*bytes);
+    };
+  }
+  std::vector<std::string> SetsThere(const Digest& weak_key) {
+    const auto result = remote_.GetResult(weak_key);
+    if (!result) return {};
+    return record::DecodeSetList(*result, ReaderOfRemote()).value();
+  }
+  static std::string SetOf(const StoredResult& stored) {
+    return record::EncodeSet(record::SetOf(stored.observed));
+  }
+
+  FakeReapi remote_;
+  store::MemoryStore store_;
+  std::unique_ptr<store::RemoteCache> client_;
+};
+
+const std::vector<record::Observed> kOneSet = record::SampleObserved();
+const std::vector<record::Observed> kAnotherSet = {
+    {{record::ObservationKind::kPlatform, "shader", ""}, "=spirv-1.5"}};
+
+TEST_F(WriteBackTest, AResultGoesWithAllThatItNames) {
+  for (const size_t outputs : {size_t{2}, size_t{100}}) {
+    remote_.Empty();
+    WriteBack write_back(Deps(), {});
+    const StoredResultPtr stored = Cooked(kOneSet, outputs);
+    write_back.Add(stored);
+    const WriteBackReport report = write_back.Flush();
+    EXPECT_EQ(report.sent, 1u) << report.reason;
+    EXPECT_EQ(report.failed, 0u);
+
+    const auto there = remote_.GetResult(stored->action_key);
+    ASSERT_TRUE(there);
+    const auto decoded = record::DecodePortable(*there, ReaderOfRemote());
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    EXPECT_EQ(decoded->outputs, stored->result.outputs);
+    EXPECT_EQ(decoded->log, std::nullopt) << "servers check that what is named is there";
+    for (const record::Output& output : decoded->outputs) EXPECT_TRUE(remote_.Get(output.digest));
+    EXPECT_TRUE(remote_.Get(Digest::Of("a generated source")));
+    // Servers may want to see what the keys are made of.
+    const auto action =
+        record::BuildAction({record::SampleRecipe(), stored->source, stored->observed, "main"});
+    EXPECT_EQ(remote_.Get(stored->action_key), action->action);
+    EXPECT_EQ(remote_.Get(Digest::Of(action->command)), action->command);
+    EXPECT_TRUE(remote_.Get(stored->weak_key));
+    EXPECT_THAT(SetsThere(stored->weak_key), ElementsAre(SetOf(*stored)));
+  }
+}
+
+TEST_F(WriteBackTest, SetsOfOneWeakKeyGatherNewestFirst) {
+  const StoredResultPtr one = Cooked(kOneSet), another = Cooked(kAnotherSet);
+  WriteBack write_back(Deps(), {.threads = 1});
+  for (const StoredResultPtr& stored : {one, another, one, one}) {
+    write_back.Add(stored);
+    write_back.Flush();
+  }
+  EXPECT_THAT(SetsThere(one->weak_key), ElementsAre(SetOf(*one), SetOf(*another)));
+}
+
+TEST_F(WriteBackTest, SetsThatGoAtOneTimeAllStay) {
+  const StoredResultPtr one = Cooked(kOneSet), another = Cooked(kAnotherSet);
+  WriteBack write_back(Deps(), {.threads = 4});
+  write_back.Add(one);
+  write_back.Add(another);
+  EXPECT_EQ(write_back.Flush().sent, 2u);
+  EXPECT_THAT(SetsThere(one->weak_key), UnorderedElementsAre(SetOf(*one), SetOf(*another)));
+}
+
+TEST_F(WriteBackTest, NoResultGoesWhereItsBlobsDidNotArrive) {
+  remote_.Set({.forgets_writes = true});
+  WriteBack write_back(Deps(), {});
+  write_back.Add(Cooked(kOneSet));
+  const WriteBackReport report = write_back.Flush();
+  EXPECT_EQ(report.sent, 0u);
+  EXPECT_EQ(report.failed, 1u);
+  EXPECT_THAT(report.reason, HasSubstr("the server took blob"));
+  EXPECT_EQ(remote_.result_count(), 0u);
+}
+
+TEST_F(WriteBackTest, AServerThatIsDownOrOnlyReadIsSaid) {
+  remote_.Set({.takes_results = false});
+  {
+    WriteBack write_back(Deps(), {});
+    write_back.Add(Cooked(kOneSet));
+    EXPECT_THAT(write_back.Flush().reason, HasSubstr("only read"));
+  }
+  remote_.Kill();
+  WriteBack write_back(Deps(), {});
+  for (int i = 0; i < 50; ++i) write_back.Add(Cooked(kOneSet));
+  const WriteBackReport report = write_back.Flush();
+  EXPECT_EQ(report.failed, 50u);
+  EXPECT_NE(report.reason, "");
+}
+
+TEST_F(WriteBackTest, AQueueThatIsFullDropsItsOldest) {
+  remote_.Set({.hangs = true});
+  WriteBack write_back(Deps(), {.results_max = 2, .threads = 1});
+  for (int i = 0; i < 10; ++i) write_back.Add(Cooked(kOneSet));
+  // (One may be in the thread's hand.)
+  EXPECT_GE(write_back.Report().dropped, 7u);
+  write_back.Cancel();
+  const WriteBackReport report = write_back.Flush();
+  EXPECT_EQ(report.dropped + report.failed, 10u);
+  EXPECT_EQ(report.sent, 0u);
+  client_->Stop();
+}
+
+TEST_F(WriteBackTest, FlushGivesUpWhenNothingGoesOn) {
+  remote_.Set({.hangs = true});
+  WriteBack write_back(Deps(), {.no_progress = absl::Milliseconds(100)});
+  write_back.Add(Cooked(kOneSet));
+  const WriteBackReport report = write_back.Flush();
+  EXPECT_EQ(report.failed, 1u);
+  EXPECT_EQ(report.reason, "it took too long");
+  client_->Stop();
+}
+
+TEST_F(WriteBackTest, AnotherDomainsResultIsNotOurs) {
+  WriteBack::Deps deps = Deps();
+  deps.trust_domain = "branch-x";
+  WriteBack write_back(deps, {});
+  write_back.Add(Cooked(kOneSet));
+  EXPECT_EQ(write_back.Flush().failed, 1u);
+  EXPECT_EQ(remote_.result_count(), 0u);
+  EXPECT_EQ(remote_.blob_count(), 0u);
+}
+
+}  // namespace
+}  // namespace galley::director
