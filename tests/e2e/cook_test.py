@@ -245,11 +245,23 @@ class CookTest(E2ETest):
         self.assertEqual(self.cook(game).roots, first.roots, "a director without a memory sees the same")
 
     def test_what_is_not_built_yet_is_said(self):
-        for command in (["serve"], ["gc"], ["query", "x"], ["cook", "--dry-run"]):
-            args = ["store", *command] if command == ["gc"] else command
-            answer = self.galley(*args)
-            self.assertEqual(answer.returncode, 2, args)
+        for command in (["serve"], ["store", "why", "x"], ["query", "x"], ["cook", "--dry-run"]):
+            answer = self.galley(*command)
+            self.assertEqual(answer.returncode, 2, command)
             self.assertIn("not yet", answer.stderr)
+
+    def test_gc_drops_what_no_kept_tree_needs(self):
+        game = self.sample()
+        first = self.cook(game)
+        kept = self.galley("store", "gc", "--project", game, "--max-size", "0", "--json")
+        self.assertEqual(kept.returncode, 0, kept.stderr)
+        report = json.loads(kept.stdout)  # what goes is in no tree: what others are made of
+        self.assertGreater(report["bytes"], report["dropped_bytes"])
+        self.assertEqual(self.galley("store", "verify", "--project", game).returncode, 0)
+        self.assertEqual(self.cook(game).roots, first.roots)
+        wrong = self.galley("store", "gc", "--project", game, "--max-age", "3x")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("3x", wrong.stderr)
 
 
 if __name__ == "__main__":
