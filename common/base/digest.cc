@@ -93,12 +93,12 @@ absl::StatusOr<Digest> Digest::FromHash(std::string_view hash, uint64_t size_byt
 }
 
 absl::StatusOr<Digest> Digest::FromHex(std::string_view hex, int64_t size_bytes) {
-  const std::optional<std::string> hash = HexDecode(hex);
-  if (!hash || hash->size() != kHashSize) {
+  Digest digest;
+  if (!HexDecodeTo(hex, digest.hash_))
     return absl::InvalidArgumentError("digest hash is not 64 lower-case hex digits");
-  }
   if (size_bytes < 0) return absl::InvalidArgumentError("digest size is negative");
-  return FromHash(*hash, static_cast<uint64_t>(size_bytes));
+  digest.size_bytes_ = static_cast<uint64_t>(size_bytes);
+  return digest;
 }
 
 absl::StatusOr<Digest> Digest::Parse(std::string_view text) {

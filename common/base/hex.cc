@@ -1,5 +1,6 @@
 #include "common/base/hex.h"
 
+#include <array>
 #include <cstdint>
 
 namespace galley {
@@ -7,11 +8,13 @@ namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
 
-int ValueOf(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
+constexpr uint8_t kNoDigit = 0xff;
+constexpr std::array<uint8_t, 256> kValues = [] {
+  std::array<uint8_t, 256> values{};
+  values.fill(kNoDigit);
+  for (uint8_t value = 0; value < 16; ++value) values[static_cast<uint8_t>(kDigits[value])] = value;
+  return values;
+}();
 
 }  // namespace
 
@@ -25,15 +28,22 @@ std::string HexEncode(std::string_view bytes) {
   return hex;
 }
 
-std::optional<std::string> HexDecode(std::string_view hex) {
-  if (hex.size() % 2 != 0) return std::nullopt;
-  std::string bytes(hex.size() / 2, '\0');
+bool HexDecodeTo(std::string_view hex, std::span<uint8_t> bytes) {
+  if (hex.size() != 2 * bytes.size()) return false;
+  bool is_hex = true;
   for (size_t i = 0; i < bytes.size(); ++i) {
-    const int high = ValueOf(hex[2 * i]);
-    const int low = ValueOf(hex[2 * i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes[i] = static_cast<char>(high << 4 | low);
+    const uint8_t high = kValues[static_cast<uint8_t>(hex[2 * i])];
+    const uint8_t low = kValues[static_cast<uint8_t>(hex[2 * i + 1])];
+    is_hex = is_hex && high != kNoDigit && low != kNoDigit;
+    bytes[i] = static_cast<uint8_t>(high << 4 | (low & 15));
   }
+  return is_hex;
+}
+
+std::optional<std::string> HexDecode(std::string_view hex) {
+  std::string bytes(hex.size() / 2, '\0');
+  if (!HexDecodeTo(hex, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}))
+    return std::nullopt;
   return bytes;
 }
 

@@ -70,6 +70,7 @@ std::string EncodeProvenance(const Provenance& provenance) {
   writer.Varint(3, NanosecondsOf(provenance.load_time));
   writer.Varint(4, NanosecondsOf(provenance.save_time));
   writer.Varint(5, provenance.memory_peak_bytes);
+  writer.Bytes(9, provenance.received_from);
   return writer.Take();
 }
 
@@ -102,6 +103,8 @@ absl::Status DecodeProvenance(std::string_view bytes, Provenance& provenance) {
       provenance.save_time = duration(value);
     } else if (field.number == 5) {
       ASSIGN_OR_RETURN(provenance.memory_peak_bytes, tree::VarintOf(field, "memory_peak_bytes"));
+    } else if (field.number == 9) {
+      ASSIGN_OR_RETURN(provenance.received_from, tree::BytesOf(field, "received_from"));
     }
   }
   return absl::OkStatus();

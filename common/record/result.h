@@ -72,6 +72,8 @@ struct Provenance {
   absl::Duration load_time;
   absl::Duration save_time;
   uint64_t memory_peak_bytes = 0;
+  std::string
+      received_from;  // URL of the store that it was fetched from; empty: cooked for this one
 };
 
 struct Result {

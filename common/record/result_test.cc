@@ -131,7 +131,9 @@ TEST(ResultTest, ProtobufReadsAndWritesTheSameBytes) {
 }
 
 TEST(ResultTest, DecodingGivesBackWhatWasEncoded) {
-  for (const Result& result : {SampleResult(), SampleVerdict(), Result()}) {
+  Result received = SampleResult();
+  received.provenance.received_from = "grpcs://cas.farm:8980";
+  for (const Result& result : {SampleResult(), SampleVerdict(), Result(), received}) {
     const auto decoded = DecodeResult(EncodeResult(result));
     ASSERT_TRUE(decoded.ok()) << decoded.status();
     EXPECT_TRUE(SameOutcome(*decoded, result));
@@ -139,6 +141,7 @@ TEST(ResultTest, DecodingGivesBackWhatWasEncoded) {
     EXPECT_EQ(decoded->provenance.started, result.provenance.started);
     EXPECT_EQ(decoded->provenance.save_time, result.provenance.save_time);
     EXPECT_EQ(decoded->provenance.memory_peak_bytes, result.provenance.memory_peak_bytes);
+    EXPECT_EQ(decoded->provenance.received_from, result.provenance.received_from);
     EXPECT_EQ(EncodeResult(*decoded), EncodeResult(result));
   }
 }

@@ -22,6 +22,7 @@ struct Arguments {
   CookCommandOptions cook;
   WhyOptions why;
   StoreGcOptions store_gc;
+  StoreVerifyOptions store_verify;
   StoreServeOptions store_serve;
   std::string directory = ".", package, platform, export_directory, first, second, output;
   bool link = false;

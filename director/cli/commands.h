@@ -30,12 +30,17 @@ int RunPatch(const GlobalOptions& options, const std::string& before, const std:
              const std::string& file);
 int RunApply(const GlobalOptions& options, const std::string& file, const std::string& directory);
 int RunStoreStats(const GlobalOptions& options);
-int RunStoreVerify(const GlobalOptions& options);
+struct StoreVerifyOptions {
+  std::string rate;  // bytes in a second; empty: as fast as it goes
+  bool restart = false, repair = false;
+};
+int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& verify);
 struct StoreServeOptions {
   std::vector<std::string> listen;  // none: kReapiAddress
   std::string identities;           // a file (store/reapi/gate.h)
   std::string tls_cert, tls_key, tls_ca;
   std::string instance;  // empty: any
+  std::string max_size;  // empty: the project's, or any
 };
 inline constexpr const char* kReapiAddress = "127.0.0.1:8980";
 // Serves until it is interrupted.
@@ -45,6 +50,7 @@ struct StoreGcOptions {
 };
 int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& gc);
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
+int RunStoreWhy(const GlobalOptions& options, const std::string& digest);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);
 int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);

@@ -31,6 +31,7 @@ struct CookCommandOptions {
   bool retry_failed = false;
   bool fail_fast = false;
   bool standalone = false;
+  bool repair = false;  // what the store lost, and nothing else; nothing is published or staged
   std::string summary;
   std::string trace;
 

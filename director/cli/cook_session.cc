@@ -12,6 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/hex.h"
+#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/layers/tiered_store.h"
@@ -74,6 +75,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
     : options_(options), report_(report), started_(absl::Now()) {
   if (options_.trace.empty()) trace_.TurnOff();
   interrupt_ = std::make_unique<InterruptWatch>([this] {
+    collecting_.Cancel();
     base::MutexLock lock(mutex_);
     if (shell_ != nullptr) shell_->Interrupt();
     if (flushing_ != nullptr) {
@@ -96,6 +98,7 @@ int CookSession::Run() {
   StageAll();
   FlushRemote();
   Remember();
+  KeepWithinSize();
   return Finish(std::nullopt);
 }
 
@@ -224,11 +227,15 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   auto store = store::OpenOrConnect(project_->store.directory);
   if (!store.ok())
     return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
+  HoldTheStore();
   if (std::optional<Stop> stop = OpenTheRemote()) return stop;
   if (remote_.cache != nullptr)
     *store = std::make_unique<store::TieredStore>(*std::move(store), remote_.cache);
   const auto may_write = [lock = lock_.get()] { return lock->Check(); };
   store_ = std::make_unique<director::FencedStore>(std::move(*store), may_write);
+  quota_ = std::make_unique<store::QuotaKeeper>(
+      *store_, store::QuotaOptions{.bytes_max = project_->store.size_bytes_max,
+                                   .say = [](const std::string& text) { LogInfo("{}", text); }});
   if (project_->store.remote.is_written && remote_.cache != nullptr) {
     write_back_ = std::make_unique<director::WriteBack>(
         director::WriteBack::Deps{.store = store_.get(),
@@ -245,6 +252,19 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   return std::nullopt;
 }
 
+// What this cook is told is there stays until it ends, whoever owns the store by then. Without it
+// the cook is as right, and may have to make things again.
+void CookSession::HoldTheStore() {
+  auto session =
+      store::Session::Begin(project_->store.directory, fmt::format("cook of {}", project_->name));
+  if (session.ok()) {
+    store_session_.emplace(*std::move(session));
+  } else {
+    report_.Warn(
+        fmt::format("a collection may drop what this cook uses: {}", MessageOf(session.status())));
+  }
+}
+
 std::optional<CookSession::Stop> CookSession::OpenTheRemote() {
   const project::RemoteSection& section = project_->store.remote;
   if (section.url.empty()) return std::nullopt;
@@ -258,7 +278,14 @@ std::optional<CookSession::Stop> CookSession::OpenTheRemote() {
     return Stop{kUsage, fmt::format("[store] remote: {}", MessageOf(remote.status()))};
   remote_ = *std::move(remote);
   for (const std::string& warning : remote_.warnings) report_.Warn(warning);
+  report_.remote_down = [this] { return RemoteDown(); };
   return std::nullopt;
+}
+
+std::string CookSession::RemoteDown() const {
+  SystemClock clock;
+  return Report::DownText(remote_.cache->State(), clock.Monotonic(), clock.Now(),
+                          absl::LocalTimeZone());
 }
 
 // After staging: nobody waits for it but whoever waits for the cook to end. What went wrong with
@@ -288,10 +315,11 @@ void CookSession::FlushRemote() {
     }
   }
   const store::RemoteState state = remote_.cache->State();
+  const std::string down = RemoteDown();
   remote_.cache->Stop();  // what hangs there is waited for by nobody
-  if (state.is_down) {
-    report_.Warn(fmt::format("the remote store {} is down, the cook went on without it: {}",
-                             state.url, state.reason));
+  if (!down.empty()) {
+    report_.Warn(fmt::format("the remote store {} is {}, the cook went on without it: {}",
+                             state.url, down, state.reason));
   } else if (state.calls_failed > 0) {
     report_.Warn(fmt::format("{} calls of the remote store {} failed, the cook did without them",
                              state.calls_failed, state.url));
@@ -326,7 +354,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
                                     "matches a [[rule]] or has a sidecar",
                                     JoinPath(project_->root, project::kProjectFile))};
   }
-  auto selection = Select(options_, *project_, *world_->table);
+  auto selection = options_.repair ? SelectLost() : Select(options_, *project_, *world_->table);
   if (!selection.ok()) return Stop{kUsage, MessageOf(selection.status())};
   selection_ = std::move(*selection);
   for (const std::string& warning : selection_.warnings) report_.Warn(warning);
@@ -341,6 +369,20 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
                           world_->snapshot->files().size(), world_->table->names().size(),
                           summary_.scan_s));
   return std::nullopt;
+}
+
+// Those whose outputs the store lost, and that are still in the project.
+absl::StatusOr<Selection> CookSession::SelectLost() {
+  ASSIGN_OR_RETURN(std::vector<std::string> lost, PackagesWithLostOutputs());
+  Selection selection;
+  for (std::string& name : lost) {
+    if (name.find("/_gen/") != std::string::npos || world_->table->Find(name))
+      selection.packages.push_back(
+          {std::move(name), director::InstigatorCategory::kCommandLinePackage});
+  }
+  std::sort(selection.packages.begin(), selection.packages.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return selection;
 }
 
 // Files that cannot be used and are no packages: a folder that cannot be read hides packages, so it
@@ -484,6 +526,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                                  .table = table_options_,
                                  .slots = project_->farm.slots,
                                  .project_id = journal_->meta().project_id,
+                                 .keep_roots = project_->store.keep_roots,
+                                 .publishes = !options_.repair,
                                  .may_write = [this] { return lock_->Check(); },
                                  .survivors = survivors_,
                                  .given_before = progress_.given,
@@ -533,7 +577,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
 
 void CookSession::StageAll() {
   const director::CookEnded& ended = outcome_->ended;
-  if (options_.no_stage || ended.is_interrupted || ended.is_fail_fast ||
+  if (options_.no_stage || options_.repair || ended.is_interrupted || ended.is_fail_fast ||
       !ended.infrastructure_error.empty())
     return;
   if (const absl::Status mine = lock_->Check(); !mine.ok()) {
@@ -584,6 +628,15 @@ void CookSession::Remember() {
       report_.Warn(
           fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));
   }
+}
+
+// [store] max_size. A long cook looks in between, too.
+void CookSession::KeepWithinSize() {
+  const absl::Status status =
+      quota_->Keep(&collecting_, [this](const std::string& text) { report_.Say(text); });
+  if (!status.ok() && !interrupt_->interrupted())
+    report_.Warn(
+        fmt::format("the store was not brought within [store] max_size: {}", MessageOf(status)));
 }
 
 // What the cook observed: every (package, platform) with its action key, which is the digest of

@@ -6,6 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "common/base/cancellation.h"
+#include "common/store/layers/quota_keeper.h"
+#include "common/store/local/sessions.h"
 #include "common/store/remote/open_remote.h"
 #include "director/cli/cook_options.h"
 #include "director/cli/interrupt.h"
@@ -41,13 +44,17 @@ class CookSession {
   void ReportOddFiles();
   absl::Status TakeOver(uint32_t term);
   absl::Status ForgetAttemptsOfTheDead();
+  void HoldTheStore();
   std::optional<Stop> OpenTheRemote();
   void FlushRemote();
+  std::string RemoteDown() const;
   void StageAll();
   void Remember();
+  void KeepWithinSize();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
   absl::Status InvalidateAll(director::JournalMeta& meta);
   absl::StatusOr<std::vector<std::string>> PackagesWithLostOutputs();
+  absl::StatusOr<Selection> SelectLost();
   Digest SnapshotDigest();
   int Finish(const std::optional<Stop>& stop);
 
@@ -57,13 +64,16 @@ class CookSession {
   base::Mutex mutex_;
   director::DirectorShell* shell_ GALLEY_GUARDED_BY(mutex_) = nullptr;
   director::WriteBack* flushing_ GALLEY_GUARDED_BY(mutex_) = nullptr;
+  Cancellation collecting_;
 
   std::shared_ptr<const project::Project> project_;
   std::shared_ptr<const project::RecipeResolver> resolver_;
   director::Cookers cookers_;
   std::unique_ptr<director::ProjectLock> lock_;
   std::unique_ptr<store::Store> store_;
+  std::optional<store::Session> store_session_;
   store::Remote remote_;  // null members: there is none
+  std::unique_ptr<store::QuotaKeeper> quota_;
   std::unique_ptr<director::WriteBack> write_back_;
   std::unique_ptr<director::Journal> journal_;
   director::JournalProgress progress_;  // of a cook whose director died

@@ -131,15 +131,4 @@ absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& proje
       fmt::format("{}: no such root was published (galley roots lists them)", text));
 }
 
-std::string HumanBytes(uint64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
-    value /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
-
 }  // namespace galley::cli

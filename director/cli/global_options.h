@@ -51,7 +51,4 @@ absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& proje
 // The id under which this project publishes; empty when it never cooked.
 std::string ProjectId(const project::Project& project);
 
-// 12.3 MiB
-std::string HumanBytes(uint64_t bytes);
-
 }  // namespace galley::cli

@@ -55,13 +55,7 @@ nlohmann::json RecordJson(const PlatformRecord& record) {
   }
   json["warnings"] = result->details.warnings;
   if (result->is_verdict) json["error"] = result->error;
-  json["provenance"] = {{"worker", result->provenance.worker},
-                        {"machine", result->provenance.machine},
-                        {"identity", result->provenance.identity},
-                        {"started", absl::FormatTime(absl::RFC3339_sec, result->provenance.started,
-                                                     absl::UTCTimeZone())},
-                        {"load_seconds", absl::ToDoubleSeconds(result->provenance.load_time)},
-                        {"save_seconds", absl::ToDoubleSeconds(result->provenance.save_time)}};
+  json["provenance"] = ProvenanceJson(result->provenance);
   return json;
 }
 

@@ -36,6 +36,18 @@ absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
   return opened;
 }
 
+nlohmann::json ProvenanceJson(const record::Provenance& provenance) {
+  nlohmann::json json = {
+      {"worker", provenance.worker},
+      {"machine", provenance.machine},
+      {"identity", provenance.identity},
+      {"started", absl::FormatTime(absl::RFC3339_sec, provenance.started, absl::UTCTimeZone())},
+      {"load_seconds", absl::ToDoubleSeconds(provenance.load_time)},
+      {"save_seconds", absl::ToDoubleSeconds(provenance.save_time)}};
+  if (!provenance.received_from.empty()) json["received_from"] = provenance.received_from;
+  return json;
+}
+
 std::string UnknownPlatform(const project::Project& project, const std::string& platform) {
   std::string known;
   for (const project::Platform& one : project.platforms) {

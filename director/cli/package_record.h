@@ -6,8 +6,10 @@
 
 #include "absl/status/statusor.h"
 #include "common/project/project.h"
+#include "common/record/result.h"
 #include "director/cli/global_options.h"
 #include "director/journal/journal.h"
+#include "nlohmann/json.hpp"
 
 namespace galley::cli {
 
@@ -27,6 +29,9 @@ absl::Status NotRecorded(const std::string& package);
 // INVALID_ARGUMENT: no project, no cook yet, or the package was in none.
 absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
                                           const std::string& argument);
+
+// Who made a result, when and where.
+nlohmann::json ProvenanceJson(const record::Provenance& provenance);
 
 // Empty, or what to say: the project has no platform of this name. An empty name is none to look
 // for.

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "common/base/file.h"
+#include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "common/base/file.h"
+#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/status_macros.h"

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "absl/time/clock.h"
+#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "fmt/format.h"
 
@@ -40,7 +41,8 @@ std::string DurationText(absl::Duration duration) {
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
 }
 
-std::string ProgressText(const director::Counters& c, const director::Progress& progress) {
+std::string ProgressText(const director::Counters& c, const director::Progress& progress,
+                         std::string_view remote) {
   const uint64_t done = Done(c);
   std::string text = fmt::format(
       "{}/{} done, {} cached, {} failed, {} workers", done, std::max(done, c.results_wanted),
@@ -49,6 +51,7 @@ std::string ProgressText(const director::Counters& c, const director::Progress& 
   text += fmt::format(", {:.0f}/s", progress.results_per_second);
   if (progress.left && c.results_wanted > done)
     text += fmt::format(", {} left", DurationText(*progress.left));
+  if (!remote.empty()) text += fmt::format(", remote {}", remote);
   return text;
 }
 
@@ -152,14 +155,21 @@ void Report::OnFailed(const std::string& package, const std::string& platform,
                       const director::PackageFailed& failed) {
   const std::string stage(director::StageName(failed.stage));
   const bool is_of_all = platform.empty() && !package.empty();
+  bool is_new = false;
   for (const std::string& one : is_of_all ? platforms : std::vector<std::string>{platform}) {
     failures.push_back({package, one, stage, failed.error, failed.log});
+    // It was judged again, with what was made again since.
+    if (!told_.insert(failures.back()).second) {
+      failures.pop_back();
+      continue;
+    }
+    is_new = true;
     if (!options_.json) continue;
     nlohmann::json event = failures.back().ToJson();
     event["event"] = "failure";
     Event(event);
   }
-  if (options_.json) return;
+  if (options_.json || !is_new) return;
   ClearLine();
   const std::string where = platform.empty()  ? package
                             : package.empty() ? platform
@@ -188,11 +198,13 @@ void Report::OnWarning(const std::string& package, const std::string& platform,
 }
 
 void Report::OnDone(const director::StoredResult& result, director::ResultSource source) {
-  done[{result.package, result.platform_name}] = result.action_key;
+  const bool is_new =
+      done.insert_or_assign({result.package, result.platform_name}, result.action_key).second;
   if (source == director::ResultSource::kCooked && first_cooked == absl::InfiniteFuture())
     first_cooked = absl::Now();
-  for (const std::string& warning : result.result.details.warnings)
-    OnWarning(result.package, result.platform_name, warning);
+  for (const std::string& warning : result.result.details.warnings) {
+    if (is_new) OnWarning(result.package, result.platform_name, warning);
+  }
   if (options_.json) {
     Event({{"event", "done"},
            {"package", result.package},
@@ -203,14 +215,23 @@ void Report::OnDone(const director::StoredResult& result, director::ResultSource
   }
 }
 
-std::string Report::TextOf(const director::Counters& counters, const director::Progress& progress) {
-  return ProgressText(counters, progress);
+std::string Report::TextOf(const director::Counters& counters, const director::Progress& progress,
+                           std::string_view remote) {
+  return ProgressText(counters, progress, remote);
+}
+
+std::string Report::DownText(const store::RemoteState& state, absl::Time monotonic, absl::Time now,
+                             absl::TimeZone zone) {
+  if (!state.is_down) return "";
+  if (state.down_since == absl::InfinitePast()) return "down";  // from the first call on
+  const absl::Time since = now - (monotonic - state.down_since);
+  return fmt::format("down since {}", absl::FormatTime("%H:%M", since, zone));
 }
 
 void Report::OnProgress(const director::Counters& counters, const director::Progress& progress) {
   const absl::Time now = absl::Now();
   if (is_terminal_) {
-    std::string line = ProgressText(counters, progress);
+    std::string line = ProgressText(counters, progress, remote_down());
     winsize window{};
     if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
         line.size() >= window.ws_col)
@@ -231,10 +252,11 @@ void Report::OnProgress(const director::Counters& counters, const director::Prog
            {"workers", counters.workers_attached},
            {"pending", progress.pending},
            {"per_second", progress.results_per_second},
+           {"remote", remote_down()},
            {"seconds_left", progress.left ? nlohmann::json(absl::ToDoubleSeconds(*progress.left))
                                           : nlohmann::json()}});
   } else {
-    Say(ProgressText(counters, progress));
+    Say(ProgressText(counters, progress, remote_down()));
   }
 }
 

@@ -4,12 +4,15 @@
 // Threads: one.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/store/interface/remote_cache.h"
 #include "director/cli/global_options.h"
 #include "director/core/cook_core.h"
 #include "director/shell/director_shell.h"
@@ -67,7 +70,11 @@ class Report final : public director::ShellListener {
   void OnProgress(const director::Counters& counters, const director::Progress& progress) override;
 
   // The live line.
-  static std::string TextOf(const director::Counters& counters, const director::Progress& progress);
+  static std::string TextOf(const director::Counters& counters, const director::Progress& progress,
+                            std::string_view remote = {});
+  // "down since 14:05"; empty: it is not. `now`: the wall clock's, `monotonic` that of the state.
+  static std::string DownText(const store::RemoteState& state, absl::Time monotonic, absl::Time now,
+                              absl::TimeZone zone);
 
   // Ends the live line and prints what the cook came to.
   // `has_cooked`: it got as far as cooking.
@@ -76,6 +83,8 @@ class Report final : public director::ShellListener {
   // Those that are cooked for. A failure of all of them is one line for people and one entry for
   // each in the summary.
   std::vector<std::string> platforms;
+  // Of the store of other people behind ours, as DownText has it; may be asked at any time.
+  std::function<std::string()> remote_down = [] { return std::string(); };
 
   std::vector<SummaryWarning> warnings;
   std::vector<SummaryFailure> failures;
@@ -88,6 +97,7 @@ class Report final : public director::ShellListener {
   void ClearLine();
 
   const GlobalOptions& options_;
+  std::set<SummaryFailure> told_;
   bool is_terminal_ = false;
   bool has_colour_ = false;
   bool line_shown_ = false;

@@ -213,6 +213,27 @@ TEST(ReportTest, DoneKeepsTheKeyOfEachResultOnce) {
   });
 }
 
+// What the store dropped under the cook is made again, and then all is judged once more.
+TEST(ReportTest, WhatIsToldTwiceIsTheSame) {
+  GlobalOptions options;
+  director::StoredResult done;
+  done.package = "/Game/a.png";
+  done.platform_name = "windows";
+  done.result.details.warnings = {"no normals"};
+  const Printed printed = Capture(options, [&](Report& report) {
+    report.platforms = {"windows", "android"};
+    for (int i = 0; i < 2; ++i) {
+      report.OnDone(done, director::ResultSource::kCooked);
+      report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "refers to"});
+    }
+    report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "another"});
+    EXPECT_EQ(report.failures.size(), 4u);
+    EXPECT_EQ(report.warnings.size(), 1u);
+  });
+  EXPECT_EQ(printed.error.find("refers to"), printed.error.rfind("refers to"));
+  EXPECT_EQ(printed.error.find("no normals"), printed.error.rfind("no normals"));
+}
+
 TEST(ProgressTest, TheLineTellsRateAndTimeLeft) {
   director::Counters counters;
   counters.results_wanted = 52;
@@ -233,6 +254,20 @@ TEST(ProgressTest, TheLineTellsRateAndTimeLeft) {
   EXPECT_THAT(Report::TextOf(counters, progress), HasSubstr(" 2 workers, 3 pending, 70/s"));
   counters.results_cooked = 43;
   EXPECT_THAT(Report::TextOf(counters, progress), Not(HasSubstr("left"))) << "all is done";
+  EXPECT_THAT(Report::TextOf(counters, progress, "down since 14:05"),
+              testing::EndsWith("70/s, remote down since 14:05"));
+}
+
+TEST(ReportTest, ARemoteThatIsDownIsToldWithTheTimeOfDay) {
+  const absl::Time now = absl::FromUnixSeconds(14 * 3600 + 7 * 60);
+  const absl::Time monotonic = absl::UnixEpoch() + absl::Hours(1000);
+  const auto text = [&](const store::RemoteState& state) {
+    return Report::DownText(state, monotonic, now, absl::UTCTimeZone());
+  };
+  EXPECT_EQ(text({}), "");
+  EXPECT_EQ(text({.is_down = true, .down_since = monotonic - absl::Minutes(2)}),
+            "down since 14:05");
+  EXPECT_EQ(text({.is_down = true, .down_since = absl::InfinitePast()}), "down");
 }
 
 }  // namespace

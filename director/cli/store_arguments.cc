@@ -21,6 +21,18 @@ void AddStoreGc(CLI::App& store, Arguments& arguments) {
   gc->add_flag("--dry-run", o.is_dry, "Say what would go, and drop nothing");
 }
 
+void AddStoreVerify(CLI::App& store, Arguments& arguments) {
+  StoreVerifyOptions& o = arguments.store_verify;
+  CLI::App* verify =
+      AddCommand(store, arguments, "verify", "Read and check everything; quarantine what is wrong",
+                 [&] { return RunStoreVerify(arguments.global, o); });
+  verify->add_option("--rate", o.rate, "Read at most so much in a second (\"20MiB\")")
+      ->type_name("S");
+  verify->add_flag("--restart", o.restart,
+                   "From the beginning, not on from where the last one was cut off");
+  verify->add_flag("--repair", o.repair, "Cook again what the store lost of this project");
+}
+
 void AddStoreServe(CLI::App& store, Arguments& arguments) {
   StoreServeOptions& o = arguments.store_serve;
   CLI::App* serve = AddCommand(store, arguments, "serve",
@@ -38,6 +50,11 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
   serve->add_option("--tls-key", o.tls_key, "Its key (PEM)")->type_name("FILE");
   serve->add_option("--tls-ca", o.tls_ca, "Who signs clients' certificates (PEM)")
       ->type_name("FILE");
+  serve
+      ->add_option("--max-size", o.max_size,
+                   "Keep the store within it, the least recently used results going first "
+                   "(default: the project's [store] max_size; with --store: any size)")
+      ->type_name("S");
   serve->add_option("--instance", o.instance, "The only instance name that is served")
       ->type_name("NAME");
 }
@@ -51,18 +68,17 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
   CLI::App* store = app.add_subcommand("store", "What the store holds");
   store->require_subcommand(1);
   AddCommand(*store, arguments, "stats", "Counts and sizes", [&] { return RunStoreStats(global); });
-  CLI::App* verify =
-      AddCommand(*store, arguments, "verify", "Read and check everything; quarantine what is wrong",
-                 [&] { return RunStoreVerify(global); });
-  NotYet(*verify, {"--repair"}, global, arguments.refusal);
-
+  AddStoreVerify(*store, arguments);
   AddCommand(*store, arguments, "cat", "Write a blob to standard output (a failure's log, say)",
              [&] { return RunStoreCat(global, first); })
       ->add_option("digest", first, "<hex>/<size>")
       ->required();
   AddStoreServe(*store, arguments);
   AddStoreGc(*store, arguments);
-  AddLater(*store, arguments, "why");
+  AddCommand(*store, arguments, "why", "What keeps a blob, or what became of it",
+             [&] { return RunStoreWhy(global, first); })
+      ->add_option("digest", first, "<hex>/<size>")
+      ->required();
 }
 
 }  // namespace galley::cli

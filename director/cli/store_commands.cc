@@ -1,7 +1,8 @@
-// store stats, store verify, store cat: what the store holds.
+// store stats, store cat: what the store holds.
 
 #include <cstdio>
 
+#include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
@@ -40,30 +41,6 @@ int RunStoreStats(const GlobalOptions& options) {
     std::puts(fmt::format("{:<17} {}", key, text).c_str());
   }
   return kDone;
-}
-
-int RunStoreVerify(const GlobalOptions& options) {
-  auto opened = OpenStoreOf(options);
-  if (!opened.ok())
-    return Fail(options, absl::IsInvalidArgument(opened.status()) ? kUsage : kInfrastructure,
-                MessageOf(opened.status()));
-  const auto report = (*opened)->Verify();
-  if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
-  if (options.json) {
-    PrintJson({{"blobs", report->blobs}, {"bytes", report->bytes}, {"problems", report->problems}});
-  } else {
-    for (const std::string& problem : report->problems) std::puts(problem.c_str());
-    if (!options.quiet) {
-      std::puts(
-          fmt::format("{} blobs, {}: {}", report->blobs, HumanBytes(report->bytes),
-                      report->problems.empty()
-                          ? "all whole"
-                          : fmt::format("{} problems, quarantined; the next cook makes them again",
-                                        report->problems.size()))
-              .c_str());
-    }
-  }
-  return report->problems.empty() ? kDone : kFailed;
 }
 
 int RunStoreCat(const GlobalOptions& options, const std::string& text) {

@@ -2,9 +2,11 @@
 #include <charconv>
 #include <cstdio>
 
+#include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "common/project/value_reader.h"
 #include "director/cli/commands.h"
+#include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
 #include "fmt/format.h"
 
@@ -48,11 +50,16 @@ absl::StatusOr<store::GcOptions> OptionsOf(const GlobalOptions& options,
 }  // namespace
 
 int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
-  const absl::StatusOr<store::GcOptions> gc = OptionsOf(options, asked);
+  absl::StatusOr<store::GcOptions> gc = OptionsOf(options, asked);
   if (!gc.ok()) return Fail(options, kUsage, MessageOf(gc.status()));
   auto opened = OpenStoreOf(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  Cancellation cancellation;
+  const InterruptWatch interrupts([&] { cancellation.Cancel(); });
+  gc->cancellation = &cancellation;
   const auto report = (*opened)->Collect(*gc);
+  if (interrupts.interrupted() && !report.ok())
+    return Fail(options, kInterrupted, MessageOf(report.status()));
   if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
   if (options.json) {
     PrintJson({{"dry_run", gc->is_dry},
@@ -62,6 +69,8 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
                {"dropped_blobs", report->dropped_blobs},
                {"dropped_bytes", report->dropped_bytes},
                {"dropped_results", report->dropped_results},
+               {"freed_bytes", report->freed_bytes},
+               {"moved_bytes", report->moved_bytes},
                {"held_by", report->held_by}});
     return kDone;
   }
@@ -71,6 +80,11 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
                         report->dropped_blobs, HumanBytes(report->dropped_bytes), report->results,
                         report->blobs, HumanBytes(report->bytes))
                 .c_str());
+  if (report->freed_bytes != 0) {
+    std::puts(fmt::format("removed segments of {}; {} in them were written again",
+                          HumanBytes(report->freed_bytes), HumanBytes(report->moved_bytes))
+                  .c_str());
+  }
   for (const std::string& session : report->held_by)
     std::puts(fmt::format("what {} was told is there stays until it ends", session).c_str());
   return kDone;

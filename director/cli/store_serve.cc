@@ -1,10 +1,15 @@
 // `galley store serve`: the store as a cache for REAPI v2 clients.
+#include <chrono>
 #include <cstdio>
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/project/value_reader.h"
+#include "common/store/layers/quota_keeper.h"
+#include "common/store/local/sessions.h"
 #include "common/store/reapi/reapi_server.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
@@ -12,6 +17,9 @@
 
 namespace galley::cli {
 namespace {
+
+constexpr absl::Duration kLeaseTime = absl::Hours(3);
+constexpr std::chrono::hours kRenewInterval{1};
 
 // A thread of signals says when to end.
 class Ending {
@@ -21,9 +29,13 @@ class Ending {
     is_told_ = true;
     told_.NotifyAll();
   }
-  void Wait() {
+  // True: it was told to; false: `timeout` passed first.
+  bool Wait(std::chrono::seconds timeout) {
+    const auto end = std::chrono::steady_clock::now() + timeout;
     const base::MutexLock lock(mutex_);
-    while (!is_told_) told_.Wait(mutex_);
+    while (!is_told_ && std::chrono::steady_clock::now() < end)
+      told_.WaitFor(mutex_, end - std::chrono::steady_clock::now());
+    return is_told_;
   }
 
  private:
@@ -43,8 +55,19 @@ absl::StatusOr<store::ReapiServerOptions> ServerOptions(const StoreServeOptions&
   }
   if (!serve.identities.empty()) {
     ASSIGN_OR_RETURN(options.identities, store::ReadIdentities(serve.identities));
+    options.identities_file = serve.identities;
   }
   return options;
+}
+
+absl::StatusOr<uint64_t> QuotaOf(const GlobalOptions& options, const StoreServeOptions& serve) {
+  if (!serve.max_size.empty()) {
+    const absl::StatusOr<uint64_t> size = project::ParseSize(serve.max_size);
+    return size.ok() ? size : Annotate(size.status(), "--max-size");
+  }
+  if (!options.store.empty()) return UINT64_MAX;
+  ASSIGN_OR_RETURN(const project::Project project, OpenProject(options));
+  return project.store.size_bytes_max;
 }
 
 // What the command line or the files that it names are wrong about.
@@ -77,6 +100,8 @@ int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) 
     return Fail(options, IsUsage(server_options.status()) ? kUsage : kInfrastructure,
                 MessageOf(server_options.status()));
   }
+  const absl::StatusOr<uint64_t> bytes_max = QuotaOf(options, serve);
+  if (!bytes_max.ok()) return Fail(options, kUsage, MessageOf(bytes_max.status()));
   const bool has_tls = !serve.tls_cert.empty();
   for (const std::string& address : server_options->addresses) {
     const absl::Status status =
@@ -92,14 +117,25 @@ int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) 
   }
   const auto info = (*opened)->Info();
   if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
+  // Clients have no sessions: for so long they may rely on what they were told, this server's
+  // predecessor included.
+  auto session = store::Session::Begin(info->directory, "store serve");
+  if (!session.ok()) return Fail(options, kInfrastructure, MessageOf(session.status()));
+  if (const absl::Status renewed = session->Renew(kLeaseTime); !renewed.ok())
+    return Fail(options, kInfrastructure, MessageOf(renewed));
   SystemClock clock;
   const auto server = store::ReapiServer::Start(**opened, clock, *server_options);
   if (!server.ok()) {
     return Fail(options, IsUsage(server.status()) ? kUsage : kInfrastructure,
                 MessageOf(server.status()));
   }
+  store::QuotaKeeper quota(**opened, {.bytes_max = *bytes_max,
+                                      .say = [](const std::string& text) { LogInfo("{}", text); }});
   Announce(options, info->directory, (*server)->addresses(), has_tls);
-  ending.Wait();
+  while (!ending.Wait(kRenewInterval)) {
+    if (const absl::Status renewed = session->Renew(kLeaseTime); !renewed.ok())
+      LogWarning("store serve: {}: more is kept than need be", MessageOf(renewed));
+  }
   return kDone;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "common/base/file.h"
+#include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "director/cli/commands.h"

@@ -273,6 +273,7 @@ class Why {
                           {"is_this", *record.published_key == record.action_key}};
     }
     const auto result = record::DecodeResult(record.result);
+    if (result.ok()) one["provenance"] = ProvenanceJson(result->provenance);
     if (result.ok() && result->is_verdict) one["error"] = result->error;
     return one;
   }
@@ -466,6 +467,18 @@ void PrintFailure(const json& failure, uint32_t last_cook) {
   for (const std::string& text : LinesOf(Text(failure["log_tail"]))) Line("    " + text);
 }
 
+// Cooked by whom may be known of another cook than the last: what is shared says it itself.
+void PrintProvenance(const json& one) {
+  if (!one.contains("provenance")) return;
+  const json& by = one["provenance"];
+  const std::string machine = Text(by["machine"]);
+  Line(fmt::format(
+      "  made by {}{} at {} ({}){}", Text(by["worker"]), machine.empty() ? "" : " on " + machine,
+      Text(by["started"]), Text(by["identity"]),
+      by.contains("received_from") ? fmt::format(", received from {}", Text(by["received_from"]))
+                                   : ""));
+}
+
 // `cook`: the last one.
 void PrintPlatform(uint32_t cook, const std::string& platform, const json& one) {
   const std::string state = Text(one["state"]);
@@ -501,6 +514,7 @@ void PrintPlatform(uint32_t cook, const std::string& platform, const json& one) 
                      in["is_this"].get<bool>() ? "in the roots since" : "an older result is in",
                      in["sequence"].get<uint64_t>(), Text(in["root"])));
   }
+  PrintProvenance(one);
   if (one.contains("error")) Line(fmt::format("  it failed: {}", Text(one["error"])));
   PrintReasons(one, "  ");
   const json& seconds = one["seconds"];

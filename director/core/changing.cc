@@ -13,6 +13,17 @@ bool CookCore::Impl::CanStillChange() const {
   return request.has_value() && ending == Ending::kNone && !is_settling;
 }
 
+// Roots that are being built are not wanted any more.
+void CookCore::Impl::OpenAgain() {
+  is_settling = false;
+  built.clear();
+}
+
+// What changed while roots were built belongs to those that are built after them.
+void CookCore::Impl::TakeLateChanges() {
+  for (const FilesChanged& change : std::exchange(late_changes, {})) TakeChange(change);
+}
+
 // And those whose cooks read its output, or wait for its list.
 template <typename Visit>
 void CookCore::Impl::ForEachWithReaders(PackageId id, absl::btree_set<PackageId>& done,

@@ -27,17 +27,12 @@ void CookCore::Impl::OnPlatformsChanged(const PlatformsChanged& event) {
   }
   agenda.Remap(map);
   unpublished = map.Mask(unpublished);
+  for (auto& [package, platforms] : judged) platforms = map.Mask(platforms);
   judged_epoch = 0;  // an Explore that the agenda lost may have stood for other platforms
-  if (is_open) {
-    is_settling = false;  // roots that are being built are of the set before
-    built.clear();
-  }
+  if (is_open) OpenAgain();
   for (uint32_t i = 0; i < packages.size(); ++i) RemapPackage(PackageId(i), map, added);
   for (uint32_t i = 0; i < packages.size(); ++i) GoOnWithPlatforms(PackageId(i), added);
-  // What changed while the roots of the set before were built belongs to those of the new one.
-  if (is_open) {
-    for (const FilesChanged& change : std::exchange(late_changes, {})) TakeChange(change);
-  }
+  if (is_open) TakeLateChanges();
   if (is_publishing && unpublished == 0) End("");
 }
 

@@ -309,6 +309,8 @@ struct CookCore::Impl {
   void OnFilesChanged(const FilesChanged& event);
   void OnPackagesCleared(const PackagesCleared& event);
   bool CanStillChange() const;
+  void OpenAgain();
+  void TakeLateChanges();
   void TakeChange(const FilesChanged& event);
   void ForgiveLate(const FilesChanged& event);
   using NewNames = absl::btree_map<std::string_view, std::string_view>;  // by the old ones
@@ -333,6 +335,8 @@ struct CookCore::Impl {
   std::vector<PackageId> InCookByName() const;
   void SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name);
   void OnRootBuilt(const RootBuilt& event);
+  void FailJudged(PackageId package, PlatformMask platforms, Stage stage, const std::string& error);
+  void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
   void OnRootPublished(const RootPublished& event);
   void WarnOfFailedTargets();
   void WarnOfUnsolicited();
@@ -383,6 +387,10 @@ struct CookCore::Impl {
   PlatformMask unpublished = 0;
   absl::btree_map<PlatformIndex, Digest> built;  // published together, when all are
   bool is_publishing = false;
+  // Failed when all was cooked, for how they fit together. Their results stand, and others may read
+  // them.
+  absl::btree_map<PackageId, PlatformMask> judged;
+  uint32_t lost_rounds = 0;                // in which the store had lost what the roots name
   std::vector<FilesChanged> late_changes;  // while roots are built, without their catalogs
   // Of those: what is told of these from then on is of what they were made of before.
   absl::flat_hash_set<PackageId> forgiven_late;  // look-up only

@@ -252,6 +252,124 @@ TEST(RootTest, ConflictsOfWhatIsNotInTheRootEndTheCookRatherThanGoOnForEver) {
   EXPECT_TRUE(shell.Says("ended: a root could not be built"));
 }
 
+// The store dropped it under the cook.
+RootBuilt LostIn(const BuildRoot& root, PackageId package) {
+  RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
+  built.lost = {{.package = package, .path = "A.ktx2", .digest = Digest::Of("a")}};
+  built.round = root.round;
+  return built;
+}
+RootBuilt Whole(const BuildRoot& root) {
+  RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
+  built.round = root.round;
+  return built;
+}
+
+TEST(RootTest, WhatTheStoreLostIsMadeAgainAndAllRootsAreBuiltAgain) {
+  CoreHarness shell("A\nB\n", {.platform_count = 2});
+  shell.hold_roots = true;
+  shell.Request({"A", "B"});
+  shell.Work();
+  ASSERT_EQ(shell.roots.size(), 2u);
+  shell.TakeLog();
+  shell.Send(LostIn(shell.roots[0], shell.Id("A")));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_FALSE(shell.HasOpenJob("B"));
+  shell.Work();
+  ASSERT_EQ(shell.roots.size(), 4u) << shell.TakeLog();
+  // One that was being built meanwhile is not wanted any more.
+  shell.Send(Whole(shell.roots[1]));
+  shell.Send(Whole(shell.roots[2]));
+  EXPECT_FALSE(shell.Says("publish"));
+  shell.Send(Whole(shell.roots[3]));
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\npublish 1\nended\n"));
+  EXPECT_EQ(shell.core().counters().results_cooked, 4u);
+}
+
+TEST(RootTest, WhatIsLostAgainAndAgainEndsTheCookAndIsNamed) {
+  CoreHarness shell("A\n", {.lost_rounds_max = 2});
+  shell.hold_roots = true;
+  shell.Request({"A"});
+  for (size_t round = 0; round < 3; ++round) {
+    shell.Work();
+    ASSERT_EQ(shell.roots.size(), round + 1);
+    EXPECT_FALSE(shell.Says("ended"));
+    shell.Send(LostIn(shell.roots.back(), shell.Id("A")));
+  }
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("2 times: A.ktx2 (" + Digest::Of("a").ToString() + ")"));
+  // The next cook is not blamed for it.
+  shell.Request({"A"}, {.request = 2});
+  shell.Work();
+  shell.Send(LostIn(shell.roots.back(), shell.Id("A")));
+  shell.Work();
+  shell.Send(Whole(shell.roots.back()));
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\nended\n"));
+}
+
+TEST(RootTest, WhatChangedMeanwhileBelongsToTheRootsThatAreBuiltAgain) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "B"});
+  shell.Work();
+  shell.Send(FilesChanged{shell.project(), {"B"}, {}});
+  EXPECT_FALSE(shell.HasOpenJob("B"));
+  shell.Send(LostIn(shell.roots.back(), shell.Id("A")));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  EXPECT_TRUE(shell.HasOpenJob("B"));
+}
+
+// What a package was cooked to is right, though it does not fit in with others.
+TEST(RootTest, WhatIsMadeAgainMayReadWhatFailedForHowItFitsIn) {
+  CoreHarness shell("A\nB -> Missing\nC\nD\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "B", "C", "D"});
+  shell.Work();
+  RootBuilt conflict{0, Digest(), {{shell.Id("C"), shell.Id("D"), "x.ktx2", "the same path"}}};
+  shell.Send(conflict);
+  EXPECT_TRUE(shell.Says("failed B: refers to")) << shell.TakeLog();
+  EXPECT_TRUE(shell.Says("failed C: its output")) << shell.TakeLog();
+  shell.Send(LostIn(shell.roots.back(), shell.Id("A")));
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"B", 0});
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Needs{"C", 0});
+  ASSERT_EQ(shell.JobOf("A").start.cooked.size(), 2u) << shell.TakeLog();
+  shell.Saved("A");
+  EXPECT_EQ(shell.roots.back().packages.size(), 1u);
+  shell.Send(Whole(shell.roots.back()));
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\nended\n"));
+}
+
+// Its partner would stay failed, and it would be published for that.
+TEST(RootTest, AConflictOfWhatIsMadeAgainIsMetAgain) {
+  CoreHarness shell("A\nC\nD\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "C", "D"});
+  shell.Work();
+  const RootBuilt conflict{
+      0, Digest(), {{shell.Id("C"), shell.Id("D"), "x.ktx2", "the same path"}}};
+  shell.Send(conflict);
+  EXPECT_TRUE(shell.Says("failed C: its output")) << shell.TakeLog();
+  shell.Send(LostIn(shell.roots.back(), shell.Id("A")));
+  shell.Send(PackagesCleared{{"C"}});
+  shell.Work();
+  EXPECT_EQ(shell.roots.back().packages.size(), 3u) << "both are in it, to be told apart";
+}
+
+TEST(RootTest, WhatFailsWhenItIsMadeAgainIsReadByNobody) {
+  CoreHarness shell("A\nB -> Missing\nC\n");
+  shell.hold_roots = true;
+  shell.Request({"A", "B", "C"});
+  shell.Report(HarnessJob(shell.JobOf("B")), WorkerReport::Needs{"A", 0});
+  shell.Work();
+  EXPECT_TRUE(shell.Says("failed B: refers to")) << shell.TakeLog();
+  RootBuilt built = LostIn(shell.roots.back(), shell.Id("A"));
+  built.lost.push_back({.package = shell.Id("C"), .path = "C.ktx2", .digest = Digest::Of("c")});
+  shell.Send(built);
+  shell.Saved("A");
+  shell.Failed("B", WorkerReport::Fault::kRefused, "no such tool");
+  shell.Report(HarnessJob(shell.JobOf("C")), WorkerReport::Needs{"B", 0});
+  EXPECT_TRUE(shell.Says("failed C: cooked input B failed")) << shell.TakeLog();
+}
+
 TEST(RootTest, ARootThatCannotBePublishedIsTheMachinesError) {
   CoreHarness shell("A\n");
   shell.hold_publish = true;

@@ -7,6 +7,8 @@
 
 namespace galley::director {
 
+constexpr size_t kLostToldMax = 4;
+
 bool CookCore::Impl::IsQuiet() const {
   return request.has_value() && selected_next == request->selected.size() && agenda.empty() &&
          lifecycle.in_works() <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) &&
@@ -86,7 +88,7 @@ void CookCore::Impl::Judge(PackageId id) {
   for (const Problem& problem : problems) {
     const bool is_hard = problem.kind == record::ReferenceKind::kHard;
     if (is_hard) {
-      FailPlatforms(id, problem.platforms & ~failed, Stage::kLoad, problem.text, "");
+      FailJudged(id, problem.platforms & ~failed, Stage::kLoad, problem.text);
       failed |= problem.platforms;
     } else {
       WarnOnce(id, problem.text);
@@ -99,6 +101,13 @@ void CookCore::Impl::Judge(PackageId id) {
   } else {
     Advance(id);
   }
+}
+
+void CookCore::Impl::FailJudged(PackageId id, PlatformMask platforms, Stage stage,
+                                const std::string& error) {
+  const PlatformMask done = InPhase(id, Phase::kDone) & platforms;
+  if (done != 0) judged[id] |= done;
+  FailPlatforms(id, platforms, stage, error, "");
 }
 
 // Another platform, or the package's next look, has the same to say.
@@ -133,6 +142,7 @@ void CookCore::Impl::SendRoot(PlatformIndex platform, const std::vector<PackageI
   }
   BuildRoot root{.platform = platform};
   root.platform_set = platform_sets.present();
+  root.round = lost_rounds;
   for (const PackageId id : by_name) {
     if (is_found[id.index()])
       root.packages.emplace_back(id, packages[id].slots[platform].result->id);
@@ -142,8 +152,10 @@ void CookCore::Impl::SendRoot(PlatformIndex platform, const std::vector<PackageI
 
 void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   if (!request.has_value() || !is_settling || ending != Ending::kNone ||
-      event.platform_set != platform_sets.present() || !(unpublished & MaskOf(event.platform)))
+      event.platform_set != platform_sets.present() || event.round != lost_rounds ||
+      !(unpublished & MaskOf(event.platform)))
     return;
+  if (!event.lost.empty()) return MakeAgain(event.lost);
   if (event.conflicts.empty()) {
     built[event.platform] = event.root;
     if (built.size() < static_cast<size_t>(std::popcount(unpublished))) return;
@@ -158,10 +170,9 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
     if (!packages.Has(id) || !packages[id].is_in_cook) return;
     has_failed |= (InPhase(id, Phase::kDone) & MaskOf(event.platform)) != 0;
-    FailPlatforms(id, MaskOf(event.platform), Stage::kCommit,
-                  "its output " + conflict.path + " is in conflict with that of " + NameOf(other) +
-                      ": " + conflict.reason,
-                  "");
+    FailJudged(id, MaskOf(event.platform), Stage::kCommit,
+               "its output " + conflict.path + " is in conflict with that of " + NameOf(other) +
+                   ": " + conflict.reason);
     lifecycle.SetUpToDate(id, false);
     lifecycle.SetOutcome(id, Outcome::kFailed);
   };
@@ -172,6 +183,28 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   if (!has_failed)
     return End("a root could not be built: conflicts between packages that are not in it");
   if (ending == Ending::kNone) SendRoot(event.platform, InCookByName());
+}
+
+void CookCore::Impl::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
+  if (++lost_rounds > options.lost_rounds_max) {
+    std::string text =
+        "the store dropped what this cook's roots name, and again what was made in "
+        "its place, " +
+        std::to_string(options.lost_rounds_max) + " times: ";
+    for (size_t i = 0; i < std::min(lost.size(), kLostToldMax); ++i)
+      text += (i == 0 ? "" : ", ") + lost[i].path + " (" + lost[i].digest.ToString() + ")";
+    if (lost.size() > kLostToldMax)
+      text += " and " + std::to_string(lost.size() - kLostToldMax) + " more";
+    return End(text +
+               ": see what else uses the store and drops from it (`galley store verify`, "
+               "`galley store gc`), and cook again");
+  }
+  OpenAgain();
+  absl::btree_set<PackageId> done;
+  for (const RootBuilt::Lost& one : lost) {
+    if (packages.Has(one.package)) RequeueWithReaders(one.package, done);
+  }
+  TakeLateChanges();
 }
 
 void CookCore::Impl::OnRootPublished(const RootPublished& event) {

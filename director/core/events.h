@@ -288,6 +288,15 @@ struct RootBuilt {
   };
   std::vector<Conflict> conflicts;  // both fail, and the root is built again without them
   uint32_t platform_set = 0;        // of the BuildRoot: an older one's root is not wanted any more
+  // What the store dropped under the cook. Its packages are looked up again, and cooked where need
+  // be, as are those that read their outputs; then all roots are built again.
+  struct Lost {
+    PackageId package;
+    std::string path;  // in the tree
+    Digest digest;
+  };
+  std::vector<Lost> lost = {};
+  uint32_t round = 0;  // of the BuildRoot, as platform_set
 };
 
 struct RootPublished {
@@ -418,6 +427,7 @@ struct BuildRoot {
   PlatformIndex platform = 0;
   std::vector<std::pair<PackageId, ResultId>> packages;  // sorted by package name
   uint32_t platform_set = 0;  // how many PlatformsChanged came before: `platform` is of that set
+  uint32_t round = 0;         // how often the store had lost some of what this cook's roots name
 };
 
 struct PublishRoot {

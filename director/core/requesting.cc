@@ -65,6 +65,8 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   is_settling = is_publishing = false;
   judged_epoch = epoch;
   unpublished = 0;
+  judged.clear();
+  lost_rounds = 0;
   built.clear();
   spawn_failures = losses = 0;
   quarantined.clear();
@@ -275,6 +277,10 @@ void CookCore::Impl::Requeue(PackageId id) {
   PackageData& package = packages[id];
   quarantined.erase(id);  // what it was made of then may have been mended
   forgiven_late.erase(id);
+  // Whether it fits in with the others is judged anew: of all, since each stands against another.
+  if (judged.erase(id) != 0) {
+    for (const auto& [other, platforms] : std::exchange(judged, {})) Requeue(other);
+  }
   OutdateSurvivors(id);
   if (!package.is_in_cook) return;
   if (const auto read = unsolicited.find(id); read != unsolicited.end()) {

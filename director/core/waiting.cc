@@ -25,7 +25,11 @@ CookCore::Impl::Availability CookCore::Impl::AvailabilityOf(PackageId id,
   switch (package.slots[platform].phase) {
     case Phase::kDone:
       return Availability::kReady;
-    case Phase::kFailed:
+    case Phase::kFailed: {
+      const auto found = judged.find(id);
+      const bool stands = found != judged.end() && (found->second & MaskOf(platform)) != 0;
+      return stands ? Availability::kReady : Availability::kNone;
+    }
     case Phase::kUnwanted:
       return Availability::kNone;
     default:

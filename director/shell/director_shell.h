@@ -63,6 +63,8 @@ struct ShellOptions {
   uint64_t memory_bytes_default = 4ull << 30;
   absl::Duration timeout_default = absl::Minutes(30);
   std::string project_id;
+  uint32_t keep_roots = 0;  // PublishedRoot::keep_roots
+  bool publishes = true;    // the roots that it builds
   // Asked before files of the state folder are written; the journal and the store ask by
   // themselves.
   std::function<absl::Status()> may_write;
@@ -170,6 +172,7 @@ class DirectorShell {
   void GiveSegmentIfLow(const std::string& worker_id, const v1::FromWorker& message);
 
   RootContent ContentOf(const PublishRoot& effect) const;
+  std::optional<Digest> WholeRoot(const std::string& platform);
   void NoteFailure(const PackageFailed& failed);
   std::vector<FailureUpdate> TakeFailures();
   struct Successor {

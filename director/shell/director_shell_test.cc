@@ -84,6 +84,7 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
     options.core.platform_count = 3;
     options.core.term = 1;
     options.project_id = "p";
+    options.keep_roots = 7;
     options.may_write = may_write_;
     DirectorShell shell(options, MakeWorld(), store_, journal, trace_, *this);
     return shell
@@ -111,6 +112,7 @@ TEST_F(DirectorShellTest, TheJournalLearnsWhatFailedBeforeARootIsPublished) {
   EXPECT_EQ(outcome.ended.infrastructure_error, "");
   EXPECT_THAT(failed_, SizeIs(1));
   EXPECT_THAT(outcome.roots, SizeIs(1));
+  EXPECT_EQ(store_.Roots("p").value().at(0).keep_roots, 7u);
   EXPECT_THAT(journal_->Find("/Game/none.txt").value()->failures, SizeIs(1));
 }
 

@@ -78,7 +78,12 @@ class FencedStore final : public store::Store {
     return inner_->Roots(project_id);
   }
   absl::StatusOr<store::StoreStats> Stats() override { return inner_->Stats(); }
-  absl::StatusOr<store::VerifyReport> Verify() override { return inner_->Verify(); }
+  absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions& options) override {
+    return inner_->Verify(options);
+  }
+  absl::StatusOr<store::WhyReport> Why(const Digest& digest, size_t limit) override {
+    return inner_->Why(digest, limit);
+  }
   absl::StatusOr<store::GcReport> Collect(const store::GcOptions& options) override {
     RETURN_IF_ERROR(fence_.Check());
     return inner_->Collect(options);

@@ -94,6 +94,7 @@ bool RemoteLookUp::Bring(const std::vector<LookUpItem>& items) {
   const LookUpRunner::MoreSets sets = BringSets(items);
   std::vector<Found> found = FindResults(items, sets);
   absl::Status kept = KeepComplete(found);
+  const std::string from = deps_.remote->State().url;
   store::CommitBatch batch;
   if (kept.ok()) {
     for (const Found& one : found) {
@@ -104,6 +105,7 @@ bool RemoteLookUp::Bring(const std::vector<LookUpItem>& items) {
       // helps nobody.
       record::Result result = one.result;
       result.log.reset();
+      result.provenance.received_from = from;
       batch.results.push_back({.weak_key = one.wanted.weak_key,
                                .observation_set = one.wanted.observation_set,
                                .action_key = one.wanted.action_key,

@@ -43,6 +43,7 @@ class RemoteLookUpTest : public ShellJournalTest {
     const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
     const Digest source = Digest::Of("source");
     record::Result result;
+    result.provenance = {.worker = "farm-9", .machine = "pollux", .identity = "copy 1"};
     for (const auto& [suffix, bytes] : one.outputs) {
       remote_.Put(Digest::Of(bytes), bytes);
       result.outputs.push_back({suffix, Digest::Of(bytes)});
@@ -110,6 +111,9 @@ TEST_F(RemoteLookUpTest, WhatOnlyTheRemoteHasBecomesAHitOfOurOwn) {
   EXPECT_EQ(BringAndLookUp(), "nothing, miss");
   PutThere({});
   EXPECT_EQ(BringAndLookUp(), "hit made");
+  const record::Provenance& by = last_->result.provenance;
+  EXPECT_EQ(by.worker + " " + by.machine + " " + by.identity, "farm-9 pollux copy 1");
+  EXPECT_EQ(by.received_from, remote_.url());
   remote_.Kill();
   EXPECT_EQ(BringAndLookUp(), "nothing, hit made") << "from here on it is ours";
 }

@@ -3,6 +3,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/tree/tree.h"
+#include "director/shell/lost_files.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -24,9 +25,11 @@ std::string StagePath(const project::Project& project, std::string_view package)
 }
 
 absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
-                                        store::Store& store, const BuildRoot& request) {
+                                        store::Store& store, const BuildRoot& request,
+                                        const Digest* whole) {
   RootBuilt built{.platform = request.platform};
   built.platform_set = request.platform_set;
+  built.round = request.round;
   std::vector<tree::TreeFile> files;
   std::vector<PackageId> owners;
   for (const auto& [package, result_id] : request.packages) {
@@ -49,6 +52,8 @@ absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const R
   // All of them, also those that the store says it has: one that another process Put may go with
   // that process before anything named it.
   for (const auto& [digest, bytes] : made.directories) RETURN_IF_ERROR(store.Put(digest, bytes));
+  if (whole != nullptr && *whole == built.root) return built;
+  ASSIGN_OR_RETURN(built.lost, LostFiles(store, files, owners));
   return built;
 }
 

@@ -15,8 +15,11 @@ namespace galley::director {
 // mount's stage_as applied.
 std::string StagePath(const project::Project& project, std::string_view package);
 
-// Puts the Directories into the store. Blocking.
+// Puts the Directories into the store. A root whose files are not all there is not to be published:
+// RootBuilt::lost. `whole`: a root of which it is known that nothing of it is lost, or nullptr; the
+// store is not asked about it. Blocking.
 absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
-                                        store::Store& store, const BuildRoot& request);
+                                        store::Store& store, const BuildRoot& request,
+                                        const Digest* whole = nullptr);
 
 }  // namespace galley::director

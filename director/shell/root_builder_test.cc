@@ -8,6 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 class RootBuilderTest : public ShellTest {
  protected:
@@ -107,6 +108,23 @@ TEST_F(RootBuilderTest, ATreeBuiltAgainHasTheSameRootAndIsWholeInTheStore) {
 TEST_F(RootBuilderTest, AResultThatIsNotKnownIsABugNotASilentHole) {
   build_.packages.emplace_back(PackageId(0), ResultId(77));
   EXPECT_TRUE(absl::IsInternal(BuildRootTree(project_, results_, store_, build_).status()));
+}
+
+TEST_F(RootBuilderTest, WhatTheStoreLacksIsToldWithItsPackage) {
+  Add("/Game/a.txt", {"", ".d/1"});
+  Add("/Game/b.txt", {""});
+  const std::string kept = "/Game/a.txt";
+  ASSERT_TRUE(store_.Put(Digest::Of(kept), kept).ok());
+  const RootBuilt built = Build();
+  ASSERT_THAT(built.lost, SizeIs(2));
+  EXPECT_EQ(built.lost[0].path, "Game/a.txt.d/1");
+  EXPECT_EQ(built.lost[0].digest, Digest::Of("/Game/a.txt.d/1"));
+  EXPECT_EQ(built.lost[0].package, PackageId(0));
+  EXPECT_EQ(built.lost[1].package, PackageId(1));
+  // The store is not asked about a root that is known to be whole, nor believed of another.
+  const Digest other = Digest::Of("other");
+  EXPECT_THAT(BuildRootTree(project_, results_, store_, build_, &built.root)->lost, IsEmpty());
+  EXPECT_THAT(BuildRootTree(project_, results_, store_, build_, &other)->lost, SizeIs(2));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/lost_files.h"
 #include "director/shell/root_builder.h"
 #include "fmt/format.h"
 
@@ -13,15 +14,39 @@ void DirectorShell::Do(const BuildRoot& effect) {
   CommitPending();  // nobody waits for what look-ups found, but the journal learns it before the
                     // root
   commit_thread_.Post([this, effect] {
-    auto built = BuildRootTree(*world_.Get()->project, results_, store_, effect);
-    if (built.ok()) {
+    const std::optional<Digest> whole = WholeRoot(PlatformName(effect.platform));
+    auto built =
+        BuildRootTree(*world_.Get()->project, results_, store_, effect, whole ? &*whole : nullptr);
+    absl::Status status = built.status();
+    if (status.ok()) {
+      const auto packages = DistrustLost(journal_, results_, effect, built->lost);
+      status = packages.status();
+      for (const std::string& package : packages.value_or(std::vector<std::string>()))
+        LogWarning("package={} the store dropped what it was cooked to: it is made again", package);
+    }
+    if (status.ok()) {
       Post(Event(std::move(*built)));
     } else {
       Post(Event(RootPublished{effect.platform,
-                               fmt::format("building the tree: {}", MessageOf(built.status())),
+                               fmt::format("building the tree: {}", MessageOf(status)),
                                effect.platform_set}));
     }
   });
+}
+
+// Of the platform, the root that was published last, if nothing of it can be lost: collections keep
+// it as the newest one, and of what is lost otherwise the loss epoch tells.
+std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
+  const auto info = store_.Info();
+  if (!info.ok() || info->loss_epoch != journal_.meta().loss_epoch ||
+      info->store_id != journal_.meta().store_id)
+    return std::nullopt;
+  const auto roots = store_.Roots(options_.project_id);  // newest first
+  if (!roots.ok()) return std::nullopt;
+  for (const store::PublishedRoot& root : *roots) {
+    if (root.platform == platform) return root.root;
+  }
+  return std::nullopt;
 }
 
 RootContent DirectorShell::ContentOf(const PublishRoot& effect) const {
@@ -36,6 +61,11 @@ RootContent DirectorShell::ContentOf(const PublishRoot& effect) const {
 
 // Behind a group that failed no root is published: the cook is about to end for it.
 void DirectorShell::Do(const PublishRoot& effect) {
+  if (!options_.publishes) {
+    RootPublished event{.platform = effect.platform};
+    event.platform_set = effect.platform_set;
+    return Post(Event(std::move(event)));
+  }
   CommitPending();  // what failed while the roots were built
   commit_thread_.Post([this, effect, content = ContentOf(effect)] {
     RootPublished event{.platform = effect.platform};
@@ -47,7 +77,8 @@ void DirectorShell::Do(const PublishRoot& effect) {
                                             .platform = platform,
                                             .root = effect.root,
                                             .by_the_book = effect.by_the_book,
-                                            .time = clock_.Now()});
+                                            .time = clock_.Now(),
+                                            .keep_roots = options_.keep_roots});
       if (!sequence.ok()) {
         event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
       } else if (const absl::Status recorded = RecordRoot(

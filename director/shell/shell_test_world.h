@@ -62,7 +62,9 @@ class WatchedStore final : public store::Store {
   }
   absl::Status Forget(std::span<const Digest> keys) override { return inner.Forget(keys); }
   absl::StatusOr<store::StoreStats> Stats() override { return inner.Stats(); }
-  absl::StatusOr<store::VerifyReport> Verify() override { return inner.Verify(); }
+  absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions& options) override {
+    return inner.Verify(options);
+  }
 
   store::MemoryStore inner;
   int look_ups = 0;

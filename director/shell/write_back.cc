@@ -104,6 +104,8 @@ WriteBackReport WriteBack::Report() const {
 
 WriteBackReport WriteBack::Flush() {
   base::MutexLock lock(mutex_);
+  is_flushing_ = true;
+  changed_.NotifyAll();
   uint64_t done = report_.sent + report_.failed;
   absl::Time last_progress = clock_.Monotonic();
   while (sending_ > 0 || !waiting_.empty()) {
@@ -119,7 +121,13 @@ WriteBackReport WriteBack::Flush() {
     }
     changed_.WaitFor(mutex_, std::chrono::milliseconds(100));
   }
+  is_flushing_ = false;
   return report_;
+}
+
+bool WriteBack::IsTimeToSend() {
+  if (waiting_.empty()) return false;
+  return is_flushing_ || clock_.Monotonic() >= paused_until_;
 }
 
 void WriteBack::Run() {
@@ -127,7 +135,13 @@ void WriteBack::Run() {
     Waiting one;
     {
       base::MutexLock lock(mutex_);
-      while (waiting_.empty() && !is_ending_) changed_.Wait(mutex_);
+      while (!is_ending_ && !IsTimeToSend()) {
+        if (waiting_.empty()) {
+          changed_.Wait(mutex_);
+        } else {
+          changed_.WaitFor(mutex_, absl::ToChronoNanoseconds(paused_until_ - clock_.Monotonic()));
+        }
+      }
       if (is_ending_) return;
       one = std::move(waiting_.front());
       waiting_.pop_front();
@@ -138,18 +152,32 @@ void WriteBack::Run() {
       LogWarning("package={} platform={} not sent to the remote store: {}", one.stored->package,
                  one.stored->platform_name, MessageOf(sent));
     }
-    {
-      base::MutexLock lock(mutex_);
-      --sending_;
-      bytes_ -= std::min(bytes_, one.bytes);
-      if (sent.ok()) {
-        ++report_.sent;
-      } else {
-        ++report_.failed;
-        report_.reason = MessageOf(sent);
-      }
-    }
+    TakeOutcome(std::move(one), sent);
     changed_.NotifyAll();
+  }
+}
+
+void WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
+  bool is_tried_again = !sent.ok() && deps_.remote->State().is_down;
+  // It may have come back since this failed: once more then, but not for ever.
+  if (!is_tried_again && absl::IsUnavailable(sent)) {
+    is_tried_again = !std::exchange(one.was_unavailable, true);
+  }
+  base::MutexLock lock(mutex_);
+  --sending_;
+  if (is_tried_again && !is_flushing_ && !is_ending_) {
+    report_.reason = MessageOf(sent);
+    paused_until_ = clock_.Monotonic() + options_.pause;
+    waiting_.push_front(std::move(one));
+    return;
+  }
+  bytes_ -= std::min(bytes_, one.bytes);
+  if (sent.ok()) {
+    ++report_.sent;
+    paused_until_ = absl::InfinitePast();  // it is back
+  } else {
+    ++report_.failed;
+    report_.reason = MessageOf(sent);
   }
 }
 
@@ -175,6 +203,7 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
   // A log is of one store: it may be gone, and servers check that what a result names is there.
   record::Result result = stored.result;
   result.log.reset();
+  result.provenance.received_from.clear();
   record::PortableResult portable = record::EncodePortable(result);
   for (auto& [digest, bytes] : portable.blobs) closure.push_back(from.Add(std::move(bytes)));
   std::sort(closure.begin(), closure.end());

@@ -4,8 +4,9 @@
 // at whether all of that is there, since servers evict; the result; its observation set in front of
 // those that lie under its weak key. So whoever finds a result there finds what it names.
 //
-// A queue that is full drops its oldest; what could not be sent is counted and said, and is sent
-// when it is cooked again. Nothing here waits for it but Flush. Threads: any.
+// While the remote is down what is to be sent waits, and is tried again now and then: the cook may
+// end after it came back. A queue that is full drops its oldest; what could not be sent is counted
+// and said, and is sent when it is cooked again. Nothing here waits for it but Flush. Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct WriteBackOptions {
   size_t threads = 4;
   absl::Duration patience = absl::Seconds(30);     // of one question to the remote
   absl::Duration no_progress = absl::Seconds(60);  // after which Flush gives up
+  absl::Duration pause = absl::Seconds(1);         // between two tries while the remote is down
 };
 
 struct WriteBackReport {
@@ -63,7 +65,14 @@ class WriteBack {
   WriteBackReport Report() const;
 
  private:
+  struct Waiting {
+    StoredResultPtr stored;
+    uint64_t bytes = 0;
+    bool was_unavailable = false;  // though the remote was not down
+  };
   void Run();
+  bool IsTimeToSend() GALLEY_REQUIRES(mutex_);
+  void TakeOutcome(Waiting one, const absl::Status& sent);
   absl::Status Send(const StoredResult& stored);
   absl::Status SendSet(const StoredResult& stored);
   store::RemoteLimits limits() {
@@ -76,14 +85,12 @@ class WriteBack {
   Cancellation cancellation_;
   mutable base::Mutex mutex_;
   base::CondVar changed_;
-  struct Waiting {
-    StoredResultPtr stored;
-    uint64_t bytes = 0;
-  };
   std::deque<Waiting> waiting_ GALLEY_GUARDED_BY(mutex_);
   uint64_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   size_t sending_ GALLEY_GUARDED_BY(mutex_) = 0;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  bool is_flushing_ GALLEY_GUARDED_BY(mutex_) = false;  // what fails now has failed
+  absl::Time paused_until_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
   WriteBackReport report_ GALLEY_GUARDED_BY(mutex_);
   base::Mutex sets_mutex_;  // one set list is read, changed and written at a time
   std::vector<std::thread> threads_;

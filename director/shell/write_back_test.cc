@@ -1,5 +1,10 @@
 #include "director/shell/write_back.h"
 
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "common/base/status_macros.h"
 #include "common/record/action.h"
 #include "common/record/portable_result.h"
 #include "common/record/recipe.h"
@@ -48,6 +53,8 @@ class WriteBackTest : public ::testing::Test {
     stored->result.details.generated = {
         {"_gen/cell.level", PutHere("a generated source"), "data", ""}};
     stored->result.log = Digest::Of("a log that is gone");
+    stored->result.provenance.worker = "local-3";
+    stored->result.provenance.received_from = "grpc://another:1";
     PutHere(record::EncodeDetails(stored->result.details));
     stored->encoded = record::EncodeResult(stored->result);
     return stored;
@@ -97,6 +104,8 @@ TEST_F(WriteBackTest, AResultGoesWithAllThatItNames) {
     ASSERT_TRUE(decoded.ok()) << decoded.status();
     EXPECT_EQ(decoded->outputs, stored->result.outputs);
     EXPECT_EQ(decoded->log, std::nullopt) << "servers check that what is named is there";
+    EXPECT_EQ(decoded->provenance.worker, "local-3");
+    EXPECT_EQ(decoded->provenance.received_from, "") << "it is received from here now";
     for (const record::Output& output : decoded->outputs) EXPECT_TRUE(remote_.Get(output.digest));
     EXPECT_TRUE(remote_.Get(Digest::Of("a generated source")));
     // Servers may want to see what the keys are made of.
@@ -152,6 +161,114 @@ TEST_F(WriteBackTest, AServerThatIsDownOrOnlyReadIsSaid) {
   const WriteBackReport report = write_back.Flush();
   EXPECT_EQ(report.failed, 50u);
   EXPECT_NE(report.reason, "");
+}
+
+// Another store of other people that is down for a while.
+class Down final : public store::RemoteCache {
+ public:
+  explicit Down(store::RemoteCache& behind) : behind_(behind) {}
+  absl::Status Fails() {
+    ++tries;
+    return is_down || failures-- > 0 ? absl::UnavailableError("nobody answers") : absl::OkStatus();
+  }
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests,
+                                                  const store::RemoteLimits& limits) override {
+    RETURN_IF_ERROR(Fails());
+    return behind_.FindMissing(digests, limits);
+  }
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    return FindMissing(digests, {});
+  }
+  absl::StatusOr<Blob> Get(const Digest& digest, const store::RemoteLimits& limits) override {
+    return behind_.Get(digest, limits);
+  }
+  absl::StatusOr<Blob> Get(const Digest& digest) override { return behind_.Get(digest); }
+  absl::Status Put(const Digest& digest, std::string_view bytes) override {
+    return behind_.Put(digest, bytes);
+  }
+  absl::StatusOr<std::vector<Digest>> Fetch(std::span<const Digest> digests, store::BlobStore& into,
+                                            const store::RemoteLimits& limits) override {
+    return behind_.Fetch(digests, into, limits);
+  }
+  absl::Status Send(std::span<const Digest> digests, store::BlobStore& from,
+                    const store::RemoteLimits& limits) override {
+    RETURN_IF_ERROR(Fails());
+    return behind_.Send(digests, from, limits);
+  }
+  std::vector<std::optional<std::string>> ActionResults(
+      std::span<const Digest> keys, const store::RemoteLimits& limits) override {
+    return behind_.ActionResults(keys, limits);
+  }
+  absl::Status UpdateActionResult(const Digest& key, std::string_view result,
+                                  const store::RemoteLimits& limits) override {
+    RETURN_IF_ERROR(Fails());
+    return behind_.UpdateActionResult(key, result, limits);
+  }
+  store::RemoteState State() const override { return {.url = "grpc://down", .is_down = is_down}; }
+  void Stop() override { behind_.Stop(); }
+
+  std::atomic<bool> is_down = true;
+  std::atomic<int> failures = 0;  // to come, though it is not down
+  std::atomic<int> tries = 0;
+
+ private:
+  store::RemoteCache& behind_;
+};
+
+void WaitFor(const std::function<bool()>& condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+TEST_F(WriteBackTest, WhatMetARemoteThatIsDownIsSentWhenItIsBack) {
+  Down down(*client_);
+  WriteBack::Deps deps = Deps();
+  deps.remote = &down;
+  deps.known = &down;
+  WriteBack write_back(deps, {.pause = absl::Milliseconds(1)});
+  const StoredResultPtr one = Cooked(kOneSet), another = Cooked(kAnotherSet);
+  write_back.Add(one);
+  write_back.Add(another);
+  WaitFor([&] { return down.tries > 8; });  // each more than once
+  EXPECT_EQ(write_back.Report().failed, 0u);
+  EXPECT_EQ(write_back.Report().sent, 0u);
+  down.is_down = false;
+  WaitFor([&] { return write_back.Report().sent == 2; });  // before anybody waits for it
+  EXPECT_EQ(write_back.Flush().failed, 0u);
+  EXPECT_TRUE(remote_.GetResult(one->action_key));
+  EXPECT_TRUE(remote_.GetResult(another->action_key));
+}
+
+TEST_F(WriteBackTest, WhatFailedWhileItCameBackIsTriedOnceMore) {
+  Down down(*client_);
+  down.is_down = false;
+  down.failures = 1;
+  WriteBack::Deps deps = Deps();
+  deps.remote = &down;
+  deps.known = &down;
+  WriteBack write_back(deps, {.threads = 1, .pause = absl::Milliseconds(1)});
+  const StoredResultPtr one = Cooked(kOneSet), another = Cooked(kAnotherSet);
+  write_back.Add(one);
+  const auto done = [&] { return write_back.Report().sent + write_back.Report().failed; };
+  WaitFor([&] { return done() == 1; });
+  EXPECT_EQ(write_back.Report().sent, 1u);
+  // A server that answers all else and never this stops nobody.
+  down.failures = 2;
+  write_back.Add(another);
+  WaitFor([&] { return done() == 2; });
+  EXPECT_EQ(write_back.Report().failed, 1u);
+}
+
+TEST_F(WriteBackTest, WhatStillMeetsItAtTheEndHasFailed) {
+  Down down(*client_);
+  WriteBack::Deps deps = Deps();
+  deps.remote = &down;
+  deps.known = &down;
+  WriteBack write_back(deps, {.pause = absl::Hours(1)});
+  for (int i = 0; i < 9; ++i) write_back.Add(Cooked(kOneSet));
+  WaitFor([&] { return down.tries > 0; });
+  const WriteBackReport report = write_back.Flush();
+  EXPECT_EQ(report.failed, 9u);
+  EXPECT_EQ(report.reason, "nobody answers");
 }
 
 TEST_F(WriteBackTest, AQueueThatIsFullDropsItsOldest) {

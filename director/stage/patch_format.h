@@ -1,5 +1,5 @@
 // The patch format, `galley-patch 1`: what makes the files of one cooked tree from those of
-// another. docs/store-format.md has the layout. Pure.
+// another. docs/store.md has the layout. Pure.
 //
 // A patch is literals (zstd frames of what the old files do not hold), then the index: which files
 // differ, and how each new content is put together from pieces of old files and of the literals.

@@ -245,7 +245,7 @@ class CookTest(E2ETest):
         self.assertEqual(self.cook(game).roots, first.roots, "a director without a memory sees the same")
 
     def test_what_is_not_built_yet_is_said(self):
-        for command in (["serve"], ["store", "why", "x"], ["query", "x"], ["cook", "--dry-run"]):
+        for command in (["serve"], ["query", "x"], ["cook", "--dry-run"]):
             answer = self.galley(*command)
             self.assertEqual(answer.returncode, 2, command)
             self.assertIn("not yet", answer.stderr)

@@ -128,6 +128,7 @@ cp "$1" "$2"
         self.assertIn("  because file(include/math.glsl) changed: ", text)
         self.assertIn("/Engine/shaders/include/math.glsl (engine/shaders/include/math.glsl)", text)
         self.assertRegex(text, r"by local-\d+, attempt \d+")
+        self.assertRegex(text, r"made by local-\d+ on \S+ at 2\S+ \(.+\)\n")
         self.assertRegex(text, r"load \d+\.\d+ s, save \d+\.\d+ s; waited ")
         self.assertNotIn("deck", text)
 

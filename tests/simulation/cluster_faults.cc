@@ -149,7 +149,9 @@ void Cluster::LoseMemory() {
 // Under a director.
 void Cluster::LoseMoreBytes() {
   if (director_ == nullptr || !is_requested_) return;
-  if (faults_.IsOn(Fault::kBlobCollected) && random_.Percent(30)) director_->Collect();
+  const bool collects =
+      faults_.IsOn(Fault::kBlobCollected) || faults_.IsOn(Fault::kUnaskedCollected);
+  if (collects && random_.Percent(30)) director_->Collect();
   if (faults_.IsOn(Fault::kBitsRotten) && random_.Percent(50)) director_->Rot();
 }
 

@@ -85,11 +85,15 @@ void SimDirector::Do(const BuildRoot& effect) {
     std::string text;
     std::map<std::string, Digest> tree;
     std::map<std::string, PackageId> names;
+    std::vector<tree::TreeFile> files;
+    std::vector<PackageId> owners;
     for (const auto& [package, id] : effect.packages) {
       const std::string& name = core_->NameOf(package);
       const StoredResultPtr stored = results_.Get(id);
       names[name] = package;
       tree[name] = stored->result.outputs.at(0).digest;
+      files.push_back({name, tree[name], false});
+      owners.push_back(package);
       text += name + " = " + tree[name].ToString() + "\n";
       if (tree[name] != Digest::Of(deps_.world.Expected(name, platform, cook->files)))
         deps_.checks.Break("safety: a wrong result in the root: " + name);
@@ -97,20 +101,49 @@ void SimDirector::Do(const BuildRoot& effect) {
         deps_.checks.Break("safety: a result in the root is not durable: " + name);
     }
     deps_.checks.Trace(text);
-    if (HasPlatform(platform)) roots_[platform] = tree;
     RootBuilt built{effect.platform, Digest::Of(text), {}, effect.platform_set};
+    built.round = effect.round;
     for (const auto& [a, b] : deps_.world.conflicts) {
       if (names.contains(a) && names.contains(b))
         built.conflicts.push_back({names[a], names[b], "x", "the same path"});
     }
-    if (const absl::Status put = fenced_.Put(built.root, text); !put.ok()) {
-      const RootPublished event{effect.platform, "building the tree: " + std::string(put.message()),
+    absl::Status status = fenced_.Put(built.root, text);
+    if (status.ok() && built.conflicts.empty()) {
+      built.lost = *LostFiles(store_, files, owners);
+      for (const tree::TreeFile& file : files) told_.insert(file.digest);
+      status = DistrustLost(journal_, results_, effect, built.lost).status();
+    }
+    if (!status.ok()) {
+      const RootPublished event{effect.platform,
+                                "building the tree: " + std::string(status.message()),
                                 effect.platform_set};
       return Answer(10, [this, event] { Step(event); });
     }
+    if (built.lost.empty() && HasPlatform(platform)) roots_[platform] = tree;
     if (built.conflicts.empty()) built_[platform] = built.root;
-    Answer(10, [this, built] { Step(built); });
+    Answer(10, [this, built, effect, platform] {
+      if (!built.lost.empty()) TakeLost(effect, platform, built.lost);
+      Step(built);
+    });
   });
+}
+
+// The cook is open again, if it is not about to end.
+void SimDirector::TakeLost(const BuildRoot& effect, const std::string& platform,
+                           std::span<const RootBuilt::Lost> lost) {
+  const auto last = last_build_.find(platform);
+  if (!has_request_ || is_ending_ || is_publishing_ || last == last_build_.end() ||
+      last->second.round != effect.round || last->second.platform_set != effect.platform_set)
+    return;
+  deps_.faults.Count(Fault::kUnaskedCollected);
+  std::vector<std::string> names;
+  for (const RootBuilt::Lost& one : lost) {
+    deps_.checks.Trace("lost before it was published: " + one.path);
+    names.push_back(one.path);
+  }
+  own_faults_->Change(WithReaders(names));
+  last_build_.clear();
+  TakeIntoCook({});
 }
 
 void SimDirector::Do(const PublishRoot& effect) {

@@ -13,6 +13,7 @@ void SimDirector::AddBlob(const Digest& digest, v1::Job& job) {
   if (const auto said = locations_.find(digest); !location && said != locations_.end())
     location = said->second;
   if (!location) return;
+  told_.insert(digest);
   v1::BlobWritten* blob = job.add_blobs();
   wire::ToProto(digest, blob->mutable_digest());
   blob->set_segment(location->segment);

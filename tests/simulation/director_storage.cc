@@ -7,6 +7,16 @@ namespace galley::simulation {
 
 using namespace director;  // NOLINT: a shell of it
 
+namespace {
+
+void AddNamed(const record::Result& result, std::set<Digest>& all) {
+  std::vector<Digest> named;
+  store::AppendNamedBlobs(result, named);
+  all.insert(named.begin(), named.end());
+}
+
+}  // namespace
+
 // What a director before this one made is not made again (I7).
 void SimDirector::NoteKept() {
   for (const Digest& key : store_.keys()) {
@@ -18,13 +28,22 @@ void SimDirector::ForgetLost() {
   std::erase_if(kept_, [&](const Digest& key) { return !store_.Holds(key); });
 }
 
-// The product has no collector yet (its store drops nothing by itself): this one is the
-// simulation's, and so is its sabotage.
+// As LocalStore::Collect under a session: what this director was told of stays, be it that the
+// session is sabotaged.
 void SimDirector::Collect() {
-  const std::set<Digest> leased = Leased();
+  const std::set<Digest> told = Told(), known = KnownToJournal();
   for (const Digest& digest : store_.blobs()) {
-    if (leased.contains(digest) && !IsSabotaged(Sabotage::kEvictLeasedBlob)) continue;
-    if (!deps_.faults.Happens(Fault::kBlobCollected, 20)) continue;
+    const bool is_told = told.contains(digest), is_unasked = !is_told && known.contains(digest);
+    if ((is_told || is_unasked) && IsSabotaged(Sabotage::kEvictLeasedBlob)) {
+      if (!deps_.faults.Happens(Fault::kBlobCollected, 20)) continue;
+    } else if (is_told) {
+      continue;
+    } else if (is_unasked) {
+      // (It counts when the cook meets it.)
+      if (!deps_.faults.IsOn(Fault::kUnaskedCollected) || !deps_.random.Percent(50)) continue;
+    } else if (!deps_.faults.Happens(Fault::kBlobCollected, 20)) {
+      continue;
+    }
     deps_.checks.Trace("collected: " + digest.hex());
     store_.Evict(digest);
   }
@@ -42,23 +61,28 @@ void SimDirector::Rot() {
   deps_.checks.Trace("rotten: " + digest.hex());
 }
 
-std::set<Digest> SimDirector::Leased() {
-  std::set<Digest> leased;
-  const auto lease = [&](const record::Result& result) {
-    std::vector<Digest> named;
-    store::AppendNamedBlobs(result, named);
-    leased.insert(named.begin(), named.end());
-  };
+std::set<Digest> SimDirector::Told() {
+  std::set<Digest> told = told_;
+  for (uint32_t i = 0; results_.Get(ResultId(i)) != nullptr; ++i) {
+    const StoredResultPtr stored = results_.Get(ResultId(i));
+    if (!stored->is_in_journal) AddNamed(stored->result, told);
+  }
+  for (const auto& [digest, location] : locations_) told.insert(digest);
+  for (const auto& [platform, root] : built_) told.insert(root);
+  return told;
+}
+
+std::set<Digest> SimDirector::KnownToJournal() {
+  std::set<Digest> known;
   (void)journal_.ForEach([&](std::string_view, const PackageRecord& record) {
     for (const auto& [platform, one] : record.platforms) {
-      if (const auto result = record::DecodeResult(one.result); result.ok()) lease(*result);
+      if (const auto result = record::DecodeResult(one.result); result.ok())
+        AddNamed(*result, known);
     }
   });
   for (uint32_t i = 0; results_.Get(ResultId(i)) != nullptr; ++i)
-    lease(results_.Get(ResultId(i))->result);
-  for (const auto& [digest, location] : locations_) leased.insert(digest);
-  for (const auto& [platform, root] : built_) leased.insert(root);
-  return leased;
+    AddNamed(results_.Get(ResultId(i))->result, known);
+  return known;
 }
 
 // I4: bytes are wrong for no other reason than that they rotted.

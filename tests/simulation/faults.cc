@@ -92,6 +92,8 @@ std::string_view FaultName(Fault fault) {
       return "machine paused";
     case Fault::kWorkerRenamed:
       return "worker came back under another name";
+    case Fault::kUnaskedCollected:
+      return "what only the journal knew collected";
     case Fault::kCount:
       break;
   }

@@ -55,6 +55,7 @@ enum class Fault : uint8_t {
   kStaleMet,       // by workers: a director that was overtaken
   kMachinePaused,  // with all that runs on it, for minutes
   kWorkerRenamed,  // came back under another name, with its jobs and what it has to say
+  kUnaskedCollected,  // under a director: what its journal knows, and nobody asked the store for
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);

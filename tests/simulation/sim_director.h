@@ -20,6 +20,7 @@
 #include "director/core/workers.h"
 #include "director/shell/commit_group.h"
 #include "director/shell/fenced_store.h"
+#include "director/shell/lost_files.h"
 #include "director/shell/progress_notes.h"
 #include "director/shell/result_table.h"
 #include "director/shell/unjournaled_results.h"
@@ -153,6 +154,8 @@ class SimDirector {
   void Do(const director::Persist& effect);
   void Do(const director::Rescan& effect);
   void Do(const director::BuildRoot& effect);
+  void TakeLost(const director::BuildRoot& effect, const std::string& platform,
+                std::span<const director::RootBuilt::Lost> lost);
   void Do(const director::PublishRoot& effect);
   void Do(const director::Notify& effect);
   void Note(const director::PackageFailed& failed);
@@ -221,8 +224,10 @@ class SimDirector {
   void NoteMadeAgain();
   bool HasPlatform(const std::string& name) const;
   void ForgetLost();
-  // Blobs that its cook may need: those of what it found and made, and of the journal's results.
-  std::set<Digest> Leased();
+  // Blobs that its cook was told of, or wrote: what no collection drops.
+  std::set<Digest> Told();
+  // That it relies on without having asked for them.
+  std::set<Digest> KnownToJournal();
 
   const Deps deps_;
   const Callbacks callbacks_;
@@ -272,6 +277,7 @@ class SimDirector {
   absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
   std::map<std::string, director::BuildRoot> last_build_;  // by platform
   std::map<std::string, Digest> built_;
+  std::set<Digest> told_;                                       // by the store to be there
   std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
   absl::Duration wall_offset_;
   // A question whose pages are asked for one now and then, while the cook goes on.

@@ -1,7 +1,6 @@
 #include "tests/testing/fake_reapi.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
@@ -57,6 +56,10 @@ Resource ParseName(const std::string& name) {
 
 struct FakeReapi::State {
   mutable base::Mutex mutex;
+  base::CondVar changed;
+  // Calls that hang are let go when it rises, and hang no more when the server ends.
+  uint64_t told GALLEY_GUARDED_BY(mutex) = 0;
+  bool is_ending GALLEY_GUARDED_BY(mutex) = false;
   FakeReapiManners manners GALLEY_GUARDED_BY(mutex);
   std::map<std::string, std::string> blobs GALLEY_GUARDED_BY(mutex);
   std::map<std::string, std::string> results GALLEY_GUARDED_BY(mutex);
@@ -67,6 +70,14 @@ struct FakeReapi::State {
   std::unique_ptr<grpc::Service> cas, action_cache, capabilities, byte_stream;
   std::unique_ptr<grpc::Server> server;
 
+  void LetGo(bool ends) {
+    {
+      base::MutexLock lock(mutex);
+      ++told;
+      is_ending = ends;
+    }
+    changed.NotifyAll();
+  }
   FakeReapiManners Manners() const {
     base::MutexLock lock(mutex);
     return manners;
@@ -86,7 +97,8 @@ struct FakeReapi::State {
       now = manners;
     }
     if (now.hangs) {
-      while (!context->IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      base::MutexLock lock(mutex);
+      for (const uint64_t begun = told; told == begun && !is_ending;) changed.Wait(mutex);
       return grpc::Status(grpc::StatusCode::CANCELLED, "it hung");
     }
     if (!now.token.empty()) {
@@ -450,16 +462,19 @@ std::string FakeReapi::url() const { return fmt::format("grpc://127.0.0.1:{}", s
 
 void FakeReapi::Kill() {
   if (state_->server == nullptr) return;
+  state_->LetGo(/*ends=*/true);
   state_->server->Shutdown(std::chrono::system_clock::now());
   state_->server.reset();
 }
 
 void FakeReapi::Restart() {
   Kill();
+  state_->LetGo(/*ends=*/false);
   Start(*state_);
 }
 
 void FakeReapi::Set(const FakeReapiManners& manners) {
+  state_->LetGo(/*ends=*/false);
   base::MutexLock lock(state_->mutex);
   state_->manners = manners;
 }

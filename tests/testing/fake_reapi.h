@@ -55,7 +55,7 @@ struct FakeReapiManners {
   int fail_calls = 0;  // so many calls, of whatever kind
   absl::StatusCode fail_code = absl::StatusCode::kUnavailable;
   std::optional<absl::Duration> retry_info;  // beside that
-  bool hangs = false;                        // no call is answered before it is cancelled
+  bool hangs = false;                        // no call is answered before other manners are set
 };
 
 class FakeReapi {

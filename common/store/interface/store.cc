@@ -55,6 +55,12 @@ absl::Status CheckOffset(const Digest& digest, uint64_t offset) {
       fmt::format("blob {}: there is no byte {}", digest.ToString(), offset));
 }
 
+std::vector<absl::Status> BlobStore::PutMany(std::span<const BlobView> blobs) {
+  std::vector<absl::Status> outcomes;
+  for (const BlobView& blob : blobs) outcomes.push_back(Put(blob.digest, blob.bytes));
+  return outcomes;
+}
+
 absl::StatusOr<std::unique_ptr<BlobReader>> BlobStore::NewReader(const Digest& digest,
                                                                  uint64_t offset) {
   RETURN_IF_ERROR(CheckOffset(digest, offset));
@@ -73,6 +79,10 @@ absl::StatusOr<std::vector<std::optional<std::string>>> ActionCache::ActionResul
 
 absl::StatusOr<GcReport> Store::Collect(const GcOptions&) {
   return absl::UnimplementedError("this store collects nothing");
+}
+
+absl::StatusOr<WhyReport> Store::Why(const Digest&, size_t) {
+  return absl::UnimplementedError("this store does not know why it keeps a blob");
 }
 
 }  // namespace galley::store

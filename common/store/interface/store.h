@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/blob.h"
+#include "common/base/cancellation.h"
 #include "common/base/digest.h"
 #include "common/store/interface/blob_stream.h"
 
@@ -27,6 +29,11 @@ namespace galley::store {
 // For those that implement NewWriter and NewReader. INVALID_ARGUMENT; OUT_OF_RANGE.
 absl::Status CheckFits(const Digest& digest, uint64_t written, uint64_t more);
 absl::Status CheckOffset(const Digest& digest, uint64_t offset);
+
+struct BlobView {
+  Digest digest;
+  std::string_view bytes;
+};
 
 class BlobStore {
  public:
@@ -37,6 +44,8 @@ class BlobStore {
   virtual absl::StatusOr<Blob> Get(const Digest& digest) = 0;
   // INVALID_ARGUMENT when `bytes` are not what `digest` says. Durable with the next Commit.
   virtual absl::Status Put(const Digest& digest, std::string_view bytes) = 0;
+  // Put of each of them, and an outcome for each.
+  virtual std::vector<absl::Status> PutMany(std::span<const BlobView> blobs);
   // Get from byte `offset` on, in pieces. OUT_OF_RANGE: beyond the end.
   virtual absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
                                                                 uint64_t offset);
@@ -131,10 +140,25 @@ struct StoreStats {
   uint64_t quarantined = 0;
 };
 
+struct VerifyProgress {
+  std::string phase;  // what is being read: "blobs", "results", ...
+  uint64_t blobs = 0, bytes = 0;
+  uint64_t bytes_total = 0;  // of all blobs; 0: not known
+  uint64_t problems = 0;
+};
+
+struct VerifyOptions {
+  uint64_t bytes_per_second = 0;  // that are read; 0: as fast as it goes
+  bool restart = false;           // from the beginning; else on from where the last one was cut off
+  // Told about once a second; false stops it: ABORTED.
+  std::function<bool(const VerifyProgress&)> on_progress;
+};
+
 struct VerifyReport {
   uint64_t blobs = 0;
   uint64_t bytes = 0;
   std::vector<std::string> problems;  // one line each: what, where, what was done
+  std::optional<absl::Time> resumed;  // when the one began that was gone on with; its counts are in
 };
 
 struct GcOptions {
@@ -143,13 +167,41 @@ struct GcOptions {
   // Results that nobody asked for so long go whatever the size.
   absl::Duration age_max = absl::InfiniteDuration();
   bool is_dry = false;  // says what would go
+  Cancellation* cancellation = nullptr;
 };
 
 struct GcReport {
   uint64_t blobs = 0, bytes = 0, results = 0;  // that stay
   uint64_t dropped_blobs = 0, dropped_bytes = 0, dropped_results = 0;
+  // Of segments that went, and of what they still held and was written again for it.
+  uint64_t freed_bytes = 0, moved_bytes = 0;
   // Live sessions for whose sake more stays than the rest asks for, oldest first.
   std::vector<std::string> held_by;
+};
+
+// What is known of a blob: where it lies, and what keeps it. Times that are not known are in the
+// infinite past.
+struct WhyReport {
+  struct Root {
+    PublishedRoot root;
+    bool is_kept = false;  // else it goes when nothing else keeps it
+    std::string path;      // where in its tree, one of the places; empty: the tree itself
+  };
+  struct Result {
+    Digest key;
+    bool is_ours = true;     // else another program's
+    std::string provenance;  // who made it where and when, for people
+    absl::Time written, used;
+  };
+  std::optional<BlobLocation> location;  // none: absent
+  absl::Time written = absl::InfinitePast();
+  std::vector<Root> roots;  // newest first
+  uint64_t roots_more = 0;  // beyond the limit
+  std::vector<Result> results;
+  uint64_t results_more = 0;
+  std::vector<std::string>
+      sessions;                   // live ones that were told, or may have been, that it is there
+  std::vector<std::string> past;  // what became of it, oldest first
 };
 
 class Store : public BlobStore, public ActionCache {
@@ -178,15 +230,19 @@ class Store : public BlobStore, public ActionCache {
   // Forgets results, so that they are cooked again (`galley clean`).
   virtual absl::Status Forget(std::span<const Digest> action_keys) = 0;
   virtual absl::StatusOr<StoreStats> Stats() = 0;
-  // Reads everything. Corrupt bytes are quarantined, so that the next Verify is clean of them; the
-  // loss epoch rises.
-  virtual absl::StatusOr<VerifyReport> Verify() = 0;
+  // Reads everything, and holds nobody up meanwhile. Corrupt bytes are quarantined, so that the
+  // next Verify is clean of them; the loss epoch rises. FAILED_PRECONDITION: another one runs.
+  virtual absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) = 0;
+  absl::StatusOr<VerifyReport> Verify() { return Verify(VerifyOptions()); }
 
   // Drops what is neither needed nor used (GcOptions). Never: what the newest roots of each project
   // and platform need, or what anybody was told is there since the oldest live session began. The
   // loss epoch rises when something goes. Interrupted anywhere it has lost nothing that it should
-  // not.
+  // not; CANCELLED: by its cancellation.
   virtual absl::StatusOr<GcReport> Collect(const GcOptions& options);
+  // At most `limit` roots and results. Reads all results, and the folders of all roots; of an
+  // absent blob the log.
+  virtual absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit);
 };
 
 }  // namespace galley::store

@@ -265,7 +265,7 @@ absl::StatusOr<StoreStats> MemoryStore::Stats() {
   return stats;
 }
 
-absl::StatusOr<VerifyReport> MemoryStore::Verify() {
+absl::StatusOr<VerifyReport> MemoryStore::Verify(const VerifyOptions&) {
   const base::MutexLock lock(mutex_);
   VerifyReport report;
   std::vector<Digest> wrong;

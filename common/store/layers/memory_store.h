@@ -16,7 +16,7 @@
 
 namespace galley::store {
 
-class MemoryStore final : public Store {
+class MemoryStore : public Store {
  public:
   explicit MemoryStore(std::string store_id = std::string(32, '0'));
 
@@ -48,7 +48,8 @@ class MemoryStore final : public Store {
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
   absl::StatusOr<StoreStats> Stats() override;
-  absl::StatusOr<VerifyReport> Verify() override;
+  using Store::Verify;
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions&) override;
 
  private:
   struct Stored {

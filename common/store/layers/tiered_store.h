@@ -67,7 +67,15 @@ class TieredStore final : public Store {
     return near_->Forget(action_keys);
   }
   absl::StatusOr<StoreStats> Stats() override { return near_->Stats(); }
-  absl::StatusOr<VerifyReport> Verify() override { return near_->Verify(); }
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override {
+    return near_->Verify(options);
+  }
+  absl::StatusOr<GcReport> Collect(const GcOptions& options) override {
+    return near_->Collect(options);
+  }
+  absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override {
+    return near_->Why(digest, limit);
+  }
 
  private:
   bool FetchIfLost(const Digest& digest, const absl::Status& status);

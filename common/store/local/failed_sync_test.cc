@@ -233,6 +233,52 @@ TEST_F(FailedSyncTest, AnOpeningThatFailsLeavesTheNextOneAsCareful) {
   }
 }
 
+// One puts, another's commit fails: the first one's own commit promises it all the same.
+TEST_F(FailedSyncTest, WhatOthersPutOutlivesACommitThatFails) {
+  bool has_failed = true;
+  for (uint64_t n = 1; has_failed; ++n) {
+    SCOPED_TRACE(testing::Message() << "sync " << n);
+    kernel_ = std::make_unique<FakeKernel>();
+    for (const char* name : {"live", "cut"}) fs::remove_all(folder_.In(name));
+    Reported reported;
+    auto store = Open(live_);
+    reported.Write(live_, *store->AllocateSegment());
+    ASSERT_TRUE(store->Put(Digest::Of("put"), "put").ok());
+    ASSERT_TRUE(store->Put(Digest::Of(LargeBytes('P')), LargeBytes('P')).ok());
+    kernel_->FailAt(n);
+    const absl::Status committed = store->Commit(reported.batch);
+    has_failed = kernel_->has_failed();
+    EXPECT_EQ(committed.ok(), !has_failed) << committed;
+    kernel_->FailAt(UINT64_MAX);
+    ASSERT_TRUE(store->Commit({}).ok());
+    const auto after_cut = Open(PowerCut(live_, "cut"));
+    EXPECT_EQ(GetBytes(*after_cut, Digest::Of("put")), "put");
+    EXPECT_EQ(GetBytes(*after_cut, Digest::Of(LargeBytes('P'))), LargeBytes('P'));
+  }
+}
+
+// And when it cannot be kept, nobody is promised anything any more.
+TEST_F(FailedSyncTest, WhatCannotBePutElsewhereStopsTheOwner) {
+  for (const std::string& bytes : {std::string("put"), LargeBytes('P')}) {
+    fs::remove_all(live_);
+    bool fails = false;
+    const auto store = *OpenLocalStore(live_, {.sync = [&](int) {
+                                         if (!fails) return 0;
+                                         // Nor can it be read again.
+                                         for (const char* folder : {"segments", "files"})
+                                           fs::remove_all(JoinPath(live_, folder));
+                                         errno = EIO;
+                                         return -1;
+                                       }});
+    ASSERT_TRUE(store->Put(Digest::Of(bytes), bytes).ok());
+    fails = true;
+    EXPECT_EQ(store->Commit({}).code(), absl::StatusCode::kInternal);
+    fails = false;
+    EXPECT_THAT(std::string(store->Commit({}).message()),
+                testing::HasSubstr("has to be opened anew"));
+  }
+}
+
 TEST_F(FailedSyncTest, AnOwnerGoesOnAndCopiesFromASegmentWhoseSyncFailed) {
   auto store = Open(live_);
   const uint64_t segment = *store->AllocateSegment();

@@ -9,12 +9,10 @@
 #include <optional>
 #include <random>
 
-#include "common/store/interface/sample_for_test.h"
+#include "common/store/local/gc_for_test.h"
 #include "common/store/local/layout.h"
-#include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
-#include "common/tree/tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 
@@ -26,85 +24,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-class GcTest : public testing::Test {
- protected:
-  void SetUp() override { Open(); }
-  void Open() {
-    store_.reset();
-    absl::StatusOr<std::unique_ptr<Store>> store =
-        OpenLocalStore(directory_, {.boot_time = [this] { return boot_; },
-                                    .now =
-                                        [this] {
-                                          if (on_now_) on_now_();
-                                          return absl::Now() + later_;
-                                        },
-                                    .sync = [this](int) { return on_sync_ ? on_sync_() : 0; }});
-    ASSERT_TRUE(store.ok()) << store.status();
-    store_ = *std::move(store);
-  }
-  // So that what was told before counts no more, and is used longer ago than what comes.
-  void Pass(absl::Duration time = absl::Hours(2)) {
-    boot_ += time;
-    later_ += time;
-  }
-  // A result with one output; it was used last.
-  Digest Cook(const std::string& name, size_t size = 1000) {
-    std::string bytes = name + std::string(size, '.');
-    bytes.resize(size);
-    const Digest output = PutBytes(*store_, bytes);
-    EXPECT_TRUE(store_->Commit({.results = {SampleResult(name, output)}}).ok());
-    Use(name);
-    return output;
-  }
-  void Use(const std::string& name) {
-    EXPECT_TRUE(ResultOf(*store_, Digest::Of(name)).has_value()) << name;
-    EXPECT_TRUE(store_->Commit({}).ok());
-    // The index learns of it with what is written next.
-    const Digest nothing = Digest::Of("nothing");
-    EXPECT_TRUE(store_->Commit({.sets = {{nothing, fmt::format("{}", ++uses_)}}}).ok());
-  }
-  Digest Publish(const std::string& platform, const std::vector<Digest>& files,
-                 uint32_t keep_roots = 0, bool by_the_book = true) {
-    tree::Directory folder, root;
-    for (size_t i = 0; i < files.size(); ++i)
-      folder.files.push_back({.name = fmt::format("{:04}", i), .digest = files[i]});
-    root.directories.push_back(
-        {.name = "Game", .digest = PutBytes(*store_, tree::EncodeDirectory(folder))});
-    const Digest digest = PutBytes(*store_, tree::EncodeDirectory(root));
-    PublishedRoot published = SampleRoot(platform, digest);
-    published.keep_roots = keep_roots;
-    published.by_the_book = by_the_book;
-    EXPECT_TRUE(store_->Publish(published).ok());
-    return digest;
-  }
-  bool Has(const Digest& digest) {
-    // By its bytes, and without being told: a copy of the store is asked.
-    const std::string copy = folder_.In(fmt::format("copy{}", ++copies_));
-    fs::copy(directory_, copy, fs::copy_options::recursive);
-    const auto store = OpenLocalStore(copy, {.sync = [](int) { return 0; }});
-    EXPECT_TRUE(store.ok()) << store.status();
-    const auto blob = (*store)->Get(digest);
-    EXPECT_TRUE(blob.ok() || absl::IsNotFound(blob.status())) << blob.status();
-    return blob.ok();
-  }
-  GcReport Collect(const GcOptions& options) {
-    const auto report = store_->Collect(options);
-    EXPECT_TRUE(report.ok()) << report.status();
-    return report.value_or(GcReport{});
-  }
-  uint64_t Epoch() { return store_->Info()->loss_epoch; }
-
-  static constexpr GcOptions kAll{.bytes_max = 0};
-  const TemporaryFolder folder_;
-  const std::string directory_ = folder_.In("store");
-  absl::Time boot_ = BootTime();
-  absl::Duration later_ = absl::ZeroDuration();
-  std::function<int()> on_sync_;
-  std::function<void()> on_now_;
-  std::unique_ptr<Store> store_;
-  int copies_ = 0, uses_ = 0;
-};
 
 TEST_F(GcTest, WhatKeptTreesHoldStaysWithItsResults) {
   const Digest kept = Cook("kept"), large = Cook("large", 2'000'000), other = Cook("other");
@@ -355,6 +274,7 @@ TEST_F(GcTest, WhateverHappensNothingNeededGoesAndAllElseDoes) {
     ASSERT_TRUE(RemoveAll(directory_).ok());
     boot_ = BootTime();
     later_ = absl::ZeroDuration();
+    segment_bytes_max_ = seed % 2 == 0 ? 4000 : 256 << 20;
     Open();
     std::mt19937 random(seed);
     std::map<std::string, Digest> outputs;  // that are there
@@ -387,11 +307,11 @@ TEST_F(GcTest, WhateverHappensNothingNeededGoesAndAllElseDoes) {
         }
         default:
           // As after a kill.
-          fs::remove_all(folder_.In("crashed"));
-          fs::copy(directory_, folder_.In("crashed"), fs::copy_options::recursive);
+          Copy(folder_.In("crashed"));
           store_.reset();
           ASSERT_TRUE(RemoveAll(directory_).ok());
           fs::rename(folder_.In("crashed"), directory_);
+          if (pick(3) == 0) fs::remove_all(JoinPath(directory_, "index"));
           Open();
           break;
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,6 +16,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
+#include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
 #include "rocksdb/write_batch.h"
 
@@ -132,6 +134,7 @@ absl::StatusOr<SegmentState> DecodeSegmentState(std::string_view bytes) {
   return SegmentState{.writer = static_cast<SegmentWriterKind>(GetFixed32(bytes, 0)),
                       .is_abandoned = (GetFixed32(bytes, 4) & 1) != 0,
                       .is_cut = (GetFixed32(bytes, 4) & 2) != 0,
+                      .is_dropped = (GetFixed32(bytes, 4) & 4) != 0,
                       .indexed_bytes = GetFixed64(bytes, 8)};
 }
 std::string EncodeCounters(const IndexCounters& c) {
@@ -166,6 +169,8 @@ rocksdb::Options IndexOptions() {
   // what was written lately.
   options.memtable_whole_key_filtering = true;
   options.memtable_prefix_bloom_size_ratio = 0.05;
+  // A commit's blobs come in the order of their digests: each goes in near the one before.
+  options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(1));
   options.max_open_files = 256;
   options.max_background_jobs = 2;
   options.max_log_file_size = 1 << 20;
@@ -173,6 +178,24 @@ rocksdb::Options IndexOptions() {
   options.info_log_level = rocksdb::ERROR_LEVEL;
   options.max_manifest_file_size = 4 << 20;
   return options;
+}
+
+constexpr size_t kKeysAtOnce = 256;
+
+// What lies under each of at most kKeysAtOnce keys, with its number; nullopt: nothing.
+template <typename Visit>
+absl::Status GetMany(rocksdb::DB& db, std::span<const std::string> keys, const Visit& visit) {
+  const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+  std::vector<rocksdb::PinnableSlice> values(keys.size());
+  std::vector<rocksdb::Status> statuses(keys.size());
+  db.MultiGet(rocksdb::ReadOptions(), db.DefaultColumnFamily(), keys.size(), slices.data(),
+              values.data(), statuses.data());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const bool absent = statuses[i].IsNotFound();
+    if (!absent) RETURN_IF_ERROR(FromRocks(statuses[i]));
+    RETURN_IF_ERROR(visit(i, absent ? std::nullopt : std::optional(ViewOf(values[i]))));
+  }
+  return absl::OkStatus();
 }
 
 class RocksBatch final : public IndexBatch {
@@ -184,6 +207,29 @@ class RocksBatch final : public IndexBatch {
     RETURN_IF_ERROR(RemoveBlob(digest));
     CountBlob(digest, location.segment, 1);
     return Set(DigestKey('b', digest), EncodePlace(location.segment, location.offset));
+  }
+  absl::Status SetBlobs(std::span<const LocatedBlob> blobs) override {
+    for (size_t begin = 0; begin < blobs.size(); begin += kKeysAtOnce) {
+      const auto part = blobs.subspan(begin, std::min(kKeysAtOnce, blobs.size() - begin));
+      std::vector<std::string> keys;
+      for (const LocatedBlob& blob : part) keys.push_back(DigestKey('b', blob.first));
+      RETURN_IF_ERROR(
+          GetMany(db_, keys, [&](size_t i, std::optional<std::string_view> there) -> absl::Status {
+            const auto changed = changed_.find(keys[i]);
+            if (changed != changed_.end())
+              there = changed->second.has_value()
+                          ? std::optional(std::string_view(*changed->second))
+                          : std::nullopt;
+            const auto& [digest, location] = part[i];
+            if (there.has_value()) {
+              ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(*there));
+              CountBlob(digest, place.segment, UINT64_MAX);
+            }
+            CountBlob(digest, location.segment, 1);
+            return Set(std::move(keys[i]), EncodePlace(location.segment, location.offset));
+          }));
+    }
+    return absl::OkStatus();
   }
   absl::Status RemoveBlob(const Digest& digest) override {
     const std::string key = DigestKey('b', digest);
@@ -233,6 +279,14 @@ class RocksBatch final : public IndexBatch {
     return sets.empty() ? Remove(DigestKey('o', weak_key))
                         : Set(DigestKey('o', weak_key), EncodeSets(sets));
   }
+  absl::Status MoveObservationSet(const Digest& weak_key, const RecordPlace& from,
+                                  const RecordPlace& to) override {
+    ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
+    for (SetPlace& set : sets) {
+      if (set.place == from) set.place = to;
+    }
+    return sets.empty() ? absl::OkStatus() : Set(DigestKey('o', weak_key), EncodeSets(sets));
+  }
   absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) override {
     const std::string key = RootKey(root);
     ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
@@ -242,7 +296,8 @@ class RocksBatch final : public IndexBatch {
   absl::Status SetSegment(uint64_t number, const SegmentState& state) override {
     std::string value;
     PutFixed32(value, static_cast<uint32_t>(state.writer));
-    PutFixed32(value, (state.is_abandoned ? 1u : 0u) | (state.is_cut ? 2u : 0u));
+    PutFixed32(value, (state.is_abandoned ? 1u : 0u) | (state.is_cut ? 2u : 0u) |
+                          (state.is_dropped ? 4u : 0u));
     PutFixed64(value, state.indexed_bytes);
     return Set(SegmentKey(number), value);
   }
@@ -401,15 +456,27 @@ class RocksIndex final : public Index {
   }
   absl::StatusOr<std::vector<IndexedRoot>> Roots(std::string_view project_id) override {
     std::vector<IndexedRoot> roots;
-    RETURN_IF_ERROR(ForEach(project_id.empty() ? "p" : RootsPrefix(project_id),
-                            [&](std::string_view, std::string_view value) -> absl::Status {
-                              ASSIGN_OR_RETURN(IndexedRoot root, DecodeRoot(value));
-                              roots.push_back(std::move(root));
-                              return absl::OkStatus();
-                            }));
-    std::sort(roots.begin(), roots.end(),
-              [](const IndexedRoot& a, const IndexedRoot& b) { return a.place > b.place; });
-    return roots;
+    // They come by project, platform and sequence. A clock that was put back does not put one
+    // before its predecessors; those of one time are told apart by where they lie.
+    std::vector<std::tuple<int64_t, RecordPlace, size_t>> order;
+    RETURN_IF_ERROR(ForEach(
+        project_id.empty() ? "p" : RootsPrefix(project_id),
+        [&](std::string_view, std::string_view value) -> absl::Status {
+          ASSIGN_OR_RETURN(IndexedRoot indexed, DecodeRoot(value));
+          const bool is_successor = !roots.empty() &&
+                                    roots.back().root.project_id == indexed.root.project_id &&
+                                    roots.back().root.platform == indexed.root.platform;
+          const int64_t time_us = absl::ToUnixMicros(indexed.root.time);
+          order.emplace_back(
+              is_successor ? std::max(time_us, std::get<0>(order.back()) + 1) : time_us,
+              indexed.place, roots.size());
+          roots.push_back(std::move(indexed));
+          return absl::OkStatus();
+        }));
+    std::sort(order.rbegin(), order.rend());
+    std::vector<IndexedRoot> newest_first;
+    for (const auto& [time_us, place, at] : order) newest_first.push_back(std::move(roots[at]));
+    return newest_first;
   }
   absl::StatusOr<std::map<uint64_t, SegmentState>> Segments() override {
     std::map<uint64_t, SegmentState> segments;
@@ -435,6 +502,9 @@ class RocksIndex final : public Index {
     RETURN_IF_ERROR(FromRocks(status));
     return true;
   }
+  absl::Status CheckFiles() override {
+    return FromRocks(db_->VerifyChecksum(rocksdb::ReadOptions()));
+  }
   uint64_t epoch() const override {
     const base::MutexLock lock(mutex_);
     return epoch_;
@@ -445,28 +515,47 @@ class RocksIndex final : public Index {
   }
 
   absl::Status ForEachBlob(const std::function<absl::Status(const LocatedBlob&)>& visit) override {
-    return ForEach("b", [&](std::string_view key, std::string_view value) -> absl::Status {
-      ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
-      ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
-      return visit({digest, BlobLocation{.segment = place.segment, .offset = place.offset}});
-    });
+    return ForEachBlob(KeyRange(), visit);
+  }
+  absl::Status ForEachBlob(const KeyRange& range,
+                           const std::function<absl::Status(const LocatedBlob&)>& visit) override {
+    return ForEachDigest(
+        'b', range, [&](const Digest& digest, std::string_view value) -> absl::Status {
+          ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
+          return visit({digest, BlobLocation{.segment = place.segment, .offset = place.offset}});
+        });
   }
   absl::Status ForEachResult(
       const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) override {
-    return ForEachPlace("r", visit);
+    return ForEachPlace('r', KeyRange(), visit);
+  }
+  absl::Status ForEachResult(
+      const KeyRange& range,
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) override {
+    return ForEachPlace('r', range, visit);
   }
   absl::Status ForEachActionResult(
       const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) override {
-    return ForEachPlace("a", visit);
+    return ForEachPlace('a', KeyRange(), visit);
+  }
+  absl::Status ForEachActionResult(
+      const KeyRange& range,
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) override {
+    return ForEachPlace('a', range, visit);
   }
   absl::Status ForEachObservationSet(
       const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) override {
-    return ForEach("o", [&](std::string_view key, std::string_view value) -> absl::Status {
-      ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
-      ASSIGN_OR_RETURN(const std::vector<SetPlace> sets, DecodeSets(value));
-      for (const SetPlace& set : sets) RETURN_IF_ERROR(visit(digest, set));
-      return absl::OkStatus();
-    });
+    return ForEachObservationSet(KeyRange(), visit);
+  }
+  absl::Status ForEachObservationSet(
+      const KeyRange& range,
+      const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) override {
+    return ForEachDigest('o', range,
+                         [&](const Digest& digest, std::string_view value) -> absl::Status {
+                           ASSIGN_OR_RETURN(const std::vector<SetPlace> sets, DecodeSets(value));
+                           for (const SetPlace& set : sets) RETURN_IF_ERROR(visit(digest, set));
+                           return absl::OkStatus();
+                         });
   }
   absl::Status ForEachRoot(const std::function<absl::Status(const IndexedRoot&)>& visit) override {
     return ForEach("p", [&](std::string_view, std::string_view value) -> absl::Status {
@@ -499,46 +588,58 @@ class RocksIndex final : public Index {
     return found;
   }
   absl::Status ForEachPlace(
-      std::string_view prefix,
+      char kind, const KeyRange& range,
       const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) {
-    return ForEach(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
-      ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
-      ASSIGN_OR_RETURN(const ResultPlace place, DecodeResultPlace(value));
-      return visit(digest, place);
-    });
+    return ForEachDigest(kind, range,
+                         [&](const Digest& digest, std::string_view value) -> absl::Status {
+                           ASSIGN_OR_RETURN(const ResultPlace place, DecodeResultPlace(value));
+                           return visit(digest, place);
+                         });
   }
 
   // One value for each key, in their order; nullopt: absent.
   template <typename Visit>
   absl::Status GetEach(char kind, std::span<const Digest> digests, const Visit& visit) {
-    constexpr size_t kAtOnce = 256;
-    for (size_t begin = 0; begin < digests.size(); begin += kAtOnce) {
-      const size_t count = std::min(kAtOnce, digests.size() - begin);
+    for (size_t begin = 0; begin < digests.size(); begin += kKeysAtOnce) {
       std::vector<std::string> keys;
-      for (const Digest& digest : digests.subspan(begin, count))
+      for (const Digest& digest :
+           digests.subspan(begin, std::min(kKeysAtOnce, digests.size() - begin)))
         keys.push_back(DigestKey(kind, digest));
-      const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
-      std::vector<rocksdb::PinnableSlice> values(count);
-      std::vector<rocksdb::Status> statuses(count);
-      db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), count, slices.data(),
-                    values.data(), statuses.data());
-      for (size_t i = 0; i < count; ++i) {
-        const bool absent = statuses[i].IsNotFound();
-        if (!absent) RETURN_IF_ERROR(FromRocks(statuses[i]));
-        RETURN_IF_ERROR(visit(absent ? std::nullopt : std::optional(ViewOf(values[i]))));
-      }
+      RETURN_IF_ERROR(
+          GetMany(*db_, keys, [&](size_t, std::optional<std::string_view> value) -> absl::Status {
+            return visit(value);
+          }));
     }
     return absl::OkStatus();
   }
 
+  absl::Status ForEachDigest(
+      char kind, const KeyRange& range,
+      const std::function<absl::Status(const Digest&, std::string_view)>& visit) {
+    const std::string prefix(1, kind);
+    // (A zero more than a key is the least that is behind it.)
+    const std::string from =
+        range.after.has_value() ? DigestKey(kind, *range.after) + '\0' : prefix;
+    return ForEachFrom(from, prefix, range.keys_max,
+                       [&](std::string_view key, std::string_view value) -> absl::Status {
+                         ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
+                         return visit(digest, value);
+                       });
+  }
   absl::Status ForEach(
       std::string_view prefix,
+      const std::function<absl::Status(std::string_view, std::string_view)>& visit) {
+    return ForEachFrom(prefix, prefix, SIZE_MAX, visit);
+  }
+  absl::Status ForEachFrom(
+      std::string_view from, std::string_view prefix, size_t keys_max,
       const std::function<absl::Status(std::string_view, std::string_view)>& visit) {
     rocksdb::ReadOptions options;
     options.fill_cache = false;
     const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
-    for (at->Seek(SliceOf(prefix)); at->Valid() && at->key().starts_with(SliceOf(prefix));
-         at->Next()) {
+    for (at->Seek(SliceOf(from));
+         keys_max != 0 && at->Valid() && at->key().starts_with(SliceOf(prefix));
+         at->Next(), --keys_max) {
       RETURN_IF_ERROR(visit(ViewOf(at->key()), ViewOf(at->value())));
     }
     return FromRocks(at->status());

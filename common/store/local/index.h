@@ -51,6 +51,8 @@ struct SegmentState {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
   bool is_abandoned = false;  // its end is torn: nothing is appended any more
   bool is_cut = false;  // once it was longer: what is said to lie behind indexed_bytes is gone
+  bool is_dropped =
+      false;  // of the owner: all that it says is said again behind; it goes, whoever opens
   uint64_t indexed_bytes =
       0;  // owner: all before this is in the index. Worker: the end of what was adopted
   bool operator==(const SegmentState&) const = default;
@@ -59,6 +61,12 @@ struct SegmentState {
 struct IndexedRoot {
   PublishedRoot root;
   RecordPlace place;
+};
+
+// Part of the keys, in their order.
+struct KeyRange {
+  std::optional<Digest> after;  // none: from the first on
+  size_t keys_max = SIZE_MAX;
 };
 
 struct IndexCounters {
@@ -71,6 +79,8 @@ class IndexBatch {
  public:
   virtual ~IndexBatch() = default;
   virtual absl::Status SetBlob(const Digest& digest, const BlobLocation& location) = 0;
+  // The same for many, each once: what is there is asked for together.
+  virtual absl::Status SetBlobs(std::span<const LocatedBlob> blobs) = 0;
   virtual absl::Status RemoveBlob(const Digest& digest) = 0;
   virtual absl::Status SetResult(const Digest& action_key, const RecordPlace& place) = 0;
   virtual absl::Status RemoveResult(const Digest& action_key) = 0;
@@ -83,6 +93,9 @@ class IndexBatch {
   // ActionCache::kSetsMax goes.
   virtual absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) = 0;
   virtual absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) = 0;
+  // One that is there lies elsewhere now.
+  virtual absl::Status MoveObservationSet(const Digest& weak_key, const RecordPlace& from,
+                                          const RecordPlace& to) = 0;
   virtual absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) = 0;
   virtual absl::Status SetSegment(uint64_t number, const SegmentState& state) = 0;
   virtual absl::Status RemoveSegment(uint64_t number) = 0;
@@ -136,6 +149,21 @@ class Index {
       const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) = 0;
   virtual absl::Status ForEachRoot(
       const std::function<absl::Status(const IndexedRoot&)>& visit) = 0;
+  // Of a range only: nothing is held between one and the next.
+  virtual absl::Status ForEachBlob(
+      const KeyRange& range, const std::function<absl::Status(const LocatedBlob&)>& visit) = 0;
+  virtual absl::Status ForEachResult(
+      const KeyRange& range,
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) = 0;
+  virtual absl::Status ForEachActionResult(
+      const KeyRange& range,
+      const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) = 0;
+  virtual absl::Status ForEachObservationSet(
+      const KeyRange& range,
+      const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) = 0;
+
+  // Reads all of its files. DATA_LOSS.
+  virtual absl::Status CheckFiles() = 0;
 };
 
 }  // namespace galley::store

@@ -17,6 +17,7 @@
 
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
+#include "common/store/local/segment_format.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -103,17 +104,20 @@ absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory) {
   return id;
 }
 
-absl::StatusOr<uint64_t> ReadEpoch(const std::string& directory) {
+std::string EpochLine(uint64_t epoch) {
+  const std::string digits = fmt::format("{}", epoch);
+  return fmt::format("{} {:016x}\n", digits, Checksum(digits));
+}
+
+// nullopt: it holds something else.
+absl::StatusOr<std::optional<uint64_t>> ReadEpoch(const std::string& directory) {
   absl::StatusOr<std::string> text = ReadFile(JoinPath(directory, "epoch"), 4096);
   if (text.status().code() == absl::StatusCode::kNotFound) return 0;
   RETURN_IF_ERROR(text.status());
-  const std::string_view digits = TrimLine(*text);
   uint64_t epoch = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), epoch);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
-    return absl::FailedPreconditionError(
-        fmt::format("{}/epoch should hold a decimal number", directory));
-  }
+  std::from_chars(text->data(), text->data() + text->size(), epoch);
+  if (*text != EpochLine(epoch)) return std::nullopt;
+
   return epoch;
 }
 
@@ -271,7 +275,7 @@ absl::StatusOr<std::vector<Digest>> ListCollectedFiles(const std::string& store_
 }
 
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch) {
-  return WriteFileAtomic(JoinPath(store_directory, "epoch"), fmt::format("{}\n", epoch),
+  return WriteFileAtomic(JoinPath(store_directory, "epoch"), EpochLine(epoch),
                          /*sync=*/true);
 }
 

@@ -1,10 +1,5 @@
-// The names in a store directory, and the marks that say it is one. docs/store-format.md has the
-// whole layout.
-//
-//   format   "galley-store 1"           segments/<16 hex digits>.seg    index/       RocksDB, made
-//   again from the rest lock     flock of the owner         files/<2 hex>/<hex>-<size> quarantine/
-//   wrong bytes, kept for a look id       32 hex digits, random      tmp/<pid>.* epoch        loss
-//   epoch, decimal
+// The names in a store directory, and the marks that say it is one. docs/store.md has the whole
+// layout.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +37,9 @@ absl::StatusOr<std::vector<SegmentListing>> ListSegments(const std::string& stor
 // What the owner holds while it lives.
 struct OpenedLayout {
   FileDescriptor lock;
-  std::string store_id;     // 32 hex digits
-  uint64_t loss_epoch = 0;  // as the file `epoch` says; 0 when there is none
+  std::string store_id;  // 32 hex digits
+  // As the file `epoch` says; 0 when there is none; nullopt when it is damaged.
+  std::optional<uint64_t> loss_epoch = 0;
 };
 // Makes or opens the layout and takes the lock. ALREADY_EXISTS: owned by another;
 // FAILED_PRECONDITION: another format, or a folder that is no store; PERMISSION_DENIED: not

@@ -13,9 +13,11 @@
 #include "common/record/result.h"
 #include "common/store/interface/action_result.h"
 #include "common/store/interface/commit_order.h"
+#include "common/store/local/blob_file.h"
 #include "common/store/local/local_store.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
+#include "common/store/local/write_anew.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -236,28 +238,37 @@ absl::Status LocalStore::SyncPath(const std::string& path) {
   return absl::OkStatus();
 }
 
+// Whether the disk has its bytes cannot be known: the copy's sync can be believed. After an error
+// it is gone, and the next writer makes it anew.
+absl::Status LocalStore::CopyFile(const Digest& digest) {
+  const std::string path = BlobFilePath(directory_, digest);
+  absl::Status status = CheckBlobFile(directory_, digest);
+  if (status.ok()) status = WriteAnew(directory_, path, options_.sync, options_.free_bytes_margin);
+  if (!status.ok()) ::unlink(path.c_str());
+  return status;
+}
+
 // Step 1: the data that the commit names, of workers and of Put.
 absl::Status LocalStore::SyncNamed(const Plan& plan) {
   std::set<uint64_t> segments;
-  const auto sync_file = [&](const Digest& digest) -> absl::Status {
-    const std::string path = BlobFilePath(directory_, digest);
-    const absl::Status status = SyncPath(path);
-    // Whether its bytes are on the disk cannot be known any more: the next writer makes it anew.
-    if (!status.ok()) ::unlink(path.c_str());
-    return status;
-  };
   for (const auto& [digest, location] : plan.adopted) {
     if (location.segment != 0) {
       segments.insert(location.segment);
-    } else {
-      RETURN_IF_ERROR(sync_file(digest));
+      continue;
     }
+    const absl::Status status = SyncPath(BlobFilePath(directory_, digest));
+    if (!status.ok()) CopyFile(digest).IgnoreError();  // whoever reported it is told of the failure
+    RETURN_IF_ERROR(status);
   }
   for (const LocatedBlob& blob : plan.pending) {
     if (blob.second.segment != 0) continue;
-    const absl::Status status = sync_file(blob.first);
-    if (!status.ok()) DropPending({blob});
-    RETURN_IF_ERROR(status);
+    const absl::Status status = SyncPath(BlobFilePath(directory_, blob.first));
+    if (status.ok()) continue;
+    if (const absl::Status copied = CopyFile(blob.first); !copied.ok()) {
+      DropPending({blob});
+      Break(copied);
+    }
+    return status;
   }
   for (const uint64_t segment : segments) {
     const std::string path = SegmentPath(directory_, segment);
@@ -298,8 +309,8 @@ absl::Status LocalStore::SyncDirectories() {
   return status;
 }
 
-// Syncs the owner's segments that hold what is not synced. A failure is final: what was pending in
-// them is gone, the next append begins another segment.
+// Syncs the owner's segments that hold what is not synced. A failure is final for that segment:
+// what was put there goes on in another.
 absl::Status LocalStore::SyncOwn() {
   std::vector<std::shared_ptr<SegmentFile>> files;
   {
@@ -318,22 +329,46 @@ absl::Status LocalStore::SyncOwn() {
       return ErrnoStatus(error, "sync", file->path());
     }
     checkpoint_bytes_ += end - file->synced_bytes();
-    log_bytes_ += end - file->synced_bytes();
+    commits_ = std::max(commits_.load(), CommitsOf(file->number(), end));
     file->set_synced_bytes(end);
     synced_ends_[file->number()] = end;
   }
   return absl::OkStatus();
 }
 
+// What others have Put there is not this commit's to lose: they rely on a later one.
 void LocalStore::GiveUpOwn(SegmentFile& file) {
   if (own_.get() == &file) own_ = nullptr;
-  std::erase_if(pending_, [&](const auto& blob) {
-    const bool is_gone =
-        blob.second.segment == file.number() && blob.second.offset >= file.synced_bytes();
-    if (is_gone) pending_bytes_ -= blob.first.size_bytes();
-    return is_gone;
-  });
+  for (auto at = pending_.begin(); at != pending_.end();) {
+    auto& [digest, location] = *at;
+    const bool is_there =
+        location.segment == file.number() && location.offset >= file.synced_bytes();
+    const absl::Status status = is_there ? MovePending(digest, location) : absl::OkStatus();
+    if (status.ok()) {
+      ++at;
+      continue;
+    }
+    pending_bytes_ -= digest.size_bytes();
+    Break(status);
+    at = pending_.erase(at);
+  }
   file.CutToSynced();
+}
+
+// Its bytes can be read as long as the file is not cut.
+absl::Status LocalStore::MovePending(const Digest& digest, BlobLocation& location) {
+  ASSIGN_OR_RETURN(const Blob blob, ReadBlobAt(directory_, digest, location));
+  RETURN_IF_ERROR(CheckFreeSpace(directory_, RecordSpan(blob->size()), options_.free_bytes_margin));
+  RecordPlace place;
+  RETURN_IF_ERROR(Append(RecordKind::kBlob, digest, *blob, place));
+  location = {.segment = place.segment, .offset = place.offset};
+  return absl::OkStatus();
+}
+
+// From here on everything is refused: what was promised, or what the disk has, is not known.
+void LocalStore::Break(const absl::Status& why) {
+  if (broken_.ok())
+    broken_ = Annotate(why, fmt::format("store {} has to be opened anew", directory_));
 }
 
 // Outside of a commit.
@@ -360,10 +395,9 @@ absl::Status LocalStore::AppendPlan(const Plan& plan, const PublishedRoot* root,
   std::vector<LocatedBlob> adopted = plan.adopted;
   for (const LocatedBlob& blob : plan.pending) {
     if (blob.second.segment == 0) adopted.push_back(blob);
-    RETURN_IF_ERROR(index.SetBlob(blob.first, blob.second));
   }
-  for (const auto& [digest, location] : plan.adopted)
-    RETURN_IF_ERROR(index.SetBlob(digest, location));
+  RETURN_IF_ERROR(index.SetBlobs(plan.pending));
+  RETURN_IF_ERROR(index.SetBlobs(plan.adopted));
   RETURN_IF_ERROR(AppendAdopted(adopted));
   const base::MutexLock lock(mutex_);
   RecordPlace place;
@@ -405,16 +439,19 @@ absl::Status LocalStore::NoteSegments(const Plan& plan, IndexBatch& index) {
     at->second.indexed_bytes = std::max(at->second.indexed_bytes,
                                         location.offset + kRecordHeaderBytes + digest.size_bytes());
   }
-  const std::set<LocatedBlob> indexed(plan.pending.begin(), plan.pending.end());
   const base::MutexLock lock(mutex_);
   for (const auto& [number, end] : synced_ends_)
     changed[number] = {.writer = SegmentWriterKind::kOwner, .indexed_bytes = end};
   // What was Put meanwhile is synced but not in this batch: an opener after a crash has to begin
-  // before it.
-  for (const LocatedBlob blob : pending_) {
-    const auto at = changed.find(blob.second.segment);
-    if (at != changed.end() && !indexed.contains(blob))
-      at->second.indexed_bytes = std::min(at->second.indexed_bytes, blob.second.offset);
+  // before it. Both are in the order of digests.
+  auto indexed = plan.pending.begin();
+  for (const auto& [digest, location] : pending_) {
+    while (indexed != plan.pending.end() && indexed->first < digest) ++indexed;
+    const bool is_indexed =
+        indexed != plan.pending.end() && indexed->first == digest && indexed->second == location;
+    const auto at = changed.find(location.segment);
+    if (at != changed.end() && !is_indexed)
+      at->second.indexed_bytes = std::min(at->second.indexed_bytes, location.offset);
   }
   std::erase_if(synced_ends_, [&](const auto& segment) {
     return changed[segment.first].indexed_bytes == segment.second;
@@ -446,7 +483,7 @@ absl::Status LocalStore::WriteIndex(std::unique_ptr<IndexBatch> index) {
   }
   if (status.ok()) return status;
   // The segments hold more than the index knows. Going on would let the index step over it.
-  broken_ = Annotate(status, fmt::format("store {} has to be opened anew", directory_));
+  Break(status);
   return broken_;
 }
 

@@ -10,7 +10,8 @@
 //   3. the log says that it is gone, and is synced;
 //   4. the index forgets it, the files that were put aside are removed.
 // After a crash between 2 and 3 the next owner finds the files put aside, and puts them back; after
-// 3 the log tells it what to forget. Last, segments go in which nothing is left.
+// 3 the log tells it what to forget. Last, segments go in which little is left
+// (local_compaction.h).
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -25,10 +26,8 @@
 #include "absl/time/clock.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
-#include "common/record/result.h"
-#include "common/store/interface/action_result.h"
-#include "common/store/interface/named_blobs.h"
-#include "common/store/local/local_store.h"
+#include "common/store/interface/kept_roots.h"
+#include "common/store/local/local_compaction.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/sessions.h"
 #include "common/tree/tree.h"
@@ -37,7 +36,6 @@
 namespace galley::store {
 namespace {
 
-constexpr uint32_t kKeepRootsDefault = 10;
 // A blob that no result names may be about to be named.
 constexpr absl::Duration kUnnamedAge = absl::Hours(24);
 constexpr size_t kStepMax = 4096;
@@ -77,66 +75,43 @@ class LocalStore::Collector {
 
   absl::StatusOr<GcReport> Run() {
     RETURN_IF_ERROR(store_.Commit({}));
-    RETURN_IF_ERROR(FindSessions());
+    RETURN_IF_ERROR(FindHolders());
     RETURN_IF_ERROR(MarkRoots());
     RETURN_IF_ERROR(ReadResults());
     ChooseResults();
     RETURN_IF_ERROR(ChooseBlobs());
     if (!options_.is_dry) {
       RETURN_IF_ERROR(Sweep());
-      RETURN_IF_ERROR(RemoveDeadSegments());
+      Compactor compactor(store_, options_);
+      RETURN_IF_ERROR(compactor.Run());
+      report_.freed_bytes = compactor.freed_bytes();
+      report_.moved_bytes = compactor.moved_bytes();
     }
     return std::move(report_);
   }
 
  private:
-  absl::Status FindSessions() {
-    ASSIGN_OR_RETURN(const std::vector<SessionInfo> sessions, LiveSessions(store_.directory_));
-    const absl::Time now = store_.options_.boot_time();
-    since_ = now;
-    for (const SessionInfo& session : sessions) {
-      since_ = std::min(since_, session.begun);
-      report_.held_by.push_back(
-          fmt::format("{} (process {}, since {})", session.name, session.pid,
-                      absl::FormatDuration(absl::Trunc(now - session.begun, absl::Seconds(1)))));
-    }
-    // What they were told by an owner before this one, nobody knows.
-    holds_all_ = since_ < store_.touches_.begun();
-    oldest_write_ = store_.options_.now() - (now - since_);
-    store_.touches_.DropBefore(since_);
+  absl::Status FindHolders() {
+    ASSIGN_OR_RETURN(holders_, store_.FindHolders());
+    report_.held_by = holders_.names;
+    store_.touches_.DropBefore(holders_.since);
     return absl::OkStatus();
   }
 
   bool IsTold(const Digest& digest) const {
-    return holds_all_ || store_.touches_.Have(digest, since_);
+    return holders_.hold_all || store_.touches_.Have(digest, holders_.since);
   }
 
-  // The newest of each project and platform, by the book or not, and as many by the book as its
-  // project wants.
   absl::Status MarkRoots() {
-    const auto roots = store_.index_->Roots("");
-    if (!roots.ok()) return store_.NoteIndex(roots.status());
-    std::map<std::pair<std::string, std::string>, uint32_t> by_the_book;
-    std::set<std::pair<std::string, std::string>> seen;
-    for (const IndexedRoot& indexed : *roots) {
-      const PublishedRoot& root = indexed.root;
-      const std::pair key(root.project_id, root.platform);
-      const bool is_newest = seen.insert(key).second;
-      if (is_newest) by_the_book[key] = root.keep_roots != 0 ? root.keep_roots : kKeepRootsDefault;
-      uint32_t& left = by_the_book[key];
-      if (root.by_the_book && left != 0) {
-        --left;
-      } else if (!is_newest) {
-        continue;
-      }
-      RETURN_IF_ERROR(MarkTree(root.root));
-    }
+    ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.Roots(""));
+    for (const PublishedRoot& root : KeptRoots(roots)) RETURN_IF_ERROR(MarkTree(root.root));
     return absl::OkStatus();
   }
 
   absl::Status MarkTree(const Digest& root) {
     std::vector<Digest> left = {root};
     while (!left.empty()) {
+      RETURN_IF_ERROR(CheckCancelled(options_));
       const Digest digest = left.back();
       left.pop_back();
       if (!needed_.Add(digest)) continue;
@@ -172,32 +147,18 @@ class LocalStore::Collector {
   }
 
   absl::Status Read(const Digest& key, const ResultPlace& place, RecordKind kind) {
+    RETURN_IF_ERROR(CheckCancelled(options_));
     CollectedResult result{.key = key, .is_ours = kind == RecordKind::kResult};
     absl::StatusOr<Record> record = ReadRecord(store_.directory_, place.segment, place.offset);
     if (record.ok()) {
       // Written is used.
       result.used = absl::FromUnixSeconds(std::max<int64_t>(
           static_cast<int64_t>(record->header.written_s), int64_t{place.used_hours} * 3600));
-      RETURN_IF_ERROR(NamedBy(record->payload, result));
+      result.named = store_.NamedBy(kind, record->payload);
     } else if (!absl::IsDataLoss(record.status()) && !absl::IsNotFound(record.status())) {
       return record.status();
     }
     results_.push_back(std::move(result));
-    return absl::OkStatus();
-  }
-
-  // One that cannot be read names nothing, and goes as one that nobody used.
-  absl::Status NamedBy(const std::string& payload, CollectedResult& result) {
-    if (result.is_ours) {
-      if (const auto decoded = record::DecodeResult(payload); decoded.ok())
-        AppendNamedBlobs(*decoded, result.named);
-      return absl::OkStatus();
-    }
-    const absl::StatusOr<PutActionResult> put = DecodeActionResult(payload);
-    if (!put.ok()) return absl::OkStatus();
-    absl::StatusOr<std::vector<Digest>> named =
-        NamedBlobs(put->result, [&](const Digest& digest) { return store_.GetUntold(digest); });
-    if (named.ok()) result.named = *std::move(named);
     return absl::OkStatus();
   }
 
@@ -305,6 +266,7 @@ class LocalStore::Collector {
   };
 
   absl::Status Drop(Step& step) {
+    RETURN_IF_ERROR(CheckCancelled(options_));
     const base::MutexLock lock(store_.commit_mutex_);
     RETURN_IF_ERROR(store_.broken_);
     absl::Status logged = Condemn(step);
@@ -384,50 +346,10 @@ class LocalStore::Collector {
     store_.condemned_.clear();
   }
 
-  // Of workers, with nothing in them that the index knows, and written to by nobody. The one with
-  // the highest number stays: numbers are given from there on, and never twice.
-  absl::Status RemoveDeadSegments() {
-    const base::MutexLock lock(store_.commit_mutex_);
-    RETURN_IF_ERROR(store_.broken_);
-    ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());
-    ASSIGN_OR_RETURN(const std::vector<SegmentListing> listed, ListSegments(store_.directory_));
-    std::set<uint64_t> live;
-    RETURN_IF_ERROR(store_.index_->ForEachBlob([&](const LocatedBlob& blob) {
-      live.insert(blob.second.segment);
-      return absl::OkStatus();
-    }));
-    auto index = store_.index_->NewBatch();
-    std::vector<FileDescriptor> locks;
-    std::vector<std::string> dead;
-    for (const SegmentListing& segment : listed) {
-      const auto state = states.find(segment.number);
-      const bool is_workers =
-          state != states.end() && state->second.writer == SegmentWriterKind::kWorker;
-      if (!is_workers || live.contains(segment.number) || segment.number == listed.back().number)
-        continue;
-      // What a live session's worker wrote, the session may yet report.
-      const std::string path = SegmentPath(store_.directory_, segment.number);
-      if (holds_all_ || WrittenAt(path) >= oldest_write_) continue;
-      FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-      if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
-      RETURN_IF_ERROR(index->RemoveSegment(segment.number));
-      locks.push_back(std::move(file));
-      dead.push_back(path);
-    }
-    if (dead.empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
-    // Before they go: an index that knows them would take them for lost.
-    RETURN_IF_ERROR(store_.index_->Flush(/*wait=*/true));
-    for (const std::string& path : dead) ::unlink(path.c_str());
-    return absl::OkStatus();
-  }
-
   LocalStore& store_;
   const GcOptions options_;
   GcReport report_;
-  absl::Time since_;         // what was told from then on stays; by sessions' clock
-  absl::Time oldest_write_;  // the same by the files' clock
-  bool holds_all_ = false;
+  Holders holders_;
   Needed needed_, named_by_dropped_;
   std::vector<CollectedResult> results_;
   std::vector<const CollectedResult*> dropped_results_;
@@ -435,6 +357,21 @@ class LocalStore::Collector {
   std::map<uint64_t, absl::Time> segment_written_;
   uint64_t epoch_ = 0;
 };
+
+absl::StatusOr<LocalStore::Holders> LocalStore::FindHolders() {
+  ASSIGN_OR_RETURN(const std::vector<SessionInfo> sessions, LiveSessions(directory_));
+  const absl::Time now = options_.boot_time();
+  Holders holders{.since = now};
+  for (const SessionInfo& session : sessions) {
+    holders.since = std::min(holders.since, session.begun);
+    holders.names.push_back(
+        fmt::format("{} (process {}, since {})", session.name, session.pid,
+                    absl::FormatDuration(absl::Trunc(now - session.begun, absl::Seconds(1)))));
+  }
+  holders.hold_all = holders.since < touches_.begun();
+  holders.oldest_write = options_.now() - (now - holders.since);
+  return holders;
+}
 
 absl::StatusOr<GcReport> LocalStore::Collect(const GcOptions& options) {
   const base::MutexLock lock(collect_mutex_);

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
+#include "common/store/interface/action_result.h"
 #include "common/store/interface/complete_results.h"
 #include "common/store/interface/named_blobs.h"
 #include "common/store/local/blob_file.h"
@@ -21,6 +22,14 @@ namespace galley::store {
 namespace {
 
 constexpr int kTakenNumbersMax = 1'000;
+constexpr uint64_t kAppendBytesMax = 1 << 20;
+
+absl::Status CheckBytes(const BlobView& blob) {
+  if (Digest::Of(blob.bytes) == blob.digest) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("blob {}: the {} bytes given are not those of this digest",
+                  blob.digest.ToString(), blob.bytes.size()));
+}
 
 // Asks what to answer when wrong bytes are found.
 class CheckedReader final : public BlobReader {
@@ -55,7 +64,7 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
                   .remove = [this] { return RemoveSyncMark(directory_); }}),
       segment_to_fill_(recovered.segment_to_fill),
       segment_next_(recovered.segment_next),
-      log_bytes_(recovered.log_bytes) {
+      commits_(recovered.commits) {
   for (const auto& [number, end] : recovered.worker_ends) doubtful_.Note(number, end);
   for (const auto& [number, state] : recovered.segments) {
     if (!state.is_cut) continue;
@@ -109,9 +118,9 @@ absl::StatusOr<std::unique_ptr<SegmentFile>> LocalStore::CreateSegment(SegmentWr
 }
 
 absl::Status LocalStore::Append(RecordKind kind, const Digest& key, std::string_view payload,
-                                RecordPlace& place) {
+                                RecordPlace& place, uint64_t written_s) {
   RETURN_IF_ERROR(RollSegment());
-  ASSIGN_OR_RETURN(place.offset, own_->Append(kind, key, payload));
+  ASSIGN_OR_RETURN(place.offset, own_->Append(kind, key, payload, written_s));
   place.segment = own_->number();
   return absl::OkStatus();
 }
@@ -223,6 +232,20 @@ absl::StatusOr<Blob> LocalStore::GetUntold(const Digest& digest) {
   return ReadBlobAt(directory_, digest, *found[0]);
 }
 
+// By a result, or one of another program. One that cannot be read names nothing.
+std::vector<Digest> LocalStore::NamedBy(RecordKind kind, const std::string& payload) {
+  std::vector<Digest> named;
+  if (kind == RecordKind::kResult) {
+    if (const auto decoded = record::DecodeResult(payload); decoded.ok())
+      AppendNamedBlobs(*decoded, named);
+    return named;
+  }
+  const absl::StatusOr<PutActionResult> put = DecodeActionResult(payload);
+  if (!put.ok()) return named;
+  return NamedBlobs(put->result, [&](const Digest& digest) { return GetUntold(digest); })
+      .value_or(std::move(named));
+}
+
 // What was read of it is wrong: `loss`, with what was done about it. OK: it is not, any more.
 absl::Status LocalStore::GiveUp(const Digest& digest, const absl::Status& loss) {
   bool was_wrong = false;
@@ -258,28 +281,90 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> LocalStore::NewWriter(const Digest& 
 }
 
 absl::Status LocalStore::Put(const Digest& digest, std::string_view bytes) {
-  if (Digest::Of(bytes) != digest) {
-    return absl::InvalidArgumentError(
-        fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(),
-                    bytes.size()));
+  const BlobView blob{.digest = digest, .bytes = bytes};
+  return std::move(PutMany(std::span(&blob, 1)).front());
+}
+
+// What costs the same for one and for many is done once: a question to the index, a look at the
+// disk's free space, a lock.
+std::vector<absl::Status> LocalStore::PutMany(std::span<const BlobView> blobs) {
+  std::vector<absl::Status> outcomes(blobs.size());
+  std::vector<size_t> right;  // of `blobs`
+  std::vector<Digest> digests;
+  for (size_t i = 0; i < blobs.size(); ++i) {
+    outcomes[i] = CheckBytes(blobs[i]);
+    if (!outcomes[i].ok()) continue;
+    right.push_back(i);
+    digests.push_back(blobs[i].digest);
   }
-  ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
-  if (found[0].has_value()) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckFreeSpace(directory_, RecordSpan(bytes.size()), options_.free_bytes_margin));
-  if (bytes.size() > kSmallBlobBytesMax) {
-    RETURN_IF_ERROR(WriteBlobFile(directory_, digest, bytes));
-    return NotePendingFile(digest);
+  const auto found = Locate(digests);
+  std::vector<size_t> small;
+  std::vector<BlobView> views;
+  for (size_t at = 0; at < right.size(); ++at) {
+    const BlobView& blob = blobs[right[at]];
+    if (!found.ok()) {
+      outcomes[right[at]] = found.status();
+    } else if ((*found)[at].has_value()) {
+      continue;
+    } else if (blob.bytes.size() > kSmallBlobBytesMax) {
+      outcomes[right[at]] = PutFile(blob);
+    } else {
+      small.push_back(right[at]);
+      views.push_back(blob);
+    }
   }
+  if (small.empty()) return outcomes;
+  const absl::Status status = PutSmall(views);
+  for (const size_t i : small) outcomes[i] = status;
+  return outcomes;
+}
+
+absl::Status LocalStore::PutFile(const BlobView& blob) {
+  RETURN_IF_ERROR(
+      CheckFreeSpace(directory_, RecordSpan(blob.bytes.size()), options_.free_bytes_margin));
+  RETURN_IF_ERROR(WriteBlobFile(directory_, blob.digest, blob.bytes));
+  return NotePendingFile(blob.digest);
+}
+
+// An error: some of them may be pending all the same.
+absl::Status LocalStore::PutSmall(std::span<const BlobView> blobs) {
+  uint64_t bytes = 0;
+  std::vector<Digest> digests;
+  for (const BlobView& blob : blobs) {
+    bytes += RecordSpan(blob.bytes.size());
+    digests.push_back(blob.digest);
+  }
+  RETURN_IF_ERROR(CheckFreeSpace(directory_, bytes, options_.free_bytes_margin));
   {
     const base::MutexLock lock(mutex_);
-    RecordPlace place;
-    if (pending_.contains(digest)) return absl::OkStatus();
-    RETURN_IF_ERROR(Append(RecordKind::kBlob, digest, bytes, place));
-    pending_[digest] = BlobLocation{.segment = place.segment, .offset = place.offset};
-    pending_bytes_ += bytes.size();
+    std::vector<SegmentFile::KeyedPayload> group;
+    absl::flat_hash_set<Digest> chosen;
+    uint64_t group_bytes = 0;
+    for (const BlobView& blob : blobs) {
+      if (pending_.contains(blob.digest) || !chosen.insert(blob.digest).second) continue;
+      group.push_back({.key = blob.digest, .payload = blob.bytes});
+      group_bytes += blob.bytes.size();
+      if (group_bytes < kAppendBytesMax) continue;
+      RETURN_IF_ERROR(AppendPending(group));
+      group.clear();
+      group_bytes = 0;
+    }
+    RETURN_IF_ERROR(AppendPending(group));
   }
-  Tell(std::span(&digest, 1));
+  Tell(digests);
   return FlushPendingIfMany();
+}
+
+absl::Status LocalStore::AppendPending(std::span<const SegmentFile::KeyedPayload> blobs) {
+  if (blobs.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(RollSegment());
+  ASSIGN_OR_RETURN(uint64_t offset, own_->Append(RecordKind::kBlob, blobs));
+  for (const SegmentFile::KeyedPayload& blob : blobs) {
+    pending_[blob.key] = BlobLocation{.segment = own_->number(), .offset = offset};
+    pending_bytes_ += blob.payload.size();
+    offset += RecordSpan(blob.payload.size());
+  }
+  return absl::OkStatus();
 }
 
 // It lies there, and is not synced.
@@ -328,6 +413,14 @@ absl::StatusOr<std::vector<std::vector<std::string>>> LocalStore::ObservationSet
     for (const SetPlace& set : (*places)[i]) {
       absl::StatusOr<std::string> bytes =
           ReadLogged(RecordKind::kObservationSet, weak_keys[i], set.place);
+      if (absl::IsDataLoss(bytes.status())) {
+        const auto now = index_->ObservationSets(std::span(&weak_keys[i], 1));
+        if (!now.ok()) return NoteIndex(now.status());
+        for (const SetPlace& other : now->front()) {
+          if (other.checksum == set.checksum && other.place != set.place)
+            bytes = ReadLogged(RecordKind::kObservationSet, weak_keys[i], other.place);
+        }
+      }
       if (bytes.ok()) {
         answer[i].push_back(*std::move(bytes));
       } else if (bytes.status().code() == absl::StatusCode::kDataLoss) {
@@ -403,6 +496,15 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadLoggedRe
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!places[i].has_value()) continue;
     absl::StatusOr<std::string> bytes = ReadLogged(kind, keys[i], *places[i]);
+    if (absl::IsDataLoss(bytes.status())) {
+      // A collection may have moved it meanwhile.
+      const auto now = kind == RecordKind::kResult ? index_->Results(std::span(&keys[i], 1))
+                                                   : index_->ActionResults(std::span(&keys[i], 1));
+      if (!now.ok()) return NoteIndex(now.status());
+      const std::optional<ResultPlace>& place = now->front();
+      if (place.has_value() && RecordPlace(*place) != RecordPlace(*places[i]))
+        bytes = ReadLogged(kind, keys[i], *place);
+    }
     if (bytes.ok()) {
       answer[i] = *std::move(bytes);
     } else if (bytes.status().code() == absl::StatusCode::kDataLoss) {
@@ -418,7 +520,7 @@ absl::StatusOr<StoreInfo> LocalStore::Info() {
   return StoreInfo{.directory = directory_,
                    .store_id = store_id_,
                    .loss_epoch = index_->epoch(),
-                   .commits = log_bytes_};
+                   .commits = commits_};
 }
 
 absl::StatusOr<uint64_t> LocalStore::AllocateSegment() {
@@ -449,6 +551,7 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directo
   if (!complete.sync) complete.sync = [](int fd) { return ::fdatasync(fd); };
   if (!complete.boot_time) complete.boot_time = BootTime;
   if (!complete.now) complete.now = absl::Now;
+  if (!complete.pause) complete.pause = absl::SleepFor;
   absl::StatusOr<Recovered> recovered = Recover(absolute, layout, complete);
   RETURN_IF_ERROR(Annotate(recovered.status(), "opening store " + absolute));
   return std::unique_ptr<Store>(

@@ -44,6 +44,7 @@ class LocalStore final : public Store {
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
+  std::vector<absl::Status> PutMany(std::span<const BlobView> blobs) override;
   absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
                                                         uint64_t offset) override;
   absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const Digest& digest) override;
@@ -62,11 +63,23 @@ class LocalStore final : public Store {
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
   absl::StatusOr<StoreStats> Stats() override;
-  absl::StatusOr<VerifyReport> Verify() override;
+  using Store::Verify;
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
+  absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override;
 
  private:
   class Collector;
+  class Compactor;
+  class Verifier;
+  class WhyFinder;
+  // For whose sake things stay.
+  struct Holders {
+    absl::Time since;                // the oldest live session began; by sessions' clock
+    absl::Time oldest_write;         // the same by the files' clock
+    bool hold_all = false;           // what they were told before this owner came, nobody knows
+    std::vector<std::string> names;  // none: nobody
+  };
   // Of the batch.
   struct SetView {
     const Digest& weak_key;
@@ -93,13 +106,18 @@ class LocalStore final : public Store {
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Look(std::span<const Digest> digests);
   std::optional<BlobLocation> Pending(const Digest& digest) const;
   absl::StatusOr<Blob> GetUntold(const Digest& digest);
+  std::vector<Digest> NamedBy(RecordKind kind, const std::string& payload);
   void Tell(std::span<const Digest> digests);
   absl::StatusOr<std::vector<std::optional<std::string>>> ReadTold(RecordKind kind,
                                                                    std::span<const Digest> keys);
   absl::StatusOr<std::unique_ptr<SegmentFile>> CreateSegment(SegmentWriterKind writer)
       GALLEY_REQUIRES(mutex_);
   absl::Status Append(RecordKind kind, const Digest& key, std::string_view payload,
-                      RecordPlace& place) GALLEY_REQUIRES(mutex_);
+                      RecordPlace& place, uint64_t written_s = 0) GALLEY_REQUIRES(mutex_);
+  absl::Status PutFile(const BlobView& blob);
+  absl::Status PutSmall(std::span<const BlobView> blobs);
+  absl::Status AppendPending(std::span<const SegmentFile::KeyedPayload> blobs)
+      GALLEY_REQUIRES(mutex_);
   absl::Status NotePendingFile(const Digest& digest);
   absl::Status GiveUp(const Digest& digest, const absl::Status& loss);
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);
@@ -128,9 +146,12 @@ class LocalStore final : public Store {
   absl::Status SyncNamed(const Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncFolders(const Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncPath(const std::string& path);
+  absl::Status CopyFile(const Digest& digest);
   absl::Status SyncDirectories() GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncOwn() GALLEY_REQUIRES(commit_mutex_);
   void GiveUpOwn(SegmentFile& file) GALLEY_REQUIRES(commit_mutex_, mutex_);
+  absl::Status MovePending(const Digest& digest, BlobLocation& location) GALLEY_REQUIRES(mutex_);
+  void Break(const absl::Status& why) GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncOwnAlone() GALLEY_REQUIRES(commit_mutex_);
   absl::Status AppendPlan(const Plan& plan, const PublishedRoot* root, IndexBatch& index);
   absl::Status AppendAdopted(std::span<const LocatedBlob> blobs);
@@ -139,15 +160,13 @@ class LocalStore final : public Store {
   absl::Status StampUses(IndexBatch& index);
   void DropPending(const std::vector<LocatedBlob>& blobs);
 
+  // local_gc.cc
+  absl::StatusOr<Holders> FindHolders();
+
   // local_verify.cc
   absl::Status Lose(const std::vector<Digest>& blobs) GALLEY_REQUIRES(commit_mutex_);
   absl::Status CheckBlob(const Digest& digest, const BlobLocation& location);
   absl::Status QuarantineIfWrong(const Digest& digest, bool& was_wrong);
-  absl::Status MoveToQuarantine(const Digest& digest, const BlobLocation& location);
-  absl::Status VerifyBlobs(VerifyReport& report);
-  absl::Status VerifyLog(VerifyReport& report);
-  absl::Status VerifySegments(VerifyReport& report);
-  absl::Status Relog() GALLEY_REQUIRES(commit_mutex_);
 
   const std::string directory_;
   const LocalStoreOptions options_;
@@ -156,6 +175,8 @@ class LocalStore final : public Store {
   const std::unique_ptr<Index> index_;
   // Those that were longer once, and how long they are: what the index says of the rest is wrong.
   std::map<uint64_t, uint64_t> cut_segments_;  // const once it is made
+
+  std::atomic<bool> is_verifying_ = false;
 
   base::Mutex collect_mutex_;  // one collection at a time; before all others
   // Shared by whoever tells that something is there; held alone to condemn what nobody was told of.
@@ -188,8 +209,7 @@ class LocalStore final : public Store {
       GALLEY_GUARDED_BY(mutex_);  // filled since the last sync
   std::optional<uint64_t> segment_to_fill_ GALLEY_GUARDED_BY(mutex_);
   uint64_t segment_next_ GALLEY_GUARDED_BY(mutex_) = 1;
-  std::atomic<uint64_t> log_bytes_;  // StoreInfo::commits: the owner's segments, all of them, as
-                                     // far as they are synced
+  std::atomic<uint64_t> commits_;  // StoreInfo::commits
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
 };
 

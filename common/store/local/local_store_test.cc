@@ -10,6 +10,7 @@
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
+#include "common/store/local/segment_format.h"
 #include "common/store/local/segment_writer.h"
 #include "gmock/gmock.h"
 
@@ -48,6 +49,44 @@ TEST_F(LocalStoreTest, HasOneOwner) {
     EXPECT_EQ(OpenLocalStore(directory_).status().code(), absl::StatusCode::kAlreadyExists);
   }
   EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
+}
+
+// More records than one write takes, in more bytes than are written at once; their segments tell
+// all of it again.
+TEST_F(LocalStoreTest, ManyThatArePutTogetherAreRecordsLikeAnyOthers) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 3000; ++i)
+    texts.push_back(std::to_string(i) + std::string(i % 1000 == 0 ? 600'000 : i % 7, 'x'));
+  std::vector<BlobView> blobs;
+  uint64_t bytes = 0;
+  for (const std::string& text : texts) {
+    blobs.push_back({Digest::Of(text), text});
+    bytes += text.size();
+  }
+  for (const bool is_index_lost : {false, true}) {
+    if (is_index_lost) fs::remove_all(directory_ + "/index");
+    const auto store = *OpenLocalStore(directory_, Quick());
+    for (const absl::Status& outcome : store->PutMany(blobs)) ASSERT_TRUE(outcome.ok()) << outcome;
+    ASSERT_TRUE(store->Commit({}).ok());
+    EXPECT_EQ(store->Stats()->blobs, texts.size());
+    EXPECT_EQ(store->Stats()->blob_bytes, bytes);
+    const VerifyReport report = *store->Verify();
+    EXPECT_EQ(report.blobs, texts.size());
+    EXPECT_THAT(report.problems, IsEmpty());
+    EXPECT_EQ(**store->Get(blobs[2001].digest), texts[2001]);
+  }
+}
+
+TEST_F(LocalStoreTest, WhatIsPutTwiceAtOnceIsWrittenOnce) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  PutBytes(*store, "the first record");
+  ASSERT_TRUE(store->Commit({}).ok());
+  const uint64_t before = store->Stats()->segment_bytes;
+  const BlobView blob = {Digest::Of("again"), "again"};
+  for (const absl::Status& outcome : store->PutMany(std::vector{blob, blob, blob}))
+    EXPECT_TRUE(outcome.ok());
+  ASSERT_TRUE(store->Commit({}).ok());
+  EXPECT_EQ(store->Stats()->segment_bytes, before + RecordSpan(blob.bytes.size()));
 }
 
 // What a reader of pieces believes is what the end says.

@@ -8,8 +8,6 @@
 namespace galley::store {
 namespace {
 
-constexpr size_t kAdoptedBytes = kDigestBytes + 16;
-
 absl::Status CheckMultiple(std::string_view bytes, size_t size, std::string_view what) {
   if (bytes.size() % size == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(

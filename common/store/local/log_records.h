@@ -1,4 +1,4 @@
-// The payloads of the records that only the owner writes. docs/store-format.md specifies them.
+// The payloads of the records that only the owner writes. docs/store.md specifies them.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,13 @@
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
 #include "common/store/interface/store.h"
+#include "common/store/local/fixed_fields.h"
 
 namespace galley::store {
 
 // One adopted record names at most this many blobs; more take more records.
 inline constexpr size_t kAdoptedMax = 16'384;
+inline constexpr size_t kAdoptedBytes = kDigestBytes + 16;  // of each in it
 
 using LocatedBlob = std::pair<Digest, BlobLocation>;
 

@@ -29,9 +29,12 @@ struct LocalStoreOptions {
   // The index is flushed after so many bytes of the owner's segments, which bounds what an opener
   // reads after a crash.
   uint64_t checkpoint_bytes = 64ull << 20;
+  // Wrong bytes are kept for a look, the newest ones.
+  uint64_t quarantine_bytes_max = 1ull << 30;
   // By default the time since the machine started (sessions.h), and the time of day; tests let them
   // pass.
   std::function<absl::Time()> boot_time, now;
+  std::function<void(absl::Duration)> pause;  // sleeps by default; of what keeps to a rate
   // fdatasync(2) by default; tests let it fail. Returns 0, or -1 with errno.
   std::function<int(int)> sync;
 };

@@ -24,6 +24,8 @@ namespace {
 
 constexpr size_t kBatchChangesMax = 8192;
 constexpr int64_t kUnusedSecondsMin = 600;
+// More than are counted between two times that the index is written out.
+constexpr uint64_t kEpochsUntold = 1 << 20;
 
 std::string IndexPath(const std::string& directory) { return JoinPath(directory, "index"); }
 
@@ -34,6 +36,7 @@ class Recovery {
       : directory_(directory),
         layout_(layout),
         options_(options),
+        opened_us_(static_cast<uint64_t>(std::max<int64_t>(0, absl::ToUnixMicros(options.now())))),
         segments_(std::move(segments)),
         replay_(directory, segments_) {}
 
@@ -55,7 +58,7 @@ class Recovery {
     for (const SegmentListing& segment : segments_) {
       const auto state = recovered.segments.find(segment.number);
       if (state != recovered.segments.end() && state->second.writer == SegmentWriterKind::kOwner) {
-        recovered.log_bytes += segment.size_bytes;
+        recovered.commits = CommitsOf(segment.number, segment.size_bytes);
       } else {
         recovered.worker_ends[segment.number] = segment.size_bytes;
       }
@@ -79,10 +82,20 @@ class Recovery {
     if (!segments_.empty())
       LogWarning("store={} index is made again: {}", directory_, MessageOf(opened.status()));
     // What was there before cannot be told from the segments alone.
-    if (!segments_.empty() || layout_.loss_epoch != 0) RETURN_IF_ERROR(RaiseEpoch());
+    if (!segments_.empty() || layout_.loss_epoch != 0u) RETURN_IF_ERROR(RaiseEpoch());
     rebuilt_ = true;
     ASSIGN_OR_RETURN(index_, Index::Create(IndexPath(directory_), layout_.store_id));
     return absl::OkStatus();
+  }
+
+  // What a compaction left when it was cut off: oldest first, as there.
+  absl::Status RemoveDropped(uint64_t number, IndexBatch& batch) {
+    const std::string path = SegmentPath(directory_, number);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "remove", path);
+    RETURN_IF_ERROR(SyncDirectory(JoinPath(directory_, "segments")));
+    std::erase_if(segments_,
+                  [&](const SegmentListing& listing) { return listing.number == number; });
+    return batch.RemoveSegment(number);
   }
 
   // Segments that are gone, or shorter than they were. The rest of the index stays right.
@@ -90,6 +103,10 @@ class Recovery {
     ASSIGN_OR_RETURN(const auto states, index_->Segments());
     auto batch = index_->NewBatch();
     for (const auto& [number, known] : states) {
+      if (known.is_dropped) {
+        RETURN_IF_ERROR(RemoveDropped(number, *batch));
+        continue;
+      }
       const auto at = std::lower_bound(
           segments_.begin(), segments_.end(), number,
           [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
@@ -119,11 +136,11 @@ class Recovery {
       } else {
         const absl::StatusOr<SegmentHeader> header =
             ReadSegmentHeader(directory_, segment.number, layout_.store_id);
-        if (header.status().code() == absl::StatusCode::kFailedPrecondition) return header.status();
-        if (!header.ok()) {
+        if (absl::IsDataLoss(header.status())) {
           RETURN_IF_ERROR(NoteBadHeader(segment, header.status()));
           continue;
         }
+        RETURN_IF_ERROR(header.status());  // what it holds is not known, and not lost
         state = {
             .writer = header->writer,
             .indexed_bytes = header->writer == SegmentWriterKind::kOwner ? kSegmentHeaderBytes : 0};
@@ -299,16 +316,22 @@ class Recovery {
     return WriteEpoch(directory_, raised_epoch_);
   }
 
-  // That anything remembers.
+  // That anything remembers. When the file does not, higher than anybody can have been told: those
+  // that were counted in between, and those before an index that is lost, too.
   uint64_t HighestEpoch() const {
-    return std::max(
-        {layout_.loss_epoch, index_ == nullptr ? 0 : index_->epoch(), replay_.epoch_max()});
+    const uint64_t told = std::max(index_ == nullptr ? 0 : index_->epoch(), replay_.epoch_max());
+    if (layout_.loss_epoch.has_value()) return std::max(told, *layout_.loss_epoch);
+    return std::max(told + kEpochsUntold, opened_us_);
   }
 
   absl::Status SettleEpoch() {
     const uint64_t epoch =
         raised_epoch_ == 0 ? HighestEpoch() : std::max(raised_epoch_, HighestEpoch() + 1);
-    if (epoch != std::max(layout_.loss_epoch, raised_epoch_))
+    if (!layout_.loss_epoch.has_value()) {
+      LogWarning("store={} the file `epoch` is damaged: its number is guessed, {}", directory_,
+                 epoch);
+    }
+    if (epoch != std::max(layout_.loss_epoch.value_or(0), raised_epoch_))
       RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
     if (epoch == index_->epoch()) return absl::OkStatus();
     auto batch = index_->NewBatch();
@@ -334,7 +357,8 @@ class Recovery {
   const std::string directory_;
   const OpenedLayout& layout_;
   const LocalStoreOptions& options_;
-  const std::vector<SegmentListing> segments_;
+  const uint64_t opened_us_;
+  std::vector<SegmentListing> segments_;
   DecodedSyncMark mark_;  // of the owners before
   RecordReplay replay_;
   std::unique_ptr<Index> index_;

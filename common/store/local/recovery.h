@@ -32,7 +32,7 @@ struct Recovered {
   uint64_t segment_next = 1;                // no segment has this number or a higher one
   std::optional<uint64_t> segment_to_fill;  // the owner's last, when it ends where the index says
   std::map<uint64_t, SegmentState> segments;
-  uint64_t log_bytes = 0;                    // of the owner's segments together
+  uint64_t commits = 0;
   std::map<uint64_t, uint64_t> worker_ends;  // how long the workers' segments are
 };
 

@@ -1,6 +1,8 @@
 // What a store is after a crash, a cut or a loss: the directory is copied or cut at a point and
 // opened again.
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -304,6 +306,25 @@ TEST_F(RecoveryTest, ASegmentWhoseHeaderIsGoneIsLostOnce) {
   EXPECT_EQ(GetBytes(*store, PutBytes(*store, "in it")), "in it");
 }
 
+// A socket cannot be opened, as a file whose disk answers with an error.
+TEST_F(RecoveryTest, ASegmentThatCannotBeOpenedStopsTheOpeningAndLosesNothing) {
+  Story story;
+  {
+    const auto store = Open(live_);
+    story.Write(*store, live_);
+  }
+  fs::remove_all(JoinPath(live_, "index"));
+  const std::string segment = SegmentPath(live_, 1), aside = folder_.In("aside");
+  fs::rename(segment, aside);
+  const FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  segment.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(OpenLocalStore(live_).status().code(), absl::StatusCode::kInternal);
+  fs::rename(aside, segment);
+  story.Check(*Open(live_));
+}
+
 TEST_F(RecoveryTest, AFailedSyncIsFinalForItsFile) {
   bool fails = false;
   const auto store =
@@ -314,11 +335,33 @@ TEST_F(RecoveryTest, AFailedSyncIsFinalForItsFile) {
   const Digest during = PutBytes(*store, "during");
   EXPECT_EQ(store->Commit({}).code(), absl::StatusCode::kInternal);
   fails = false;
-  EXPECT_THAT(*store->FindMissing(std::vector<Digest>{before, during}), ElementsAre(during));
-  PutBytes(*store, "during");
+  EXPECT_THAT(*store->FindMissing(std::vector<Digest>{before, during}), IsEmpty());
   ASSERT_TRUE(store->Commit({}).ok());
   EXPECT_EQ(store->Locate(std::span(&during, 1))->front()->segment, 2u);
   EXPECT_EQ(GetBytes(*Open(Copy("crashed")), during), "during");
+}
+
+TEST_F(RecoveryTest, ADamagedEpochIsHigherThanAnyoneWasTold) {
+  uint64_t told = 0;
+  {
+    const auto store = Open(live_);
+    const PutResult result = SampleResult("a", PutBytes(*store, "one"));
+    ASSERT_TRUE(store->Commit({.results = {result}}).ok());
+    ASSERT_TRUE(store->Forget(std::span(&result.action_key, 1)).ok());
+    told = store->Info()->loss_epoch;
+  }
+  const std::string path = JoinPath(live_, "epoch");
+  const std::string whole = *ReadFile(path, 4096);
+  for (std::string damaged : {std::string(), std::string("\0\0", 2), "9" + whole.substr(1),
+                              whole.substr(0, whole.size() - 2) + "?\n", whole + "1\n"}) {
+    SCOPED_TRACE(damaged);
+    ASSERT_TRUE(WriteFileAtomic(path, damaged, /*sync=*/false).ok());
+    fs::remove_all(JoinPath(live_, "index"));  // nor does it know
+    const uint64_t now = Open(live_)->Info()->loss_epoch;
+    EXPECT_GT(now, told);
+    told = now;
+    EXPECT_EQ(Open(live_)->Info()->loss_epoch, told);
+  }
 }
 
 TEST_F(RecoveryTest, SegmentsThatNobodyWroteToGoWhenTheStoreIsOpenedUnlessTheyAreYoungOrInUse) {

@@ -4,9 +4,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <ctime>
 #include <utility>
+#include <vector>
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -64,8 +67,9 @@ absl::StatusOr<std::unique_ptr<SegmentFile>> SegmentFile::Open(const std::string
 // The pieces one after the other.
 absl::Status SegmentFile::WriteAt(uint64_t offset, std::span<iovec> pieces) {
   while (!pieces.empty()) {
-    const ssize_t count = ::pwritev(file_.get(), pieces.data(), static_cast<int>(pieces.size()),
-                                    static_cast<off_t>(offset));
+    const auto at_once = static_cast<int>(std::min<size_t>(pieces.size(), IOV_MAX));
+    const ssize_t count =
+        ::pwritev(file_.get(), pieces.data(), at_once, static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, "write", path_);
     offset += static_cast<uint64_t>(count);
@@ -81,34 +85,58 @@ absl::Status SegmentFile::WriteAt(uint64_t offset, std::span<iovec> pieces) {
   return absl::OkStatus();
 }
 
+absl::Status SegmentFile::CheckRoom(std::span<const KeyedPayload> records) const {
+  uint64_t end = size_;
+  for (const KeyedPayload& record : records) {
+    end += RecordSpan(record.payload.size());
+    if (record.payload.size() > kRecordPayloadBytesMax || end > kSegmentBytesEver) {
+      return absl::InvalidArgumentError(
+          fmt::format("a record of {} bytes is too long for a segment", record.payload.size()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind, const Digest& key,
-                                             std::string_view payload) {
+                                             std::string_view payload, uint64_t written_s) {
+  const KeyedPayload record{.key = key, .payload = payload, .written_s = written_s};
+  return Append(kind, std::span(&record, 1));
+}
+
+absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind,
+                                             std::span<const KeyedPayload> records) {
   if (broken_)
     return absl::InternalError(
         fmt::format("{} ends with a torn record that could not be cut off", path_));
-  if (payload.size() > kRecordPayloadBytesMax ||
-      size_ + RecordSpan(payload.size()) > kSegmentBytesEver) {
-    return absl::InvalidArgumentError(
-        fmt::format("a record of {} bytes is too long for a segment", payload.size()));
-  }
-  const uint64_t offset = size_;
-  const RecordHeader header{.kind = kind,
+  RETURN_IF_ERROR(CheckRoom(records));
+  const uint64_t begin = size_;
+  const auto now = static_cast<uint64_t>(::time(nullptr));
+  static constexpr char kPadding[kRecordAlignment] = {};
+  std::vector<std::string> headers(records.size());
+  std::vector<iovec> pieces;
+  pieces.reserve(3 * records.size());
+  uint64_t offset = begin;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const std::string_view payload = records[i].payload;
+    headers[i] =
+        EncodeRecordHeader({.kind = kind,
                             .payload_bytes = payload.size(),
-                            .written_s = static_cast<uint64_t>(::time(nullptr)),
-                            .key = key,
-                            .payload_checksum = Checksum(payload)};
-  std::string begin = EncodeRecordHeader(header, number_, offset);
-  char padding[kRecordAlignment] = {};
-  const uint64_t span = RecordSpan(payload.size());
-  iovec pieces[] = {{begin.data(), begin.size()},
-                    {const_cast<char*>(payload.data()), payload.size()},
-                    {padding, span - begin.size() - payload.size()}};
-  if (const absl::Status status = WriteAt(offset, pieces); !status.ok()) {
-    broken_ = ::ftruncate(file_.get(), static_cast<off_t>(offset)) != 0;
+                            .written_s = records[i].written_s != 0 ? records[i].written_s : now,
+                            .key = records[i].key,
+                            .payload_checksum = Checksum(payload)},
+                           number_, offset);
+    const uint64_t span = RecordSpan(payload.size());
+    pieces.push_back({headers[i].data(), headers[i].size()});
+    pieces.push_back({const_cast<char*>(payload.data()), payload.size()});
+    pieces.push_back({const_cast<char*>(kPadding), span - headers[i].size() - payload.size()});
+    offset += span;
+  }
+  if (const absl::Status status = WriteAt(begin, pieces); !status.ok()) {
+    broken_ = ::ftruncate(file_.get(), static_cast<off_t>(begin)) != 0;
     return status;
   }
-  size_ = offset + span;
-  return offset;
+  size_ = offset;
+  return begin;
 }
 
 void SegmentFile::CutToSynced() {

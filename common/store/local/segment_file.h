@@ -41,9 +41,16 @@ class SegmentFile {
   void CutToSynced();
   SegmentWriterKind writer() const { return writer_; }
 
-  // Where the record begins; it says that it was written now. After an error the file is cut back
-  // to its last whole record.
-  absl::StatusOr<uint64_t> Append(RecordKind kind, const Digest& key, std::string_view payload);
+  struct KeyedPayload {
+    Digest key;
+    std::string_view payload;
+    uint64_t written_s = 0;  // seconds since 1970 that it says it was written at; 0: now
+  };
+  // Where the record begins. After an error the file is cut back to its last whole record.
+  absl::StatusOr<uint64_t> Append(RecordKind kind, const Digest& key, std::string_view payload,
+                                  uint64_t written_s = 0);
+  // Records one behind the other, all or none: where the first one begins.
+  absl::StatusOr<uint64_t> Append(RecordKind kind, std::span<const KeyedPayload> records);
   int descriptor() const { return file_.get(); }
   const std::string& path() const { return path_; }
 
@@ -57,6 +64,7 @@ class SegmentFile {
         size_(size),
         synced_(synced) {}
   absl::Status WriteAt(uint64_t offset, std::span<iovec> pieces);
+  absl::Status CheckRoom(std::span<const KeyedPayload> records) const;
 
   const FileDescriptor file_;
   const std::string path_;

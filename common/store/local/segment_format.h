@@ -1,4 +1,4 @@
-// The bytes of a segment: one header, then records. docs/store-format.md specifies them with a
+// The bytes of a segment: one header, then records. docs/store.md specifies them with a
 // worked example; this file is the only one that encodes and decodes them. Integers are
 // little-endian; checksums are XXH3 (64 bits), whose values are fixed since xxHash 0.8.0.
 #pragma once
@@ -20,6 +20,9 @@ inline constexpr uint64_t kRecordPayloadBytesMax = 1ull << 30;
 // A segment never grows past this, so that (segment, offset) fits the seed of the record header's
 // checksum.
 inline constexpr uint64_t kSegmentBytesEver = 1ull << 40;
+// StoreInfo::commits, when the newest segment of the owner's is this one and so long: it rises with
+// every commit, whatever segments go meanwhile.
+constexpr uint64_t CommitsOf(uint64_t segment, uint64_t bytes) { return segment << 40 | bytes; }
 
 enum class SegmentWriterKind : uint32_t { kOwner = 1, kWorker = 2 };
 

@@ -18,7 +18,7 @@ RecordHeader HelloHeader() {
           .payload_checksum = Checksum("hello")};
 }
 
-// The worked example of docs/store-format.md. These bytes never change.
+// The worked example of docs/store.md. These bytes never change.
 TEST(SegmentFormatTest, TheWorkedExampleIsWhatIsWritten) {
   EXPECT_EQ(HexEncode(EncodeSegmentHeader(kHeader)),
             "47414c4c4559534701000000020000000200000000000000000102030405060708090a0b0c0d0e0f000000"

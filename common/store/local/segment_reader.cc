@@ -131,7 +131,17 @@ class Scanner {
           {.offset = report_.whole_end, .size_bytes = offset - report_.whole_end});
     report_.whole_end = std::min(end, report_.size_bytes);
     RETURN_IF_ERROR(visit_(offset, *header, payload));
+    RETURN_IF_ERROR(CheckPadding(offset + kRecordHeaderBytes + header->payload_bytes));
     return end;
+  }
+
+  // From `offset` to the end of the last record. No checksum is of it.
+  absl::Status CheckPadding(uint64_t offset) {
+    const uint64_t size = report_.whole_end - std::min(offset, report_.whole_end);
+    ASSIGN_OR_RETURN(const std::string_view zeros, window_.At(offset, size));
+    if (zeros.find_first_not_of('\0') != std::string_view::npos)
+      report_.damaged.push_back({.offset = offset, .size_bytes = size});
+    return absl::OkStatus();
   }
 
   absl::StatusOr<uint64_t> NextHeader(uint64_t offset) {

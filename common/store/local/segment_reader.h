@@ -37,8 +37,9 @@ struct DamagedRange {
 struct ScanReport {
   uint64_t size_bytes = 0;  // of the file when it was scanned
   uint64_t whole_end = 0;   // where the last whole record ends: what follows is a torn tail
-  std::vector<DamagedRange>
-      damaged;  // wrong bytes that whole records follow; a torn tail is not among them
+  // Wrong bytes that whole records follow, or that are a whole record's padding; a torn tail is not
+  // among them.
+  std::vector<DamagedRange> damaged;
 };
 
 // Called for each whole record (both checksums right), in order. An error ends the scan.

@@ -132,6 +132,21 @@ absl::StatusOr<std::vector<Identity>> ReadIdentities(const std::string& file) {
   return ParseIdentities(text, file);
 }
 
+std::string IdentitiesFile::Look() const {
+  struct stat s {};
+  if (path_.empty() || ::stat(path_.c_str(), &s) != 0) return "";
+  return fmt::format("{} {} {}.{} {}.{} {:o}", s.st_ino, s.st_size, s.st_mtim.tv_sec,
+                     s.st_mtim.tv_nsec, s.st_ctim.tv_sec, s.st_ctim.tv_nsec, s.st_mode);
+}
+
+absl::StatusOr<std::optional<std::vector<Identity>>> IdentitiesFile::Changed() {
+  std::string now = Look();
+  if (now == seen_) return std::optional<std::vector<Identity>>();
+  seen_ = std::move(now);
+  ASSIGN_OR_RETURN(std::vector<Identity> identities, ReadIdentities(path_));
+  return std::optional(std::move(identities));
+}
+
 absl::StatusOr<const Identity*> Gate::Identify(const Credentials& credentials) const {
   if (credentials.authorization.has_value()) {
     const std::string_view header = *credentials.authorization;

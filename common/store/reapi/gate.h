@@ -47,6 +47,23 @@ absl::StatusOr<std::vector<Identity>> ParseIdentities(std::string_view toml, std
 // The file's; PERMISSION_DENIED: others than its owner may read or write it.
 absl::StatusOr<std::vector<Identity>> ReadIdentities(const std::string& file);
 
+// A file of identities that is looked at again and again. Threads: one at a time.
+class IdentitiesFile {
+ public:
+  // "": none, which never changes.
+  explicit IdentitiesFile(std::string path) : path_(std::move(path)) {}
+  // What it holds the first time and when it has changed since; nullopt: it is the same. An error,
+  // told once: what it holds now cannot be used.
+  absl::StatusOr<std::optional<std::vector<Identity>>> Changed();
+
+ private:
+  // Its inode, size and times.
+  std::string Look() const;
+
+  const std::string path_;
+  std::string seen_;  // "": not looked at, or gone
+};
+
 // What a caller shows.
 struct Credentials {
   std::optional<std::string> authorization;    // the header

@@ -13,6 +13,7 @@
 #include "common/store/layers/memory_store.h"
 #include "common/store/reapi/listeners.h"
 #include "common/store/reapi/methods.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -195,14 +196,51 @@ TEST(ListenersTest, OtherAddressesThanLoopbackNeedTlsAndIdentities) {
 
 TEST(ListenersTest, TlsIsACertificateAndItsKey) {
   const TemporaryFolder folder;
-  ASSERT_TRUE(WriteFileAtomic(folder.In("a"), "text").ok());
-  EXPECT_TRUE(absl::IsInvalidArgument(ReadTlsFiles({.certificate = folder.In("a")}).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(ReadTlsFiles({.key = folder.In("a")}).status()));
-  EXPECT_FALSE(ReadTlsFiles({.certificate = folder.In("a"), .key = folder.In("b")}).ok());
-  EXPECT_FALSE(
-      ReadTlsFiles({.certificate = folder.In("a"), .key = folder.In("a"), .ca = folder.In("b")})
-          .ok());
-  EXPECT_TRUE(ReadTlsFiles({.certificate = folder.In("a"), .key = folder.In("a")}).ok());
+  for (const char* name : {"a", "b"}) {
+    const std::string command = fmt::format(
+        "cd {} && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes "
+        "-days 2 -subj /CN={} -keyout {}.key -out {}.pem 2>/dev/null",
+        folder.path(), name, name, name);
+    ASSERT_EQ(std::system(command.c_str()), 0);
+  }
+  const std::string a = folder.In("a.pem"), a_key = folder.In("a.key"), b = folder.In("b.pem"),
+                    b_key = folder.In("b.key");
+  EXPECT_TRUE(CheckTlsFiles({.certificate = a, .key = a_key}).ok());
+  EXPECT_TRUE(CheckTlsFiles({.certificate = a, .key = a_key, .ca = b}).ok());
+  for (const TlsFiles& files :
+       {TlsFiles{.certificate = a}, TlsFiles{.key = a_key},
+        TlsFiles{.certificate = a, .key = b_key}, TlsFiles{.certificate = a, .key = a},
+        TlsFiles{.certificate = a_key, .key = a_key},
+        TlsFiles{.certificate = a, .key = a_key, .ca = b_key}}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(CheckTlsFiles(files)))
+        << files.certificate << " " << files.key << " " << files.ca;
+  }
+  EXPECT_TRUE(absl::IsNotFound(CheckTlsFiles({.certificate = folder.In("c"), .key = a_key})));
+}
+
+TEST(IdentitiesFileTest, SaysWhenItHoldsOthers) {
+  const TemporaryFolder folder;
+  const std::string path = folder.In("identities.toml");
+  const auto write = [&](const std::string& name) {
+    ASSERT_TRUE(WriteFileAtomic(path, "[[identity]]\nname = \"" + name +
+                                          "\"\nrole = \"reader\"\ncertificate = \"c\"\n")
+                    .ok());
+    ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  };
+  write("one");
+  IdentitiesFile file(path);
+  EXPECT_EQ((**file.Changed())[0].name, "one");
+  EXPECT_FALSE(file.Changed()->has_value());
+  write("two");  // of the same size
+  EXPECT_EQ((**file.Changed())[0].name, "two");
+  ASSERT_TRUE(WriteFileAtomic(path, "no TOML").ok());
+  EXPECT_FALSE(file.Changed().ok());
+  EXPECT_TRUE(file.Changed().ok()) << "it is said once";
+  ::unlink(path.c_str());
+  EXPECT_FALSE(file.Changed().ok());
+  write("one");
+  EXPECT_EQ((**file.Changed())[0].name, "one");
+  EXPECT_FALSE(IdentitiesFile("").Changed()->has_value());
 }
 
 }  // namespace

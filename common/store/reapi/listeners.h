@@ -16,15 +16,9 @@ struct TlsFiles {
   std::string ca;  // of clients' certificates; "": they show none
 };
 
-// What those files hold.
-struct TlsKeys {
-  std::string certificate;
-  std::string key;
-  std::string ca;
-};
-
-// INVALID_ARGUMENT: a part of what belongs together is missing. Others as ReadFile.
-absl::StatusOr<TlsKeys> ReadTlsFiles(const TlsFiles& files);
+// INVALID_ARGUMENT: a part of what belongs together is missing, or a file does not hold what it
+// should: certificates, the first one's key. Others as ReadFile.
+absl::Status CheckTlsFiles(const TlsFiles& files);
 
 // "unix:/path", or "host:port" with a loopback host.
 bool IsLocalAddress(std::string_view address);

@@ -1,5 +1,6 @@
 #include "common/store/reapi/reapi_call.h"
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,12 +21,36 @@ grpc::ByteBuffer BufferOf(std::string text) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-// Mostly one slice, which is not copied.
-absl::StatusOr<grpc::Slice> SliceOf(const grpc::ByteBuffer& buffer) {
-  grpc::Slice slice;
-  if (buffer.TrySingleSlice(&slice).ok() || buffer.DumpToSingleSlice(&slice).ok()) return slice;
-  return absl::InvalidArgumentError("a message that cannot be read");
-}
+// The bytes of a message in one piece. A large one came in many, and is put together in memory that
+// the thread keeps: fresh memory would cost as much again as the copy.
+class WholeMessage {
+ public:
+  explicit WholeMessage(const grpc::ByteBuffer& buffer) {
+    if (buffer.TrySingleSlice(&slice_).ok()) {
+      bytes_ = ViewOf(slice_);
+      return;
+    }
+    static thread_local std::string kept;
+    kept.clear();
+    kept.reserve(buffer.Length());
+    std::vector<grpc::Slice> slices;
+    is_ok_ = buffer.Dump(&slices).ok();
+    for (const grpc::Slice& slice : slices) kept += ViewOf(slice);
+    bytes_ = kept;
+  }
+
+  bool is_ok() const { return is_ok_; }
+  // Valid as long as this, and until the thread takes another message.
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  static std::string_view ViewOf(const grpc::Slice& slice) {
+    return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
+  }
+  grpc::Slice slice_;
+  std::string_view bytes_;
+  bool is_ok_ = true;
+};
 
 }  // namespace
 
@@ -120,9 +145,10 @@ void ReapiCall::OnReadDone(bool is_ok) {
   }
   if (!is_ok) return Post([](CallHandler& handler) { return handler.OnHalfClose(); });
   Post([buffer = std::exchange(read_, grpc::ByteBuffer())](CallHandler& handler) {
-    const absl::StatusOr<grpc::Slice> slice = SliceOf(buffer);
-    if (!slice.ok()) return Step{.status = slice.status()};
-    return handler.OnMessage({reinterpret_cast<const char*>(slice->begin()), slice->size()});
+    const WholeMessage message(buffer);
+    if (!message.is_ok())
+      return Step{.status = absl::InvalidArgumentError("a message that cannot be read")};
+    return handler.OnMessage(message.bytes());
   });
 }
 
@@ -138,6 +164,7 @@ void ReapiCall::Take(Step step) {
 void ReapiCall::CarryOut(Step step) {
   if (step.next == Step::Next::kContinue && !step.reply.has_value())
     return Post([](CallHandler& handler) { return handler.OnContinue(); });
+  if (deps_.on_step) deps_.on_step();
   const base::MutexLock lock(mutex_);
   if (has_ended_) return;
   active_ = deps_.clock.Monotonic();
@@ -195,9 +222,11 @@ void ReapiCall::OnDone() {
     const base::MutexLock lock(mutex_);
     is_done_ = true;
   }
+  const std::function<void()>& on_step = deps_.on_step;  // the server's
   // The handler may have files to close, and may be at work still: it ends with the last reference.
   deps_.pool.Post([self = shared_from_this()] {});
   deps_.calls.Remove(this);
+  if (on_step) on_step();
 }
 
 }  // namespace galley::store

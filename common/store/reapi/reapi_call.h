@@ -8,6 +8,7 @@
 // or when it is overdue.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,6 +54,7 @@ class ReapiCall final : public grpc::ServerGenericBidiReactor,
     GroupCommit& commits;
     OpenCalls& calls;
     Clock& clock;
+    const std::function<void()>& on_step;  // as ReapiServerOptions
   };
   ReapiCall(const Deps& deps, grpc::CallbackServerContext& context, const CallLimits& limits);
 

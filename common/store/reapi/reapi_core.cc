@@ -1,6 +1,7 @@
 #include "common/store/reapi/reapi_core.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_set>
 #include <utility>
 
@@ -81,11 +82,27 @@ ReapiCore::Reply ReapiCore::FindMissingBlobs(std::string_view request) {
   return UnaryHandler::Answer{.reply = reply.Take()};
 }
 
-absl::Status ReapiCore::PutBlob(const BatchUpdateRequest::Blob& blob) {
-  if (blob.digest == Digest() && blob.data.empty()) return absl::OkStatus();
-  if (blob.compressor == Compressor::kIdentity) return store_.Put(blob.digest, blob.data);
-  ASSIGN_OR_RETURN(const std::string bytes, ZstdDecompress(blob.data, blob.digest.size_bytes()));
-  return store_.Put(blob.digest, bytes);
+// An outcome for each.
+std::vector<absl::Status> ReapiCore::PutBlobs(std::span<const BatchUpdateRequest::Blob> blobs) {
+  std::vector<absl::Status> outcomes(blobs.size());
+  std::vector<size_t> put;  // of `blobs`
+  std::vector<BlobView> views;
+  std::deque<std::string> unpacked;
+  for (size_t i = 0; i < blobs.size(); ++i) {
+    std::string_view bytes = blobs[i].data;
+    if (blobs[i].digest == Digest() && bytes.empty()) continue;
+    if (blobs[i].compressor != Compressor::kIdentity) {
+      absl::StatusOr<std::string> plain = ZstdDecompress(bytes, blobs[i].digest.size_bytes());
+      outcomes[i] = plain.status();
+      if (!plain.ok()) continue;
+      bytes = unpacked.emplace_back(*std::move(plain));
+    }
+    put.push_back(i);
+    views.push_back({.digest = blobs[i].digest, .bytes = bytes});
+  }
+  std::vector<absl::Status> done = store_.PutMany(views);
+  for (size_t at = 0; at < put.size(); ++at) outcomes[put[at]] = std::move(done[at]);
+  return outcomes;
 }
 
 ReapiCore::Reply ReapiCore::BatchUpdateBlobs(std::string_view request) {
@@ -96,11 +113,12 @@ ReapiCore::Reply ReapiCore::BatchUpdateBlobs(std::string_view request) {
     RETURN_IF_ERROR(CheckBatch(bytes, blob.digest.size_bytes(), options_.batch_bytes_max));
     bytes += blob.digest.size_bytes();
   }
+  const std::vector<absl::Status> outcomes = PutBlobs(given.blobs);
   WireWriter reply;
-  for (const BatchUpdateRequest::Blob& blob : given.blobs) {
+  for (size_t i = 0; i < given.blobs.size(); ++i) {
     WireWriter response;
-    response.Element(1, tree::EncodeDigest(blob.digest));
-    response.Element(2, EncodeRpcStatus(ForPeers(PutBlob(blob))));
+    response.Element(1, tree::EncodeDigest(given.blobs[i].digest));
+    response.Element(2, EncodeRpcStatus(ForPeers(outcomes[i])));
     reply.Element(1, response.bytes());
   }
   return UnaryHandler::Answer{.reply = reply.Take(), .commit = CommitBatch{}};

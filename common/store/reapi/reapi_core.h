@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,7 @@ class ReapiCore {
   Reply BatchReadBlobs(std::string_view request);
 
  private:
-  absl::Status PutBlob(const BatchUpdateRequest::Blob& blob);
+  std::vector<absl::Status> PutBlobs(std::span<const BatchUpdateRequest::Blob> blobs);
 
   Store& store_;
   const ReapiOptions options_;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/store/reapi/error_details.h"
@@ -21,6 +22,8 @@
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/security/auth_context.h"
 #include "grpcpp/security/server_credentials.h"
+#include "grpcpp/security/tls_certificate_provider.h"
+#include "grpcpp/security/tls_credentials_options.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 
@@ -49,14 +52,20 @@ Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
   return credentials;
 }
 
-std::shared_ptr<grpc::ServerCredentials> TlsCredentials(TlsKeys keys, bool has_tokens) {
-  grpc::SslServerCredentialsOptions options(
-      keys.ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-      : has_tokens    ? GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY
-                      : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  options.pem_root_certs = std::move(keys.ca);
-  options.pem_key_cert_pairs.push_back({std::move(keys.key), std::move(keys.certificate)});
-  return grpc::SslServerCredentials(options);
+// gRPC reads the files again when they have changed; connections that are there go on.
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const TlsFiles& files, bool has_tokens,
+                                                        absl::Duration interval) {
+  const auto seconds = static_cast<unsigned>(absl::ToInt64Seconds(interval));
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+          files.key, files.certificate, files.ca, seconds));
+  options.watch_identity_key_cert_pairs();
+  if (!files.ca.empty()) options.watch_root_certs();
+  options.set_cert_request_type(files.ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                : has_tokens
+                                    ? GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY
+                                    : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  return grpc::experimental::TlsServerCredentials(options);
 }
 
 class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericService {
@@ -64,14 +73,15 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   GrpcReapiServer(Store& store, Clock& clock, const ReapiServerOptions& options)
       : options_(options),
         clock_(clock),
-        gate_(options.identities),
+        identities_file_(options.identities_file),
         uploads_(store, options.reapi, clock, options.uploads),
         methods_(ReapiMethods(store, options.reapi, uploads_)),
         commits_(store),
         pool_(std::in_place,
               options.threads != 0 ? options.threads
                                    : 2 * std::max(1u, std::thread::hardware_concurrency()),
-              options.tasks_max) {}
+              options.tasks_max),
+        gate_(std::make_shared<const Gate>(options.identities)) {}
 
   ~GrpcReapiServer() override {
     if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + kGrace);
@@ -90,7 +100,8 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     grpc::ServerBuilder builder;
     std::vector<int> ports(options_.addresses.size(), 0);
     for (size_t i = 0; i < ports.size(); ++i) {
-      RETURN_IF_ERROR(CheckListener(options_.addresses[i], has_tls(), !gate_.is_open()));
+      RETURN_IF_ERROR(
+          CheckListener(options_.addresses[i], has_tls(), !options_.identities.empty()));
       builder.AddListeningPort(options_.addresses[i], credentials, &ports[i]);
     }
     SetLimits(builder);
@@ -114,6 +125,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   void Sweep() override {
     calls_.Sweep(clock_.Monotonic());
     uploads_.Sweep();
+    TakeIdentities();
   }
 
  private:
@@ -121,11 +133,11 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
 
   absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials() const {
     if (!has_tls()) return grpc::InsecureServerCredentials();
-    ASSIGN_OR_RETURN(TlsKeys keys, ReadTlsFiles(options_.tls));
+    RETURN_IF_ERROR(CheckTlsFiles(options_.tls));
     const bool has_tokens =
         std::any_of(options_.identities.begin(), options_.identities.end(),
                     [](const Identity& identity) { return !identity.token_sha256.empty(); });
-    return TlsCredentials(std::move(keys), has_tokens);
+    return TlsCredentials(options_.tls, has_tokens, options_.tls_interval);
   }
 
   void SetLimits(grpc::ServerBuilder& builder) const {
@@ -156,20 +168,42 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
       grpc::GenericCallbackServerContext* context) override {
     const auto method = methods_.find(context->method());
     const CallLimits limits = method == methods_.end() ? kUnaryLimits : method->second.limits;
-    const auto call = std::make_shared<ReapiCall>(
-        ReapiCall::Deps{.pool = *pool_, .commits = commits_, .calls = calls_, .clock = clock_},
-        *context, limits);
+    const auto call = std::make_shared<ReapiCall>(ReapiCall::Deps{.pool = *pool_,
+                                                                  .commits = commits_,
+                                                                  .calls = calls_,
+                                                                  .clock = clock_,
+                                                                  .on_step = options_.on_step},
+                                                  *context, limits);
     if (!calls_.Add(call, options_.calls_max)) {
       call->Refuse(BusyError(fmt::format("{} calls are open", options_.calls_max), kRetryDelay));
     } else if (method == methods_.end()) {
       call->Refuse(absl::UnimplementedError("this method is not served"));
-    } else if (const auto caller = gate_.Admit(CredentialsOf(*context), method->second.right);
+    } else if (const auto caller =
+                   CurrentGate()->Admit(CredentialsOf(*context), method->second.right);
                caller.ok()) {
       call->Start(method->second.make(*caller));
     } else {
       call->Refuse(caller.status());
     }
     return call.get();
+  }
+
+  std::shared_ptr<const Gate> CurrentGate() {
+    const base::MutexLock lock(mutex_);
+    return gate_;
+  }
+
+  // Those that cannot be used leave the ones before them in force.
+  void TakeIdentities() {
+    absl::StatusOr<std::optional<std::vector<Identity>>> changed = identities_file_.Changed();
+    if (!changed.ok()) {
+      LogWarning("reapi: the identities of before stay in force: {}", MessageOf(changed.status()));
+    } else if (changed->has_value()) {
+      LogInfo("reapi: identities={} of {}", (*changed)->size(), options_.identities_file);
+      auto gate = std::make_shared<const Gate>(**std::move(changed));
+      const base::MutexLock lock(mutex_);
+      gate_.swap(gate);
+    }
   }
 
   void SweepEachSecond() {
@@ -186,7 +220,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
 
   const ReapiServerOptions options_;
   Clock& clock_;
-  const Gate gate_;
+  IdentitiesFile identities_file_;
   Uploads uploads_;
   const std::map<std::string, Method, std::less<>> methods_;
   OpenCalls calls_;
@@ -197,6 +231,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   base::Mutex mutex_;
   base::CondVar ending_;
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<const Gate> gate_ GALLEY_GUARDED_BY(mutex_);
   std::thread sweeper_;
 };
 

@@ -9,11 +9,13 @@
 // blobs have a compression of their own.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "common/base/clock.h"
 #include "common/store/interface/store.h"
 #include "common/store/reapi/gate.h"
@@ -28,11 +30,17 @@ struct ReapiServerOptions {
   ReapiOptions reapi;
   Uploads::Options uploads;
   std::vector<Identity> identities;  // none: everybody
-  TlsFiles tls;
+  // The file that they were read from: read again when it has changed. "": they stay.
+  std::string identities_file;
+  TlsFiles tls;                                     // as they are now; read again when they change
+  absl::Duration tls_interval = absl::Seconds(10);  // how often that is looked at, whole seconds
   size_t calls_max = 4096;
   size_t threads = 0;            // that work on calls; 0: two for each processor
   size_t tasks_max = 1024;       // that wait for one of them
   bool sweeps_by_itself = true;  // else Sweep is called: tests
+  // Called after each step of a call, before its caller hears of it, and when a call has ended;
+  // must not wait. Tests that wait for what another thread does.
+  std::function<void()> on_step;
 };
 
 // Threads: any.
@@ -47,7 +55,7 @@ class ReapiServer {
 
   // As given, with the ports that were chosen.
   virtual std::vector<std::string> addresses() const = 0;
-  // Ends what is overdue.
+  // Ends what is overdue, and takes identities whose file has changed.
   virtual void Sweep() = 0;
   virtual size_t open_calls() const = 0;
   virtual size_t open_uploads() const = 0;

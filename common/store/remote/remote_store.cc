@@ -1,7 +1,9 @@
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "common/base/file.h"
+#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/store/remote/connect.h"
 #include "common/store/remote/store_wire.h"
@@ -111,6 +113,54 @@ class StreamWriter final : public BlobWriter {
   absl::Status outcome_;
 };
 
+// Cancels a call that nothing was heard of for a time.
+class Watchdog {
+ public:
+  Watchdog(grpc::ClientContext& context, absl::Duration first) : context_(context) {
+    Reset(first);
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~Watchdog() {
+    {
+      const base::MutexLock lock(mutex_);
+      is_over_ = true;
+    }
+    changed_.NotifyAll();
+    thread_.join();
+  }
+  void Reset(absl::Duration time) {
+    const base::MutexLock lock(mutex_);
+    end_ = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(time);
+    changed_.NotifyAll();
+  }
+  bool has_fired() const {
+    const base::MutexLock lock(mutex_);
+    return has_fired_;
+  }
+
+ private:
+  void Run() {
+    const base::MutexLock lock(mutex_);
+    while (!is_over_ && !has_fired_) {
+      const auto left = end_ - std::chrono::steady_clock::now();
+      if (left > left.zero()) {
+        changed_.WaitFor(mutex_, left);
+        continue;
+      }
+      has_fired_ = true;
+      context_.TryCancel();
+    }
+  }
+
+  grpc::ClientContext& context_;
+  mutable base::Mutex mutex_;
+  base::CondVar changed_;
+  std::chrono::steady_clock::time_point end_ GALLEY_GUARDED_BY(mutex_);
+  bool is_over_ GALLEY_GUARDED_BY(mutex_) = false;
+  bool has_fired_ GALLEY_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
 class RemoteStore final : public Store {
  public:
   RemoteStore(std::string directory, ConnectOptions options)
@@ -118,7 +168,7 @@ class RemoteStore final : public Store {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(4 << 20);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
-    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 50);
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // what a connection may take
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -316,16 +366,55 @@ class RemoteStore final : public Store {
                       .quarantined = reply.quarantined()};
   }
 
-  absl::StatusOr<VerifyReport> Verify() override {
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override {
+    v1::VerifyRequest request;
+    request.set_bytes_per_second(options.bytes_per_second);
+    request.set_restart(options.restart);
+    grpc::ClientContext context;
+    // It takes as long as it takes, while it says how far it is.
+    Watchdog watchdog(context, options_.verify_deadline);
+    auto reader = stub_->Verify(&context, request);
+    std::string bytes;
+    bool is_stopped = false;
+    v1::Chunk chunk;
+    while (bytes.size() <= kChunkedMessageBytesMax && reader->Read(&chunk)) {
+      watchdog.Reset(options_.deadline);
+      bytes += chunk.data();
+      if (!chunk.has_verify_progress() || !options.on_progress || is_stopped) continue;
+      const v1::VerifyProgress& progress = chunk.verify_progress();
+      is_stopped = !options.on_progress({.phase = progress.phase(),
+                                         .blobs = progress.blobs(),
+                                         .bytes = progress.bytes(),
+                                         .bytes_total = progress.bytes_total(),
+                                         .problems = progress.problems()});
+      if (is_stopped) context.TryCancel();
+    }
+    if (bytes.size() > kChunkedMessageBytesMax) context.TryCancel();
+    const absl::Status status = FromGrpc(reader->Finish());
+    if (is_stopped)
+      return absl::AbortedError("the verify was stopped; the next one goes on from there");
+    if (watchdog.has_fired())
+      return absl::DeadlineExceededError("the verify has not said for long how far it is");
+    RETURN_IF_ERROR(Annotated(status));
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::VerifyReply>(bytes));
+    VerifyReport report{.blobs = reply.blobs(),
+                        .bytes = reply.bytes(),
+                        .problems = {reply.problems().begin(), reply.problems().end()}};
+    if (reply.has_resumed_s()) report.resumed = absl::FromUnixSeconds(reply.resumed_s());
+    return report;
+  }
+
+  absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override {
+    v1::WhyRequest request;
+    SetDigest(digest, *request.mutable_digest());
+    request.set_limit(static_cast<uint32_t>(limit));
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() +
                          absl::ToChronoSeconds(options_.verify_deadline));
-    auto reader = stub_->Verify(&context, v1::VerifyRequest());
+    auto reader = stub_->Why(&context, request);
     ASSIGN_OR_RETURN(const std::string bytes, Finished(context, *reader, kChunkedMessageBytesMax));
-    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::VerifyReply>(bytes));
-    return VerifyReport{.blobs = reply.blobs(),
-                        .bytes = reply.bytes(),
-                        .problems = {reply.problems().begin(), reply.problems().end()}};
+    ASSIGN_OR_RETURN(const auto reply, ParseMessage<v1::WhyReply>(bytes));
+    return FromWire(reply);
   }
 
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override {
@@ -337,6 +426,7 @@ class RemoteStore final : public Store {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() +
                          absl::ToChronoSeconds(options_.verify_deadline));
+    const Cancellation::Hook hook(options.cancellation, [&] { context.TryCancel(); });
     v1::CollectReply reply;
     RETURN_IF_ERROR(Annotated(FromGrpc(stub_->Collect(&context, request, &reply))));
     return GcReport{.blobs = reply.blobs(),
@@ -345,6 +435,8 @@ class RemoteStore final : public Store {
                     .dropped_blobs = reply.dropped_blobs(),
                     .dropped_bytes = reply.dropped_bytes(),
                     .dropped_results = reply.dropped_results(),
+                    .freed_bytes = reply.freed_bytes(),
+                    .moved_bytes = reply.moved_bytes(),
                     .held_by = {reply.held_by().begin(), reply.held_by().end()}};
   }
 

@@ -102,6 +102,63 @@ absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire) {
   return batch;
 }
 
+v1::WhyReply ToWire(const WhyReport& report) {
+  v1::WhyReply wire;
+  const auto set_time = [](absl::Time time, const auto& set) {
+    if (time != absl::InfinitePast()) set(absl::ToUnixSeconds(time));
+  };
+  wire.set_is_present(report.location.has_value());
+  wire.set_segment(report.location.value_or(BlobLocation{}).segment);
+  wire.set_offset(report.location.value_or(BlobLocation{}).offset);
+  set_time(report.written, [&](int64_t s) { wire.set_written_s(s); });
+  for (const WhyReport::Root& root : report.roots) {
+    v1::WhyReply::KeptByRoot& one = *wire.add_roots();
+    *one.mutable_root() = ToWire(root.root);
+    one.set_is_kept(root.is_kept);
+    one.set_path(root.path);
+  }
+  wire.set_roots_more(report.roots_more);
+  for (const WhyReport::Result& result : report.results) {
+    v1::WhyReply::NamedByResult& one = *wire.add_results();
+    SetDigest(result.key, *one.mutable_key());
+    one.set_is_ours(result.is_ours);
+    one.set_provenance(result.provenance);
+    set_time(result.written, [&](int64_t s) { one.set_written_s(s); });
+    set_time(result.used, [&](int64_t s) { one.set_used_s(s); });
+  }
+  wire.set_results_more(report.results_more);
+  for (const std::string& session : report.sessions) wire.add_sessions(session);
+  for (const std::string& line : report.past) wire.add_past(line);
+  return wire;
+}
+
+absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire) {
+  const auto time_of = [](bool is_known, int64_t seconds) {
+    return is_known ? absl::FromUnixSeconds(seconds) : absl::InfinitePast();
+  };
+  WhyReport report;
+  if (wire.is_present())
+    report.location = BlobLocation{.segment = wire.segment(), .offset = wire.offset()};
+  report.written = time_of(wire.has_written_s(), wire.written_s());
+  for (const v1::WhyReply::KeptByRoot& one : wire.roots()) {
+    ASSIGN_OR_RETURN(PublishedRoot root, FromWire(one.root()));
+    report.roots.push_back({.root = std::move(root), .is_kept = one.is_kept(), .path = one.path()});
+  }
+  report.roots_more = wire.roots_more();
+  for (const v1::WhyReply::NamedByResult& one : wire.results()) {
+    ASSIGN_OR_RETURN(const Digest key, DigestOf(one.key()));
+    report.results.push_back({.key = key,
+                              .is_ours = one.is_ours(),
+                              .provenance = one.provenance(),
+                              .written = time_of(one.has_written_s(), one.written_s()),
+                              .used = time_of(one.has_used_s(), one.used_s())});
+  }
+  report.results_more = wire.results_more();
+  report.sessions.assign(wire.sessions().begin(), wire.sessions().end());
+  report.past.assign(wire.past().begin(), wire.past().end());
+  return report;
+}
+
 std::string SocketTarget(std::string_view path) {
   std::string target = "unix:";
   for (const char c : path) {

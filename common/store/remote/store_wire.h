@@ -48,6 +48,8 @@ v1::Root ToWire(const PublishedRoot& root);
 absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire);
 v1::CommitRequest ToWire(const CommitBatch& batch);
 absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire);
+v1::WhyReply ToWire(const WhyReport& report);
+absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire);
 
 // Writes `bytes` in chunks; UNAVAILABLE when the other end went away.
 template <typename Writer>

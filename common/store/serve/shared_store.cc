@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -15,6 +16,9 @@ namespace galley::store {
 namespace {
 
 constexpr absl::Duration kPause = absl::Milliseconds(20);
+
+// The wall clock may jump while somebody waits for an owner.
+absl::Time Monotonic() { return SystemClock().Monotonic(); }
 
 // A store and its server: the server goes first.
 struct Served {
@@ -75,7 +79,7 @@ class KeptWriter final : public BlobWriter {
 absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const std::string& directory,
                                                                absl::Duration timeout) {
   std::unique_ptr<SharedStore> shared(new SharedStore(AbsolutePath(directory), timeout));
-  ASSIGN_OR_RETURN(Access access, shared->OpenWithin(absl::Now() + timeout));
+  ASSIGN_OR_RETURN(Access access, shared->OpenWithin(Monotonic() + timeout));
   const base::MutexLock lock(shared->mutex_);
   shared->access_ = std::move(access);
   return shared;
@@ -101,7 +105,7 @@ absl::StatusOr<SharedStore::Access> SharedStore::OpenWithin(absl::Time end) cons
   while (true) {
     absl::StatusOr<Access> access = OpenOnce();
     // The owner may be coming up, or going: then the next turn finds its socket, or the lock free.
-    if (access.ok() || !IsGone(access.status()) || absl::Now() >= end) return access;
+    if (access.ok() || !IsGone(access.status()) || Monotonic() >= end) return access;
     absl::SleepFor(kPause);
   }
 }
@@ -118,8 +122,8 @@ auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<S
     const Access access = Current();
     auto answer = call(access.store);
     if (!IsGone(StatusOf(answer)) || access.is_owner) return answer;
-    if (end == absl::InfiniteFuture()) end = absl::Now() + timeout_;
-    if (absl::Now() >= end) return answer;
+    if (end == absl::InfiniteFuture()) end = Monotonic() + timeout_;
+    if (Monotonic() >= end) return answer;
     RETURN_IF_ERROR(Replace(access.generation, end));
   }
 }
@@ -135,7 +139,7 @@ absl::Status SharedStore::Replace(uint64_t generation, absl::Time end) {
   while (true) {
     ASSIGN_OR_RETURN(Access next, OpenWithin(end));
     const absl::Status put = PutUnsavedTo(*next.store);
-    if (!put.ok() && IsGone(put) && absl::Now() < end) continue;  // that one is gone too
+    if (!put.ok() && IsGone(put) && Monotonic() < end) continue;  // that one is gone too
     RETURN_IF_ERROR(Annotate(put, "what was put before the store's owner went away"));
     next.generation = generation + 1;
     LogInfo("store={} the owner is gone: {}", directory_,
@@ -203,6 +207,11 @@ absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
     if (unsaved_bytes_ <= kUnsavedBytesMax) return absl::OkStatus();
   }
   return Commit({});
+}
+
+std::vector<absl::Status> SharedStore::PutMany(std::span<const BlobView> blobs) {
+  const Access access = Current();
+  return access.is_owner ? access.store->PutMany(blobs) : Store::PutMany(blobs);
 }
 
 absl::Status SharedStore::Commit(const CommitBatch& batch) {
@@ -297,8 +306,17 @@ absl::StatusOr<StoreStats> SharedStore::Stats() {
   return Retried([](Store& store) { return store.Stats(); });
 }
 
-absl::StatusOr<VerifyReport> SharedStore::Verify() {
-  return Retried([](Store& store) { return store.Verify(); });
+absl::StatusOr<VerifyReport> SharedStore::Verify(const VerifyOptions& options) {
+  VerifyOptions asked = options;
+  return Retried([&](Store& store) {
+    auto report = store.Verify(asked);
+    asked.restart = false;  // the next owner goes on
+    return report;
+  });
+}
+
+absl::StatusOr<WhyReport> SharedStore::Why(const Digest& digest, size_t limit) {
+  return Retried([&](Store& store) { return store.Why(digest, limit); });
 }
 
 absl::StatusOr<GcReport> SharedStore::Collect(const GcOptions& options) {

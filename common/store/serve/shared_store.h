@@ -36,6 +36,7 @@ class SharedStore final : public Store {
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
+  std::vector<absl::Status> PutMany(std::span<const BlobView> blobs) override;
   absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
                                                         uint64_t offset) override;
   // Finish commits: bytes that nobody keeps cannot be put again when the owner goes.
@@ -57,8 +58,10 @@ class SharedStore final : public Store {
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
   absl::StatusOr<StoreStats> Stats() override;
-  absl::StatusOr<VerifyReport> Verify() override;
+  using Store::Verify;
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
+  absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override;
 
  private:
   struct Access {

@@ -15,6 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Optional;
+using testing::SizeIs;
 
 using Written = std::pair<Digest, BlobLocation>;
 
@@ -115,6 +116,33 @@ TEST_P(EveryStore, RefusesBytesThatAreNotTheDigests) {
   EXPECT_FALSE(Has(digest));
 }
 
+TEST_P(EveryStore, AnswersForEachOfManyThatArePut) {
+  const std::string large = LargeBytes('m');
+  PutBytes(store(), "there already");
+  const std::vector<BlobView> blobs = {{Digest::Of("one"), "one"},
+                                       {Digest::Of("right"), "wrong"},
+                                       {Digest::Of("there already"), "there already"},
+                                       {Digest::Of(large), large},
+                                       {Digest(), ""},
+                                       {Digest::Of("two"), "two"},
+                                       {Digest::Of("one"), "one"}};
+  std::vector<absl::StatusCode> codes;
+  for (const absl::Status& outcome : store().PutMany(blobs)) codes.push_back(outcome.code());
+  const absl::StatusCode ok = absl::StatusCode::kOk;
+  EXPECT_THAT(codes, ElementsAre(ok, absl::StatusCode::kInvalidArgument, ok, ok, ok, ok, ok));
+  ASSERT_TRUE(store().Commit({}).ok());
+  for (const BlobView& blob : blobs) {
+    if (blob.bytes == "wrong") continue;
+    const absl::StatusOr<Blob> read = store().Get(blob.digest);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(**read, blob.bytes);
+  }
+  EXPECT_THAT(*store().FindMissing(std::vector{Digest::Of("right"), Digest::Of("wrong")}),
+              SizeIs(2));
+  EXPECT_EQ(store().Stats()->blobs, 4u);
+  EXPECT_TRUE(store().PutMany({}).empty());
+}
+
 TEST_P(EveryStore, TakesARightHashWithAWrongSizeForAnotherBlob) {
   const Digest good = PutBytes(store(), "good");
   const Digest bad = *Digest::FromHash(good.hash(), 5);
@@ -129,6 +157,14 @@ TEST_P(EveryStore, KnowsAWorkersBlobOnlyOnceItIsCommitted) {
   EXPECT_TRUE(store().Commit({.blobs = {small}}).ok());
   EXPECT_EQ(GetBytes(store(), small.first), "by a worker");
   EXPECT_EQ(store().Locate(std::span(&small.first, 1))->front(), small.second);
+}
+
+TEST_P(EveryStore, CountsABlobOnceThatWasPutAndThatAWorkerWrote) {
+  const Written written = WriteAsWorker("of two writers");
+  PutBytes(store(), "of two writers");
+  ASSERT_TRUE(store().Commit({.blobs = {written}}).ok());
+  EXPECT_EQ(store().Stats()->blobs, 1u);
+  EXPECT_EQ(store().Stats()->blob_bytes, written.first.size_bytes());
 }
 
 TEST_P(EveryStore, KeepsAWorkersLargeBlob) {
@@ -392,6 +428,44 @@ TEST_P(EveryStore, FindsNothingWrongWithWhatWasJustWritten) {
   EXPECT_EQ(report.blobs, 3u);
   EXPECT_THAT(report.problems, IsEmpty());
   EXPECT_EQ(EpochOf(store()), 0u);
+}
+
+// Of a store on the disk; one in memory is read at once.
+TEST_P(EveryStore, TellsHowFarAVerifyIsAndStopsItWhenNobodyWantsIt) {
+  PutBytes(store(), "small");
+  ASSERT_TRUE(store().Commit({}).ok());
+  bool is_told = false;
+  const auto listen = [&](const VerifyProgress& progress) {
+    is_told = true;
+    EXPECT_EQ(progress.phase, "blobs");
+    EXPECT_EQ(progress.bytes_total, 5u);
+    return true;
+  };
+  ASSERT_TRUE(store().Verify({.on_progress = listen}).ok());
+  if (!is_told) return;
+  const auto stop = [](const VerifyProgress&) { return false; };
+  // Another process may have been through with so little before it hears of that.
+  EXPECT_TRUE(absl::IsAborted(store().Verify({.on_progress = stop}).status()));
+  EXPECT_TRUE(store().Verify().ok());
+}
+
+TEST_P(EveryStore, SaysWhatKeepsABlob) {
+  const Digest output = PutBytes(store(), "output");
+  ASSERT_TRUE(store().Commit({.results = {SampleResult("a", output)}}).ok());
+  ASSERT_TRUE(store().Publish(SampleRoot("windows", output)).ok());
+  const absl::StatusOr<WhyReport> report = store().Why(output, 20);
+  if (absl::IsUnimplemented(report.status())) return;
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->location.has_value());
+  EXPECT_GT(report->written, absl::UnixEpoch());
+  ASSERT_EQ(report->roots.size(), 1u);
+  EXPECT_EQ(report->roots[0].root.platform, "windows");
+  EXPECT_TRUE(report->roots[0].is_kept);
+  ASSERT_EQ(report->results.size(), 1u);
+  EXPECT_EQ(report->results[0].key, Digest::Of("a"));
+  EXPECT_TRUE(report->results[0].is_ours);
+  EXPECT_EQ(report->results[0].used, absl::InfinitePast());
+  EXPECT_FALSE(store().Why(Digest::Of("never there"), 20)->location.has_value());
 }
 
 // Of a store on the disk; one in memory collects nothing.

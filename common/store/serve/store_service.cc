@@ -1,8 +1,10 @@
 #include "common/store/serve/store_service.h"
 
 #include <optional>
+#include <thread>
 #include <utility>
 
+#include "common/base/cancellation.h"
 #include "common/base/status_macros.h"
 #include "common/store/remote/store_wire.h"
 #include "fmt/format.h"
@@ -213,24 +215,48 @@ grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest*,
   return grpc::Status::OK;
 }
 
-grpc::Status StoreService::Verify(grpc::ServerContext*, const v1::VerifyRequest*,
+grpc::Status StoreService::Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
                                   ChunkWriter* writer) {
+  const auto tell = [&](const VerifyProgress& progress) {
+    v1::Chunk chunk;
+    v1::VerifyProgress& wire = *chunk.mutable_verify_progress();
+    wire.set_phase(progress.phase);
+    wire.set_blobs(progress.blobs);
+    wire.set_bytes(progress.bytes);
+    wire.set_bytes_total(progress.bytes_total);
+    wire.set_problems(progress.problems);
+    return !context->IsCancelled() && writer->Write(chunk);
+  };
   const auto answer = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(const VerifyReport report, store_.Verify());
+    ASSIGN_OR_RETURN(const VerifyReport report,
+                     store_.Verify({.bytes_per_second = request->bytes_per_second(),
+                                    .restart = request->restart(),
+                                    .on_progress = tell}));
     v1::VerifyReply reply;
     reply.set_blobs(report.blobs);
     reply.set_bytes(report.bytes);
     for (const std::string& problem : report.problems) reply.add_problems(problem);
+    if (report.resumed.has_value()) reply.set_resumed_s(absl::ToUnixSeconds(*report.resumed));
     return WriteChunks(*writer, reply.SerializeAsString());
   };
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::Collect(grpc::ServerContext*, const v1::CollectRequest* request,
+grpc::Status StoreService::Collect(grpc::ServerContext* context, const v1::CollectRequest* request,
                                    v1::CollectReply* reply) {
   GcOptions options{.bytes_max = request->bytes_max(), .is_dry = request->is_dry()};
   if (request->has_age_max_s()) options.age_max = absl::Seconds(request->age_max_s());
+  // Who asked may go away.
+  Cancellation cancellation, answered;
+  options.cancellation = &cancellation;
+  std::thread watch([&] {
+    for (; !answered.is_cancelled(); answered.Pause(absl::Milliseconds(200))) {
+      if (context->IsCancelled()) return cancellation.Cancel();
+    }
+  });
   const absl::StatusOr<GcReport> report = store_.Collect(options);
+  answered.Cancel();
+  watch.join();
   if (!report.ok()) return ToGrpc(report.status());
   reply->set_blobs(report->blobs);
   reply->set_bytes(report->bytes);
@@ -238,8 +264,20 @@ grpc::Status StoreService::Collect(grpc::ServerContext*, const v1::CollectReques
   reply->set_dropped_blobs(report->dropped_blobs);
   reply->set_dropped_bytes(report->dropped_bytes);
   reply->set_dropped_results(report->dropped_results);
+  reply->set_freed_bytes(report->freed_bytes);
+  reply->set_moved_bytes(report->moved_bytes);
   for (const std::string& session : report->held_by) reply->add_held_by(session);
   return grpc::Status::OK;
+}
+
+grpc::Status StoreService::Why(grpc::ServerContext*, const v1::WhyRequest* request,
+                               ChunkWriter* writer) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const Digest digest, DigestOf(request->digest()));
+    ASSIGN_OR_RETURN(const WhyReport report, store_.Why(digest, request->limit()));
+    return WriteChunks(*writer, ToWire(report).SerializeAsString());
+  };
+  return ToGrpc(answer());
 }
 
 }  // namespace galley::store

@@ -37,6 +37,8 @@ class StoreService final : public v1::Store::Service {
   grpc::Status Verify(grpc::ServerContext*, const v1::VerifyRequest*, ChunkWriter* writer) override;
   grpc::Status Collect(grpc::ServerContext*, const v1::CollectRequest* request,
                        v1::CollectReply* reply) override;
+  grpc::Status Why(grpc::ServerContext*, const v1::WhyRequest* request,
+                   ChunkWriter* writer) override;
 
  private:
   Store& store_;

@@ -1,0 +1,454 @@
+// What LocalStore does with segments that hold little which is still there: Compactor.
+//
+// What is live in one is written again behind the owner's log, synced and indexed; then the segment
+// goes. Of workers' segments any may go. The owner's are the log, which has to tell the whole story
+// without the index: they go from its begin on only, in order. So what took something back never
+// goes before what it took back, and need not be said again.
+//
+// Who knows where something lies may still read it there: a segment goes when all sessions began
+// after it was left. Until then it lies there with nothing live in it, and the next collection
+// finds it.
+#include "common/store/local/local_compaction.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/segment_reader.h"
+#include "common/store/local/segment_writer.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+// One that is smaller goes whatever is live in it: workers leave many.
+constexpr uint64_t kSmallSegmentBytes = 4 << 20;
+// What is moved at a time, while commits wait.
+constexpr size_t kStepRecordsMax = 1024;
+constexpr uint64_t kStepBytesMax = 16 << 20;
+constexpr size_t kLookUpsMax = 4096;
+// Of a record whose size the index does not say. A guess: the segments are read before any goes.
+constexpr uint64_t kRecordBytesGuess = 128;
+
+}  // namespace
+
+absl::Status CheckCancelled(const GcOptions& options) {
+  if (options.cancellation == nullptr || !options.cancellation->is_cancelled())
+    return absl::OkStatus();
+  return absl::CancelledError(
+      "the collection was interrupted: what went until then was needed by nobody");
+}
+
+absl::Status LocalStore::Compactor::Run() {
+  ASSIGN_OR_RETURN(const Holders holders, store_.FindHolders());
+  ASSIGN_OR_RETURN(const auto live, Weigh());
+  ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());
+  ASSIGN_OR_RETURN(const std::vector<SegmentListing> listed, ListSegments(store_.directory_));
+  std::vector<SegmentListing> log;
+  for (const SegmentListing& segment : listed) {
+    // Numbers are given from the highest on, and never twice.
+    if (segment.number == listed.back().number) break;
+    const auto state = states.find(segment.number);
+    if (state == states.end() || state->second.is_dropped) continue;
+    const auto at = live.find(segment.number);
+    const uint64_t live_bytes = at == live.end() ? 0 : at->second;
+    if (state->second.writer == SegmentWriterKind::kOwner) {
+      log.push_back(segment);
+    } else if (2 * live_bytes < segment.size_bytes || segment.size_bytes < kSmallSegmentBytes) {
+      RETURN_IF_ERROR(LeaveWorkers(segment, holders));
+    }
+  }
+  RETURN_IF_ERROR(LeaveLog(std::move(log), live));
+  if (left_.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(GiveUpDamaged());
+  return Remove();
+}
+
+// About how many bytes of each segment are live.
+absl::StatusOr<std::map<uint64_t, uint64_t>> LocalStore::Compactor::Weigh() {
+  std::map<uint64_t, uint64_t> live;
+  RETURN_IF_ERROR(store_.index_->ForEachBlob([&](const LocatedBlob& blob) {
+    if (blob.second.segment != 0) live[blob.second.segment] += RecordSpan(blob.first.size_bytes());
+    return absl::OkStatus();
+  }));
+  const auto count = [&](const Digest&, const ResultPlace& place) {
+    live[place.segment] += kRecordBytesGuess;
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(store_.index_->ForEachResult(count));
+  RETURN_IF_ERROR(store_.index_->ForEachActionResult(count));
+  RETURN_IF_ERROR(store_.index_->ForEachObservationSet([&](const Digest&, const SetPlace& set) {
+    live[set.place.segment] += kRecordBytesGuess;
+    return absl::OkStatus();
+  }));
+  RETURN_IF_ERROR(store_.index_->ForEachRoot([&](const IndexedRoot& root) {
+    live[root.place.segment] += kRecordBytesGuess;
+    return absl::OkStatus();
+  }));
+  return live;
+}
+
+absl::Status LocalStore::Compactor::LeaveWorkers(const SegmentListing& segment,
+                                                 const Holders& holders) {
+  // What a live session's worker wrote, the session may yet report.
+  const std::string path = SegmentPath(store_.directory_, segment.number);
+  if (holders.hold_all || WrittenAt(path) >= holders.oldest_write) return absl::OkStatus();
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return absl::OkStatus();
+  {
+    // From here on nothing in it becomes live: what is reported is copied.
+    const base::MutexLock lock(store_.commit_mutex_);
+    store_.doubtful_.Note(segment.number, UINT64_MAX);
+  }
+  ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.number));
+  return Leave(segment, std::move(file), records);
+}
+
+// The longest begin of the log of which less than half is live.
+absl::Status LocalStore::Compactor::LeaveLog(std::vector<SegmentListing> log,
+                                             const std::map<uint64_t, uint64_t>& live) {
+  size_t count = 0;
+  uint64_t bytes = 0, live_bytes = 0;
+  for (size_t i = 0; i < log.size() && IsClosed(log[i].number); ++i) {
+    const auto at = live.find(log[i].number);
+    bytes += log[i].size_bytes;
+    live_bytes += at == live.end() ? 0 : at->second;
+    if (2 * live_bytes < bytes) count = i + 1;
+  }
+  // Now by what they really hold.
+  std::vector<std::pair<uint64_t, uint64_t>> sums;
+  bytes = live_bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(log[i].number));
+    bytes += log[i].size_bytes;
+    for (const LiveRecord& record : records) live_bytes += record.span;
+    sums.emplace_back(bytes, live_bytes);
+  }
+  while (count != 0 && 2 * sums[count - 1].second >= sums[count - 1].first) --count;
+  for (size_t i = 0; i < count; ++i) {
+    FileDescriptor file(
+        ::open(SegmentPath(store_.directory_, log[i].number).c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(log[i].number));
+    RETURN_IF_ERROR(Leave(log[i], std::move(file), records));
+  }
+  return absl::OkStatus();
+}
+
+// Nobody appends to it any more, and all that was put there is in the index.
+bool LocalStore::Compactor::IsClosed(uint64_t number) {
+  const base::MutexLock commit_lock(store_.commit_mutex_);
+  const base::MutexLock lock(store_.mutex_);
+  const auto is_it = [&](const auto& file) { return file != nullptr && file->number() == number; };
+  return !is_it(store_.own_) && store_.segment_to_fill_ != number &&
+         std::none_of(store_.full_.begin(), store_.full_.end(), is_it) &&
+         !store_.synced_ends_.contains(number) &&
+         std::none_of(store_.pending_.begin(), store_.pending_.end(),
+                      [&](const auto& blob) { return blob.second.segment == number; });
+}
+
+absl::Status LocalStore::Compactor::Leave(const SegmentListing& segment, FileDescriptor file,
+                                          std::span<const LiveRecord> records) {
+  Left left{.segment = segment, .file = std::move(file)};
+  size_t begin = 0;
+  while (begin < records.size()) {
+    size_t end = begin;
+    uint64_t bytes = 0;
+    for (; end < records.size() && end - begin < kStepRecordsMax && bytes < kStepBytesMax; ++end)
+      bytes += records[end].span;
+    RETURN_IF_ERROR(Move(segment.number, records.subspan(begin, end - begin)));
+    begin = end;
+  }
+  if (!records.empty()) {
+    // Since when nobody is told that anything lies there: also for the collections that follow.
+    left.since = store_.options_.boot_time();
+    const timespec now = absl::ToTimespec(store_.options_.now());
+    const timespec times[] = {now, now};
+    if (::futimens(left.file.get(), times) != 0)
+      return ErrnoStatus(errno, "set the time of", SegmentPath(store_.directory_, segment.number));
+  }
+  left_.push_back(std::move(left));
+  return absl::OkStatus();
+}
+
+// What it holds that the index knows there.
+absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compactor::LiveOf(
+    uint64_t segment) {
+  RETURN_IF_ERROR(CheckCancelled(options_));
+  std::vector<LiveRecord> live, some;
+  const auto look = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(std::vector<LiveRecord> found, StillLive(segment, std::exchange(some, {})));
+    std::move(found.begin(), found.end(), std::back_inserter(live));
+    return absl::OkStatus();
+  };
+  const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
+                                  std::string_view payload) -> absl::Status {
+    LiveRecord record{.offset = offset,
+                      .kind = header.kind,
+                      .key = header.key,
+                      .span = RecordSpan(header.payload_bytes),
+                      .written_s = header.written_s};
+    if (header.kind == RecordKind::kAdopted) {
+      ASSIGN_OR_RETURN(record.adopted, DecodeAdopted(payload));
+    }
+    some.push_back(std::move(record));
+    return some.size() < kLookUpsMax ? absl::OkStatus() : look();
+  };
+  const absl::StatusOr<ScanReport> report =
+      ScanSegment(store_.directory_, segment, kSegmentHeaderBytes, visit);
+  RETURN_IF_ERROR(report.status());
+  RETURN_IF_ERROR(look());
+  return live;
+}
+
+absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compactor::StillLive(
+    uint64_t segment, std::vector<LiveRecord> records) {
+  std::map<RecordKind, std::vector<Digest>> keys;
+  for (const LiveRecord& record : records) {
+    keys[record.kind].push_back(record.key);
+    for (const auto& [digest, location] : record.adopted)
+      keys[RecordKind::kAdopted].push_back(digest);
+  }
+  std::erase(keys[RecordKind::kAdopted], Digest());
+  ASSIGN_OR_RETURN(const auto blobs, store_.index_->Blobs(keys[RecordKind::kBlob]));
+  ASSIGN_OR_RETURN(const auto adopted, store_.index_->Blobs(keys[RecordKind::kAdopted]));
+  ASSIGN_OR_RETURN(const auto results, store_.index_->Results(keys[RecordKind::kResult]));
+  ASSIGN_OR_RETURN(const auto action_results,
+                   store_.index_->ActionResults(keys[RecordKind::kActionResult]));
+  ASSIGN_OR_RETURN(const auto sets,
+                   store_.index_->ObservationSets(keys[RecordKind::kObservationSet]));
+  std::set<RecordPlace> roots;
+  if (keys.contains(RecordKind::kPublished)) {
+    RETURN_IF_ERROR(store_.index_->ForEachRoot([&](const IndexedRoot& root) {
+      roots.insert(root.place);
+      return absl::OkStatus();
+    }));
+  }
+  size_t blob = 0, adopted_blob = 0, result = 0, action_result = 0, set = 0;
+  const auto is_live = [&](LiveRecord& record) {
+    const RecordPlace here{.segment = segment, .offset = record.offset};
+    const auto is_here = [&](const auto& place) {
+      if (!place.has_value() || *place != here) return false;
+      record.used_hours = place->used_hours;
+      return true;
+    };
+    switch (record.kind) {
+      case RecordKind::kBlob:
+        return blobs[blob++] == BlobLocation{.segment = segment, .offset = record.offset};
+      case RecordKind::kResult:
+        return is_here(results[result++]);
+      case RecordKind::kActionResult:
+        return is_here(action_results[action_result++]);
+      case RecordKind::kObservationSet: {
+        const auto& places = sets[set++];
+        return std::any_of(places.begin(), places.end(),
+                           [&](const SetPlace& place) { return place.place == here; });
+      }
+      case RecordKind::kPublished:
+        return roots.contains(here);
+      case RecordKind::kAdopted:
+        std::erase_if(record.adopted, [&](const LocatedBlob& told) {
+          return told.first == Digest() || adopted[adopted_blob++] != told.second;
+        });
+        record.span = RecordSpan(kAdoptedBytes * record.adopted.size());
+        return !record.adopted.empty();
+      default:
+        return false;  // what takes something back that came before it
+    }
+  };
+  std::vector<LiveRecord> live;
+  for (LiveRecord& record : records) {
+    if (is_live(record)) live.push_back(std::move(record));
+  }
+  return live;
+}
+
+absl::Status LocalStore::Compactor::Move(uint64_t segment, std::span<const LiveRecord> given) {
+  RETURN_IF_ERROR(CheckCancelled(options_));
+  std::vector<Digest> wrong;
+  {
+    const base::MutexLock lock(store_.commit_mutex_);
+    RETURN_IF_ERROR(store_.broken_);
+    ASSIGN_OR_RETURN(const std::vector<LiveRecord> records,
+                     StillLive(segment, {given.begin(), given.end()}));
+    uint64_t bytes = 0;
+    for (const LiveRecord& record : records) bytes += record.span;
+    RETURN_IF_ERROR(CheckFreeSpace(store_.directory_, bytes, store_.options_.free_bytes_margin));
+    auto index = store_.index_->NewBatch();
+    for (const LiveRecord& record : records) {
+      const absl::Status status = MoveOne(segment, record, *index);
+      if (absl::IsDataLoss(status)) {
+        LogWarning("store={} gc: {}", store_.directory_, MessageOf(status));
+        if (record.kind == RecordKind::kBlob) wrong.push_back(record.key);
+      } else {
+        RETURN_IF_ERROR(status);
+      }
+    }
+    RETURN_IF_ERROR(store_.SyncOwnAlone());
+    RETURN_IF_ERROR(store_.NoteSegments({}, *index));
+    RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
+    moved_bytes_ += bytes;
+  }
+  for (const Digest& digest : wrong) {
+    bool was_wrong = false;
+    RETURN_IF_ERROR(store_.QuarantineIfWrong(digest, was_wrong));
+  }
+  return absl::OkStatus();
+}
+
+// DATA_LOSS: its bytes are wrong. What is cooked again without it is forgotten.
+absl::Status LocalStore::Compactor::MoveOne(uint64_t segment, const LiveRecord& record,
+                                            IndexBatch& index) {
+  const RecordPlace from{.segment = segment, .offset = record.offset};
+  const Digest& key = record.key;
+  if (record.kind == RecordKind::kAdopted) return store_.AppendAdopted(record.adopted);
+  std::string payload;
+  if (record.kind == RecordKind::kBlob) {
+    ASSIGN_OR_RETURN(const Blob blob, ReadBlobAt(store_.directory_, key, {segment, record.offset}));
+    payload = *blob;
+  } else {
+    absl::StatusOr<std::string> read = store_.ReadLogged(record.kind, key, from);
+    if (absl::IsDataLoss(read.status())) {
+      if (record.kind == RecordKind::kResult) RETURN_IF_ERROR(index.RemoveResult(key));
+      if (record.kind == RecordKind::kActionResult) RETURN_IF_ERROR(index.RemoveActionResult(key));
+      if (record.kind == RecordKind::kObservationSet)
+        RETURN_IF_ERROR(index.RemoveObservationSet(key, from));
+    }
+    RETURN_IF_ERROR(read.status());
+    payload = *std::move(read);
+  }
+  RecordPlace to;
+  {
+    const base::MutexLock lock(store_.mutex_);
+    RETURN_IF_ERROR(store_.Append(record.kind, key, payload, to, record.written_s));
+  }
+  switch (record.kind) {
+    case RecordKind::kBlob:
+      return index.SetBlob(key, {.segment = to.segment, .offset = to.offset});
+    case RecordKind::kResult:
+      RETURN_IF_ERROR(index.SetResult(key, to));
+      return index.StampResult(key, record.used_hours);
+    case RecordKind::kActionResult:
+      RETURN_IF_ERROR(index.SetActionResult(key, to));
+      return index.StampActionResult(key, record.used_hours);
+    case RecordKind::kObservationSet:
+      return index.MoveObservationSet(key, from, to);
+    default: {
+      ASSIGN_OR_RETURN(const PublishedRoot root, DecodePublished(payload));
+      return index.SetRoot(root, to);
+    }
+  }
+}
+
+// What the index still says to lie in segments that were left could not be read there.
+absl::Status LocalStore::Compactor::GiveUpDamaged() {
+  std::set<uint64_t> numbers;
+  for (const Left& left : left_) numbers.insert(left.segment.number);
+  std::vector<Digest> blobs;
+  RETURN_IF_ERROR(store_.index_->ForEachBlob([&](const LocatedBlob& blob) {
+    if (numbers.contains(blob.second.segment)) blobs.push_back(blob.first);
+    return absl::OkStatus();
+  }));
+  for (const Digest& digest : blobs) {
+    bool was_wrong = false;
+    RETURN_IF_ERROR(store_.QuarantineIfWrong(digest, was_wrong));
+    if (!was_wrong) {
+      return absl::UnavailableError(
+          fmt::format("blob {} could not be read a moment ago and can be now: nothing is lost; see "
+                      "to the disk, and collect again",
+                      digest.ToString()));
+    }
+  }
+  const base::MutexLock lock(store_.commit_mutex_);
+  RETURN_IF_ERROR(store_.broken_);
+  auto index = store_.index_->NewBatch();
+  RETURN_IF_ERROR(store_.index_->ForEachResult([&](const Digest& key, const ResultPlace& place) {
+    return numbers.contains(place.segment) ? index->RemoveResult(key) : absl::OkStatus();
+  }));
+  RETURN_IF_ERROR(
+      store_.index_->ForEachActionResult([&](const Digest& key, const ResultPlace& place) {
+        return numbers.contains(place.segment) ? index->RemoveActionResult(key) : absl::OkStatus();
+      }));
+  RETURN_IF_ERROR(store_.index_->ForEachObservationSet([&](const Digest& key, const SetPlace& set) {
+    return numbers.contains(set.place.segment) ? index->RemoveObservationSet(key, set.place)
+                                               : absl::OkStatus();
+  }));
+  const auto write_again = [&](const IndexedRoot& root) -> absl::Status {
+    if (!numbers.contains(root.place.segment)) return absl::OkStatus();
+    RecordPlace place;
+    const base::MutexLock append_lock(store_.mutex_);
+    RETURN_IF_ERROR(
+        store_.Append(RecordKind::kPublished, root.root.root, EncodePublished(root.root), place));
+    return index->SetRoot(root.root, place);
+  };
+  RETURN_IF_ERROR(store_.index_->ForEachRoot(write_again));
+  if (index->size() == 0) return absl::OkStatus();
+  LogWarning("store={} gc: {} damaged results, sets and roots are dropped or written again",
+             store_.directory_, index->size());
+  RETURN_IF_ERROR(store_.SyncOwnAlone());
+  RETURN_IF_ERROR(store_.NoteSegments({}, *index));
+  return store_.WriteIndex(std::move(index));
+}
+
+absl::Status LocalStore::Compactor::Remove() {
+  const base::MutexLock lock(store_.commit_mutex_);
+  RETURN_IF_ERROR(store_.broken_);
+  ASSIGN_OR_RETURN(const Holders holders, store_.FindHolders());
+  ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());
+  auto index = store_.index_->NewBatch();
+  std::vector<const Left*> workers, log;
+  bool is_log_held = false;
+  for (const Left& left : left_) {
+    const uint64_t number = left.segment.number;
+    const bool is_log = states.at(number).writer == SegmentWriterKind::kOwner;
+    const absl::Time since_file = WrittenAt(SegmentPath(store_.directory_, number));
+    const bool is_held =
+        !holders.names.empty() &&
+        (holders.hold_all || holders.since <= left.since ||
+         (left.since == absl::InfinitePast() && since_file >= holders.oldest_write));
+    if (is_held || (is_log && is_log_held)) {
+      is_log_held |= is_log;
+      continue;
+    }
+    SegmentState state = states.at(number);
+    state.is_dropped = true;
+    RETURN_IF_ERROR(is_log ? index->SetSegment(number, state) : index->RemoveSegment(number));
+    (is_log ? log : workers).push_back(&left);
+  }
+  if (log.empty() && workers.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
+  // Before they go: an index that knows them would take them for lost, and one that does not would
+  // read the log's begin anew.
+  RETURN_IF_ERROR(store_.index_->Flush(/*wait=*/true));
+  const auto remove = [&](const Left& left) {
+    const std::string path = SegmentPath(store_.directory_, left.segment.number);
+    if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);
+    freed_bytes_ += left.segment.size_bytes;
+    return absl::OkStatus();
+  };
+  for (const Left* left : workers) RETURN_IF_ERROR(remove(*left));
+  index = store_.index_->NewBatch();
+  for (const Left* left : log) {
+    RETURN_IF_ERROR(remove(*left));
+    // One after the other: what is there is the log's end, whatever comes.
+    RETURN_IF_ERROR(SyncDirectory(JoinPath(store_.directory_, "segments")));
+    RETURN_IF_ERROR(index->RemoveSegment(left->segment.number));
+  }
+  return store_.WriteIndex(std::move(index));
+}
+
+absl::Time LocalStore::Compactor::WrittenAt(const std::string& path) {
+  const absl::StatusOr<FileStat> stat = StatFile(path);
+  return stat.ok() ? absl::FromUnixNanos(stat->mtime_ns) : absl::InfinitePast();
+}
+
+}  // namespace galley::store

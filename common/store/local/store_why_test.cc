@@ -1,0 +1,165 @@
+// Why: each reason for which a blob is kept, and what is said of one that is gone.
+#include <optional>
+
+#include "common/store/interface/sample_for_test.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/open.h"
+#include "common/store/local/segment_format.h"
+#include "common/store/local/sessions.h"
+#include "common/tree/tree.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+
+namespace galley::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class StoreWhyTest : public testing::Test {
+ protected:
+  void SetUp() override { Open(); }
+  void Open() {
+    store_.reset();
+    auto store = OpenLocalStore(directory_, {.boot_time = [this] { return BootTime() + later_; },
+                                             .now = [this] { return absl::Now() + later_; },
+                                             .sync = [](int) { return 0; }});
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+  WhyReport Why(const Digest& digest, size_t limit = 20) {
+    const auto report = store_->Why(digest, limit);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.value_or(WhyReport());
+  }
+  // At Game/<path> of it.
+  Digest Publish(const std::string& name, const Digest& file, bool by_the_book = true,
+                 uint32_t keep_roots = 0) {
+    tree::Directory folder, root;
+    folder.files.push_back({.name = name, .digest = file});
+    root.directories.push_back(
+        {.name = "Game", .digest = PutBytes(*store_, tree::EncodeDirectory(folder))});
+    const Digest digest = PutBytes(*store_, tree::EncodeDirectory(root));
+    PublishedRoot published = SampleRoot("windows", digest);
+    published.by_the_book = by_the_book;
+    published.keep_roots = keep_roots;
+    EXPECT_TRUE(store_->Publish(published).ok());
+    return digest;
+  }
+
+  const TemporaryFolder folder_;
+  const std::string directory_ = folder_.In("store");
+  absl::Duration later_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(StoreWhyTest, NamesTheRootsAndItsPathInThem) {
+  const Digest output = PutBytes(*store_, "output"), other = PutBytes(*store_, "other");
+  Publish("a.bin", output, true, 1);
+  Publish("b.bin", other, true, 1);
+  const Digest last = Publish("c.bin", output, true, 1);
+  const WhyReport report = Why(output);
+  ASSERT_THAT(report.roots, SizeIs(2));
+  EXPECT_EQ(report.roots[0].root.root, last);
+  EXPECT_EQ(report.roots[0].path, "Game/c.bin");
+  EXPECT_TRUE(report.roots[0].is_kept);
+  EXPECT_EQ(report.roots[1].path, "Game/a.bin");
+  EXPECT_EQ(report.roots[1].root.sequence, 1u);
+  EXPECT_FALSE(report.roots[1].is_kept) << "one is kept";
+  EXPECT_THAT(Why(last).roots, SizeIs(1));
+  EXPECT_EQ(Why(last).roots[0].path, "") << "itself";
+}
+
+TEST_F(StoreWhyTest, NamesTheResultsThatNameIt) {
+  const Digest output = PutBytes(*store_, "output");
+  PutResult put = SampleResult("a", output);
+  record::Result result = *record::DecodeResult(put.result);
+  result.provenance = {.worker = "local-1", .machine = "forge", .identity = "copy 1"};
+  put.result = record::EncodeResult(result);
+  ASSERT_TRUE(store_->Commit({.results = {put}}).ok());
+  ASSERT_TRUE(CommitActionResult(*store_, "team/a", Digest::Of("action"),
+                                 SampleActionResult({{"out", output}}))
+                  .ok());
+  const WhyReport report = Why(output);
+  EXPECT_THAT(report.roots, IsEmpty());
+  ASSERT_THAT(report.results, SizeIs(2));
+  EXPECT_EQ(report.results[0].key, put.action_key);
+  EXPECT_TRUE(report.results[0].is_ours);
+  EXPECT_THAT(report.results[0].provenance, HasSubstr("cooked by local-1 on forge (copy 1)"));
+  EXPECT_GT(report.results[0].written, absl::Now() - absl::Hours(1));
+  EXPECT_EQ(report.results[0].used, absl::InfinitePast());
+  EXPECT_FALSE(report.results[1].is_ours);
+  EXPECT_THAT(report.results[1].provenance,
+              HasSubstr(fmt::format("written by a test for action {} of instance team/a",
+                                    Digest::Of("action").ToString())));
+  EXPECT_TRUE(ResultOf(*store_, put.action_key).has_value());
+  PutBytes(*store_, "something");
+  ASSERT_TRUE(store_->Commit({}).ok());  // which writes it down
+  EXPECT_GT(Why(output).results[0].used, absl::Now() - absl::Hours(2));
+}
+
+TEST_F(StoreWhyTest, SaysWhereItLiesAndSinceWhen) {
+  const Digest small = PutBytes(*store_, "small"), large = PutBytes(*store_, LargeBytes('l'));
+  ASSERT_TRUE(store_->Commit({}).ok());
+  EXPECT_EQ(Why(small).location, (BlobLocation{.segment = 1, .offset = kSegmentHeaderBytes}));
+  EXPECT_EQ(Why(large).location, BlobLocation{});
+  for (const Digest& digest : {small, large}) {
+    EXPECT_GT(Why(digest).written, absl::Now() - absl::Hours(1));
+    EXPECT_LT(Why(digest).written, absl::Now() + absl::Hours(1));
+  }
+}
+
+TEST_F(StoreWhyTest, ListsAtMostSoManyAndCountsTheRest) {
+  const Digest output = PutBytes(*store_, "output");
+  for (int i = 0; i < 5; ++i) {
+    Publish(fmt::format("{}", i), output);
+    ASSERT_TRUE(store_->Commit({.results = {SampleResult(fmt::format("{}", i), output)}}).ok());
+  }
+  const WhyReport report = Why(output, 2);
+  EXPECT_THAT(report.roots, SizeIs(2));
+  EXPECT_EQ(report.roots_more, 3u);
+  EXPECT_THAT(report.results, SizeIs(2));
+  EXPECT_EQ(report.results_more, 3u);
+}
+
+TEST_F(StoreWhyTest, NamesTheSessionsThatItIsHeldFor) {
+  const Digest output = PutBytes(*store_, "output"), other = PutBytes(*store_, "other");
+  ASSERT_TRUE(store_->Commit({}).ok());
+  later_ += absl::Hours(2);
+  std::optional<Session> session(*Session::Begin(directory_, "cook"));
+  later_ = absl::ZeroDuration();  // sessions know the real time only
+  EXPECT_THAT(*store_->FindMissing(std::span(&output, 1)), IsEmpty());
+  EXPECT_THAT(Why(output).sessions, ElementsAre(HasSubstr("cook (process ")));
+  Open();
+  EXPECT_THAT(Why(other).sessions, ElementsAre(HasSubstr("nobody knows")));
+  session.reset();
+  EXPECT_THAT(Why(output).sessions, IsEmpty());
+}
+
+TEST_F(StoreWhyTest, AskingDoesNotKeepIt) {
+  const Digest output = PutBytes(*store_, "output");
+  ASSERT_TRUE(store_->Commit({}).ok());
+  later_ += absl::Hours(25);
+  Why(output);
+  EXPECT_EQ(store_->Collect({.bytes_max = 0})->dropped_blobs, 1u);
+}
+
+TEST_F(StoreWhyTest, OfOneThatIsGoneItSaysWhatBecameOfIt) {
+  const Digest dropped = PutBytes(*store_, "dropped"), wrong = PutBytes(*store_, LargeBytes('w'));
+  ASSERT_TRUE(store_->Commit({}).ok());
+  MakeWritable(BlobFilePath(directory_, wrong));
+  ASSERT_TRUE(WriteFileAtomic(BlobFilePath(directory_, wrong), LargeBytes('v')).ok());
+  EXPECT_TRUE(absl::IsDataLoss(store_->Get(wrong).status()));
+  later_ += absl::Hours(25);
+  EXPECT_EQ(store_->Collect({.bytes_max = 0})->dropped_blobs, 1u);
+  const WhyReport of_dropped = Why(dropped);
+  EXPECT_FALSE(of_dropped.location.has_value());
+  EXPECT_THAT(of_dropped.past, ElementsAre(HasSubstr("dropped in loss epoch 2")));
+  EXPECT_THAT(Why(wrong).past, testing::Contains(HasSubstr("its bytes were wrong: ")));
+  EXPECT_THAT(Why(Digest::Of("never there")).past, IsEmpty());
+}
+
+}  // namespace
+}  // namespace galley::store

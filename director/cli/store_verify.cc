@@ -1,0 +1,190 @@
+// `galley store verify`: reads the store, says what is wrong with it, and has it made again.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/human_bytes.h"
+#include "common/base/status_macros.h"
+#include "common/project/value_reader.h"
+#include "director/cli/commands.h"
+#include "director/cli/interrupt.h"
+#include "director/cli/lost_roots.h"
+#include "director/cli/open_store.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+namespace {
+
+constexpr size_t kRootsToldMax = 20;
+
+// How far it is: a live line on a terminal, now and then a line elsewhere.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const GlobalOptions& options)
+      : is_silent_(options.quiet), is_terminal_(::isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() { Clear(); }
+
+  void Show(const store::VerifyProgress& progress) {
+    const absl::Time now = absl::Now();
+    if (is_silent_ || (!is_terminal_ && now - told_ < kPlainInterval)) return;
+    told_ = now;
+    const std::string text = fmt::format("verify: {}; {} blobs, {} of {}, {} problems",
+                                         progress.phase, progress.blobs, HumanBytes(progress.bytes),
+                                         HumanBytes(progress.bytes_total), progress.problems);
+    std::fputs(is_terminal_ ? fmt::format("\r\x1b[K{}", text).c_str() : (text + "\n").c_str(),
+               stderr);
+    is_shown_ = is_terminal_;
+  }
+  void Clear() {
+    if (std::exchange(is_shown_, false)) std::fputs("\r\x1b[K", stderr);
+  }
+
+ private:
+  static constexpr absl::Duration kPlainInterval = absl::Seconds(60);
+  const bool is_silent_, is_terminal_;
+  bool is_shown_ = false;
+  absl::Time told_ = absl::Now();
+};
+
+absl::StatusOr<store::VerifyReport> Verify(const GlobalOptions& options, store::Store& store,
+                                           const StoreVerifyOptions& asked,
+                                           uint64_t bytes_per_second) {
+  ProgressLine line(options);
+  std::atomic<bool> is_stopped = false;
+  const InterruptWatch interrupt([&] { is_stopped = true; });
+  return store.Verify({.bytes_per_second = bytes_per_second,
+                       .restart = asked.restart,
+                       .on_progress = [&](const store::VerifyProgress& progress) {
+                         line.Show(progress);
+                         return !is_stopped;
+                       }});
+}
+
+nlohmann::json ToJson(const LostRoot& lost) {
+  return {{"project", lost.root.project_id},
+          {"platform", lost.root.platform},
+          {"sequence", lost.root.sequence},
+          {"root", lost.root.root.ToString()},
+          {"lost", lost.lost},
+          {"example", lost.example}};
+}
+
+void PrintReport(const GlobalOptions& options, const store::VerifyReport& report,
+                 const std::vector<LostRoot>& lost, bool is_repaired) {
+  if (options.json) {
+    nlohmann::json json = {{"blobs", report.blobs},
+                           {"bytes", report.bytes},
+                           {"problems", report.problems},
+                           {"resumed", nullptr},
+                           {"lost_roots", nlohmann::json::array()},
+                           {"repaired", is_repaired}};
+    if (report.resumed.has_value())
+      json["resumed"] = absl::FormatTime(absl::RFC3339_sec, *report.resumed, absl::UTCTimeZone());
+    for (const LostRoot& root : lost) json["lost_roots"].push_back(ToJson(root));
+    return PrintJson(json);
+  }
+  for (const std::string& problem : report.problems) std::puts(problem.c_str());
+  for (size_t i = 0; i < lost.size() && i < kRootsToldMax; ++i) {
+    const store::PublishedRoot& root = lost[i].root;
+    std::puts(fmt::format("root {} number {} of project {} lacks {} files or folders ({}): {}",
+                          root.platform, root.sequence, root.project_id, lost[i].lost,
+                          lost[i].example.empty() ? "all of it" : lost[i].example,
+                          root.root.ToString())
+                  .c_str());
+  }
+  if (lost.size() > kRootsToldMax)
+    std::puts(fmt::format("and {} more roots", lost.size() - kRootsToldMax).c_str());
+  if (options.quiet) return;
+  const std::string outcome =
+      !report.problems.empty()
+          ? fmt::format("{} problems, quarantined; {}", report.problems.size(),
+                        is_repaired ? "made again" : "the next cook makes them again")
+          : (lost.empty() ? "all whole" : "all that is there is whole");
+  std::puts(fmt::format("{} blobs, {}{}: {}", report.blobs, HumanBytes(report.bytes),
+                        report.resumed.has_value()
+                            ? absl::FormatTime(" (going on with the verify of %Y-%m-%dT%H:%M:%SZ)",
+                                               *report.resumed, absl::UTCTimeZone())
+                            : "",
+                        outcome)
+                .c_str());
+}
+
+CookCommandOptions CookOf(const GlobalOptions& options) {
+  CookCommandOptions cook;
+  cook.global = options;
+  cook.global.json = false;
+  cook.global.quiet = true;
+  cook.no_stage = true;
+  return cook;
+}
+
+absl::StatusOr<std::vector<LostRoot>> LostRootsOf(const GlobalOptions& options) {
+  ASSIGN_OR_RETURN(const OpenedStore opened, OpenStoreAndProject(options));
+  return FindLostRoots(*opened.store, opened.project_id);
+}
+
+// Cooks again what the store lost of the project: packages by their names; a folder of a tree is
+// made by the cook of the whole. Nothing is staged. The cook's exit code.
+int Repair(const GlobalOptions& options) {
+  CookCommandOptions cook = CookOf(options);
+  cook.repair = true;
+  if (const int code = RunCook(cook); code != kDone) return code;
+  const absl::StatusOr<std::vector<LostRoot>> lost = LostRootsOf(options);
+  if (!lost.ok()) return Fail(options, kInfrastructure, MessageOf(lost.status()));
+  for (const LostRoot& root : *lost) {
+    if (root.lacks_folder) return RunCook(CookOf(options));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked) {
+  uint64_t bytes_per_second = 0;
+  if (!asked.rate.empty()) {
+    const absl::StatusOr<uint64_t> rate = project::ParseSize(asked.rate);
+    if (!rate.ok() || *rate == 0)
+      return Fail(
+          options, kUsage,
+          fmt::format("--rate: `{}` is no size, like 20MiB: what is read in a second", asked.rate));
+    bytes_per_second = *rate;
+  }
+  const bool has_project = OpenProject(options).ok();
+  std::optional<store::VerifyReport> report;
+  std::vector<LostRoot> lost;
+  {
+    auto opened = OpenStoreAndProject(options);
+    if (!opened.ok())
+      return Fail(options, absl::IsInvalidArgument(opened.status()) ? kUsage : kInfrastructure,
+                  MessageOf(opened.status()));
+    auto verified = Verify(options, *opened->store, asked, bytes_per_second);
+    if (absl::IsAborted(verified.status()))
+      return Fail(options, kInterrupted, MessageOf(verified.status()));
+    if (!verified.ok()) return Fail(options, kInfrastructure, MessageOf(verified.status()));
+    report = *std::move(verified);
+    if (asked.repair || !report->problems.empty()) {
+      auto found = FindLostRoots(*opened->store, has_project ? opened->project_id : "");
+      if (!found.ok()) return Fail(options, kInfrastructure, MessageOf(found.status()));
+      lost = *std::move(found);
+    }
+  }
+  int code = kDone;
+  if (asked.repair && has_project) {
+    // The store is closed: the cook owns it.
+    code = Repair(options);
+    auto left = LostRootsOf(options);
+    if (!left.ok()) return Fail(options, kInfrastructure, MessageOf(left.status()));
+    lost = *std::move(left);
+  }
+  const bool is_repaired = asked.repair && has_project && code == kDone && lost.empty();
+  PrintReport(options, *report, lost, is_repaired);
+  if (code != kDone) return code;
+  return report->problems.empty() && lost.empty() ? kDone : kFailed;
+}
+
+}  // namespace galley::cli

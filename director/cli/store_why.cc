@@ -1,0 +1,114 @@
+// `galley store why`: what keeps a blob.
+#include <cstdio>
+
+#include "absl/time/time.h"
+#include "common/base/status_macros.h"
+#include "director/cli/commands.h"
+#include "director/cli/open_store.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+namespace {
+
+constexpr size_t kLimit = 20;
+
+std::string TimeText(absl::Time time) {
+  return time == absl::InfinitePast()
+             ? "an unknown time"
+             : absl::FormatTime(absl::RFC3339_sec, time, absl::UTCTimeZone());
+}
+nlohmann::json TimeJson(absl::Time time) {
+  return time == absl::InfinitePast() ? nlohmann::json(nullptr) : nlohmann::json(TimeText(time));
+}
+
+nlohmann::json ToJson(const Digest& digest, const store::WhyReport& report) {
+  nlohmann::json json = {{"digest", digest.ToString()},
+                         {"present", report.location.has_value()},
+                         {"written", TimeJson(report.written)},
+                         {"roots", nlohmann::json::array()},
+                         {"roots_more", report.roots_more},
+                         {"results", nlohmann::json::array()},
+                         {"results_more", report.results_more},
+                         {"sessions", report.sessions},
+                         {"past", report.past}};
+  if (report.location.has_value() && report.location->segment != 0) {
+    json["segment"] = report.location->segment;
+    json["offset"] = report.location->offset;
+  }
+  for (const auto& root : report.roots) {
+    json["roots"].push_back({{"project", root.root.project_id},
+                             {"platform", root.root.platform},
+                             {"sequence", root.root.sequence},
+                             {"root", root.root.root.ToString()},
+                             {"kept", root.is_kept},
+                             {"path", root.path}});
+  }
+  for (const auto& result : report.results) {
+    json["results"].push_back({{"key", result.key.ToString()},
+                               {"ours", result.is_ours},
+                               {"provenance", result.provenance},
+                               {"written", TimeJson(result.written)},
+                               {"used", TimeJson(result.used)}});
+  }
+  return json;
+}
+
+std::string WhereText(const store::BlobLocation& location) {
+  return location.segment == 0
+             ? "a file of its own"
+             : fmt::format("segment {:016x} at offset {}", location.segment, location.offset);
+}
+
+void Print(const Digest& digest, const store::WhyReport& report) {
+  const bool is_present = report.location.has_value();
+  std::puts(fmt::format("{}: {}", digest.ToString(),
+                        is_present ? fmt::format("{}, written at {}", WhereText(*report.location),
+                                                 TimeText(report.written))
+                                   : "not in the store")
+                .c_str());
+  for (const std::string& line : report.past) std::puts(fmt::format("  {}", line).c_str());
+  if (!is_present && report.past.empty()) std::puts("  nothing says that it ever was");
+  for (const auto& root : report.roots) {
+    std::puts(fmt::format("  {} {}@{} of project {}{}", root.is_kept ? "kept by" : "in old",
+                          root.root.platform, root.root.sequence, root.root.project_id,
+                          root.path.empty() ? ": it is its root" : ": " + root.path)
+                  .c_str());
+  }
+  if (report.roots_more != 0)
+    std::puts(fmt::format("  and {} more roots", report.roots_more).c_str());
+  for (const auto& result : report.results) {
+    std::puts(fmt::format("  named by {} {}: {}; last asked for at {}",
+                          result.is_ours ? "result" : "another program's result",
+                          result.key.ToString(), result.provenance, TimeText(result.used))
+                  .c_str());
+  }
+  if (report.results_more != 0)
+    std::puts(fmt::format("  and {} more results", report.results_more).c_str());
+  for (const std::string& session : report.sessions)
+    std::puts(fmt::format("  held for {}", session).c_str());
+  const bool is_needed =
+      !report.roots.empty() || !report.results.empty() || !report.sessions.empty();
+  if (is_present && !is_needed)
+    std::puts("  nothing: a collection drops it a day after it was written");
+}
+
+}  // namespace
+
+int RunStoreWhy(const GlobalOptions& options, const std::string& text) {
+  const auto digest = Digest::Parse(text);
+  if (!digest.ok())
+    return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(digest.status())));
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto report = (*opened)->Why(*digest, kLimit);
+  if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
+  if (options.json) {
+    PrintJson(ToJson(*digest, *report));
+  } else {
+    Print(*digest, *report);
+  }
+  return report->location.has_value() ? kDone : kFailed;
+}
+
+}  // namespace galley::cli

@@ -1,0 +1,35 @@
+// What the store dropped under a cook.
+//
+// A package whose observations do not meet the difference is up to date, and the store is asked
+// nothing about it: that would cost each cook what asking for all outputs of the project costs.
+// Nobody told this cook that they are there, so a collection in the middle of it may drop them
+// (whatever else the cook uses its session holds). So they are asked for once, before anything is
+// published: from then on they are told, and the root holds them after that.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/store/interface/store.h"
+#include "common/tree/tree.h"
+#include "director/core/events.h"
+#include "director/journal/journal.h"
+#include "director/shell/result_table.h"
+
+namespace galley::director {
+
+// Those of `files` that the store has not. `owners`: the packages whose they are, in their order.
+// Blocking; so many digests at a time.
+inline constexpr size_t kFilesAtOnce = 16'384;
+absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
+                                                       std::span<const tree::TreeFile> files,
+                                                       std::span<const PackageId> owners);
+
+// The journal trusts the packages that own them no more. Their names. Commit thread.
+absl::StatusOr<std::vector<std::string>> DistrustLost(Journal& journal, const ResultTable& results,
+                                                      const BuildRoot& request,
+                                                      std::span<const RootBuilt::Lost> lost);
+
+}  // namespace galley::director

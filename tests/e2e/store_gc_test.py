@@ -1,0 +1,145 @@
+"""Collections beside cooks: what a cook was told of stays, and what it was not told of is made again before its root is published."""
+import json, os, unittest
+
+from harness import E2ETest, wait_until
+
+RULES = ['match = "/Game/**/*.txt"\ncooker = "command"\n'
+         'settings = { argv = ["tools/log", "{input}", "{output:.out}"], outputs = [".out"] }\n',
+         'match = "/Game/**/*.slow"\ncooker = "command"\n'
+         'settings = { argv = ["tools/slow", "{input}", "{output:.out}"], outputs = [".out"] }\n']
+
+
+class StoreGcTest(E2ETest):
+    def game(self, files=("a.txt", "b.txt", "c.txt"), name="game"):
+        game = self.project({file: f"the text of {file}" for file in files}, RULES, name=name)
+        self.write(f"{name}/tools/log", f'#!/bin/sh\nprintf "%s\\n" "$(cat "$1")" >> {self.path("cooked")}\ncp "$1" "$2"\n', 0o755)
+        self.write(f"{name}/tools/slow", f'#!/bin/sh\ntouch {self.path("begun")}\n'
+                   f'while [ ! -e {self.path("go")} ]; do sleep 0.05; done\ncp "$1" "$2"\n', 0o755)
+        return game
+
+    def runs(self):
+        """What was cooked since this was asked before."""
+        try:
+            lines = self.read("cooked").decode().split()
+        except FileNotFoundError:
+            return []
+        os.remove(self.path("cooked"))
+        return sorted(line for line in lines if line.endswith(".txt"))
+
+    def begin_cook(self, game):
+        process = self.start_cook(game)
+        wait_until(lambda: os.path.exists(self.path("begun")) or process.poll() is not None, "the cook to be held")
+        self.assertIsNone(process.poll())
+        return process
+
+    def finish(self, game, process):
+        self.write("go", "")
+        cook = self.finish_cook(game, process)
+        self.assertEqual(cook.code, 0, cook)
+        return cook
+
+    def gc(self, game, *args):
+        gc = self.galley("store", "gc", "--project", game, "--max-size", "0", "--json", *args)
+        self.assertEqual(gc.returncode, 0, gc.stderr)
+        return json.loads(gc.stdout)
+
+    def reference(self, files):
+        """The root of a cook that nobody disturbs."""
+        self.write("go", "")
+        cook = self.cook(self.game(files, name="reference"))
+        for name in ("go", "cooked", "begun"):
+            os.remove(self.path(name))
+        return cook
+
+    def test_what_a_collection_drops_under_a_cook_is_made_again_and_only_that(self):
+        files = ("a.txt", "b.txt", "c.txt", "held.slow")
+        undisturbed = self.reference(files)
+        game = self.game()
+        # Narrow cooks: b's root is the newest, nothing keeps what a and c were cooked to. Both are up to date all the same.
+        self.cook(game, "--package", "/Game/a.txt", "--package", "/Game/c.txt")
+        self.cook(game, "--package", "/Game/b.txt")
+        self.assertEqual(self.runs(), ["a.txt", "b.txt", "c.txt"])
+        self.write("game/content/held.slow", "the text of held.slow")
+        process = self.begin_cook(game)
+        report = self.gc(game)
+        self.assertEqual(report["dropped_results"], 2, report)
+        self.assertIn("cook of game", str(report["held_by"]))
+        cook = self.finish(game, process)
+        self.assertEqual(self.runs(), ["a.txt", "c.txt"])
+        self.assertEqual(cook.roots, undisturbed.roots)
+        self.assertEqual((cook.results["cooked"], cook.results["up_to_date"]), (3, 1), cook)
+        self.assertEqual(self.tree(game, "pc"), self.tree(self.path("reference"), "pc"))
+        # It is published and staged: nothing is missing, for the next cook either.
+        self.gc(game)
+        again = self.cook(game)
+        self.assertEqual((again.cooked, again.roots), (0, cook.roots))
+        self.assertEqual(self.galley("checkout", "pc@latest", self.path("out"), "--project", game).returncode, 0)
+
+    def test_a_cook_keeps_the_store_within_its_size(self):
+        game = self.game(("a.txt",))
+        first, other = "the first text\n" * 2000, "another text\n" * 2000  # some 30 KB
+        self.write("game/content/a.txt", first)
+        self.assertNotIn("the store holds", self.cook(game).stderr)
+        self.write("game/content/a.txt", other)
+        with open(os.path.join(game, "galley.toml"), "a", encoding="utf-8") as file:
+            file.write('[store]\nmax_size = "40KiB"\nkeep_roots = 1\n')
+        second = self.cook(game)
+        self.assertEqual(second.code, 0, second)
+        self.assertIn("more than 40.0 KiB", second.stderr)
+        self.assertRegex(second.stderr, "dropped 1 results and .* of the store")
+        self.runs()
+        self.assertEqual(self.cook(game).cooked, 0, "what its newest root needs stays")
+        self.write("game/content/a.txt", first)
+        self.assertEqual(self.cook(game).cooked, 1, "what was dropped is cooked again")
+        self.assertEqual(self.galley("store", "verify", "--project", game).returncode, 0)
+
+    def test_what_a_cook_was_told_is_there_stays_until_it_ends(self):
+        other = self.game(("a.txt", "b.txt"), name="other")
+        self.cook(other, "--package", "/Game/a.txt")
+        self.cook(other, "--package", "/Game/b.txt")
+        self.assertEqual(self.runs(), ["a.txt", "b.txt"])
+        game = self.game(("a.txt", "held.slow"))
+        os.environ["GALLEY_STORE_DIR"] = os.path.join(other, ".galley/store")
+        self.addCleanup(os.environ.pop, "GALLEY_STORE_DIR")
+        process = self.begin_cook(game)  # a is in the cache, and in no root that is kept
+        self.assertEqual(self.gc(game)["dropped_results"], 0)
+        cook = self.finish(game, process)
+        self.assertEqual(self.runs(), [])
+        self.assertEqual((cook.results["cached"], cook.cooked), (1, 1), cook)
+        # The session ended with it.
+        self.cook(other, "--package", "/Game/b.txt")
+        self.cook(game, "--package", "/Game/held.slow")
+        self.assertEqual(self.gc(game)["held_by"], [])
+
+    def test_what_is_damaged_under_a_cook_of_the_same_root_is_made_again(self):
+        files = ("a.txt", "b.txt", "held.slow")
+        game = self.game(files)
+        self.write("go", "")
+        first = self.cook(game)
+        self.runs()
+        for name in ("go", "begun"):
+            os.remove(self.path(name))
+        # Cooked again to what it was.
+        self.write("game/tools/slow", f'#!/bin/sh\n# another\ntouch {self.path("begun")}\n'
+                   f'while [ ! -e {self.path("go")} ]; do sleep 0.05; done\ncp "$1" "$2"\n', 0o755)
+        process = self.begin_cook(game)
+        segments = os.path.join(game, ".galley/store/segments")
+        for name in os.listdir(segments):
+            with open(os.path.join(segments, name), "rb") as file:
+                data = file.read()
+            at = data.find(b"the text of a.txt")
+            if at >= 0:
+                os.chmod(os.path.join(segments, name), 0o600)
+                with open(os.path.join(segments, name), "r+b") as file:
+                    file.seek(at)
+                    file.write(b"THE")
+        verify = self.galley("store", "verify", "--project", game)
+        self.assertEqual(verify.returncode, 1, verify.stdout + verify.stderr)
+        cook = self.finish(game, process)
+        self.assertEqual(self.runs(), ["a.txt"])
+        self.assertEqual(cook.roots, first.roots)
+        self.assertEqual(self.tree(game, "pc")["Game/a.txt.out"], b"the text of a.txt")
+
+
+if __name__ == "__main__":
+    unittest.main()

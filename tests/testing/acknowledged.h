@@ -1,0 +1,31 @@
+// What a store said is durable, a line of text each, and whether a store still has it.
+//
+//   blob <digest>                           result <action key> <digest of the encoded result>
+//   set <weak key> <digest of the set>      foreign <action> <digest of the ActionResult>
+//   root <platform> <sequence> <root>
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "common/store/interface/store.h"
+
+namespace galley::store {
+
+inline constexpr std::string_view kDriverInstance = "driver";
+inline constexpr std::string_view kDriverProject = "driver";
+
+std::string BlobLine(const Digest& digest);
+std::string ResultLine(const PutResult& put);
+std::string SetLine(const PutResult& put);
+std::string ForeignLine(const PutActionResult& put);
+std::string RootLine(const PublishedRoot& root);
+
+// Asks the store for what `line` says. NOT_FOUND: it is not there; DATA_LOSS: it is something else.
+// Any other error is the store's, which could not tell.
+absl::Status CheckAcknowledged(Store& store, std::string_view line);
+// That `status` is a wrong answer, not one that could not be given.
+bool IsWrong(const absl::Status& status);
+
+}  // namespace galley::store
