@@ -71,6 +71,7 @@ std::string EncodeProvenance(const Provenance& provenance) {
   writer.Varint(4, NanosecondsOf(provenance.save_time));
   writer.Varint(5, provenance.memory_peak_bytes);
   writer.Bytes(9, provenance.received_from);
+  if (provenance.weak_key != Digest()) writer.Element(10, tree::EncodeDigest(provenance.weak_key));
   return writer.Take();
 }
 
@@ -105,6 +106,9 @@ absl::Status DecodeProvenance(std::string_view bytes, Provenance& provenance) {
       ASSIGN_OR_RETURN(provenance.memory_peak_bytes, tree::VarintOf(field, "memory_peak_bytes"));
     } else if (field.number == 9) {
       ASSIGN_OR_RETURN(provenance.received_from, tree::BytesOf(field, "received_from"));
+    } else if (field.number == 10) {
+      ASSIGN_OR_RETURN(const std::string_view key, tree::BytesOf(field, "weak_key"));
+      ASSIGN_OR_RETURN(provenance.weak_key, tree::DecodeDigest(key));
     }
   }
   return absl::OkStatus();
@@ -237,11 +241,12 @@ absl::StatusOr<Result> Finish(Reading reading) {
   if (!reading.details)
     return absl::InvalidArgumentError(fmt::format("result has no {}", kDetailsPath));
   result.details = *std::move(reading.details);
-  if (reading.exit_code > 1) {
+  if (reading.exit_code > 2) {
     return absl::InvalidArgumentError(
-        fmt::format("exit code {}: expected 0 or 1", static_cast<int32_t>(reading.exit_code)));
+        fmt::format("exit code {}: expected 0 to 2", static_cast<int32_t>(reading.exit_code)));
   }
-  result.is_verdict = reading.exit_code == 1;
+  result.is_verdict = reading.exit_code != 0;
+  result.is_disputed = reading.exit_code == 2;
   if (result.is_verdict) {
     if (!result.outputs.empty()) return absl::InvalidArgumentError("a verdict has no outputs");
     result.error = reading.stderr_raw;
@@ -287,7 +292,7 @@ absl::Status ValidateSuffix(std::string_view suffix) {
 bool SameOutcome(const Result& a, const Result& b) {
   return SortedBySuffix(a.outputs) == SortedBySuffix(b.outputs) &&
          EncodeDetails(a.details) == EncodeDetails(b.details) && a.is_verdict == b.is_verdict &&
-         a.error == b.error;
+         a.is_disputed == b.is_disputed && a.error == b.error;
 }
 
 std::string EncodeResult(const Result& result) {
@@ -298,7 +303,7 @@ std::string EncodeResult(const Result& result) {
     writer.Element(2, EncodeOutputFile(std::string(kOutputStem) + output.suffix, output.digest,
                                        output.is_executable, ""));
   }
-  writer.Varint(4, result.is_verdict ? 1 : 0);
+  writer.Varint(4, result.is_disputed ? 2 : result.is_verdict ? 1 : 0);
   if (result.is_verdict) writer.Bytes(7, result.error);
   if (result.log) writer.Element(8, tree::EncodeDigest(*result.log));
   writer.Element(9, EncodeMetadata(result.provenance));

@@ -1,9 +1,11 @@
 // Result: what a cook gave, as stored in the action cache: a REAPI ActionResult.
 //
 //   output_files        one for each output, path "out/output<suffix>"; and "out/details" with its
-//   contents inline exit_code           0; 1 for the cooker's own verdict that the inputs are wrong
-//   (kept locally only) stderr_raw          the error text of a verdict; stderr_digest its log, if
-//   any execution_metadata  worker, times; auxiliary_metadata: Any of galley.v1.Provenance (cost,
+//   contents inline
+//   exit_code           0; 1 for the cooker's own verdict that the inputs are wrong, 2 for a
+//   dispute (both kept locally only)
+//   stderr_raw          the error text of a verdict; stderr_digest its log, if any
+//   execution_metadata  worker, times; auxiliary_metadata: Any of galley.v1.Provenance (cost,
 //   cooker identity, machine)
 //
 // What decides a root (outputs, details) is deterministic; execution_metadata is not and is ignored
@@ -74,13 +76,16 @@ struct Provenance {
   uint64_t memory_peak_bytes = 0;
   std::string
       received_from;  // URL of the store that it was fetched from; empty: cooked for this one
+  // Under which its observation set lies; that of no bytes: not said.
+  Digest weak_key;
 };
 
 struct Result {
   std::vector<Output> outputs;  // sorted by suffix; empty for a verdict
   Details details;
-  bool is_verdict = false;  // the cooker's own judgement that its inputs are wrong
-  std::string error;        // of a verdict
+  bool is_verdict = false;   // the cooker's own judgement that its inputs are wrong
+  bool is_disputed = false;  // a verdict of the store: two cooks differ (dispute.h)
+  std::string error;         // of a verdict
   std::optional<Digest> log;
   Provenance provenance;
 };

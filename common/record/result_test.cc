@@ -133,6 +133,7 @@ TEST(ResultTest, ProtobufReadsAndWritesTheSameBytes) {
 TEST(ResultTest, DecodingGivesBackWhatWasEncoded) {
   Result received = SampleResult();
   received.provenance.received_from = "grpcs://cas.farm:8980";
+  received.provenance.weak_key = Digest::Of("weak");
   for (const Result& result : {SampleResult(), SampleVerdict(), Result(), received}) {
     const auto decoded = DecodeResult(EncodeResult(result));
     ASSERT_TRUE(decoded.ok()) << decoded.status();
@@ -142,6 +143,7 @@ TEST(ResultTest, DecodingGivesBackWhatWasEncoded) {
     EXPECT_EQ(decoded->provenance.save_time, result.provenance.save_time);
     EXPECT_EQ(decoded->provenance.memory_peak_bytes, result.provenance.memory_peak_bytes);
     EXPECT_EQ(decoded->provenance.received_from, result.provenance.received_from);
+    EXPECT_EQ(decoded->provenance.weak_key, result.provenance.weak_key);
     EXPECT_EQ(EncodeResult(*decoded), EncodeResult(result));
   }
 }
@@ -236,7 +238,7 @@ TEST(ResultTest, WhatIsNoResultOfACookIsRefused) {
               HasSubstr("no folders or links"));
   EXPECT_THAT(text([](auto& m) { m.add_output_symlinks()->set_path("out/output"); }),
               HasSubstr("no folders or links"));
-  EXPECT_THAT(text([](auto& m) { m.set_exit_code(2); }), HasSubstr("exit code 2"));
+  EXPECT_THAT(text([](auto& m) { m.set_exit_code(3); }), HasSubstr("exit code 3"));
   EXPECT_THAT(text([](auto& m) { m.set_exit_code(-9); }), HasSubstr("exit code -9"));
   EXPECT_THAT(text([](auto& m) { m.set_exit_code(1); }), HasSubstr("a verdict has no outputs"));
   EXPECT_THAT(text([](auto& m) {

@@ -52,6 +52,9 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& gc);
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
 int RunStoreWhy(const GlobalOptions& options, const std::string& digest);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);
+int RunStorePin(const GlobalOptions& options, const std::string& name, const std::string& root);
+int RunStoreUnpin(const GlobalOptions& options, const std::string& name);
+int RunStorePins(const GlobalOptions& options);
 int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);
 

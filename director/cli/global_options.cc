@@ -7,6 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/pins.h"
 #include "common/store/serve/store_server.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
@@ -88,9 +89,25 @@ std::string ProjectId(const project::Project& project) {
   return journal.ok() ? (*journal)->meta().project_id : std::string();
 }
 
+namespace {
+
+constexpr std::string_view kPinPrefix = "pin:";
+
+absl::StatusOr<Digest> ResolvePin(store::Store& store, std::string_view name) {
+  ASSIGN_OR_RETURN(const std::vector<store::Pin> pins, store::Pins(store));
+  for (const store::Pin& pin : pins) {
+    if (pin.name == name) return pin.root;
+  }
+  return absl::InvalidArgumentError(
+      fmt::format("there is no pin {} (galley store pins lists them)", name));
+}
+
+}  // namespace
+
 absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id,
                                    std::string_view text) {
   if (auto digest = Digest::Parse(text); digest.ok()) return *digest;
+  if (text.starts_with(kPinPrefix)) return ResolvePin(store, text.substr(kPinPrefix.size()));
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, store.Roots(project_id));
   const size_t at = text.find('@');
   if (at == std::string_view::npos) {

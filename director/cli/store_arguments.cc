@@ -59,6 +59,22 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
       ->type_name("NAME");
 }
 
+void AddPins(CLI::App& store, Arguments& arguments) {
+  GlobalOptions& global = arguments.global;
+  std::string &first = arguments.first, &second = arguments.second;
+  CLI::App* pin = AddCommand(store, arguments, "pin", "Keep a tree until the pin is taken away",
+                             [&] { return RunStorePin(global, first, second); });
+  pin->add_option("name", first, "Of the pin; one that is there is replaced")->required();
+  pin->add_option("root", second, "<hex>/<size>, a prefix, PLATFORM@latest, PLATFORM@N, pin:NAME")
+      ->required();
+  AddCommand(store, arguments, "unpin", "Take a pin away",
+             [&] { return RunStoreUnpin(global, first); })
+      ->add_option("name", first, "Of the pin")
+      ->required();
+  AddCommand(store, arguments, "pins", "The pins, and what they keep",
+             [&] { return RunStorePins(global); });
+}
+
 }  // namespace
 
 void AddStoreCommands(CLI::App& app, Arguments& arguments) {
@@ -75,6 +91,7 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
       ->required();
   AddStoreServe(*store, arguments);
   AddStoreGc(*store, arguments);
+  AddPins(*store, arguments);
   AddCommand(*store, arguments, "why", "What keeps a blob, or what became of it",
              [&] { return RunStoreWhy(global, first); })
       ->add_option("digest", first, "<hex>/<size>")

@@ -10,6 +10,7 @@
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "common/project/value_reader.h"
+#include "common/store/interface/pins.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/lost_roots.h"
@@ -90,11 +91,9 @@ void PrintReport(const GlobalOptions& options, const store::VerifyReport& report
   }
   for (const std::string& problem : report.problems) std::puts(problem.c_str());
   for (size_t i = 0; i < lost.size() && i < kRootsToldMax; ++i) {
-    const store::PublishedRoot& root = lost[i].root;
-    std::puts(fmt::format("root {} number {} of project {} lacks {} files or folders ({}): {}",
-                          root.platform, root.sequence, root.project_id, lost[i].lost,
-                          lost[i].example.empty() ? "all of it" : lost[i].example,
-                          root.root.ToString())
+    std::puts(fmt::format("root {} lacks {} files or folders ({}): {}", NameOfRoot(lost[i].root),
+                          lost[i].lost, lost[i].example.empty() ? "all of it" : lost[i].example,
+                          lost[i].root.root.ToString())
                   .c_str());
   }
   if (lost.size() > kRootsToldMax)

@@ -3,6 +3,7 @@
 
 #include "absl/time/time.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/pins.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
 #include "fmt/format.h"
@@ -70,8 +71,7 @@ void Print(const Digest& digest, const store::WhyReport& report) {
   for (const std::string& line : report.past) std::puts(fmt::format("  {}", line).c_str());
   if (!is_present && report.past.empty()) std::puts("  nothing says that it ever was");
   for (const auto& root : report.roots) {
-    std::puts(fmt::format("  {} {}@{} of project {}{}", root.is_kept ? "kept by" : "in old",
-                          root.root.platform, root.root.sequence, root.root.project_id,
+    std::puts(fmt::format("  {} {}{}", root.is_kept ? "kept by" : "in old", NameOfRoot(root.root),
                           root.path.empty() ? ": it is its root" : ": " + root.path)
                   .c_str());
   }

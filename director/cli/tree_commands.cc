@@ -6,6 +6,7 @@
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/pins.h"
 #include "common/tree/tree.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
@@ -77,6 +78,7 @@ int RunRoots(const GlobalOptions& options) {
   const auto roots = opened->store->Roots(opened->project_id);
   if (!roots.ok()) return Fail(options, kInfrastructure, MessageOf(roots.status()));
   for (const store::PublishedRoot& root : *roots) {
+    if (root.project_id == store::kPinProject) continue;
     const std::string time = absl::FormatTime(absl::RFC3339_sec, root.time, absl::UTCTimeZone());
     if (options.json) {
       PrintJson({{"project_id", root.project_id},

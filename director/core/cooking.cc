@@ -12,6 +12,16 @@ namespace {
 // for has one mistake, not as many.
 constexpr size_t kUnsolicitedMax = 10'000;
 
+constexpr char kMadeTwice[] =
+    "two workers cooked it in this cook, and it came out different: its cooker is not "
+    "deterministic. The first result counts";
+
+bool IsAnother(const ResultView& first, const ResultView& second) {
+  return !first.is_verdict && !second.is_verdict &&
+         (first.outputs != second.outputs || first.references != second.references ||
+          first.generated != second.generated);
+}
+
 std::string WhatItDid(WorkerReport::Fault fault) {
   switch (fault) {
     case WorkerReport::Fault::kMemory:
@@ -176,6 +186,8 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   bool is_acknowledged = true;
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
     ++counters.results_dropped;
+    const bool is_comparable = slot.result != nullptr && saved.is_current && IsOfToday(attempt);
+    if (is_comparable && IsAnother(*slot.result, *saved.result)) WarnOnce(package_id, kMadeTwice);
     if (was_expected && attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
   } else if (!saved.is_current || !IsOfToday(attempt)) {
     // Right for an older snapshot, or for what its generator or its inputs gave before.

@@ -166,11 +166,14 @@ void CoreHarness::ChangeProject(const std::string& project) {
   project_ = std::make_shared<TextProject>(project);
 }
 
-ResultViewPtr CoreHarness::MakeResult(const std::string& name) {
+ResultViewPtr CoreHarness::MakeResult(const std::string& name, const std::string& output) {
   const TextPackage& package = project_->At(name);
+  std::vector<record::Output> outputs;
+  if (!output.empty()) outputs.push_back({.suffix = "", .digest = Digest::Of(output)});
   return std::make_shared<ResultView>(ResultView{.id = ResultId(results_++),
                                                  .references = package.references,
                                                  .generated = package.generated,
+                                                 .outputs = std::move(outputs),
                                                  .is_verdict = !package.verdict.empty(),
                                                  .error = package.verdict});
 }

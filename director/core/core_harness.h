@@ -84,7 +84,8 @@ class CoreHarness {
   // The same report once more.
   void Resend(ReportId report);
   void ChangeProject(const std::string& project);
-  ResultViewPtr MakeResult(const std::string& name);
+  // `output`: its bytes; none has no output.
+  ResultViewPtr MakeResult(const std::string& name, const std::string& output = "");
 
   std::string TakeLog();
   bool Says(const std::string& part) const { return log_.find(part) != std::string::npos; }

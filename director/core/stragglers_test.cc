@@ -66,6 +66,24 @@ TEST(StragglersTest, TheBackupsResultCountsAndTheStragglerIsCancelled) {
   EXPECT_EQ(race.counters().results_cooked, 2u);
 }
 
+TEST(StragglersTest, WhatComesOutOtherwiseTheSecondTimeIsAWarningAndDropped) {
+  CookOptions options;
+  options.platform_count = 2;
+  for (const std::string output : {"", "something else"}) {
+    Race race("Slow ~ 100000\nQuick ~ 90000\n", options);
+    const HarnessJob straggler = race.shell.JobOf("Slow");
+    race.Pass(3);
+    race.shell.Saved("Slow", 0);
+    race.shell.TakeLog();
+    const auto late =
+        WorkerReport::Saved{0, race.shell.MakeResult("Slow", output), absl::Milliseconds(1)};
+    EXPECT_TRUE(race.shell.acknowledged().contains(race.shell.Report(straggler, late)));
+    EXPECT_EQ(race.shell.Says("warned Slow: two workers cooked it"), !output.empty());
+    EXPECT_EQ(race.counters().results_dropped, 1u);
+    EXPECT_EQ(race.counters().results_cooked, 3u);
+  }
+}
+
 TEST(StragglersTest, TheStragglersResultCountsAndTheBackupIsCancelled) {
   Race race;
   const HarnessJob straggler = race.shell.JobOf("Slow");

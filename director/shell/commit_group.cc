@@ -1,5 +1,6 @@
 #include "director/shell/commit_group.h"
 
+#include <algorithm>
 #include <set>
 
 #include "common/base/status_macros.h"
@@ -123,6 +124,17 @@ void CountBytes(store::Store& store, const store::CommitBatch& batch, CommitOutc
   }
 }
 
+CommitOutcome::Alarm AlarmOf(const StoredResult& made, const record::Result& held) {
+  const std::string text =
+      held.is_disputed
+          ? held.error
+          : fmt::format(
+                "came out otherwise than an earlier cook of the very same inputs (action "
+                "key {}): its cooker is not deterministic; the earlier outcome stands",
+                made.action_key.ToString());
+  return {made.package, made.platform_name, text};
+}
+
 // After the store refused to replace what it holds for some keys: those results stand instead.
 // What was found by look-up is left alone: the core goes on with it.
 absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Persist& persist,
@@ -139,11 +151,9 @@ absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Per
       continue;
     ASSIGN_OR_RETURN(record::Result decoded, record::DecodeResult(*held[i]));
     if (record::SameOutcome(decoded, made[i]->result)) continue;
-    outcome.alarms.push_back(
-        {made[i]->package, made[i]->platform_name,
-         fmt::format("came out otherwise than an earlier cook of the very same inputs (action key "
-                     "{}): its cooker is not deterministic; the earlier outcome stands",
-                     made[i]->action_key.ToString())});
+    outcome.alarms.push_back(AlarmOf(*made[i], decoded));
+    if (decoded.is_disputed && results.Dispute(made[i]->action_key))
+      outcome.disputed.push_back(made[i]->action_key);
     auto stands = std::make_shared<StoredResult>(*made[i]);
     stands->result = std::move(decoded);
     stands->encoded = *held[i];
@@ -232,6 +242,21 @@ absl::Status CommitToStore(store::Store& store, ResultTable& results, const Pers
                                           : committed;
 }
 
+// Others may have a key as well, with the outcome that is no longer used: they are looked up anew.
+// It reads all records, for what hardly ever happens.
+absl::Status DistrustDisputed(Journal& journal, const std::vector<Digest>& disputed) {
+  if (disputed.empty()) return absl::OkStatus();
+  const std::set<Digest> keys(disputed.begin(), disputed.end());
+  std::vector<std::string> packages;
+  RETURN_IF_ERROR(journal.ForEach([&](std::string_view package, const PackageRecord& record) {
+    const bool has_one = std::any_of(
+        record.platforms.begin(), record.platforms.end(),
+        [&](const auto& platform) { return keys.contains(platform.second.action_key); });
+    if (has_one) packages.emplace_back(package);
+  }));
+  return packages.empty() ? absl::OkStatus() : journal.Invalidate(packages, journal.meta());
+}
+
 absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const Persist& persist,
                              const CookNumber& cook,
                              const std::function<bool(const StoredResult&)>& holds, absl::Time wall,
@@ -274,6 +299,9 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& re
     outcome.event.items.push_back({item.package, item.platform, item.result, nullptr, ""});
   if (const absl::Status stored = CommitToStore(store, results, persist, outcome); !stored.ok()) {
     outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(stored));
+  } else if (const absl::Status distrusted = DistrustDisputed(journal, outcome.disputed);
+             !distrusted.ok()) {
+    outcome.event.error = fmt::format("writing the journal: {}", MessageOf(distrusted));
   } else if (const absl::Status recorded =
                  RecordInJournal(journal, results, persist, cook, holds, wall, outcome);
              !recorded.ok()) {

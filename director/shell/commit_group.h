@@ -22,7 +22,8 @@ struct CommitOutcome {
     std::string platform;
     std::string text;
   };
-  std::vector<Alarm> alarms;  // a key that has another outcome in the store
+  std::vector<Alarm> alarms;     // what came out otherwise than before
+  std::vector<Digest> disputed;  // action keys, for the first time in this director's life
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;  // written, and there already
 };
@@ -35,8 +36,9 @@ struct CookNumber {
 
 // One group. Blocking. The journal learns only what holds in `holds`' snapshot, the one that is now
 // the base of differences: a result that a change of files overtook on its way here feeds the cache
-// and no more. A key that has another outcome in the store keeps it: the item's `instead` is what
-// the store holds, and what the journal learns, so that all projects that share the store agree.
+// and no more. Where the store holds another outcome for a key (a dispute, after two that differ),
+// the item's `instead` is what it holds, and what the journal learns, so that all projects that
+// share the store agree; `results` learns of disputes.
 CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
                           const Persist& persist, const CookNumber& cook,
                           const std::function<bool(const StoredResult&)>& holds, absl::Time wall);

@@ -162,18 +162,55 @@ TEST_F(CommitGroupTest, AResultWhoseBytesLieElsewhereIsRefusedAndTheRestIsCommit
   EXPECT_FALSE(held[2].has_value());
 }
 
-TEST_F(CommitGroupTest, AKeyWithAnotherOutcomeRaisesAnAlarmAndTheCookGoesOn) {
-  EXPECT_THAT(Commit(Make("key", "made")).alarms, IsEmpty());
+TEST_F(CommitGroupTest, OfTwoOutcomesOfAKeyNeitherIsUsed) {
+  const std::shared_ptr<StoredResult> first = Make("key", "made");
+  EXPECT_THAT(Commit(first).alarms, IsEmpty());
+  EXPECT_FALSE(results_.IsDisputed(*first));
   const CommitOutcome outcome = Commit(Make("key", "made otherwise"));
   ASSERT_EQ(outcome.alarms.size(), 1u);
   EXPECT_EQ(outcome.alarms[0].package, "/Game/a.txt");
   EXPECT_EQ(outcome.alarms[0].platform, "windows");
-  EXPECT_THAT(outcome.alarms[0].text, HasSubstr(Digest::Of("key").ToString()));
+  EXPECT_THAT(outcome.alarms[0].text, HasSubstr("neither is used"));
   EXPECT_EQ(outcome.event.error, "");
   ASSERT_NE(outcome.event.items[0].instead, nullptr);
+  EXPECT_TRUE(outcome.event.items[0].instead->is_verdict);
+  EXPECT_TRUE(record::DecodeResult(Record()->result)->is_disputed) << "store and journal agree";
+  EXPECT_THAT(outcome.disputed, ElementsAre(Digest::Of("key")));
+  EXPECT_TRUE(results_.IsDisputed(*first)) << "a root must not name it";
+  EXPECT_FALSE(results_.IsDisputed(*results_.Get(outcome.event.items[0].instead->id)));
+  EXPECT_THAT(Commit(Make("key", "once more")).disputed, IsEmpty()) << "known";
+}
+
+TEST_F(CommitGroupTest, OthersWithADisputedKeyAreLookedUpAnew) {
+  const auto trusted = [&](const std::string& package) {
+    return journal_->Find(package).value()->platforms.at("windows").is_trusted;
+  };
+  const auto make = [&](const std::string& package, std::string_view key) {
+    auto stored = Make(key, "made");
+    stored->package = package;
+    return stored;
+  };
+  Commit(make("/Game/same.txt", "key"));
+  Commit(make("/Game/other.txt", "another key"));
+  EXPECT_TRUE(trusted("/Game/same.txt") && trusted("/Game/other.txt"));
+  Commit(Make("key", "made otherwise"));
+  EXPECT_FALSE(trusted("/Game/same.txt"));
+  EXPECT_TRUE(trusted("/Game/other.txt"));
+  EXPECT_TRUE(trusted("/Game/a.txt")) << "it says that there is a dispute";
+}
+
+TEST_F(CommitGroupTest, AVerdictAgainstASuccessRaisesAnAlarmAndTheSuccessStands) {
+  Commit(Make("key", "made"));
+  auto verdict = Make("key", "unused");
+  verdict->blobs.clear();
+  verdict->result = {.is_verdict = true, .error = "no"};
+  verdict->encoded = record::EncodeResult(verdict->result);
+  const CommitOutcome outcome = Commit(verdict);
+  ASSERT_EQ(outcome.alarms.size(), 1u);
+  EXPECT_THAT(outcome.alarms[0].text, HasSubstr("the earlier outcome stands"));
+  ASSERT_NE(outcome.event.items[0].instead, nullptr);
   EXPECT_EQ(outcome.event.items[0].instead->outputs.front().digest, Digest::Of("made"));
-  EXPECT_EQ(record::DecodeResult(Record()->result)->outputs.front().digest, Digest::Of("made"))
-      << "store and journal agree";
+  EXPECT_THAT(outcome.disputed, IsEmpty());
 }
 
 TEST_F(CommitGroupTest, AConflictLeavesAHitOfItsGroupAlone) {

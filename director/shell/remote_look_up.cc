@@ -106,6 +106,7 @@ bool RemoteLookUp::Bring(const std::vector<LookUpItem>& items) {
       record::Result result = one.result;
       result.log.reset();
       result.provenance.received_from = from;
+      result.provenance.weak_key = one.wanted.weak_key;
       batch.results.push_back({.weak_key = one.wanted.weak_key,
                                .observation_set = one.wanted.observation_set,
                                .action_key = one.wanted.action_key,

@@ -178,7 +178,8 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
   ASSIGN_OR_RETURN(stored->source, ReadDigest(saved.source()));
   ASSIGN_OR_RETURN(stored->observed, ReadObserved(saved.observed()));
   ASSIGN_OR_RETURN(stored->result, record::DecodeResult(saved.result()));
-  stored->encoded = saved.result();
+  if (stored->result.is_disputed)
+    return absl::InvalidArgumentError("a dispute, which is the store's to find");
   const project::ResolvedRecipe& recipe = (*info.recipes)[saved.platform()];
   stored->recipe = recipe.digest;
   stored->recipe_bytes = record::EncodeRecipe(recipe.recipe);
@@ -187,6 +188,8 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
                                                           .source = stored->source,
                                                           .observed = stored->observed,
                                                           .trust_domain = trust_domain_}));
+  stored->result.provenance.weak_key = stored->weak_key;
+  stored->encoded = record::EncodeResult(stored->result);
   Remember(saved.blobs(), &stored->blobs);
   return stored;
 }

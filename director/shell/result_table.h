@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,10 +60,21 @@ class ResultTable {
     base::MutexLock lock(mutex_);
     return id.valid() && id.index() < results_.size() ? results_[id.index()] : nullptr;
   }
+  // Of its action key two outcomes were found: none of those that are here is to be used, but the
+  // verdict that says so. False: it was known.
+  bool Dispute(const Digest& action_key) {
+    base::MutexLock lock(mutex_);
+    return disputed_.insert(action_key).second;
+  }
+  bool IsDisputed(const StoredResult& result) const {
+    base::MutexLock lock(mutex_);
+    return !result.result.is_disputed && disputed_.contains(result.action_key);
+  }
 
  private:
   mutable base::Mutex mutex_;
   std::vector<StoredResultPtr> results_ GALLEY_GUARDED_BY(mutex_);
+  std::set<Digest> disputed_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::director

@@ -36,11 +36,13 @@ absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const R
     const StoredResultPtr stored = results.Get(result_id);
     if (stored == nullptr) return absl::InternalError("a root names a result that is not known");
     const std::string stem = StagePath(project, stored->package);
+    if (results.IsDisputed(*stored)) built.lost.push_back({package, stem, stored->action_key});
     for (const record::Output& output : stored->result.outputs) {
       files.push_back({stem + output.suffix, output.digest, output.is_executable});
       owners.push_back(package);
     }
   }
+  if (!built.lost.empty()) return built;
   tree::BuiltTree made =
       tree::BuildTree(files, [](std::string_view name) { return content::FoldName(name); });
   for (const tree::Conflict& conflict : made.conflicts) {

@@ -56,6 +56,20 @@ TEST_F(RootBuilderTest, OutputsLieAtTheirPackagesPathAndSuffix) {
                           "Game/m.gltf.d/lod1.glb", "Game/m.gltf.glb"));
 }
 
+TEST_F(RootBuilderTest, NothingThatIsDisputedIsInARoot) {
+  Add("/Game/a.txt", {""});
+  Add("/Game/b.txt", {""});
+  results_.Dispute(Digest::Of("key"));
+  EXPECT_THAT(Build().lost, SizeIs(2)) << "not stored, but not disputed";
+  auto disputed = std::make_shared<StoredResult>(*results_.Get(build_.packages[1].second));
+  disputed->action_key = Digest::Of("key");
+  build_.packages[1].second = results_.Add(disputed)->id;
+  const RootBuilt built = Build();
+  ASSERT_THAT(built.lost, SizeIs(1));
+  EXPECT_EQ(built.lost[0].package, PackageId(1));
+  EXPECT_EQ(built.lost[0].path, "Game/b.txt");
+}
+
 TEST_F(RootBuilderTest, AnEmptyCookHasARootToo) { EXPECT_THAT(Paths(Build().root), IsEmpty()); }
 
 TEST_F(RootBuilderTest, AMountsPackagesLieWhereItIsStaged) {

@@ -232,18 +232,6 @@ class CookTest(E2ETest):
         listed = {json.loads(line)["root"] for line in roots.stdout.splitlines()}
         self.assertEqual(listed, set(cook.roots.values()), roots)
 
-    def test_a_forced_cook_of_a_cooker_that_is_not_deterministic_warns_and_keeps_what_is_stored(self):
-        game = self.project({"a.txt": "a"}, ['match = "/Game/**/*.txt"\ncooker = "command"\nsettings = { argv = ["tools/random", '
-                                             '"{output:.out}"], outputs = [".out"] }'])
-        self.write("game/tools/random", '#!/bin/sh\ncat /proc/sys/kernel/random/uuid > "$1"\n', 0o755)
-        first = self.cook(game)
-        forced = self.cook(game, "--force")
-        self.assertEqual(forced.cooked, 1)
-        self.assertEqual(forced.roots, first.roots, forced)
-        self.assertIn("not deterministic", str(forced.summary["warnings"]))
-        os.rename(os.path.join(game, ".galley/state"), self.path("state"))
-        self.assertEqual(self.cook(game).roots, first.roots, "a director without a memory sees the same")
-
     def test_what_is_not_built_yet_is_said(self):
         for command in (["serve"], ["query", "x"], ["cook", "--dry-run"]):
             answer = self.galley(*command)

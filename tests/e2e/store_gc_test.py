@@ -75,6 +75,34 @@ class StoreGcTest(E2ETest):
         self.assertEqual((again.cooked, again.roots), (0, cook.roots))
         self.assertEqual(self.galley("checkout", "pc@latest", self.path("out"), "--project", game).returncode, 0)
 
+    def test_a_pinned_tree_stays_until_it_is_unpinned(self):
+        game = self.game(("a.txt",))
+        with open(os.path.join(game, "galley.toml"), "a", encoding="utf-8") as file:
+            file.write("[store]\nkeep_roots = 1\n")
+        first = self.cook(game).roots["pc"]
+        pin = self.galley("store", "pin", "shipped/1.0", "pc@latest", "--project", game)
+        self.assertEqual(pin.returncode, 0, pin.stderr)
+        self.assertIn(first, pin.stdout)
+        for text in ("second", "third"):
+            self.write("game/content/a.txt", text)
+            self.cook(game)
+        self.gc(game)
+        pins = [json.loads(line) for line in self.galley("store", "pins", "--project", game, "--json").stdout.splitlines()]
+        self.assertEqual([(one["pin"], one["root"]) for one in pins], [("shipped/1.0", first)])
+        self.assertEqual(self.galley("checkout", "pin:shipped/1.0", self.path("out"), "--project", game).returncode, 0)
+        self.assertNotIn("shipped", self.galley("roots", "--store", os.path.join(game, ".galley/store")).stdout)
+        self.assertIn("kept by pin shipped/1.0", self.galley("store", "why", first, "--project", game).stdout)
+        self.assertEqual(self.galley("store", "unpin", "shipped/1.0", "--project", game).returncode, 0)
+        self.assertEqual(self.galley("store", "pins", "--project", game).stdout, "")
+        self.gc(game)
+        gone = self.galley("checkout", first, self.path("out2"), "--project", game)
+        self.assertNotEqual(gone.returncode, 0)
+        for args, code, text in ((["pin", "a b", "pc@latest"], 2, "letters"), (["pin", "x", "pc@99"], 2, "no such root"),
+                                 (["pin", "x", first], 1, "store"), (["unpin", "x"], 1, "no pin x")):
+            wrong = self.galley("store", *args, "--project", game)
+            self.assertEqual(wrong.returncode, code, wrong)
+            self.assertIn(text, wrong.stderr)
+
     def test_a_cook_keeps_the_store_within_its_size(self):
         game = self.game(("a.txt",))
         first, other = "the first text\n" * 2000, "another text\n" * 2000  # some 30 KB

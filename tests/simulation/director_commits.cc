@@ -87,9 +87,11 @@ void SimDirector::Do(const BuildRoot& effect) {
     std::map<std::string, PackageId> names;
     std::vector<tree::TreeFile> files;
     std::vector<PackageId> owners;
+    std::vector<RootBuilt::Lost> disputed;
     for (const auto& [package, id] : effect.packages) {
       const std::string& name = core_->NameOf(package);
       const StoredResultPtr stored = results_.Get(id);
+      if (results_.IsDisputed(*stored)) disputed.push_back({package, name, stored->action_key});
       names[name] = package;
       tree[name] = stored->result.outputs.at(0).digest;
       files.push_back({name, tree[name], false});
@@ -109,7 +111,7 @@ void SimDirector::Do(const BuildRoot& effect) {
     }
     absl::Status status = fenced_.Put(built.root, text);
     if (status.ok() && built.conflicts.empty()) {
-      built.lost = *LostFiles(store_, files, owners);
+      built.lost = disputed.empty() ? *LostFiles(store_, files, owners) : disputed;
       for (const tree::TreeFile& file : files) told_.insert(file.digest);
       status = DistrustLost(journal_, results_, effect, built.lost).status();
     }

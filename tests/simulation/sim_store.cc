@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "common/base/status_macros.h"
+#include "common/record/dispute.h"
 #include "common/record/result.h"
 #include "common/store/interface/commit_order.h"
 #include "common/store/interface/named_blobs.h"
@@ -458,12 +459,16 @@ absl::StatusOr<SimStore::Plan> SimStore::MakePlan(const store::CommitBatch& batc
       kept.insert(*old);
     const auto [at, is_new] = kept.emplace(put.action_key, put.result);
     const record::Result stored = *record::DecodeResult(at->second);
-    if (is_new || (stored.is_verdict && !given->is_verdict)) {
-      at->second = put.result;
-      plan.results.push_back(&put);
-    } else if (!record::SameOutcome(stored, *given)) {
-      plan.conflicts += " " + put.action_key.ToString();
+    const auto standing = is_new ? record::Standing::kGiven : record::WhatStands(stored, *given);
+    if (standing == record::Standing::kGiven) plan.results.push_back(&put);
+    if (standing == record::Standing::kDispute) {
+      plan.disputes.push_back(put);
+      plan.disputes.back().result = record::EncodeResult(record::DisputeOf(stored, *given));
+      plan.results.push_back(&plan.disputes.back());
     }
+    if (standing != record::Standing::kStored) at->second = plan.results.back()->result;
+    if (standing != record::Standing::kGiven && !record::SameOutcome(stored, *given))
+      plan.conflicts += " " + put.action_key.ToString();
   }
   return plan;
 }

@@ -8,6 +8,7 @@
 //   store/syncing        the mark
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -89,6 +90,7 @@ class SimStore final : public store::Store {
     std::vector<store::LocatedBlob> adopted;
     std::vector<store::LocatedBlob> pending;
     std::vector<const store::PutResult*> results;
+    std::deque<store::PutResult> disputes;  // of `results`
     std::string conflicts;
   };
   // Where a record of the log lies; what is not yet indexed.

@@ -44,7 +44,8 @@ inline std::string LargeBytes(char fill, size_t size = 1'500'000) {
 inline PutResult SampleResult(std::string_view action, const Digest& output) {
   record::Result result;
   result.outputs.push_back({.suffix = ".out", .digest = output});
-  return PutResult{.weak_key = Digest::Of("weak " + std::string(action)),
+  result.provenance.weak_key = Digest::Of("weak " + std::string(action));
+  return PutResult{.weak_key = result.provenance.weak_key,
                    .observation_set = "set of " + std::string(action),
                    .action_key = Digest::Of(action),
                    .result = record::EncodeResult(result)};

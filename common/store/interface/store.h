@@ -218,8 +218,9 @@ class Store : public BlobStore, public ActionCache {
   // and syncs, (3) indexes. When it returns OK all of it survives a power cut. A result whose key
   // is there with another outcome is not replaced: ALREADY_EXISTS names the key in the message, the
   // rest is committed. But a success replaces a verdict: the judgement was wrong, or not the
-  // cooker's alone. INVALID_ARGUMENT: a location that does not hold what is claimed (nothing of it
-  // is committed).
+  // cooker's alone; and of two successes that differ neither stands: a dispute replaces the one
+  // that is there (record/dispute.h). INVALID_ARGUMENT: a location that does not hold what is
+  // claimed (nothing of it is committed).
   virtual absl::Status Commit(const CommitBatch& batch) = 0;
 
   // After the root's Directories were Put: one synced record. Returns the sequence.

@@ -1,6 +1,7 @@
 #include "common/store/layers/memory_store.h"
 
 #include "common/base/status_macros.h"
+#include "common/record/dispute.h"
 #include "common/record/result.h"
 #include "common/store/interface/action_result.h"
 #include "common/store/interface/complete_results.h"
@@ -203,11 +204,13 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
     const auto [at, is_new] = kept.emplace(put.action_key, put.result);
     const record::Result stored = *record::DecodeResult(at->second),
                          given = *record::DecodeResult(put.result);
-    if (is_new || (stored.is_verdict && !given.is_verdict)) {
-      results_[put.action_key] = at->second = put.result;
-    } else if (!record::SameOutcome(stored, given)) {
+    const auto standing = is_new ? record::Standing::kGiven : record::WhatStands(stored, given);
+    if (standing == record::Standing::kGiven) results_[put.action_key] = at->second = put.result;
+    if (standing == record::Standing::kDispute)
+      results_[put.action_key] = at->second =
+          record::EncodeResult(record::DisputeOf(stored, given));
+    if (standing != record::Standing::kGiven && !record::SameOutcome(stored, given))
       conflicts += " " + put.action_key.ToString();
-    }
   }
   for (const PutSet& put : batch.sets) AddSetLocked(put.weak_key, put.observation_set);
   for (const PutActionResult& put : batch.action_results)

@@ -43,6 +43,77 @@ TEST_F(GcTest, WhatKeptTreesHoldStaysWithItsResults) {
   EXPECT_THAT(store_->Verify()->problems, IsEmpty());
 }
 
+TEST_F(GcTest, ASetGoesWithTheLastResultUnderItsKey) {
+  const auto sets_of = [&](const std::string& name) {
+    const std::vector<Digest> keys = {Digest::Of("weak " + name)};
+    return store_->ObservationSets(keys).value().front().size();
+  };
+  const Digest kept = Cook("kept");
+  Cook("other");
+  Publish("windows", {kept});
+  // One without a result yet, and two results under one key, of which one stays.
+  ASSERT_TRUE(store_->Commit({.sets = {{Digest::Of("weak lonely"), "set"}}}).ok());
+  PutResult second = SampleResult("second", PutBytes(*store_, "second"));
+  PutResult third = SampleResult("third", kept);
+  second.weak_key = third.weak_key = Digest::Of("weak shared");
+  for (PutResult* put : {&second, &third}) {
+    record::Result result = record::DecodeResult(put->result).value();
+    result.provenance.weak_key = put->weak_key;
+    put->result = record::EncodeResult(result);
+  }
+  ASSERT_TRUE(store_->Commit({.results = {second, third}}).ok());
+  Pass();
+  Collect(kAll);
+  EXPECT_EQ(sets_of("kept"), 1u);
+  EXPECT_EQ(sets_of("shared"), 2u);
+  EXPECT_EQ(sets_of("other"), 1u) << "as young as a set whose result is about to come";
+  EXPECT_EQ(sets_of("lonely"), 1u);
+  Pass(absl::Hours(48));
+  Collect({.bytes_max = 0, .is_dry = true});
+  EXPECT_EQ(sets_of("other"), 1u);
+  Collect(kAll);
+  EXPECT_EQ(sets_of("kept"), 1u);
+  EXPECT_EQ(sets_of("shared"), 2u);
+  EXPECT_EQ(sets_of("other"), 0u);
+  EXPECT_EQ(sets_of("lonely"), 0u);
+  EXPECT_THAT(store_->Verify()->problems, IsEmpty());
+}
+
+TEST_F(GcTest, SetsStayWhileAResultDoesNotSayWhereItBelongs) {
+  PutResult put = SampleResult("old", PutBytes(*store_, "old"));
+  record::Result result = record::DecodeResult(put.result).value();
+  result.provenance.weak_key = Digest();
+  put.result = record::EncodeResult(result);
+  ASSERT_TRUE(store_->Commit({.results = {put}, .sets = {{Digest::Of("lonely"), "set"}}}).ok());
+  Publish("windows", {result.outputs[0].digest});
+  Pass(absl::Hours(48));
+  Collect(kAll);
+  const std::vector<Digest> keys = {put.weak_key, Digest::Of("lonely")};
+  const auto sets = store_->ObservationSets(keys).value();
+  EXPECT_THAT(sets[0], SizeIs(1));
+  EXPECT_THAT(sets[1], SizeIs(1));
+}
+
+// A cook that commits under the key while it is collected.
+TEST_F(GcTest, ASetThatIsGivenAgainMeanwhileStays) {
+  Cook("other");
+  PutBytes(*store_, "not named: its age is asked for, after sets were chosen");
+  ASSERT_TRUE(store_->Commit({}).ok());
+  Pass(absl::Hours(48));
+  int asked = 0, times = 0;
+  on_now_ = [&] { ++asked; };
+  EXPECT_EQ(Collect({.bytes_max = 0, .is_dry = true}).dropped_results, 1u);
+  on_now_ = [&] {
+    if (++times != asked) return;
+    const absl::Status committed = store_->Commit({.results = {SampleResult("other", Digest())}});
+    EXPECT_TRUE(committed.ok() || absl::IsAlreadyExists(committed)) << committed;
+  };
+  Collect(kAll);
+  on_now_ = nullptr;
+  const std::vector<Digest> keys = {Digest::Of("weak other")};
+  EXPECT_THAT(store_->ObservationSets(keys).value().front(), SizeIs(1));
+}
+
 TEST_F(GcTest, AsManyRootsStayAsTheProjectWants) {
   std::vector<Digest> files;
   for (int i = 0; i < 5; ++i) files.push_back(Cook(fmt::format("of root {}", i)));

@@ -10,6 +10,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/record/dispute.h"
 #include "common/record/result.h"
 #include "common/store/interface/action_result.h"
 #include "common/store/interface/commit_order.h"
@@ -185,6 +186,7 @@ absl::Status LocalStore::PlanSets(const CommitBatch& batch, Plan& plan) {
   for (const PutSet& put : batch.sets) given.push_back({put.weak_key, put.observation_set});
   std::vector<Digest> weak_keys;
   for (const SetView& set : given) weak_keys.push_back(set.weak_key);
+  Tell(weak_keys);
   const auto known = index_->ObservationSets(weak_keys);
   if (!known.ok()) return NoteIndex(known.status());
   for (size_t i = 0; i < given.size(); ++i) {
@@ -217,14 +219,23 @@ absl::Status LocalStore::PlanResults(const CommitBatch& batch, std::vector<recor
       ASSIGN_OR_RETURN(record::Result old, record::DecodeResult(*stored[i]));
       at = plan.outcomes.emplace(put.action_key, std::move(old)).first;
     }
-    const bool is_new = at == plan.outcomes.end();
-    if (is_new || (at->second.is_verdict && !given[i].is_verdict)) {
-      plan.results.push_back(&put);
-      plan.bytes += RecordSpan(put.result.size());
-      plan.outcomes.insert_or_assign(put.action_key, std::move(given[i]));
-    } else if (!record::SameOutcome(at->second, given[i])) {
-      conflicts += " " + put.action_key.ToString();
+    const record::Standing standing = at == plan.outcomes.end()
+                                          ? record::Standing::kGiven
+                                          : record::WhatStands(at->second, given[i]);
+    if (standing == record::Standing::kDispute) {
+      given[i] = record::DisputeOf(at->second, given[i]);
+      plan.disputes.push_back(
+          {.action_key = put.action_key, .result = record::EncodeResult(given[i])});
     }
+    if (standing != record::Standing::kStored) {
+      plan.results.push_back(standing == record::Standing::kGiven ? &put : &plan.disputes.back());
+      plan.bytes += RecordSpan(plan.results.back()->result.size());
+      plan.outcomes.insert_or_assign(put.action_key, std::move(given[i]));
+    }
+    const bool is_another =
+        standing == record::Standing::kDispute ||
+        (standing == record::Standing::kStored && !record::SameOutcome(at->second, given[i]));
+    if (is_another) conflicts += " " + put.action_key.ToString();
   }
   Tell(keys);
   if (conflicts.empty()) return absl::OkStatus();

@@ -26,6 +26,7 @@
 #include "absl/time/clock.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/record/result.h"
 #include "common/store/interface/kept_roots.h"
 #include "common/store/local/local_compaction.h"
 #include "common/store/local/segment_reader.h"
@@ -61,10 +62,17 @@ class Needed {
 
 struct CollectedResult {
   Digest key;
+  std::optional<Digest> weak_key;  // none: not known
   bool is_ours = true;
   absl::Time used;
   std::vector<Digest> named;
 };
+
+std::optional<Digest> WeakKeyOf(const std::string& payload) {
+  const absl::StatusOr<record::Result> result = record::DecodeResult(payload);
+  if (!result.ok() || result->provenance.weak_key == Digest()) return std::nullopt;
+  return result->provenance.weak_key;
+}
 
 }  // namespace
 
@@ -79,6 +87,7 @@ class LocalStore::Collector {
     RETURN_IF_ERROR(MarkRoots());
     RETURN_IF_ERROR(ReadResults());
     ChooseResults();
+    RETURN_IF_ERROR(ChooseSets());
     RETURN_IF_ERROR(ChooseBlobs());
     if (!options_.is_dry) {
       RETURN_IF_ERROR(Sweep());
@@ -155,6 +164,7 @@ class LocalStore::Collector {
       result.used = absl::FromUnixSeconds(std::max<int64_t>(
           static_cast<int64_t>(record->header.written_s), int64_t{place.used_hours} * 3600));
       result.named = store_.NamedBy(kind, record->payload);
+      if (result.is_ours) result.weak_key = WeakKeyOf(record->payload);
     } else if (!absl::IsDataLoss(record.status()) && !absl::IsNotFound(record.status())) {
       return record.status();
     }
@@ -202,6 +212,25 @@ class LocalStore::Collector {
   void Keep(const CollectedResult& result) {
     ++report_.results;
     for (const Digest& digest : result.named) needed_.Add(digest);
+    if (result.weak_key.has_value()) weak_keys_.insert(*result.weak_key);
+    some_weak_key_is_unknown_ |= result.is_ours && !result.weak_key.has_value();
+  }
+
+  // Those under which no result is left, but for young ones: their results may be about to come.
+  // (A program before Provenance.weak_key left results that do not say where they belong.)
+  absl::Status ChooseSets() {
+    if (some_weak_key_is_unknown_) return absl::OkStatus();
+    return store_.index_->ForEachObservationSet([&](const Digest& weak_key,
+                                                    const SetPlace& set) -> absl::Status {
+      if (weak_keys_.contains(weak_key) || IsTold(weak_key)) return absl::OkStatus();
+      RETURN_IF_ERROR(CheckCancelled(options_));
+      const auto record = ReadRecord(store_.directory_, set.place.segment, set.place.offset);
+      const bool is_young =
+          record.ok() &&
+          absl::FromUnixSeconds(static_cast<int64_t>(record->header.written_s)) > UnnamedSince();
+      if (!is_young) dropped_sets_.emplace_back(weak_key, set.place);
+      return absl::OkStatus();
+    });
   }
 
   absl::Status ChooseBlobs() {
@@ -231,7 +260,25 @@ class LocalStore::Collector {
     return stat.ok() ? absl::FromUnixNanos(stat->mtime_ns) : absl::InfinitePast();
   }
 
+  // Nothing of the log says so: an index that is made anew has them again, and the next collection
+  // drops them again.
+  absl::Status SweepSets() {
+    for (size_t begin = 0; begin < dropped_sets_.size(); begin += kStepMax) {
+      RETURN_IF_ERROR(CheckCancelled(options_));
+      const base::MutexLock lock(store_.commit_mutex_);
+      RETURN_IF_ERROR(store_.broken_);
+      auto index = store_.index_->NewBatch();
+      for (size_t i = begin; i < std::min(begin + kStepMax, dropped_sets_.size()); ++i) {
+        const auto& [weak_key, place] = dropped_sets_[i];
+        if (!IsTold(weak_key)) RETURN_IF_ERROR(index->RemoveObservationSet(weak_key, place));
+      }
+      RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Sweep() {
+    RETURN_IF_ERROR(SweepSets());
     if (dropped_results_.empty() && dropped_blobs_.empty()) return absl::OkStatus();
     {
       const base::MutexLock lock(store_.commit_mutex_);
@@ -354,6 +401,9 @@ class LocalStore::Collector {
   std::vector<CollectedResult> results_;
   std::vector<const CollectedResult*> dropped_results_;
   std::vector<LocatedBlob> dropped_blobs_;
+  absl::flat_hash_set<Digest> weak_keys_;  // of results that stay
+  bool some_weak_key_is_unknown_ = false;
+  std::vector<std::pair<Digest, RecordPlace>> dropped_sets_;
   std::map<uint64_t, absl::Time> segment_written_;
   uint64_t epoch_ = 0;
 };

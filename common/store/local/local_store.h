@@ -92,6 +92,7 @@ class LocalStore final : public Store {
     std::vector<std::pair<Digest, SetPlace>> sets_known;  // are there already: moved to the front
     std::vector<SetView> sets;
     std::vector<const PutResult*> results;
+    std::deque<PutResult> disputes;                              // of `results`: made here
     std::vector<std::pair<Digest, std::string>> action_results;  // keys and payloads
     uint64_t bytes = 0;
     // Of all batches that it is made of.

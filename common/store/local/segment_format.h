@@ -33,8 +33,8 @@ struct SegmentHeader {
   bool operator==(const SegmentHeader&) const = default;
 };
 
-// Numbers are stored; never reused. 8 (release) and 9 (pin) are kept for releases and pins. A
-// reader steps over kinds that it does not know.
+// Numbers are stored; never reused (nothing has 8 and 9). A reader steps over kinds that it does
+// not know.
 enum class RecordKind : uint8_t {
   kBlob = 1,  // key: the blob's digest; payload: its bytes
   kAdopted =

@@ -101,6 +101,10 @@ absl::StatusOr<std::optional<std::string>> ReapiResults::FindNative(const Digest
   ASSIGN_OR_RETURN(const auto results, store_.Results(std::span(&action, 1)));
   if (!results.front().has_value()) return std::nullopt;
   ASSIGN_OR_RETURN(const record::Result result, record::DecodeResult(*results.front()));
+  if (result.is_disputed) {
+    return absl::NotFoundError(fmt::format(
+        "two different results were given for the action {}: neither is used", action.ToString()));
+  }
   if (result.is_verdict) return std::nullopt;
   return results.front();
 }
@@ -219,8 +223,11 @@ absl::StatusOr<std::optional<std::string>> ReapiResults::CommitNative(const Dige
       store_.Commit({.results = {{.action_key = action, .result = std::string(result)}}});
   if (committed.ok()) return std::string(result);
   if (!absl::IsAlreadyExists(committed)) return committed;
-  LogWarning("reapi: another result of {} is kept: {}", caller_.peer, MessageOf(committed));
-  return FindNative(action);
+  LogWarning("reapi: a result of {} is not kept: {}", caller_.peer, MessageOf(committed));
+  absl::StatusOr<std::optional<std::string>> stands = FindNative(action);
+  return absl::IsNotFound(stands.status())
+             ? absl::FailedPreconditionError(MessageOf(stands.status()))
+             : std::move(stands);
 }
 
 ReapiCore::Reply ReapiResults::UpdateActionResult(std::string_view request) {

@@ -209,10 +209,16 @@ TEST_F(ReapiResultsTest, AResultOfGalleysIsOneOfTheStores) {
   const PutResult cooked = SampleResult("cooked", PutBytes(store_, "out"));
   EXPECT_EQ(update(cooked, "")->reply, cooked.result);
   EXPECT_EQ(ResultOf(store_, cooked.action_key), cooked.result);
-  // The first outcome stands, and is what a second one is answered.
-  const PutResult other = SampleResult("cooked", PutBytes(store_, "another"));
-  EXPECT_EQ(update(other, "")->reply, cooked.result);
+  EXPECT_EQ(update(cooked, "")->reply, cooked.result);
   EXPECT_EQ(Get(cooked.action_key)->reply, cooked.result);
+  // Of two outcomes neither is used.
+  const PutResult other = SampleResult("cooked", PutBytes(store_, "another"));
+  for (const PutResult& given : {other, cooked}) {
+    const absl::Status refused = update(given, "").status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("neither is used"));
+  }
+  EXPECT_TRUE(absl::IsNotFound(Get(cooked.action_key).status()));
   // Another instance's is kept as it came, and so is a verdict.
   const auto foreign = update(SampleResult("foreign", PutBytes(store_, "out")), "other");
   EXPECT_EQ(foreign->commit->action_results.size(), 1u);

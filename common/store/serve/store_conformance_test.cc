@@ -201,7 +201,7 @@ TEST_P(EveryStore, DoesNotAnswerAResultWhoseOutputsAreAbsent) {
   EXPECT_THAT(ResultOf(store(), put.action_key), Optional(put.result));
 }
 
-TEST_P(EveryStore, KeepsTheFirstOfTwoOutcomesAndNamesTheKey) {
+TEST_P(EveryStore, UsesNeitherOfTwoOutcomesAndNamesTheKey) {
   const PutResult first = SampleResult("a", PutBytes(store(), "one"));
   const PutResult second = SampleResult("a", PutBytes(store(), "two"));
   const PutResult other = SampleResult("b", PutBytes(store(), "three"));
@@ -209,8 +209,33 @@ TEST_P(EveryStore, KeepsTheFirstOfTwoOutcomesAndNamesTheKey) {
   const absl::Status status = store().Commit({.results = {second, other}});
   EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_THAT(std::string(status.message()), HasSubstr(first.action_key.hex()));
-  EXPECT_THAT(ResultOf(store(), first.action_key), Optional(first.result));
   EXPECT_THAT(ResultOf(store(), other.action_key), Optional(other.result));
+  const auto is_disputed = [&] {
+    const auto held = ResultOf(store(), first.action_key);
+    const auto decoded = record::DecodeResult(held.value_or(""));
+    return decoded.ok() && decoded->is_disputed && decoded->outputs.empty();
+  };
+  EXPECT_TRUE(is_disputed());
+  // Nothing more that comes ends it.
+  for (const PutResult& again : {first, second, SampleVerdict("a")}) {
+    EXPECT_EQ(store().Commit({.results = {again}}).code(), absl::StatusCode::kAlreadyExists);
+    EXPECT_TRUE(is_disputed());
+  }
+  EXPECT_EQ(store().Stats()->results, 2u);
+  const std::vector<Digest> keys = {first.action_key};
+  ASSERT_TRUE(store().Forget(keys).ok());
+  EXPECT_TRUE(store().Commit({.results = {second}}).ok());
+  EXPECT_THAT(ResultOf(store(), first.action_key), Optional(second.result));
+}
+
+TEST_P(EveryStore, UsesNeitherOfTwoOutcomesOfOneCommit) {
+  const PutResult first = SampleResult("a", PutBytes(store(), "one"));
+  const PutResult second = SampleResult("a", PutBytes(store(), "two"));
+  EXPECT_EQ(store().Commit({.results = {first, second, first}}).code(),
+            absl::StatusCode::kAlreadyExists);
+  const auto held = ResultOf(store(), first.action_key);
+  ASSERT_TRUE(held.has_value());
+  EXPECT_TRUE(record::DecodeResult(*held)->is_disputed);
 }
 
 TEST_P(EveryStore, ReplacesAVerdictByASuccessButNotASuccessByAVerdict) {

@@ -1,0 +1,23 @@
+// What becomes of an action key when its inputs are cooked again and come out otherwise. Pure.
+//
+// Two outputs of one key mean that its cooker is not deterministic, or that a machine is broken:
+// nobody can tell which of them is right, so neither is used. A dispute stands in their place, a
+// verdict that names both; only forgetting the key (`galley clean`) ends it.
+#pragma once
+
+#include "common/record/result.h"
+
+namespace galley::record {
+
+enum class Standing : uint8_t {
+  kStored,   // what is there
+  kGiven,    // what came: the judgement that was there was wrong, or not the cooker's alone
+  kDispute,  // neither: DisputeOf both
+};
+
+Standing WhatStands(const Result& stored, const Result& given);
+
+// A verdict that says where they differ and who made them. Its provenance is that of `given`.
+Result DisputeOf(const Result& stored, const Result& given);
+
+}  // namespace galley::record

@@ -1,0 +1,64 @@
+// `galley store pin`, `unpin`, `pins`: trees that no collection drops.
+#include <cstdio>
+
+#include "absl/time/clock.h"
+#include "common/base/status_macros.h"
+#include "common/store/interface/pins.h"
+#include "director/cli/commands.h"
+#include "director/cli/open_store.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+namespace {
+
+int FailWith(const GlobalOptions& options, const absl::Status& status) {
+  const bool is_usage = absl::IsInvalidArgument(status);
+  const ExitCode code = is_usage ? kUsage : absl::IsNotFound(status) ? kFailed : kInfrastructure;
+  return Fail(options, code, MessageOf(status));
+}
+
+}  // namespace
+
+int RunStorePin(const GlobalOptions& options, const std::string& name, const std::string& root) {
+  if (const absl::Status valid = store::ValidatePinName(name); !valid.ok())
+    return Fail(options, kUsage, fmt::format("{}: {}", name, MessageOf(valid)));
+  auto opened = OpenStoreAndProject(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto digest = ResolveRoot(*opened->store, opened->project_id, root);
+  if (!digest.ok()) return Fail(options, kUsage, MessageOf(digest.status()));
+  const absl::Status pinned =
+      store::SetPin(*opened->store, {.name = name, .root = *digest, .time = absl::Now()});
+  if (!pinned.ok()) return FailWith(options, pinned);
+  if (options.json) {
+    PrintJson({{"pin", name}, {"root", digest->ToString()}});
+  } else if (!options.quiet) {
+    std::puts(fmt::format("pinned as {}: {}", name, digest->ToString()).c_str());
+  }
+  return kDone;
+}
+
+int RunStoreUnpin(const GlobalOptions& options, const std::string& name) {
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const absl::Status removed = store::RemovePin(**opened, name, absl::Now());
+  return removed.ok() ? kDone : FailWith(options, removed);
+}
+
+int RunStorePins(const GlobalOptions& options) {
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto pins = store::Pins(**opened);
+  if (!pins.ok()) return Fail(options, kInfrastructure, MessageOf(pins.status()));
+  for (const store::Pin& pin : *pins) {
+    const std::string time = absl::FormatTime(absl::RFC3339_sec, pin.time, absl::UTCTimeZone());
+    if (options.json) {
+      PrintJson({{"pin", pin.name}, {"root", pin.root.ToString()}, {"time", time}});
+    } else {
+      std::puts(fmt::format("{:<24} {}  {}", pin.name, time, pin.root.ToString()).c_str());
+    }
+  }
+  return kDone;
+}
+
+}  // namespace galley::cli
