@@ -1,16 +1,23 @@
 #include "common/wire/channel.h"
 
 #include "absl/synchronization/mutex.h"
+#include "grpc/grpc.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
 
 namespace galley::wire {
 
-void QuietenAbslMutex() { absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore); }
+void PrepareGrpc() {
+  [[maybe_unused]] static const bool is_running = [] {
+    absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+    grpc_init();
+    return true;
+  }();
+}
 
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address) {
-  QuietenAbslMutex();
+  PrepareGrpc();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
   arguments.SetMaxSendMessageSize(kMessageBytesMax);

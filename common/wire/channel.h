@@ -15,9 +15,13 @@ namespace galley::wire {
 // (ServerBuilder::SetMaxReceiveMessageSize).
 inline constexpr int kMessageBytesMax = 64 << 20;
 
-// Call before a server is built; OpenChannel does by itself. Debian's absl looks for deadlocks
-// among gRPC's own locks at every lock, a tenth of what a message costs.
-void QuietenAbslMutex();
+// Call before a server or a channel is made; OpenChannel does by itself.
+//
+// From then on gRPC runs as long as the process: it would end itself with its last user, and wait
+// up to 10 s for a thread that polls a socket on behalf of nobody (its backup poller). And Debian's
+// absl, which looks for deadlocks among gRPC's own locks at every lock, a tenth of what a message
+// costs, is told not to.
+void PrepareGrpc();
 
 // `address`: "unix:/path" or "host:port". No connection is made yet; reconnects after at most a
 // second.

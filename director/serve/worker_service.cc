@@ -137,7 +137,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     // own.
     const std::string bound = socket_path + NewSuffix();
     ::unlink(bound.c_str());
-    wire::QuietenAbslMutex();
+    wire::PrepareGrpc();
     grpc::ServerBuilder builder;
     builder.AddListeningPort(
         "unix:" + bound,

@@ -432,7 +432,7 @@ class ByteStream final : public bytestream::ByteStream::Service {
 };
 
 void Start(FakeReapi::State& state) {
-  wire::QuietenAbslMutex();
+  wire::PrepareGrpc();
   grpc::ServerBuilder builder;
   int port = state.port;
   builder.AddListeningPort(fmt::format("127.0.0.1:{}", port), grpc::InsecureServerCredentials(),

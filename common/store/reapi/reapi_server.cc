@@ -96,7 +96,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
 
   absl::Status Start() {
     ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials, MakeCredentials());
-    wire::QuietenAbslMutex();
+    wire::PrepareGrpc();
     grpc::ServerBuilder builder;
     std::vector<int> ports(options_.addresses.size(), 0);
     for (size_t i = 0; i < ports.size(); ++i) {

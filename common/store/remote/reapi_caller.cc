@@ -23,7 +23,7 @@ constexpr uint64_t kBatchBytesMax = 3'800'000;
 constexpr int kAnswerBytesMax = 64 << 20;
 
 std::shared_ptr<grpc::Channel> OpenReapiChannel(const ReapiClientOptions& options) {
-  wire::QuietenAbslMutex();
+  wire::PrepareGrpc();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kAnswerBytesMax);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);

@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/remote/connect.h"
 #include "common/store/remote/store_wire.h"
+#include "common/wire/channel.h"
 #include "fmt/format.h"
 #include "galley/v1/store.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
@@ -165,6 +166,7 @@ class RemoteStore final : public Store {
  public:
   RemoteStore(std::string directory, ConnectOptions options)
       : directory_(std::move(directory)), options_(options) {
+    wire::PrepareGrpc();
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(4 << 20);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);

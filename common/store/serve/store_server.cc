@@ -15,6 +15,7 @@
 #include "common/store/remote/connect.h"
 #include "common/store/remote/store_wire.h"
 #include "common/store/serve/store_service.h"
+#include "common/wire/channel.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -79,6 +80,7 @@ class GrpcStoreServer final : public StoreServer {
 
  private:
   absl::Status Bind(const std::string& temporary, const std::string& path) {
+    wire::PrepareGrpc();
     grpc::ServerBuilder builder;
     builder.AddListeningPort(SocketTarget(temporary), grpc::InsecureServerCredentials());
     builder.RegisterService(&service_);
