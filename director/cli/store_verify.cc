@@ -168,8 +168,15 @@ int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked
     report = *std::move(verified);
     if (asked.repair || !report->problems.empty()) {
       auto found = FindLostRoots(*opened->store, has_project ? opened->project_id : "");
-      if (!found.ok()) return Fail(options, kInfrastructure, MessageOf(found.status()));
-      lost = *std::move(found);
+      if (absl::IsDataLoss(found.status())) {
+        // The index, which the next opening makes again.
+        report->problems.push_back("which roots lack something was not found out: " +
+                                   MessageOf(found.status()));
+      } else if (!found.ok()) {
+        return Fail(options, kInfrastructure, MessageOf(found.status()));
+      } else {
+        lost = *std::move(found);
+      }
     }
   }
   int code = kDone;

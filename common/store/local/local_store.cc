@@ -143,13 +143,15 @@ absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::KnownBlobs(
   if (cut_segments_.empty()) return found;
   for (size_t i = 0; i < digests.size(); ++i) {
     std::optional<BlobLocation>& location = (*found)[i];
-    if (!location.has_value()) continue;
-    const auto cut = cut_segments_.find(location->segment);
-    if (cut != cut_segments_.end() &&
-        location->offset + kRecordHeaderBytes + digests[i].size_bytes() > cut->second)
-      location.reset();
+    if (location.has_value() && IsCutOff(digests[i], *location)) location.reset();
   }
   return found;
+}
+
+bool LocalStore::IsCutOff(const Digest& digest, const BlobLocation& location) const {
+  const auto cut = cut_segments_.find(location.segment);
+  return cut != cut_segments_.end() &&
+         location.offset + kRecordHeaderBytes + digest.size_bytes() > cut->second;
 }
 
 absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::Locate(

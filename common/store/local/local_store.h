@@ -105,6 +105,8 @@ class LocalStore final : public Store {
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> KnownBlobs(
       std::span<const Digest> digests);
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Look(std::span<const Digest> digests);
+  // It went with the end of its segment.
+  bool IsCutOff(const Digest& digest, const BlobLocation& location) const;
   std::optional<BlobLocation> Pending(const Digest& digest) const;
   absl::StatusOr<Blob> GetUntold(const Digest& digest);
   std::vector<Digest> NamedBy(RecordKind kind, const std::string& payload);

@@ -299,11 +299,14 @@ class LocalStore::Verifier {
     if (suspects_.empty()) return absl::OkStatus();
     const base::MutexLock lock(store_.commit_mutex_);
     RETURN_IF_ERROR(store_.broken_);
-    std::vector<Digest> digests, lost;
+    std::vector<Digest> digests, lost, gone;
     for (const Suspect& suspect : suspects_) digests.push_back(suspect.blob.first);
     ASSIGN_OR_RETURN(const auto found, store_.Look(digests));
+    ASSIGN_OR_RETURN(const auto indexed, store_.index_->Blobs(digests));
     for (size_t i = 0; i < suspects_.size(); ++i) {
       const auto& [digest, location] = suspects_[i].blob;
+      if (!found[i].has_value() && indexed[i] == location && store_.IsCutOff(digest, location))
+        gone.push_back(digest);
       if (found[i] != location || !IsSameFile(suspects_[i].file, FileOf(suspects_[i].blob)))
         continue;
       LogWarning("store={} digest={} quarantined: {}", store_.directory_, digest.ToString(),
@@ -312,11 +315,17 @@ class LocalStore::Verifier {
       lost.push_back(digest);
     }
     suspects_.clear();
-    if (lost.empty()) return absl::OkStatus();
-    RETURN_IF_ERROR(store_.Lose(lost));
+    if (lost.empty() && gone.empty()) return absl::OkStatus();
+    std::vector<Digest> all = lost;
+    all.insert(all.end(), gone.begin(), gone.end());
+    RETURN_IF_ERROR(store_.Lose(all));
     for (const Digest& digest : lost)
       cursor_.AddProblem(
           fmt::format("blob {}: its bytes were wrong; quarantined, cook again what needs it",
+                      digest.ToString()));
+    for (const Digest& digest : gone)
+      cursor_.AddProblem(
+          fmt::format("blob {}: it is gone with the end of its segment; cook again what needs it",
                       digest.ToString()));
     return absl::OkStatus();
   }

@@ -19,6 +19,7 @@ namespace galley::store {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -208,6 +209,23 @@ TEST_F(VerifyTest, FindsWhatIsWrongBetweenRecords) {
   EXPECT_THAT(Verify().problems, ElementsAre(HasSubstr("offset 149: 3 bytes are wrong")));
   EXPECT_THAT(Verify().problems, IsEmpty());
   EXPECT_EQ(GetBytes(*store_, digest), "hello");
+}
+
+// Where a record ends nothing looks torn.
+TEST_F(VerifyTest, TellsWhatIsGoneWithTheEndOfASegment) {
+  const Digest stays = PutBytes(*store_, "stays"), goes = PutBytes(*store_, "goes"),
+               again = PutBytes(*store_, "is put again");
+  ASSERT_TRUE(store_->Commit({}).ok());
+  const BlobLocation at = **store_->Locate(std::span(&goes, 1))->begin();
+  ASSERT_NE(at.segment, 0u);
+  store_.reset();
+  fs::resize_file(SegmentPath(directory_, at.segment), at.offset);
+  Open(directory_);
+  EXPECT_EQ(PutBytes(*store_, "is put again"), again);
+  EXPECT_THAT(Verify().problems, ElementsAre(AllOf(HasSubstr(goes.hex()), HasSubstr("is gone"))));
+  EXPECT_TRUE(Has(stays) && Has(again));
+  EXPECT_FALSE(Has(goes));
+  EXPECT_THAT(Verify().problems, IsEmpty());
 }
 
 TEST_F(VerifyTest, OneRunsAtATime) {
