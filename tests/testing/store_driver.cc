@@ -2,6 +2,7 @@
 //
 //   store_driver write DIRECTORY SEED THREADS GROUPS [--shared]   GROUPS 0: until it is killed
 //   store_driver check DIRECTORY ACKNOWLEDGED
+//   store_driver read DIRECTORY ASKED
 //
 // `write` puts, commits and publishes from THREADS threads, which are clients and workers in turn,
 // and reads again what was acknowledged. What a call said is durable goes to the standard output, a
@@ -10,6 +11,10 @@
 //
 // `check` opens the store and asks for every line of the file ACKNOWLEDGED; then it writes, too.
 // Ends with 0, or 1 and a line for each thing that is lost or wrong.
+//
+// `read` asks for every line of the file ASKED (served.h), as a client where somebody owns the
+// store. It prints a line for each that is not there, or refused, or wrong. Ends with 0, or 1 when
+// wrong bytes were served, or 3 when an answer could not be given.
 
 #include <unistd.h>
 
@@ -34,6 +39,7 @@
 #include "common/store/serve/shared_store.h"
 #include "fmt/format.h"
 #include "tests/testing/acknowledged.h"
+#include "tests/testing/served.h"
 
 namespace galley::store {
 namespace {
@@ -279,9 +285,30 @@ int Check(const std::string& directory, const std::string& acknowledged) {
   return wrong == 0 ? 0 : kWrong;
 }
 
+int Read(const std::string& directory, const std::string& asked) {
+  const absl::StatusOr<std::string> text = ReadFile(asked);
+  const auto store = SharedStore::Open(directory, kOwnerWait);
+  for (const absl::Status& status : {text.status(), Annotate(store.status(), "open")}) {
+    if (status.ok()) continue;
+    fmt::print("failed {}\n", status.ToString());
+    return kFailed;
+  }
+  int code = 0;
+  std::istringstream stream(*text);
+  for (std::string line; std::getline(stream, line);) {
+    const Served served = ReadServed(**store, line);
+    if (served.kind == ServedKind::kRight) continue;
+    fmt::print("{} {}: {}\n", NameOf(served.kind), line, served.why);
+    if (served.kind == ServedKind::kFailed && code == 0) code = kFailed;
+    if (served.kind == ServedKind::kWrong) code = kWrong;
+  }
+  return code;
+}
+
 int Run(const std::vector<std::string>& arguments) {
   Load load;
   const size_t count = arguments.size();
+  if (count == 4 && arguments[1] == "read") return Read(arguments[2], arguments[3]);
   if (count == 4 && arguments[1] == "check") return Check(arguments[2], arguments[3]);
   load.is_shared = count == 7 && arguments[6] == "--shared";
   const bool is_write = (count == 6 || load.is_shared) && arguments[1] == "write" &&
@@ -289,7 +316,7 @@ int Run(const std::vector<std::string>& arguments) {
                         absl::SimpleAtoi(arguments[4], &load.threads) &&
                         absl::SimpleAtoi(arguments[5], &load.groups);
   if (is_write) return Write(arguments[2], load);
-  fmt::print(stderr, "usage: store_driver write|check DIRECTORY ... (see the source)\n");
+  fmt::print(stderr, "usage: store_driver write|check|read DIRECTORY ... (see the source)\n");
   return kUsage;
 }
 

@@ -1,0 +1,29 @@
+// What a store serves of what it was given, for tests that let its bytes rot: a line of text each.
+//
+//   blob <digest>
+//   result <action key> <digests of the encoded results that were ever stored under it>
+//   set <weak key> <digests of the sets that were ever stored under it>
+//   tree <platform> <root>   it is the platform's newest root, with all that it names
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/store/interface/store.h"
+
+namespace galley::store {
+
+// kRefused: the store says that the bytes are wrong. kFailed: it could not tell.
+enum class ServedKind { kRight, kAbsent, kRefused, kWrong, kFailed };
+
+struct Served {
+  ServedKind kind = ServedKind::kRight;
+  std::string why;  // when it is not right
+};
+
+std::string_view NameOf(ServedKind kind);
+
+// Asks for what `line` says in every way that there is: a blob as a whole and in pieces.
+Served ReadServed(Store& store, std::string_view line);
+
+}  // namespace galley::store
