@@ -114,6 +114,7 @@ TEST_F(RemoteLookUpTest, WhatOnlyTheRemoteHasBecomesAHitOfOurOwn) {
   const record::Provenance& by = last_->result.provenance;
   EXPECT_EQ(by.worker + " " + by.machine + " " + by.identity, "farm-9 pollux copy 1");
   EXPECT_EQ(by.received_from, remote_.url());
+  EXPECT_EQ(by.weak_key, last_->weak_key);
   remote_.Kill();
   EXPECT_EQ(BringAndLookUp(), "nothing, hit made") << "from here on it is ours";
 }

@@ -284,6 +284,22 @@ TEST_F(ReportReaderTest, AVerdictIsAResultWithItsObservations) {
   EXPECT_EQ(saved.result->error, "line 3: expected ';'");
 }
 
+// A collection finds out by it which observation sets are of use.
+TEST_F(ReportReaderTest, WhatIsStoredSaysUnderWhichWeakKeyItBelongs) {
+  const StoredResultPtr stored = results_.Get(ReadSaved(HonestSaved()).result->id);
+  EXPECT_NE(stored->weak_key, Digest());
+  EXPECT_EQ(stored->result.provenance.weak_key, stored->weak_key);
+  EXPECT_EQ(record::DecodeResult(stored->encoded)->provenance.weak_key, stored->weak_key);
+}
+
+TEST_F(ReportReaderTest, ADisputeIsNotAWorkersToFind) {
+  record::Result dispute = MakeVerdict("two cooks differ");
+  dispute.is_disputed = true;
+  v1::Report report = HonestSaved();
+  report.mutable_saved()->set_result(record::EncodeResult(dispute));
+  EXPECT_THAT(Refusal(report), HasSubstr("a dispute"));
+}
+
 TEST_F(ReportReaderTest, AVerdictThatHoldsASuccessIsRefused) {
   v1::Report report = HonestSaved();
   const v1::Saved success = report.saved();
