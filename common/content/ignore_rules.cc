@@ -37,7 +37,14 @@ absl::StatusOr<IgnoreRules> IgnoreRules::Create(
   return rules;
 }
 
+IgnoreRules IgnoreRules::Nothing() {
+  IgnoreRules rules;
+  rules.is_nothing_ = true;
+  return rules;
+}
+
 bool IgnoreRules::Ignores(std::string_view path, std::string_view name) const {
+  if (is_nothing_) return false;
   return IsAlwaysIgnored(name) || std::any_of(globs_.begin(), globs_.end(),
                                               [&](const Glob& glob) { return glob.Matches(path); });
 }

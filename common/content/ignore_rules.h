@@ -16,6 +16,9 @@ class IgnoreRules {
   static absl::StatusOr<IgnoreRules> Create(const std::vector<std::string>& patterns,
                                             const std::vector<std::string>& excluded_directories);
 
+  // Those that ignore nothing, not even what is never content.
+  static IgnoreRules Nothing();
+
   // `path`: virtual, of a file or a folder; an ignored folder is ignored with all that lies in it.
   // `name`: its last segment.
   bool Ignores(std::string_view path, std::string_view name) const;
@@ -24,6 +27,7 @@ class IgnoreRules {
   bool ExcludesDirectory(std::string_view real_path) const;
 
  private:
+  bool is_nothing_ = false;
   std::vector<Glob> globs_;
   std::vector<std::string> excluded_;  // real paths
 };

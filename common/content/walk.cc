@@ -222,6 +222,10 @@ class Walker {
     }
     Folder below{folder.mount,     entry.path,  entry.host_path, folder.real_path + "/" + name,
                  folder.ancestors, folder.links};
+    if (S_ISLNK(entry.stat.mode) && !options_.follow_links) {
+      entry.error = fmt::format("{} is a link; only regular files are taken", entry.host_path);
+      return true;
+    }
     if (S_ISLNK(entry.stat.mode)) {
       if (!FollowLink(folder, entry, below)) return true;
     }
@@ -233,7 +237,7 @@ class Walker {
       return false;
     }
     if (!S_ISREG(entry.stat.mode)) {
-      entry.error = fmt::format("{} is {}; only regular files are cooked", entry.host_path,
+      entry.error = fmt::format("{} is {}; only regular files are taken", entry.host_path,
                                 OddKind(entry.stat.mode));
     } else if ((entry.stat.mode & 0444) != 0444 &&
                ::faccessat(fd, name.c_str(), R_OK, AT_EACCESS) != 0) {

@@ -28,6 +28,7 @@ struct WalkOptions {
   const IgnoreRules& ignore;
   Clock& clock;
   unsigned threads = 0;
+  bool follow_links = true;  // within their mount; else each is an odd file
   // Virtual paths; when not empty, only what is there or below is looked at.
   std::vector<std::string> targets;
 };

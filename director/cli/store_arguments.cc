@@ -89,6 +89,10 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunStoreCat(global, first); })
       ->add_option("digest", first, "<hex>/<size>")
       ->required();
+  AddCommand(*store, arguments, "put", "Put a folder or a file, as a tree, and print its root",
+             [&] { return RunStorePut(global, first); })
+      ->add_option("path", first, "A folder or a file")
+      ->required();
   AddStoreServe(*store, arguments);
   AddStoreGc(*store, arguments);
   AddPins(*store, arguments);

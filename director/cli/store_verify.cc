@@ -1,12 +1,9 @@
 // `galley store verify`: reads the store, says what is wrong with it, and has it made again.
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdio>
 #include <optional>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "common/project/value_reader.h"
@@ -15,6 +12,7 @@
 #include "director/cli/interrupt.h"
 #include "director/cli/lost_roots.h"
 #include "director/cli/open_store.h"
+#include "director/cli/progress_line.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -22,35 +20,6 @@ namespace galley::cli {
 namespace {
 
 constexpr size_t kRootsToldMax = 20;
-
-// How far it is: a live line on a terminal, now and then a line elsewhere.
-class ProgressLine {
- public:
-  explicit ProgressLine(const GlobalOptions& options)
-      : is_silent_(options.quiet), is_terminal_(::isatty(STDERR_FILENO) != 0) {}
-  ~ProgressLine() { Clear(); }
-
-  void Show(const store::VerifyProgress& progress) {
-    const absl::Time now = absl::Now();
-    if (is_silent_ || (!is_terminal_ && now - told_ < kPlainInterval)) return;
-    told_ = now;
-    const std::string text = fmt::format("verify: {}; {} blobs, {} of {}, {} problems",
-                                         progress.phase, progress.blobs, HumanBytes(progress.bytes),
-                                         HumanBytes(progress.bytes_total), progress.problems);
-    std::fputs(is_terminal_ ? fmt::format("\r\x1b[K{}", text).c_str() : (text + "\n").c_str(),
-               stderr);
-    is_shown_ = is_terminal_;
-  }
-  void Clear() {
-    if (std::exchange(is_shown_, false)) std::fputs("\r\x1b[K", stderr);
-  }
-
- private:
-  static constexpr absl::Duration kPlainInterval = absl::Seconds(60);
-  const bool is_silent_, is_terminal_;
-  bool is_shown_ = false;
-  absl::Time told_ = absl::Now();
-};
 
 absl::StatusOr<store::VerifyReport> Verify(const GlobalOptions& options, store::Store& store,
                                            const StoreVerifyOptions& asked,
@@ -61,7 +30,10 @@ absl::StatusOr<store::VerifyReport> Verify(const GlobalOptions& options, store::
   return store.Verify({.bytes_per_second = bytes_per_second,
                        .restart = asked.restart,
                        .on_progress = [&](const store::VerifyProgress& progress) {
-                         line.Show(progress);
+                         line.Show(
+                             fmt::format("verify: {}; {} blobs, {} of {}, {} problems",
+                                         progress.phase, progress.blobs, HumanBytes(progress.bytes),
+                                         HumanBytes(progress.bytes_total), progress.problems));
                          return !is_stopped;
                        }});
 }

@@ -151,6 +151,22 @@ absl::Status WriteBlobFile(const std::string& store_directory, const Digest& dig
   return file.PutAt(BlobFilePath(store_directory, digest));
 }
 
+absl::StatusOr<HashedFile> HashedFile::Create(const std::string& store_directory) {
+  ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::Create(store_directory, kBlobFileMode));
+  return HashedFile(store_directory, std::move(file));
+}
+
+absl::Status HashedFile::Append(std::string_view bytes) {
+  RETURN_IF_ERROR(file_.Write(bytes));
+  hash_.Add(bytes);
+  return absl::OkStatus();
+}
+
+absl::Status HashedFile::KeepAs(const Digest& digest) {
+  if (CheckBlobFile(store_directory_, digest).ok()) return absl::OkStatus();
+  return file_.PutAt(BlobFilePath(store_directory_, digest));
+}
+
 absl::StatusOr<std::unique_ptr<BlobWriter>> NewBlobFileWriter(
     const std::string& store_directory, const Digest& digest,
     std::function<absl::Status()> on_finish) {

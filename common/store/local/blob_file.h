@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
@@ -48,6 +49,26 @@ absl::Status WriteBlobFile(const std::string& store_directory, const Digest& dig
 absl::StatusOr<std::unique_ptr<BlobWriter>> NewBlobFileWriter(
     const std::string& store_directory, const Digest& digest,
     std::function<absl::Status()> on_finish);
+
+// A blob file of bytes whose digest is known only when the last of them has come: they are hashed
+// on their way. One that is not kept leaves nothing behind.
+class HashedFile {
+ public:
+  static absl::StatusOr<HashedFile> Create(const std::string& store_directory);
+
+  absl::Status Append(std::string_view bytes);
+  // Once, when all have come.
+  Digest Finish() { return hash_.Finish(); }
+  // Puts it in its place, unless one that is right lies there. Not synced.
+  absl::Status KeepAs(const Digest& digest);
+
+ private:
+  HashedFile(std::string store_directory, TemporaryFile file)
+      : store_directory_(std::move(store_directory)), file_(std::move(file)) {}
+  std::string store_directory_;
+  TemporaryFile file_;
+  DigestBuilder hash_;
+};
 
 // From byte `offset` on. What is before it is read too: the end is only told when all of the file
 // is right. DATA_LOSS when it is not, or is absent. REQUIRES: offset <= digest.size_bytes().

@@ -249,6 +249,11 @@ absl::Status RemoveSyncMark(const std::string& store_directory) {
                                                         : ErrnoStatus(errno, "remove", path);
 }
 
+std::string PutDigestsPath(std::string_view store_directory, std::string_view path) {
+  return fmt::format("{}/digests/{}", store_directory,
+                     Digest::Of(path).hex().substr(0, 2 * kStoreIdBytes));
+}
+
 std::string CollectedFilePath(std::string_view store_directory, const Digest& digest) {
   return fmt::format("{}/{}{}-{}", TemporaryDirectory(store_directory), kCollectedPrefix,
                      digest.hex(), digest.size_bytes());

@@ -24,6 +24,19 @@ class FileSegmentWriter final : public SegmentWriter {
     return std::pair(digest, BlobLocation{.segment = file_->number(), .offset = offset});
   }
 
+  absl::StatusOr<std::vector<BlobLocation>> AppendHashed(std::span<const BlobView> blobs) override {
+    std::vector<SegmentFile::KeyedPayload> records;
+    for (const BlobView& blob : blobs)
+      records.push_back({.key = blob.digest, .payload = blob.bytes});
+    ASSIGN_OR_RETURN(uint64_t offset, file_->Append(RecordKind::kBlob, records));
+    std::vector<BlobLocation> locations;
+    for (const BlobView& blob : blobs) {
+      locations.push_back({.segment = file_->number(), .offset = offset});
+      offset += RecordSpan(blob.bytes.size());
+    }
+    return locations;
+  }
+
   uint64_t size_bytes() const override { return file_->size_bytes(); }
 
  private:

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/base/digest.h"
@@ -27,6 +29,10 @@ class SegmentWriter {
 
   // RESOURCE_EXHAUSTED: no space; the segment is cut back to its last whole record.
   virtual absl::StatusOr<std::pair<Digest, BlobLocation>> Append(std::string_view bytes) = 0;
+  // Small blobs whose digests the caller has just taken: they are not hashed again, and go in one
+  // write. Where each lies.
+  virtual absl::StatusOr<std::vector<BlobLocation>> AppendHashed(
+      std::span<const BlobView> blobs) = 0;
   virtual uint64_t size_bytes() const = 0;
 };
 

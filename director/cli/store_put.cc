@@ -1,0 +1,97 @@
+// `galley store put`: a folder or a file into the store, as a tree.
+#include <atomic>
+#include <cstdio>
+
+#include "common/base/file.h"
+#include "common/base/human_bytes.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/sessions.h"
+#include "director/cli/commands.h"
+#include "director/cli/interrupt.h"
+#include "director/cli/progress_line.h"
+#include "director/stage/put_tree.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+namespace {
+
+constexpr size_t kErrorsToldMax = 100;
+
+ExitCode CodeOfPut(const absl::Status& status) {
+  if (absl::IsCancelled(status)) return kInterrupted;
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kInfrastructure;
+}
+
+std::string TextOf(const director::PutTreeProgress& progress) {
+  return fmt::format("put: {} of {} files, {}", progress.files, progress.files_total,
+                     HumanBytes(progress.bytes));
+}
+
+void PrintReport(const GlobalOptions& options, const director::PutTreeReport& report) {
+  if (options.json) {
+    nlohmann::json json = {{"root", nullptr},
+                           {"files", report.files},
+                           {"bytes", report.bytes},
+                           {"read_files", report.read_files},
+                           {"read_bytes", report.read_bytes},
+                           {"stored_blobs", report.stored_blobs},
+                           {"stored_bytes", report.stored_bytes},
+                           {"errors", report.errors}};
+    if (report.root.has_value()) json["root"] = report.root->ToString();
+    return PrintJson(json);
+  }
+  // The root alone is on standard output, for scripts.
+  if (report.root.has_value()) std::puts(report.root->ToString().c_str());
+  if (options.quiet) return;
+  std::fputs(fmt::format("{} files, {}: {} read, {} blobs ({}) are new\n", report.files,
+                         HumanBytes(report.bytes), report.read_files, report.stored_blobs,
+                         HumanBytes(report.stored_bytes))
+                 .c_str(),
+             stderr);
+}
+
+int TellErrors(const GlobalOptions& options, const director::PutTreeReport& report) {
+  if (options.json) return kFailed;
+  for (size_t i = 0; i < report.errors.size() && i < kErrorsToldMax; ++i)
+    std::fputs(fmt::format("galley: {}\n", report.errors[i]).c_str(), stderr);
+  if (report.errors.size() > kErrorsToldMax)
+    std::fputs(fmt::format("galley: and {} more\n", report.errors.size() - kErrorsToldMax).c_str(),
+               stderr);
+  return Fail(options, kFailed,
+              fmt::format("{} of {} files could not be put, so there is no root: mend or remove "
+                          "them, and put it again (what was put is not read again)",
+                          report.errors.size(), report.files));
+}
+
+}  // namespace
+
+int RunStorePut(const GlobalOptions& options, const std::string& path) {
+  const auto opened = OpenStoreOf(options, store::OpenMode::kMakeIfAbsent);
+  if (!opened.ok()) return Fail(options, CodeOfPut(opened.status()), MessageOf(opened.status()));
+  const auto info = (*opened)->Info();
+  if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
+  // What this put finds there, a collection leaves until it has its root.
+  const auto session = store::Session::Begin(info->directory, "store put of " + path);
+  if (!session.ok())
+    LogWarning("a collection may drop what is put: {}", MessageOf(session.status()));
+  ProgressLine line(options);
+  std::atomic<bool> is_stopped = false;
+  const InterruptWatch interrupts([&] { is_stopped = true; });
+  const std::string absolute = AbsolutePath(path);
+  const auto report = director::PutTree(
+      **opened, {.path = absolute,
+                 .digest_cache_file = store::PutDigestsPath(info->directory, absolute),
+                 .on_progress = [&](const director::PutTreeProgress& progress) {
+                   line.Show(TextOf(progress));
+                   return !is_stopped;
+                 }});
+  line.Clear();
+  if (!report.ok()) return Fail(options, CodeOfPut(report.status()), MessageOf(report.status()));
+  PrintReport(options, *report);
+  return report->root.has_value() ? kDone : TellErrors(options, *report);
+}
+
+}  // namespace galley::cli

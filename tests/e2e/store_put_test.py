@@ -1,0 +1,111 @@
+"""`galley store put`: a folder into the store and out again, what cannot be put, and the store's owner elsewhere."""
+import json, os, signal, subprocess, unittest
+
+from harness import BIN, E2ETest, wait_until
+
+
+class StorePutTest(E2ETest):
+    def put(self, path, *args, expect=0, json_too=False, env=None):
+        put = self.galley("store", "put", path, "--store", self.path("store"), *(["--json"] if json_too else []), *args, env=env)
+        self.assertEqual(put.returncode, expect, put.stdout + put.stderr)
+        return json.loads(put.stdout.splitlines()[-1]) if json_too else put
+
+    def listing(self, base):
+        found = {}
+        for folder, _, names in os.walk(base):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, base)] = (file.read(), os.stat(path).st_mode & 0o100)
+        return found
+
+    def make(self):
+        self.write("in/a.txt", "some text")
+        self.write("in/bin/tool", "#!/bin/sh\n", 0o755)
+        self.write("in/deep/large", os.urandom(3_000_000))
+        for i in range(300):
+            self.write(f"in/many/{i}", f"file {i % 200}")
+        return self.path("in")
+
+    def test_checkout_gives_back_what_was_put(self):
+        tree = self.make()
+        put = self.put(tree)
+        root = put.stdout.strip()
+        self.assertRegex(root, r"^[0-9a-f]{64}/[0-9]+$")
+        out = self.galley("checkout", root, self.path("out"), "--store", self.path("store"))
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertEqual(self.listing(tree), self.listing(self.path("out")))
+        linked = self.galley("checkout", root, self.path("linked"), "--link", "--store", self.path("store"), "--json")
+        self.assertEqual(json.loads(linked.stdout)["linked"], 1, linked.stdout)
+        self.assertEqual(self.listing(tree), self.listing(self.path("linked")))
+        verify = self.galley("store", "verify", "--store", self.path("store"))
+        self.assertEqual(verify.returncode, 0, verify.stdout)
+
+    def test_an_unchanged_tree_is_not_read_again(self):
+        tree = self.make()
+        first = self.put(tree, json_too=True)
+        self.assertEqual((first["files"], first["read_files"]), (303, 303))
+        # A digest is kept when the file's times are two seconds old.
+        wait_until(lambda: self.put(tree, json_too=True)["read_files"] == 0, "all digests to be kept")
+        again = self.put(tree, json_too=True)
+        self.assertEqual((again["read_files"], again["stored_blobs"], again["root"]), (0, 0, first["root"]))
+        self.write("in/a.txt", "other text")
+        changed = self.put(tree, json_too=True)
+        self.assertEqual((changed["read_files"], changed["stored_blobs"]), (1, 2), "it, and the folder that it lies in")
+
+    def test_odd_files_are_named_and_there_is_no_root(self):
+        tree = self.make()
+        os.symlink("a.txt", os.path.join(tree, "link"))
+        os.mkfifo(os.path.join(tree, "pipe"))
+        with open(os.path.join(tree.encode(), b"bad\xff"), "w"):
+            pass
+        put = self.put(tree, expect=1)
+        self.assertEqual(put.stdout, "")
+        for text in ("/in/link is a link", "/in/pipe is a pipe", "bad\\xff", "3 of 306 files could not be put"):
+            self.assertIn(text, put.stderr)
+        report = self.put(tree, expect=1, json_too=True)
+        self.assertIsNone(report["root"])
+        self.assertEqual((len(report["errors"]), report["stored_blobs"]), (3, 0), "the rest was put the first time")
+
+    def test_wrong_usage(self):
+        self.assertIn("absent", self.put(self.path("absent"), expect=2).stderr)
+        self.write("store/x", "")
+        os.remove(self.path("store/x"))
+        self.write("a", "")
+        self.assertIn("holds the store itself", self.put(self.dir, expect=2).stderr)
+
+    def test_through_the_owner_that_serves_it(self):
+        tree = self.make()
+        serve = subprocess.Popen([os.path.join(BIN, "galley"), "store", "serve", "--store", self.path("store"), "--listen", "127.0.0.1:0"],
+                                 text=True, stdout=subprocess.PIPE)
+        try:
+            self.assertIn("serving", serve.stdout.readline())
+            root = self.put(tree).stdout.strip()
+            # What was acknowledged is durable: its owner need not live.
+            serve.send_signal(signal.SIGKILL)
+        finally:
+            serve.kill()
+            serve.communicate()
+        out = self.galley("checkout", root, self.path("out"), "--store", self.path("store"))
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertEqual(self.listing(tree), self.listing(self.path("out")))
+
+    def test_an_interrupted_put_has_no_root_and_goes_on(self):
+        for i in range(20):
+            self.write(f"in/{i}", os.urandom(20_000_000))
+        put = subprocess.Popen([os.path.join(BIN, "galley"), "store", "put", self.path("in"), "--store", self.path("store")],
+                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_until(lambda: os.path.exists(self.path("store/files")) and os.listdir(self.path("store/files")) or put.poll() is not None,
+                   "the put to write")
+        put.send_signal(signal.SIGINT)
+        stdout, stderr = put.communicate(timeout=120)
+        if put.returncode != 0:  # it may have been done
+            self.assertEqual((put.returncode, stdout), (130, ""), stderr)
+        root = self.put(self.path("in")).stdout.strip()
+        out = self.galley("checkout", root, self.path("out"), "--store", self.path("store"))
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertEqual(self.listing(self.path("in")), self.listing(self.path("out")))
+
+
+if __name__ == "__main__":
+    unittest.main()
