@@ -56,14 +56,15 @@ Standing WhatStands(const Result& stored, const Result& given) {
 }
 
 Result DisputeOf(const Result& stored, const Result& given) {
-  return {.is_verdict = true,
-          .is_disputed = true,
-          .error = fmt::format(
-              "two cooks of the very same inputs came out different, so neither is used: {} ({}; "
-              "{}). Its cooker is not deterministic, or a machine is broken: mend that, and `galley "
-              "clean` the package (docs/operating.md, \"Disputes\")",
-              DifferenceOf(stored, given), MakerOf(stored), MakerOf(given)),
-          .provenance = given.provenance};  // with the weak key, too
+  return {
+      .is_verdict = true,
+      .is_disputed = true,
+      .error = fmt::format(
+          "two cooks of the very same inputs came out different, so neither is used: {} ({}; "
+          "{}). Its cooker is not deterministic, or a machine is broken: mend that, and `galley "
+          "clean` the package (docs/operating.md, \"Disputes\")",
+          DifferenceOf(stored, given), MakerOf(stored), MakerOf(given)),
+      .provenance = given.provenance};  // with the weak key, too
 }
 
 }  // namespace galley::record

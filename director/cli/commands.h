@@ -51,7 +51,7 @@ struct StoreGcOptions {
 int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& gc);
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
 // A folder or a file, as a tree.
-int RunStorePut(const GlobalOptions& options, const std::string& path);
+int RunStorePut(const GlobalOptions& options, const std::string& path, const std::string& pin);
 int RunStoreWhy(const GlobalOptions& options, const std::string& digest);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);
 int RunStorePin(const GlobalOptions& options, const std::string& name, const std::string& root);

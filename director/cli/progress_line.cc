@@ -11,9 +11,7 @@
 namespace galley::cli {
 
 ProgressLine::ProgressLine(const GlobalOptions& options)
-    : is_silent_(options.quiet),
-      is_terminal_(::isatty(STDERR_FILENO) != 0),
-      told_(absl::Now()) {}
+    : is_silent_(options.quiet), is_terminal_(::isatty(STDERR_FILENO) != 0), told_(absl::Now()) {}
 
 void ProgressLine::Show(const std::string& text) {
   const absl::Time now = absl::Now();

@@ -1,5 +1,5 @@
-// How far a command is: a live line on a terminal, now and then a line elsewhere; on standard error.
-// Threads: one at a time.
+// How far a command is: a live line on a terminal, now and then a line elsewhere; on standard
+// error. Threads: one at a time.
 #pragma once
 
 #include <string>

@@ -59,6 +59,16 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
       ->type_name("NAME");
 }
 
+void AddPut(CLI::App& store, Arguments& arguments) {
+  std::string &path = arguments.first, &pin = arguments.second;
+  CLI::App* put =
+      AddCommand(store, arguments, "put", "Put a folder or a file, as a tree, and print its root",
+                 [&] { return RunStorePut(arguments.global, path, pin); });
+  put->add_option("path", path, "A folder or a file")->required();
+  put->add_option("--pin", pin, "Keep it under this name until `galley store unpin`")
+      ->type_name("NAME");
+}
+
 void AddPins(CLI::App& store, Arguments& arguments) {
   GlobalOptions& global = arguments.global;
   std::string &first = arguments.first, &second = arguments.second;
@@ -89,10 +99,7 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunStoreCat(global, first); })
       ->add_option("digest", first, "<hex>/<size>")
       ->required();
-  AddCommand(*store, arguments, "put", "Put a folder or a file, as a tree, and print its root",
-             [&] { return RunStorePut(global, first); })
-      ->add_option("path", first, "A folder or a file")
-      ->required();
+  AddPut(*store, arguments);
   AddStoreServe(*store, arguments);
   AddStoreGc(*store, arguments);
   AddPins(*store, arguments);

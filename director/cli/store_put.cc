@@ -2,10 +2,12 @@
 #include <atomic>
 #include <cstdio>
 
+#include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/interface/pins.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/sessions.h"
 #include "director/cli/commands.h"
@@ -68,7 +70,9 @@ int TellErrors(const GlobalOptions& options, const director::PutTreeReport& repo
 
 }  // namespace
 
-int RunStorePut(const GlobalOptions& options, const std::string& path) {
+int RunStorePut(const GlobalOptions& options, const std::string& path, const std::string& pin) {
+  if (const absl::Status valid = store::ValidatePinName(pin); !pin.empty() && !valid.ok())
+    return Fail(options, kUsage, fmt::format("--pin {}: {}", pin, MessageOf(valid)));
   const auto opened = OpenStoreOf(options, store::OpenMode::kMakeIfAbsent);
   if (!opened.ok()) return Fail(options, CodeOfPut(opened.status()), MessageOf(opened.status()));
   const auto info = (*opened)->Info();
@@ -90,6 +94,11 @@ int RunStorePut(const GlobalOptions& options, const std::string& path) {
                  }});
   line.Clear();
   if (!report.ok()) return Fail(options, CodeOfPut(report.status()), MessageOf(report.status()));
+  if (!pin.empty() && report->root.has_value()) {
+    const absl::Status pinned =
+        store::SetPin(**opened, {.name = pin, .root = *report->root, .time = absl::Now()});
+    if (!pinned.ok()) return Fail(options, CodeOfPut(pinned), MessageOf(pinned));
+  }
   PrintReport(options, *report);
   return report->root.has_value() ? kDone : TellErrors(options, *report);
 }

@@ -135,8 +135,8 @@ absl::Status BlobLane::Flush() {
   // Those that are missing come in the order that was asked in.
   for (const Held& held : held_) {
     if (views.size() == missing.size() || held.digest != missing[views.size()]) continue;
-    views.push_back({.digest = held.digest,
-                     .bytes = std::string_view(bytes_).substr(held.begin, held.size)});
+    views.push_back(
+        {.digest = held.digest, .bytes = std::string_view(bytes_).substr(held.begin, held.size)});
     bytes += held.size;
   }
   if (!views.empty()) {

@@ -77,8 +77,7 @@ absl::StatusOr<std::vector<Item>> FindItems(const PutTreeOptions& options, Clock
   if (S_ISDIR(stat.mode)) return FindFolder(options.path, clock, threads);
   const std::string name = options.path.substr(options.path.rfind('/') + 1);
   if (!S_ISREG(stat.mode))
-    return absl::InvalidArgumentError(
-        fmt::format("{} is no file and no folder", options.path));
+    return absl::InvalidArgumentError(fmt::format("{} is no file and no folder", options.path));
   if (!tree::IsPlainSegment(name))
     return absl::InvalidArgumentError(fmt::format("{}: no tree can hold this name", options.path));
   std::vector<Item> items(1);
@@ -93,9 +92,10 @@ absl::Status CheckApart(const std::string& path, const std::string& store_direct
   const std::string tree = std::filesystem::weakly_canonical(path, error).string();
   const std::string store = std::filesystem::weakly_canonical(store_directory, error).string();
   if (!content::IsUnder(store, tree)) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "{} holds the store itself, {}: put what lies beside it, or choose another store with --store",
-      path, store_directory));
+  return absl::InvalidArgumentError(
+      fmt::format("{} holds the store itself, {}: put what lies beside it, or choose another store "
+                  "with --store",
+                  path, store_directory));
 }
 
 // Digests of paths that nobody puts any more.
@@ -315,7 +315,8 @@ class Putter {
     if (!options_.on_progress || clock_.Monotonic() < told_ + kProgressInterval)
       return absl::OkStatus();
     told_ = clock_.Monotonic();
-    if (options_.on_progress({.files = done_files_, .files_total = items_.size(), .bytes = done_bytes_}))
+    if (options_.on_progress(
+            {.files = done_files_, .files_total = items_.size(), .bytes = done_bytes_}))
       return absl::OkStatus();
     return absl::CancelledError("the put was interrupted; what is in the store stays for a day");
   }
@@ -336,10 +337,9 @@ class Putter {
 absl::StatusOr<PutTreeReport> PutTree(store::Store& store, const PutTreeOptions& options) {
   SystemClock system;
   Clock& clock = options.clock != nullptr ? *options.clock : system;
-  const unsigned threads =
-      options.threads != 0
-          ? options.threads
-          : std::clamp(std::thread::hardware_concurrency(), 1u, kThreadsMax);
+  const unsigned threads = options.threads != 0
+                               ? options.threads
+                               : std::clamp(std::thread::hardware_concurrency(), 1u, kThreadsMax);
   ASSIGN_OR_RETURN(const store::StoreInfo info, store.Info());
   RETURN_IF_ERROR(CheckApart(options.path, info.directory));
   ASSIGN_OR_RETURN(std::vector<Item> items, FindItems(options, clock, threads));

@@ -36,11 +36,11 @@ struct PutTreeOptions {
 };
 
 struct PutTreeReport {
-  std::optional<Digest> root;                 // none: there are errors
-  uint64_t files = 0, bytes = 0;              // of the tree
-  uint64_t read_files = 0, read_bytes = 0;    // of these
+  std::optional<Digest> root;                   // none: there are errors
+  uint64_t files = 0, bytes = 0;                // of the tree
+  uint64_t read_files = 0, read_bytes = 0;      // of these
   uint64_t stored_blobs = 0, stored_bytes = 0;  // that the store did not have
-  std::vector<std::string> errors;            // by path
+  std::vector<std::string> errors;              // by path
 };
 
 // All of the tree is durable on return. INVALID_ARGUMENT: `path` is no file and no folder, or holds

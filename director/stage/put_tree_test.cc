@@ -171,10 +171,9 @@ TEST_F(PutTreeTest, OddFilesAreToldAndTheRestIsPut) {
   const auto report = Put();
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->root, std::nullopt);
-  EXPECT_THAT(report->errors, ElementsAre(HasSubstr("in/link is a link"),
-                                          HasSubstr("has a backslash"),
-                                          HasSubstr("is not valid UTF-8"),
-                                          HasSubstr("in/pipe is a pipe")));
+  EXPECT_THAT(report->errors,
+              ElementsAre(HasSubstr("in/link is a link"), HasSubstr("has a backslash"),
+                          HasSubstr("is not valid UTF-8"), HasSubstr("in/pipe is a pipe")));
   EXPECT_THAT(*store_->FindMissing(std::vector{Digest::Of("good")}), IsEmpty());
 }
 
@@ -214,8 +213,7 @@ TEST_F(PutTreeTest, AnInterruptedPutSaysSo) {
 
 TEST_F(PutTreeTest, TheStoreItselfIsNotPut) {
   Write("a", "1");
-  const auto report =
-      PutTree(*store_, {.path = home_, .digest_cache_file = "", .clock = &clock_});
+  const auto report = PutTree(*store_, {.path = home_, .digest_cache_file = "", .clock = &clock_});
   EXPECT_EQ(report.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(MessageOf(report.status()), HasSubstr("holds the store itself"));
 }

@@ -27,6 +27,12 @@ class StorePutTest(E2ETest):
             self.write(f"in/many/{i}", f"file {i % 200}")
         return self.path("in")
 
+    def test_a_tree_is_pinned_as_soon_as_it_is_there(self):
+        root = self.put(self.make(), "--pin", "sdk").stdout.strip()
+        pins = self.galley("store", "pins", "--store", self.path("store"), "--json")
+        self.assertEqual(json.loads(pins.stdout)["root"], root)
+        self.assertIn("letters", self.put(self.path("in"), "--pin", "a b", expect=2).stderr)
+
     def test_checkout_gives_back_what_was_put(self):
         tree = self.make()
         put = self.put(tree)

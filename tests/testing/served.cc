@@ -78,9 +78,9 @@ Served ReadSets(Store& store, const Digest& key, const Words& words) {
 Served ReadTree(Store& store, const std::string& platform, const Digest& root) {
   const auto roots = store.Roots("");
   if (!roots.ok()) return Refusal(roots.status());
-  const auto newest =
-      std::find_if(roots->begin(), roots->end(),
-                   [&](const PublishedRoot& one) { return one.platform == platform; });
+  const auto newest = std::find_if(roots->begin(), roots->end(), [&](const PublishedRoot& one) {
+    return one.platform == platform;
+  });
   if (newest == roots->end() || newest->root != root)
     return {.kind = ServedKind::kAbsent, .why = "it is not the newest root"};
   const auto files = tree::ListTree(root, [&](const Digest& digest) { return store.Get(digest); });

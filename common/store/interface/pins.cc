@@ -24,8 +24,8 @@ absl::Status Write(Store& store, const Pin& pin) {
 absl::StatusOr<std::vector<tree::TreeFile>> FilesOf(Store& store, const Digest& root) {
   auto files = tree::ListTree(root, [&](const Digest& digest) { return store.Get(digest); });
   if (!absl::IsInvalidArgument(files.status())) return files;
-  return absl::InvalidArgumentError(
-      fmt::format("{} is no tree that galley made: {}", root.ToString(), MessageOf(files.status())));
+  return absl::InvalidArgumentError(fmt::format("{} is no tree that galley made: {}",
+                                                root.ToString(), MessageOf(files.status())));
 }
 
 absl::Status CheckWhole(Store& store, const Digest& root) {
@@ -56,9 +56,8 @@ absl::Status ValidatePinName(std::string_view name) {
   if (!name.empty() && name.size() <= kPinNameBytesMax &&
       std::all_of(name.begin(), name.end(), is_plain))
     return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("expected a pin's name of letters, digits and ._-+/, at most {} bytes",
-                  kPinNameBytesMax));
+  return absl::InvalidArgumentError(fmt::format(
+      "expected a pin's name of letters, digits and ._-+/, at most {} bytes", kPinNameBytesMax));
 }
 
 absl::StatusOr<std::vector<Pin>> Pins(Store& store) {
@@ -84,8 +83,7 @@ absl::Status SetPin(Store& store, const Pin& pin) {
   if (whole.ok()) return whole;
   const auto old = std::find_if(before.begin(), before.end(),
                                 [&](const Pin& one) { return one.name == pin.name; });
-  RETURN_IF_ERROR(
-      Write(store, {pin.name, old == before.end() ? Digest() : old->root, pin.time}));
+  RETURN_IF_ERROR(Write(store, {pin.name, old == before.end() ? Digest() : old->root, pin.time}));
   return whole;
 }
 
