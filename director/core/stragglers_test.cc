@@ -69,7 +69,11 @@ TEST(StragglersTest, TheBackupsResultCountsAndTheStragglerIsCancelled) {
 TEST(StragglersTest, WhatComesOutOtherwiseTheSecondTimeIsAWarningAndDropped) {
   CookOptions options;
   options.platform_count = 2;
-  for (const std::string output : {"", "something else"}) {
+  struct Late {
+    std::string output;
+    bool is_current;
+  };
+  for (const Late& late : {Late{"", true}, Late{"something else", true}, Late{"else", false}}) {
     Race race("Slow ~ 100000\nQuick ~ 90000\n", options);
     const HarnessJob straggler = race.shell.JobOf("Slow");
     race.Pass(3);
