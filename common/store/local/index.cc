@@ -160,6 +160,10 @@ rocksdb::Options IndexOptions() {
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.block_cache = rocksdb::NewLRUCache(32 << 20);
   table.cache_index_and_filter_blocks = true;  // bounded memory, whatever the number of blobs
+  // In pieces of a few KB: as a whole, those of a large table do not fit into the cache's shards,
+  // and each look-up would read megabytes.
+  table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  table.partition_filters = true;
   table.format_version = 5;
   rocksdb::Options options;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

@@ -110,7 +110,8 @@ absl::Status LocalStore::PlanBatch(const CommitBatch& batch, Plan& plan) {
   return PlanResults(batch, std::move(results), plan);
 }
 
-absl::Status LocalStore::CheckLocation(const Digest& digest, const BlobLocation& location) {
+absl::Status LocalStore::CheckLocation(const Digest& digest, const BlobLocation& location,
+                                       RecordHeaders& headers) {
   const auto refuse = [&](std::string_view why) {
     return absl::InvalidArgumentError(fmt::format("blob {} is not at segment {:016x} offset {}: {}",
                                                   digest.ToString(), location.segment,
@@ -124,8 +125,7 @@ absl::Status LocalStore::CheckLocation(const Digest& digest, const BlobLocation&
     return stat->size_bytes == digest.size_bytes() ? absl::OkStatus()
                                                    : refuse("the file has another size");
   }
-  const absl::StatusOr<RecordHeader> header =
-      ReadRecordHeader(directory_, location.segment, location.offset);
+  const absl::StatusOr<RecordHeader> header = headers.Read(location.segment, location.offset);
   const absl::StatusCode code = header.status().code();
   if (code == absl::StatusCode::kNotFound || code == absl::StatusCode::kDataLoss)
     return refuse(MessageOf(header.status()));
@@ -160,10 +160,11 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
   const auto known = KnownBlobs(digests);
   RETURN_IF_ERROR(known.status());
   std::vector<LocatedBlob> adopted;
+  RecordHeaders headers(directory_);
   for (size_t i = 0; i < batch.blobs.size(); ++i) {
     const auto& [digest, location] = batch.blobs[i];
     if (digest == Digest()) continue;
-    RETURN_IF_ERROR(CheckLocation(digest, location));
+    RETURN_IF_ERROR(CheckLocation(digest, location, headers));
     if ((*known)[i].has_value()) continue;
     if (doubtful_.Hold(location)) {
       RETURN_IF_ERROR(CopyIn(digest, location));

@@ -35,6 +35,8 @@
 
 namespace galley::store {
 
+class RecordHeaders;
+
 class LocalStore final : public Store {
  public:
   LocalStore(std::string directory, OpenedLayout layout, Recovered recovered,
@@ -141,7 +143,8 @@ class LocalStore final : public Store {
   absl::Status PlanSets(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanResults(const CommitBatch& batch, std::vector<record::Result> given, Plan& plan)
       GALLEY_REQUIRES(commit_mutex_);
-  absl::Status CheckLocation(const Digest& digest, const BlobLocation& location);
+  absl::Status CheckLocation(const Digest& digest, const BlobLocation& location,
+                             RecordHeaders& headers);
   absl::Status CopyIn(const Digest& digest, const BlobLocation& location);
   static std::vector<Digest> FilesOf(const Plan& plan);
   absl::Status WritePlan(const Plan& plan, const PublishedRoot* root)

@@ -200,8 +200,17 @@ class Recovery {
     RETURN_IF_ERROR(SyncSegment(segment.number));
     auto batch = index_->NewBatch();
     // How far it is indexed is said at the end only: until then a crash has it read again.
+    std::vector<LocatedBlob> blobs;  // one behind the other: indexed together
+    const auto set_blobs = [&]() -> absl::Status {
+      return batch->SetBlobs(std::exchange(blobs, {}));
+    };
     const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
                                     std::string_view payload) -> absl::Status {
+      if (header.kind == RecordKind::kBlob && blobs.size() < kBatchChangesMax) {
+        blobs.emplace_back(header.key, BlobLocation{segment.number, offset});
+        return absl::OkStatus();
+      }
+      RETURN_IF_ERROR(set_blobs());
       if (batch->size() >= kBatchChangesMax) {
         RETURN_IF_ERROR(index_->Write(std::move(batch)));
         batch = index_->NewBatch();
@@ -210,6 +219,7 @@ class Recovery {
     };
     ASSIGN_OR_RETURN(const ScanReport report,
                      ScanSegment(directory_, segment.number, state.indexed_bytes, visit));
+    RETURN_IF_ERROR(set_blobs());
     if (!report.damaged.empty() || replay_.adopted_missing() > 0) RETURN_IF_ERROR(RaiseEpoch());
     for (const DamagedRange& range : report.damaged) {
       LogWarning("store={} segment={:016x} offset={} damaged_bytes={}: what they held is lost",

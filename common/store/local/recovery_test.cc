@@ -122,6 +122,30 @@ TEST_F(RecoveryTest, AStoreThatWasNotClosedIsFoundAgainAsItWas) {
   EXPECT_EQ(EpochOf(*after_crash), 1u);
 }
 
+// More than are indexed together, in several runs.
+TEST_F(RecoveryTest, ALongTailOfBlobsIsFoundAgain) {
+  constexpr size_t kBlobs = 20'000;
+  std::vector<Digest> digests;
+  {
+    auto store = Open(live_);
+    for (size_t i = 0; i < kBlobs; ++i) {
+      const std::string bytes = "blob " + std::to_string(i);
+      digests.push_back(Digest::Of(bytes));
+      ASSERT_TRUE(store->Put(digests.back(), bytes).ok());
+      if (i == kBlobs / 3) {
+        ASSERT_TRUE(store->Publish({.project_id = "p", .platform = "pc", .root = digests[0]}).ok());
+        ASSERT_TRUE(store->Commit({}).ok());
+      }
+    }
+    ASSERT_TRUE(store->Commit({}).ok());
+  }
+  fs::remove_all(live_ + "/index");
+  auto store = Open(live_);
+  EXPECT_THAT(*store->FindMissing(digests), IsEmpty());
+  EXPECT_EQ(store->Stats()->blobs, kBlobs);
+  EXPECT_EQ(**store->Get(digests[kBlobs / 2]), "blob " + std::to_string(kBlobs / 2));
+}
+
 TEST_F(RecoveryTest, DeletingTheIndexLosesNothing) {
   Story story;
   {

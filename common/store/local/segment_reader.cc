@@ -201,11 +201,22 @@ absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directo
 
 absl::StatusOr<RecordHeader> ReadRecordHeader(const std::string& store_directory, uint64_t segment,
                                               uint64_t offset) {
-  const std::string path = SegmentPath(store_directory, segment);
-  ASSIGN_OR_RETURN(const FileDescriptor file, OpenToRead(path));
+  return RecordHeaders(store_directory).Read(segment, offset);
+}
+
+absl::StatusOr<RecordHeader> RecordHeaders::Read(uint64_t segment, uint64_t offset) {
+  auto at = open_.find(segment);
+  if (at == open_.end()) {
+    OpenSegment opened{.path = SegmentPath(store_directory_, segment)};
+    ASSIGN_OR_RETURN(opened.file, OpenToRead(opened.path));
+    ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(opened.file.get(), opened.path));
+    opened.size_bytes = stat.size_bytes;
+    if (open_.size() >= kOpenMax) open_.clear();
+    at = open_.emplace(segment, std::move(opened)).first;
+  }
+  const auto& [path, file, size_bytes] = at->second;
   ASSIGN_OR_RETURN(RecordHeader header, ReadHeaderFrom(file.get(), segment, offset, path));
-  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
-  if (stat.size_bytes < offset + kRecordHeaderBytes + header.payload_bytes) {
+  if (size_bytes < offset + kRecordHeaderBytes + header.payload_bytes) {
     return absl::DataLossError(
         fmt::format("segment {:016x} offset {}: the record is cut off", segment, offset));
   }

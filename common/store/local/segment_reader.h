@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/base/file.h"
 #include "common/store/local/segment_format.h"
 
 namespace galley::store {
@@ -24,6 +27,26 @@ absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directo
 // Header only; checks that the whole record lies within the file. DATA_LOSS: no such record there.
 absl::StatusOr<RecordHeader> ReadRecordHeader(const std::string& store_directory, uint64_t segment,
                                               uint64_t offset);
+// The same for many: each segment is opened once. Threads: one.
+class RecordHeaders {
+ public:
+  explicit RecordHeaders(std::string store_directory)
+      : store_directory_(std::move(store_directory)) {}
+  // What was appended after the segment was read from here for the first time may be told to be cut
+  // off.
+  absl::StatusOr<RecordHeader> Read(uint64_t segment, uint64_t offset);
+
+ private:
+  struct OpenSegment {
+    std::string path;
+    FileDescriptor file;
+    uint64_t size_bytes = 0;
+  };
+  static constexpr size_t kOpenMax = 64;
+
+  const std::string store_directory_;
+  std::map<uint64_t, OpenSegment> open_;
+};
 // The payload's checksum is verified.
 absl::StatusOr<Record> ReadRecord(const std::string& store_directory, uint64_t segment,
                                   uint64_t offset);
