@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
+#include "common/store/local/open.h"
 
 namespace galley::director {
 namespace {
@@ -57,14 +59,18 @@ absl::StatusOr<StoreFiles> StoreFiles::Find(store::Store& store,
                                             VerifiedFiles& verified, Sandbox::CloneFunction clone) {
   StoreFiles found(verified, clone);
   std::vector<Digest> digests;
-  for (const tree::TreeFile& file : files) digests.push_back(file.digest);
+  for (const tree::TreeFile& file : files) {
+    if (file.digest.size_bytes() > store::kSmallBlobBytesMax) digests.push_back(file.digest);
+  }
+  std::sort(digests.begin(), digests.end());
+  digests.erase(std::unique(digests.begin(), digests.end()), digests.end());
   const auto locations = store.Locate(digests);
   if (absl::IsUnimplemented(locations.status())) return found;
   RETURN_IF_ERROR(locations.status());
   ASSIGN_OR_RETURN(const store::StoreInfo info, store.Info());
   for (size_t i = 0; i < digests.size(); ++i) {
     const std::optional<store::BlobLocation>& location = (*locations)[i];
-    if (!location || location->segment != 0 || digests[i].size_bytes() == 0) continue;
+    if (!location || location->segment != 0) continue;
     found.paths_.emplace(digests[i], store::BlobFilePath(info.directory, digests[i]));
   }
   return found;
@@ -93,10 +99,36 @@ absl::StatusOr<bool> StoreFiles::Link(int fd, Sandbox& sandbox, const tree::Tree
   return true;
 }
 
+absl::StatusOr<bool> StoreFiles::LinkVerified(const std::string& path, Sandbox& sandbox,
+                                              const tree::TreeFile& file) const {
+  const absl::StatusOr<FileStat> before = StatFile(path, /*follow_links=*/false);
+  if (!before.ok() || !S_ISREG(before->mode) || (before->mode & 0777) != kReadOnly ||
+      !verified_->Holds(file.digest, *before))
+    return false;
+  ASSIGN_OR_RETURN(const bool is_linked, sandbox.LinkFrom(path, file.path));
+  if (!is_linked) return false;
+  // Another file may have come to that path meanwhile, or other bytes into this one.
+  ASSIGN_OR_RETURN(const Node node, sandbox.Look(file.path));
+  FileStat after = *before;
+  after.ctime_ns = node.stamp.ctime_ns;
+  if (node.kind == NodeKind::kFile && node.size_bytes == before->size_bytes &&
+      node.stamp.inode == before->inode && node.stamp.mtime_ns == before->mtime_ns) {
+    verified_->Note(file.digest, after);
+    return true;
+  }
+  RETURN_IF_ERROR(sandbox.RemoveFile(file.path));
+  return false;
+}
+
 absl::StatusOr<StoreFiles::Placed> StoreFiles::Place(Sandbox& sandbox,
                                                      const tree::TreeFile& file) const {
   const auto path = paths_.find(file.digest);
   if (path == paths_.end()) return Placed::kNot;
+  const base::MutexLock lock(verified_->LockOf(file.digest));
+  if (!file.is_executable) {
+    ASSIGN_OR_RETURN(const bool is_linked, LinkVerified(path->second, sandbox, file));
+    if (is_linked) return Placed::kLinked;
+  }
   const FileDescriptor from(::open(path->second.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat s {};
   if (!from.valid() || ::fstat(from.get(), &s) != 0) return Placed::kNot;

@@ -10,6 +10,7 @@
 // system says of them, so that a file is hashed once as long as nobody touches it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -28,10 +29,16 @@ namespace galley::director {
 // Files that were verified, as they were then. Threads: any.
 class VerifiedFiles {
  public:
+  // Held from a look at a file over its new name to the next look: a name changes what the file
+  // system says of it, and two threads must not take each other's names for somebody's touch.
+  base::Mutex& LockOf(const Digest& digest) { return locks_[DigestHash()(digest) % kLocks]; }
+
   bool Holds(const Digest& digest, const FileStat& stat) const;
   void Note(const Digest& digest, const FileStat& stat);
 
  private:
+  static constexpr size_t kLocks = 64;
+  std::array<base::Mutex, kLocks> locks_;  // before mutex_
   mutable base::Mutex mutex_;
   std::unordered_map<Digest, FileStat, DigestHash> files_ GALLEY_GUARDED_BY(mutex_);
 };
@@ -58,6 +65,9 @@ class StoreFiles {
       : verified_(&verified), clone_(clone) {}
   bool IsWhole(int fd, const Digest& digest) const;
   absl::StatusOr<bool> Link(int fd, Sandbox& sandbox, const tree::TreeFile& file) const;
+  // Without opening it. False: it is not as it was when it was verified, or has another mode.
+  absl::StatusOr<bool> LinkVerified(const std::string& path, Sandbox& sandbox,
+                                    const tree::TreeFile& file) const;
 
   VerifiedFiles* verified_;
   Sandbox::CloneFunction clone_;

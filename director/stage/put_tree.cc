@@ -34,7 +34,7 @@ namespace {
 constexpr std::string_view kTop = "/tree";
 // Larger files go to the disk piece by piece, before it is known whether the store has them.
 constexpr uint64_t kInMemoryBytesMax = 16 << 20;
-constexpr size_t kAskedAtOnce = 16'384;
+constexpr size_t kAskedAtOnce = 8192;
 constexpr size_t kFilesAtOnce = 16;  // that a thread takes: neighbours
 constexpr size_t kFilesOfAThread = 64;
 constexpr unsigned kThreadsMax = 8;
@@ -60,13 +60,16 @@ absl::StatusOr<std::vector<Item>> FindFolder(const std::string& path, Clock& clo
                                                                        .clock = clock,
                                                                        .threads = threads,
                                                                        .follow_links = false}));
-  std::sort(seen.begin(), seen.end(),
-            [](const auto& a, const auto& b) { return a.entry.path < b.entry.path; });
+  std::vector<content::SeenFile*> order;
+  order.reserve(seen.size());
+  for (content::SeenFile& file : seen) order.push_back(&file);
+  std::sort(order.begin(), order.end(),
+            [](const auto* a, const auto* b) { return a->entry.path < b->entry.path; });
   std::vector<Item> items;
   items.reserve(seen.size());
-  for (content::SeenFile& file : seen) {
-    std::string error = std::move(file.entry.error);
-    items.push_back({.entry = std::move(file.entry), .error = std::move(error)});
+  for (content::SeenFile* file : order) {
+    std::string error = std::move(file->entry.error);
+    items.push_back({.entry = std::move(file->entry), .error = std::move(error)});
   }
   return items;
 }
@@ -98,6 +101,14 @@ absl::Status CheckApart(const std::string& path, const std::string& store_direct
                   path, store_directory));
 }
 
+content::DigestCache LoadCache(const std::string& file) {
+  if (file.empty()) return content::DigestCache();
+  absl::StatusOr<content::DigestCache> cache = content::DigestCache::Load(file);
+  if (cache.ok()) return *std::move(cache);
+  LogWarning("digest_cache=dropped reason=\"{}\"", MessageOf(cache.status()));
+  return content::DigestCache();
+}
+
 // Digests of paths that nobody puts any more.
 void RemoveOldest(const std::string& folder) {
   std::error_code error;
@@ -119,12 +130,11 @@ class Putter {
         items_(std::move(items)),
         groups_(store, std::move(store_directory), {}) {}
 
-  absl::StatusOr<PutTreeReport> Run(unsigned threads) {
+  absl::StatusOr<PutTreeReport> Run(const content::DigestCache& cache, unsigned threads) {
     RETURN_IF_ERROR(Progress());
-    const absl::StatusOr<content::DigestCache> cache = LoadCache();
-    RETURN_IF_ERROR(AskForKnown(cache.ok() ? *cache : content::DigestCache()));
+    RETURN_IF_ERROR(AskForKnown(cache, threads));
     RETURN_IF_ERROR(ReadUnknown(threads));
-    SaveCache(cache.ok() ? cache->size() : 0);
+    SaveCache(cache.size());
     PutTreeReport report;
     RETURN_IF_ERROR(PutFolders(report));
     // Also what others have put: it was asked for here.
@@ -143,18 +153,25 @@ class Putter {
   }
 
  private:
-  absl::StatusOr<content::DigestCache> LoadCache() const {
-    if (options_.digest_cache_file.empty()) return content::DigestCache();
-    auto cache = content::DigestCache::Load(options_.digest_cache_file);
-    if (!cache.ok()) LogWarning("digest_cache=dropped reason=\"{}\"", MessageOf(cache.status()));
-    return cache;
-  }
-
   // Files whose digests are known need not be read when the store has them; by asking it knows that
   // they are used.
-  absl::Status AskForKnown(const content::DigestCache& cache) {
+  absl::Status AskForKnown(const content::DigestCache& cache, unsigned threads) {
+    std::vector<absl::Status> outcomes(threads);
+    std::atomic<size_t> next = 0;
+    RunOnThreads(threads, [&](size_t thread) {
+      while (outcomes[thread].ok()) {
+        const size_t begin = next.fetch_add(kAskedAtOnce);
+        if (begin >= items_.size()) return;
+        outcomes[thread] = AskForSome(cache, begin, std::min(begin + kAskedAtOnce, items_.size()));
+      }
+    });
+    for (const absl::Status& outcome : outcomes) RETURN_IF_ERROR(outcome);
+    return Progress();
+  }
+
+  absl::Status AskForSome(const content::DigestCache& cache, size_t begin, size_t end) {
     std::vector<std::pair<Digest, size_t>> known;
-    for (size_t i = 0; i < items_.size(); ++i) {
+    for (size_t i = begin; i < end; ++i) {
       if (!items_[i].error.empty()) continue;
       const auto digest = cache.Find(items_[i].entry.host_path, items_[i].entry.stat);
       if (digest.has_value()) known.emplace_back(*digest, i);
@@ -164,20 +181,15 @@ class Putter {
     for (const auto& [digest, i] : known) {
       if (digests.empty() || digests.back() != digest) digests.push_back(digest);
     }
-    absl::flat_hash_set<Digest> missing;
-    for (size_t begin = 0; begin < digests.size(); begin += kAskedAtOnce) {
-      const size_t count = std::min(kAskedAtOnce, digests.size() - begin);
-      ASSIGN_OR_RETURN(const std::vector<Digest> absent,
-                       groups_.store().FindMissing(std::span(digests).subspan(begin, count)));
-      missing.insert(absent.begin(), absent.end());
-    }
+    ASSIGN_OR_RETURN(const std::vector<Digest> absent, groups_.store().FindMissing(digests));
+    const absl::flat_hash_set<Digest> missing(absent.begin(), absent.end());
     for (const auto& [digest, i] : known) {
       if (missing.contains(digest)) continue;
       items_[i].digest = digest;
       ++done_files_;
       done_bytes_ += digest.size_bytes();
     }
-    return Progress();
+    return absl::OkStatus();
   }
 
   absl::Status ReadUnknown(unsigned threads) {
@@ -342,8 +354,20 @@ absl::StatusOr<PutTreeReport> PutTree(store::Store& store, const PutTreeOptions&
                                : std::clamp(std::thread::hardware_concurrency(), 1u, kThreadsMax);
   ASSIGN_OR_RETURN(const store::StoreInfo info, store.Info());
   RETURN_IF_ERROR(CheckApart(options.path, info.directory));
-  ASSIGN_OR_RETURN(std::vector<Item> items, FindItems(options, clock, threads));
-  return Putter(store, info.directory, options, clock, std::move(items)).Run(threads);
+  absl::StatusOr<std::vector<Item>> items = absl::UnknownError("not looked for");
+  content::DigestCache cache;
+  std::atomic<int> next = 0;
+  RunOnThreads(2, [&](size_t) {
+    for (int step = next++; step < 2; step = next++) {
+      if (step == 0) {
+        items = FindItems(options, clock, threads);
+      } else {
+        cache = LoadCache(options.digest_cache_file);
+      }
+    }
+  });
+  RETURN_IF_ERROR(items.status());
+  return Putter(store, info.directory, options, clock, *std::move(items)).Run(cache, threads);
 }
 
 }  // namespace galley::director

@@ -287,11 +287,17 @@ absl::Status Sandbox::Sync() {
 }
 
 absl::StatusOr<bool> Sandbox::LinkIn(int fd, std::string_view path) {
-  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
   // (open(2): the way to name an open file that needs no privilege.)
-  const std::string open_file = fmt::format("/proc/self/fd/{}", fd);
-  if (::linkat(AT_FDCWD, open_file.c_str(), parent, NameOf(path).c_str(), AT_SYMLINK_FOLLOW) == 0)
-    return true;
+  return LinkAt(fmt::format("/proc/self/fd/{}", fd), AT_SYMLINK_FOLLOW, path);
+}
+
+absl::StatusOr<bool> Sandbox::LinkFrom(const std::string& host_path, std::string_view path) {
+  return LinkAt(host_path, 0, path);
+}
+
+absl::StatusOr<bool> Sandbox::LinkAt(const std::string& from, int flags, std::string_view path) {
+  ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), true));
+  if (::linkat(AT_FDCWD, from.c_str(), parent, NameOf(path).c_str(), flags) == 0) return true;
   // Another device, too many names already, a file system that has none, a file that is not ours
   // (protected_hardlinks), no /proc.
   if (errno == EXDEV || errno == EMLINK || errno == EPERM || errno == EOPNOTSUPP ||

@@ -86,6 +86,8 @@ class Sandbox {
 
   // Another name of the file open as `fd`: its mode is the same wherever it shows.
   absl::StatusOr<bool> LinkIn(int fd, std::string_view path);
+  // The same, of the file at this path of the host.
+  absl::StatusOr<bool> LinkFrom(const std::string& host_path, std::string_view path);
   // A file of its own that shares the bytes of `fd` until one of them is written to. `clone` is
   // ioctl(to, FICLONE, from): another one for tests.
   using CloneFunction = int (*)(int to, int from);
@@ -115,6 +117,7 @@ class Sandbox {
   // folder of the temporary files. False: something lies there, or there are no such files here.
   absl::StatusOr<bool> WriteNew(int parent, std::string_view path, std::string_view bytes,
                                 mode_t mode);
+  absl::StatusOr<bool> LinkAt(const std::string& from, int flags, std::string_view path);
   // As Folder(path, false), but a descriptor of its own; FAILED_PRECONDITION when it is not there.
   absl::StatusOr<FileDescriptor> KeepFolder(std::string_view path);
   absl::StatusOr<FileDescriptor> CreateTemporary(std::string_view path);
