@@ -28,6 +28,7 @@
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
 #include "common/store/interface/kept_roots.h"
+#include "common/store/interface/named_blobs.h"
 #include "common/store/local/local_compaction.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/sessions.h"
@@ -68,10 +69,11 @@ struct CollectedResult {
   std::vector<Digest> named;
 };
 
-std::optional<Digest> WeakKeyOf(const std::string& payload) {
-  const absl::StatusOr<record::Result> result = record::DecodeResult(payload);
-  if (!result.ok() || result->provenance.weak_key == Digest()) return std::nullopt;
-  return result->provenance.weak_key;
+void ReadOurs(const std::string& payload, CollectedResult& result) {
+  const absl::StatusOr<record::Result> decoded = record::DecodeResult(payload);
+  if (!decoded.ok()) return;
+  AppendNamedBlobs(*decoded, result.named);
+  if (decoded->provenance.weak_key != Digest()) result.weak_key = decoded->provenance.weak_key;
 }
 
 }  // namespace
@@ -163,8 +165,11 @@ class LocalStore::Collector {
       // Written is used.
       result.used = absl::FromUnixSeconds(std::max<int64_t>(
           static_cast<int64_t>(record->header.written_s), int64_t{place.used_hours} * 3600));
-      result.named = store_.NamedBy(kind, record->payload);
-      if (result.is_ours) result.weak_key = WeakKeyOf(record->payload);
+      if (result.is_ours) {
+        ReadOurs(record->payload, result);
+      } else {
+        result.named = store_.NamedBy(kind, record->payload);
+      }
     } else if (!absl::IsDataLoss(record.status()) && !absl::IsNotFound(record.status())) {
       return record.status();
     }
