@@ -139,7 +139,7 @@ class Damage:
                 self.truncate(path, 0)
                 self.write(path, 0, bytes_of_it)
             self.told = f"with {os.path.relpath(other, self.store)}"
-            self.is_idle = False
+            self.is_idle = all(self.is_idle_index(path) for path in (self.path, other))
             return
         if self.is_segment():
             records = list(segments.records_of(data))
@@ -160,8 +160,12 @@ class Damage:
     def is_idle_from(self, at):
         """That nothing that anybody needs lies there or behind."""
         if self.target == "index":
-            return os.path.basename(self.path).startswith(IDLE_INDEX_FILES)
+            return self.is_idle_index(self.path)
         return self.used_bytes is not None and at >= self.used_bytes
+
+    def is_idle_index(self, path):
+        folder, name = os.path.split(os.path.relpath(path, self.store))
+        return folder == "index" and name.startswith(IDLE_INDEX_FILES)
 
 
 class Lane:
