@@ -16,6 +16,8 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/layers/tiered_store.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/open.h"
 #include "common/store/serve/store_server.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/fenced_store.h"
@@ -227,6 +229,9 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   auto store = store::OpenOrConnect(project_->store.directory);
   if (!store.ok())
     return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
+  // Told at once, whoever owns the store: workers that cannot write are only seen to end.
+  if (const absl::Status room = CheckStoreSpace(); !room.ok())
+    return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(room))};
   HoldTheStore();
   if (std::optional<Stop> stop = OpenTheRemote()) return stop;
   if (remote_.cache != nullptr)
@@ -250,6 +255,11 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   journal_ = std::move(*journal);
   journal_->Fence(may_write);
   return std::nullopt;
+}
+
+absl::Status CookSession::CheckStoreSpace() const {
+  return store::CheckFreeSpace(project_->store.directory, 0,
+                               store::LocalStoreOptions().free_bytes_margin);
 }
 
 // What this cook is told is there stays until it ends, whoever owns the store by then. Without it
@@ -529,6 +539,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                                  .keep_roots = project_->store.keep_roots,
                                  .publishes = !options_.repair,
                                  .may_write = [this] { return lock_->Check(); },
+                                 .has_room = [this] { return CheckStoreSpace(); },
                                  .survivors = survivors_,
                                  .given_before = progress_.given,
                                  .remote = remote_.cache.get(),

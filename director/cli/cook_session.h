@@ -37,6 +37,7 @@ class CookSession {
   std::optional<Stop> LoadTheProject();
   std::optional<Stop> TakeTheLock();
   std::optional<Stop> OpenStores();
+  absl::Status CheckStoreSpace() const;
   std::optional<Stop> TakeTheSnapshot();
   std::optional<Stop> ApplyTheDifference();
   std::optional<Stop> Cook();

@@ -68,6 +68,9 @@ struct ShellOptions {
   // Asked before files of the state folder are written; the journal and the store ask by
   // themselves.
   std::function<absl::Status()> may_write;
+  // Asked when a worker or an attempt ended for the machine's sake: an error ends the cook. (None
+  // of the hundred times that it is tried again would make room.)
+  std::function<absl::Status()> has_room;
   // Of a director that died: its workers that live, and what it gave to them.
   std::vector<WorkerRecord> survivors;
   std::vector<AttemptRecord> given_before;
@@ -189,6 +192,7 @@ class DirectorShell {
   void SendBack(const Committed& committed);
   void TakeReports(WorkerReported reported, uint64_t world_number);
   void LookAtInputs(const WorkerReport& report);
+  void LookAtTheDisk();
   std::string PlatformName(PlatformIndex platform) const;
   static std::string WorkerName(WorkerId worker);
   static WorkerId WorkerOf(const std::string& name);

@@ -86,11 +86,13 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
     options.project_id = "p";
     options.keep_roots = 7;
     options.may_write = may_write_;
+    options.has_room = has_room_;
+    options.worker_program = Host("no-such-program");
     DirectorShell shell(options, MakeWorld(), store_, journal, trace_, *this);
     return shell
         .Run({.request = 1,
               .platforms = 1,
-              .selected = {{"/Game/none.txt", InstigatorCategory::kCommandLinePackage}},
+              .selected = {{selected_, InstigatorCategory::kCommandLinePackage}},
               .fail_fast = fail_fast})
         .value();
   }
@@ -104,7 +106,8 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
 
   Trace trace_;
   std::vector<std::string> failed_;
-  std::function<absl::Status()> may_write_;
+  std::function<absl::Status()> may_write_, has_room_;
+  std::string selected_ = "/Game/none.txt";
 };
 
 TEST_F(DirectorShellTest, TheJournalLearnsWhatFailedBeforeARootIsPublished) {
@@ -129,6 +132,16 @@ TEST_F(DirectorShellTest, ACookThatWasOvertakenEndsThoughItHasNothingToWrite) {
   may_write_ = [] { return absl::FailedPreconditionError("it was overtaken"); };
   const ShellOutcome outcome = Cook(*journal_, false);
   EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("it was overtaken"));
+  EXPECT_THAT(outcome.roots, SizeIs(0));
+}
+
+// A worker that cannot write ends, whatever it says; it is not tried again and again.
+TEST_F(DirectorShellTest, ACookWhoseWorkerEndsOnAFullDiskSaysThatTheDiskIsFull) {
+  Write("content/a.txt", "a");
+  selected_ = "/Game/a.txt";
+  has_room_ = [] { return absl::ResourceExhaustedError("the disk is full"); };
+  const ShellOutcome outcome = Cook(*journal_, false);
+  EXPECT_THAT(outcome.ended.infrastructure_error, HasSubstr("the disk is full"));
   EXPECT_THAT(outcome.roots, SizeIs(0));
 }
 

@@ -173,9 +173,9 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
 // Whatever else an attempt failed for: bytes that it could not read are made again.
 void DirectorShell::LookAtInputs(const WorkerReport& report) {
   const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
-  if (failed == nullptr || failed->fault != WorkerReport::Fault::kInfrastructure ||
-      failed->executor_lost)
-    return;
+  if (failed == nullptr || failed->fault != WorkerReport::Fault::kInfrastructure) return;
+  LookAtTheDisk();
+  if (failed->executor_lost) return;
   std::vector<GivenBlob> blobs = reports_.GivenTo(report.attempt);
   if (blobs.empty()) return;
   commit_thread_.Post([this, blobs = std::move(blobs)] {
@@ -189,6 +189,12 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
       LogWarning("package={} its bytes in the store are wrong or gone: it is made again", package);
     Post(Event(PackagesCleared{*std::move(packages)}));
   });
+}
+
+void DirectorShell::LookAtTheDisk() {
+  if (!options_.has_room) return;
+  if (const absl::Status room = options_.has_room(); !room.ok())
+    Post(Event(Persisted{.items = {}, .error = MessageOf(room)}));
 }
 
 Collections DirectorShell::SumOfCollections() {
@@ -236,6 +242,7 @@ void DirectorShell::GiveSegmentIfLow(const std::string& worker_id, const v1::Fro
 
 void DirectorShell::OnWorkerExit(const WorkerExit& exit) {
   LogWarning("worker={} ended: {}", exit.worker_id, exit.reason);
+  LookAtTheDisk();
   service_->Disconnect(exit.worker_id);
   {
     base::MutexLock lock(mutex_);
