@@ -3,6 +3,7 @@
 //   store_driver write DIRECTORY SEED THREADS GROUPS [--shared]   GROUPS 0: until it is killed
 //   store_driver check DIRECTORY ACKNOWLEDGED
 //   store_driver read DIRECTORY ASKED
+//   store_driver put DIRECTORY TEXT
 //
 // `write` puts, commits and publishes from THREADS threads, which are clients and workers in turn,
 // and reads again what was acknowledged. What a call said is durable goes to the standard output, a
@@ -15,6 +16,9 @@
 // `read` asks for every line of the file ASKED (served.h), as a client where somebody owns the
 // store. It prints a line for each that is not there, or refused, or wrong. Ends with 0, or 1 when
 // wrong bytes were served, or 3 when an answer could not be given.
+//
+// `put` puts TEXT and commits nothing: where somebody owns the store it is pending there. Ends with
+// 0 or 3.
 
 #include <unistd.h>
 
@@ -305,10 +309,18 @@ int Read(const std::string& directory, const std::string& asked) {
   return code;
 }
 
+int Put(const std::string& directory, const std::string& text) {
+  const auto store = SharedStore::Open(directory, kOwnerWait);
+  const absl::Status status = store.ok() ? (*store)->Put(Digest::Of(text), text) : store.status();
+  if (!status.ok()) fmt::print(stderr, "failed: {}\n", status.ToString());
+  return status.ok() ? 0 : kFailed;
+}
+
 int Run(const std::vector<std::string>& arguments) {
   Load load;
   const size_t count = arguments.size();
   if (count == 4 && arguments[1] == "read") return Read(arguments[2], arguments[3]);
+  if (count == 4 && arguments[1] == "put") return Put(arguments[2], arguments[3]);
   if (count == 4 && arguments[1] == "check") return Check(arguments[2], arguments[3]);
   load.is_shared = count == 7 && arguments[6] == "--shared";
   const bool is_write = (count == 6 || load.is_shared) && arguments[1] == "write" &&
@@ -316,7 +328,7 @@ int Run(const std::vector<std::string>& arguments) {
                         absl::SimpleAtoi(arguments[4], &load.threads) &&
                         absl::SimpleAtoi(arguments[5], &load.groups);
   if (is_write) return Write(arguments[2], load);
-  fmt::print(stderr, "usage: store_driver write|check|read DIRECTORY ... (see the source)\n");
+  fmt::print(stderr, "usage: store_driver write|check|read|put DIRECTORY ... (see the source)\n");
   return kUsage;
 }
 

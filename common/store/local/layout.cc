@@ -48,7 +48,27 @@ std::string_view TrimLine(std::string_view text) {
   return text;
 }
 
+// By the folder, or the one that it would be made in.
+bool IsOnReadOnlyDisk(const std::string& directory) {
+  std::string existing = directory;
+  struct statvfs fs {};
+  while (::statvfs(existing.c_str(), &fs) != 0) {
+    const size_t slash = existing.rfind('/');
+    if (slash == std::string::npos || slash == 0) return false;
+    existing.resize(slash);
+  }
+  return (fs.f_flag & ST_RDONLY) != 0;
+}
+
 absl::Status ExplainUnwritable(const absl::Status& status, const std::string& directory) {
+  if (IsOnReadOnlyDisk(directory)) {
+    return absl::PermissionDeniedError(
+        fmt::format("the store {} is on a read-only file system: remount it to be written (mount "
+                    "-o remount,rw; if the kernel made it so after an error, check the disk "
+                    "first), or copy the store to another disk and choose that with --store or "
+                    "[store] dir",
+                    directory));
+  }
   if (status.code() != absl::StatusCode::kPermissionDenied)
     return Annotate(status, "opening store " + directory);
   return absl::PermissionDeniedError(
@@ -295,7 +315,8 @@ absl::Status CheckFreeSpace(const std::string& store_directory, uint64_t bytes_w
     return absl::OkStatus();
   return absl::ResourceExhaustedError(
       fmt::format("no space for {} bytes in store {}: {} bytes are free and {} are kept in "
-                  "reserve; free space there, or move the store",
+                  "reserve; free space there, drop what is not needed (galley store gc), or choose "
+                  "another disk with --store or [store] dir",
                   bytes_wanted, store_directory, free_bytes, margin_bytes));
 }
 

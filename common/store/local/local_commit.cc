@@ -25,6 +25,11 @@ namespace galley::store {
 
 absl::Status LocalStore::Commit(const CommitBatch& batch) { return queue_.Run(batch); }
 
+absl::Status LocalStore::CommitIfRoom() {
+  const absl::Status status = Commit({});
+  return absl::IsResourceExhausted(status) ? absl::OkStatus() : status;
+}
+
 std::vector<absl::Status> LocalStore::CommitGroup(std::span<const CommitBatch* const> batches) {
   const base::MutexLock lock(commit_mutex_);
   if (!broken_.ok()) return std::vector<absl::Status>(batches.size(), broken_);

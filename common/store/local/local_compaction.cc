@@ -48,6 +48,14 @@ absl::Status CheckCancelled(const GcOptions& options) {
       "the collection was interrupted: what went until then was needed by nobody");
 }
 
+// Where there is no room to write what is live in a segment again, that one stays: those that go
+// make room for the next collection.
+absl::Status LocalStore::Compactor::UnlessFull(const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  LogWarning("store={} gc: {}", store_.directory_, MessageOf(status));
+  return absl::OkStatus();
+}
+
 absl::Status LocalStore::Compactor::Run() {
   ASSIGN_OR_RETURN(const Holders holders, store_.FindHolders());
   ASSIGN_OR_RETURN(const auto live, Weigh());
@@ -64,10 +72,10 @@ absl::Status LocalStore::Compactor::Run() {
     if (state->second.writer == SegmentWriterKind::kOwner) {
       log.push_back(segment);
     } else if (2 * live_bytes < segment.size_bytes || segment.size_bytes < kSmallSegmentBytes) {
-      RETURN_IF_ERROR(LeaveWorkers(segment, holders));
+      RETURN_IF_ERROR(UnlessFull(LeaveWorkers(segment, holders)));
     }
   }
-  RETURN_IF_ERROR(LeaveLog(std::move(log), live));
+  RETURN_IF_ERROR(UnlessFull(LeaveLog(std::move(log), live)));
   if (left_.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(GiveUpDamaged());
   return Remove();
@@ -282,7 +290,7 @@ absl::Status LocalStore::Compactor::Move(uint64_t segment, std::span<const LiveR
                      StillLive(segment, {given.begin(), given.end()}));
     uint64_t bytes = 0;
     for (const LiveRecord& record : records) bytes += record.span;
-    RETURN_IF_ERROR(CheckFreeSpace(store_.directory_, bytes, store_.options_.free_bytes_margin));
+    RETURN_IF_ERROR(CheckFreeSpace(store_.directory_, bytes, store_.options_.free_bytes_least));
     auto index = store_.index_->NewBatch();
     for (const LiveRecord& record : records) {
       const absl::Status status = MoveOne(segment, record, *index);

@@ -40,6 +40,7 @@ class LocalStore::Compactor {
     absl::Time since = absl::InfinitePast();  // when something was moved from it; sessions' clock
   };
 
+  absl::Status UnlessFull(const absl::Status& status);
   absl::StatusOr<std::map<uint64_t, uint64_t>> Weigh();
   absl::Status LeaveWorkers(const SegmentListing& segment, const Holders& holders);
   absl::Status LeaveLog(std::vector<SegmentListing> log, const std::map<uint64_t, uint64_t>& live);

@@ -84,7 +84,7 @@ class LocalStore::Collector {
   Collector(LocalStore& store, const GcOptions& options) : store_(store), options_(options) {}
 
   absl::StatusOr<GcReport> Run() {
-    RETURN_IF_ERROR(store_.Commit({}));
+    RETURN_IF_ERROR(store_.CommitIfRoom());
     RETURN_IF_ERROR(FindHolders());
     RETURN_IF_ERROR(MarkRoots());
     RETURN_IF_ERROR(ReadResults());

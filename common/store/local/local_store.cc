@@ -548,7 +548,14 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directo
                                                       const LocalStoreOptions& options) {
   const std::string absolute = AbsolutePath(directory);
   ASSIGN_OR_RETURN(OpenedLayout layout, OpenLayout(absolute));
-  RETURN_IF_ERROR(CheckFreeSpace(absolute, 0, options.free_bytes_margin));
+  if (const absl::Status room = CheckFreeSpace(absolute, 0, options.free_bytes_least);
+      absl::IsResourceExhausted(room)) {
+    return absl::ResourceExhaustedError(
+        fmt::format("{}. It is opened, and `galley store gc` makes more room, with {} bytes free",
+                    MessageOf(room), options.free_bytes_least));
+  } else {
+    RETURN_IF_ERROR(room);
+  }
   LocalStoreOptions complete = options;
   if (!complete.sync) complete.sync = [](int fd) { return ::fdatasync(fd); };
   if (!complete.boot_time) complete.boot_time = BootTime;

@@ -104,6 +104,8 @@ class LocalStore final : public Store {
   };
 
   // local_store.cc
+  // Commits what is pending, if there is room for it: else it stays pending.
+  absl::Status CommitIfRoom();
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> KnownBlobs(
       std::span<const Digest> digests);
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Look(std::span<const Digest> digests);

@@ -240,9 +240,22 @@ TEST_F(LocalStoreTest, AnswersAFullDiskAndGoesOnWhenThereIsSpace) {
   LocalStoreOptions options = Quick();
   ASSERT_TRUE(OpenLocalStore(directory_, options).ok());
   options.free_bytes_margin = UINT64_MAX / 2;
-  EXPECT_EQ(OpenLocalStore(directory_, options).status().code(),
-            absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(OpenLocalStore(directory_, Quick()).ok());
+  const Digest digest = Digest::Of("more");
+  {
+    const auto store = *OpenLocalStore(directory_, options);
+    const absl::Status full = store->Put(digest, "more");
+    EXPECT_TRUE(absl::IsResourceExhausted(full)) << full;
+    EXPECT_THAT(std::string(full.message()), HasSubstr(directory_));
+    EXPECT_THAT(std::string(full.message()), HasSubstr("galley store gc"));
+    EXPECT_TRUE(store->Stats().ok());
+    EXPECT_TRUE(store->Collect({}).ok());
+    EXPECT_TRUE(store->Verify().ok());
+  }
+  options.free_bytes_least = UINT64_MAX / 2;
+  const absl::Status opened = OpenLocalStore(directory_, options).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(opened)) << opened;
+  EXPECT_THAT(std::string(opened.message()), HasSubstr("bytes free"));
+  EXPECT_TRUE((*OpenLocalStore(directory_, Quick()))->Put(digest, "more").ok());
 }
 
 TEST_F(LocalStoreTest, QuarantinesASmallBlobThatRotted) {

@@ -684,7 +684,7 @@ absl::StatusOr<VerifyReport> LocalStore::Verify(const VerifyOptions& options) {
 }
 
 absl::StatusOr<StoreStats> LocalStore::Stats() {
-  RETURN_IF_ERROR(Commit({}));
+  RETURN_IF_ERROR(CommitIfRoom());
   const IndexCounters counters = index_->counters();
   StoreStats stats{.blobs = counters.blobs,
                    .blob_bytes = counters.blob_bytes,

@@ -35,7 +35,7 @@ class LocalStore::WhyFinder {
       : store_(store), digest_(digest), limit_(limit) {}
 
   absl::StatusOr<WhyReport> Run() {
-    RETURN_IF_ERROR(store_.Commit({}));
+    RETURN_IF_ERROR(store_.CommitIfRoom());
     ASSIGN_OR_RETURN(const auto found, store_.Look(std::span(&digest_, 1)));
     report_.location = found[0];
     RETURN_IF_ERROR(FindRoots());

@@ -20,6 +20,9 @@ struct LocalStoreOptions {
   // Kept free beside what is written, so that RocksDB never meets a full disk: below it writes are
   // RESOURCE_EXHAUSTED.
   uint64_t free_bytes_margin = 64ull << 20;
+  // The same for what writes little, and has to go on a disk that is full: opening (to read, or to
+  // collect), and collecting.
+  uint64_t free_bytes_least = 8ull << 20;
   // The owner begins another segment when its own is larger than this.
   uint64_t segment_bytes_max = 256ull << 20;
   // Blobs put and not yet committed; above either number they are synced and indexed without

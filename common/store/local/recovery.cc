@@ -179,7 +179,7 @@ class Recovery {
 
   absl::Status WriteSegmentAnew(uint64_t segment) {
     return WriteAnew(directory_, SegmentPath(directory_, segment), options_.sync,
-                     options_.free_bytes_margin);
+                     options_.free_bytes_least);
   }
 
   absl::Status ReplayTails() {
@@ -259,7 +259,7 @@ class Recovery {
         continue;
       }
       RETURN_IF_ERROR(read);
-      RETURN_IF_ERROR(WriteAnew(directory_, path, options_.sync, options_.free_bytes_margin));
+      RETURN_IF_ERROR(WriteAnew(directory_, path, options_.sync, options_.free_bytes_least));
     }
     return absl::OkStatus();
   }
