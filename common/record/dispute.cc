@@ -35,8 +35,7 @@ std::string DifferenceOf(const Result& a, const Result& b) {
   }
   if (a.details.references != b.details.references) return "its references were others";
   if (a.details.generated != b.details.generated) return "what it generated was other";
-  if (a.details.tags != b.details.tags) return "its tags were others";
-  return "its warnings were others";
+  return "its tags were others";
 }
 
 std::string MakerOf(const Result& result) {
@@ -51,8 +50,11 @@ std::string MakerOf(const Result& result) {
 Standing WhatStands(const Result& stored, const Result& given) {
   if (stored.is_disputed) return Standing::kStored;
   if (stored.is_verdict) return given.is_verdict ? Standing::kStored : Standing::kGiven;
-  if (given.is_verdict || SameOutcome(stored, given)) return Standing::kStored;
-  return Standing::kDispute;
+  if (given.is_verdict) return Standing::kStored;
+  // Warnings may say how long it took: nobody loads them.
+  Result as_given = stored;
+  as_given.details.warnings = given.details.warnings;
+  return SameOutcome(as_given, given) ? Standing::kStored : Standing::kDispute;
 }
 
 Result DisputeOf(const Result& stored, const Result& given) {
@@ -61,8 +63,9 @@ Result DisputeOf(const Result& stored, const Result& given) {
       .is_disputed = true,
       .error = fmt::format(
           "two cooks of the very same inputs came out different, so neither is used: {} ({}; "
-          "{}). Its cooker is not deterministic, or a machine is broken: mend that, and `galley "
-          "clean` the package (docs/operating.md, \"Disputes\")",
+          "{}). Its cooker is not deterministic, reads what it does not declare, or was changed "
+          "without a new revision; or a machine is broken. Mend that, and `galley clean` the "
+          "package (docs/operating.md, \"Disputes\")",
           DifferenceOf(stored, given), MakerOf(stored), MakerOf(given)),
       .provenance = given.provenance};  // with the weak key, too
 }

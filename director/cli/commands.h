@@ -54,6 +54,7 @@ int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve);
 int RunStorePut(const GlobalOptions& options, const std::string& path, const std::string& pin);
 int RunStoreWhy(const GlobalOptions& options, const std::string& digest);
 int RunStoreCat(const GlobalOptions& options, const std::string& digest);
+int RunStoreForget(const GlobalOptions& options, const std::string& key);
 int RunStorePin(const GlobalOptions& options, const std::string& name, const std::string& root);
 int RunStoreUnpin(const GlobalOptions& options, const std::string& name);
 int RunStorePins(const GlobalOptions& options);

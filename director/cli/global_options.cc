@@ -108,7 +108,8 @@ absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& proje
                                    std::string_view text) {
   if (auto digest = Digest::Parse(text); digest.ok()) return *digest;
   if (text.starts_with(kPinPrefix)) return ResolvePin(store, text.substr(kPinPrefix.size()));
-  ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, store.Roots(project_id));
+  ASSIGN_OR_RETURN(std::vector<store::PublishedRoot> roots, store.Roots(project_id));
+  std::erase_if(roots, [](const auto& root) { return root.project_id == store::kPinProject; });
   const size_t at = text.find('@');
   if (at == std::string_view::npos) {
     std::optional<Digest> found;

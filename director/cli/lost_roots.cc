@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/kept_roots.h"
+#include "common/store/interface/pins.h"
 #include "common/tree/tree.h"
 
 namespace galley::cli {
@@ -69,7 +70,11 @@ class Finder {
 
 absl::StatusOr<std::vector<LostRoot>> FindLostRoots(store::Store& store,
                                                     const std::string& project_id) {
-  ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, store.Roots(project_id));
+  ASSIGN_OR_RETURN(std::vector<store::PublishedRoot> roots, store.Roots(project_id));
+  if (!project_id.empty()) {
+    ASSIGN_OR_RETURN(const auto pins, store.Roots(store::kPinProject));
+    roots.insert(roots.end(), pins.begin(), pins.end());
+  }
   Finder finder(store);
   std::vector<LostRoot> lost;
   for (const store::PublishedRoot& root : store::KeptRoots(roots)) {

@@ -17,8 +17,8 @@ struct LostRoot {
   std::string example;        // the path of one; empty: the root itself
 };
 
-// Of the roots that are kept (store/interface/kept_roots.h), newest first; of all projects when
-// `project_id` is empty.
+// Of the roots that are kept (store/interface/kept_roots.h), newest first, and of
+// pins; of all projects when `project_id` is empty.
 absl::StatusOr<std::vector<LostRoot>> FindLostRoots(store::Store& store,
                                                     const std::string& project_id);
 

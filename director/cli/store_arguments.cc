@@ -99,6 +99,11 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunStoreCat(global, first); })
       ->add_option("digest", first, "<hex>/<size>")
       ->required();
+  AddCommand(*store, arguments, "forget",
+             "Forget the result of an action key, or a dispute over it",
+             [&] { return RunStoreForget(global, first); })
+      ->add_option("key", first, "<hex>/<size>, as `galley records` and errors name it")
+      ->required();
   AddPut(*store, arguments);
   AddStoreServe(*store, arguments);
   AddStoreGc(*store, arguments);

@@ -1,4 +1,4 @@
-// store stats, store cat: what the store holds.
+// store stats, store cat, store forget: what the store holds.
 
 #include <cstdio>
 
@@ -55,6 +55,15 @@ int RunStoreCat(const GlobalOptions& options, const std::string& text) {
                 MessageOf(blob.status()));
   std::fwrite((*blob)->data(), 1, (*blob)->size(), stdout);
   return kDone;
+}
+
+int RunStoreForget(const GlobalOptions& options, const std::string& text) {
+  const auto key = Digest::Parse(text);
+  if (!key.ok()) return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(key.status())));
+  auto opened = OpenStoreOf(options);
+  if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const absl::Status forgotten = (*opened)->Forget(std::span(&*key, 1));
+  return forgotten.ok() ? kDone : Fail(options, kInfrastructure, MessageOf(forgotten));
 }
 
 }  // namespace galley::cli

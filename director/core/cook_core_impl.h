@@ -169,6 +169,8 @@ struct CookCore::Impl {
   bool OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded);
   // True: acknowledge now.
   bool OnSaved(WorkerId worker, ReportId report, AttemptId id, const WorkerReport::Saved& saved);
+  void DropResult(PackageId package, PlatformIndex platform, const Attempt& attempt,
+                  const WorkerReport::Saved& saved);
   void OnFailed(AttemptId id, const WorkerReport::Failed& failed);
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
   void ForgetRetracted(AttemptId id);

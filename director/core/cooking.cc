@@ -177,17 +177,17 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     // cache.
     const bool has_result =
         platform < package.slots.size() && package.slots[platform].result != nullptr;
-    counters.results_dropped += has_result;
-    if (has_result) return true;
+    if (has_result) {
+      DropResult(package_id, platform, attempt, saved);
+      return true;
+    }
     Commit(package_id, platform, saved.result->id, worker, report);
     return false;
   }
   Slot& slot = package.slots[platform];
   bool is_acknowledged = true;
   if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
-    ++counters.results_dropped;
-    const bool is_comparable = slot.result != nullptr && saved.is_current && IsOfToday(attempt);
-    if (is_comparable && IsAnother(*slot.result, *saved.result)) WarnOnce(package_id, kMadeTwice);
+    DropResult(package_id, platform, attempt, saved);
     if (was_expected && attempt.remaining == 0) EndAttempt(id, Tell::kNothing);
   } else if (!saved.is_current || !IsOfToday(attempt)) {
     // Right for an older snapshot, or for what its generator or its inputs gave before.
@@ -222,6 +222,16 @@ bool CookCore::Impl::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   }
   Advance(package_id);
   return is_acknowledged;
+}
+
+// The platform has one. Which of two attempts is the first is chance.
+void CookCore::Impl::DropResult(PackageId id, PlatformIndex platform, const Attempt& attempt,
+                                const WorkerReport::Saved& saved) {
+  ++counters.results_dropped;
+  const ResultViewPtr& first = packages[id].slots[platform].result;
+  if (request.has_value() && first != nullptr && saved.is_current && IsOfToday(attempt) &&
+      IsAnother(*first, *saved.result))
+    WarnOnce(id, kMadeTwice);
 }
 
 void CookCore::Impl::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {

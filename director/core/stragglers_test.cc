@@ -91,6 +91,18 @@ TEST(StragglersTest, WhatComesOutOtherwiseTheSecondTimeIsAWarningAndDropped) {
   }
 }
 
+TEST(StragglersTest, TheSecondTimeIsComparedWhenThePackageIsOverToo) {
+  Race race("Slow ~ 100000\nQuick ~ 90000\nLast ~ 90000\n");
+  const HarnessJob straggler = race.shell.JobOf("Slow");
+  race.Pass(3);
+  race.shell.hold_roots = true;
+  race.shell.Saved("Slow");
+  race.shell.TakeLog();
+  const auto other = race.shell.MakeResult("Slow", "something else");
+  race.shell.Report(straggler, WorkerReport::Saved{0, other, absl::Milliseconds(1)});
+  EXPECT_TRUE(race.shell.Says("warned Slow: two workers cooked it"));
+}
+
 TEST(StragglersTest, TheStragglersResultCountsAndTheBackupIsCancelled) {
   Race race;
   const HarnessJob straggler = race.shell.JobOf("Slow");

@@ -1,6 +1,5 @@
 #include "director/shell/commit_group.h"
 
-#include <algorithm>
 #include <set>
 
 #include "common/base/status_macros.h"
@@ -124,15 +123,11 @@ void CountBytes(store::Store& store, const store::CommitBatch& batch, CommitOutc
   }
 }
 
-CommitOutcome::Alarm AlarmOf(const StoredResult& made, const record::Result& held) {
-  const std::string text =
-      held.is_disputed
-          ? held.error
-          : fmt::format(
-                "came out otherwise than an earlier cook of the very same inputs (action "
-                "key {}): its cooker is not deterministic; the earlier outcome stands",
-                made.action_key.ToString());
-  return {made.package, made.platform_name, text};
+CommitOutcome::Alarm AlarmOf(const StoredResult& made) {
+  return {made.package, made.platform_name,
+          fmt::format("came out otherwise than an earlier cook of the very same inputs (action key "
+                      "{}): its cooker is not deterministic; the earlier outcome stands",
+                      made.action_key.ToString())};
 }
 
 // After the store refused to replace what it holds for some keys: those results stand instead.
@@ -151,9 +146,11 @@ absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Per
       continue;
     ASSIGN_OR_RETURN(record::Result decoded, record::DecodeResult(*held[i]));
     if (record::SameOutcome(decoded, made[i]->result)) continue;
-    outcome.alarms.push_back(AlarmOf(*made[i], decoded));
-    if (decoded.is_disputed && results.Dispute(made[i]->action_key))
-      outcome.disputed.push_back(made[i]->action_key);
+    if (decoded.is_disputed) {
+      results.Dispute(made[i]->action_key);  // the failure will say so
+    } else {
+      outcome.alarms.push_back(AlarmOf(*made[i]));
+    }
     auto stands = std::make_shared<StoredResult>(*made[i]);
     stands->result = std::move(decoded);
     stands->encoded = *held[i];
@@ -242,21 +239,6 @@ absl::Status CommitToStore(store::Store& store, ResultTable& results, const Pers
                                           : committed;
 }
 
-// Others may have a key as well, with the outcome that is no longer used: they are looked up anew.
-// It reads all records, for what hardly ever happens.
-absl::Status DistrustDisputed(Journal& journal, const std::vector<Digest>& disputed) {
-  if (disputed.empty()) return absl::OkStatus();
-  const std::set<Digest> keys(disputed.begin(), disputed.end());
-  std::vector<std::string> packages;
-  RETURN_IF_ERROR(journal.ForEach([&](std::string_view package, const PackageRecord& record) {
-    const bool has_one = std::any_of(
-        record.platforms.begin(), record.platforms.end(),
-        [&](const auto& platform) { return keys.contains(platform.second.action_key); });
-    if (has_one) packages.emplace_back(package);
-  }));
-  return packages.empty() ? absl::OkStatus() : journal.Invalidate(packages, journal.meta());
-}
-
 absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const Persist& persist,
                              const CookNumber& cook,
                              const std::function<bool(const StoredResult&)>& holds, absl::Time wall,
@@ -266,8 +248,9 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
   for (size_t i = 0; i < persist.items.size(); ++i) {
     if (!outcome.event.items[i].refused.empty()) continue;
     const ResultViewPtr& instead = outcome.event.items[i].instead;
-    const StoredResultPtr stored =
-        results.Get(instead != nullptr ? instead->id : persist.items[i].result);
+    const ResultId id = instead != nullptr ? instead->id : persist.items[i].result;
+    const StoredResultPtr stored = results.Get(id);
+    if (results.IsDisputed(id)) continue;
     const bool was_cooked = persist.items[i].was_cooked;
     if (stored == nullptr || (stored->is_in_journal && !was_cooked)) continue;
     has_cooked |= was_cooked;
@@ -299,9 +282,6 @@ CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& re
     outcome.event.items.push_back({item.package, item.platform, item.result, nullptr, ""});
   if (const absl::Status stored = CommitToStore(store, results, persist, outcome); !stored.ok()) {
     outcome.event.error = fmt::format("committing results to the store: {}", MessageOf(stored));
-  } else if (const absl::Status distrusted = DistrustDisputed(journal, outcome.disputed);
-             !distrusted.ok()) {
-    outcome.event.error = fmt::format("writing the journal: {}", MessageOf(distrusted));
   } else if (const absl::Status recorded =
                  RecordInJournal(journal, results, persist, cook, holds, wall, outcome);
              !recorded.ok()) {

@@ -22,8 +22,7 @@ struct CommitOutcome {
     std::string platform;
     std::string text;
   };
-  std::vector<Alarm> alarms;     // what came out otherwise than before
-  std::vector<Digest> disputed;  // action keys, for the first time in this director's life
+  std::vector<Alarm> alarms;  // what came out otherwise than before
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;  // written, and there already
 };

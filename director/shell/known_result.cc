@@ -50,7 +50,8 @@ JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& qu
     return needs;
   }
   absl::StatusOr<record::Result> result = record::DecodeResult(record.result);
-  if (!result.ok()) return {};
+  // Of a dispute the store is asked: whoever shares it may have ended it.
+  if (!result.ok() || result->is_disputed) return {};
   auto stored = std::make_shared<StoredResult>();
   stored->package = question.package;
   stored->platform = question.platform;

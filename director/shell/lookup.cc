@@ -92,7 +92,8 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
     return answer;
   }
   auto* stored = std::get_if<std::shared_ptr<StoredResult>>(&known);
-  if (stored == nullptr || ((*stored)->result.is_verdict && options_.retry_failed))
+  if (stored == nullptr || ((*stored)->result.is_verdict && options_.retry_failed) ||
+      deps_.results->WasDisputed((*stored)->action_key))
     return std::nullopt;
   (*stored)->has_failed_before = record.failures.contains(platform_name);
   const bool is_up_to_date = (*stored)->is_published;
@@ -293,6 +294,8 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
         if (!results.ok() || !(*results)[index]) continue;
         auto decoded = record::DecodeResult(*(*results)[index]);
         if (!decoded.ok() || (decoded->is_verdict && options_.retry_failed)) continue;
+        // Another domain's dispute is a matter of that domain.
+        if (decoded->is_disputed && question.trust_domain != options_.trust_domain) continue;
         candidate.result = std::move(*decoded);
         candidate.encoded = *(*results)[index];
         if (chosen == nullptr) {

@@ -138,6 +138,33 @@ TEST_F(LookUpTest, ARecordThatHoldsAnswersWithoutAnyCallOfTheStore) {
   EXPECT_FALSE(last_->is_published);
 }
 
+TEST_F(LookUpTest, OfADisputeTheStoreIsAsked) {
+  const Cached one{.observed = {Texture("=bc")}, .result = MakeResult(store_, {{"", "made"}})};
+  Cached dispute = one;
+  dispute.result = MakeVerdict("two cooks differ");
+  dispute.result.is_disputed = true;
+  PutIntoJournal(dispute);
+  EXPECT_EQ(LookUpPackage(), "miss") << "somebody ended it";
+  PutIntoCache(dispute);
+  EXPECT_EQ(LookUpPackage(), "verdict two cooks differ");
+  EXPECT_FALSE(last_->is_in_journal);
+  // The outcome that the journal has is none any more.
+  results_.Dispute(PutIntoJournal(one));
+  EXPECT_EQ(LookUpPackage(), "verdict two cooks differ");
+}
+
+TEST_F(LookUpTest, AnotherDomainsDisputeIsItsOwn) {
+  options_of_runner_ = {.trust_domain = "dev", .read_trust = {"main"}};
+  Cached dispute{.observed = {Texture("=bc")}, .result = MakeVerdict("two cooks differ")};
+  dispute.result.is_disputed = true;
+  dispute.trust_domain = "main";
+  PutIntoCache(dispute);
+  EXPECT_EQ(LookUpPackage(), "miss");
+  dispute.trust_domain = "dev";
+  PutIntoCache(dispute);
+  EXPECT_EQ(LookUpPackage(), "verdict two cooks differ");
+}
+
 TEST_F(LookUpTest, ARecordWithThePublishedKeyIsUpToDate) {
   const Digest key = PutIntoJournal({.observed = {}, .result = MakeResult(store_, {{"", "made"}})});
   Publish(key);

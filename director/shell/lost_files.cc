@@ -30,6 +30,19 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
   return lost;
 }
 
+absl::Status DistrustDisputed(Journal& journal, ResultTable& results) {
+  const std::set<Digest> keys = results.TakeNewDisputes();
+  if (keys.empty()) return absl::OkStatus();
+  std::vector<std::string> packages;
+  RETURN_IF_ERROR(journal.ForEach([&](std::string_view package, const PackageRecord& record) {
+    const bool has_one = std::any_of(
+        record.platforms.begin(), record.platforms.end(),
+        [&](const auto& platform) { return keys.contains(platform.second.action_key); });
+    if (has_one) packages.emplace_back(package);
+  }));
+  return packages.empty() ? absl::OkStatus() : journal.Invalidate(packages, journal.meta());
+}
+
 absl::StatusOr<std::vector<std::string>> DistrustLost(Journal& journal, const ResultTable& results,
                                                       const BuildRoot& request,
                                                       std::span<const RootBuilt::Lost> lost) {

@@ -27,6 +27,10 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
                                                        std::span<const tree::TreeFile> files,
                                                        std::span<const PackageId> owners);
 
+// The journal trusts no outcome of a disputed key any more, whichever package has it. It reads all
+// records, when there is a new dispute, which hardly ever is. Commit thread.
+absl::Status DistrustDisputed(Journal& journal, ResultTable& results);
+
 // The journal trusts the packages that own them no more. Their names. Commit thread.
 absl::StatusOr<std::vector<std::string>> DistrustLost(Journal& journal, const ResultTable& results,
                                                       const BuildRoot& request,

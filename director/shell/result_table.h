@@ -3,6 +3,7 @@
 // Threads: any. A stored record is immutable once added.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -60,21 +61,38 @@ class ResultTable {
     base::MutexLock lock(mutex_);
     return id.valid() && id.index() < results_.size() ? results_[id.index()] : nullptr;
   }
-  // Of its action key two outcomes were found: none of those that are here is to be used, but the
-  // verdict that says so. False: it was known.
-  bool Dispute(const Digest& action_key) {
+  // Of an action key two outcomes were found: none that is here by now is to be used, but the
+  // verdict that says so.
+  void Dispute(const Digest& action_key) {
     base::MutexLock lock(mutex_);
-    return disputed_.insert(action_key).second;
+    disputed_[action_key] = results_.size();
+    has_new_disputes_ = true;
   }
-  bool IsDisputed(const StoredResult& result) const {
+  bool IsDisputed(ResultId id) const {
     base::MutexLock lock(mutex_);
-    return !result.result.is_disputed && disputed_.contains(result.action_key);
+    if (!id.valid() || id.index() >= results_.size()) return false;
+    const StoredResult& result = *results_[id.index()];
+    const auto found = disputed_.find(result.action_key);
+    return found != disputed_.end() && id.index() < found->second && !result.result.is_disputed;
+  }
+  bool WasDisputed(const Digest& action_key) const {
+    base::MutexLock lock(mutex_);
+    return disputed_.contains(action_key);
+  }
+  // All keys, if there are new ones since the last time.
+  std::set<Digest> TakeNewDisputes() {
+    base::MutexLock lock(mutex_);
+    std::set<Digest> keys;
+    if (!std::exchange(has_new_disputes_, false)) return keys;
+    for (const auto& [key, count] : disputed_) keys.insert(key);
+    return keys;
   }
 
  private:
   mutable base::Mutex mutex_;
   std::vector<StoredResultPtr> results_ GALLEY_GUARDED_BY(mutex_);
-  std::set<Digest> disputed_ GALLEY_GUARDED_BY(mutex_);
+  std::map<Digest, size_t> disputed_ GALLEY_GUARDED_BY(mutex_);  // how many were here then
+  bool has_new_disputes_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace galley::director

@@ -59,11 +59,12 @@ TEST_F(RootBuilderTest, OutputsLieAtTheirPackagesPathAndSuffix) {
 TEST_F(RootBuilderTest, NothingThatIsDisputedIsInARoot) {
   Add("/Game/a.txt", {""});
   Add("/Game/b.txt", {""});
-  results_.Dispute(Digest::Of("key"));
+  results_.Dispute(Digest::Of("another key"));
   EXPECT_THAT(Build().lost, SizeIs(2)) << "not stored, but not disputed";
   auto disputed = std::make_shared<StoredResult>(*results_.Get(build_.packages[1].second));
   disputed->action_key = Digest::Of("key");
   build_.packages[1].second = results_.Add(disputed)->id;
+  results_.Dispute(Digest::Of("key"));
   const RootBuilt built = Build();
   ASSERT_THAT(built.lost, SizeIs(1));
   EXPECT_EQ(built.lost[0].package, PackageId(1));

@@ -18,11 +18,15 @@ void DirectorShell::Do(const BuildRoot& effect) {
     auto built =
         BuildRootTree(*world_.Get()->project, results_, store_, effect, whole ? &*whole : nullptr);
     absl::Status status = built.status();
+    if (status.ok()) status = DistrustDisputed(journal_, results_);
     if (status.ok()) {
       const auto packages = DistrustLost(journal_, results_, effect, built->lost);
       status = packages.status();
       for (const std::string& package : packages.value_or(std::vector<std::string>()))
-        LogWarning("package={} the store dropped what it was cooked to: it is made again", package);
+        LogWarning(
+            "package={} what it was cooked to is in the store no more, or in dispute: it is made "
+            "again",
+            package);
     }
     if (status.ok()) {
       Post(Event(std::move(*built)));

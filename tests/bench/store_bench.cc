@@ -1,8 +1,9 @@
 // The local store where the start of a process would hide the number, and the loops of system calls
-// that it is measured beside (tests/bench/store_bench.py). Each prints one JSON object; times are in
-// seconds.
+// that it is measured beside (tests/bench/store_bench.py). Each prints one JSON object; times are
+// in seconds.
 //
-//   store_bench small DIR COUNT      4 KB blobs out of memory, put 256 at a time and committed 4,096
+//   store_bench small DIR COUNT      4 KB blobs out of memory, put 256 at a time and committed
+//   4,096
 //                                    at a time: durable in groups
 //   store_bench stat DIR             lstat() of all files below DIR, one after the other
 //   store_bench link DIR FOLDERS COUNT   COUNT new names in FOLDERS folders of DIR for 512 files of
@@ -134,7 +135,8 @@ int Link(const std::string& directory, size_t folders, size_t count) {
     from.push_back(fmt::format("{}/from{}", directory, i));
     Require(WriteFileAtomic(from.back(), "x"));
   }
-  for (size_t i = 0; i < folders; ++i) Require(CreateDirectories(fmt::format("{}/d{}", directory, i)));
+  for (size_t i = 0; i < folders; ++i)
+    Require(CreateDirectories(fmt::format("{}/d{}", directory, i)));
   // Folder by folder, as a tree is laid out.
   for (size_t folder = 0; folder < folders; ++folder) {
     for (size_t i = folder; i < count; i += folders)
@@ -227,8 +229,7 @@ int Main(const std::vector<std::string>& args) {
   if (mode == "stat" && args.size() == 2) return Stat(args[1]);
   if (mode == "link" && args.size() == 4) return Link(args[1], number(2), number(3));
   if (mode == "tree" && args.size() == 5) return Tree(args[1], number(2), number(3), number(4));
-  if (mode == "checkout" && args.size() == 5)
-    return Checkout(args[1], args[2], args[3], number(4));
+  if (mode == "checkout" && args.size() == 5) return Checkout(args[1], args[2], args[3], number(4));
   if (mode == "fill" && (args.size() == 3 || args.size() == 4))
     return Fill(args[1], number(2), args.back() == "--kill");
   if (mode == "open" && args.size() == 2) return Open(args[1]);

@@ -1,5 +1,5 @@
 """A cooker that is not deterministic: of two outcomes of the very same inputs neither is used, until somebody says so."""
-import os, shutil, unittest
+import json, os, shutil, unittest
 
 from harness import E2ETest
 
@@ -48,6 +48,30 @@ class DisputeTest(E2ETest):
         cook = self.cook(other, expect=1)
         self.assert_disputed(cook, "/Game/a.txt")
         self.assertEqual((cook.cooked, cook.results["cached"]), (0, 1), cook)
+        # No collection makes it believe the next one.
+        self.assertEqual(self.galley("store", "gc", "--max-size", "0", "--project", game).returncode, 0)
+        self.assert_disputed(self.cook(other, expect=1), "/Game/a.txt")
+        # Who ends it ends it for all.
+        self.assertEqual(self.galley("clean", "--project", game, "/Game/a.txt").returncode, 0)
+        roots = self.cook(game).roots
+        cook = self.cook(other)
+        self.assertEqual((cook.roots, cook.cooked), (roots, 0), cook)
+
+    def test_a_store_without_a_project_forgets_by_key(self):
+        game = self.game()
+        self.cook(game)
+        self.cook(game, "--force", expect=1)
+        store = os.path.join(game, ".galley/store")
+        key = self.records(game, "/Game/a.txt")["platforms"]["pc"]["action_key"]
+        self.assertEqual(self.galley("store", "forget", "x", "--store", store).returncode, 2)
+        forget = self.galley("store", "forget", key, "--store", store)
+        self.assertEqual(forget.returncode, 0, forget.stderr)
+        self.assertEqual(self.cook(game).code, 0)
+
+    def records(self, game, package):
+        records = self.galley("records", package, "--project", game, "--json")
+        self.assertEqual(records.returncode, 0, records.stderr)
+        return json.loads(records.stdout)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,11 @@ class StoreGcTest(E2ETest):
         self.assertEqual(self.galley("checkout", "pin:shipped/1.0", self.path("out"), "--project", game).returncode, 0)
         self.assertNotIn("shipped", self.galley("roots", "--store", os.path.join(game, ".galley/store")).stdout)
         self.assertIn("kept by pin shipped/1.0", self.galley("store", "why", first, "--project", game).stdout)
+        # A pin is no platform.
+        store = os.path.join(game, ".galley/store")
+        self.assertEqual(self.galley("store", "pin", "pc", first, "--project", game).returncode, 0)
+        self.assertNotEqual(self.galley("tree", "pc@last", "--store", store).stdout, self.galley("tree", first, "--store", store).stdout)
+        self.assertEqual(self.galley("store", "unpin", "pc", "--project", game).returncode, 0)
         self.assertEqual(self.galley("store", "unpin", "shipped/1.0", "--project", game).returncode, 0)
         self.assertEqual(self.galley("store", "pins", "--project", game).stdout, "")
         self.gc(game)

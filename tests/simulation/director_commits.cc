@@ -91,7 +91,7 @@ void SimDirector::Do(const BuildRoot& effect) {
     for (const auto& [package, id] : effect.packages) {
       const std::string& name = core_->NameOf(package);
       const StoredResultPtr stored = results_.Get(id);
-      if (results_.IsDisputed(*stored)) disputed.push_back({package, name, stored->action_key});
+      if (results_.IsDisputed(id)) disputed.push_back({package, name, stored->action_key});
       names[name] = package;
       tree[name] = stored->result.outputs.at(0).digest;
       files.push_back({name, tree[name], false});
@@ -113,7 +113,8 @@ void SimDirector::Do(const BuildRoot& effect) {
     if (status.ok() && built.conflicts.empty()) {
       built.lost = disputed.empty() ? *LostFiles(store_, files, owners) : disputed;
       for (const tree::TreeFile& file : files) told_.insert(file.digest);
-      status = DistrustLost(journal_, results_, effect, built.lost).status();
+      status = DistrustDisputed(journal_, results_);
+      if (status.ok()) status = DistrustLost(journal_, results_, effect, built.lost).status();
     }
     if (!status.ok()) {
       const RootPublished event{effect.platform,

@@ -60,6 +60,10 @@ absl::Status ValidatePinName(std::string_view name) {
       "expected a pin's name of letters, digits and ._-+/, at most {} bytes", kPinNameBytesMax));
 }
 
+bool IsRemovedPin(const PublishedRoot& root) {
+  return root.project_id == kPinProject && root.root == Digest();
+}
+
 absl::StatusOr<std::vector<Pin>> Pins(Store& store) {
   ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store.Roots(kPinProject));
   std::map<std::string, Pin> newest;
@@ -83,7 +87,8 @@ absl::Status SetPin(Store& store, const Pin& pin) {
   if (whole.ok()) return whole;
   const auto old = std::find_if(before.begin(), before.end(),
                                 [&](const Pin& one) { return one.name == pin.name; });
-  RETURN_IF_ERROR(Write(store, {pin.name, old == before.end() ? Digest() : old->root, pin.time}));
+  if (old == before.end() || !Write(store, {pin.name, old->root, pin.time}).ok())
+    RETURN_IF_ERROR(Write(store, {pin.name, Digest(), pin.time}));
   return whole;
 }
 

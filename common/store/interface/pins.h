@@ -28,11 +28,14 @@ struct Pin {
 // Letters, digits and "._-+/", at most so many bytes. INVALID_ARGUMENT.
 absl::Status ValidatePinName(std::string_view name);
 
+bool IsRemovedPin(const PublishedRoot& root);
+
 // By name.
 absl::StatusOr<std::vector<Pin>> Pins(Store& store);
 
 // In place of the one of this name. All that is under `root` is asked for: NOT_FOUND names what is
-// absent, and the pin is what it was; INVALID_ARGUMENT: it is no tree, or an empty one.
+// absent, and the pin is what it was, or gone when its tree is; INVALID_ARGUMENT: it is no tree, or
+// an empty one. Of two at a time for one name one counts.
 absl::Status SetPin(Store& store, const Pin& pin);
 // NOT_FOUND.
 absl::Status RemovePin(Store& store, std::string_view name, absl::Time time);

@@ -79,6 +79,28 @@ TEST_F(GcTest, ASetGoesWithTheLastResultUnderItsKey) {
   EXPECT_THAT(store_->Verify()->problems, IsEmpty());
 }
 
+TEST_F(GcTest, ADisputeStaysThoughNothingNeedsItUntilNobodyAsksForItAnyMore) {
+  Cook("disputed");
+  const PutResult other = SampleResult("disputed", PutBytes(*store_, "otherwise"));
+  EXPECT_TRUE(absl::IsAlreadyExists(store_->Commit({.results = {other}})));
+  const auto is_there = [&] {
+    const std::string path = folder_.In("looked at");
+    std::filesystem::remove_all(path);
+    Copy(path);
+    return ResultOf(**OpenLocalStore(path), other.action_key).has_value();
+  };
+  Pass(absl::Hours(24 * 80));
+  Collect({.bytes_max = 0, .age_max = absl::Hours(1)});
+  EXPECT_TRUE(is_there());
+  Use("disputed");
+  Pass(absl::Hours(24 * 80));
+  Collect(kAll);
+  EXPECT_TRUE(is_there());
+  Pass(absl::Hours(24 * 20));
+  Collect({.bytes_max = 0, .age_max = absl::Hours(1)});
+  EXPECT_FALSE(is_there());
+}
+
 TEST_F(GcTest, SetsStayWhileAResultDoesNotSayWhereItBelongs) {
   PutResult put = SampleResult("old", PutBytes(*store_, "old"));
   record::Result result = record::DecodeResult(put.result).value();

@@ -40,6 +40,8 @@ namespace {
 
 // A blob that no result names may be about to be named.
 constexpr absl::Duration kUnnamedAge = absl::Hours(24);
+// Since it was asked for.
+constexpr absl::Duration kDisputeAge = absl::Hours(24 * 90);
 constexpr size_t kStepMax = 4096;
 constexpr size_t kFilesInStepMax = 256;
 
@@ -63,7 +65,8 @@ class Needed {
 
 struct CollectedResult {
   Digest key;
-  std::optional<Digest> weak_key;  // none: not known
+  std::optional<uint64_t> weak_key;  // its fingerprint, as in Needed; none: not known
+  bool is_disputed = false;
   bool is_ours = true;
   absl::Time used;
   std::vector<Digest> named;
@@ -73,7 +76,9 @@ void ReadOurs(const std::string& payload, CollectedResult& result) {
   const absl::StatusOr<record::Result> decoded = record::DecodeResult(payload);
   if (!decoded.ok()) return;
   AppendNamedBlobs(*decoded, result.named);
-  if (decoded->provenance.weak_key != Digest()) result.weak_key = decoded->provenance.weak_key;
+  result.is_disputed = decoded->is_disputed;
+  result.weak_key = DigestHash()(decoded->provenance.weak_key);
+  if (decoded->provenance.weak_key == Digest()) result.weak_key.reset();
 }
 
 }  // namespace
@@ -186,7 +191,9 @@ class LocalStore::Collector {
           !result.named.empty() &&
           std::all_of(result.named.begin(), result.named.end(),
                       [&](const Digest& digest) { return needed_.Has(digest); });
-      if (is_of_kept || IsTold(result.key)) {
+      // It costs next to nothing, and without it the next outcome would be believed.
+      const bool is_live_dispute = result.is_disputed && result.used > DisputesSince();
+      if (is_of_kept || is_live_dispute || IsTold(result.key)) {
         Keep(result);
       } else {
         others.push_back(&result);
@@ -227,7 +234,7 @@ class LocalStore::Collector {
     if (some_weak_key_is_unknown_) return absl::OkStatus();
     return store_.index_->ForEachObservationSet([&](const Digest& weak_key,
                                                     const SetPlace& set) -> absl::Status {
-      if (weak_keys_.contains(weak_key) || IsTold(weak_key)) return absl::OkStatus();
+      if (weak_keys_.contains(DigestHash()(weak_key)) || IsTold(weak_key)) return absl::OkStatus();
       RETURN_IF_ERROR(CheckCancelled(options_));
       const auto record = ReadRecord(store_.directory_, set.place.segment, set.place.offset);
       const bool is_young =
@@ -259,6 +266,7 @@ class LocalStore::Collector {
     if (is_new) at->second = WrittenAt(SegmentPath(store_.directory_, segment));
     return at->second > UnnamedSince();
   }
+  absl::Time DisputesSince() const { return store_.options_.now() - kDisputeAge; }
   absl::Time UnnamedSince() const { return store_.options_.now() - kUnnamedAge; }
   static absl::Time WrittenAt(const std::string& path) {
     const absl::StatusOr<FileStat> stat = StatFile(path);
@@ -355,8 +363,9 @@ class LocalStore::Collector {
     const auto is_told = [&](const Digest& digest) { return IsTold(digest); };
     std::erase_if(step.results, is_told);
     std::erase_if(step.action_results, is_told);
+    const auto& pending = store_.pending_;
     std::erase_if(step.blobs, [&](const LocatedBlob& blob) {
-      return is_told(blob.first) || store_.pending_.contains(blob.first);
+      return is_told(blob.first) || pending.contains(blob.first);
     });
     std::erase_if(step.blobs, [&](const LocatedBlob& blob) {
       const auto& [digest, location] = blob;
@@ -406,7 +415,7 @@ class LocalStore::Collector {
   std::vector<CollectedResult> results_;
   std::vector<const CollectedResult*> dropped_results_;
   std::vector<LocatedBlob> dropped_blobs_;
-  absl::flat_hash_set<Digest> weak_keys_;  // of results that stay
+  absl::flat_hash_set<uint64_t> weak_keys_;  // of results that stay
   bool some_weak_key_is_unknown_ = false;
   std::vector<std::pair<Digest, RecordPlace>> dropped_sets_;
   std::map<uint64_t, absl::Time> segment_written_;

@@ -10,6 +10,7 @@
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
 #include "common/store/interface/kept_roots.h"
+#include "common/store/interface/pins.h"
 #include "common/store/local/local_store.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/sessions.h"
@@ -68,6 +69,7 @@ class LocalStore::WhyFinder {
     ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.Roots(""));
     const std::vector<PublishedRoot> kept = KeptRoots(roots);
     for (const PublishedRoot& root : roots) {
+      if (IsRemovedPin(root)) continue;
       ASSIGN_OR_RETURN(const std::optional<std::string> path, PathIn(root.root, 0));
       if (!path.has_value()) continue;
       if (report_.roots.size() == limit_) {

@@ -114,6 +114,29 @@ TEST(PinsInMemoryTest, APinThatCameTooLateIsTakenBack) {
   EXPECT_EQ(Pins(store)->at(0).root, before);
 }
 
+TEST(PinsInMemoryTest, APinIsGoneWhenItsOldTreeIsToo) {
+  class NoOldRoot final : public MemoryStore {
+   public:
+    absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override {
+      if (root.root == refused_) return absl::FailedPreconditionError("it has no folder");
+      if (dropped_ != Digest()) Drop(std::exchange(dropped_, Digest()));
+      return MemoryStore::Publish(root);
+    }
+    Digest refused_, dropped_;
+  } store;
+  store.refused_ = Digest::Of("nothing");
+  const auto tree_of = [&](const std::string& file) {
+    return PutBytes(store, tree::EncodeDirectory(
+                               {.files = {{.name = "file", .digest = PutBytes(store, file)}}}));
+  };
+  const Digest before = tree_of("before"), after = tree_of("after");
+  ASSERT_TRUE(SetPin(store, {.name = "pin", .root = before}).ok());
+  store.refused_ = before;
+  store.dropped_ = Digest::Of("after");
+  EXPECT_TRUE(absl::IsNotFound(SetPin(store, {.name = "pin", .root = after})));
+  EXPECT_THAT(NamesOf(store), IsEmpty());
+}
+
 TEST(PinsInMemoryTest, RootsAreNamedForPeople) {
   EXPECT_EQ(NameOfRoot({.project_id = "abc", .platform = "windows", .sequence = 3}),
             "windows@3 of project abc");
