@@ -71,16 +71,20 @@ void Print(const Digest& digest, const store::WhyReport& report) {
   for (const std::string& line : report.past) std::puts(fmt::format("  {}", line).c_str());
   if (!is_present && report.past.empty()) std::puts("  nothing says that it ever was");
   for (const auto& root : report.roots) {
-    std::puts(fmt::format("  {} {}{}", root.is_kept ? "kept by" : "in old", NameOfRoot(root.root),
+    const char* how = !root.is_kept ? "in old" : is_present ? "kept by" : "missed by";
+    std::puts(fmt::format("  {} {}{}", how, NameOfRoot(root.root),
                           root.path.empty() ? ": it is its root" : ": " + root.path)
                   .c_str());
   }
   if (report.roots_more != 0)
     std::puts(fmt::format("  and {} more roots", report.roots_more).c_str());
   for (const auto& result : report.results) {
-    std::puts(fmt::format("  named by {} {}: {}; last asked for at {}",
+    std::puts(fmt::format("  named by {} {}: {}; {}",
                           result.is_ours ? "result" : "another program's result",
-                          result.key.ToString(), result.provenance, TimeText(result.used))
+                          result.key.ToString(), result.provenance,
+                          result.used == absl::InfinitePast()
+                              ? "not asked for since"
+                              : "last asked for at " + TimeText(result.used))
                   .c_str());
   }
   if (report.results_more != 0)

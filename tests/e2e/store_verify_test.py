@@ -1,6 +1,7 @@
 """What `galley store verify` finds is said, made again with --repair, and gone on with after an interrupt; `galley store why` names what keeps a blob."""
 import glob, hashlib, json, os, pty, random, signal, subprocess, unittest
 
+import segments
 from harness import BIN, LIMIT_S, E2ETest, read_file
 
 
@@ -132,8 +133,36 @@ class StoreVerifyTest(E2ETest):
         self.assertIn("nothing says that it ever was", self.told("store", "why", self.digest(b"never"), expect=1))
         self.rot(self.large)
         self.verify(expect=1)
-        self.assertIn("its bytes were wrong", self.told("store", "why", self.digest(self.large), expect=1))
+        text = self.told("store", "why", self.digest(self.large), expect=1)
+        self.assertIn("its bytes were wrong", text)
+        self.assertIn("missed by pc@1", text)
         self.told("store", "why", "x", expect=2)
+
+    def test_why_says_where_it_lies_and_whether_anything_keeps_it(self):
+        why = json.loads(self.told("store", "why", self.digest(b"other"), "--json"))
+        data = read_file(os.path.join(self.store, "segments", f"{why['segment']:016x}.seg"))
+        self.assertIn((why["offset"], b"other"), [(record.offset, record.payload) for record in segments.records_of(data)])
+        self.assertIn(f"segment {why['segment']:016x} at offset {why['offset']}, written at 2", self.told("store", "why", self.digest(b"other")))
+        self.assertIn(": a file of its own, written at 2", self.told("store", "why", self.digest(self.large)))
+        # In a root that is no more kept; by a result all the same; and held for somebody.
+        self.write("game/galley.toml", self.read("game", "galley.toml").decode() + "\n[store]\nkeep_roots = 1\n")
+        self.write("game/content/small.bin", b"changed")
+        self.cook(self.game)
+        text = self.told("store", "why", self.digest(self.small))
+        self.assertRegex(text, r"in old pc@1 of project \S+: Game/small.bin\n")
+        self.assertRegex(text, r"named by result \S+: cooked by local-1 on \S+ \(.+\) at 2\S+; not asked for since\n")
+        self.assertRegex(self.told("store", "why", self.root), "in old pc@1 of project .+: it is its root")
+        serving = subprocess.Popen([os.path.join(BIN, "galley"), "store", "serve", "--store", self.store, "--listen", "127.0.0.1:0"], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        self.addCleanup(serving.stdout.close)
+        self.addCleanup(serving.kill)
+        self.assertIn("serving", serving.stdout.readline())
+        self.assertIn("held for store serve (process ", self.told("store", "why", self.digest(self.small)))
+        serving.send_signal(signal.SIGTERM)
+        self.assertEqual(serving.wait(LIMIT_S), 0)
+        # Of nobody.
+        subprocess.run([os.path.join(BIN, "store_driver"), "put", self.store, "orphan"], check=True)
+        self.assertIn("nothing: a collection drops it a day after it was written", self.told("store", "why", self.digest(b"orphan")))
 
 
 if __name__ == "__main__":

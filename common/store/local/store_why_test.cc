@@ -1,10 +1,12 @@
 // Why: each reason for which a blob is kept, and what is said of one that is gone.
+#include <fstream>
 #include <optional>
 
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_format.h"
+#include "common/store/local/segment_reader.h"
 #include "common/store/local/sessions.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
@@ -49,6 +51,30 @@ class StoreWhyTest : public testing::Test {
     return digest;
   }
 
+  void Rot(const BlobLocation& at) {
+    const std::string path = SegmentPath(directory_, at.segment);
+    std::string bytes = *ReadFile(path);
+    char& byte = bytes[at.offset + kRecordHeaderBytes];
+    byte = static_cast<char>(byte ^ 1);
+    // In place: the owner has it open.
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << bytes;
+  }
+  void RotRecord(RecordKind kind, const Digest& key) {
+    std::optional<BlobLocation> found;
+    const auto segments = ListSegments(directory_);
+    ASSERT_TRUE(segments.ok());
+    for (const SegmentListing& segment : *segments) {
+      const auto look = [&](uint64_t offset, const RecordHeader& header, std::string_view) {
+        if (header.kind == kind && header.key == key)
+          found = BlobLocation{.segment = segment.number, .offset = offset};
+        return absl::OkStatus();
+      };
+      ASSERT_TRUE(ScanSegment(directory_, segment.number, kSegmentHeaderBytes, look).ok());
+    }
+    ASSERT_TRUE(found.has_value());
+    Rot(*found);
+  }
+
   const TemporaryFolder folder_;
   const std::string directory_ = folder_.In("store");
   absl::Duration later_;
@@ -70,6 +96,35 @@ TEST_F(StoreWhyTest, NamesTheRootsAndItsPathInThem) {
   EXPECT_FALSE(report.roots[1].is_kept) << "one is kept";
   EXPECT_THAT(Why(last).roots, SizeIs(1));
   EXPECT_EQ(Why(last).roots[0].path, "") << "itself";
+}
+
+// Each platform counts its own.
+TEST_F(StoreWhyTest, WhichRootIsKeptIsSaidForEachPlatform) {
+  const Digest output = PutBytes(*store_, "output"), other = PutBytes(*store_, "other");
+  PublishedRoot root = SampleRoot("windows", Publish("a.bin", output, true, 1));
+  Publish("b.bin", other, true, 1);
+  root.platform = "android";
+  ASSERT_TRUE(store_->Publish(root).ok());
+  const WhyReport report = Why(output);
+  ASSERT_THAT(report.roots, SizeIs(2));
+  for (const auto& one : report.roots) {
+    EXPECT_EQ(one.root.sequence, 1u);
+    EXPECT_EQ(one.is_kept, one.root.platform == "android") << one.root.platform;
+  }
+}
+
+TEST_F(StoreWhyTest, WhatCannotBeReadKeepsNothingFromBeingSaid) {
+  const Digest output = PutBytes(*store_, "output");
+  const Digest rotten = Publish("a.bin", output), whole = Publish("b.bin", output);
+  for (const char* key : {"rotten result", "whole result"})
+    ASSERT_TRUE(store_->Commit({.results = {SampleResult(key, output)}}).ok());
+  Rot(**store_->Locate(std::span(&rotten, 1))->begin());
+  RotRecord(RecordKind::kResult, Digest::Of("rotten result"));
+  const WhyReport report = Why(output);
+  ASSERT_THAT(report.roots, SizeIs(1));
+  EXPECT_EQ(report.roots[0].root.root, whole);
+  ASSERT_THAT(report.results, SizeIs(1));
+  EXPECT_EQ(report.results[0].key, Digest::Of("whole result"));
 }
 
 TEST_F(StoreWhyTest, NamesTheResultsThatNameIt) {
@@ -138,12 +193,14 @@ TEST_F(StoreWhyTest, NamesTheSessionsThatItIsHeldFor) {
   EXPECT_THAT(Why(output).sessions, IsEmpty());
 }
 
-TEST_F(StoreWhyTest, AskingDoesNotKeepIt) {
-  const Digest output = PutBytes(*store_, "output");
-  ASSERT_TRUE(store_->Commit({}).ok());
+TEST_F(StoreWhyTest, AskingKeepsNeitherItNorWhatIsReadForThat) {
+  const Digest output = PutBytes(*store_, "output"), other = PutBytes(*store_, "other");
+  Publish("a.bin", output, true, 1);
+  Publish("b.bin", other, true, 1);
+  const auto session = Session::Begin(directory_, "cook");
   later_ += absl::Hours(25);
   Why(output);
-  EXPECT_EQ(store_->Collect({.bytes_max = 0})->dropped_blobs, 1u);
+  EXPECT_EQ(store_->Collect({.bytes_max = 0})->dropped_blobs, 3u) << "with the two folders";
 }
 
 TEST_F(StoreWhyTest, OfOneThatIsGoneItSaysWhatBecameOfIt) {

@@ -8,6 +8,7 @@
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
+#include "common/store/local/segment_file.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
@@ -322,6 +323,28 @@ TEST_F(SalvageTest, WhatResultsAndTreesNameIsKnownAgain) {
   Open(directory_);
   EXPECT_EQ(GetBytes(*store_, small_), "a small output") << "the log says so";
   EXPECT_EQ(GetBytes(*store_, large_), LargeBytes('L'));
+}
+
+TEST_F(SalvageTest, WhatOtherProgramsResultsNameIsKnownAgain) {
+  ASSERT_TRUE(
+      CommitActionResult(*store_, "", Digest::Of("theirs"), SampleActionResult({{"o", unneeded_}}))
+          .ok());
+  EXPECT_THAT(Verify().problems, Contains(HasSubstr(unneeded_.hex())));
+  EXPECT_TRUE(Has(unneeded_));
+}
+
+// A record whose checksums are right need not be what its key says.
+TEST_F(SalvageTest, WhatBearsAnothersNameIsSteppedOver) {
+  const uint64_t number = *store_->AllocateSegment();
+  ASSERT_TRUE((*SegmentFile::Open(directory_, number))
+                  ->Append(RecordKind::kBlob, Digest::Of("nowhere"), "something else")
+                  .ok());
+  ASSERT_TRUE(CommitActionResult(*store_, "", Digest::Of("theirs"),
+                                 SampleActionResult({{"o", Digest::Of("nowhere")}}))
+                  .ok());
+  EXPECT_THAT(Verify().problems, Not(IsEmpty()));
+  EXPECT_FALSE(Has(Digest::Of("nowhere")));
+  EXPECT_TRUE(Has(small_));
 }
 
 TEST_F(SalvageTest, WhatIsWrongIsNot) {
