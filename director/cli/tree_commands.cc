@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/pins.h"
+#include "common/store/local/layout.h"
 #include "common/tree/tree.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
@@ -147,8 +150,17 @@ int RunCheckout(const GlobalOptions& options, const std::string& root_text,
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const auto root = ResolveRoot(*opened->store, opened->project_id, root_text);
   if (!root.ok()) return Fail(options, kUsage, MessageOf(root.status()));
-  const auto report =
-      director::Checkout(*opened->store, *root, AbsolutePath(directory), {.link = link});
+  director::VerifiedFiles verified;
+  const auto info = opened->store->Info();
+  const std::string memory =
+      link && info.ok() ? store::VerifiedFilesPath(info->directory) : std::string();
+  if (!memory.empty()) verified.Load(memory);
+  const auto report = director::Checkout(*opened->store, *root, AbsolutePath(directory),
+                                         {.link = link, .verified = &verified});
+  if (!memory.empty()) {
+    const absl::Status saved = verified.Save(memory, absl::GetCurrentTimeNanos());
+    if (!saved.ok()) LogWarning("verified_files=not_saved reason=\"{}\"", MessageOf(saved));
+  }
   if (!report.ok()) {
     return Fail(options, absl::IsFailedPrecondition(report.status()) ? kUsage : kInfrastructure,
                 MessageOf(report.status()));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -168,6 +169,45 @@ TEST_F(CheckoutLinkTest, ARememberedFileThatWasTouchedIsVerifiedAgain) {
   ASSERT_EQ(::fchmod(file, 0444), 0);
   ::close(file);
   EXPECT_EQ(CheckOut(root, "out3").status().code(), absl::StatusCode::kDataLoss);
+}
+
+// As the next process does.
+TEST_F(CheckoutLinkTest, WhatAnotherProcessVerifiedIsNotReadAgainUnlessItWasTouched) {
+  const Digest root = Put({{"large", {Large('a')}}});
+  const Digest digest = Digest::Of(Large('a'));
+  const std::string memory = home_ + "/kept/verified";
+  const int64_t later_ns = absl::GetCurrentTimeNanos() + 10 * content::kRacyWindowNanos;
+  ASSERT_TRUE(CheckOut(root, "out").ok());
+  // It was written a moment ago: a write in the same tick would not show.
+  ASSERT_TRUE(verified_.Save(memory, absl::GetCurrentTimeNanos()).ok());
+  EXPECT_FALSE(FileExists(memory));
+  ASSERT_TRUE(verified_.Save(memory, later_ns).ok());
+  {
+    VerifiedFiles next;
+    next.Load(memory);
+    EXPECT_TRUE(next.Holds(digest, *StatFile(InStore(Large('a')), false)));
+    ASSERT_TRUE(Checkout(*store_, root, home_ + "/out2", {.link = true, .verified = &next}).ok());
+    ASSERT_TRUE(next.Save(memory, later_ns).ok());
+  }
+  VerifiedFiles third;
+  third.Load(memory);
+  EXPECT_TRUE(third.Holds(digest, *StatFile(InStore(Large('a')), false)));
+  ASSERT_EQ(::chmod((home_ + "/out/large").c_str(), 0644), 0);
+  const int file = ::open((home_ + "/out/large").c_str(), O_WRONLY);
+  ASSERT_EQ(::pwrite(file, "b", 1, 7), 1);
+  ASSERT_EQ(::fchmod(file, 0444), 0);
+  ::close(file);
+  EXPECT_FALSE(third.Holds(digest, *StatFile(InStore(Large('a')), false)));
+  EXPECT_EQ(
+      Checkout(*store_, root, home_ + "/out3", {.link = true, .verified = &third}).status().code(),
+      absl::StatusCode::kDataLoss);
+}
+
+TEST_F(CheckoutLinkTest, ADamagedMemoryIsNone) {
+  ASSERT_TRUE(WriteFileAtomic(home_ + "/verified", "damaged").ok());
+  verified_.Load(home_ + "/verified");
+  const Digest root = Put({{"large", {Large('a')}}});
+  EXPECT_EQ(CheckOut(root, "out")->linked, 1u);
 }
 
 TEST_F(CheckoutLinkTest, AFileThatIsRememberedIsNotReadAgain) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr mode_t kReadOnly = 0444;
 constexpr size_t kReadBytes = 1 << 20;
+constexpr size_t kKeptMax = 1'000'000;
 
 // What another name changes (the change time) is left out.
 bool IsUntouched(const FileStat& before, const FileStat& after) {
@@ -44,12 +46,37 @@ bool HoldsBytesOf(int fd, const Digest& digest) {
 bool VerifiedFiles::Holds(const Digest& digest, const FileStat& stat) const {
   const base::MutexLock lock(mutex_);
   const auto found = files_.find(digest);
-  return found != files_.end() && found->second == stat;
+  if (found != files_.end()) return found->second == stat;
+  return loaded_.Find(digest.ToString(), stat) == digest;
 }
 
 void VerifiedFiles::Note(const Digest& digest, const FileStat& stat) {
   const base::MutexLock lock(mutex_);
   files_[digest] = stat;
+}
+
+void VerifiedFiles::Load(const std::string& file) {
+  absl::StatusOr<content::DigestCache> loaded = content::DigestCache::Load(file);
+  if (loaded.ok()) {
+    loaded_ = *std::move(loaded);
+  } else {
+    LogWarning("verified_files=dropped reason=\"{}\"", MessageOf(loaded.status()));
+  }
+}
+
+absl::Status VerifiedFiles::Save(const std::string& file, int64_t now_ns) const {
+  const base::MutexLock lock(mutex_);
+  // Of files that are gone nobody says so: now and then it begins anew.
+  content::DigestCache kept = loaded_.size() < kKeptMax ? loaded_ : content::DigestCache();
+  bool is_new = false;
+  for (const auto& [digest, stat] : files_) {
+    if (stat.mtime_ns > now_ns - content::kRacyWindowNanos) continue;
+    is_new |= kept.Add(digest.ToString(), stat, digest,
+                       std::max(stat.mtime_ns, stat.ctime_ns) + content::kRacyWindowNanos);
+  }
+  if (!is_new) return absl::OkStatus();
+  RETURN_IF_ERROR(CreateDirectories(file.substr(0, file.rfind('/'))));
+  return kept.Save(file);
 }
 
 int CloneFile(int to, int from) { return ::ioctl(to, FICLONE, from); }

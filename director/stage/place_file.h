@@ -20,13 +20,16 @@
 #include "common/base/digest.h"
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/content/digest_cache.h"
 #include "common/store/interface/store.h"
 #include "common/tree/tree.h"
 #include "director/stage/sandbox.h"
 
 namespace galley::director {
 
-// Files that were verified, as they were then. Threads: any.
+// Files that were verified, as they were then. Kept from one process to the next by what names a
+// version of a file (content/digest_cache.h); the device, which may have another number tomorrow,
+// and the mode are left out there. Threads: any, but Load, which comes first.
 class VerifiedFiles {
  public:
   // Held from a look at a file over its new name to the next look: a name changes what the file
@@ -36,11 +39,19 @@ class VerifiedFiles {
   bool Holds(const Digest& digest, const FileStat& stat) const;
   void Note(const Digest& digest, const FileStat& stat);
 
+  // What Save kept; nothing when it cannot be read.
+  void Load(const std::string& file);
+  // Those that were written at least kRacyWindow before `now_ns`: whoever writes to one of them
+  // from here on gives it another time. (A new name alone gives it another change time; that is
+  // known.) Nothing is written when nothing is new.
+  absl::Status Save(const std::string& file, int64_t now_ns) const;
+
  private:
   static constexpr size_t kLocks = 64;
   std::array<base::Mutex, kLocks> locks_;  // before mutex_
   mutable base::Mutex mutex_;
   std::unordered_map<Digest, FileStat, DigestHash> files_ GALLEY_GUARDED_BY(mutex_);
+  content::DigestCache loaded_;  // by digests instead of paths
 };
 
 // ioctl(to, FICLONE, from).

@@ -34,7 +34,7 @@ namespace {
 constexpr std::string_view kTop = "/tree";
 // Larger files go to the disk piece by piece, before it is known whether the store has them.
 constexpr uint64_t kInMemoryBytesMax = 16 << 20;
-constexpr size_t kAskedAtOnce = 8192;
+constexpr size_t kPart = 8192;       // of files, for one thread
 constexpr size_t kFilesAtOnce = 16;  // that a thread takes: neighbours
 constexpr size_t kFilesOfAThread = 64;
 constexpr unsigned kThreadsMax = 8;
@@ -156,27 +156,27 @@ class Putter {
   // Files whose digests are known need not be read when the store has them; by asking it knows that
   // they are used.
   absl::Status AskForKnown(const content::DigestCache& cache, unsigned threads) {
-    std::vector<absl::Status> outcomes(threads);
-    std::atomic<size_t> next = 0;
-    RunOnThreads(threads, [&](size_t thread) {
-      while (outcomes[thread].ok()) {
-        const size_t begin = next.fetch_add(kAskedAtOnce);
-        if (begin >= items_.size()) return;
-        outcomes[thread] = AskForSome(cache, begin, std::min(begin + kAskedAtOnce, items_.size()));
+    std::vector<std::optional<Digest>> digest_of(items_.size());
+    RETURN_IF_ERROR(InParts(items_.size(), threads, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        const content::FileEntry& entry = items_[i].entry;
+        if (items_[i].error.empty()) digest_of[i] = cache.Find(entry.host_path, entry.stat);
       }
-    });
-    for (const absl::Status& outcome : outcomes) RETURN_IF_ERROR(outcome);
+      return absl::OkStatus();
+    }));
+    // Sorted: neighbours lie together in the store's index.
+    std::vector<std::pair<Digest, size_t>> known;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (digest_of[i].has_value()) known.emplace_back(*digest_of[i], i);
+    }
+    std::sort(known.begin(), known.end());
+    RETURN_IF_ERROR(InParts(known.size(), threads, [&](size_t begin, size_t end) {
+      return AskFor(std::span(known).subspan(begin, end - begin));
+    }));
     return Progress();
   }
 
-  absl::Status AskForSome(const content::DigestCache& cache, size_t begin, size_t end) {
-    std::vector<std::pair<Digest, size_t>> known;
-    for (size_t i = begin; i < end; ++i) {
-      if (!items_[i].error.empty()) continue;
-      const auto digest = cache.Find(items_[i].entry.host_path, items_[i].entry.stat);
-      if (digest.has_value()) known.emplace_back(*digest, i);
-    }
-    std::sort(known.begin(), known.end());
+  absl::Status AskFor(std::span<const std::pair<Digest, size_t>> known) {
     std::vector<Digest> digests;
     for (const auto& [digest, i] : known) {
       if (digests.empty() || digests.back() != digest) digests.push_back(digest);
@@ -189,6 +189,22 @@ class Putter {
       ++done_files_;
       done_bytes_ += digest.size_bytes();
     }
+    return absl::OkStatus();
+  }
+
+  // Each part by one of the threads.
+  static absl::Status InParts(size_t count, unsigned threads,
+                              const std::function<absl::Status(size_t, size_t)>& work) {
+    std::vector<absl::Status> outcomes(threads);
+    std::atomic<size_t> next = 0;
+    RunOnThreads(std::min<size_t>(threads, count / kPart + 1), [&](size_t thread) {
+      while (outcomes[thread].ok()) {
+        const size_t begin = next.fetch_add(kPart);
+        if (begin >= count) return;
+        outcomes[thread] = work(begin, std::min(begin + kPart, count));
+      }
+    });
+    for (const absl::Status& outcome : outcomes) RETURN_IF_ERROR(outcome);
     return absl::OkStatus();
   }
 

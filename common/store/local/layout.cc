@@ -274,6 +274,10 @@ std::string PutDigestsPath(std::string_view store_directory, std::string_view pa
                      Digest::Of(path).hex().substr(0, 2 * kStoreIdBytes));
 }
 
+std::string VerifiedFilesPath(std::string_view store_directory) {
+  return fmt::format("{}/digests/verified", store_directory);
+}
+
 std::string CollectedFilePath(std::string_view store_directory, const Digest& digest) {
   return fmt::format("{}/{}{}-{}", TemporaryDirectory(store_directory), kCollectedPrefix,
                      digest.hex(), digest.size_bytes());

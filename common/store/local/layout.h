@@ -53,6 +53,8 @@ absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory)
 absl::Status RemoveSyncMark(const std::string& store_directory);
 // Digests that `store put` of `path` knows from the last time.
 std::string PutDigestsPath(std::string_view store_directory, std::string_view path);
+// Files that `checkout --link` has verified.
+std::string VerifiedFilesPath(std::string_view store_directory);
 // Where a large blob's file lies between the time when it was condemned and that when the log says
 // so (local_gc.cc).
 std::string CollectedFilePath(std::string_view store_directory, const Digest& digest);
