@@ -195,6 +195,22 @@ TEST_F(LocalStoreTest, ABadCommitAmongOthersFailsAlone) {
   EXPECT_EQ(stats.observation_sets, 1u);
 }
 
+// Of two in one segment, which is opened once.
+TEST_F(LocalStoreTest, ARecordThatIsCutOffIsNotCommitted) {
+  const auto store = *OpenLocalStore(directory_, Quick());
+  const uint64_t segment = *store->AllocateSegment();
+  const auto writer = *SegmentWriter::Open(directory_, segment);
+  const auto whole = *writer->Append("this one is whole");
+  const auto cut = *writer->Append("and this one is cut off");
+  ASSERT_EQ(::truncate(SegmentPath(directory_, segment).c_str(),
+                       static_cast<off_t>(cut.second.offset + kRecordHeaderBytes + 5)),
+            0);
+  EXPECT_EQ(store->Commit({.blobs = {whole, cut}}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(store->Commit({.blobs = {whole}}).ok());
+  EXPECT_THAT(*store->FindMissing(std::vector{whole.first, cut.first}),
+              testing::ElementsAre(cut.first));
+}
+
 TEST_F(LocalStoreTest, ANumberThatSomebodyElseTookIsLeftOut) {
   const auto store = *OpenLocalStore(directory_, Quick());
   const uint64_t first = *store->AllocateSegment();
