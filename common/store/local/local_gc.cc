@@ -363,10 +363,11 @@ class LocalStore::Collector {
     const auto is_told = [&](const Digest& digest) { return IsTold(digest); };
     std::erase_if(step.results, is_told);
     std::erase_if(step.action_results, is_told);
-    const auto& pending = store_.pending_;
-    std::erase_if(step.blobs, [&](const LocatedBlob& blob) {
-      return is_told(blob.first) || pending.contains(blob.first);
-    });
+    std::vector<LocatedBlob> untold;
+    for (const LocatedBlob& blob : step.blobs) {
+      if (!is_told(blob.first) && !store_.pending_.contains(blob.first)) untold.push_back(blob);
+    }
+    step.blobs = std::move(untold);
     std::erase_if(step.blobs, [&](const LocatedBlob& blob) {
       const auto& [digest, location] = blob;
       return location.segment == 0 && !PutAside(digest);

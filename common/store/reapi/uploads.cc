@@ -126,19 +126,18 @@ class Uploads::Write final : public CallHandler {
   }
 
   absl::Status Append(const WriteRequest& write) GALLEY_REQUIRES(upload_->mutex) {
-    Upload& upload = *upload_;
-    if (upload.blob == nullptr) {
-      ASSIGN_OR_RETURN(upload.blob, uploads_.store_.NewWriter(name_.digest));
+    if (upload_->blob == nullptr) {
+      ASSIGN_OR_RETURN(upload_->blob, uploads_.store_.NewWriter(name_.digest));
     }
-    const auto append = [&](std::string_view bytes) {
-      upload.held += bytes.size();
-      return upload.blob->Append(bytes);
+    const auto append = [&](std::string_view bytes) GALLEY_REQUIRES(upload_->mutex) {
+      upload_->held += bytes.size();
+      return upload_->blob->Append(bytes);
     };
     received_ += write.data.size();
     RETURN_IF_ERROR(is_packed() ? unpacked_->Append(write.data, append) : append(write.data));
     if (!write.finish) return absl::OkStatus();
     if (is_packed()) RETURN_IF_ERROR(unpacked_->Finish());
-    return upload.blob->Finish();
+    return upload_->blob->Finish();
   }
 
   Uploads& uploads_;
