@@ -41,8 +41,17 @@ absl::StatusOr<uint64_t> WireReader::Raw() {
   return absl::InvalidArgumentError("number is longer than 64 bits");
 }
 
+// Of a tag or a length: other readers refuse more bytes, though they were zeros.
+absl::StatusOr<uint64_t> WireReader::Short() {
+  const size_t before = rest_.size();
+  ASSIGN_OR_RETURN(const uint64_t value, Raw());
+  if (before - rest_.size() > kShortBytesMax)
+    return absl::InvalidArgumentError("a tag or a length has more than 5 bytes");
+  return value;
+}
+
 absl::StatusOr<WireReader::Field> WireReader::Next() {
-  ASSIGN_OR_RETURN(const uint64_t tag, Raw());
+  ASSIGN_OR_RETURN(const uint64_t tag, Short());
   Field field;
   if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
     return absl::InvalidArgumentError("field number is out of range");
@@ -64,7 +73,7 @@ absl::StatusOr<WireReader::Field> WireReader::Next() {
       return field;
     }
     case 2: {
-      ASSIGN_OR_RETURN(const uint64_t size, Raw());
+      ASSIGN_OR_RETURN(const uint64_t size, Short());
       if (size > rest_.size()) return absl::InvalidArgumentError("message ends inside a field");
       field.type = Type::kBytes;
       field.bytes = rest_.substr(0, size);

@@ -56,7 +56,9 @@ class WireReader {
   absl::StatusOr<Field> Next();
 
  private:
+  static constexpr size_t kShortBytesMax = 5;
   absl::StatusOr<uint64_t> Raw();
+  absl::StatusOr<uint64_t> Short();
   std::string_view rest_;
 };
 
