@@ -53,10 +53,10 @@ TEST(WireFormatTest, EveryTruncationIsAnErrorOrAPrefix) {
 }
 
 TEST(WireFormatTest, MalformedTagsAreRefused) {
-  for (const std::string& bytes : {std::string("\x00", 1), std::string("\x0b"), std::string("\x0f"),
-                                   std::string(11, '\xff'),
-                                   std::string("\x88\x80\x80\x80\x80\x00\x08", 7),
-                                   std::string("\x0a\x80\x80\x80\x80\x80\x00", 7)}) {
+  for (const std::string& bytes :
+       {std::string("\x00", 1), std::string("\x0b"), std::string("\x0f"), std::string(11, '\xff'),
+        std::string("\x88\x80\x80\x80\x80\x00\x08", 7),
+        std::string("\x0a\x80\x80\x80\x80\x80\x00", 7)}) {
     WireReader reader(bytes);
     EXPECT_FALSE(reader.Next().ok());
   }
