@@ -49,6 +49,7 @@ std::string MakerOf(const Result& result) {
 
 Standing WhatStands(const Result& stored, const Result& given) {
   if (stored.is_disputed) return Standing::kStored;
+  if (given.is_disputed) return Standing::kDispute;
   if (stored.is_verdict) return given.is_verdict ? Standing::kStored : Standing::kGiven;
   if (given.is_verdict) return Standing::kStored;
   // Warnings may say how long it took: nobody loads them.
@@ -58,6 +59,7 @@ Standing WhatStands(const Result& stored, const Result& given) {
 }
 
 Result DisputeOf(const Result& stored, const Result& given) {
+  if (given.is_disputed) return given;
   return {
       .is_verdict = true,
       .is_disputed = true,

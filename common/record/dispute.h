@@ -2,7 +2,8 @@
 //
 // Two outputs of one key mean that its cooker is not deterministic, or that a machine is broken:
 // nobody can tell which of them is right, so neither is used. A dispute stands in their place, a
-// verdict that names both; only forgetting the key (`galley clean`) ends it.
+// verdict that names both; only forgetting the key (`galley clean`) ends it. A store of other
+// people is told the dispute itself, and uses neither from then on.
 #pragma once
 
 #include "common/record/result.h"
@@ -17,7 +18,8 @@ enum class Standing : uint8_t {
 
 Standing WhatStands(const Result& stored, const Result& given);
 
-// A verdict that says where they differ and who made them. Its provenance is that of `given`.
+// A verdict that says where they differ and who made them. Its provenance is that of `given`, which
+// is the verdict if it is a dispute of another store.
 Result DisputeOf(const Result& stored, const Result& given);
 
 }  // namespace galley::record

@@ -36,6 +36,14 @@ TEST(DisputeTest, NothingReplacesADispute) {
     EXPECT_EQ(WhatStands(dispute, given), Standing::kStored);
 }
 
+TEST(DisputeTest, AnotherStoresDisputeStandsAgainstEitherOutcome) {
+  const Result dispute = DisputeOf(Success("a"), Success("b"));
+  for (const Result& stored : {Success("a"), Success("c"), Verdict("no")}) {
+    EXPECT_EQ(WhatStands(stored, dispute), Standing::kDispute);
+    EXPECT_TRUE(SameOutcome(DisputeOf(stored, dispute), dispute));
+  }
+}
+
 TEST(DisputeTest, ItIsAVerdictThatSurvivesItsEncoding) {
   const Result dispute = DisputeOf(Success("a"), Success("b"));
   EXPECT_TRUE(dispute.is_verdict && dispute.is_disputed);

@@ -21,6 +21,7 @@
 #include "common/store/serve/store_server.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/fenced_store.h"
+#include "director/shell/lost_files.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/root_builder.h"
 #include "director/stage/stage.h"
@@ -383,7 +384,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
 
 // Those whose outputs the store lost, and that are still in the project.
 absl::StatusOr<Selection> CookSession::SelectLost() {
-  ASSIGN_OR_RETURN(std::vector<std::string> lost, PackagesWithLostOutputs());
+  ASSIGN_OR_RETURN(std::vector<std::string> lost, director::PackagesThatLost(*journal_, *store_));
   Selection selection;
   for (std::string& name : lost) {
     if (name.find("/_gen/") != std::string::npos || world_->table->Find(name))
@@ -413,37 +414,6 @@ absl::Status CookSession::InvalidateAll(JournalMeta& meta) {
   RETURN_IF_ERROR(journal_->ForEach(
       [&](std::string_view name, const director::PackageRecord&) { names.emplace_back(name); }));
   return journal_->Invalidate(names, meta);
-}
-
-// After the store dropped something: packages whose outputs are no longer all there.
-absl::StatusOr<std::vector<std::string>> CookSession::PackagesWithLostOutputs() {
-  std::vector<Digest> digests;
-  std::vector<std::pair<std::string, size_t>> owners;  // package, end of its digests
-  RETURN_IF_ERROR(
-      journal_->ForEach([&](std::string_view name, const director::PackageRecord& record) {
-        for (const auto& [platform, one] : record.platforms) {
-          const auto result = record::DecodeResult(one.result);
-          if (!result.ok()) continue;
-          for (const record::Output& output : result->outputs) digests.push_back(output.digest);
-          for (const record::Generated& generated : result->details.generated)
-            digests.push_back(generated.source);
-        }
-        owners.emplace_back(std::string(name), digests.size());
-      }));
-  ASSIGN_OR_RETURN(std::vector<Digest> missing, store_->FindMissing(digests));
-  std::sort(missing.begin(), missing.end());
-  std::vector<std::string> lost;
-  size_t begin = 0;
-  for (const auto& [name, end] : owners) {
-    if (std::any_of(digests.begin() + static_cast<ptrdiff_t>(begin),
-                    digests.begin() + static_cast<ptrdiff_t>(end), [&](const Digest& digest) {
-                      return std::binary_search(missing.begin(), missing.end(), digest);
-                    })) {
-      lost.push_back(name);
-    }
-    begin = end;
-  }
-  return lost;
 }
 
 std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
@@ -482,7 +452,7 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
     auto affected =
         director::ChangedSinceLastCook(*journal_, content::Difference(**before, *world_->snapshot));
     if (affected.ok() && !same_epoch) {
-      auto lost = PackagesWithLostOutputs();
+      auto lost = director::PackagesThatLost(*journal_, *store_);
       if (lost.ok()) {
         affected->insert(affected->end(), lost->begin(), lost->end());
       } else {

@@ -54,7 +54,6 @@ class CookSession {
   void KeepWithinSize();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
   absl::Status InvalidateAll(director::JournalMeta& meta);
-  absl::StatusOr<std::vector<std::string>> PackagesWithLostOutputs();
   absl::StatusOr<Selection> SelectLost();
   Digest SnapshotDigest();
   int Finish(const std::optional<Stop>& stop);

@@ -8,11 +8,11 @@
 
 namespace galley::director {
 
-absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
-                                                       std::span<const tree::TreeFile> files,
-                                                       std::span<const PackageId> owners) {
-  std::vector<Digest> digests;
-  for (const tree::TreeFile& file : files) digests.push_back(file.digest);
+namespace {
+
+// Those of them that the store has not.
+absl::StatusOr<absl::flat_hash_set<Digest>> Missing(store::Store& store,
+                                                    std::vector<Digest> digests) {
   std::sort(digests.begin(), digests.end());
   digests.erase(std::unique(digests.begin(), digests.end()), digests.end());
   absl::flat_hash_set<Digest> missing;
@@ -22,6 +22,31 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
     ASSIGN_OR_RETURN(const std::vector<Digest> of_some, store.FindMissing(some));
     missing.insert(of_some.begin(), of_some.end());
   }
+  return missing;
+}
+
+absl::StatusOr<std::set<Digest>> Disputed(store::Store& store, std::span<const Digest> keys) {
+  std::set<Digest> disputed;
+  for (; !keys.empty(); keys = keys.subspan(std::min(kFilesAtOnce, keys.size()))) {
+    const auto some = keys.first(std::min(kFilesAtOnce, keys.size()));
+    ASSIGN_OR_RETURN(const auto results, store.Results(some));
+    for (size_t i = 0; i < some.size(); ++i) {
+      if (!results[i].has_value()) continue;
+      ASSIGN_OR_RETURN(const record::Result result, record::DecodeResult(*results[i]));
+      if (result.is_disputed) disputed.insert(some[i]);
+    }
+  }
+  return disputed;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
+                                                       std::span<const tree::TreeFile> files,
+                                                       std::span<const PackageId> owners) {
+  std::vector<Digest> digests;
+  for (const tree::TreeFile& file : files) digests.push_back(file.digest);
+  ASSIGN_OR_RETURN(const absl::flat_hash_set<Digest> missing, Missing(store, std::move(digests)));
   std::vector<RootBuilt::Lost> lost;
   for (size_t i = 0; i < files.size(); ++i) {
     if (missing.contains(files[i].digest))
@@ -30,17 +55,40 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
   return lost;
 }
 
-absl::Status DistrustDisputed(Journal& journal, ResultTable& results) {
-  const std::set<Digest> keys = results.TakeNewDisputes();
-  if (keys.empty()) return absl::OkStatus();
-  std::vector<std::string> packages;
+absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, store::Store& store) {
+  struct Asked {
+    std::string package;
+    size_t keys_end, digests_end;
+  };
+  std::vector<Asked> asked;
+  std::vector<Digest> keys, digests;
   RETURN_IF_ERROR(journal.ForEach([&](std::string_view package, const PackageRecord& record) {
-    const bool has_one = std::any_of(
-        record.platforms.begin(), record.platforms.end(),
-        [&](const auto& platform) { return keys.contains(platform.second.action_key); });
-    if (has_one) packages.emplace_back(package);
+    for (const auto& [platform, one] : record.platforms) {
+      const auto result = record::DecodeResult(one.result);
+      if (!result.ok() || result->is_disputed) continue;
+      keys.push_back(one.action_key);
+      for (const record::Output& output : result->outputs) digests.push_back(output.digest);
+      for (const record::Generated& generated : result->details.generated)
+        digests.push_back(generated.source);
+    }
+    asked.push_back({std::string(package), keys.size(), digests.size()});
   }));
-  return packages.empty() ? absl::OkStatus() : journal.Invalidate(packages, journal.meta());
+  ASSIGN_OR_RETURN(const std::set<Digest> disputed, Disputed(store, keys));
+  ASSIGN_OR_RETURN(const absl::flat_hash_set<Digest> missing, Missing(store, digests));
+  std::vector<std::string> lost;
+  auto key = keys.begin();
+  auto digest = digests.begin();
+  for (Asked& one : asked) {
+    const auto keys_end = keys.begin() + static_cast<ptrdiff_t>(one.keys_end);
+    const auto digests_end = digests.begin() + static_cast<ptrdiff_t>(one.digests_end);
+    if (std::any_of(key, keys_end, [&](const Digest& each) { return disputed.contains(each); }) ||
+        std::any_of(digest, digests_end,
+                    [&](const Digest& each) { return missing.contains(each); }))
+      lost.push_back(std::move(one.package));
+    key = keys_end;
+    digest = digests_end;
+  }
+  return lost;
 }
 
 absl::StatusOr<std::vector<std::string>> DistrustLost(Journal& journal, const ResultTable& results,

@@ -1,4 +1,4 @@
-// What the store dropped under a cook.
+// What the store dropped between two cooks, and under one.
 //
 // A package whose observations do not meet the difference is up to date, and the store is asked
 // nothing about it: that would cost each cook what asking for all outputs of the project costs.
@@ -27,9 +27,10 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
                                                        std::span<const tree::TreeFile> files,
                                                        std::span<const PackageId> owners);
 
-// The journal trusts no outcome of a disputed key any more, whichever package has it. It reads all
-// records, when there is a new dispute, which hardly ever is. Commit thread.
-absl::Status DistrustDisputed(Journal& journal, ResultTable& results);
+// After the store's loss epoch rose between two cooks: the packages that the journal knows to be up
+// to date and whose outputs are not all there any more, or are in dispute (record/dispute.h). Reads
+// all records. Blocking.
+absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, store::Store& store);
 
 // The journal trusts the packages that own them no more. Their names. Commit thread.
 absl::StatusOr<std::vector<std::string>> DistrustLost(Journal& journal, const ResultTable& results,

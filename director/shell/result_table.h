@@ -66,7 +66,6 @@ class ResultTable {
   void Dispute(const Digest& action_key) {
     base::MutexLock lock(mutex_);
     disputed_[action_key] = results_.size();
-    has_new_disputes_ = true;
   }
   bool IsDisputed(ResultId id) const {
     base::MutexLock lock(mutex_);
@@ -79,20 +78,11 @@ class ResultTable {
     base::MutexLock lock(mutex_);
     return disputed_.contains(action_key);
   }
-  // All keys, if there are new ones since the last time.
-  std::set<Digest> TakeNewDisputes() {
-    base::MutexLock lock(mutex_);
-    std::set<Digest> keys;
-    if (!std::exchange(has_new_disputes_, false)) return keys;
-    for (const auto& [key, count] : disputed_) keys.insert(key);
-    return keys;
-  }
 
  private:
   mutable base::Mutex mutex_;
   std::vector<StoredResultPtr> results_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, size_t> disputed_ GALLEY_GUARDED_BY(mutex_);  // how many were here then
-  bool has_new_disputes_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace galley::director

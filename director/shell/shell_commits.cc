@@ -127,18 +127,22 @@ bool DirectorShell::TakeCommitted() {
   return true;
 }
 
-// What was cooked here and stands. A verdict is of one store; where an earlier outcome stands there
-// are two, and nobody else should have either.
+// What was cooked here and stands. A verdict is of one store, but for a dispute: the other store
+// may have the first outcome, and nobody else should have either.
 void DirectorShell::SendBack(const Committed& committed) {
   const Persisted& event = committed.outcome.event;
   if (!event.error.empty()) return;
   for (const Persisted::Item& item : event.items) {
     const auto& cooked = committed.cooked;
-    if (!item.refused.empty() || item.instead != nullptr ||
+    if (!item.refused.empty() ||
         std::find(cooked.begin(), cooked.end(), item.result) == cooked.end())
       continue;
-    const StoredResultPtr stored = results_.Get(item.result);
-    if (stored != nullptr && !stored->result.is_verdict) options_.write_back->Add(stored);
+    const StoredResultPtr stored =
+        results_.Get(item.instead == nullptr ? item.result : item.instead->id);
+    if (stored == nullptr) continue;
+    const bool is_sent =
+        item.instead == nullptr ? !stored->result.is_verdict : stored->result.is_disputed;
+    if (is_sent) options_.write_back->Add(stored);
   }
 }
 

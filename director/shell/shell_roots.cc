@@ -18,7 +18,6 @@ void DirectorShell::Do(const BuildRoot& effect) {
     auto built =
         BuildRootTree(*world_.Get()->project, results_, store_, effect, whole ? &*whole : nullptr);
     absl::Status status = built.status();
-    if (status.ok()) status = DistrustDisputed(journal_, results_);
     if (status.ok()) {
       const auto packages = DistrustLost(journal_, results_, effect, built->lost);
       status = packages.status();

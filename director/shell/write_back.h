@@ -56,7 +56,8 @@ class WriteBack {
   // does not want to wait for it Stops the remote.)
   ~WriteBack();
 
-  // `stored` is committed, and no verdict.
+  // `stored` is committed, and no verdict but a dispute, which goes so that nobody finds there what
+  // is in dispute.
   void Add(StoredResultPtr stored);
   // Waits until all is sent, or nothing was for `no_progress`, or Cancel. What waits then is
   // failed.

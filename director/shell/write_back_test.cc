@@ -118,6 +118,22 @@ TEST_F(WriteBackTest, AResultGoesWithAllThatItNames) {
   }
 }
 
+TEST_F(WriteBackTest, ADisputeReplacesWhatIsThere) {
+  WriteBack write_back(Deps(), {});
+  const StoredResultPtr first = Cooked(kOneSet);
+  write_back.Add(first);
+  EXPECT_EQ(write_back.Flush().sent, 1u);
+  auto dispute = std::make_shared<StoredResult>(*first);
+  dispute->result = {.is_verdict = true, .is_disputed = true, .error = "two cooks differ"};
+  write_back.Add(dispute);
+  EXPECT_EQ(write_back.Flush().sent, 2u);
+  const auto there =
+      record::DecodePortable(remote_.GetResult(first->action_key).value(), ReaderOfRemote());
+  ASSERT_TRUE(there.ok()) << there.status();
+  EXPECT_TRUE(there->is_disputed);
+  EXPECT_EQ(there->error, "two cooks differ");
+}
+
 TEST_F(WriteBackTest, SetsOfOneWeakKeyGatherNewestFirst) {
   const StoredResultPtr one = Cooked(kOneSet), another = Cooked(kAnotherSet);
   WriteBack write_back(Deps(), {.threads = 1});

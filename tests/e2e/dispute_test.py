@@ -44,6 +44,10 @@ class DisputeTest(E2ETest):
         self.cook(game)
         self.assertEqual(self.cook(other).results["cached"], 2)
         self.cook(game, "--force", expect=1)
+        # Though its own journal knows the first one to be up to date.
+        cook = self.cook(other, expect=1)
+        self.assert_disputed(cook, "/Game/a.txt")
+        self.assertEqual((cook.cooked, cook.results["up_to_date"]), (0, 1), cook)
         shutil.rmtree(os.path.join(other, ".galley"))
         cook = self.cook(other, expect=1)
         self.assert_disputed(cook, "/Game/a.txt")

@@ -120,6 +120,26 @@ cp "$1" "$2"
         cook = self.cook(other, env=self.env("read"))
         self.assertEqual(cook.cooked, 1, cook)
 
+    def test_what_is_in_dispute_on_one_machine_is_found_by_no_other(self):
+        rule = 'match = "/Game/**/*.any"\ncooker = "command"\nsettings = { argv = ["tools/any", "{output:.out}"], outputs = [".out"] }\n'
+        games = [self.project({"a.any": "a", "b.txt": "b"}, [rule, RULES[1]], name=name) for name in ("here", "there")]
+        for name in ("here", "there"):
+            self.write(f"{name}/tools/any", '#!/bin/sh\ncat /proc/sys/kernel/random/uuid > "$1"\n', 0o755)
+        first = self.cook(games[0], env=self.env())
+        found = self.cook(games[1], env=self.env("read"))
+        self.assertEqual((found.cooked, found.roots), (0, first.roots), found)
+        cook = self.cook(games[0], "--force", env=self.env(), expect=1)
+        self.assertIn("neither is used", cook.summary["failures"][0]["error"])
+        self.assertNotIn("could not be sent", self.warnings(cook))
+        self.forget(games[1])
+        found = self.cook(games[1], env=self.env("read"))
+        self.assertEqual((found.cooked, found.results["cached"]), (1, 1), found)
+        # Nor by this one, once it is cleaned here.
+        self.assertEqual(self.galley("clean", "--project", games[0], "/Game/a.any").returncode, 0)
+        again = self.cook(games[0], env=self.env("read"))
+        self.assertEqual(again.cooked, 1, again)
+        self.assertNotIn(again.roots, (first.roots, found.roots))
+
     def test_a_server_that_was_started_again_has_what_it_took(self):
         roots = self.roots_without_remote()
         game = self.game()

@@ -113,8 +113,7 @@ void SimDirector::Do(const BuildRoot& effect) {
     if (status.ok() && built.conflicts.empty()) {
       built.lost = disputed.empty() ? *LostFiles(store_, files, owners) : disputed;
       for (const tree::TreeFile& file : files) told_.insert(file.digest);
-      status = DistrustDisputed(journal_, results_);
-      if (status.ok()) status = DistrustLost(journal_, results_, effect, built.lost).status();
+      status = DistrustLost(journal_, results_, effect, built.lost).status();
     }
     if (!status.ok()) {
       const RootPublished event{effect.platform,

@@ -1,6 +1,7 @@
 // SimDirector's start: what CookSession and DirectorShell::AdoptSurvivors do.
 
 #include "director/shell/changed_packages.h"
+#include "director/shell/lost_files.h"
 #include "tests/simulation/sim_director.h"
 
 namespace galley::simulation {
@@ -24,18 +25,14 @@ void SimDirector::ApplyTheDifference() {
       ChangesOf(deps_.tables[old_table].files, snapshot_->files);
   std::vector<std::string> affected;
   if (!old_table.empty()) affected = *ChangedSinceLastCook(journal_, changes);
-  if (!same_epoch || old_table.empty()) {
-    (void)journal_.ForEach([&](std::string_view name, const PackageRecord& record) {
-      for (const auto& [platform, one] : record.platforms) {
-        const auto result = record::DecodeResult(one.result);
-        bool is_lost = !result.ok() || old_table.empty();
-        for (size_t i = 0; !is_lost && i < result->outputs.size(); ++i)
-          is_lost = !store_.LocationOf(result->outputs[i].digest);
-        for (size_t i = 0; !is_lost && i < result->details.generated.size(); ++i)
-          is_lost = !store_.LocationOf(result->details.generated[i].source);
-        if (is_lost) affected.emplace_back(name);
-      }
-    });
+  if (old_table.empty()) {
+    (void)journal_.ForEach(
+        [&](std::string_view name, const PackageRecord&) { affected.emplace_back(name); });
+  } else if (!same_epoch) {
+    // The store cannot be read: this start failed, the next may do better.
+    const auto lost = PackagesThatLost(journal_, store_);
+    if (!lost.ok()) throw Disk::Crash();
+    affected.insert(affected.end(), lost->begin(), lost->end());
   }
   changed_before_ = affected;
   for (const content::Change& change : changes) changed_before_.push_back(change.path);

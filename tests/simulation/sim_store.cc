@@ -534,6 +534,8 @@ absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root)
       .append = [&]() -> absl::Status {
         if (!plan.adopted.empty())
           Append(RecordKind::kAdopted, Digest(), store::EncodeAdopted(plan.adopted));
+        if (!plan.disputes.empty())
+          Append(RecordKind::kLoss, Digest(), store::EncodeLoss({.epoch = loss_epoch_ + 1}));
         for (const store::PutResult* put : plan.results) {
           Append(RecordKind::kObservationSet, put->weak_key, put->observation_set);
           places_[put->action_key] = Append(RecordKind::kResult, put->action_key, put->result);
@@ -558,6 +560,7 @@ void SimStore::Index(const Plan& plan) {
       pending_.erase(digest);
     }
   }
+  if (!plan.disputes.empty()) ++loss_epoch_;
   for (const store::PutResult* put : plan.results) {
     Take(RecordKind::kObservationSet, put->weak_key, put->observation_set, {});
     results_[put->action_key] = put->result;

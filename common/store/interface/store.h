@@ -120,7 +120,7 @@ struct PublishedRoot {
 struct StoreInfo {
   std::string directory;
   std::string store_id;     // random, made once
-  uint64_t loss_epoch = 0;  // rises whenever anything is dropped or quarantined
+  uint64_t loss_epoch = 0;  // rises whenever anything is dropped, quarantined or disputed
   // Rises with everything that Commit, Publish and Forget write, and is as durable as that: a store
   // with a lower number than it had is an older one, restored. The distance between two numbers
   // means nothing.

@@ -206,9 +206,11 @@ absl::Status MemoryStore::Commit(const CommitBatch& batch) {
                          given = *record::DecodeResult(put.result);
     const auto standing = is_new ? record::Standing::kGiven : record::WhatStands(stored, given);
     if (standing == record::Standing::kGiven) results_[put.action_key] = at->second = put.result;
-    if (standing == record::Standing::kDispute)
+    if (standing == record::Standing::kDispute) {
       results_[put.action_key] = at->second =
           record::EncodeResult(record::DisputeOf(stored, given));
+      ++loss_epoch_;
+    }
     if (standing != record::Standing::kGiven && !record::SameOutcome(stored, given))
       conflicts += " " + put.action_key.ToString();
   }

@@ -68,6 +68,7 @@ std::vector<Digest> LocalStore::FilesOf(const Plan& plan) {
 
 absl::Status LocalStore::WritePlan(const Plan& plan, const PublishedRoot* root) {
   auto index = index_->NewBatch();
+  if (!plan.disputes.empty()) RETURN_IF_ERROR(RaiseEpoch(*index));
   // The mutex is held while they run.
   const CommitSteps steps = {
       .raise_mark = [&]()
@@ -511,6 +512,14 @@ void LocalStore::DropPending(const std::vector<LocatedBlob>& blobs) {
   }
 }
 
+// Before anything else of it is written: whoever relies on what was there must not miss that it is
+// gone.
+absl::Status LocalStore::RaiseEpoch(IndexBatch& index) {
+  const uint64_t epoch = index_->epoch() + 1;
+  RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
+  return index.SetEpoch(epoch);
+}
+
 absl::StatusOr<uint64_t> LocalStore::Publish(const PublishedRoot& root) {
   const base::MutexLock lock(commit_mutex_);
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&root.root, 1)));
@@ -546,10 +555,7 @@ absl::Status LocalStore::Forget(std::span<const Digest> action_keys) {
   if (known.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(
       CheckFreeSpace(directory_, RecordSpan(known.size() * 64), options_.free_bytes_margin));
-  // The epoch first: whoever relies on what was there must not miss that it is gone.
-  const uint64_t epoch = index_->epoch() + 1;
-  RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
-  RETURN_IF_ERROR(index->SetEpoch(epoch));
+  RETURN_IF_ERROR(RaiseEpoch(*index));
   {
     const base::MutexLock append_lock(mutex_);
     RecordPlace place;

@@ -149,6 +149,7 @@ class LocalStore final : public Store {
                              RecordHeaders& headers);
   absl::Status CopyIn(const Digest& digest, const BlobLocation& location);
   static std::vector<Digest> FilesOf(const Plan& plan);
+  absl::Status RaiseEpoch(IndexBatch& index) GALLEY_REQUIRES(commit_mutex_);
   absl::Status WritePlan(const Plan& plan, const PublishedRoot* root)
       GALLEY_REQUIRES(commit_mutex_);
   absl::Status SyncNamed(const Plan& plan) GALLEY_REQUIRES(commit_mutex_);

@@ -39,9 +39,8 @@ uint64_t CountEntries(const std::string& folder) {
 // trusts the old one is wrong.
 absl::Status LocalStore::Lose(const std::vector<Digest>& blobs) {
   const uint64_t epoch = index_->epoch() + 1;
-  RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
   auto index = index_->NewBatch();
-  RETURN_IF_ERROR(index->SetEpoch(epoch));
+  RETURN_IF_ERROR(RaiseEpoch(*index));
   for (const Digest& digest : blobs) RETURN_IF_ERROR(index->RemoveBlob(digest));
   absl::Status logged;
   {

@@ -103,7 +103,9 @@ absl::StatusOr<std::optional<std::string>> ReapiResults::FindNative(const Digest
   ASSIGN_OR_RETURN(const record::Result result, record::DecodeResult(*results.front()));
   if (result.is_disputed) {
     return absl::NotFoundError(fmt::format(
-        "two different results were given for the action {}: neither is used", action.ToString()));
+        "two different results were given for the action {}: neither is used, until its key is "
+        "forgotten where the store is (galley store forget {})",
+        action.ToString(), action.hex()));
   }
   if (result.is_verdict) return std::nullopt;
   return results.front();
@@ -218,11 +220,12 @@ absl::Status ReapiResults::CheckTrust(const Digest& key, bool is_weak_key) {
 absl::StatusOr<std::optional<std::string>> ReapiResults::CommitNative(const Digest& action,
                                                                       std::string_view result) {
   const absl::StatusOr<record::Result> decoded = record::DecodeResult(result);
-  if (!decoded.ok() || decoded->is_verdict) return std::nullopt;
+  // (A dispute is told so that the result that is here is used no more.)
+  if (!decoded.ok() || (decoded->is_verdict && !decoded->is_disputed)) return std::nullopt;
   const absl::Status committed =
       store_.Commit({.results = {{.action_key = action, .result = std::string(result)}}});
-  if (committed.ok()) return std::string(result);
-  if (!absl::IsAlreadyExists(committed)) return committed;
+  if (!committed.ok() && !absl::IsAlreadyExists(committed)) return committed;
+  if (committed.ok() || decoded->is_disputed) return std::string(result);
   LogWarning("reapi: a result of {} is not kept: {}", caller_.peer, MessageOf(committed));
   absl::StatusOr<std::optional<std::string>> stands = FindNative(action);
   return absl::IsNotFound(stands.status())

@@ -219,6 +219,16 @@ TEST_F(ReapiResultsTest, AResultOfGalleysIsOneOfTheStores) {
     EXPECT_THAT(std::string(refused.message()), HasSubstr("neither is used"));
   }
   EXPECT_TRUE(absl::IsNotFound(Get(cooked.action_key).status()));
+  // Nor when it was another store that saw two.
+  const PutResult there = SampleResult("there", PutBytes(store_, "out"));
+  EXPECT_EQ(update(there, "")->reply, there.result);
+  PutResult dispute = SampleVerdict("there");
+  dispute.result =
+      record::EncodeResult({.is_verdict = true, .is_disputed = true, .error = "they differ"});
+  EXPECT_EQ(update(dispute, "")->reply, dispute.result);
+  EXPECT_EQ(update(dispute, "")->reply, dispute.result);
+  EXPECT_TRUE(absl::IsNotFound(Get(there.action_key).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(update(there, "").status()));
   // Another instance's is kept as it came, and so is a verdict.
   const auto foreign = update(SampleResult("foreign", PutBytes(store_, "out")), "other");
   EXPECT_EQ(foreign->commit->action_results.size(), 1u);

@@ -206,6 +206,7 @@ TEST_P(EveryStore, UsesNeitherOfTwoOutcomesAndNamesTheKey) {
   const PutResult second = SampleResult("a", PutBytes(store(), "two"));
   const PutResult other = SampleResult("b", PutBytes(store(), "three"));
   ASSERT_TRUE(store().Commit({.results = {first}}).ok());
+  const uint64_t epoch = EpochOf(store());
   const absl::Status status = store().Commit({.results = {second, other}});
   EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_THAT(std::string(status.message()), HasSubstr(first.action_key.hex()));
@@ -216,6 +217,7 @@ TEST_P(EveryStore, UsesNeitherOfTwoOutcomesAndNamesTheKey) {
     return decoded.ok() && decoded->is_disputed && decoded->outputs.empty();
   };
   EXPECT_TRUE(is_disputed());
+  EXPECT_GT(EpochOf(store()), epoch) << "who relies on the first has to hear of it";
   // Nothing more that comes ends it.
   for (const PutResult& again : {first, second, SampleVerdict("a")}) {
     EXPECT_EQ(store().Commit({.results = {again}}).code(), absl::StatusCode::kAlreadyExists);
@@ -226,6 +228,18 @@ TEST_P(EveryStore, UsesNeitherOfTwoOutcomesAndNamesTheKey) {
   ASSERT_TRUE(store().Forget(keys).ok());
   EXPECT_TRUE(store().Commit({.results = {second}}).ok());
   EXPECT_THAT(ResultOf(store(), first.action_key), Optional(second.result));
+}
+
+TEST_P(EveryStore, TakesADisputeOfAnotherStore) {
+  const PutResult first = SampleResult("a", PutBytes(store(), "one"));
+  PutResult dispute = SampleVerdict("a");
+  dispute.result =
+      record::EncodeResult({.is_verdict = true, .is_disputed = true, .error = "they differ"});
+  ASSERT_TRUE(store().Commit({.results = {first}}).ok());
+  const uint64_t epoch = EpochOf(store());
+  EXPECT_EQ(store().Commit({.results = {dispute}}).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(ResultOf(store(), first.action_key), Optional(dispute.result));
+  EXPECT_GT(EpochOf(store()), epoch);
 }
 
 TEST_P(EveryStore, UsesNeitherOfTwoOutcomesOfOneCommit) {
