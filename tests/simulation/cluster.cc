@@ -154,7 +154,7 @@ void Cluster::RequestCook() {
       .request = ++requests_,
       .platforms = MaskOf(static_cast<PlatformIndex>(director_->platform_count())) - 1,
       .by_the_book = true,
-      .force = is_forced_,
+      .force = is_forced_ || (faults_.IsOn(Fault::kCookedOtherwise) && random_.Percent(50)),
       .fail_fast = requests_ < 4 && faults_.IsOn(Fault::kFailedFast),
       .follow_soft = world_->follows_soft};
   is_fail_fast_ = request.fail_fast;
@@ -286,10 +286,21 @@ void Cluster::OnEnded(const CookEnded& ended) {
       checks_.Break("safety: ended well without building all roots");
     return EndDirector();
   }
+  if (EndDisputes()) return EndDirector();
   // Bytes that cannot be read when they are staged end the cook; the next makes them again.
   if (!director_->Stage()) return EndDirector();
   CheckSettled();
   Conclude();
+}
+
+// As a person does by `galley clean`. False: there are none.
+bool Cluster::EndDisputes() {
+  if (!faults_.Has(Fault::kCookedOtherwise)) return false;
+  const std::vector<Digest> keys = director_->store().disputes();
+  if (keys.empty()) return false;
+  if (!director_->store().Forget(keys).ok()) return true;  // they are asked to once more
+  for (const Digest& key : keys) checks_.promised.erase(key);
+  return true;
 }
 
 void Cluster::RequestLater() {
@@ -310,8 +321,13 @@ void Cluster::Conclude() {
     checks_.Break("safety: what a job read is not counted");
   for (const auto& [platform, tree] : director_->roots()) {
     outcome_.roots += "platform " + platform + "\n";
-    for (const auto& [name, digest] : tree)
-      outcome_.roots += name + " = " + digest.ToString() + "\n";
+    for (const auto& [name, digest] : tree) {
+      // (Whichever of two it is of a package that is cooked otherwise now and then.)
+      const std::string expected = world_->Expected(name, platform, director_->cook_files());
+      const bool is_otherwise = digest == Digest::Of(World::Otherwise(expected));
+      outcome_.roots +=
+          name + " = " + (is_otherwise ? Digest::Of(expected) : digest).ToString() + "\n";
+    }
   }
   for (const std::string& id : world_->selected) {
     const std::string name = World::NameIn(director_->cook_files(), id);

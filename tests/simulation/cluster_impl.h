@@ -50,6 +50,7 @@ class Cluster {
   bool HasEverFired(Fault fault) const { return faults_.counts()[static_cast<size_t>(fault)] > 0; }
   bool HasFired(Fault fault) const;
   void OnEnded(const director::CookEnded& ended);
+  bool EndDisputes();
   void RequestLater();
   void Conclude();
 

@@ -91,13 +91,17 @@ void SimDirector::Do(const BuildRoot& effect) {
     for (const auto& [package, id] : effect.packages) {
       const std::string& name = core_->NameOf(package);
       const StoredResultPtr stored = results_.Get(id);
-      if (results_.IsDisputed(id)) disputed.push_back({package, name, stored->action_key});
+      if (results_.IsDisputed(id)) {
+        disputed.push_back({package, name, stored->action_key});
+      } else if (store_.IsInDispute(stored->action_key)) {
+        deps_.checks.Break("safety: in dispute, and in the root: " + name);
+      }
       names[name] = package;
       tree[name] = stored->result.outputs.at(0).digest;
       files.push_back({name, tree[name], false});
       owners.push_back(package);
       text += name + " = " + tree[name].ToString() + "\n";
-      if (tree[name] != Digest::Of(deps_.world.Expected(name, platform, cook->files)))
+      if (!deps_.world.IsExpected(tree[name], name, platform, cook->files))
         deps_.checks.Break("safety: a wrong result in the root: " + name);
       if (!store_.IsSafe(stored->action_key))
         deps_.checks.Break("safety: a result in the root is not durable: " + name);

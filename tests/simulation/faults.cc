@@ -94,6 +94,8 @@ std::string_view FaultName(Fault fault) {
       return "worker came back under another name";
     case Fault::kUnaskedCollected:
       return "what only the journal knew collected";
+    case Fault::kCookedOtherwise:
+      return "package cooked otherwise";
     case Fault::kCount:
       break;
   }

@@ -56,6 +56,7 @@ enum class Fault : uint8_t {
   kMachinePaused,  // with all that runs on it, for minutes
   kWorkerRenamed,  // came back under another name, with its jobs and what it has to say
   kUnaskedCollected,  // under a director: what its journal knows, and nobody asked the store for
+  kCookedOtherwise,   // a package, than the last time, of the very same inputs
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);

@@ -97,7 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kEndWithPending, "EndWithPending"},
                       Case{Sabotage::kAcceptStaleTerm, "AcceptStaleTerm"},
                       Case{Sabotage::kWelcomeStaleTerm, "WelcomeStaleTerm"},
-                      Case{Sabotage::kRetryPoisonForEver, "RetryPoisonForEver"}),
+                      Case{Sabotage::kRetryPoisonForEver, "RetryPoisonForEver"},
+                      Case{Sabotage::kHideDispute, "HideDispute"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // The seed's number alone says nothing when nothing is sabotaged.

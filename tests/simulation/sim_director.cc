@@ -41,6 +41,11 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   };
   store_.gives_up = [this](const Digest& blob, const Digest& bytes) { NoteGivenUp(blob, bytes); };
   NoteKept();
+  // Its journal does not learn of it.
+  store_.disputed = [this] {
+    if (deps_.faults.IsOn(Fault::kCrashedWriting) && deps_.random.Percent(50))
+      deps_.disk.CrashAt(1);
+  };
   store_.commit_fails = [this] { return deps_.faults.Happens(Fault::kCommitFailed, 8); };
   ApplyTheDifference();
   CookOptions with_term = options_;

@@ -288,6 +288,10 @@ void SimStore::Take(RecordKind kind, const Digest& key, std::string_view payload
       }
       return;
     case RecordKind::kForgotten:
+      if (const auto keys = store::DecodeDigests(payload); keys.ok()) {
+        for (const Digest& forgotten : *keys) results_.erase(forgotten);
+      }
+      return;
     case RecordKind::kCollected:
     case RecordKind::kActionResult:  // no other program speaks to it
       return;
@@ -318,6 +322,17 @@ std::vector<Digest> SimStore::blobs() const {
 std::vector<Digest> SimStore::keys() const {
   std::vector<Digest> all;
   for (const auto& [key, result] : results_) all.push_back(key);
+  return all;
+}
+
+bool SimStore::IsInDispute(const Digest& action_key) const {
+  const auto found = results_.find(action_key);
+  return found != results_.end() && record::DecodeResult(found->second)->is_disputed;
+}
+
+std::vector<Digest> SimStore::disputes() const {
+  std::vector<Digest> all = keys();
+  std::erase_if(all, [this](const Digest& key) { return !IsInDispute(key); });
   return all;
 }
 
@@ -534,7 +549,7 @@ absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root)
       .append = [&]() -> absl::Status {
         if (!plan.adopted.empty())
           Append(RecordKind::kAdopted, Digest(), store::EncodeAdopted(plan.adopted));
-        if (!plan.disputes.empty())
+        if (TellsOfDisputes(plan))
           Append(RecordKind::kLoss, Digest(), store::EncodeLoss({.epoch = loss_epoch_ + 1}));
         for (const store::PutResult* put : plan.results) {
           Append(RecordKind::kObservationSet, put->weak_key, put->observation_set);
@@ -553,6 +568,10 @@ absl::Status SimStore::Write(const Plan& plan, const store::PublishedRoot* root)
   return store::CommitInOrder(steps);
 }
 
+bool SimStore::TellsOfDisputes(const Plan& plan) {
+  return !plan.disputes.empty() && !IsSabotaged(Sabotage::kHideDispute);
+}
+
 void SimStore::Index(const Plan& plan) {
   for (const auto* list : {&plan.adopted, &plan.pending}) {
     for (const auto& [digest, location] : *list) {
@@ -560,7 +579,7 @@ void SimStore::Index(const Plan& plan) {
       pending_.erase(digest);
     }
   }
-  if (!plan.disputes.empty()) ++loss_epoch_;
+  if (TellsOfDisputes(plan)) ++loss_epoch_;
   for (const store::PutResult* put : plan.results) {
     Take(RecordKind::kObservationSet, put->weak_key, put->observation_set, {});
     results_[put->action_key] = put->result;
@@ -572,6 +591,7 @@ absl::Status SimStore::Commit(const store::CommitBatch& batch) {
     return absl::ResourceExhaustedError("no space left on device");
   ASSIGN_OR_RETURN(const Plan plan, MakePlan(batch));
   RETURN_IF_ERROR(Write(plan, nullptr));
+  if (!plan.disputes.empty() && disputed) disputed();
   if (plan.conflicts.empty()) return absl::OkStatus();
   return absl::AlreadyExistsError("another outcome is stored for action key" + plan.conflicts);
 }
@@ -595,6 +615,8 @@ absl::StatusOr<std::vector<store::PublishedRoot>> SimStore::Roots(std::string_vi
 }
 
 absl::Status SimStore::Forget(std::span<const Digest> action_keys) {
+  Append(RecordKind::kForgotten, Digest(), store::EncodeDigests(action_keys));
+  RETURN_IF_ERROR(SyncLogAlone());
   for (const Digest& key : action_keys) results_.erase(key);
   return absl::OkStatus();
 }

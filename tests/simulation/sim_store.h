@@ -72,6 +72,8 @@ class SimStore final : public store::Store {
   bool Holds(const Digest& action_key);  // it, and all that it names
   // The result under this key would survive a power cut.
   bool IsSafe(const Digest& action_key) const;
+  std::vector<Digest> disputes() const;  // their keys
+  bool IsInDispute(const Digest& action_key) const;
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
   // What the bytes are that lie where the blob is said to be; nullopt: nothing does.
   std::optional<Digest> WhatLiesFor(const Digest& blob) const;
@@ -81,6 +83,8 @@ class SimStore final : public store::Store {
   std::function<bool()> fails;
   // Called at each commit and each publication that goes through.
   std::function<void()> wrote;
+  // Called when a commit ended in a dispute.
+  std::function<void()> disputed;
   // A blob's bytes were read, and are others: it is dropped after this.
   std::function<void(const Digest& blob, const Digest& bytes)> gives_up;
 
@@ -107,6 +111,7 @@ class SimStore final : public store::Store {
   absl::StatusOr<Plan> MakePlan(const store::CommitBatch& batch);
   absl::Status Write(const Plan& plan, const store::PublishedRoot* root);
   void Index(const Plan& plan);
+  static bool TellsOfDisputes(const Plan& plan);
   absl::Status SyncLog();
   absl::Status SyncLogAlone();
   bool IsComplete(const std::string& result);

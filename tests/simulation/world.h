@@ -49,6 +49,7 @@ struct WorldPackage {
   bool is_broken = false;     // the catalog has an error for it
   uint64_t memory_bytes = 0;  // its cook takes; 0: next to nothing
   bool is_never_cooked = false;
+  bool is_fickle = false;              // its cook may give Otherwise(what it should)
   std::vector<std::string> localised;  // its variants
   uint32_t version = 0;
 
@@ -85,9 +86,13 @@ class World {
   // What a cook gives whose source, includes and inputs have these bytes.
   static std::string Cooked(const WorldPackage& package, const std::string& platform,
                             const std::string& source, const std::string& read);
+  static std::string Otherwise(const std::string& text) { return text + "~"; }
   // What a cook of these files gives.
   std::string Expected(const std::string& name, const std::string& platform, const Files& files,
                        int depth = 0) const;
+  // Perhaps otherwise, if the package is fickle.
+  bool IsExpected(const Digest& output, const std::string& name, const std::string& platform,
+                  const Files& files) const;
   Files files() const;
   // From now on they do, a small machine's worth of it.
   void LetPackagesTakeMemory();
@@ -115,6 +120,7 @@ class World {
 
  private:
   void DrawOptions(uint64_t seed);
+  void DrawFickle();
 
   std::map<std::string, std::string> names_;  // of each id, now
   std::set<std::string> moved_;
