@@ -13,6 +13,17 @@ namespace {
 
 constexpr size_t kPieceBytes = 128 << 10;    // the largest block of a frame
 constexpr size_t kFrameHeaderBytesMax = 18;  // with the magic number (RFC 8878, 3.1.1.1)
+constexpr size_t kMagicBytes = 4;
+
+// What begins with `bytes`, of which there may be fewer yet, can be a frame of RFC 8878, or one to
+// skip. (The library may know frames of the drafts before it, as far as they come in one piece.)
+bool MayBeFrame(std::string_view bytes) {
+  constexpr std::string_view kFrame = "\x28\xb5\x2f\xfd", kSkipped = "\x50\x2a\x4d\x18";
+  if (kFrame.starts_with(bytes)) return true;
+  std::string skipped(bytes);
+  skipped[0] = static_cast<char>(skipped[0] & 0xf0);
+  return kSkipped.starts_with(skipped);
+}
 
 }  // namespace
 
@@ -70,6 +81,15 @@ struct ZstdDecompressor::State {
   }
   ~State() { ZSTD_freeDCtx(context); }
 
+  // `next`: what the next step is given.
+  absl::Status CheckMagic(std::string_view next) const {
+    std::string magic = is_in_frame ? frame_begin : std::string();
+    if (magic.size() >= kMagicBytes || next.empty()) return absl::OkStatus();
+    magic.append(next.substr(0, kMagicBytes - magic.size()));
+    if (MayBeFrame(magic)) return absl::OkStatus();
+    return absl::InvalidArgumentError("zstd: Unknown frame descriptor");
+  }
+
   // Called with what one step took and gave, and whether the frame is at its end.
   absl::Status NoteStep(std::string_view taken, size_t given, bool is_end) {
     if (!is_in_frame) {
@@ -106,6 +126,7 @@ absl::Status ZstdDecompressor::Take(std::string_view bytes, const Sink& sink) {
     const size_t room = static_cast<size_t>(std::min<uint64_t>(state.piece.size(), state.left + 1));
     ZSTD_outBuffer out{state.piece.data(), room, 0};
     const size_t begin = in.pos;
+    RETURN_IF_ERROR(state.CheckMagic(bytes.substr(begin)));
     const size_t wanted = ZSTD_decompressStream(state.context, &out, &in);
     if (ZSTD_isError(wanted) != 0) {
       const std::string text = fmt::format("zstd: {}", ZSTD_getErrorName(wanted));

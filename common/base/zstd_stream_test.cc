@@ -125,6 +125,15 @@ TEST(ZstdStreamTest, RefusesWhatIsNoFrameAndWhatEndsInOne) {
   EXPECT_EQ(*ZstdDecompress("", 0), "");
 }
 
+// As the library knows them only when they come in one piece.
+TEST(ZstdStreamTest, RefusesFramesOfDrafts) {
+  const std::string draft("\x27\xb5\x2f\xfd\x00\x10\xff\xff\x00", 9);
+  EXPECT_EQ(ZstdDecompress(draft, 100).status().message(), "zstd: Unknown frame descriptor");
+  const std::string skipped("\x5f\x2a\x4d\x18\x01\x00\x00\x00x", 9);
+  EXPECT_EQ(*ZstdDecompress(skipped + ZstdCompress("bytes"), 100), "bytes");
+  EXPECT_FALSE(ZstdDecompress("\x60\x2a\x4d\x18", 100).ok());
+}
+
 TEST(ZstdStreamTest, RefusesAFrameThatNeedsADictionary) {
   // Magic; a descriptor with a dictionary id of one byte, single segment; the id; one byte inside;
   // a last raw block of one byte.

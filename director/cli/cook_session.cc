@@ -90,7 +90,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
 
 CookSession::~CookSession() = default;
 
-int CookSession::Run() {
+int CookSession::Run(std::string* damage) {
   using Step = std::optional<Stop> (CookSession::*)();
   for (const Step step :
        {&CookSession::LoadTheProject, &CookSession::TakeTheLock, &CookSession::OpenStores,
@@ -98,9 +98,10 @@ int CookSession::Run() {
     if (interrupt_->interrupted()) return Finish(Stop{kInterrupted, "interrupted"});
     if (const std::optional<Stop> stop = (this->*step)()) return Finish(stop);
   }
-  StageAll();
+  StageAll(damage);
   FlushRemote();
   Remember();
+  if (damage != nullptr && !damage->empty()) return kInfrastructure;
   KeepWithinSize();
   return Finish(std::nullopt);
 }
@@ -556,7 +557,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   return std::nullopt;
 }
 
-void CookSession::StageAll() {
+void CookSession::StageAll(std::string* damage) {
   const director::CookEnded& ended = outcome_->ended;
   if (options_.no_stage || options_.repair || ended.is_interrupted || ended.is_fail_fast ||
       !ended.infrastructure_error.empty())
@@ -579,6 +580,12 @@ void CookSession::StageAll() {
                                   .root = root,
                                   .by_the_book = selection_.by_the_book,
                                   .failed_packages = failed});
+    const bool is_loss = absl::IsDataLoss(staged.status()) || absl::IsNotFound(staged.status());
+    if (is_loss && damage != nullptr) {
+      *damage = fmt::format("what the store lost is made again: {}: {}", platform,
+                            MessageOf(staged.status()));
+      continue;
+    }
     if (!staged.ok()) {
       stage_failed_ = true;
       report_.OnFailed("", platform,

@@ -26,8 +26,10 @@ class CookSession {
   CookSession(const CookCommandOptions& options, Report& report);
   ~CookSession();
 
-  // The exit code. Everything that is to be said was said, the summary is written.
-  int Run();
+  // The exit code. Everything that is to be said was said, the summary is written: unless `damage`
+  // is given and a root could not be staged for bytes that the store lost. It then says so; they
+  // are absent now, and another session makes them again.
+  int Run(std::string* damage);
 
  private:
   struct Stop {  // ends the session with this code
@@ -49,7 +51,7 @@ class CookSession {
   std::optional<Stop> OpenTheRemote();
   void FlushRemote();
   std::string RemoteDown() const;
-  void StageAll();
+  void StageAll(std::string* damage);
   void Remember();
   void KeepWithinSize();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;

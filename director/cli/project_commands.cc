@@ -42,9 +42,18 @@ int RunInit(const GlobalOptions& options, const std::string& directory) {
 }
 
 int RunCook(const CookCommandOptions& options) {
+  std::string damage;
+  {
+    Report report(options.global);
+    const int code = CookSession(options, report).Run(&damage);
+    if (damage.empty()) return code;
+  }
+  // All but what was lost is up to date.
+  CookCommandOptions again = options;
+  again.force = false;
   Report report(options.global);
-  CookSession session(options, report);
-  return session.Run();
+  report.Warn(damage);
+  return CookSession(again, report).Run(nullptr);
 }
 
 namespace {

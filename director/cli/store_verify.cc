@@ -1,4 +1,5 @@
 // `galley store verify`: reads the store, says what is wrong with it, and has it made again.
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <optional>
@@ -47,6 +48,22 @@ nlohmann::json ToJson(const LostRoot& lost) {
           {"example", lost.example}};
 }
 
+bool IsPin(const LostRoot& lost) { return lost.root.project_id == store::kPinProject; }
+
+// What the last line says of it all.
+std::string Outcome(const store::VerifyReport& report, const std::vector<LostRoot>& lost,
+                    bool is_repaired) {
+  if (!report.problems.empty())
+    return fmt::format("{} problems, quarantined; {}", report.problems.size(),
+                       is_repaired ? "made again" : "the next cook makes again what it needs");
+  if (lost.empty())
+    return is_repaired ? "all whole; what roots lacked was made again" : "all whole";
+  return fmt::format("all that is there is whole, and {} roots lack something: {}", lost.size(),
+                     std::any_of(lost.begin(), lost.end(), IsPin)
+                         ? "a cook makes again what it still makes; put the rest again"
+                         : "the next cook makes again what it needs");
+}
+
 void PrintReport(const GlobalOptions& options, const store::VerifyReport& report,
                  const std::vector<LostRoot>& lost, bool is_repaired) {
   if (options.json) {
@@ -71,17 +88,12 @@ void PrintReport(const GlobalOptions& options, const store::VerifyReport& report
   if (lost.size() > kRootsToldMax)
     std::puts(fmt::format("and {} more roots", lost.size() - kRootsToldMax).c_str());
   if (options.quiet) return;
-  const std::string outcome =
-      !report.problems.empty()
-          ? fmt::format("{} problems, quarantined; {}", report.problems.size(),
-                        is_repaired ? "made again" : "the next cook makes them again")
-          : (lost.empty() ? "all whole" : "all that is there is whole");
   std::puts(fmt::format("{} blobs, {}{}: {}", report.blobs, HumanBytes(report.bytes),
                         report.resumed.has_value()
                             ? absl::FormatTime(" (going on with the verify of %Y-%m-%dT%H:%M:%SZ)",
                                                *report.resumed, absl::UTCTimeZone())
                             : "",
-                        outcome)
+                        Outcome(report, lost, is_repaired))
                 .c_str());
 }
 
@@ -138,19 +150,18 @@ int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked
       return Fail(options, kInterrupted, MessageOf(verified.status()));
     if (!verified.ok()) return Fail(options, kInfrastructure, MessageOf(verified.status()));
     report = *std::move(verified);
-    if (asked.repair || !report->problems.empty()) {
-      auto found = FindLostRoots(*opened->store, has_project ? opened->project_id : "");
-      if (absl::IsDataLoss(found.status())) {
-        // The index, which the next opening makes again.
-        report->problems.push_back("which roots lack something was not found out: " +
-                                   MessageOf(found.status()));
-      } else if (!found.ok()) {
-        return Fail(options, kInfrastructure, MessageOf(found.status()));
-      } else {
-        lost = *std::move(found);
-      }
+    auto found = FindLostRoots(*opened->store, has_project ? opened->project_id : "");
+    if (absl::IsDataLoss(found.status())) {
+      // The index, which the next opening makes again.
+      report->problems.push_back("which roots lack something was not found out: " +
+                                 MessageOf(found.status()));
+    } else if (!found.ok()) {
+      return Fail(options, kInfrastructure, MessageOf(found.status()));
+    } else {
+      lost = *std::move(found);
     }
   }
+  const bool had_problems = !report->problems.empty(), have_lacked = !lost.empty();
   int code = kDone;
   if (asked.repair && has_project) {
     // The store is closed: the cook owns it.
@@ -159,10 +170,14 @@ int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked
     if (!left.ok()) return Fail(options, kInfrastructure, MessageOf(left.status()));
     lost = *std::move(left);
   }
-  const bool is_repaired = asked.repair && has_project && code == kDone && lost.empty();
+  const bool is_repaired =
+      asked.repair && has_project && code == kDone && lost.empty() && (had_problems || have_lacked);
   PrintReport(options, *report, lost, is_repaired);
   if (code != kDone) return code;
-  return report->problems.empty() && lost.empty() ? kDone : kFailed;
+  // What a root of a project lacks its next cook makes again; nobody does that for a pin.
+  const bool is_lasting = std::any_of(
+      lost.begin(), lost.end(), [&](const LostRoot& root) { return asked.repair || IsPin(root); });
+  return !had_problems && !is_lasting ? kDone : kFailed;
 }
 
 }  // namespace galley::cli

@@ -305,16 +305,19 @@ absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view
   return instigators;
 }
 
-std::string EncodeSequence(uint64_t sequence) {
+std::string EncodeLastPublished(const PublishedIn& last) {
   WireWriter writer;
-  writer.Varint(1, sequence);
+  writer.Varint(1, last.sequence);
+  if (last.loss_epoch.has_value()) writer.Varint(2, *last.loss_epoch + 1);
   return writer.Take();
 }
 
-absl::StatusOr<uint64_t> DecodeSequence(std::string_view bytes) {
-  uint64_t sequence = 0;
-  RETURN_IF_ERROR(ReadInto(bytes, "a sequence", sequence));
-  return sequence;
+absl::StatusOr<PublishedIn> DecodeLastPublished(std::string_view bytes) {
+  PublishedIn last;
+  uint64_t epoch_and_one = 0;
+  RETURN_IF_ERROR(ReadInto(bytes, "the last root", last.sequence, epoch_and_one));
+  if (epoch_and_one != 0) last.loss_epoch = epoch_and_one - 1;
+  return last;
 }
 
 std::string EncodeAttempt(const AttemptRecord& attempt) {

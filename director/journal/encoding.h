@@ -17,7 +17,7 @@
 //   FailureRecord      1 cook  2 time  3 stage  4 error  5 log  6 cause  7 worker  8 attempt
 //                      9 attempts  10 own_faults  11 infrastructure_faults
 //   Instigators        1 repeated { 1 category  2 referencer }
-//   PublishedSequence  1 sequence
+//   LastPublished      1 sequence  2 loss_epoch + 1
 //   Attempt            1 worker  2 package  3 repeated { 1 platform  2 name  3 recipe (Digest) }
 //                      4 generated_source (Digest)
 //   Blame              1 own_faults  2 what  3 error  4 log
@@ -65,8 +65,9 @@ absl::StatusOr<FailureRecord> DecodeFailure(std::string_view bytes);
 std::string EncodeInstigators(const std::vector<InstigatorRecord>& instigators);
 absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view bytes);
 
-std::string EncodeSequence(uint64_t sequence);
-absl::StatusOr<uint64_t> DecodeSequence(std::string_view bytes);
+// Without the root's digest.
+std::string EncodeLastPublished(const PublishedIn& last);
+absl::StatusOr<PublishedIn> DecodeLastPublished(std::string_view bytes);
 
 // Of an AttemptRecord all but the attempt, and of a BlameRecord all but the package: those are
 // keys.

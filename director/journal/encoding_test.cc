@@ -159,7 +159,9 @@ TEST(JournalEncodingTest, IndexEntriesComeBackWhole) {
 }
 
 TEST(JournalEncodingTest, ASequenceComesBackWhole) {
-  EXPECT_EQ(DecodeSequence(EncodeSequence(300)).value(), 300u);
+  for (const PublishedIn& last :
+       {PublishedIn{.sequence = 300}, PublishedIn{300, {}, 0}, PublishedIn{1, {}, 7}})
+    EXPECT_EQ(DecodeLastPublished(EncodeLastPublished(last)).value(), last);
 }
 
 TEST(JournalEncodingTest, AttemptsAndBlameComeBackWhole) {
@@ -181,7 +183,7 @@ TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion2) {
           HexLines(EncodeInstigators(SomeInstigators())) + "index\n" +
           HexLines(
               EncodeIndexEntries({.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})) +
-          "published sequence\n" + HexLines(EncodeSequence(300)) + "attempt\n" +
+          "published sequence\n" + HexLines(EncodeLastPublished({300})) + "attempt\n" +
           HexLines(EncodeAttempt(SomeAttempt())) + "blame\n" + HexLines(EncodeBlame(SomeBlame())));
 }
 
@@ -202,7 +204,7 @@ TEST(JournalEncodingTest, AnUnknownFieldIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(DecodePlatformRecord("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeInstigators("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeIndexEntries("\x7a\x01x").status()));
-  EXPECT_TRUE(absl::IsDataLoss(DecodeSequence("\x7a\x01x").status()));
+  EXPECT_TRUE(absl::IsDataLoss(DecodeLastPublished("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeAttempt("\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeAttempt("\x1a\x03\x7a\x01x").status()));
   EXPECT_TRUE(absl::IsDataLoss(DecodeBlame("\x7a\x01x").status()));

@@ -275,7 +275,7 @@ class RocksJournal final : public Journal {
       NoteKnown(package);
       PutPublished(changes, package, platform, key, in);
     }
-    changes.Put(PublishedSequenceKey(platform), EncodeSequence(in.sequence));
+    changes.Put(PublishedSequenceKey(platform), EncodeLastPublished(in));
     return Write(changes, true);
   }
 
@@ -295,15 +295,15 @@ class RocksJournal final : public Journal {
     return packages;
   }
 
-  absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override {
+  absl::StatusOr<PublishedIn> LastPublished(std::string_view platform) override {
     std::string bytes;
     const rocksdb::Status status =
         database_->Get(rocksdb::ReadOptions(), PublishedSequenceKey(platform), &bytes);
-    if (status.IsNotFound()) return 0;
+    if (status.IsNotFound()) return PublishedIn();
     RETURN_IF_ERROR(Watch(ToStatus(status, "reading the journal")));
-    absl::StatusOr<uint64_t> sequence = DecodeSequence(bytes);
-    RETURN_IF_ERROR(Watch(sequence.status()));
-    return sequence;
+    absl::StatusOr<PublishedIn> last = DecodeLastPublished(bytes);
+    RETURN_IF_ERROR(Watch(last.status()));
+    return last;
   }
 
   absl::Status RecordProgress(const JournalProgress& progress) override {

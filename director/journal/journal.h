@@ -92,6 +92,8 @@ struct FailureRecord {
 struct PublishedIn {
   uint64_t sequence = 0;
   Digest root;
+  // The store's loss epoch then, if the root was whole. Only of the root last published.
+  std::optional<uint64_t> loss_epoch;
   bool operator==(const PublishedIn&) const = default;
 };
 
@@ -222,10 +224,11 @@ class Journal {
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) = 0;
   // The packages that have a published key for the platform, sorted. One scan over all keys.
   virtual absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) = 0;
-  // The sequence of the root last published for the platform, as far as the journal knows; 0: none.
+  // The root last published for the platform, as far as the journal knows, without its digest;
+  // sequence 0: none.
   // A store that has a later one published it for a director that died before it could say so: the
   // published keys are of no root that is the last.
-  virtual absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) = 0;
+  virtual absl::StatusOr<PublishedIn> LastPublished(std::string_view platform) = 0;
   // Not synced: the next group of results makes it durable. A director that dies loses none of it,
   // and a power cut ends the workers, too.
   virtual absl::Status RecordProgress(const JournalProgress& progress) = 0;

@@ -240,12 +240,12 @@ TEST_F(JournalTest, AFailureStaysUntilItsPlatformIsDoneOrRecorded) {
 
 TEST_F(JournalTest, TheSequenceOfTheLastRootIsKeptForEachPlatform) {
   Open();
-  EXPECT_EQ(journal_->PublishedSequence("linux").value(), 0u);
+  EXPECT_EQ(journal_->LastPublished("linux")->sequence, 0u);
   ASSERT_TRUE(journal_->RecordPublished("linux", {7, Digest::Of("root")}, {}).ok());
   ASSERT_TRUE(journal_->RecordPublished("phone", {300, Digest::Of("root")}, {}).ok());
   Reopen();
-  EXPECT_EQ(journal_->PublishedSequence("linux").value(), 7u);
-  EXPECT_EQ(journal_->PublishedSequence("phone").value(), 300u);
+  EXPECT_EQ(journal_->LastPublished("linux")->sequence, 7u);
+  EXPECT_EQ(journal_->LastPublished("phone")->sequence, 300u);
 }
 
 AttemptRecord Attempt(uint64_t attempt, std::string package) {

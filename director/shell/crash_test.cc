@@ -226,7 +226,7 @@ class CrashChild : public ShellTest {
     ASSERT_TRUE(
         journal_->RecordPublished(platform, {.sequence = *sequence, .root = effect.root}, keys)
             .ok());
-    EXPECT_EQ(journal_->PublishedSequence(platform).value(), *sequence);
+    EXPECT_EQ(journal_->LastPublished(platform)->sequence, *sequence);
     Note("roots", fmt::format("{} {}", platform, effect.root.ToString()));
     Step(RootPublished{effect.platform, ""});
   }

@@ -50,8 +50,8 @@ class FullJournal final : public Journal {
   absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) override {
     return inner_.PublishedPackages(platform);
   }
-  absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override {
-    return inner_.PublishedSequence(platform);
+  absl::StatusOr<PublishedIn> LastPublished(std::string_view platform) override {
+    return inner_.LastPublished(platform);
   }
   absl::Status RecordProgress(const JournalProgress& progress) override {
     return inner_.RecordProgress(progress);

@@ -44,10 +44,10 @@ absl::Status ForgetOvertakenKeys(store::Store& store, Journal& journal,
     PublishedIn in;
     if (found != last.end())
       in = {.sequence = found->second->sequence, .root = found->second->root};
-    ASSIGN_OR_RETURN(const uint64_t known, journal.PublishedSequence(platform));
-    if (known == in.sequence) continue;
+    ASSIGN_OR_RETURN(const PublishedIn known, journal.LastPublished(platform));
+    if (known.sequence == in.sequence) continue;
     LogWarning("platform={} the store's last root is number {}, the journal knows of {}", platform,
-               in.sequence, known);
+               in.sequence, known.sequence);
     ASSIGN_OR_RETURN(std::vector<std::string> packages, journal.PublishedPackages(platform));
     Keys keys;
     for (std::string& package : packages) keys.emplace_back(std::move(package), std::nullopt);

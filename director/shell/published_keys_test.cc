@@ -83,7 +83,7 @@ TEST_F(PublishedKeysTest, OfARootThatADeadDirectorPublishedNoKeyIsKnown) {
   const PublishedIn second = PublishToStoreAlone();
   ASSERT_TRUE(ForgetOvertakenKeys(store_, *journal_, {"windows", "android"}).ok());
   EXPECT_EQ(Record("/Game/a.txt").published_key, std::nullopt);
-  EXPECT_EQ(journal_->PublishedSequence("windows").value(), second.sequence);
+  EXPECT_EQ(journal_->LastPublished("windows")->sequence, second.sequence);
 }
 
 TEST_F(PublishedKeysTest, OfAnotherStoreThatHasNoRootNoKeyIsKnown) {
@@ -91,7 +91,7 @@ TEST_F(PublishedKeysTest, OfAnotherStoreThatHasNoRootNoKeyIsKnown) {
   WatchedStore other;
   ASSERT_TRUE(ForgetOvertakenKeys(other, *journal_, {"windows"}).ok());
   EXPECT_EQ(Record("/Game/a.txt").published_key, std::nullopt);
-  EXPECT_EQ(journal_->PublishedSequence("windows").value(), 0u);
+  EXPECT_EQ(journal_->LastPublished("windows")->sequence, 0u);
 }
 
 }  // namespace

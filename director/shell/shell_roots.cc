@@ -38,16 +38,19 @@ void DirectorShell::Do(const BuildRoot& effect) {
 }
 
 // Of the platform, the root that was published last, if nothing of it can be lost: collections keep
-// it as the newest one, and of what is lost otherwise the loss epoch tells.
+// it as the newest one, and of what is lost otherwise since then the loss epoch tells.
 std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
   const auto info = store_.Info();
   if (!info.ok() || info->loss_epoch != journal_.meta().loss_epoch ||
       info->store_id != journal_.meta().store_id)
     return std::nullopt;
+  const auto last = journal_.LastPublished(platform);
+  if (!last.ok() || last->loss_epoch != info->loss_epoch) return std::nullopt;
   const auto roots = store_.Roots(options_.project_id);  // newest first
   if (!roots.ok()) return std::nullopt;
   for (const store::PublishedRoot& root : *roots) {
-    if (root.platform == platform) return root.root;
+    if (root.platform != platform) continue;
+    return root.sequence == last->sequence ? std::optional(root.root) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -84,8 +87,12 @@ void DirectorShell::Do(const PublishRoot& effect) {
                                             .keep_roots = options_.keep_roots});
       if (!sequence.ok()) {
         event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
-      } else if (const absl::Status recorded = RecordRoot(
-                     journal_, platform, {.sequence = *sequence, .root = effect.root}, content);
+      } else if (const absl::Status recorded =
+                     RecordRoot(journal_, platform,
+                                {.sequence = *sequence,
+                                 .root = effect.root,
+                                 .loss_epoch = journal_.meta().loss_epoch},
+                                content);
                  !recorded.ok()) {
         LogWarning("journal: {}", MessageOf(recorded));  // the next director finds out
       }

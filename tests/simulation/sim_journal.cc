@@ -249,7 +249,7 @@ absl::Status SimJournal::RecordPublished(
         PackageKey(package, kPublishedTag, platform),
         key ? std::optional<std::string>(EncodePublished({*key, in})) : std::nullopt);
   }
-  batch.emplace_back(PublishedSequenceKey(platform), EncodeSequence(in.sequence));
+  batch.emplace_back(PublishedSequenceKey(platform), EncodeLastPublished(in));
   return Write(batch, true);
 }
 
@@ -263,10 +263,10 @@ absl::StatusOr<std::vector<std::string>> SimJournal::PublishedPackages(std::stri
   return packages;
 }
 
-absl::StatusOr<uint64_t> SimJournal::PublishedSequence(std::string_view platform) {
+absl::StatusOr<PublishedIn> SimJournal::LastPublished(std::string_view platform) {
   const auto found = entries_.find(PublishedSequenceKey(platform));
-  if (found == entries_.end()) return 0;
-  return DecodeSequence(found->second);
+  if (found == entries_.end()) return PublishedIn();
+  return DecodeLastPublished(found->second);
 }
 
 absl::Status SimJournal::RecordProgress(const JournalProgress& progress) {

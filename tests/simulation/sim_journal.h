@@ -43,7 +43,7 @@ class SimJournal final : public director::Journal {
       std::string_view platform, const director::PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override;
   absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) override;
-  absl::StatusOr<uint64_t> PublishedSequence(std::string_view platform) override;
+  absl::StatusOr<director::PublishedIn> LastPublished(std::string_view platform) override;
   absl::Status RecordProgress(const director::JournalProgress& progress) override;
   absl::StatusOr<director::JournalProgress> Progress() override;
   absl::Status ForgetProgress() override;

@@ -43,6 +43,52 @@ TEST_F(GcTest, WhatKeptTreesHoldStaysWithItsResults) {
   EXPECT_THAT(store_->Verify()->problems, IsEmpty());
 }
 
+// A level that is split into cells: they are packages of the tree, their sources are not in it.
+TEST_F(GcTest, WhatKeptTreesHoldStaysWithWhatItGenerated) {
+  const Digest output = Cook("level"), cell = PutBytes(*store_, "source of a cell");
+  const auto generates = [&](std::string_view action, const Digest& made, const Digest& source) {
+    PutResult put = SampleResult(action, made);
+    record::Result result = record::DecodeResult(put.result).value();
+    result.details.generated = {{"_gen/cell", source, "data", ""}};
+    put.result = record::EncodeResult(result);
+    EXPECT_TRUE(store_->Commit({.results = {put}}).ok());
+  };
+  generates("split", output, cell);
+  const Digest other = Cook("other"), other_cell = PutBytes(*store_, "of another tree");
+  generates("not kept", other, other_cell);
+  Publish("windows", {output});
+  Pass();
+  Collect(kAll);
+  EXPECT_TRUE(ResultOf(*store_, Digest::Of("split")).has_value());
+  EXPECT_TRUE(Has(cell));
+  EXPECT_FALSE(ResultOf(*store_, Digest::Of("not kept")).has_value());
+  EXPECT_FALSE(Has(other_cell));
+}
+
+// Its main output is always the same: not all that it ever was is kept.
+TEST_F(GcTest, OfWhatGeneratesTheLastOnesStay) {
+  const Digest output = Cook("level");
+  constexpr int kVersions = 70;
+  for (int i = 0; i < kVersions; ++i) {
+    PutResult put = SampleResult(fmt::format("version {}", i), output);
+    record::Result result = record::DecodeResult(put.result).value();
+    result.details.generated = {
+        {"_gen/cell", PutBytes(*store_, fmt::format("cell {}", i)), "data", ""}};
+    put.result = record::EncodeResult(result);
+    ASSERT_TRUE(store_->Commit({.results = {put}}).ok());
+  }
+  Publish("windows", {output});
+  Pass(absl::Hours(3));
+  Use("version 0");
+  Pass(absl::Hours(3));
+  Collect(kAll);
+  int left = 0;
+  for (int i = 0; i < kVersions; ++i)
+    left += ResultOf(*store_, Digest::Of(fmt::format("version {}", i))).has_value();
+  EXPECT_EQ(left, 64);
+  EXPECT_TRUE(ResultOf(*store_, Digest::Of("version 0")).has_value()) << "used last";
+}
+
 TEST_F(GcTest, ASetGoesWithTheLastResultUnderItsKey) {
   const auto sets_of = [&](const std::string& name) {
     const std::vector<Digest> keys = {Digest::Of("weak " + name)};

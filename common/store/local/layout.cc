@@ -16,8 +16,10 @@
 #include <utility>
 
 #include "common/base/hex.h"
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_format.h"
+#include "common/store/local/segment_reader.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -104,6 +106,17 @@ absl::Status CheckFormat(const std::string& directory) {
   return WriteFileAtomic(path, std::string(kStoreFormat) + "\n", /*sync=*/true);
 }
 
+// As segments have it; empty: there are none that can be read.
+std::string IdOfSegments(const std::string& directory) {
+  const auto segments = ListSegments(directory);
+  if (!segments.ok()) return "";
+  for (auto segment = segments->rbegin(); segment != segments->rend(); ++segment) {
+    const auto header = ReadSegmentHeader(directory, segment->number);
+    if (header.ok()) return header->store_id;
+  }
+  return "";
+}
+
 absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory) {
   const std::string path = JoinPath(directory, "id");
   absl::StatusOr<std::string> text = ReadFile(path, 4096);
@@ -116,10 +129,15 @@ absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory) {
                     path, 2 * kStoreIdBytes));
   }
   if (text.status().code() != absl::StatusCode::kNotFound) return text.status();
-  std::string random(kStoreIdBytes, '\0');
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-    return ErrnoStatus(errno, "read random bytes for", path);
-  const std::string id = HexEncode(random);
+  std::string id = IdOfSegments(directory);
+  if (!id.empty()) {
+    LogWarning("store={} the file `id` is gone; its segments say {}", directory, id);
+  } else {
+    std::string random(kStoreIdBytes, '\0');
+    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+      return ErrnoStatus(errno, "read random bytes for", path);
+    id = HexEncode(random);
+  }
   RETURN_IF_ERROR(WriteFileAtomic(path, id + "\n", /*sync=*/true));
   return id;
 }

@@ -22,6 +22,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/clock.h"
 #include "common/base/log.h"
@@ -42,6 +43,9 @@ namespace {
 constexpr absl::Duration kUnnamedAge = absl::Hours(24);
 // Since it was asked for.
 constexpr absl::Duration kDisputeAge = absl::Hours(24 * 90);
+// Of results whose outputs are the same, that are kept for what they generated: each level that was
+// edited has another, and its main output may not change.
+constexpr size_t kGeneratorsMax = 64;
 constexpr size_t kStepMax = 4096;
 constexpr size_t kFilesInStepMax = 256;
 
@@ -69,13 +73,15 @@ struct CollectedResult {
   bool is_disputed = false;
   bool is_ours = true;
   absl::Time used;
-  std::vector<Digest> named;
+  std::vector<Digest> named;  // the outputs first
+  size_t outputs = 0;
 };
 
 void ReadOurs(const std::string& payload, CollectedResult& result) {
   const absl::StatusOr<record::Result> decoded = record::DecodeResult(payload);
   if (!decoded.ok()) return;
   AppendNamedBlobs(*decoded, result.named);
+  result.outputs = decoded->outputs.size();
   result.is_disputed = decoded->is_disputed;
   result.weak_key = DigestHash()(decoded->provenance.weak_key);
   if (decoded->provenance.weak_key == Digest()) result.weak_key.reset();
@@ -174,6 +180,7 @@ class LocalStore::Collector {
         ReadOurs(record->payload, result);
       } else {
         result.named = store_.NamedBy(kind, record->payload);
+        result.outputs = result.named.size();
       }
     } else if (!absl::IsDataLoss(record.status()) && !absl::IsNotFound(record.status())) {
       return record.status();
@@ -184,24 +191,26 @@ class LocalStore::Collector {
 
   // Which results go, and what is needed by those that stay.
   void ChooseResults() {
-    std::vector<CollectedResult*> others;
+    std::vector<CollectedResult*> generators, others;
     for (CollectedResult& result : results_) {
-      // All that it says is in kept trees: it costs nothing, and they are cooked again without it.
+      // Its outputs are in kept trees: it costs nothing, and they are cooked again without it. What
+      // it generated is no part of a tree.
       const bool is_of_kept =
-          !result.named.empty() &&
-          std::all_of(result.named.begin(), result.named.end(),
+          result.outputs != 0 &&
+          std::all_of(result.named.begin(),
+                      result.named.begin() + static_cast<ptrdiff_t>(result.outputs),
                       [&](const Digest& digest) { return needed_.Has(digest); });
+      const bool has_generated = result.outputs != result.named.size();
       // It costs next to nothing, and without it the next outcome would be believed.
       const bool is_live_dispute = result.is_disputed && result.used > DisputesSince();
-      if (is_of_kept || is_live_dispute || IsTold(result.key)) {
+      if ((is_of_kept && !has_generated) || is_live_dispute || IsTold(result.key)) {
         Keep(result);
       } else {
-        others.push_back(&result);
+        (is_of_kept ? generators : others).push_back(&result);
       }
     }
-    std::sort(others.begin(), others.end(), [](const CollectedResult* a, const CollectedResult* b) {
-      return a->used != b->used ? a->used > b->used : a->key < b->key;
-    });
+    KeepGenerators(generators, others);
+    SortByUse(others);
     const absl::Time oldest = store_.options_.now() - options_.age_max;
     bool is_full = false;
     for (CollectedResult* result : others) {
@@ -219,6 +228,31 @@ class LocalStore::Collector {
       for (const Digest& digest : result->named) named_by_dropped_.Add(digest);
     }
     report_.dropped_results = dropped_results_.size();
+  }
+
+  // Those that are too many join the others.
+  void KeepGenerators(std::vector<CollectedResult*>& generators,
+                      std::vector<CollectedResult*>& others) {
+    SortByUse(generators);
+    absl::flat_hash_map<uint64_t, size_t> count;  // by their outputs
+    for (CollectedResult* result : generators) {
+      uint64_t outputs = 0;
+      for (size_t i = 0; i < result->outputs; ++i)
+        outputs = outputs * 31 + DigestHash()(result->named[i]);
+      if (++count[outputs] > kGeneratorsMax) {
+        others.push_back(result);
+      } else {
+        Keep(*result);
+      }
+    }
+  }
+
+  // Used last first.
+  static void SortByUse(std::vector<CollectedResult*>& results) {
+    std::sort(results.begin(), results.end(),
+              [](const CollectedResult* a, const CollectedResult* b) {
+                return a->used != b->used ? a->used > b->used : a->key < b->key;
+              });
   }
 
   void Keep(const CollectedResult& result) {

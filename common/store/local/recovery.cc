@@ -64,7 +64,10 @@ class Recovery {
       }
     }
     recovered.loss_epoch = index_->epoch();
-    recovered.segment_next = segments_.empty() ? 1 : segments_.back().number + 1;
+    // Behind what is gone, too: the index may still speak of what lay there.
+    const uint64_t last = segments_.empty() ? 0 : segments_.back().number;
+    const uint64_t known = recovered.segments.empty() ? 0 : recovered.segments.rbegin()->first;
+    recovered.segment_next = std::max(last, known) + 1;
     recovered.index = std::move(index_);
     return recovered;
   }

@@ -261,6 +261,42 @@ TEST_F(RecoveryTest, ALostSegmentTakesOnlyWhatItHeldAndTheEpochRises) {
   EXPECT_TRUE(ResultOf(*store, Digest::Of("a")).has_value());
 }
 
+TEST_F(RecoveryTest, NumbersOfSegmentsThatAreGoneAreNotGivenAgain) {
+  Digest lost;
+  {
+    const auto store = Open(live_);
+    lost = PutBytes(*store, "lost");
+    ASSERT_TRUE(store->Commit({.results = {SampleResult("a", lost)}}).ok());
+  }
+  fs::remove_all(folder_.In("live/segments"));
+  {
+    const auto store = Open(live_);
+    const Digest other = PutBytes(*store, "other");
+    ASSERT_TRUE(store->Commit({.results = {SampleResult("b", other)}}).ok());
+    EXPECT_EQ(store->Get(lost).status().code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(ResultOf(*store, Digest::Of("a")), std::nullopt);
+  }
+  const auto store = Open(live_);
+  EXPECT_TRUE(ResultOf(*store, Digest::Of("b")).has_value());
+  EXPECT_EQ(store->Get(lost).status().code(), absl::StatusCode::kNotFound);
+}
+
+// Every segment says whose it is.
+TEST_F(RecoveryTest, AnIdThatIsGoneIsFoundAgain) {
+  std::string id;
+  Digest kept;
+  {
+    const auto store = Open(live_);
+    id = store->Info()->store_id;
+    kept = PutBytes(*store, "kept");
+    ASSERT_TRUE(store->Commit({}).ok());
+  }
+  fs::remove(folder_.In("live/id"));
+  const auto store = Open(live_);
+  EXPECT_EQ(store->Info()->store_id, id);
+  EXPECT_EQ(GetBytes(*store, kept), "kept");
+}
+
 TEST_F(RecoveryTest, AShorterSegmentTakesOnlyItsEnd) {
   std::pair<Digest, BlobLocation> kept, lost;
   {

@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       Check(bytes, DecodeIndexEntries, EncodeIndexEntries);
       break;
     case 5:
-      Check(bytes, DecodeSequence, EncodeSequence);
+      Check(bytes, DecodeLastPublished, EncodeLastPublished);
       break;
     case 6:
       Check(bytes, DecodeAttempt, EncodeAttempt);
