@@ -19,6 +19,7 @@
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/serve/store_server.h"
+#include "director/cli/unsent_results.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/fenced_store.h"
 #include "director/shell/lost_files.h"
@@ -256,6 +257,10 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
   journal_ = std::move(*journal);
   journal_->Fence(may_write);
+  if (write_back_ != nullptr) {
+    for (director::StoredResultPtr& stored : FindUnsent(*journal_, ReadUnsent(state)))
+      write_back_->Add(std::move(stored));
+  }
   return std::nullopt;
 }
 
@@ -320,11 +325,15 @@ void CookSession::FlushRemote() {
     }
     if (report.failed + report.dropped > 0) {
       report_.Warn(fmt::format(
-          "{} of {} results could not be sent to {}: {}; they are sent when they are cooked again",
-          report.failed + report.dropped, report.sent + report.failed + report.dropped,
-          remote_.cache->State().url,
-          report.reason.empty() ? "more were cooked than can wait" : report.reason));
+          "{} of {} results could not be sent to {}: {}{}", report.failed + report.dropped,
+          report.sent + report.failed + report.dropped, remote_.cache->State().url,
+          report.reason.empty() ? "more were cooked than can wait" : report.reason,
+          report.unsent.empty() ? "" : "; the next cook sends them"));
     }
+    if (const absl::Status noted = WriteUnsent(project_->state_directory(), report.unsent);
+        !noted.ok())
+      report_.Warn(fmt::format("what was not sent is sent only when it is cooked again: {}",
+                               MessageOf(noted)));
   }
   const store::RemoteState state = remote_.cache->State();
   const std::string down = RemoteDown();

@@ -50,6 +50,13 @@ class WithMade final : public store::BlobStore {
   std::map<Digest, std::string> made_;
 };
 
+// The server would say the same to the next cook.
+bool IsForGood(const absl::Status& refused) {
+  return absl::IsFailedPrecondition(refused) || absl::IsInvalidArgument(refused) ||
+         absl::IsPermissionDenied(refused) || absl::IsUnauthenticated(refused) ||
+         absl::IsInternal(refused);
+}
+
 uint64_t BytesOf(const record::Result& result) {
   std::vector<Digest> named;
   store::AppendNamedBlobs(result, named);
@@ -90,6 +97,7 @@ void WriteBack::Add(StoredResultPtr stored) {
     while (waiting_.size() > options_.results_max ||
            (bytes_ > options_.bytes_max && waiting_.size() > 1)) {
       bytes_ -= waiting_.front().bytes;
+      NoteUnsent(*waiting_.front().stored);
       waiting_.pop_front();
       ++report_.dropped;
     }
@@ -108,12 +116,14 @@ WriteBackReport WriteBack::Flush() {
   changed_.NotifyAll();
   uint64_t done = report_.sent + report_.failed;
   absl::Time last_progress = clock_.Monotonic();
-  while (sending_ > 0 || !waiting_.empty()) {
+  while (!sending_.empty() || !waiting_.empty()) {
     const uint64_t now_done = report_.sent + report_.failed;
     if (now_done != done) last_progress = clock_.Monotonic();
     done = now_done;
     if (cancellation_.is_cancelled() || clock_.Monotonic() - last_progress > options_.no_progress) {
-      report_.failed += waiting_.size() + sending_;
+      report_.failed += waiting_.size() + sending_.size();
+      for (const Waiting& one : waiting_) NoteUnsent(*one.stored);
+      for (const StoredResultPtr& stored : sending_) NoteUnsent(*stored);
       if (report_.reason.empty()) report_.reason = "it took too long";
       waiting_.clear();
       bytes_ = 0;
@@ -145,7 +155,7 @@ void WriteBack::Run() {
       if (is_ending_) return;
       one = std::move(waiting_.front());
       waiting_.pop_front();
-      ++sending_;
+      sending_.insert(one.stored);
     }
     const absl::Status sent = Send(*one.stored);
     if (!sent.ok()) {
@@ -164,7 +174,7 @@ void WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
     is_tried_again = !std::exchange(one.was_unavailable, true);
   }
   base::MutexLock lock(mutex_);
-  --sending_;
+  sending_.erase(one.stored);
   if (is_tried_again && !is_flushing_ && !is_ending_) {
     report_.reason = MessageOf(sent);
     paused_until_ = clock_.Monotonic() + options_.pause;
@@ -178,6 +188,7 @@ void WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
   } else {
     ++report_.failed;
     report_.reason = MessageOf(sent);
+    if (!IsForGood(sent)) NoteUnsent(*one.stored);
   }
 }
 

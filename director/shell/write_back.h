@@ -6,14 +6,16 @@
 //
 // While the remote is down what is to be sent waits, and is tried again now and then: the cook may
 // end after it came back. A queue that is full drops its oldest; what could not be sent is counted
-// and said, and is sent when it is cooked again. Nothing here waits for it but Flush. Threads: any.
+// and named, so that the next cook may send it. Nothing here waits for it but Flush. Threads: any.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -40,6 +42,8 @@ struct WriteBackReport {
   uint64_t dropped = 0;  // the queue was full
   uint64_t failed = 0;
   std::string reason;  // of the last failure
+  // Package and platform of what was not sent, but for what the server refused for good.
+  std::vector<std::pair<std::string, std::string>> unsent;
 };
 
 class WriteBack {
@@ -74,6 +78,9 @@ class WriteBack {
   void Run();
   bool IsTimeToSend() GALLEY_REQUIRES(mutex_);
   void TakeOutcome(Waiting one, const absl::Status& sent);
+  void NoteUnsent(const StoredResult& stored) GALLEY_REQUIRES(mutex_) {
+    report_.unsent.emplace_back(stored.package, stored.platform_name);
+  }
   absl::Status Send(const StoredResult& stored);
   absl::Status SendSet(const StoredResult& stored);
   store::RemoteLimits limits() {
@@ -88,7 +95,7 @@ class WriteBack {
   base::CondVar changed_;
   std::deque<Waiting> waiting_ GALLEY_GUARDED_BY(mutex_);
   uint64_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
-  size_t sending_ GALLEY_GUARDED_BY(mutex_) = 0;
+  std::set<StoredResultPtr> sending_ GALLEY_GUARDED_BY(mutex_);
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_flushing_ GALLEY_GUARDED_BY(mutex_) = false;  // what fails now has failed
   absl::Time paused_until_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();

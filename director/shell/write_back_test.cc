@@ -169,7 +169,9 @@ TEST_F(WriteBackTest, AServerThatIsDownOrOnlyReadIsSaid) {
   {
     WriteBack write_back(Deps(), {});
     write_back.Add(Cooked(kOneSet));
-    EXPECT_THAT(write_back.Flush().reason, HasSubstr("only read"));
+    const WriteBackReport report = write_back.Flush();
+    EXPECT_THAT(report.reason, HasSubstr("only read"));
+    EXPECT_EQ(report.unsent.size(), 0u) << "the next cook would be told the same";
   }
   remote_.Kill();
   WriteBack write_back(Deps(), {});
@@ -283,6 +285,8 @@ TEST_F(WriteBackTest, WhatStillMeetsItAtTheEndHasFailed) {
   for (int i = 0; i < 9; ++i) write_back.Add(Cooked(kOneSet));
   WaitFor([&] { return down.tries > 0; });
   const WriteBackReport report = write_back.Flush();
+  EXPECT_EQ(report.unsent.size(), 9u);
+  EXPECT_EQ(report.unsent[0], std::pair(std::string("/Game/sky.frag"), std::string("windows")));
   EXPECT_EQ(report.failed, 9u);
   EXPECT_EQ(report.reason, "nobody answers");
 }
@@ -293,9 +297,11 @@ TEST_F(WriteBackTest, AQueueThatIsFullDropsItsOldest) {
   for (int i = 0; i < 10; ++i) write_back.Add(Cooked(kOneSet));
   // (One may be in the thread's hand.)
   EXPECT_GE(write_back.Report().dropped, 7u);
+  EXPECT_EQ(write_back.Report().unsent.size(), write_back.Report().dropped);
   write_back.Cancel();
   const WriteBackReport report = write_back.Flush();
   EXPECT_EQ(report.dropped + report.failed, 10u);
+  EXPECT_EQ(report.unsent.size(), 10u);
   EXPECT_EQ(report.sent, 0u);
   client_->Stop();
 }

@@ -175,6 +175,19 @@ cp "$1" "$2"
         self.assertIn("results could not be sent to grpc://127.0.0.1", self.warnings(cook))
         self.assertRegex(self.warnings(cook), r"is down since \d\d:\d\d, the cook went on without it")
 
+    def test_what_could_not_be_sent_is_sent_by_the_next_cook(self):
+        roots = self.roots_without_remote()
+        game = self.game()
+        self.server.kill()
+        for _ in range(2):  # it is not forgotten by a cook that cannot send it either
+            cook = self.cook(game, env=self.env())
+            self.assertIn("the next cook sends them", self.warnings(cook))
+        self.server.restart()
+        cook = self.cook(game, env=self.env())
+        self.assertEqual((cook.cooked, self.warnings(cook)), (0, ""), cook)
+        self.forget(game)
+        self.check_all_cached(game, roots)
+
     def test_a_remote_that_dies_in_the_middle_makes_nothing_wrong(self):
         roots = self.roots_without_remote()
         game = self.game()

@@ -1,0 +1,76 @@
+#include "director/cli/unsent_results.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+namespace {
+
+constexpr size_t kBytesMax = 256 << 20;
+
+std::string PathOf(const std::string& state_directory) {
+  return JoinPath(state_directory, "unsent.json");
+}
+
+}  // namespace
+
+UnsentResults ReadUnsent(const std::string& state_directory) {
+  const std::string path = PathOf(state_directory);
+  const auto text = ReadFile(path, kBytesMax);
+  if (absl::IsNotFound(text.status())) return {};
+  if (text.ok()) {
+    const nlohmann::json list = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+    UnsentResults unsent;
+    for (const nlohmann::json& one : list) {
+      if (!one.is_array() || one.size() != 2 || !one[0].is_string() || !one[1].is_string()) continue;
+      unsent.emplace_back(one[0].get<std::string>(), one[1].get<std::string>());
+    }
+    if (list.is_array() && unsent.size() == list.size()) return unsent;
+  }
+  LogWarning("{} is not read: {}; what it names is sent when it is cooked again", path,
+             text.ok() ? "it is no list of packages and platforms" : MessageOf(text.status()));
+  return {};
+}
+
+absl::Status WriteUnsent(const std::string& state_directory, const UnsentResults& unsent) {
+  const std::string path = PathOf(state_directory);
+  if (!unsent.empty()) return WriteFileAtomic(path, nlohmann::json(unsent).dump() + "\n");
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "remove", path);
+  return absl::OkStatus();
+}
+
+std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal,
+                                                  const UnsentResults& unsent) {
+  std::vector<director::StoredResultPtr> found;
+  for (const auto& [package, platform] : unsent) {
+    const auto record = journal.Find(package);
+    if (!record.ok() || !record->has_value()) continue;
+    const auto at = (*record)->platforms.find(platform);
+    if (at == (*record)->platforms.end()) continue;
+    const director::PlatformRecord& known = at->second;
+    auto result = record::DecodeResult(known.result);
+    if (!result.ok() || (result->is_verdict && !result->is_disputed)) continue;
+    auto stored = std::make_shared<director::StoredResult>();
+    stored->package = package;
+    stored->platform_name = platform;
+    stored->result = *std::move(result);
+    stored->encoded = known.result;
+    stored->recipe_bytes = known.recipe_bytes;
+    stored->recipe = known.recipe;
+    stored->source = known.source;
+    stored->weak_key = known.weak_key;
+    stored->action_key = known.action_key;
+    stored->observed = known.observed;
+    found.push_back(std::move(stored));
+  }
+  return found;
+}
+
+}  // namespace galley::cli
