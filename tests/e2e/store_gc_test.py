@@ -75,6 +75,15 @@ class StoreGcTest(E2ETest):
         self.assertEqual((again.cooked, again.roots), (0, cook.roots))
         self.assertEqual(self.galley("checkout", "pc@latest", self.path("out"), "--project", game).returncode, 0)
 
+    def test_what_kept_roots_generated_is_not_made_again(self):
+        game = self.project({"world.json": '{"items": [{"position": [1, 2, 3]}, {"position": [15, 2, 3]}]}'},
+                            ['match = "/Game/**"\ncooker = "data"\nsettings = { cell_size = 10 }'], name="world")
+        roots = self.cook(game).roots
+        done = self.galley("store", "gc", "--max-size", "0", "--project", game)
+        self.assertEqual(done.returncode, 0, done)
+        cook = self.cook(game)
+        self.assertEqual((cook.cooked, cook.results["cached"], cook.roots), (0, 0, roots), cook)
+
     def test_a_pinned_tree_stays_until_it_is_unpinned(self):
         game = self.game(("a.txt",))
         with open(os.path.join(game, "galley.toml"), "a", encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 """What `galley store verify` finds is said, made again with --repair, and gone on with after an interrupt; `galley store why` names what keeps a blob."""
-import glob, hashlib, json, os, pty, random, signal, subprocess, unittest
+import glob, hashlib, json, os, pty, random, shutil, signal, subprocess, unittest
 
 import segments
 from harness import BIN, LIMIT_S, E2ETest, read_file
@@ -104,6 +104,39 @@ class StoreVerifyTest(E2ETest):
         self.assertEqual(done.returncode, 1, done)
         self.assertIn(f"lacks 1 files or folders (Game/large.bin): {self.root}", done.stdout)
         self.assertEqual(self.galley("store", "verify", "--store", self.store).returncode, 0)
+
+    def test_roots_that_lack_something_are_named_until_they_are_whole(self):
+        pinned = self.write("tree/pinned.bin", random.Random(1).randbytes((1 << 20) + 2000))
+        self.told("store", "put", self.path("tree"), "--pin", "keep")
+        self.rot(self.large)
+        self.assertEqual(self.galley("store", "cat", self.digest(self.large), "--project", self.game).returncode, 3)
+        lost = self.verify()["lost_roots"]  # found by others: it is theirs no more, and told all the same
+        self.assertEqual([(one["platform"], one["example"]) for one in lost], [("pc", "Game/large.bin")])
+        self.cook(self.game)
+        self.assertEqual(self.verify()["lost_roots"], [])
+        # Nobody makes a pin whole by itself.
+        self.rot(read_file(pinned))
+        self.verify(expect=1)
+        self.assertEqual([one["platform"] for one in self.verify(expect=1)["lost_roots"]], ["keep"])
+        self.told("store", "put", self.path("tree"))
+        self.assertEqual(self.verify()["lost_roots"], [])
+
+    def test_what_staging_finds_lost_is_made_again_by_the_same_cook(self):
+        self.rot(self.large)
+        shutil.rmtree(os.path.join(self.game, ".galley/cooked"))
+        cook = self.cook(self.game)
+        self.assertEqual((cook.cooked, cook.roots["pc"]), (1, self.root), cook)
+        self.assertIn("what the store lost is made again: pc: staging Game/large.bin", cook.summary["warnings"][0]["text"])
+        self.expect_whole()
+
+    def test_after_all_segments_are_gone_one_cook_makes_all_again(self):
+        shutil.rmtree(os.path.join(self.store, "segments"))
+        cook = self.cook(self.game)
+        self.assertEqual(cook.roots["pc"], self.root, cook)
+        # What the index knew of the old ones is not taken for what lies in the new ones.
+        problems = self.verify(expect=1)["problems"]
+        self.assertFalse([problem for problem in problems if problem.startswith("blob ") or "no record begins" in problem], problems)
+        self.expect_whole()
 
     def test_it_goes_on_after_an_interrupt(self):
         ours, theirs = pty.openpty()
