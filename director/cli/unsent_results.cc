@@ -29,7 +29,8 @@ UnsentResults ReadUnsent(const std::string& state_directory) {
     const nlohmann::json list = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
     UnsentResults unsent;
     for (const nlohmann::json& one : list) {
-      if (!one.is_array() || one.size() != 2 || !one[0].is_string() || !one[1].is_string()) continue;
+      if (!one.is_array() || one.size() != 2 || !one[0].is_string() || !one[1].is_string())
+        continue;
       unsent.emplace_back(one[0].get<std::string>(), one[1].get<std::string>());
     }
     if (list.is_array() && unsent.size() == list.size()) return unsent;

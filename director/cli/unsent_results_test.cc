@@ -14,7 +14,8 @@ using testing::Pair;
 TEST(UnsentResultsTest, ComeBackUntilThereAreNone) {
   const TemporaryFolder folder = *TemporaryFolder::Make(testing::TempDir(), "galley-unsent-");
   EXPECT_THAT(ReadUnsent(folder.path()), IsEmpty());
-  ASSERT_TRUE(WriteUnsent(folder.path(), {{"/Game/a.txt", "pc"}, {"/Game/\"b\".txt", "phone"}}).ok());
+  ASSERT_TRUE(
+      WriteUnsent(folder.path(), {{"/Game/a.txt", "pc"}, {"/Game/\"b\".txt", "phone"}}).ok());
   EXPECT_THAT(ReadUnsent(folder.path()),
               ElementsAre(Pair("/Game/a.txt", "pc"), Pair("/Game/\"b\".txt", "phone")));
   ASSERT_TRUE(WriteUnsent(folder.path(), {}).ok());
@@ -24,7 +25,8 @@ TEST(UnsentResultsTest, ComeBackUntilThereAreNone) {
 
 TEST(UnsentResultsTest, ADamagedFileIsNone) {
   const TemporaryFolder folder = *TemporaryFolder::Make(testing::TempDir(), "galley-unsent-");
-  for (const std::string text : {"", "[[\"/Game/a.txt\", \"pc\"], 7]", "{\"a\": [\"b\", \"c\"]}", "\xff"}) {
+  for (const std::string text :
+       {"", "[[\"/Game/a.txt\", \"pc\"], 7]", "{\"a\": [\"b\", \"c\"]}", "\xff"}) {
     ASSERT_TRUE(WriteFileAtomic(JoinPath(folder.path(), "unsent.json"), text).ok());
     EXPECT_THAT(ReadUnsent(folder.path()), IsEmpty()) << text;
   }
