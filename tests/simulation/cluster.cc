@@ -248,7 +248,7 @@ void Cluster::OnEnded(const CookEnded& ended) {
   const CookCore& core = director_->core();
   if (ended.is_fail_fast) {
     faults_.Count(Fault::kFailedFast);
-    if (!is_fail_fast_ || !director_->has_failed())
+    if (!is_fail_fast_ || !director_->has_ever_failed())
       checks_.Break("safety: failed fast for no reason");
     if (director_->is_publishing()) checks_.Break("safety: failed fast, and published");
     return random_.Percent(50) ? RequestLater() : EndDirector();

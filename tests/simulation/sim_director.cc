@@ -111,6 +111,7 @@ std::vector<SelectedPackage> SimDirector::Select(const std::vector<std::string>&
 
 void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
   is_forced_ = request.force;
+  has_ever_failed_ = false;
   is_fail_fast_ = request.fail_fast;
   request.blamed = std::exchange(blamed_before_, {});
   const bool is_first = requests_ == 0;
@@ -214,6 +215,7 @@ bool SimDirector::Discover(const std::vector<std::string>& ids, InstigatorCatego
 
 void SimDirector::Note(const PackageFailed& failed) {
   const std::string& name = core_->NameOf(failed.package);
+  has_ever_failed_ = true;
   deps_.checks.Trace("failed " + name + ": " + failed.error);
   if (failed.error.empty()) deps_.checks.Break("safety: a failure without a reason: " + name);
   if (failed.cause == FailureCause::kPackage) own_faults_->CheckQuarantined(name);

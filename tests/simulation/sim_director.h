@@ -82,7 +82,9 @@ class SimDirector {
   void Question();
   bool is_publishing() const { return is_publishing_; }
   // When the cook ended; since then platforms with failures may have been removed.
-  bool has_failed() const { return has_failed_; }
+  bool has_failed() const { return has_failed_; }  // when it ended
+  // A package that is not cooked any more, too.
+  bool has_ever_failed() const { return has_ever_failed_; }
   // What ended is a cook of kPlatforms.
   bool HasAllPlatforms() const;
   size_t platform_count() const { return snapshot_->platforms.size(); }
@@ -287,7 +289,8 @@ class SimDirector {
     std::vector<director::Reply::Reason> told;
   };
   std::optional<LongQuestion> long_question_;
-  bool is_forced_ = false, is_too_late_ = false, is_fail_fast_ = false, has_failed_ = false;
+  bool is_forced_ = false, is_too_late_ = false, is_fail_fast_ = false, has_failed_ = false,
+       has_ever_failed_ = false;
   bool has_request_ = false, is_ending_ = false, is_publishing_ = false;
   std::map<std::string, director::PackageBlamed> blamed_;  // in the present step, as was told last
   uint64_t requests_ = 0;

@@ -69,8 +69,13 @@ World::World(uint64_t seed) {
     if (a != b) conflicts.emplace_back(name_of(a), name_of(b));
   }
   DrawOptions(seed);
+  if (chance(40)) DrawMoves(random);
   DrawFickle();
-  if (!chance(40)) return;
+}
+
+void World::DrawMoves(std::mt19937_64& random) {
+  const size_t count = packages.size();
+  const auto name_of = [](size_t i) { return "/Game/p" + std::to_string(i); };
   const size_t a = random() % count, b = (a + 1 + random() % (count - 1)) % count;
   switch (random() % 3) {
     case 0:
@@ -100,6 +105,7 @@ void World::DrawOptions(uint64_t seed) {
 
 // Nothing that another's bytes depend on. (Where files move, a name may become an input.)
 void World::DrawFickle() {
+  if (!moves.empty()) return;
   std::set<std::string> inputs;
   for (const auto& [name, package] : packages)
     inputs.insert(package.cooked_inputs.begin(), package.cooked_inputs.end());

@@ -120,6 +120,7 @@ class World {
 
  private:
   void DrawOptions(uint64_t seed);
+  void DrawMoves(std::mt19937_64& random);
   void DrawFickle();
 
   std::map<std::string, std::string> names_;  // of each id, now
