@@ -1,16 +1,33 @@
 #include "common/wire/channel.h"
 
+#include <string_view>
+
 #include "absl/synchronization/mutex.h"
+#include "common/base/log.h"
 #include "grpc/grpc.h"
+#include "grpc/support/log.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
 
 namespace galley::wire {
 
+namespace {
+
+// gRPC writes lines of hundreds of characters on standard error about what the caller is told
+// anyway. But for the one before it ends the process: that is all there is.
+void LogOfGrpc(gpr_log_func_args* line) {
+  const bool is_fatal = std::string_view(line->message).starts_with("assertion failed");
+  WriteLog(is_fatal ? LogLevel::kError : LogLevel::kDebug,
+           fmt::format("grpc: {}:{}: {}", line->file, line->line, line->message));
+}
+
+}  // namespace
+
 void PrepareGrpc() {
   [[maybe_unused]] static const bool is_running = [] {
     absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+    gpr_set_log_function(&LogOfGrpc);
     grpc_init();
     return true;
   }();

@@ -20,7 +20,7 @@ inline constexpr int kMessageBytesMax = 64 << 20;
 // From then on gRPC runs as long as the process: it would end itself with its last user, and wait
 // up to 10 s for a thread that polls a socket on behalf of nobody (its backup poller). And Debian's
 // absl, which looks for deadlocks among gRPC's own locks at every lock, a tenth of what a message
-// costs, is told not to.
+// costs, is told not to. What it logs goes to our log, at the level of debugging.
 void PrepareGrpc();
 
 // `address`: "unix:/path" or "host:port". No connection is made yet; reconnects after at most a

@@ -11,6 +11,7 @@
 #include "common/store/layers/quota_keeper.h"
 #include "common/store/local/sessions.h"
 #include "common/store/reapi/reapi_server.h"
+#include "common/store/reapi/tls_pair.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
 #include "fmt/format.h"
@@ -53,6 +54,8 @@ absl::StatusOr<store::ReapiServerOptions> ServerOptions(const StoreServeOptions&
     RETURN_IF_ERROR(Annotate(store::CheckInstanceName(serve.instance), "--instance"));
     options.reapi.instance = serve.instance;
   }
+  if (!serve.tls_cert.empty() || !serve.tls_key.empty())
+    RETURN_IF_ERROR(store::ReadTlsFiles(options.tls).status());
   if (!serve.identities.empty()) {
     ASSIGN_OR_RETURN(options.identities, store::ReadIdentities(serve.identities));
     options.identities_file = serve.identities;
@@ -95,6 +98,12 @@ void Announce(const GlobalOptions& options, const std::string& directory,
 }  // namespace
 
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) {
+  // Who runs a server reads its log: that a reload was taken stands there, too.
+  InitLog("galley",
+          options.verbose ? LogLevel::kDebug
+          : options.quiet ? LogLevel::kWarning
+                          : LogLevel::kInfo,
+          "");
   const auto server_options = ServerOptions(serve);
   if (!server_options.ok()) {
     return Fail(options, IsUsage(server_options.status()) ? kUsage : kInfrastructure,

@@ -13,6 +13,7 @@
 #include "common/store/layers/memory_store.h"
 #include "common/store/reapi/listeners.h"
 #include "common/store/reapi/methods.h"
+#include "common/store/reapi/tls_pair.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -205,17 +206,18 @@ TEST(ListenersTest, TlsIsACertificateAndItsKey) {
   }
   const std::string a = folder.In("a.pem"), a_key = folder.In("a.key"), b = folder.In("b.pem"),
                     b_key = folder.In("b.key");
-  EXPECT_TRUE(CheckTlsFiles({.certificate = a, .key = a_key}).ok());
-  EXPECT_TRUE(CheckTlsFiles({.certificate = a, .key = a_key, .ca = b}).ok());
+  EXPECT_TRUE(ReadTlsFiles({.certificate = a, .key = a_key}).ok());
+  EXPECT_TRUE(ReadTlsFiles({.certificate = a, .key = a_key, .ca = b}).ok());
   for (const TlsFiles& files :
        {TlsFiles{.certificate = a}, TlsFiles{.key = a_key},
         TlsFiles{.certificate = a, .key = b_key}, TlsFiles{.certificate = a, .key = a},
         TlsFiles{.certificate = a_key, .key = a_key},
         TlsFiles{.certificate = a, .key = a_key, .ca = b_key}}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(CheckTlsFiles(files)))
+    EXPECT_TRUE(absl::IsInvalidArgument(ReadTlsFiles(files).status()))
         << files.certificate << " " << files.key << " " << files.ca;
   }
-  EXPECT_TRUE(absl::IsNotFound(CheckTlsFiles({.certificate = folder.In("c"), .key = a_key})));
+  EXPECT_TRUE(
+      absl::IsNotFound(ReadTlsFiles({.certificate = folder.In("c"), .key = a_key}).status()));
 }
 
 TEST(IdentitiesFileTest, SaysWhenItHoldsOthers) {

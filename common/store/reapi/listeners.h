@@ -16,11 +16,9 @@ struct TlsFiles {
   std::string ca;  // of clients' certificates; "": they show none
 };
 
-// INVALID_ARGUMENT: a part of what belongs together is missing, or a file does not hold what it
-// should: certificates, the first one's key. Others as ReadFile.
-absl::Status CheckTlsFiles(const TlsFiles& files);
-
-// "unix:/path", or "host:port" with a loopback host.
+// "unix:/path".
+bool IsUnixAddress(std::string_view address);
+// That, or "host:port" with a loopback host.
 bool IsLocalAddress(std::string_view address);
 
 // INVALID_ARGUMENT: no address; FAILED_PRECONDITION: what such an address needs and has not.

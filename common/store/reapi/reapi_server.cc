@@ -15,6 +15,9 @@
 #include "common/store/reapi/methods.h"
 #include "common/store/reapi/reapi_call.h"
 #include "common/store/reapi/task_pool.h"
+#include "common/store/reapi/tls_credentials.h"
+#include "common/store/reapi/tls_pair.h"
+#include "common/store/reapi/unix_listener.h"
 #include "common/wire/channel.h"
 #include "fmt/format.h"
 #include "grpc/grpc_security_constants.h"
@@ -22,8 +25,6 @@
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/security/auth_context.h"
 #include "grpcpp/security/server_credentials.h"
-#include "grpcpp/security/tls_certificate_provider.h"
-#include "grpcpp/security/tls_credentials_options.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 
@@ -50,22 +51,6 @@ Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
       credentials.certificate_names.emplace_back(name.data(), name.size());
   }
   return credentials;
-}
-
-// gRPC reads the files again when they have changed; connections that are there go on.
-std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const TlsFiles& files, bool has_tokens,
-                                                        absl::Duration interval) {
-  const auto seconds = static_cast<unsigned>(absl::ToInt64Seconds(interval));
-  grpc::experimental::TlsServerCredentialsOptions options(
-      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
-          files.key, files.certificate, files.ca, seconds));
-  options.watch_identity_key_cert_pairs();
-  if (!files.ca.empty()) options.watch_root_certs();
-  options.set_cert_request_type(files.ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                                : has_tokens
-                                    ? GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY
-                                    : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  return grpc::experimental::TlsServerCredentials(options);
 }
 
 class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericService {
@@ -95,24 +80,21 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   }
 
   absl::Status Start() {
-    ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials, MakeCredentials());
     wire::PrepareGrpc();
+    RETURN_IF_ERROR(MakeCredentials());
     grpc::ServerBuilder builder;
     std::vector<int> ports(options_.addresses.size(), 0);
     for (size_t i = 0; i < ports.size(); ++i) {
       RETURN_IF_ERROR(
           CheckListener(options_.addresses[i], has_tls(), !options_.identities.empty()));
-      builder.AddListeningPort(options_.addresses[i], credentials, &ports[i]);
+      ASSIGN_OR_RETURN(const Listened at, ListenAt(options_.addresses[i]));
+      builder.AddListeningPort(at.address, at.credentials, &ports[i]);
     }
     SetLimits(builder);
     builder.RegisterCallbackGenericService(this);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr) {
-      return absl::UnavailableError(fmt::format(
-          "{} cannot be listened on: is something else there, or are the certificate and its key "
-          "wrong?",
-          fmt::join(options_.addresses, ", ")));
-    }
+    if (server_ == nullptr) return CannotListen();
+    for (const auto& listener : unix_listeners_) RETURN_IF_ERROR(listener->Publish());
     for (size_t i = 0; i < ports.size(); ++i)
       addresses_.push_back(WithPort(options_.addresses[i], ports[i]));
     if (options_.sweeps_by_itself) sweeper_ = std::thread([this] { SweepEachSecond(); });
@@ -126,18 +108,52 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     calls_.Sweep(clock_.Monotonic());
     uploads_.Sweep();
     TakeIdentities();
+    TakeCertificate();
   }
 
  private:
   bool has_tls() const { return !options_.tls.certificate.empty() || !options_.tls.key.empty(); }
 
-  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials() const {
-    if (!has_tls()) return grpc::InsecureServerCredentials();
-    RETURN_IF_ERROR(CheckTlsFiles(options_.tls));
+  absl::Status MakeCredentials() {
+    if (!has_tls()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(TlsTexts texts, ReadTlsFiles(options_.tls));
+    tls_pair_ = std::make_shared<TlsPair>(options_.tls, std::move(texts));
+    tls_looked_ = clock_.Monotonic();
+    TellExpired();
     const bool has_tokens =
         std::any_of(options_.identities.begin(), options_.identities.end(),
                     [](const Identity& identity) { return !identity.token_sha256.empty(); });
-    return TlsCredentials(options_.tls, has_tokens, options_.tls_interval);
+    tls_credentials_ = TlsCredentials(
+        tls_pair_, options_.tls.ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                   : has_tokens            ? GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY
+                                : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+    return absl::OkStatus();
+  }
+
+  struct Listened {
+    std::string address;  // what gRPC is told
+    std::shared_ptr<grpc::ServerCredentials> credentials;
+  };
+  // A socket of this machine needs no TLS, and few clients could speak it there.
+  absl::StatusOr<Listened> ListenAt(const std::string& address) {
+    if (!IsUnixAddress(address)) {
+      return Listened{address, has_tls() ? tls_credentials_ : grpc::InsecureServerCredentials()};
+    }
+    ASSIGN_OR_RETURN(auto listener, UnixListener::Prepare(PathOfUnixAddress(address)));
+    unix_listeners_.push_back(std::move(listener));
+    return Listened{"unix:" + unix_listeners_.back()->bind_path(),
+                    grpc::InsecureServerCredentials()};
+  }
+
+  // gRPC knows why, and tells its log only.
+  absl::Status CannotListen() const {
+    for (const std::string& address : options_.addresses) {
+      const std::string why = IsUnixAddress(address) ? "" : WhyNotListen(address);
+      if (!why.empty())
+        return absl::UnavailableError(fmt::format("{} cannot be listened on: {}", address, why));
+    }
+    return absl::UnavailableError(fmt::format("{} cannot be listened on (--verbose says more)",
+                                              fmt::join(options_.addresses, ", ")));
   }
 
   void SetLimits(grpc::ServerBuilder& builder) const {
@@ -206,6 +222,26 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     }
   }
 
+  // As the identities.
+  void TakeCertificate() {
+    if (tls_pair_ == nullptr || clock_.Monotonic() - tls_looked_ < options_.tls_interval) return;
+    tls_looked_ = clock_.Monotonic();
+    const absl::StatusOr<bool> is_new = tls_pair_->Look();
+    if (!is_new.ok()) {
+      LogWarning("reapi: the certificate and key of before stay in force: {}",
+                 MessageOf(is_new.status()));
+    } else if (*is_new) {
+      LogInfo("reapi: certificate={} key={}: taken anew", options_.tls.certificate,
+              options_.tls.key);
+    }
+    TellExpired();
+  }
+
+  void TellExpired() {
+    if (const auto expired = tls_pair_->TellExpired(clock_.Now()); expired.has_value())
+      LogWarning("reapi: {}", *expired);
+  }
+
   void SweepEachSecond() {
     while (true) {
       {
@@ -226,6 +262,10 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   OpenCalls calls_;
   GroupCommit commits_;
   std::optional<TaskPool> pool_;
+  std::shared_ptr<TlsPair> tls_pair_;  // null: no TLS
+  absl::Time tls_looked_;              // of Sweep, one at a time
+  std::shared_ptr<grpc::ServerCredentials> tls_credentials_;
+  std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
   base::Mutex mutex_;

@@ -33,7 +33,7 @@ struct ReapiServerOptions {
   // The file that they were read from: read again when it has changed. "": they stay.
   std::string identities_file;
   TlsFiles tls;                                     // as they are now; read again when they change
-  absl::Duration tls_interval = absl::Seconds(10);  // how often that is looked at, whole seconds
+  absl::Duration tls_interval = absl::Seconds(10);  // how often Sweep looks at them
   size_t calls_max = 4096;
   size_t threads = 0;            // that work on calls; 0: two for each processor
   size_t tasks_max = 1024;       // that wait for one of them
@@ -55,7 +55,7 @@ class ReapiServer {
 
   // As given, with the ports that were chosen.
   virtual std::vector<std::string> addresses() const = 0;
-  // Ends what is overdue, and takes identities whose file has changed.
+  // Ends what is overdue, and takes identities and certificates whose files have changed.
   virtual void Sweep() = 0;
   virtual size_t open_calls() const = 0;
   virtual size_t open_uploads() const = 0;

@@ -2,6 +2,7 @@
 #include "common/store/reapi/reapi_server.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -14,10 +15,12 @@
 #include "common/base/file.h"
 #include "common/base/hex.h"
 #include "common/base/mutex.h"
+#include "common/base/status_macros.h"
 #include "common/base/zstd_stream.h"
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/layers/memory_store.h"
 #include "common/store/reapi/reapi_for_test.h"
+#include "common/store/reapi/tls_pair.h"
 #include "common/wire/channel.h"
 #include "gmock/gmock.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
@@ -597,6 +600,7 @@ TEST_F(ReapiServerTest, AnAddressThatIsTakenIsAnError) {
   Serve();
   const auto second = ReapiServer::Start(store_, clock_, {.addresses = server_->addresses()});
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+  EXPECT_THAT(MessageOf(second.status()), HasSubstr("Address already in use"));
   EXPECT_TRUE(absl::IsFailedPrecondition(
       ReapiServer::Start(store_, clock_, {.addresses = {"0.0.0.0:0"}}).status()));
 }
@@ -705,19 +709,86 @@ TEST_F(ReapiServerTest, IdentitiesThatChangeAreTakenWithoutARestart) {
 
 TEST_F(ReapiServerTest, ACertificateThatChangesIsTakenWithoutARestart) {
   Certificates old, other;
-  Serve({.tls = old.files(/*with_ca=*/false), .tls_interval = absl::Seconds(1)});
-  const auto code = [&](Certificates& trusted) {
-    channel_ = trusted.Channel(server_->addresses()[0], "");
+  Serve({.addresses = {"127.0.0.1:0", "127.0.0.1:0"}, .tls = old.files(/*with_ca=*/false)});
+  const auto code = [&](Certificates& trusted, size_t address = 0) {
+    channel_ = trusted.Channel(server_->addresses()[address], "");
     return Call("/grpc.health.v1.Health/Check", "").error_code();
   };
   EXPECT_EQ(code(old), grpc::StatusCode::OK);
   EXPECT_EQ(code(other), grpc::StatusCode::UNAVAILABLE);
-  old.Run("cp " + other.folder.In("server.key") + " " + other.folder.In("server.pem") + " .");
-  // gRPC looks at them each second by a thread of its own.
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (code(other) != grpc::StatusCode::OK && std::chrono::steady_clock::now() < limit) {
+  const auto sweep = [&] {
+    clock_.seconds += 10;
+    server_->Sweep();
+  };
+  // Neither of these is ever in force: not even gRPC's end, which an empty certificate is.
+  for (const std::string& change :
+       {"cp " + other.folder.In("server.key") + " .", std::string(": > server.pem"),
+        std::string("echo x > server.pem"), std::string("rm server.pem"),
+        std::string(": > server.key")}) {
+    old.Run(change);
+    sweep();
+    EXPECT_EQ(code(old), grpc::StatusCode::OK) << change;
   }
-  EXPECT_EQ(code(other), grpc::StatusCode::OK);
+  old.Run("cp " + other.folder.In("server.key") + " " + other.folder.In("server.pem") + " .");
+  sweep();
+  for (const size_t address : {0, 1}) {
+    EXPECT_EQ(code(other, address), grpc::StatusCode::OK);
+    EXPECT_EQ(code(old, address), grpc::StatusCode::UNAVAILABLE);
+  }
+}
+
+TEST_F(ReapiServerTest, APairThatCannotBeUsedIsToldOnceAndAnEndOnce) {
+  Certificates certificates;
+  const TlsFiles files = certificates.files(/*with_ca=*/true);
+  TlsPair pair(files, *ReadTlsFiles(files));
+  uint64_t seen = 0;
+  EXPECT_TRUE(pair.NewerThan(seen).has_value());
+  EXPECT_FALSE(pair.NewerThan(seen).has_value());
+  EXPECT_FALSE(*pair.Look());
+  certificates.Run("cp server.key kept.key && cp ci.key server.key");
+  EXPECT_THAT(MessageOf(pair.Look().status()),
+              HasSubstr(files.key + ": expected the private key of the certificate in " +
+                        files.certificate));
+  EXPECT_FALSE(*pair.Look());  // as told
+  certificates.Run("echo '-----BEGIN CERTIFICATE-----' >> server.pem");
+  EXPECT_THAT(MessageOf(pair.Look().status()), HasSubstr("one behind the first is damaged"));
+  EXPECT_FALSE(pair.NewerThan(seen).has_value());
+  certificates.Run("cp ci.pem server.pem");
+  EXPECT_TRUE(*pair.Look());
+  EXPECT_EQ(pair.NewerThan(seen)->certificate, certificates.Text("ci.pem"));
+  EXPECT_FALSE(pair.TellExpired(absl::Now()).has_value());
+  const absl::Time later = absl::Now() + absl::Hours(24 * 3);
+  EXPECT_THAT(pair.TellExpired(later).value_or(""), HasSubstr(files.certificate + ": the cert"));
+  EXPECT_FALSE(pair.TellExpired(later).has_value());
+}
+
+TEST_F(ReapiServerTest, AUnixSocketBesideTlsSpeaksNone) {
+  Certificates certificates;
+  Serve({.addresses = {"127.0.0.1:0", "unix:" + certificates.folder.In("s")},
+         .identities = {{.name = "r", .token_sha256 = std::string(Digest::Of("r").hash())}},
+         .tls = certificates.files(/*with_ca=*/false)});
+  channel_ = wire::OpenChannel(server_->addresses()[1]);
+  const auto code = [&](const std::string& token) {
+    return Call("/build.bazel.remote.execution.v2.Capabilities/GetCapabilities", "",
+                {{"authorization", "Bearer " + token}})
+        .error_code();
+  };
+  EXPECT_EQ(code("r"), grpc::StatusCode::OK);
+  EXPECT_EQ(code("x"), grpc::StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(ReapiServerTest, ASecondServerLeavesTheFirstOnesSocketAlone) {
+  const TemporaryFolder folder;
+  const std::string address = "unix:" + folder.In("s");
+  Serve({.addresses = {address}});
+  {
+    const auto second = ReapiServer::Start(store_, clock_, {.addresses = {address}});
+    EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+    EXPECT_THAT(MessageOf(second.status()), HasSubstr("another server listens there"));
+  }
+  EXPECT_TRUE(Call("/grpc.health.v1.Health/Check", "").ok());
+  server_.reset();
+  EXPECT_NE(::access(folder.In("s").c_str(), F_OK), 0);
 }
 
 }  // namespace
