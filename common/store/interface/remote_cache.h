@@ -34,8 +34,9 @@ struct RemoteLimits {
 struct RemoteState {
   std::string url;
   bool is_down = false;
-  absl::Time down_since;  // monotonic; while it is down
-  std::string reason;     // the last failure, for people
+  bool takes_results = true;  // as the server said of itself; before it is asked, who knows
+  absl::Time down_since;      // monotonic; while it is down
+  std::string reason;         // the last failure, for people
   uint64_t blobs_fetched = 0, bytes_fetched = 0;
   uint64_t blobs_sent = 0, bytes_sent = 0;
   uint64_t blobs_wrong = 0;   // their bytes were not those of their digest

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "common/base/certificates.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -33,12 +34,21 @@ absl::StatusOr<std::string> ReadAuthorization(const std::string& file) {
 absl::StatusOr<std::string> ReadPem(const std::string& file, std::string_view what) {
   if (file.empty()) return std::string();
   absl::StatusOr<std::string> text = ReadFile(file, kPemBytesMax);
-  if (!text.ok()) return Annotate(text.status(), what);
-  if (text->find("-----BEGIN ") == std::string::npos) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} {}: expected PEM (\"-----BEGIN ...\")", what, file));
+  return text.ok() ? text : Annotate(text.status(), what);
+}
+
+// gRPC's word for what cannot be used is that the server has no address.
+absl::Status CheckPems(const CredentialFiles& files, const RemoteCredentials& read) {
+  const PemText certificate{.file = files.tls_cert, .text = read.tls_cert};
+  if (!files.tls_ca.empty()) {
+    RETURN_IF_ERROR(Annotate(
+        CheckCertificates({.file = files.tls_ca, .text = read.tls_ca}).status(), "tls_ca"));
   }
-  return text;
+  if (!files.tls_cert.empty())
+    RETURN_IF_ERROR(Annotate(CheckCertificates(certificate).status(), "tls_cert"));
+  if (files.tls_key.empty()) return absl::OkStatus();
+  return Annotate(CheckKeyPair(certificate, {.file = files.tls_key, .text = read.tls_key}),
+                  "tls_key");
 }
 
 }  // namespace
@@ -51,6 +61,7 @@ absl::StatusOr<RemoteCredentials> ReadCredentials(const CredentialFiles& files) 
   ASSIGN_OR_RETURN(credentials.tls_ca, ReadPem(files.tls_ca, "tls_ca"));
   ASSIGN_OR_RETURN(credentials.tls_cert, ReadPem(files.tls_cert, "tls_cert"));
   ASSIGN_OR_RETURN(credentials.tls_key, ReadPem(files.tls_key, "tls_key"));
+  RETURN_IF_ERROR(CheckPems(files, credentials));
   for (const std::string& secret : {files.credential, files.tls_key}) {
     if (secret.empty()) continue;
     ASSIGN_OR_RETURN(const FileStat stat, StatFile(secret));

@@ -26,8 +26,8 @@ struct RemoteCredentials {
   std::vector<std::string> warnings;
 };
 
-// INVALID_ARGUMENT: a file that holds no token or no PEM; else why it cannot be read. Neither
-// repeats what the file holds.
+// INVALID_ARGUMENT: a file that holds no token, no certificate, or not its key; else why it cannot
+// be read. Neither repeats what the file holds.
 absl::StatusOr<RemoteCredentials> ReadCredentials(const CredentialFiles& files);
 
 }  // namespace galley::store

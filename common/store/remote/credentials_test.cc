@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <cstdlib>
+
 #include "common/base/status_macros.h"
 #include "common/store/interface/sample_for_test.h"
 #include "gmock/gmock.h"
@@ -25,6 +27,14 @@ class CredentialsTest : public testing::Test {
     const auto read = ReadCredentials({.credential = File("token", text)});
     return read.ok() ? read->authorization : MessageOf(read.status());
   }
+  // <name>.pem and <name>.key.
+  void Make(const std::string& name) {
+    const std::string command =
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=" +
+        name + " -keyout " + folder_.In(name + ".key") + " -out " + folder_.In(name + ".pem");
+    EXPECT_EQ(std::system((command + " 2>/dev/null").c_str()), 0) << command;
+    EXPECT_EQ(::chmod(folder_.In(name + ".key").c_str(), 0600), 0);
+  }
   TemporaryFolder folder_;
 };
 
@@ -43,20 +53,26 @@ TEST_F(CredentialsTest, WhatIsNoTokenIsRefusedAndNotRepeated) {
             absl::StatusCode::kNotFound);
 }
 
-TEST_F(CredentialsTest, CertificatesArePem) {
-  const std::string pem = "-----BEGIN CERTIFICATE-----\n";
-  const auto read = ReadCredentials({.tls_ca = File("ca", pem, 0644)});
+TEST_F(CredentialsTest, CertificatesAreReadAndKeysAreTheirs) {
+  Make("a");
+  Make("b");
+  const std::string a = folder_.In("a.pem"), a_key = folder_.In("a.key");
+  const auto read = ReadCredentials({.tls_ca = a, .tls_cert = a, .tls_key = a_key});
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->tls_ca, pem);
+  EXPECT_EQ(read->tls_ca, *ReadFile(a));
   EXPECT_THAT(read->warnings, IsEmpty()) << "a certificate is no secret";
-  const absl::Status wrong = ReadCredentials({.tls_key = File("key", "der")}).status();
-  EXPECT_THAT(MessageOf(wrong), HasSubstr("tls_key"));
-  EXPECT_THAT(MessageOf(wrong), HasSubstr("expected PEM"));
+  const auto error = [](const CredentialFiles& files) {
+    return MessageOf(ReadCredentials(files).status());
+  };
+  EXPECT_THAT(error({.tls_ca = File("der", "der")}), HasSubstr("der: expected a certificate"));
+  EXPECT_THAT(error({.tls_ca = a_key}), HasSubstr("tls_ca: " + a_key + ": expected a certificate"));
+  EXPECT_THAT(error({.tls_cert = a, .tls_key = folder_.In("b.key")}),
+              HasSubstr("b.key: expected the private key of the certificate in " + a));
+  EXPECT_THAT(error({.tls_cert = a, .tls_key = a}), HasSubstr("expected a private key"));
 }
 
 TEST_F(CredentialsTest, ASecretThatOthersReadIsWorthAWarning) {
-  const auto read = ReadCredentials({.credential = File("token", "x", 0644),
-                                     .tls_key = File("key", "-----BEGIN KEY-----", 0600)});
+  const auto read = ReadCredentials({.credential = File("token", "x", 0644)});
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_THAT(read->warnings, testing::ElementsAre(HasSubstr("mode 0644): chmod 600")));
 }

@@ -80,6 +80,7 @@ RemoteState ReapiCaller::State() const {
                     .blobs_wrong = counters_.blobs_wrong,
                     .calls_failed = counters_.calls_failed};
   const base::MutexLock lock(mutex_);
+  state.takes_results = !capabilities_.has_value() || capabilities_->takes_results;
   state.is_down = breaker_.is_open() || !useless_.empty();
   state.down_since = breaker_.opened();
   state.reason = useless_.empty() ? breaker_.reason() : useless_;
