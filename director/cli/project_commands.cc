@@ -12,6 +12,7 @@
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/status_macros.h"
+#include "common/store/layers/memory_store.h"
 #include "common/store/remote/open_remote.h"
 #include "common/store/serve/store_server.h"
 #include "director/cli/commands.h"
@@ -102,21 +103,48 @@ Check CheckMemory() {
   return {"memory", true, text};
 }
 
-// Whether it answers, and lets us in.
-Check CheckRemote(const project::RemoteSection& section) {
+// What a cook in read-write would do, with a blob that says whose it is.
+absl::Status TryToWrite(store::RemoteCache& remote) {
+  const store::RemoteLimits limits{.patience = absl::Seconds(10)};
+  store::MemoryStore store;
+  constexpr std::string_view kProbe = "galley doctor";
+  const std::vector<Digest> probes = {Digest::Of(kProbe)};
+  RETURN_IF_ERROR(store.Put(probes[0], kProbe));
+  RETURN_IF_ERROR(remote.Send(probes, store, limits));
+  if (!remote.State().takes_results)
+    return absl::PermissionDeniedError("the server lets us only read results");
+  return absl::OkStatus();
+}
+
+// Whether it answers, lets us in, and lets us do what is configured. One more for each warning.
+std::vector<Check> CheckRemote(const project::RemoteSection& section) {
   const auto remote = store::OpenRemote({.url = section.url,
                                          .instance = section.instance,
                                          .files = {.credential = section.credential_file,
                                                    .tls_ca = section.tls_ca,
                                                    .tls_cert = section.tls_cert,
                                                    .tls_key = section.tls_key}});
-  if (!remote.ok()) return {"remote", false, MessageOf(remote.status())};
-  std::string text = section.url;
-  for (const std::string& warning : remote->warnings) text += "; " + warning;
+  if (!remote.ok()) return {{"remote", false, MessageOf(remote.status())}};
+  std::vector<Check> checks;
   const std::vector<Digest> nothing = {Digest::Of("galley doctor")};
   const auto asked = remote->cache->FindMissing(nothing, {.patience = absl::Seconds(10)});
-  if (!asked.ok()) return {"remote", false, fmt::format("{}: {}", text, MessageOf(asked.status()))};
-  return {"remote", true, fmt::format("{} answers", text)};
+  if (!asked.ok()) {
+    checks.push_back(
+        {"remote", false, fmt::format("{}: {}", section.url, MessageOf(asked.status()))});
+  } else if (!section.is_written) {
+    checks.push_back({"remote", true, fmt::format("{} answers", section.url)});
+  } else if (const absl::Status written = TryToWrite(*remote->cache); written.ok()) {
+    checks.push_back({"remote", true, fmt::format("{} answers, and can be written", section.url)});
+  } else {
+    checks.push_back(
+        {"remote", false,
+         fmt::format("{} answers, but remote_mode = \"read-write\" cannot be done with these "
+                     "credentials: {}; set it to \"read\", or ask for the right",
+                     section.url, MessageOf(written))});
+  }
+  for (const std::string& warning : remote->warnings)
+    checks.push_back({"credentials", false, warning});
+  return checks;
 }
 
 }  // namespace
@@ -155,8 +183,9 @@ int RunDoctor(const GlobalOptions& options) {
                                    : MessageOf(store.status())});
     }
   }
-  if (project.ok() && !project->store.remote.url.empty())
-    checks.push_back(CheckRemote(project->store.remote));
+  if (project.ok() && !project->store.remote.url.empty()) {
+    for (Check& check : CheckRemote(project->store.remote)) checks.push_back(std::move(check));
+  }
   bool ok = true;
   nlohmann::json json = {{"checks", nlohmann::json::array()}, {"values", nlohmann::json::array()}};
   for (const Check& check : checks) {
