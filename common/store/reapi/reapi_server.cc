@@ -216,9 +216,20 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
       LogWarning("reapi: the identities of before stay in force: {}", MessageOf(changed.status()));
     } else if (changed->has_value()) {
       LogInfo("reapi: identities={} of {}", (*changed)->size(), options_.identities_file);
+      TellUnreachable(**changed);
       auto gate = std::make_shared<const Gate>(**std::move(changed));
       const base::MutexLock lock(mutex_);
       gate_.swap(gate);
+    }
+  }
+
+  // Where nobody is asked for a certificate, who has no token is nobody.
+  void TellUnreachable(const std::vector<Identity>& identities) const {
+    if (!options_.tls.ca.empty()) return;
+    for (const Identity& identity : identities) {
+      if (!identity.token_sha256.empty()) continue;
+      LogWarning("reapi: identity {}: its certificate is never asked for without --tls-ca",
+                 identity.name);
     }
   }
 

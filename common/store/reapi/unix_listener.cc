@@ -73,8 +73,7 @@ std::string Why(int family, const sockaddr* address, socklen_t size) {
   const FileDescriptor server(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!server.valid()) return std::strerror(errno);
   const int yes = 1;
-  if (family != AF_UNIX)
-    ::setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  if (family != AF_UNIX) ::setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   if (::bind(server.get(), address, size) != 0 || ::listen(server.get(), 1) != 0)
     return std::strerror(errno);
   return "";
@@ -104,8 +103,8 @@ std::string WhyNotListen(std::string_view address) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   const addrinfo hints{.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
   addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), std::string(address.substr(colon + 1)).c_str(),
-                                  &hints, &found);
+  const int error =
+      ::getaddrinfo(host.c_str(), std::string(address.substr(colon + 1)).c_str(), &hints, &found);
   if (error != 0) return ::gai_strerror(error);
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
