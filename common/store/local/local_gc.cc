@@ -463,9 +463,7 @@ absl::StatusOr<LocalStore::Holders> LocalStore::FindHolders() {
   Holders holders{.since = now};
   for (const SessionInfo& session : sessions) {
     holders.since = std::min(holders.since, session.begun);
-    holders.names.push_back(
-        fmt::format("{} (process {}, since {})", session.name, session.pid,
-                    absl::FormatDuration(absl::Trunc(now - session.begun, absl::Seconds(1)))));
+    holders.names.push_back(DescribeSession(session, now));
   }
   holders.hold_all = holders.since < touches_.begun();
   holders.oldest_write = options_.now() - (now - holders.since);

@@ -13,6 +13,7 @@
 #include "common/store/interface/pins.h"
 #include "common/store/local/local_store.h"
 #include "common/store/local/segment_reader.h"
+#include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
 #include "common/tree/tree.h"
 #include "fmt/format.h"
@@ -37,8 +38,7 @@ class LocalStore::WhyFinder {
 
   absl::StatusOr<WhyReport> Run() {
     RETURN_IF_ERROR(store_.CommitIfRoom());
-    ASSIGN_OR_RETURN(const auto found, store_.Look(std::span(&digest_, 1)));
-    report_.location = found[0];
+    RETURN_IF_ERROR(FindLocation());
     RETURN_IF_ERROR(FindRoots());
     RETURN_IF_ERROR(FindResults());
     if (report_.location.has_value()) {
@@ -51,6 +51,35 @@ class LocalStore::WhyFinder {
   }
 
  private:
+  // Only what a reader would get is there: the index may not know yet that something was deleted.
+  absl::Status FindLocation() {
+    std::optional<BlobLocation> before;
+    while (true) {
+      ASSIGN_OR_RETURN(const auto found, store_.Look(std::span(&digest_, 1)));
+      if (!found[0].has_value()) return absl::OkStatus();
+      const absl::Status readable = CheckReadable(*found[0]);
+      if (!IsAbsentOrWrong(readable)) {
+        report_.location = found[0];
+        return readable;
+      }
+      // A compaction may have moved it meanwhile.
+      if (before == found[0]) {
+        unnoticed_ = fmt::format("not noticed yet: {}", MessageOf(readable));
+        return absl::OkStatus();
+      }
+      before = found[0];
+    }
+  }
+  // Of a large one whether it is there with its size; reading it may take long.
+  absl::Status CheckReadable(const BlobLocation& location) const {
+    if (location.segment != 0) return ReadBlobAt(store_.directory_, digest_, location).status();
+    if (digest_ == Digest()) return absl::OkStatus();
+    const std::string path = BlobFilePath(store_.directory_, digest_);
+    ASSIGN_OR_RETURN(const FileStat stat, StatFile(path));
+    if (stat.size_bytes == digest_.size_bytes()) return absl::OkStatus();
+    return absl::DataLossError(fmt::format("{} has {} bytes", path, stat.size_bytes));
+  }
+
   absl::Time WrittenAt(const BlobLocation& location) const {
     if (location.segment == 0) {
       const absl::StatusOr<FileStat> stat = StatFile(BlobFilePath(store_.directory_, digest_));
@@ -155,8 +184,7 @@ class LocalStore::WhyFinder {
       const bool is_older = session.begun < store_.touches_.begun();
       if (!is_older && !store_.touches_.Have(digest_, session.begun)) continue;
       report_.sessions.push_back(
-          fmt::format("{} (process {}, since {}){}", session.name, session.pid,
-                      absl::FormatDuration(absl::Trunc(now - session.begun, absl::Seconds(1))),
+          fmt::format("{}{}", DescribeSession(session, now),
                       is_older ? ": it is older than the store's owner, so nobody knows" : ""));
     }
     return absl::OkStatus();
@@ -199,6 +227,7 @@ class LocalStore::WhyFinder {
       report_.past.push_back(
           time == absl::InfinitePast() ? text : fmt::format("{}: {}", TimeText(time), text));
     }
+    if (!unnoticed_.empty()) report_.past.push_back(unnoticed_);
     return absl::OkStatus();
   }
 
@@ -206,6 +235,7 @@ class LocalStore::WhyFinder {
   const Digest digest_;
   const size_t limit_;
   WhyReport report_;
+  std::string unnoticed_;  // that its bytes are not where the index has them
   absl::flat_hash_map<Digest, std::optional<std::string>> paths_;  // in folders
 };
 

@@ -49,14 +49,22 @@ bool TakeNumber(std::string_view& text, std::string_view key, Number& number) {
 }
 
 SessionInfo Parse(std::string_view text) {
-  SessionInfo session{.name = "one that cannot be read", .begun = absl::InfinitePast()};
+  SessionInfo session{.name = "one that cannot be read",
+                      .begun = absl::InfinitePast(),
+                      .started = absl::InfinitePast()};
   int64_t begun_ns = 0, pid = 0;
   if (!text.starts_with(kFirstLine)) return session;
   text.remove_prefix(kFirstLine.size());
   if (!TakeNumber(text, "begun ", begun_ns) || !TakeNumber(text, "pid ", pid)) return session;
   session.begun = absl::FromUnixNanos(begun_ns);
   session.pid = pid;
-  if (text.starts_with("name ")) session.name = text.substr(5, text.find('\n') - 5);
+  session.started = session.begun;
+  if (!text.starts_with("name ")) return session;
+  const size_t end = text.find('\n');
+  session.name = text.substr(5, end - 5);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  int64_t started_ns = 0;
+  if (TakeNumber(text, "started ", started_ns)) session.started = absl::FromUnixNanos(started_ns);
   return session;
 }
 
@@ -66,6 +74,13 @@ absl::Time BootTime() {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
   return absl::TimeFromTimespec(now);
+}
+
+std::string DescribeSession(const SessionInfo& session, absl::Time now) {
+  if (session.started == absl::InfinitePast()) return session.name;
+  const absl::Duration age = absl::Trunc(now - session.started, absl::Seconds(1));
+  return fmt::format("{} (process {}, for {})", session.name, session.pid,
+                     age < absl::Seconds(1) ? "less than 1s" : absl::FormatDuration(age));
 }
 
 absl::StatusOr<Session> Session::Begin(const std::string& store_directory, std::string_view name) {
@@ -79,12 +94,13 @@ absl::StatusOr<Session> Session::Begin(const std::string& store_directory, std::
   std::string plain_name(name.substr(0, kNameBytesMax));
   std::replace(plain_name.begin(), plain_name.end(), '\n', ' ');
   const std::string path = JoinPath(folder, RandomName());
+  const absl::Time now = BootTime();
   absl::Status status;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) status = ErrnoStatus(errno, "lock", temporary);
   if (status.ok())
     status = WriteAll(file.get(),
-                      fmt::format("{}{}pid {}\nname {}\n", kFirstLine, BegunLine(BootTime()),
-                                  ::getpid(), plain_name),
+                      fmt::format("{}{}pid {}\nname {}\nstarted {}\n", kFirstLine, BegunLine(now),
+                                  ::getpid(), plain_name, absl::ToUnixNanos(now)),
                       temporary);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
     status = ErrnoStatus(errno, "rename", path);

@@ -2,9 +2,11 @@
 // a file in the store's folder `sessions`, whose flock its process holds: it ends with the process,
 // however that ends, and outlives the store's owner, whose successor finds it.
 //
-//   sessions/<16 hex digits>   "galley-session 1\nbegun <20 digits>\npid <n>\nname <text>\n"
+//   sessions/<16 hex digits>   "galley-session 1\nbegun <20 digits>\npid <n>\nname <text>\n
+//                               started <nanoseconds>\n"
 //
-// `begun` is in nanoseconds of CLOCK_BOOTTIME: all that use a store run on one machine.
+// `begun`, which Renew moves, and `started`, which older programs do not write, are in nanoseconds
+// of CLOCK_BOOTTIME: all that use a store run on one machine.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,11 @@ struct SessionInfo {
   std::string name;
   int64_t pid = 0;
   absl::Time begun;
+  absl::Time started;  // really, whatever was renewed; begun when it is not known
 };
+
+// "cook of x (process 7, for 13s)": for people. `now`: of BootTime.
+std::string DescribeSession(const SessionInfo& session, absl::Time now);
 
 // Threads: one at a time.
 class Session {

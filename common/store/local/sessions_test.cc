@@ -9,6 +9,7 @@
 
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/local/open.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {
@@ -88,6 +89,16 @@ TEST_F(SessionsTest, OneThatCannotBeReadCountsAsTheOldest) {
   }
   EXPECT_THAT(Names(), ElementsAre("one that cannot be read", "good"));
   EXPECT_EQ(LiveSessions(directory_)->front().begun, absl::InfinitePast());
+}
+
+TEST_F(SessionsTest, SayForHowLongTheirProcessesHaveRunWhateverTheyRenewed) {
+  Session session = *Session::Begin(directory_, "store serve");
+  ASSERT_TRUE(session.Renew(absl::Hours(1'000'000)).ok());
+  const SessionInfo info = LiveSessions(directory_)->front();
+  EXPECT_EQ(info.begun, absl::UnixEpoch());
+  const std::string process = fmt::format("store serve (process {}, for ", ::getpid());
+  EXPECT_EQ(DescribeSession(info, info.started + absl::Milliseconds(13'700)), process + "13s)");
+  EXPECT_EQ(DescribeSession(info, info.started), process + "less than 1s)");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Why: each reason for which a blob is kept, and what is said of one that is gone.
+#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -216,6 +217,22 @@ TEST_F(StoreWhyTest, OfOneThatIsGoneItSaysWhatBecameOfIt) {
   EXPECT_THAT(of_dropped.past, ElementsAre(HasSubstr("dropped in loss epoch 2")));
   EXPECT_THAT(Why(wrong).past, testing::Contains(HasSubstr("its bytes were wrong: ")));
   EXPECT_THAT(Why(Digest::Of("never there")).past, IsEmpty());
+}
+
+// Of what was deleted behind the store's back, too, before any reader notices.
+TEST_F(StoreWhyTest, WhatNoReaderWouldGetIsNotThere) {
+  const Digest large = PutBytes(*store_, LargeBytes('l')), small = PutBytes(*store_, "small");
+  Publish("large.bin", large);
+  ASSERT_TRUE(store_->Commit({}).ok());
+  EXPECT_TRUE(Why(large).location.has_value());
+  EXPECT_TRUE(Why(small).location.has_value());
+  std::filesystem::remove(BlobFilePath(directory_, large));
+  Rot(**store_->Locate(std::span(&small, 1))->begin());
+  const WhyReport report = Why(large);
+  EXPECT_FALSE(report.location.has_value());
+  EXPECT_THAT(report.past, ElementsAre(HasSubstr("not noticed yet: ")));
+  EXPECT_THAT(report.roots, SizeIs(1)) << "which miss it";
+  EXPECT_FALSE(Why(small).location.has_value());
 }
 
 }  // namespace
