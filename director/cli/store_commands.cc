@@ -4,12 +4,22 @@
 
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
+#include "common/record/result.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
 namespace galley::cli {
+namespace {
+
+const char* KindOf(const std::string& result) {
+  const absl::StatusOr<record::Result> decoded = record::DecodeResult(result);
+  if (!decoded.ok()) return "result";
+  return decoded->is_disputed ? "dispute" : decoded->is_verdict ? "verdict" : "result";
+}
+
+}  // namespace
 
 int RunStoreStats(const GlobalOptions& options) {
   auto opened = OpenStoreOf(options);
@@ -62,8 +72,25 @@ int RunStoreForget(const GlobalOptions& options, const std::string& text) {
   if (!key.ok()) return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(key.status())));
   auto opened = OpenStoreOf(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto info = (*opened)->Info();
+  if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
+  const auto results = (*opened)->Results(std::span(&*key, 1));
+  if (!results.ok()) return Fail(options, kInfrastructure, MessageOf(results.status()));
+  if (!results->front().has_value()) {
+    return Fail(options, kFailed,
+                fmt::format("{} has no result of the key {}: nothing was forgotten; `galley "
+                            "records PACKAGE` and errors name keys, with their sizes",
+                            info->directory, key->ToString()));
+  }
+  const char* const kind = KindOf(*results->front());
   const absl::Status forgotten = (*opened)->Forget(std::span(&*key, 1));
-  return forgotten.ok() ? kDone : Fail(options, kInfrastructure, MessageOf(forgotten));
+  if (!forgotten.ok()) return Fail(options, kInfrastructure, MessageOf(forgotten));
+  if (options.json) {
+    PrintJson({{"key", key->ToString()}, {"forgot", kind}});
+  } else if (!options.quiet) {
+    std::puts(fmt::format("forgot the {} of {}", kind, key->ToString()).c_str());
+  }
+  return kDone;
 }
 
 }  // namespace galley::cli

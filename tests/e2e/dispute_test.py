@@ -69,8 +69,14 @@ class DisputeTest(E2ETest):
         key = self.records(game, "/Game/a.txt")["platforms"]["pc"]["action_key"]
         self.assertEqual(self.galley("store", "forget", "x", "--store", store).returncode, 2)
         forget = self.galley("store", "forget", key, "--store", store)
-        self.assertEqual(forget.returncode, 0, forget.stderr)
+        self.assertEqual((forget.returncode, forget.stdout), (0, f"forgot the dispute of {key}\n"), forget.stderr)
         self.assertEqual(self.cook(game).code, 0)
+        forget = self.galley("store", "forget", key, "--store", store, "--json")
+        self.assertEqual(json.loads(forget.stdout), {"key": key, "forgot": "result"})
+        # Who mistypes it is told.
+        wrong = self.galley("store", "forget", key, "--store", store)
+        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""), wrong)
+        self.assertIn(f"has no result of the key {key}: nothing was forgotten", wrong.stderr)
 
     def records(self, game, package):
         records = self.galley("records", package, "--project", game, "--json")

@@ -105,7 +105,7 @@ absl::StatusOr<std::optional<std::string>> ReapiResults::FindNative(const Digest
     return absl::NotFoundError(fmt::format(
         "two different results were given for the action {}: neither is used, until its key is "
         "forgotten where the store is (galley store forget {})",
-        action.ToString(), action.hex()));
+        action.ToString(), action.ToString()));
   }
   if (result.is_verdict) return std::nullopt;
   return results.front();

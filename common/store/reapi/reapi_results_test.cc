@@ -217,6 +217,8 @@ TEST_F(ReapiResultsTest, AResultOfGalleysIsOneOfTheStores) {
     const absl::Status refused = update(given, "").status();
     EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
     EXPECT_THAT(std::string(refused.message()), HasSubstr("neither is used"));
+    EXPECT_THAT(std::string(refused.message()),
+                HasSubstr("galley store forget " + cooked.action_key.ToString()));
   }
   EXPECT_TRUE(absl::IsNotFound(Get(cooked.action_key).status()));
   // Nor when it was another store that saw two.
