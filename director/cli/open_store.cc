@@ -1,6 +1,11 @@
 #include "director/cli/open_store.h"
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "common/base/status_macros.h"
+#include "fmt/format.h"
 
 namespace galley::cli {
 
@@ -12,7 +17,27 @@ absl::StatusOr<OpenedStore> OpenStoreAndProject(const GlobalOptions& options) {
 }
 
 ExitCode CodeOf(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kUsage : kInfrastructure;
+  return absl::IsInvalidArgument(status) ? kUsage : kInfrastructure;
+}
+
+absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text) {
+  ASSIGN_OR_RETURN(const Digest root, ResolveRoot(*opened.store, opened.project_id, text));
+  ASSIGN_OR_RETURN(const std::vector<Digest> missing,
+                   opened.store->FindMissing(std::span(&root, 1)));
+  if (missing.empty()) return root;
+  // One that was published, or pinned, was lost: that is for whoever reads it to say.
+  ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, opened.store->Roots(""));
+  const bool is_known =
+      std::any_of(roots.begin(), roots.end(), [&](const auto& one) { return one.root == root; });
+  if (is_known) return root;
+  return absl::InvalidArgumentError(fmt::format(
+      "{}: the store holds no such tree (galley roots and galley store pins list those that it "
+      "keeps)",
+      text));
+}
+
+ExitCode CodeOfRoot(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) ? kUsage : kInfrastructure;
 }
 
 }  // namespace galley::cli

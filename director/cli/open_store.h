@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "common/store/interface/store.h"
@@ -19,7 +20,12 @@ struct OpenedStore {
 };
 absl::StatusOr<OpenedStore> OpenStoreAndProject(const GlobalOptions& options);
 
-// Of a store that could not be opened.
+// Of a store that could not be opened: 3, but 2 when it is not known which one is meant.
 ExitCode CodeOf(const absl::Status& status);
+
+// ResolveRoot, for who reads the tree. INVALID_ARGUMENT: also of a whole digest that the store
+// neither holds nor ever published.
+absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text);
+ExitCode CodeOfRoot(const absl::Status& status);
 
 }  // namespace galley::cli

@@ -6,6 +6,7 @@
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "director/cli/commands.h"
+#include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
 #include "director/stage/apply_patch.h"
 #include "director/stage/make_patch.h"
@@ -13,17 +14,27 @@
 #include "nlohmann/json.hpp"
 
 namespace galley::cli {
+namespace {
+
+ExitCode CodeOfPatch(const absl::Status& status) {
+  if (absl::IsCancelled(status)) return kInterrupted;
+  return absl::IsFailedPrecondition(status) ? kUsage : kInfrastructure;
+}
+
+}  // namespace
 
 int RunPatch(const GlobalOptions& options, const std::string& before_text,
              const std::string& after_text, const std::string& file) {
   auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
-  const auto before = ResolveRoot(*opened->store, opened->project_id, before_text);
-  if (!before.ok()) return Fail(options, kUsage, MessageOf(before.status()));
-  const auto after = ResolveRoot(*opened->store, opened->project_id, after_text);
-  if (!after.ok()) return Fail(options, kUsage, MessageOf(after.status()));
-  const auto report = director::MakePatch(*opened->store, *before, *after, AbsolutePath(file));
-  if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
+  const auto before = FindRoot(*opened, before_text);
+  if (!before.ok()) return Fail(options, CodeOfRoot(before.status()), MessageOf(before.status()));
+  const auto after = FindRoot(*opened, after_text);
+  if (!after.ok()) return Fail(options, CodeOfRoot(after.status()), MessageOf(after.status()));
+  const InterruptWatch interrupts([] {});
+  const auto report =
+      director::MakePatch(*opened->store, *before, *after, AbsolutePath(file), &interrupts.flag());
+  if (!report.ok()) return Fail(options, CodeOfPatch(report.status()), MessageOf(report.status()));
   if (options.json) {
     PrintJson({{"patch", AbsolutePath(file)},
                {"before", before->ToString()},
@@ -42,12 +53,11 @@ int RunPatch(const GlobalOptions& options, const std::string& before_text,
 }
 
 int RunApply(const GlobalOptions& options, const std::string& file, const std::string& directory) {
-  const auto report = director::ApplyPatch(AbsolutePath(file), AbsolutePath(directory));
-  if (!report.ok()) {
-    const bool is_usage =
-        absl::IsFailedPrecondition(report.status()) || absl::IsNotFound(report.status());
-    return Fail(options, is_usage ? kUsage : kInfrastructure, MessageOf(report.status()));
-  }
+  const InterruptWatch interrupts([] {});
+  const auto report =
+      director::ApplyPatch(AbsolutePath(file), AbsolutePath(directory), &interrupts.flag());
+  if (absl::IsNotFound(report.status())) return Fail(options, kUsage, MessageOf(report.status()));
+  if (!report.ok()) return Fail(options, CodeOfPatch(report.status()), MessageOf(report.status()));
   if (options.json) {
     PrintJson({{"directory", AbsolutePath(directory)},
                {"written", report->written},

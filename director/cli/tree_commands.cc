@@ -12,6 +12,7 @@
 #include "common/store/local/layout.h"
 #include "common/tree/tree.h"
 #include "director/cli/commands.h"
+#include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
 #include "director/stage/stage.h"
 #include "fmt/format.h"
@@ -102,8 +103,8 @@ int RunRoots(const GlobalOptions& options) {
 int RunTree(const GlobalOptions& options, const std::string& root_text, const std::string& path) {
   auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
-  const auto root = ResolveRoot(*opened->store, opened->project_id, root_text);
-  if (!root.ok()) return Fail(options, kUsage, MessageOf(root.status()));
+  const auto root = FindRoot(*opened, root_text);
+  if (!root.ok()) return Fail(options, CodeOfRoot(root.status()), MessageOf(root.status()));
   const auto files = tree::ListTree(*root, Reader(*opened->store));
   if (!files.ok()) return Fail(options, kInfrastructure, MessageOf(files.status()));
   std::string prefix = path;
@@ -132,10 +133,10 @@ int RunDiff(const GlobalOptions& options, const std::string& before_text,
             const std::string& after_text) {
   auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
-  const auto before = ResolveRoot(*opened->store, opened->project_id, before_text);
-  if (!before.ok()) return Fail(options, kUsage, MessageOf(before.status()));
-  const auto after = ResolveRoot(*opened->store, opened->project_id, after_text);
-  if (!after.ok()) return Fail(options, kUsage, MessageOf(after.status()));
+  const auto before = FindRoot(*opened, before_text);
+  if (!before.ok()) return Fail(options, CodeOfRoot(before.status()), MessageOf(before.status()));
+  const auto after = FindRoot(*opened, after_text);
+  if (!after.ok()) return Fail(options, CodeOfRoot(after.status()), MessageOf(after.status()));
   auto found = tree::DiffTrees(*before, *after, Reader(*opened->store));
   if (!found.ok()) return Fail(options, kInfrastructure, MessageOf(found.status()));
   const std::vector<tree::Difference> differences = tree::FindRenames(*std::move(found));
@@ -148,22 +149,27 @@ int RunCheckout(const GlobalOptions& options, const std::string& root_text,
                 const std::string& directory, bool link) {
   auto opened = OpenStoreAndProject(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
-  const auto root = ResolveRoot(*opened->store, opened->project_id, root_text);
-  if (!root.ok()) return Fail(options, kUsage, MessageOf(root.status()));
+  const auto root = FindRoot(*opened, root_text);
+  if (!root.ok()) return Fail(options, CodeOfRoot(root.status()), MessageOf(root.status()));
   director::VerifiedFiles verified;
   const auto info = opened->store->Info();
   const std::string memory =
       link && info.ok() ? store::VerifiedFilesPath(info->directory) : std::string();
   if (!memory.empty()) verified.Load(memory);
-  const auto report = director::Checkout(*opened->store, *root, AbsolutePath(directory),
-                                         {.link = link, .verified = &verified});
+  const InterruptWatch interrupts([] {});
+  const auto report =
+      director::Checkout(*opened->store, *root, AbsolutePath(directory),
+                         {.link = link, .verified = &verified, .interrupted = &interrupts.flag()});
   if (!memory.empty()) {
     const absl::Status saved = verified.Save(memory, absl::GetCurrentTimeNanos());
     if (!saved.ok()) LogWarning("verified_files=not_saved reason=\"{}\"", MessageOf(saved));
   }
   if (!report.ok()) {
-    return Fail(options, absl::IsFailedPrecondition(report.status()) ? kUsage : kInfrastructure,
-                MessageOf(report.status()));
+    const bool is_usage = absl::IsFailedPrecondition(report.status());
+    const ExitCode code = absl::IsCancelled(report.status()) ? kInterrupted
+                          : is_usage                         ? kUsage
+                                                             : kInfrastructure;
+    return Fail(options, code, MessageOf(report.status()));
   }
   if (options.json) {
     PrintJson({{"root", root->ToString()},

@@ -1,4 +1,4 @@
-// Names below a folder that are Galley's own: what a patch must not bring.
+// Names below a folder that are Galley's own.
 #pragma once
 
 #include <string_view>
@@ -10,6 +10,10 @@ namespace galley::director {
 // Where a patch that is being applied keeps what it has made so far.
 inline constexpr std::string_view kApplyFolder = ".galley-apply";
 
+// In a folder whose checkout is not finished: names the root. ("<hex>/<size>\n")
+inline constexpr std::string_view kCheckoutName = ".galley-checkout";
+
+// What a patch must not bring.
 inline bool IsOwnPath(std::string_view path) {
   const std::string_view top = path.substr(0, path.find('/'));
   return top == kApplyFolder || top == kMarkerName || top == kPendingName;

@@ -1,7 +1,5 @@
 #include "director/stage/apply_patch.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include "common/tree/tree.h"
 #include "director/stage/apply_names.h"
 #include "director/stage/patch_reader.h"
+#include "director/stage/plan.h"
 #include "director/stage/sandbox.h"
 #include "fmt/format.h"
 
@@ -33,22 +32,11 @@ std::string InApplyFolder(std::string_view name) {
   return fmt::format("{}/{}", kApplyFolder, name);
 }
 
-// One that is taken while the folder is worked on.
-absl::StatusOr<FileDescriptor> Lock(const std::string& directory) {
-  FileDescriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.valid()) return ErrnoStatus(errno, "open folder", directory);
-  if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return folder;
-  if (errno == EWOULDBLOCK) {
-    return absl::FailedPreconditionError(
-        fmt::format("{}: another patch is being applied to it", directory));
-  }
-  return ErrnoStatus(errno, "lock", directory);
-}
-
 class Applier {
  public:
-  Applier(PatchReader& patch, Sandbox& sandbox)
-      : patch_(patch),
+  Applier(PatchReader& patch, Sandbox& sandbox, const std::atomic<bool>* interrupted)
+      : interrupted_(interrupted),
+        patch_(patch),
         index_(patch.index()),
         sandbox_(sandbox),
         // A digest of the patch, so that no other's files are taken for its own.
@@ -56,6 +44,7 @@ class Applier {
         journal_text_(fmt::format("galley-apply 1\n{}\n", patch.digest().ToString())) {}
 
   absl::StatusOr<ApplyReport> Apply() {
+    RETURN_IF_ERROR(CheckIsCheckedOut());
     ASSIGN_OR_RETURN(const std::optional<std::string> journal,
                      sandbox_.Read(InApplyFolder(kJournal), kJournalBytesMax));
     if (journal && *journal != journal_text_) return OtherPatch(*journal);
@@ -67,6 +56,7 @@ class Applier {
       RETURN_IF_ERROR(RemoveForeign());
       for (const size_t i : wanted_) RETURN_IF_ERROR(Prepare(i));
       RETURN_IF_ERROR(sandbox_.Sync());
+      RETURN_IF_ERROR(CheckInterrupted(interrupted_));
       RETURN_IF_ERROR(WriteJournal());
     }
     RETURN_IF_ERROR(Replace());
@@ -87,6 +77,14 @@ class Applier {
 
   // --- Before anything is touched.
 
+  absl::Status CheckIsCheckedOut() {
+    ASSIGN_OR_RETURN(const Node unfinished, sandbox_.Look(kCheckoutName));
+    if (unfinished.kind == NodeKind::kAbsent) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        fmt::format("{} says that a checkout of it was not finished: check it out again first",
+                    sandbox_.Full(kCheckoutName)));
+  }
+
   absl::StatusOr<bool> IsAlreadyDone(const Difference& one) {
     if (one.kind != Kind::kAdded && one.kind != Kind::kChanged) {
       ASSIGN_OR_RETURN(const Node before, sandbox_.Look(one.before.path));
@@ -103,6 +101,7 @@ class Applier {
 
   absl::Status CheckFolder() {
     for (size_t i = 0; i < index_.differences.size(); ++i) {
+      RETURN_IF_ERROR(CheckInterrupted(interrupted_));
       const Difference& one = index_.differences[i];
       ASSIGN_OR_RETURN(const bool is_done, IsAlreadyDone(one));
       if (is_done) {
@@ -190,6 +189,7 @@ class Applier {
   // Files from which pieces are taken; those of contents that are there already are not needed.
   absl::Status CheckSources() {
     for (const size_t i : wanted_) {
+      RETURN_IF_ERROR(CheckInterrupted(interrupted_));
       const Difference& one = index_.differences[i];
       if (one.kind == Kind::kRemoved) continue;
       ASSIGN_OR_RETURN(const bool is_prepared, IsPrepared(i));
@@ -221,6 +221,7 @@ class Applier {
   }
 
   absl::Status Prepare(size_t i) {
+    RETURN_IF_ERROR(CheckInterrupted(interrupted_));
     const Difference& one = index_.differences[i];
     if (one.kind == Kind::kRemoved) return absl::OkStatus();
     ASSIGN_OR_RETURN(const bool is_prepared, IsPrepared(i));
@@ -239,7 +240,8 @@ class Applier {
   absl::Status Build(const tree::TreeFile& file, const std::string& path) {
     ASSIGN_OR_RETURN(const FileDescriptor to, sandbox_.Create(path, file.is_executable));
     DigestBuilder builder;
-    const auto add = [&](std::string_view bytes) {
+    const auto add = [&](std::string_view bytes) -> absl::Status {
+      RETURN_IF_ERROR(CheckInterrupted(interrupted_));
       builder.Add(bytes);
       return WriteAll(to.get(), bytes, sandbox_.Full(path));
     };
@@ -354,6 +356,7 @@ class Applier {
     return report_;
   }
 
+  const std::atomic<bool>* const interrupted_;
   PatchReader& patch_;
   const PatchIndex& index_;
   Sandbox& sandbox_;
@@ -369,11 +372,26 @@ class Applier {
 
 }  // namespace
 
-absl::StatusOr<ApplyReport> ApplyPatch(const std::string& patch, const std::string& directory) {
-  ASSIGN_OR_RETURN(PatchReader reader, PatchReader::Open(patch));
-  ASSIGN_OR_RETURN(const FileDescriptor lock, Lock(directory));
+namespace {
+
+absl::StatusOr<ApplyReport> Apply(const std::string& patch, const std::string& directory,
+                                  const std::atomic<bool>* interrupted) {
+  ASSIGN_OR_RETURN(PatchReader reader, PatchReader::Open(patch, interrupted));
+  ASSIGN_OR_RETURN(const FileDescriptor lock, LockFolder(directory));
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
-  return Applier(reader, sandbox).Apply();
+  return Applier(reader, sandbox, interrupted).Apply();
+}
+
+}  // namespace
+
+absl::StatusOr<ApplyReport> ApplyPatch(const std::string& patch, const std::string& directory,
+                                       const std::atomic<bool>* interrupted) {
+  absl::StatusOr<ApplyReport> report = Apply(patch, directory, interrupted);
+  if (!absl::IsCancelled(report.status())) return report;
+  const std::string made = JoinPath(directory, kApplyFolder);
+  return absl::CancelledError(
+      fmt::format("interrupted: no file of {} was changed; the same command does it{}", directory,
+                  FileExists(made) ? fmt::format(", and uses what {} holds by now", made) : ""));
 }
 
 }  // namespace galley::director

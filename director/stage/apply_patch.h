@@ -17,6 +17,7 @@
 // with the same patch completes it, and one with another patch is refused.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -35,7 +36,10 @@ struct ApplyReport {
 
 // DATA_LOSS: the patch cannot be used; nothing was touched. FAILED_PRECONDITION: the folder is not
 // what the patch is for (names the first file that is not), is worked on by another, or holds
-// another patch half applied. NOT_FOUND: no such patch or folder. Others: of reading and writing.
-absl::StatusOr<ApplyReport> ApplyPatch(const std::string& patch, const std::string& directory);
+// another patch half applied. NOT_FOUND: no such patch or folder. CANCELLED: `interrupted` became
+// true before the journal was written; after that it is not looked at. Others: of reading and
+// writing.
+absl::StatusOr<ApplyReport> ApplyPatch(const std::string& patch, const std::string& directory,
+                                       const std::atomic<bool>* interrupted = nullptr);
 
 }  // namespace galley::director

@@ -17,6 +17,7 @@
 #include "common/tree/tree.h"
 #include "director/stage/apply_names.h"
 #include "director/stage/patch_writer.h"
+#include "director/stage/plan.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -37,8 +38,13 @@ struct Place {
 
 class Maker {
  public:
-  Maker(store::BlobStore& store, PatchWriter& writer, PatchReport& report)
-      : store_(store), writer_(writer), report_(report), chunker_(kChunks) {}
+  Maker(store::BlobStore& store, PatchWriter& writer, PatchReport& report,
+        const std::atomic<bool>* interrupted)
+      : store_(store),
+        writer_(writer),
+        report_(report),
+        interrupted_(interrupted),
+        chunker_(kChunks) {}
 
   absl::StatusOr<PatchIndex> Make(const Digest& from, const Digest& to) {
     index_.from = from;
@@ -102,6 +108,7 @@ class Maker {
   }
 
   absl::StatusOr<Blob> Read(const tree::TreeFile& file) {
+    RETURN_IF_ERROR(CheckInterrupted(interrupted_));
     absl::StatusOr<Blob> blob = store_.Get(file.digest);
     if (!blob.ok()) return Annotate(blob.status(), fmt::format("reading {}", file.path));
     return blob;
@@ -135,6 +142,7 @@ class Maker {
   }
 
   absl::Status AddChunk(std::string_view chunk, const Difference& difference, Pieces& pieces) {
+    RETURN_IF_ERROR(CheckInterrupted(interrupted_));
     const Digest digest = Digest::Of(chunk);
     Place place;
     if (const auto old = old_chunks_.find(digest); old != old_chunks_.end()) {
@@ -182,6 +190,7 @@ class Maker {
   store::BlobStore& store_;
   PatchWriter& writer_;
   PatchReport& report_;
+  const std::atomic<bool>* const interrupted_;
   const Chunker chunker_;
   PatchIndex index_;
   std::unordered_map<Digest, std::string, DigestHash> old_path_;  // the first by path
@@ -192,10 +201,12 @@ class Maker {
 };
 
 absl::Status WriteTo(store::BlobStore& store, const Digest& from, const Digest& to,
-                     FileDescriptor file, const std::string& path, PatchReport& report) {
+                     FileDescriptor file, const std::string& path,
+                     const std::atomic<bool>* interrupted, PatchReport& report) {
   PatchWriter writer(std::move(file), path);
-  ASSIGN_OR_RETURN(PatchIndex index, Maker(store, writer, report).Make(from, to));
+  ASSIGN_OR_RETURN(PatchIndex index, Maker(store, writer, report, interrupted).Make(from, to));
   RETURN_IF_ERROR(writer.Finish(std::move(index)));
+  RETURN_IF_ERROR(CheckInterrupted(interrupted));
   report.bytes_written = writer.bytes_written();
   return absl::OkStatus();
 }
@@ -203,20 +214,31 @@ absl::Status WriteTo(store::BlobStore& store, const Digest& from, const Digest& 
 }  // namespace
 
 absl::StatusOr<PatchReport> MakePatch(store::BlobStore& store, const Digest& from, const Digest& to,
-                                      const std::string& file) {
+                                      const std::string& file,
+                                      const std::atomic<bool>* interrupted) {
   std::string temporary = file + ".XXXXXX";
   FileDescriptor descriptor(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!descriptor.valid()) return ErrnoStatus(errno, "create", temporary);
+  if (!descriptor.valid()) {
+    const int error = errno;
+    if (error == ENOENT || error == ENOTDIR || error == EACCES) {
+      return absl::FailedPreconditionError(
+          fmt::format("{}: {}; name a file in a folder that is there and can be written to", file,
+                      MessageOf(ErrnoStatus(error, "create", temporary))));
+    }
+    return ErrnoStatus(error, "create", temporary);
+  }
   PatchReport report;
   absl::Status status = ::fchmod(descriptor.get(), 0644) == 0
                             ? absl::OkStatus()
                             : ErrnoStatus(errno, "chmod", temporary);
-  if (status.ok()) status = WriteTo(store, from, to, std::move(descriptor), temporary, report);
+  if (status.ok())
+    status = WriteTo(store, from, to, std::move(descriptor), temporary, interrupted, report);
   if (status.ok() && ::rename(temporary.c_str(), file.c_str()) != 0)
     status = ErrnoStatus(errno, "rename", file);
   if (!status.ok()) {
     ::unlink(temporary.c_str());
-    return status;
+    if (!absl::IsCancelled(status)) return status;
+    return absl::CancelledError(fmt::format("interrupted: {} was not written", file));
   }
   RETURN_IF_ERROR(SyncDirectory(std::filesystem::path(file).parent_path().string()));
   return report;

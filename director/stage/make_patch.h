@@ -7,6 +7,7 @@
 // differ.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -25,7 +26,10 @@ struct PatchReport {
 
 // NOT_FOUND, DATA_LOSS: the store lacks what is needed. INVALID_ARGUMENT: a tree holds a name of
 // Galley's own. Others: of writing `file`, which appears whole or not at all.
+// FAILED_PRECONDITION: no file can be made there. CANCELLED: `interrupted` became true; nothing is
+// left.
 absl::StatusOr<PatchReport> MakePatch(store::BlobStore& store, const Digest& from, const Digest& to,
-                                      const std::string& file);
+                                      const std::string& file,
+                                      const std::atomic<bool>* interrupted = nullptr);
 
 }  // namespace galley::director

@@ -9,6 +9,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/base/zstd_stream.h"
+#include "director/stage/plan.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -20,14 +21,15 @@ constexpr uint64_t kIndexRatioMax = 1000;
 
 }  // namespace
 
-absl::StatusOr<PatchReader> PatchReader::Open(const std::string& path) {
+absl::StatusOr<PatchReader> PatchReader::Open(const std::string& path,
+                                              const std::atomic<bool>* interrupted) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
   if (!S_ISREG(stat.mode))
     return absl::FailedPreconditionError(fmt::format("{} is not a regular file", path));
   PatchReader reader(std::move(file), path);
-  RETURN_IF_ERROR(reader.Verify());
+  RETURN_IF_ERROR(reader.Verify(interrupted));
   return reader;
 }
 
@@ -50,7 +52,7 @@ absl::StatusOr<std::string> PatchReader::ReadAt(uint64_t offset, uint64_t size_b
   return bytes;
 }
 
-absl::Status PatchReader::Verify() {
+absl::Status PatchReader::Verify(const std::atomic<bool>* interrupted) {
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file_.get(), path_));
   const uint64_t file_bytes = stat.size_bytes;
   ASSIGN_OR_RETURN(const std::string head,
@@ -65,6 +67,7 @@ absl::Status PatchReader::Verify() {
   DigestBuilder builder;
   const uint64_t end = file_bytes - trailer_.hash.size();
   for (uint64_t at = 0; at < end; at += kReadBytes) {
+    RETURN_IF_ERROR(CheckInterrupted(interrupted));
     ASSIGN_OR_RETURN(const std::string bytes, ReadAt(at, std::min(kReadBytes, end - at)));
     builder.Add(bytes);
   }

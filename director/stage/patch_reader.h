@@ -2,6 +2,7 @@
 // any of it is given out.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -19,7 +20,9 @@ class PatchReader {
  public:
   // Reads it once from end to end. NOT_FOUND, PERMISSION_DENIED: `path`; DATA_LOSS: it is no patch,
   // or not whole.
-  static absl::StatusOr<PatchReader> Open(const std::string& path);
+  // CANCELLED: `interrupted` became true.
+  static absl::StatusOr<PatchReader> Open(const std::string& path,
+                                          const std::atomic<bool>* interrupted = nullptr);
 
   const PatchIndex& index() const { return index_; }
   // Hash and size of the patch.
@@ -33,7 +36,7 @@ class PatchReader {
  private:
   PatchReader(FileDescriptor file, std::string path)
       : file_(std::move(file)), path_(std::move(path)) {}
-  absl::Status Verify();
+  absl::Status Verify(const std::atomic<bool>* interrupted);
   absl::Status ReadIndex(uint64_t file_bytes);
   absl::StatusOr<std::string> ReadAt(uint64_t offset, uint64_t size_bytes) const;
   absl::Status LoadFrame(size_t frame);

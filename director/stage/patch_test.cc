@@ -453,7 +453,8 @@ TEST_F(PatchTest, AFolderThatIsWorkedOnIsLeftAlone) {
   LayOut(before);
   const FileDescriptor other(::open(In("dir").c_str(), O_RDONLY | O_DIRECTORY));
   ASSERT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
-  ExpectRefused(absl::StatusCode::kFailedPrecondition, "another patch is being applied", before);
+  ExpectRefused(absl::StatusCode::kFailedPrecondition, "another apply or checkout works on it",
+                before);
 }
 
 TEST_F(PatchTest, AStagedSandboxIsNoLongerTakenForItsOldRoot) {
@@ -480,6 +481,38 @@ TEST_F(PatchTest, APatchAppearsWholeOrNotAtAll) {
   EXPECT_TRUE(fs::is_empty(home_));
   const auto own = MakePatch(store_, from, Put({{".galley-apply/x", "1"}}), In("patch"));
   EXPECT_EQ(own.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(PatchTest, AnInterruptedOneLeavesNothing) {
+  const Files before = {{"a", Random(300'000, 1)}}, after = {{"a", Random(300'000, 2)}};
+  const std::atomic<bool> interrupted = true;
+  const Digest from = Put(before), to = Put(after);
+  const auto made = MakePatch(store_, from, to, In("patch"), &interrupted);
+  EXPECT_EQ(made.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(made.status().message(), HasSubstr("patch was not written"));
+  EXPECT_TRUE(fs::is_empty(home_));
+  Make(before, after);
+  const std::string folder = LayOut(before);
+  const auto applied = ApplyPatch(In("patch"), folder, &interrupted);
+  EXPECT_EQ(applied.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(applied.status().message(), HasSubstr("no file of " + folder + " was changed"));
+  EXPECT_EQ(Show(folder), before);
+  ASSERT_TRUE(Apply().ok());
+  EXPECT_EQ(Show(folder), after);
+}
+
+TEST_F(PatchTest, AFolderWhoseCheckoutWasCutOffIsNoTree) {
+  const Files before = {{"a", "old"}}, after = {{"a", "new"}};
+  Make(before, after);
+  const std::string folder = LayOut(before);
+  ASSERT_TRUE(WriteFileAtomic(folder + "/.galley-checkout", "x").ok());
+  EXPECT_THAT(Apply().status().message(), HasSubstr("check it out again first"));
+}
+
+TEST_F(PatchTest, IsNotMadeWhereNoFileCanBe) {
+  const auto made = MakePatch(store_, Put({{"a", "1"}}), Put({{"a", "2"}}), In("nowhere/patch"));
+  EXPECT_EQ(made.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(made.status().message(), HasSubstr("name a file in a folder that is there"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -314,6 +315,17 @@ absl::StatusOr<bool> Sandbox::CloneIn(int fd, std::string_view path, bool is_exe
   if (::fchmod(file.get(), is_executable ? 0755 : 0644) != 0)
     return ErrnoStatus(errno, "chmod", Full(path));
   return LinkIn(file.get(), path);
+}
+
+absl::StatusOr<FileDescriptor> LockFolder(const std::string& directory) {
+  FileDescriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.valid()) return ErrnoStatus(errno, "open folder", directory);
+  if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return folder;
+  if (errno == EWOULDBLOCK) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: another apply or checkout works on it; wait for it to end", directory));
+  }
+  return ErrnoStatus(errno, "lock", directory);
 }
 
 absl::Status Sandbox::RemoveFile(std::string_view path) {

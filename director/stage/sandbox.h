@@ -128,4 +128,7 @@ class Sandbox {
   std::vector<OpenFolder> open_;  // each lies in the one before
 };
 
+// Held while one process works on a folder that a person named. FAILED_PRECONDITION: another does.
+absl::StatusOr<FileDescriptor> LockFolder(const std::string& directory);
+
 }  // namespace galley::director

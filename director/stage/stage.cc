@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -10,6 +11,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "director/stage/apply_names.h"
 #include "director/stage/ledger.h"
 #include "director/stage/plan.h"
 #include "director/stage/sandbox.h"
@@ -17,6 +19,10 @@
 
 namespace galley::director {
 namespace {
+
+constexpr uint64_t kCheckoutMarkerBytesMax = 4096;
+
+std::string CheckoutMarker(const Digest& root) { return root.ToString() + "\n"; }
 
 absl::StatusOr<std::vector<tree::TreeFile>> List(store::Store& store, const Digest& root) {
   absl::StatusOr<std::vector<tree::TreeFile>> files =
@@ -227,20 +233,66 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   return report;
 }
 
-absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
-                                     const std::string& directory, const CheckoutOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<tree::TreeFile> files, List(store, root));
-  RETURN_IF_ERROR(CheckPresent(store, files));
-  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+namespace {
+
+// Below `folder`, at any depth, is nothing but files and folders of the tree.
+absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const PathSet& files,
+                             const PathSet& folders) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(folder));
+  for (const std::string& name : names) {
+    const std::string path = folder.empty() ? name : fmt::format("{}/{}", folder, name);
+    if (path == kCheckoutName) continue;
+    ASSIGN_OR_RETURN(const Node node, sandbox.Look(path));
+    if (node.kind == NodeKind::kFile && files.contains(path)) continue;
+    if (node.kind == NodeKind::kFolder && folders.contains(path)) {
+      RETURN_IF_ERROR(CheckOnlyOfTree(sandbox, path, files, folders));
+      continue;
+    }
+    return absl::FailedPreconditionError(fmt::format(
+        "{} is not of the tree whose checkout was cut off here: move it away, or name another "
+        "folder",
+        EscapeControl(sandbox.Full(path))));
+  }
+  return absl::OkStatus();
+}
+
+// What a checkout of the same root left that was cut off goes.
+absl::Status ClearForCheckout(Sandbox& sandbox, const std::string& directory, const Digest& root,
+                              const std::vector<tree::TreeFile>& tree) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(""));
-  if (!names.empty()) {
+  if (names.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::optional<std::string> begun,
+                   sandbox.Read(kCheckoutName, kCheckoutMarkerBytesMax));
+  if (!begun.has_value()) {
     return absl::FailedPreconditionError(
         fmt::format("{} is not empty (it holds {}): name a new or empty folder", directory,
                     EscapeControl(names.front())));
   }
+  if (*begun != CheckoutMarker(root)) {
+    return absl::FailedPreconditionError(fmt::format(
+        "{} holds a part of another tree, whose checkout was cut off: check out {} there again, or "
+        "remove the folder",
+        directory, EscapeControl(begun->substr(0, begun->find('\n')))));
+  }
+  RETURN_IF_ERROR(sandbox.RemoveTemporaries());
+  PathSet files, folders;
+  for (const tree::TreeFile& file : tree) {
+    files.insert(file.path);
+    for (size_t end = file.path.rfind('/'); end != std::string::npos && end > 0;
+         end = file.path.rfind('/', end - 1)) {
+      if (!folders.insert(file.path.substr(0, end)).second) break;
+    }
+  }
+  RETURN_IF_ERROR(CheckOnlyOfTree(sandbox, "", files, folders));
+  for (const std::string& file : files) RETURN_IF_ERROR(sandbox.RemoveFile(file));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StageReport> LayOut(store::Store& store, const std::vector<tree::TreeFile>& files,
+                                   Sandbox& sandbox, const CheckoutOptions& options) {
   StageReport report;
   if (!options.link) {
-    RETURN_IF_ERROR(WriteFiles({store}, sandbox, files, nullptr, report));
+    RETURN_IF_ERROR(WriteFiles({store}, sandbox, files, options.interrupted, report));
     return report;
   }
   VerifiedFiles own;
@@ -248,7 +300,33 @@ absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
       const StoreFiles store_files,
       StoreFiles::Find(store, files, options.verified == nullptr ? own : *options.verified,
                        options.clone));
-  RETURN_IF_ERROR(WriteFiles({store, &store_files}, sandbox, files, nullptr, report));
+  RETURN_IF_ERROR(WriteFiles({store, &store_files}, sandbox, files, options.interrupted, report));
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
+                                     const std::string& directory, const CheckoutOptions& options) {
+  ASSIGN_OR_RETURN(const std::vector<tree::TreeFile> files, List(store, root));
+  RETURN_IF_ERROR(CheckPresent(store, files));
+  if (!CheckInterrupted(options.interrupted).ok())
+    return absl::CancelledError("interrupted: nothing was laid out");
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+  ASSIGN_OR_RETURN(const FileDescriptor lock, LockFolder(directory));
+  RETURN_IF_ERROR(ClearForCheckout(sandbox, directory, root, files));
+  // A tree that has this name itself is laid out without.
+  const bool is_marked = std::none_of(files.begin(), files.end(), [](const auto& file) {
+    return file.path.substr(0, file.path.find('/')) == kCheckoutName;
+  });
+  if (is_marked) RETURN_IF_ERROR(sandbox.Write(kCheckoutName, CheckoutMarker(root), false));
+  absl::StatusOr<StageReport> report = LayOut(store, files, sandbox, options);
+  if (absl::IsCancelled(report.status())) {
+    return absl::CancelledError(fmt::format(
+        "interrupted: {} holds a part of the tree; {}", directory,
+        is_marked ? "the same command lays it out anew" : "remove it before you try again"));
+  }
+  if (report.ok() && is_marked) RETURN_IF_ERROR(sandbox.RemoveFile(kCheckoutName));
   return report;
 }
 

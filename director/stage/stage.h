@@ -62,9 +62,12 @@ struct CheckoutOptions {
   bool link = false;
   VerifiedFiles* verified = nullptr;  // of checkouts before this one; null: none
   Sandbox::CloneFunction clone = CloneFile;
+  const std::atomic<bool>* interrupted = nullptr;
 };
-// `galley checkout ROOT DIR`: the whole tree into a new or empty folder; no marker.
-// FAILED_PRECONDITION: the folder is not empty.
+// `galley checkout ROOT DIR`: the whole tree into a new or empty folder. The file
+// `.galley-checkout` is there meanwhile: one that was cut off is begun anew by the next checkout of
+// the same root. FAILED_PRECONDITION: the folder is not empty, or another process works on it.
+// CANCELLED: `interrupted` became true.
 absl::StatusOr<StageReport> Checkout(store::Store& store, const Digest& root,
                                      const std::string& directory,
                                      const CheckoutOptions& options = {});

@@ -49,6 +49,7 @@ class BlobsInMemory final : public store::Store {
       return absl::UnavailableError("the store went away");
     if (file_reads_left > 0 && files.contains(digest) && --file_reads_left == 0)
       return absl::UnavailableError("the store went away");
+    if (interrupts != nullptr && files.contains(digest)) *interrupts = true;
     const auto found = blobs_.find(digest);
     if (found == blobs_.end()) return absl::NotFoundError("no blob " + digest.ToString());
     return MakeBlob(found->second);
@@ -81,7 +82,8 @@ class BlobsInMemory final : public store::Store {
 
   std::atomic<int> file_reads_left = 0;  // fails at the read that makes it 0; 0: never
   Digest fails_at;
-  std::set<Digest> files;  // what counts as a file's bytes
+  std::atomic<bool>* interrupts = nullptr;  // becomes true when a file is read
+  std::set<Digest> files;                   // what counts as a file's bytes
 
  private:
   static absl::Status Unused() { return absl::UnimplementedError("staging does not need this"); }
@@ -535,6 +537,51 @@ TEST_F(StageTest, AnUnknownRootIsNotFound) {
   const auto report =
       Stage(store_, StageOptions{.directory = sandbox_, .root = Digest::Of("no tree")});
   EXPECT_TRUE(absl::IsNotFound(report.status()));
+}
+
+TEST_F(StageTest, ACheckoutThatWasCutOffIsBegunAnew) {
+  const Files files = {{"a", "first"}, {"deep/b", "second"}, {"deep/c", "third!"}};
+  const Digest root = Tree(files);
+  store_.file_reads_left = 2;
+  EXPECT_FALSE(Checkout(store_, root, sandbox_).ok());
+  EXPECT_TRUE(FileExists(JoinPath(sandbox_, "a")));
+  const auto other = Checkout(store_, Tree({{"x", "other"}}), sandbox_);
+  EXPECT_EQ(other.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(other.status().message(), HasSubstr("check out " + root.ToString() + " there again"));
+  // What is not of the tree is somebody's.
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(sandbox_, "mine"), "mine").ok());
+  const auto refused = Checkout(store_, root, sandbox_);
+  EXPECT_THAT(refused.status().message(), HasSubstr("/mine is not of the tree"));
+  EXPECT_TRUE(FileExists(JoinPath(sandbox_, "a"))) << "nothing was touched";
+  ASSERT_TRUE(RemoveAll(JoinPath(sandbox_, "mine")).ok());
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(sandbox_, "a"), "half").ok());
+  const auto done = Checkout(store_, root, sandbox_);
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_EQ(done->written, 3u);
+  EXPECT_EQ(Held(), files) << "and no marker";
+  EXPECT_THAT(Checkout(store_, root, sandbox_).status().message(), HasSubstr("is not empty"));
+}
+
+TEST_F(StageTest, AnInterruptedCheckoutSaysWhatIsLeft) {
+  const Digest root = Tree({{"a", "first"}, {"b", "second"}});
+  std::atomic<bool> interrupted = true;
+  const auto early = Checkout(store_, root, sandbox_, {.interrupted = &interrupted});
+  EXPECT_EQ(early.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_FALSE(fs::exists(sandbox_));
+  interrupted = false;
+  store_.interrupts = &interrupted;
+  const auto late = Checkout(store_, root, sandbox_, {.interrupted = &interrupted});
+  EXPECT_EQ(late.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(late.status().message(), HasSubstr("the same command lays it out anew"));
+  EXPECT_FALSE(FileExists(JoinPath(sandbox_, "b")));
+  store_.interrupts = nullptr;
+  EXPECT_TRUE(Checkout(store_, root, sandbox_).ok());
+}
+
+TEST_F(StageTest, ATreeMayHoldTheNameOfACheckoutsMarker) {
+  const Files files = {{".galley-checkout", "mine"}, {"a", "first"}};
+  ASSERT_TRUE(Checkout(store_, Tree(files), sandbox_).ok());
+  EXPECT_EQ(Held(), files);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 """A cooked tree is sent to a machine that has an older one: galley patch and galley apply."""
-import hashlib, json, os, random, shutil, subprocess, unittest
+import hashlib, json, os, random, shutil, signal, subprocess, unittest
 
-from harness import BIN, E2ETest, read_file
+from harness import BIN, LIMIT_S, E2ETest, read_file, wait_until
 
 RULE = ['match = "/Game/**"\ncooker = "copy"']
 
@@ -59,6 +59,47 @@ class PatchTest(E2ETest):
         self.assertEqual(tree_of(folder), self.b)
         again = json.loads(self.must("apply", self.path("p"), folder, "--json").stdout)
         self.assertEqual((again["written"], again["renamed"], again["removed"]), (0, 0, 0))
+
+    def interrupt(self, *args, when):
+        """The command's stderr: it must end with 130."""
+        process = subprocess.Popen([os.path.join(BIN, "galley"), *args], cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: when() or process.poll() is not None, "the command to write")
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=LIMIT_S)
+        self.assertEqual((process.returncode, stdout), (130, ""), stderr)
+        self.assertEqual(stderr.count("\n"), 1, stderr)
+        return stderr
+
+    def test_who_interrupts_is_told_what_is_left_and_the_same_command_goes_on(self):
+        def files_in(*path):
+            return os.path.isdir(self.path(*path)) and os.listdir(self.path(*path))
+
+        store = ["--store", self.path("store")]
+        roots = []
+        for seed in (1, 2):
+            shutil.rmtree(self.path("in"), ignore_errors=True)
+            numbers = random.Random(seed)
+            for i in range(30):
+                self.write(f"in/{i}", numbers.randbytes(8 << 20))
+            roots.append(self.must("store", "put", self.path("in"), *store).stdout.strip())
+        old, new = roots
+        checkout = ["checkout", old, self.path("out"), *store]
+        said = self.interrupt(*checkout, when=lambda: len(files_in("out") or []) > 2)
+        self.assertIn(f"interrupted: {self.path('out')} holds a part of the tree; the same command lays it out anew", said)
+        self.must(*checkout)
+        self.assertEqual(len(files_in("out")), 30)
+        patch = ["patch", old, new, "-o", self.path("made", "p"), *store]
+        os.mkdir(self.path("made"))
+        self.assertIn("made/p was not written", self.interrupt(*patch, when=lambda: files_in("made")))
+        self.assertEqual(files_in("made"), [])
+        self.must(*patch)
+        before = tree_of(self.path("out"))
+        apply = ["apply", self.path("made", "p"), self.path("out")]
+        said = self.interrupt(*apply, when=lambda: files_in("out", ".galley-apply"))
+        self.assertIn(f"interrupted: no file of {self.path('out')} was changed; the same command does it", said)
+        self.assertEqual({path: file for path, file in tree_of(self.path("out")).items() if not path.startswith(".galley-apply")}, before)
+        self.must(*apply)
+        self.assertEqual(tree_of(self.path("out")), tree_of(self.path("in")))
 
     def test_a_linked_checkout_shares_large_files_and_no_small_ones(self):
         plain = json.loads(self.must("checkout", "pc@0", self.path("plain"), "--json", "--project", self.game).stdout)
