@@ -74,11 +74,17 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& o
   std::string directory = options.store;
   if (directory.find("://") != std::string::npos) {
     return absl::InvalidArgumentError(fmt::format(
-        "--store {}: remote stores are not supported yet; give a directory", directory));
+        "--store {}: it takes a directory; a remote store stands in galley.toml, beside the one of "
+        "this machine: [store] remote = \"{}\"",
+        directory, directory));
   }
   if (directory.empty()) {
-    ASSIGN_OR_RETURN(const project::Project project, OpenProject(options));
-    directory = project.store.directory;
+    const absl::StatusOr<project::Project> project = OpenProject(options);
+    // NOT_FOUND is the store's word.
+    if (absl::IsNotFound(project.status()))
+      return absl::InvalidArgumentError(MessageOf(project.status()));
+    RETURN_IF_ERROR(project.status());
+    directory = project->store.directory;
   }
   return store::OpenOrConnect(AbsolutePath(directory), mode);
 }
@@ -132,9 +138,11 @@ absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& proje
   if (which.starts_with("release:"))
     return absl::InvalidArgumentError("releases are not supported yet");
   uint32_t ago = 0;
-  const bool is_number =
-      !which.empty() && std::from_chars(which.data(), which.data() + which.size(), ago).ptr ==
-                            which.data() + which.size();
+  const char* const end = which.data() + which.size();
+  const auto [at_end, error] = std::from_chars(which.data(), end, ago);
+  const bool is_number = !which.empty() && at_end == end && error != std::errc::invalid_argument;
+  // (A number that no uint32_t holds leaves `ago` as it was.)
+  if (error == std::errc::result_out_of_range) ago = UINT32_MAX;
   if (!is_number && which != "latest" && which != "last") {
     return absl::InvalidArgumentError(
         fmt::format("{}: after @ stands latest, last, or a number of cooks ago", text));

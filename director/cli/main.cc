@@ -60,6 +60,8 @@ int Main(int argc, char** argv) {
     parsed.global.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
     return Fail(parsed.global, kUsage, Refusal(app, error, arguments));
   }
+  if (const std::string empty = EmptyArgument(app); !empty.empty())
+    return Fail(parsed.global, kUsage, empty);
   return CheckPrinted(parsed.global, parsed.refusal ? parsed.refusal() : parsed.action());
 }
 

@@ -18,6 +18,23 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
 
 }  // namespace
 
+std::string EmptyArgument(const CLI::App& app) {
+  const CLI::App* command = &app;
+  std::string name = app.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += " " + command->get_name();
+  }
+  for (const CLI::Option* option : command->get_options()) {
+    const std::vector<std::string>& given = option->results();
+    if (std::find(given.begin(), given.end(), "") == given.end()) continue;
+    return fmt::format(
+        "{}: {} is empty; give it a value (is a variable of a script not set?); see `{} --help`",
+        name, option->get_name(), name);
+  }
+  return {};
+}
+
 std::string Refusal(const CLI::App& app, const CLI::ParseError& error,
                     std::span<const std::string> arguments) {
   const CLI::App* command = &app;

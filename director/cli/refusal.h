@@ -11,6 +11,9 @@ class ParseError;
 
 namespace galley::cli {
 
+// Empty: none of the arguments that were given is an empty string. (A script's variable that is not
+// set: what it would mean is never what was meant.)
+std::string EmptyArgument(const CLI::App& app);
 // Looks at what CLI11 did not: commands and options that nobody has are compared with those that
 // are there.
 std::string Refusal(const CLI::App& app, const CLI::ParseError& error,

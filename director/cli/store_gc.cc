@@ -37,7 +37,7 @@ absl::StatusOr<store::GcOptions> OptionsOf(const GlobalOptions& options,
     const absl::StatusOr<uint64_t> size = project::ParseSize(asked.max_size);
     if (!size.ok()) return Annotate(size.status(), "--max-size");
     gc.bytes_max = *size;
-  } else if (options.store.empty()) {
+  } else if (options.store.empty() || !options.project.empty()) {
     ASSIGN_OR_RETURN(const project::Project project, OpenProject(options));
     gc.bytes_max = project.store.size_bytes_max;
   } else if (asked.max_age.empty()) {

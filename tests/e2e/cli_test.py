@@ -22,6 +22,37 @@ class CliTest(E2ETest):
         self.check_usage("why", says="galley why: package is required; see `galley why --help`")
         self.check_usage("cook", "--workers", "0", says="galley cook: --workers: Value 0 not in range 1 to 4096; see `galley cook --help`")
 
+    def test_an_empty_argument_is_nothing_that_was_meant(self):
+        os.mkdir(self.path("work"))
+        for args, says in ((["store", "put", "", "--store", "s"], "galley store put: path is empty"),
+                           (["store", "put", ".", "--store", ""], "galley store put: --store is empty"),
+                           (["checkout", "pin:x", ""], "galley checkout: directory is empty"),
+                           (["cook", "--project", ""], "galley cook: --project is empty"),
+                           (["cook", ""], "galley cook: selection is empty"), (["store", "gc", "--max-size", ""], "galley store gc: --max-size is empty"),
+                           (["clean", ""], "galley clean: packages is empty"), (["init", ""], "galley init: directory is empty")):
+            answer = self.galley(*args, cwd=self.path("work"))
+            self.assertEqual((answer.returncode, answer.stdout), (2, ""), (args, answer))
+            self.assertIn(says + "; give it a value (is a variable of a script not set?)", answer.stderr)
+            self.assertEqual(os.listdir(self.path("work")), [])
+
+    def test_a_root_that_is_none_is_wrong_usage_and_a_store_that_is_none_is_not(self):
+        game = self.project({"a.bin": "x"}, [COPY])
+        root = self.cook(game).roots["pc"]
+        unknown = "0" * 64 + "/5"
+        for text in ("pc@1", "pc@4294967295", "pc@4294967296", "pc@18446744073709551616", "pc@99999999999999999999999", "pc@-1", "pc@", unknown, "pin:x"):
+            for args in (["tree", text], ["diff", text, root], ["checkout", text, self.path("out")], ["patch", root, text, "-o", self.path("p")]):
+                answer = self.galley(*args, "--project", game)
+                self.assertEqual((answer.returncode, answer.stdout), (2, ""), (args, answer))
+        self.assertEqual(self.galley("tree", "pc@0", "--project", game).returncode, 0)
+        self.assertFalse(os.path.exists(self.path("out")) or os.path.exists(self.path("p")))
+        for args in (["stats"], ["pins"], ["verify"], ["gc", "--max-size", "0"], ["gc", "--project", game], ["cat", root], ["why", root], ["forget", root]):
+            answer = self.galley("store", *args, "--store", self.path("nowhere"))
+            self.assertEqual(answer.returncode, 3, (args, answer))
+            self.assertIn("there is no store in", answer.stderr)
+        self.assertEqual(self.galley("roots", "--store", self.path("nowhere")).returncode, 3)
+        self.assertEqual(self.galley("store", "stats").returncode, 2, "no project says which")
+        self.assertIn("[store] remote", self.galley("store", "stats", "--store", "grpc://x:1").stderr)
+
     def test_wrong_usage_is_an_event_for_programs(self):
         answer = self.galley("cook", "--json", "--platfrom", "pc")
         self.assertEqual(answer.returncode, 2)
@@ -52,7 +83,7 @@ class CliTest(E2ETest):
             file.write("x")
         for args in (["init", "--json"], ["store", "stats", "--json"]):
             answer = subprocess.run([os.path.join(self.bin, "galley"), *args], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            self.assertIn(answer.returncode, (0, 2), answer)
+            self.assertIn(answer.returncode, (0, 3), answer)
             self.assertIn("\ufffd", str(json.loads(answer.stdout)))
 
     def test_a_reader_that_goes_away_ends_no_cook(self):
