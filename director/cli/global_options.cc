@@ -26,7 +26,8 @@ void GlobalOptions::AddTo(CLI::App& command) {
       ->type_name("DIR");
   command.add_flag("--json", json, "Print JSON, one object a line, on standard output");
   command.add_flag("--quiet", quiet, "Print errors only");
-  command.add_flag("--verbose", verbose, "Print every package");
+  command.add_flag("--verbose", verbose,
+                   "One line for every result of a cook; debug lines in the log");
 }
 
 void PrintJson(const nlohmann::json& line) {

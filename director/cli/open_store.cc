@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/base/status_macros.h"
+#include "common/tree/tree.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -24,7 +25,15 @@ absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text
   ASSIGN_OR_RETURN(const Digest root, ResolveRoot(*opened.store, opened.project_id, text));
   ASSIGN_OR_RETURN(const std::vector<Digest> missing,
                    opened.store->FindMissing(std::span(&root, 1)));
-  if (missing.empty()) return root;
+  if (missing.empty()) {
+    // What is damaged is for whoever reads it to say.
+    const absl::StatusOr<Blob> blob = opened.store->Get(root);
+    if (!blob.ok() || tree::DecodeDirectory(**blob).ok()) return root;
+    return absl::InvalidArgumentError(
+        fmt::format("{}: the store holds it, but it is no tree; expected a root (galley roots and "
+                    "galley store pins list them)",
+                    text));
+  }
   // One that was published, or pinned, was lost: that is for whoever reads it to say.
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, opened.store->Roots(""));
   const bool is_known =

@@ -24,7 +24,8 @@ absl::StatusOr<OpenedStore> OpenStoreAndProject(const GlobalOptions& options);
 ExitCode CodeOf(const absl::Status& status);
 
 // ResolveRoot, for who reads the tree. INVALID_ARGUMENT: also of a whole digest that the store
-// neither holds nor ever published.
+// neither holds nor ever published, and of what is no
+// tree.
 absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text);
 ExitCode CodeOfRoot(const absl::Status& status);
 

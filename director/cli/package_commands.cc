@@ -218,7 +218,8 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
     return Fail(options, kInfrastructure, MessageOf(forgotten));
   if (absl::Status forgotten = (*journal)->Forget(names); !forgotten.ok())
     return Fail(options, kInfrastructure, MessageOf(forgotten));
-  if (!options.quiet)
+  if (options.json) PrintJson({{"forgot", names}});
+  if (!options.quiet && !options.json)
     std::fputs(
         fmt::format("forgot {} packages; the next cook cooks them again\n", names.size()).c_str(),
         stderr);

@@ -26,6 +26,7 @@ std::string EmptyArgument(const CLI::App& app) {
     name += " " + command->get_name();
   }
   for (const CLI::Option* option : command->get_options()) {
+    if (option->get_expected_min() == 0) continue;  // it may stand alone
     const std::vector<std::string>& given = option->results();
     if (std::find(given.begin(), given.end(), "") == given.end()) continue;
     return fmt::format(

@@ -42,7 +42,13 @@ int RunStoreUnpin(const GlobalOptions& options, const std::string& name) {
   auto opened = OpenStoreOf(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
   const absl::Status removed = store::RemovePin(**opened, name, absl::Now());
-  return removed.ok() ? kDone : FailWith(options, removed);
+  if (!removed.ok()) return FailWith(options, removed);
+  if (options.json) {
+    PrintJson({{"unpinned", name}});
+  } else if (!options.quiet) {
+    std::puts(fmt::format("unpinned: {}", name).c_str());
+  }
+  return kDone;
 }
 
 int RunStorePins(const GlobalOptions& options) {

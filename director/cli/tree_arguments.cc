@@ -3,6 +3,12 @@
 #include "director/cli/add_commands.h"
 
 namespace galley::cli {
+namespace {
+
+constexpr const char* kRootHelp =
+    "<hex>/<size>, a prefix, PLATFORM@latest, PLATFORM@last, PLATFORM@N, pin:NAME";
+
+}  // namespace
 
 void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   // References: what the actions capture is what these refer to, which outlives this.
@@ -13,25 +19,23 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunRoots(global); });
   CLI::App* tree = AddCommand(app, arguments, "tree", "The files of a root",
                               [&] { return RunTree(global, first, second); });
-  tree->add_option("root", first,
-                   "<hex>/<size>, a prefix, PLATFORM@latest, PLATFORM@last, PLATFORM@N")
-      ->required();
+  tree->add_option("root", first, kRootHelp)->required();
   tree->add_option("path", second, "Only what lies here");
   CLI::App* diff = AddCommand(app, arguments, "diff",
                               "What differs between two roots (exit 1 when something does)",
                               [&] { return RunDiff(global, first, second); });
-  diff->add_option("before", first, "A root")->required();
-  diff->add_option("after", second, "A root")->required();
+  diff->add_option("before", first, kRootHelp)->required();
+  diff->add_option("after", second, kRootHelp)->required();
   CLI::App* checkout = AddCommand(app, arguments, "checkout", "Lay a root out in a new folder",
                                   [&] { return RunCheckout(global, first, second, link); });
-  checkout->add_option("root", first, "A root")->required();
+  checkout->add_option("root", first, kRootHelp)->required();
   checkout->add_option("directory", second, "A new or empty folder")->required();
   checkout->add_flag("--link", link, "Large files share the store's, read-only, where possible");
   CLI::App* patch =
       AddCommand(app, arguments, "patch", "Write what makes the second root from the first",
                  [&] { return RunPatch(global, first, second, output); });
-  patch->add_option("before", first, "A root")->required();
-  patch->add_option("after", second, "A root")->required();
+  patch->add_option("before", first, kRootHelp)->required();
+  patch->add_option("after", second, kRootHelp)->required();
   patch->add_option("-o,--output", output, "The patch")->type_name("FILE")->required();
   CLI::App* apply = AddCommand(app, arguments, "apply",
                                "Make the new tree of a patch from the old one in a folder",

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/content/name.h"
 #include "common/store/interface/pins.h"
 #include "common/store/local/layout.h"
 #include "common/tree/tree.h"
@@ -55,6 +58,12 @@ void PrintDifference(const GlobalOptions& options, const tree::Difference& one) 
     line["executable_after"] = one.after.is_executable;
   }
   PrintJson(line);
+}
+
+bool IsInside(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  return content::IsUnder(std::filesystem::weakly_canonical(path, error).string(),
+                          std::filesystem::weakly_canonical(folder, error).string());
 }
 
 void PrintTotals(const GlobalOptions& options, const tree::DifferenceTotals& totals) {
@@ -153,6 +162,11 @@ int RunCheckout(const GlobalOptions& options, const std::string& root_text,
   if (!root.ok()) return Fail(options, CodeOfRoot(root.status()), MessageOf(root.status()));
   director::VerifiedFiles verified;
   const auto info = opened->store->Info();
+  if (info.ok() && IsInside(AbsolutePath(directory), info->directory)) {
+    return Fail(options, kUsage,
+                fmt::format("{} lies in the store, {}: name a folder beside it",
+                            AbsolutePath(directory), info->directory));
+  }
   const std::string memory =
       link && info.ok() ? store::VerifiedFilesPath(info->directory) : std::string();
   if (!memory.empty()) verified.Load(memory);

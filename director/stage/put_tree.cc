@@ -69,6 +69,10 @@ absl::StatusOr<std::vector<Item>> FindFolder(const std::string& path, Clock& clo
   items.reserve(seen.size());
   for (content::SeenFile* file : order) {
     std::string error = std::move(file->entry.error);
+    // Names are refused by the path that the folder shows at, which nobody knows.
+    const std::string shown = fmt::format("`{}/", kTop);
+    if (const size_t at = error.find(shown); at != std::string::npos)
+      error.replace(at + 1, kTop.size(), EscapeControl(path));
     items.push_back({.entry = std::move(file->entry), .error = std::move(error)});
   }
   return items;

@@ -67,6 +67,10 @@ class StorePutTest(E2ETest):
             pass
         put = self.put(tree, expect=1)
         self.assertEqual(put.stdout, "")
+        with open(os.path.join(tree, "new\nline"), "w"):
+            pass
+        self.assertIn(f"path `{tree}/new\\x0aline` has a control character", self.put(tree, expect=1).stderr)
+        os.remove(os.path.join(tree, "new\nline"))
         for text in ("/in/link is a link", "/in/pipe is a pipe", "bad\\xff", "3 of 306 files could not be put"):
             self.assertIn(text, put.stderr)
         report = self.put(tree, expect=1, json_too=True)
@@ -79,6 +83,27 @@ class StorePutTest(E2ETest):
         os.remove(self.path("store/x"))
         self.write("a", "")
         self.assertIn("holds the store itself", self.put(self.dir, expect=2).stderr)
+
+    def test_what_is_no_tree_or_no_place_for_one_is_refused(self):
+        root = self.put(self.make()).stdout.strip()
+        blob = json.loads(self.galley("tree", root, "a.txt", "--store", self.path("store"), "--json").stdout)["digest"]
+        refused = self.galley("checkout", blob, self.path("out"), "--store", self.path("store"))
+        self.assertEqual(refused.returncode, 2, refused)
+        self.assertIn("it is no tree", refused.stderr)
+        os.symlink(self.path("store"), self.path("other"))
+        for folder in ("store/out", "other/out", "store"):
+            refused = self.galley("checkout", root, self.path(folder), "--store", self.path("store"))
+            self.assertEqual(refused.returncode, 2, refused)
+            self.assertIn("lies in the store", refused.stderr)
+        self.assertFalse(os.path.exists(self.path("store/out")))
+        self.write("mine/README", "mine")
+        refused = self.galley("store", "put", self.path("in"), "--store", self.path("mine"))
+        self.assertEqual(refused.returncode, 3, refused)
+        self.assertIn("is not a store", refused.stderr)
+        self.assertEqual(os.listdir(self.path("mine")), ["README"])
+        self.put(self.path("in"), "--pin", "x")
+        unpin = self.galley("store", "unpin", "x", "--store", self.path("store"), "--json")
+        self.assertEqual(json.loads(unpin.stdout), {"unpinned": "x"})
 
     def test_through_the_owner_that_serves_it(self):
         tree = self.make()

@@ -80,6 +80,25 @@ absl::Status ExplainUnwritable(const absl::Status& status, const std::string& di
                   directory, MessageOf(status)));
 }
 
+// What holds something and no `format` is somebody's folder. Before the lock, too: nothing is left
+// in it then.
+absl::Status CheckIsNobodys(const std::string& directory) {
+  const std::string format = JoinPath(directory, "format");
+  if (FileExists(format)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(directory));
+  for (const std::string& name : names) {
+    if (name == "lock" || name.starts_with("format.") || name == "store.sock" ||
+        name == "store.sock.path")
+      continue;
+    if (FileExists(format)) return absl::OkStatus();  // another process makes the store just now
+    return absl::FailedPreconditionError(
+        fmt::format("{} is not a store (it holds \"{}\" and no file `format`): choose an empty or "
+                    "new directory for the store",
+                    directory, name));
+  }
+  return absl::OkStatus();
+}
+
 // A folder without `format` is taken only when it holds nothing but what an interrupted first
 // opening leaves.
 absl::Status CheckFormat(const std::string& directory) {
@@ -93,16 +112,7 @@ absl::Status CheckFormat(const std::string& directory) {
                     path, TrimLine(*text).substr(0, 80), kStoreFormat));
   }
   if (text.status().code() != absl::StatusCode::kNotFound) return text.status();
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(directory));
-  for (const std::string& name : names) {
-    if (name == "lock" || name.starts_with("format.") || name == "store.sock" ||
-        name == "store.sock.path")
-      continue;
-    return absl::FailedPreconditionError(
-        fmt::format("{} is not a store (it holds \"{}\" and no file `format`): choose an empty or "
-                    "new directory for the store",
-                    directory, name));
-  }
+  RETURN_IF_ERROR(CheckIsNobodys(directory));
   return WriteFileAtomic(path, std::string(kStoreFormat) + "\n", /*sync=*/true);
 }
 
@@ -195,6 +205,7 @@ absl::Status MakeFolders(const std::string& directory) {
 
 absl::StatusOr<OpenedLayout> OpenLayoutPlain(const std::string& directory) {
   RETURN_IF_ERROR(CreateDirectories(directory));
+  RETURN_IF_ERROR(CheckIsNobodys(directory));
   OpenedLayout opened;
   ASSIGN_OR_RETURN(opened.lock, TakeLock(directory));
   RETURN_IF_ERROR(CheckFormat(directory));
