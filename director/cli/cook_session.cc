@@ -102,7 +102,12 @@ int CookSession::Run(std::string* damage) {
   StageAll(damage);
   FlushRemote();
   Remember();
-  if (damage != nullptr && !damage->empty()) return kInfrastructure;
+  if (damage != nullptr && !damage->empty()) {
+    if (!interrupt_->interrupted()) return kInfrastructure;
+    stage_failed_ = true;
+    report_.OnFailed("", "", {.stage = director::Stage::kStage, .error = *damage});
+    damage->clear();
+  }
   KeepWithinSize();
   return Finish(std::nullopt);
 }
@@ -258,7 +263,7 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   journal_ = std::move(*journal);
   journal_->Fence(may_write);
   if (write_back_ != nullptr) {
-    for (director::StoredResultPtr& stored : FindUnsent(*journal_, ReadUnsent(state)))
+    for (director::StoredResultPtr& stored : FindUnsent(*journal_, *store_, ReadUnsent(state)))
       write_back_->Add(std::move(stored));
   }
   return std::nullopt;
@@ -590,7 +595,7 @@ void CookSession::StageAll(std::string* damage) {
                                   .by_the_book = selection_.by_the_book,
                                   .failed_packages = failed});
     const bool is_loss = absl::IsDataLoss(staged.status()) || absl::IsNotFound(staged.status());
-    if (is_loss && damage != nullptr) {
+    if (is_loss && damage != nullptr && !interrupt_->interrupted()) {
       *damage = fmt::format("what the store lost is made again: {}: {}", platform,
                             MessageOf(staged.status()));
       continue;

@@ -47,7 +47,7 @@ absl::Status WriteUnsent(const std::string& state_directory, const UnsentResults
   return absl::OkStatus();
 }
 
-std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal,
+std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal, store::Store& store,
                                                   const UnsentResults& unsent) {
   std::vector<director::StoredResultPtr> found;
   for (const auto& [package, platform] : unsent) {
@@ -71,7 +71,21 @@ std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal,
     stored->observed = known.observed;
     found.push_back(std::move(stored));
   }
-  return found;
+  std::vector<Digest> keys;
+  for (const director::StoredResultPtr& stored : found) keys.push_back(stored->action_key);
+  const auto held = store.Results(keys);
+  if (!held.ok()) {
+    LogWarning("what was not sent is not sent now: {}", MessageOf(held.status()));
+    return {};
+  }
+  std::vector<director::StoredResultPtr> standing;
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!(*held)[i].has_value()) continue;
+    const auto result = record::DecodeResult(*(*held)[i]);
+    if (result.ok() && record::SameOutcome(*result, found[i]->result))
+      standing.push_back(std::move(found[i]));
+  }
+  return standing;
 }
 
 }  // namespace galley::cli

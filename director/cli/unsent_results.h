@@ -18,8 +18,8 @@ using UnsentResults = std::vector<std::pair<std::string, std::string>>;  // pack
 UnsentResults ReadUnsent(const std::string& state_directory);
 // Replaces what was there; without any the file goes.
 absl::Status WriteUnsent(const std::string& state_directory, const UnsentResults& unsent);
-// Of those that the journal has no success of there is nothing to send.
-std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal,
+// What the journal and the store agree upon: what was disputed or forgotten since is not sent.
+std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal, store::Store& store,
                                                   const UnsentResults& unsent);
 
 }  // namespace galley::cli

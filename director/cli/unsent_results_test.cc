@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/temporary_folder.h"
+#include "common/store/layers/memory_store.h"
 #include "gmock/gmock.h"
 
 namespace galley::cli {
@@ -48,10 +49,19 @@ TEST(UnsentResultsTest, OnlyWhatTheJournalHasIsSent) {
   };
   update("/Game/a.txt", result);
   update("/Game/wrong.txt", {.is_verdict = true, .error = "no"});
-  const auto found = FindUnsent(*journal, {{"/Game/a.txt", "pc"},
-                                           {"/Game/a.txt", "phone"},
-                                           {"/Game/wrong.txt", "pc"},
-                                           {"/Game/gone.txt", "pc"}});
+  update("/Game/forgotten.txt", result);
+  store::MemoryStore store;
+  ASSERT_TRUE(store.Put(Digest::Of("out"), "out").ok());
+  ASSERT_TRUE(store
+                  .Commit({.results = {{.action_key = Digest::Of("/Game/a.txt"),
+                                        .result = record::EncodeResult(result)}}})
+                  .ok());
+  const auto found = FindUnsent(*journal, store,
+                                {{"/Game/forgotten.txt", "pc"},
+                                 {"/Game/a.txt", "pc"},
+                                 {"/Game/a.txt", "phone"},
+                                 {"/Game/wrong.txt", "pc"},
+                                 {"/Game/gone.txt", "pc"}});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0]->package, "/Game/a.txt");
   EXPECT_EQ(found[0]->platform_name, "pc");

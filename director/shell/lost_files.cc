@@ -32,8 +32,8 @@ absl::StatusOr<std::set<Digest>> Disputed(store::Store& store, std::span<const D
     ASSIGN_OR_RETURN(const auto results, store.Results(some));
     for (size_t i = 0; i < some.size(); ++i) {
       if (!results[i].has_value()) continue;
-      ASSIGN_OR_RETURN(const record::Result result, record::DecodeResult(*results[i]));
-      if (result.is_disputed) disputed.insert(some[i]);
+      const auto result = record::DecodeResult(*results[i]);
+      if (result.ok() && result->is_disputed) disputed.insert(some[i]);
     }
   }
   return disputed;

@@ -91,6 +91,15 @@ void WriteBack::Cancel() {
 void WriteBack::Add(StoredResultPtr stored) {
   {
     base::MutexLock lock(mutex_);
+    // Of a key in dispute nothing else is to follow.
+    if (stored->result.is_disputed) {
+      disputed_.insert(stored->action_key);
+      std::erase_if(waiting_, [&](const Waiting& one) GALLEY_REQUIRES(mutex_) {
+        if (!IsOvertaken(*one.stored)) return false;
+        bytes_ -= std::min(bytes_, one.bytes);
+        return true;
+      });
+    }
     const uint64_t bytes = BytesOf(stored->result);
     waiting_.push_back({std::move(stored), bytes});
     bytes_ += bytes;
@@ -175,6 +184,18 @@ void WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
   }
   base::MutexLock lock(mutex_);
   sending_.erase(one.stored);
+  if (IsOvertaken(*one.stored)) {
+    bytes_ -= std::min(bytes_, one.bytes);
+    // It may have come behind the dispute: that goes once more.
+    std::vector<StoredResultPtr> disputes = disputes_sent_;
+    disputes.insert(disputes.end(), sending_.begin(), sending_.end());
+    for (const StoredResultPtr& dispute : disputes) {
+      if (dispute->result.is_disputed && dispute->action_key == one.stored->action_key)
+        waiting_.push_back({std::make_shared<StoredResult>(*dispute), 0});
+    }
+    return;
+  }
+  if (sent.ok() && one.stored->result.is_disputed) disputes_sent_.push_back(one.stored);
   if (is_tried_again && !is_flushing_ && !is_ending_) {
     report_.reason = MessageOf(sent);
     paused_until_ = clock_.Monotonic() + options_.pause;

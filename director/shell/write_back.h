@@ -78,6 +78,9 @@ class WriteBack {
   void Run();
   bool IsTimeToSend() GALLEY_REQUIRES(mutex_);
   void TakeOutcome(Waiting one, const absl::Status& sent);
+  bool IsOvertaken(const StoredResult& stored) const GALLEY_REQUIRES(mutex_) {
+    return !stored.result.is_disputed && disputed_.contains(stored.action_key);
+  }
   void NoteUnsent(const StoredResult& stored) GALLEY_REQUIRES(mutex_) {
     report_.unsent.emplace_back(stored.package, stored.platform_name);
   }
@@ -96,6 +99,8 @@ class WriteBack {
   std::deque<Waiting> waiting_ GALLEY_GUARDED_BY(mutex_);
   uint64_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::set<StoredResultPtr> sending_ GALLEY_GUARDED_BY(mutex_);
+  std::set<Digest> disputed_ GALLEY_GUARDED_BY(mutex_);  // keys
+  std::vector<StoredResultPtr> disputes_sent_ GALLEY_GUARDED_BY(mutex_);
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;
   bool is_flushing_ GALLEY_GUARDED_BY(mutex_) = false;  // what fails now has failed
   absl::Time paused_until_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();

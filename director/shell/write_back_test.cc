@@ -256,6 +256,28 @@ TEST_F(WriteBackTest, WhatMetARemoteThatIsDownIsSentWhenItIsBack) {
   EXPECT_TRUE(remote_.GetResult(another->action_key));
 }
 
+TEST_F(WriteBackTest, NothingFollowsADispute) {
+  Down down(*client_);
+  WriteBack::Deps deps = Deps();
+  deps.remote = &down;
+  deps.known = &down;
+  WriteBack write_back(deps, {.threads = 1, .pause = absl::Milliseconds(1)});
+  const StoredResultPtr first = Cooked(kOneSet);
+  write_back.Add(first);
+  write_back.Add(first);
+  WaitFor([&] { return down.tries > 2; });  // one is tried again and again
+  auto dispute = std::make_shared<StoredResult>(*first);
+  dispute->result = {.is_verdict = true, .is_disputed = true, .error = "two cooks differ"};
+  write_back.Add(dispute);
+  down.is_down = false;
+  const WriteBackReport report = write_back.Flush();
+  EXPECT_EQ(report.failed, 0u) << report.reason;
+  const auto there =
+      record::DecodePortable(remote_.GetResult(first->action_key).value(), ReaderOfRemote());
+  ASSERT_TRUE(there.ok()) << there.status();
+  EXPECT_TRUE(there->is_disputed);
+}
+
 TEST_F(WriteBackTest, WhatFailedWhileItCameBackIsTriedOnceMore) {
   Down down(*client_);
   down.is_down = false;

@@ -235,22 +235,30 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
 
 namespace {
 
-// Below `folder`, at any depth, is nothing but files and folders of the tree.
-absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const PathSet& files,
+using FileDigests = std::map<std::string, Digest>;
+
+// Below `folder`, at any depth, is nothing but files and folders of the tree. (Files get their
+// names when they are whole: one with other bytes somebody edited. A power cut may have emptied
+// it.)
+absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const FileDigests& files,
                              const PathSet& folders) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(folder));
   for (const std::string& name : names) {
     const std::string path = folder.empty() ? name : fmt::format("{}/{}", folder, name);
     if (path == kCheckoutName) continue;
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(path));
-    if (node.kind == NodeKind::kFile && files.contains(path)) continue;
+    if (const auto file = files.find(path); node.kind == NodeKind::kFile && file != files.end()) {
+      ASSIGN_OR_RETURN(const bool is_whole, sandbox.Holds(path, file->second));
+      ASSIGN_OR_RETURN(const bool is_empty, sandbox.Holds(path, Digest::Of("")));
+      if (is_whole || is_empty) continue;
+    }
     if (node.kind == NodeKind::kFolder && folders.contains(path)) {
       RETURN_IF_ERROR(CheckOnlyOfTree(sandbox, path, files, folders));
       continue;
     }
     return absl::FailedPreconditionError(fmt::format(
-        "{} is not of the tree whose checkout was cut off here: move it away, or name another "
-        "folder",
+        "{} is not of the tree whose checkout was cut off here, or was changed since: move it "
+        "away, or name another folder",
         EscapeControl(sandbox.Full(path))));
   }
   return absl::OkStatus();
@@ -275,16 +283,17 @@ absl::Status ClearForCheckout(Sandbox& sandbox, const std::string& directory, co
         directory, EscapeControl(begun->substr(0, begun->find('\n')))));
   }
   RETURN_IF_ERROR(sandbox.RemoveTemporaries());
-  PathSet files, folders;
+  FileDigests files;
+  PathSet folders;
   for (const tree::TreeFile& file : tree) {
-    files.insert(file.path);
+    files.emplace(file.path, file.digest);
     for (size_t end = file.path.rfind('/'); end != std::string::npos && end > 0;
          end = file.path.rfind('/', end - 1)) {
       if (!folders.insert(file.path.substr(0, end)).second) break;
     }
   }
   RETURN_IF_ERROR(CheckOnlyOfTree(sandbox, "", files, folders));
-  for (const std::string& file : files) RETURN_IF_ERROR(sandbox.RemoveFile(file));
+  for (const auto& [file, digest] : files) RETURN_IF_ERROR(sandbox.RemoveFile(file));
   return absl::OkStatus();
 }
 

@@ -554,7 +554,11 @@ TEST_F(StageTest, ACheckoutThatWasCutOffIsBegunAnew) {
   EXPECT_THAT(refused.status().message(), HasSubstr("/mine is not of the tree"));
   EXPECT_TRUE(FileExists(JoinPath(sandbox_, "a"))) << "nothing was touched";
   ASSERT_TRUE(RemoveAll(JoinPath(sandbox_, "mine")).ok());
-  ASSERT_TRUE(WriteFileAtomic(JoinPath(sandbox_, "a"), "half").ok());
+  // So is a file of it that was edited.
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(sandbox_, "a"), "edited").ok());
+  EXPECT_THAT(Checkout(store_, root, sandbox_).status().message(), HasSubstr("/a is not of the"));
+  EXPECT_EQ(Held().at("a"), "edited");
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(sandbox_, "a"), "").ok());
   const auto done = Checkout(store_, root, sandbox_);
   ASSERT_TRUE(done.ok()) << done.status();
   EXPECT_EQ(done->written, 3u);

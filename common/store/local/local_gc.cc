@@ -330,8 +330,10 @@ class LocalStore::Collector {
     {
       const base::MutexLock lock(store_.commit_mutex_);
       RETURN_IF_ERROR(store_.broken_);
-      epoch_ = store_.index_->epoch() + 1;
-      RETURN_IF_ERROR(WriteEpoch(store_.directory_, epoch_));
+      auto index = store_.index_->NewBatch();
+      RETURN_IF_ERROR(store_.RaiseEpoch(*index));
+      RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
+      epoch_ = store_.index_->epoch();
     }
     report_.dropped_results = report_.dropped_blobs = report_.dropped_bytes = 0;
     size_t result = 0, blob = 0;
@@ -370,7 +372,6 @@ class LocalStore::Collector {
       return logged;
     }
     auto index = store_.index_->NewBatch();
-    RETURN_IF_ERROR(index->SetEpoch(epoch_));
     for (const Digest& key : step.results) RETURN_IF_ERROR(index->RemoveResult(key));
     for (const Digest& key : step.action_results) RETURN_IF_ERROR(index->RemoveActionResult(key));
     for (const auto& [digest, location] : step.blobs) RETURN_IF_ERROR(index->RemoveBlob(digest));
