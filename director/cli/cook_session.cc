@@ -335,8 +335,9 @@ void CookSession::FlushRemote() {
           report.reason.empty() ? "more were cooked than can wait" : report.reason,
           report.unsent.empty() ? "" : "; the next cook sends them"));
     }
-    if (const absl::Status noted = WriteUnsent(project_->state_directory(), report.unsent);
-        !noted.ok())
+    absl::Status noted = lock_->Check();  // another cook's file is not ours to replace
+    if (noted.ok()) noted = WriteUnsent(project_->state_directory(), report.unsent);
+    if (!noted.ok())
       report_.Warn(fmt::format("what was not sent is sent only when it is cooked again: {}",
                                MessageOf(noted)));
   }

@@ -8,6 +8,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "director/shell/known_result.h"
 #include "nlohmann/json.hpp"
 
 namespace galley::cli {
@@ -55,20 +56,8 @@ std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal, st
     if (!record.ok() || !record->has_value()) continue;
     const auto at = (*record)->platforms.find(platform);
     if (at == (*record)->platforms.end()) continue;
-    const director::PlatformRecord& known = at->second;
-    auto result = record::DecodeResult(known.result);
-    if (!result.ok() || (result->is_verdict && !result->is_disputed)) continue;
-    auto stored = std::make_shared<director::StoredResult>();
-    stored->package = package;
-    stored->platform_name = platform;
-    stored->result = *std::move(result);
-    stored->encoded = known.result;
-    stored->recipe_bytes = known.recipe_bytes;
-    stored->recipe = known.recipe;
-    stored->source = known.source;
-    stored->weak_key = known.weak_key;
-    stored->action_key = known.action_key;
-    stored->observed = known.observed;
+    auto stored = director::StoredOf(at->second, package, platform);
+    if (stored == nullptr || (stored->result.is_verdict && !stored->result.is_disputed)) continue;
     found.push_back(std::move(stored));
   }
   std::vector<Digest> keys;

@@ -49,13 +49,23 @@ JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& qu
                          needs.packages.end());
     return needs;
   }
-  absl::StatusOr<record::Result> result = record::DecodeResult(record.result);
+  std::shared_ptr<StoredResult> stored = StoredOf(record, question.package, question.platform_name);
   // Of a dispute the store is asked: whoever shares it may have ended it.
-  if (!result.ok() || result->is_disputed) return {};
-  auto stored = std::make_shared<StoredResult>();
-  stored->package = question.package;
+  if (stored == nullptr || stored->result.is_disputed) return {};
   stored->platform = question.platform;
-  stored->platform_name = question.platform_name;
+  stored->last_cook = record.last_cook;
+  stored->is_in_journal = true;
+  stored->is_published = record.published_key == record.action_key;
+  return stored;
+}
+
+std::shared_ptr<StoredResult> StoredOf(const PlatformRecord& record, std::string package,
+                                       std::string platform_name) {
+  absl::StatusOr<record::Result> result = record::DecodeResult(record.result);
+  if (!result.ok()) return nullptr;
+  auto stored = std::make_shared<StoredResult>();
+  stored->package = std::move(package);
+  stored->platform_name = std::move(platform_name);
   stored->result = *std::move(result);
   stored->encoded = record.result;
   stored->recipe_bytes = record.recipe_bytes;
@@ -64,9 +74,6 @@ JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& qu
   stored->weak_key = record.weak_key;
   stored->action_key = record.action_key;
   stored->observed = record.observed;
-  stored->last_cook = record.last_cook;
-  stored->is_in_journal = true;
-  stored->is_published = record.published_key == record.action_key;
   return stored;
 }
 

@@ -40,6 +40,11 @@ using JournalAnswer =
     std::variant<std::monostate, LookedUp::NeedsCooked, std::shared_ptr<StoredResult>>;
 JournalAnswer AskJournal(const PlatformRecord& record, const JournalQuestion& question);
 
+// What the journal knows as a result, whether or not it holds today; null: it cannot be read. Which
+// number its platform has today the journal does not know.
+std::shared_ptr<StoredResult> StoredOf(const PlatformRecord& record, std::string package,
+                                       std::string platform_name);
+
 // Platforms that the run of another served cost nothing. `record`: may be null.
 LookedUp::Miss MissOf(std::string_view package, const PlatformRecord* record);
 // For LookedUp::Miss: which files a cook that saw this read.
