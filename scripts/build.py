@@ -1,0 +1,69 @@
+"""Configures and builds Galley, and says how far it is. scripts/quickstart, test and bench build by this.
+
+usage: scripts/build.py PRESET FOLDER [TARGET ...]
+
+FOLDER, below the repository's top, is configured by the CMake preset when that was not done yet, or when packages came or went since: what was not
+installed then was left out of the configuration. On a terminal Ninja's own line shows the progress; elsewhere a line comes every 15 s.
+"""
+import hashlib, os, subprocess, sys, time
+
+sys.dont_write_bytecode = True
+from progress import NINJA_STATUS, PERIOD_S, Ninja, follow, has_terminal
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+STAMP = "configured-with"  # in the build folder: the packages that were installed then, as a digest
+
+
+def say(text):
+    print(f"== {text}", flush=True)
+
+
+def installed():
+    """A digest of the names and versions of all packages that are installed."""
+    listed = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version} ${db:Status-Status}\n"], stdout=subprocess.PIPE, check=True).stdout
+    return hashlib.sha256(listed).hexdigest()
+
+
+def is_configured(folder, packages):
+    try:
+        with open(os.path.join(folder, STAMP)) as file:
+            return file.read().strip() == packages and os.path.exists(os.path.join(folder, "build.ninja"))
+    except FileNotFoundError:
+        return False
+
+
+def configure(preset, folder):
+    """Does nothing when the folder is configured, with the packages that are there. What was set by hand in its cache stays."""
+    packages = installed()
+    if is_configured(folder, packages):
+        return 0
+    say(f"configuring {os.path.relpath(folder, ROOT)}")
+    code = subprocess.run(["cmake", "--preset", preset, "-B", folder], cwd=ROOT, stdout=subprocess.DEVNULL).returncode
+    if code == 0:
+        with open(os.path.join(folder, STAMP), "w") as file:
+            file.write(packages + "\n")
+    return code
+
+
+def build(preset, directory, targets=(), period_s=PERIOD_S):
+    """0, or the exit code of the first program that failed; that has said why."""
+    began = time.monotonic()
+    folder = os.path.join(ROOT, directory)
+    code = configure(preset, folder)
+    if code != 0:
+        return code
+    argv = ["ninja", "-C", folder, *targets]
+    if has_terminal():
+        code = subprocess.run(argv, env={**os.environ, "NINJA_STATUS": "built %f of %t, %e s: "}).returncode
+    else:
+        code = follow(argv, Ninja(), say, period_s, env={**os.environ, "NINJA_STATUS": NINJA_STATUS})
+    if code == 0:
+        say(f"built {directory} in {time.monotonic() - began:.0f} s")
+    return code
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    sys.exit(build(sys.argv[1], sys.argv[2], sys.argv[3:]))
