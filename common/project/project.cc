@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -350,7 +351,8 @@ absl::Status ReadRules(const TomlValue& document, Project& project) {
   ASSIGN_OR_RETURN(const std::vector<const TomlValue*> elements,
                    Elements(document, "rule", kRulesMax));
   for (const TomlValue* element : elements) {
-    ASSIGN_OR_RETURN(RuleBody body, ReadRuleBody(*element, kProjectFile, "rule", {"match"}));
+    ASSIGN_OR_RETURN(RuleBody body,
+                     ReadRuleBody(*element, kProjectFile, "rule", {"ignore_case", "match"}));
     for (const auto& [name, settings] : body.platform_settings) {
       if (std::find(platforms.begin(), platforms.end(), name) != platforms.end()) continue;
       return ErrorAt(kProjectFile, element->table()->at("platform").line,
@@ -366,9 +368,13 @@ absl::Status ReadRules(const TomlValue& document, Project& project) {
               "`match` is about virtual paths, which begin with `/`; did you mean `/**/{}`?",
               match));
     }
-    absl::StatusOr<content::Glob> glob = content::Glob::Parse(match);
+    ASSIGN_OR_RETURN(const std::optional<bool> ignore_case, table.Bool("ignore_case"));
+    const bool ignores_case = ignore_case.value_or(false);
+    absl::StatusOr<content::Glob> glob =
+        content::Glob::Parse(ignores_case ? absl::AsciiStrToLower(match) : match);
     if (!glob.ok()) return table.Error("match", MessageOf(glob.status()));
-    project.rules.push_back({*std::move(glob), std::move(body), table.Find("match")->line});
+    project.rules.push_back(
+        {*std::move(glob), std::move(body), table.Find("match")->line, ignores_case});
   }
   return absl::OkStatus();
 }

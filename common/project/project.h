@@ -46,9 +46,10 @@ struct RuleBody {
 };
 
 struct Rule {
-  content::Glob match;
+  content::Glob match;  // in lower case with `ignore_case`
   RuleBody body;
-  int line = 0;  // in galley.toml
+  int line = 0;              // in galley.toml
+  bool ignore_case = false;  // of the letters A to Z, in the whole path
 };
 
 struct CookSection {

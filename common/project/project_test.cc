@@ -301,6 +301,8 @@ TEST_F(ProjectTest, MountsAreChecked) {
 
 TEST_F(ProjectTest, RulesAreChecked) {
   EXPECT_THAT(Error("[[rule]]\ncooker = \"x\"\n"), HasSubstr("`match` is missing"));
+  EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nignore_case = \"yes\"\n"),
+              HasSubstr("`ignore_case` must be true or false, not a string"));
   EXPECT_THAT(Error("[[rule]]\nmatch = \"*.png\"\n"), HasSubstr("did you mean `/**/*.png`?"));
   EXPECT_THAT(Error("[[rule]]\nmatch = \"/a\"\nplatform.windos.settings = {}\n"),
               HasSubstr("did you mean `windows`?"));
@@ -319,6 +321,8 @@ TEST_F(ProjectTest, ASidecarHasARulesKeysButMatch) {
               HasSubstr("/Game/a.png.cook:2: unknown key `setings`; did you mean `settings`?"));
   EXPECT_THAT(std::string(ParseSidecar("match = \"x\"\n", "s").status().message()),
               HasSubstr("no place in a sidecar"));
+  EXPECT_THAT(std::string(ParseSidecar("ignore_case = true\n", "s").status().message()),
+              HasSubstr("s:1: unknown key `ignore_case`"));
   EXPECT_FALSE(ParseSidecar("\xff", "s").ok());
   EXPECT_FALSE(ParseSidecar(std::string(100'000, '['), "s").ok());
 }

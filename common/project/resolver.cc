@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
@@ -107,6 +108,7 @@ struct RecipeResolver::Impl {
   std::vector<Platform> platforms;
   std::vector<std::string> platform_names;
   std::vector<Rule> rules;
+  bool ignores_case = false;  // one of them
   std::map<std::string, record::CookerDescription> cookers;
   std::vector<std::string> cooker_names;
 
@@ -116,8 +118,10 @@ struct RecipeResolver::Impl {
 
   std::vector<size_t> MatchingRules(std::string_view path) const {
     std::vector<size_t> matching;
+    const std::string lower =
+        ignores_case ? absl::AsciiStrToLower(absl::string_view(path.data(), path.size())) : "";
     for (size_t i = 0; i < rules.size(); ++i) {
-      if (rules[i].match.Matches(path)) matching.push_back(i);
+      if (rules[i].match.Matches(rules[i].ignore_case ? lower : path)) matching.push_back(i);
     }
     return matching;
   }
@@ -216,6 +220,8 @@ RecipeResolver::RecipeResolver(const Project& project,
   impl_->platforms = project.platforms;
   for (const Platform& platform : project.platforms) impl_->platform_names.push_back(platform.name);
   impl_->rules = project.rules;
+  impl_->ignores_case = std::any_of(project.rules.begin(), project.rules.end(),
+                                    [](const Rule& rule) { return rule.ignore_case; });
   for (record::CookerDescription& cooker : cookers) {
     const std::string name = cooker.name;
     impl_->cookers.insert_or_assign(name, std::move(cooker));

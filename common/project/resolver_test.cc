@@ -73,6 +73,17 @@ TEST_F(ResolverTest, AFileWithoutRuleOrSidecarIsNoPackage) {
   EXPECT_FALSE(resolver_->MatchesAnyRule("/Game/x/a.txt"));
 }
 
+TEST_F(ResolverTest, ARuleMayIgnoreCase) {
+  AddRule("/game/**/*.{png,tga}", {.cooker = "texture"});
+  EXPECT_EQ(Recipe("/Game/Rock.PNG"), "no package");
+  project_.rules[0].ignore_case = true;
+  resolver_.reset();
+  EXPECT_THAT(Recipe("/Game/Rock.PNG"), HasSubstr("texture "));
+  EXPECT_THAT(Recipe("/Game/a.Tga"), HasSubstr("texture "));
+  EXPECT_EQ((**Resolve("/Game/Rock.PNG"))[0].recipe.extension, "png");
+  EXPECT_EQ(Recipe("/Game/Rock.PNG.txt"), "no package");
+}
+
 TEST_F(ResolverTest, ASidecarIsNeverAPackage) {
   AddRule("/Game/**", {.cooker = "copy"});
   EXPECT_EQ(Recipe("/Game/a.png.cook"), "no package");
