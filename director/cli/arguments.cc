@@ -51,16 +51,17 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   })->add_option("directory", directory, "The project's folder");
   AddCook(app, arguments);
   CLI::App* why =
-      AddCommand(app, arguments, "why", "Why PACKAGE is in the cook, and why it was cooked",
+      AddCommand(app, arguments, "why", "Say why PACKAGE is in the cook, and why it was cooked",
                  [&] { return RunWhy(global, why_options); });
   why->add_option("package", why_options.package, "The package")->required();
   why->add_option("--platform", why_options.platform, "This platform only");
-  why->add_option("--limit", why_options.limit, "At most so many paths to root causes (20)")
+  why->add_option("--limit", why_options.limit, "Print at most this many paths to root causes (20)")
       ->check(CLI::Range(1u, 100'000u));
-  why->add_option("--cursor", why_options.cursor, "Go on after so many paths");
-  CLI::App* records =
-      AddCommand(app, arguments, "records", "What PACKAGE's cook looked at, its key and results",
-                 [&] { return RunRecords(global, package, platform, export_directory); });
+  why->add_option("--cursor", why_options.cursor,
+                  "Leave out this many paths, which were printed before");
+  CLI::App* records = AddCommand(
+      app, arguments, "records", "Show what PACKAGE's cook looked at, its key and results",
+      [&] { return RunRecords(global, package, platform, export_directory); });
   records->add_option("package", package, "The package")->required();
   records->add_option("--platform", platform, "This platform only");
   records

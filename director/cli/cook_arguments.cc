@@ -31,22 +31,22 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   cook->add_option("--culture", o.cultures, "Cultures instead of [cook] cultures (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  cook->add_option("--never", o.never, "Packages that are never cooked, as a glob (repeatable)")
+  cook->add_option("--never", o.never, "Do not cook packages that this glob matches (repeatable)")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   cook->add_flag("--no-soft-references", o.no_soft_references, "Do not follow soft references");
-  cook->add_option("--workers", o.workers, "Start exactly so many workers")
+  cook->add_option("--workers", o.workers, "Start exactly this many workers")
       ->check(CLI::Range(1u, 4096u));
   cook->add_option("--placement", o.placement, "Which worker gets a job: cost or striped")
       ->type_name("NAME");
   cook->add_option("--launcher", o.launcher, "Where workers come from: local (others: not yet)")
       ->type_name("NAME");
-  cook->add_option("--out", o.out, "Where the sandboxes lie, instead of [output] dir")
+  cook->add_option("--out", o.out, "The sandboxes are DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");
   cook->add_flag("--no-stage", o.no_stage, "Publish the roots, leave the sandboxes alone");
   cook->add_flag("--force", o.force, "Cook everything, ignore what is cached");
   cook->add_flag("--retry-failed", o.retry_failed,
-                 "Cook again what failed by its cooker's verdict");
+                 "Cook again what failed before by its cooker's verdict");
   cook->add_flag("--fail-fast", o.fail_fast, "Stop at the first failure");
   cook->add_flag("--standalone", o.standalone,
                  "Refuse when another cook of the project runs, instead of waiting");

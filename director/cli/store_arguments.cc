@@ -13,12 +13,13 @@ void AddStoreGc(CLI::App& store, Arguments& arguments) {
       AddCommand(store, arguments, "gc", "Drop what nothing needs, the least recently used first",
                  [&] { return RunStoreGc(arguments.global, o); });
   gc->add_option("--max-size", o.max_size,
-                 "How much may stay (\"100GiB\"; default: the project's [store] max_size)")
+                 "How much may be left (\"100GiB\"; default: the project's [store] max_size)")
       ->type_name("S");
-  gc->add_option("--max-age", o.max_age,
-                 "Drop results that nobody asked for so long, whatever the size (\"30d\", \"12h\")")
+  gc->add_option(
+        "--max-age", o.max_age,
+        "Drop results that nobody asked for in this time, whatever the size (\"30d\", \"12h\")")
       ->type_name("T");
-  gc->add_flag("--dry-run", o.is_dry, "Say what would go, and drop nothing");
+  gc->add_flag("--dry-run", o.is_dry, "Say what would be dropped, and drop nothing");
 }
 
 void AddStoreVerify(CLI::App& store, Arguments& arguments) {
@@ -26,10 +27,10 @@ void AddStoreVerify(CLI::App& store, Arguments& arguments) {
   CLI::App* verify =
       AddCommand(store, arguments, "verify", "Read and check everything; quarantine what is wrong",
                  [&] { return RunStoreVerify(arguments.global, o); });
-  verify->add_option("--rate", o.rate, "Read at most so much in a second (\"20MiB\")")
+  verify->add_option("--rate", o.rate, "Read at most this much in a second (\"20MiB\")")
       ->type_name("S");
   verify->add_flag("--restart", o.restart,
-                   "From the beginning, not on from where the last one was cut off");
+                   "Begin anew instead of going on where the last one was interrupted");
   verify->add_flag("--repair", o.repair, "Cook again what the store lost of this project");
 }
 
@@ -43,12 +44,14 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
                    fmt::format("HOST:PORT or unix:PATH (repeatable; {})", kReapiAddress))
       ->type_name("ADDR")
       ->allow_extra_args(false);
-  serve->add_option("--identities", o.identities, "Who may call, and what they may do")
+  serve
+      ->add_option("--identities", o.identities,
+                   "A file that says who may call, and what they may do")
       ->type_name("FILE");
   serve->add_option("--tls-cert", o.tls_cert, "This server's certificate chain (PEM)")
       ->type_name("FILE");
-  serve->add_option("--tls-key", o.tls_key, "Its key (PEM)")->type_name("FILE");
-  serve->add_option("--tls-ca", o.tls_ca, "Who signs clients' certificates (PEM)")
+  serve->add_option("--tls-key", o.tls_key, "The key of that certificate (PEM)")->type_name("FILE");
+  serve->add_option("--tls-ca", o.tls_ca, "The authority that signs clients' certificates (PEM)")
       ->type_name("FILE");
   serve
       ->add_option("--max-size", o.max_size,
@@ -74,14 +77,14 @@ void AddPins(CLI::App& store, Arguments& arguments) {
   std::string &first = arguments.first, &second = arguments.second;
   CLI::App* pin = AddCommand(store, arguments, "pin", "Keep a tree until the pin is taken away",
                              [&] { return RunStorePin(global, first, second); });
-  pin->add_option("name", first, "Of the pin; one that is there is replaced")->required();
+  pin->add_option("name", first, "The pin's name; a pin of that name is replaced")->required();
   pin->add_option("root", second, "<hex>/<size>, a prefix, PLATFORM@latest, PLATFORM@N, pin:NAME")
       ->required();
   AddCommand(store, arguments, "unpin", "Take a pin away",
              [&] { return RunStoreUnpin(global, first); })
-      ->add_option("name", first, "Of the pin")
+      ->add_option("name", first, "The pin's name")
       ->required();
-  AddCommand(store, arguments, "pins", "The pins, and what they keep",
+  AddCommand(store, arguments, "pins", "List the pins and what they keep",
              [&] { return RunStorePins(global); });
 }
 
@@ -91,16 +94,18 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
   // References: what the actions capture is what these refer to, which outlives this.
   GlobalOptions& global = arguments.global;
   std::string& first = arguments.first;
-  CLI::App* store = app.add_subcommand("store", "What the store holds");
+  CLI::App* store =
+      app.add_subcommand("store", "Look at the store, verify it, share it, free its space");
   store->require_subcommand(1);
-  AddCommand(*store, arguments, "stats", "Counts and sizes", [&] { return RunStoreStats(global); });
+  AddCommand(*store, arguments, "stats", "Print counts and sizes",
+             [&] { return RunStoreStats(global); });
   AddStoreVerify(*store, arguments);
   AddCommand(*store, arguments, "cat", "Write a blob to standard output (a failure's log, say)",
              [&] { return RunStoreCat(global, first); })
       ->add_option("digest", first, "<hex>/<size>")
       ->required();
   AddCommand(*store, arguments, "forget",
-             "Forget the result of an action key, or a dispute over it",
+             "Forget the result of an action key, or a dispute about it",
              [&] { return RunStoreForget(global, first); })
       ->add_option("key", first, "<hex>/<size>, as `galley records` and errors name it")
       ->required();
@@ -108,7 +113,7 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
   AddStoreServe(*store, arguments);
   AddStoreGc(*store, arguments);
   AddPins(*store, arguments);
-  AddCommand(*store, arguments, "why", "What keeps a blob, or what became of it",
+  AddCommand(*store, arguments, "why", "Say what keeps a blob, or what became of it",
              [&] { return RunStoreWhy(global, first); })
       ->add_option("digest", first, "<hex>/<size>")
       ->required();

@@ -15,14 +15,14 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   GlobalOptions& global = arguments.global;
   std::string &first = arguments.first, &second = arguments.second, &output = arguments.output;
   bool& link = arguments.link;
-  AddCommand(app, arguments, "roots", "The roots that were published",
+  AddCommand(app, arguments, "roots", "List the roots that were published",
              [&] { return RunRoots(global); });
-  CLI::App* tree = AddCommand(app, arguments, "tree", "The files of a root",
+  CLI::App* tree = AddCommand(app, arguments, "tree", "List the files of a root",
                               [&] { return RunTree(global, first, second); });
   tree->add_option("root", first, kRootHelp)->required();
-  tree->add_option("path", second, "Only what lies here");
+  tree->add_option("path", second, "Only this file, or what is in this folder");
   CLI::App* diff = AddCommand(app, arguments, "diff",
-                              "What differs between two roots (exit 1 when something does)",
+                              "Show what differs between two roots (exit 1 when something does)",
                               [&] { return RunDiff(global, first, second); });
   diff->add_option("before", first, kRootHelp)->required();
   diff->add_option("after", second, kRootHelp)->required();
@@ -30,17 +30,20 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
                                   [&] { return RunCheckout(global, first, second, link); });
   checkout->add_option("root", first, kRootHelp)->required();
   checkout->add_option("directory", second, "A new or empty folder")->required();
-  checkout->add_flag("--link", link, "Large files share the store's, read-only, where possible");
+  checkout->add_flag("--link", link,
+                     "Large files are read-only hard links to the store's, where possible");
   CLI::App* patch =
-      AddCommand(app, arguments, "patch", "Write what makes the second root from the first",
+      AddCommand(app, arguments, "patch", "Write a patch that turns the first root into the second",
                  [&] { return RunPatch(global, first, second, output); });
   patch->add_option("before", first, kRootHelp)->required();
   patch->add_option("after", second, kRootHelp)->required();
-  patch->add_option("-o,--output", output, "The patch")->type_name("FILE")->required();
+  patch->add_option("-o,--output", output, "The file to write")->type_name("FILE")->required();
   CLI::App* apply = AddCommand(app, arguments, "apply",
-                               "Make the new tree of a patch from the old one in a folder",
+                               "Turn the old tree in a folder into the new one by a patch",
                                [&] { return RunApply(global, first, second); });
-  apply->add_option("patch", first, "What `galley patch` wrote")->type_name("FILE")->required();
+  apply->add_option("patch", first, "A file that `galley patch` wrote")
+      ->type_name("FILE")
+      ->required();
   apply->add_option("directory", second, "A folder that holds the old tree")
       ->type_name("DIR")
       ->required();

@@ -31,18 +31,19 @@ CLI::App* AddCookFile(CLI::App& app, CookFileFlags& flags) {
   CLI::App* cook =
       app.add_subcommand("cook", "runs one cooker on FILE by hand, with no project and no store");
   cook->add_option("FILE", flags.file, "the source")->required();
-  cook->add_option("--cooker", flags.cooker, "its name; the one for the extension when left out");
+  cook->add_option("--cooker", flags.cooker,
+                   "the cooker's name; default: the only one that takes the extension");
   cook->add_option("--settings", flags.settings,
                    R"(JSON over the defaults: {"quality":"thorough"})");
   cook->add_option("--platform", flags.parameters,
-                   "KEY=VALUE, repeatable; texture=bc and shader=spirv-1.5 unless given")
+                   "KEY=VALUE, repeatable; default: texture=bc and shader=spirv-1.5")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   cook->add_option("--mount", flags.mounts,
-                   "/VIRTUAL=DIR, repeatable: what absolute virtual paths lead to")
+                   "/VIRTUAL=DIR, repeatable: a folder for absolute virtual paths")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  cook->add_option("--out", flags.out, "folder for the outputs, by default the present one");
+  cook->add_option("--out", flags.out, "folder for the outputs; default: the working directory");
   cook->add_option("--preview", flags.preview, "writes the cooked texture as this PNG");
   cook->add_flag("--json", flags.json, "prints one JSON object");
   return cook;
@@ -60,11 +61,12 @@ int RunWorker(int argc, char** argv) {
       ->required();
   CookFileFlags file_flags;
   CLI::App* cook_file = AddCookFile(app, file_flags);
-  CLI::App* session = app.add_subcommand("session", "works for a director until it says otherwise");
+  CLI::App* session =
+      app.add_subcommand("session", "works for a director until the director ends it");
   SessionFlags flags;
   session->add_option("--director", flags.director, "unix:/path or host:port")->required();
   session->add_option("--id", flags.worker_id, "name of this worker")->required();
-  session->add_option("--slots", flags.slots, "executors")
+  session->add_option("--slots", flags.slots, "how many executors")
       ->default_val(1)
       ->check(CLI::Range(1, 1024));
   CLI::App* executor = app.add_subcommand("executor", "internal: one executor of a session");
