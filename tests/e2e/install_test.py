@@ -1,0 +1,42 @@
+"""What `cmake --install` puts into a folder is all that a cook needs."""
+import os, re, subprocess, unittest
+
+from harness import BIN, E2ETest, SOURCE, read_file
+
+BUILD = os.path.dirname(os.path.abspath(BIN))
+
+
+class InstallTest(E2ETest):
+    def packages_of(self, *programs):
+        """The Debian packages of the libraries that these name, but for those that every system has."""
+        names = set(re.findall(r"NEEDED.*\[(.*)\]", subprocess.run(["readelf", "-d", *programs], text=True, check=True, stdout=subprocess.PIPE).stdout))
+        cached = subprocess.run(["/sbin/ldconfig", "-p"], text=True, check=True, stdout=subprocess.PIPE).stdout
+        paths = [os.path.realpath(path) for name, path in re.findall(r"^\s*(\S+) .*=> (\S+)$", cached, re.M) if name in names]
+        owners = subprocess.run(["dpkg-query", "-S", *paths], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        return {line.split(":")[0] for line in owners.splitlines()} - {"libc6", "libgcc-s1"}
+
+    def test_an_installed_galley_cooks(self):
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", self.path("opt")], check=True, stdout=subprocess.DEVNULL)
+        installed = self.path("opt", "bin")
+        self.assertEqual(sorted(os.listdir(installed)), ["galley", "galley-cook", "galley-worker"])
+        self.assertEqual(os.readlink(os.path.join(installed, "galley-cook")), "galley-worker")
+        for path in ("README.md", "LICENSE", "docs/getting-started.md", "docs/cookers/texture.md"):
+            self.assertEqual(self.read("opt", "share", "doc", "galley", path), read_file(os.path.join(SOURCE, path)))
+
+        game = self.sample()
+        # As a person has it who put one link to it into a folder of the PATH; the build folder is nowhere in it.
+        os.mkdir(self.path("path"))
+        os.symlink(os.path.join(installed, "galley"), self.path("path", "galley"))
+        self.bin = self.path("path")
+        cook = self.cook(game, "--workers", "2", env={"PATH": "/usr/bin:/bin"})
+        self.assertEqual((cook.results["failed"], cook.summary["workers"]["started"]), (0, 2))
+        self.assertGreater(cook.cooked, 100)
+        documented = read_file(os.path.join(SOURCE, "docs", "getting-started.md")).decode()
+        for package in self.packages_of(*(os.path.join(installed, name) for name in ("galley", "galley-worker"))):
+            self.assertRegex(documented, rf"(?<!\S){re.escape(package)}(?!\S)", "docs/getting-started.md lists the libraries")
+        for name in os.listdir(installed):
+            self.assertEqual(subprocess.run([os.path.join(installed, name), "--help"], stdout=subprocess.DEVNULL).returncode, 0, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
