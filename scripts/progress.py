@@ -82,6 +82,13 @@ class Kept:
         return f"{self.name} has run for {self.clock() - self.began:.0f} s"
 
 
+class Shown(Kept):
+    """A program that says by itself how far it is, now and then: its output is shown."""
+
+    def feed(self, line):
+        return line
+
+
 def follow(argv, log, say, period_s=PERIOD_S, clock=time.monotonic, **options):
     """Runs the program to its end and returns its exit code. Standard error goes where standard output goes: to the log."""
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)

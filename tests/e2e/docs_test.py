@@ -243,7 +243,7 @@ class SampleTest(E2ETest):
             answer = subprocess.run(["bash", "-c", line], cwd=SOURCE, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual(answer.returncode, 0, f"{line}\n{answer.stdout}")
             said.append(answer.stdout)
-        again, _, edited, why, _, usage = said
+        _, again, _, edited, why, _, usage = said
         self.assertIn(" 0 cooked", again)
         self.assertEqual(len(re.findall(r"^cooked /Engine/shaders/", edited, re.M)), 9)
         self.assertIn("because file(include/lighting.glsl) changed", why)
