@@ -14,6 +14,7 @@
 #include "common/base/hex.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
+#include "common/base/low_priority.h"
 #include "common/base/status_macros.h"
 #include "common/store/layers/tiered_store.h"
 #include "common/store/local/layout.h"
@@ -109,6 +110,7 @@ int CookSession::Run(std::string* damage) {
     damage->clear();
   }
   KeepWithinSize();
+  GiveBackDeadBytes();
   return Finish(std::nullopt);
 }
 
@@ -241,6 +243,7 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   if (const absl::Status room = CheckStoreSpace(); !room.ok())
     return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(room))};
   HoldTheStore();
+  dead_bytes_ = dynamic_cast<store::DeadBytes*>(store->get());
   if (std::optional<Stop> stop = OpenTheRemote()) return stop;
   if (remote_.cache != nullptr)
     *store = std::make_unique<store::TieredStore>(*std::move(store), remote_.cache);
@@ -640,6 +643,21 @@ void CookSession::KeepWithinSize() {
   if (!status.ok() && !interrupt_->interrupted())
     report_.Warn(
         fmt::format("the store was not brought within [store] max_size: {}", MessageOf(status)));
+}
+
+// Of the store's segments. Nobody who lives may read there any more, this cook included.
+void CookSession::GiveBackDeadBytes() {
+  if (dead_bytes_ == nullptr || interrupt_->interrupted() || !lock_->Check().ok()) return;
+  store_session_.reset();
+  absl::StatusOr<store::GcReport> given;
+  RunAtLowPriority([&] { given = dead_bytes_->GiveBackDeadBytes(&collecting_); });
+  if (interrupt_->interrupted()) return;
+  if (!given.ok())
+    return report_.Warn(
+        fmt::format("dead bytes of the store were not given back: {}", MessageOf(given.status())));
+  if (given->freed_bytes > given->moved_bytes)
+    report_.Say(fmt::format("gave back {} of the store's segments, which nothing needed",
+                            HumanBytes(given->freed_bytes - given->moved_bytes)));
 }
 
 // What the cook observed: every (package, platform) with its action key, which is the digest of

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/cancellation.h"
+#include "common/store/interface/dead_bytes.h"
 #include "common/store/layers/quota_keeper.h"
 #include "common/store/local/sessions.h"
 #include "common/store/remote/open_remote.h"
@@ -54,6 +55,7 @@ class CookSession {
   void StageAll(std::string* damage);
   void Remember();
   void KeepWithinSize();
+  void GiveBackDeadBytes();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
   absl::Status InvalidateAll(director::JournalMeta& meta);
   absl::StatusOr<Selection> SelectLost();
@@ -73,6 +75,7 @@ class CookSession {
   director::Cookers cookers_;
   std::unique_ptr<director::ProjectLock> lock_;
   std::unique_ptr<store::Store> store_;
+  store::DeadBytes* dead_bytes_ = nullptr;  // of store_
   std::optional<store::Session> store_session_;
   store::Remote remote_;  // null members: there is none
   std::unique_ptr<store::QuotaKeeper> quota_;

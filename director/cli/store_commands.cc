@@ -28,6 +28,7 @@ int RunStoreStats(const GlobalOptions& options) {
   if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
   const auto stats = (*opened)->Stats();
   if (!stats.ok()) return Fail(options, kInfrastructure, MessageOf(stats.status()));
+  const uint64_t stored_bytes = stats->segment_bytes + stats->file_bytes;
   const nlohmann::ordered_json json = {{"directory", info->directory},
                                        {"store_id", info->store_id},
                                        {"loss_epoch", info->loss_epoch},
@@ -39,6 +40,7 @@ int RunStoreStats(const GlobalOptions& options) {
                                        {"segment_bytes", stats->segment_bytes},
                                        {"files", stats->files},
                                        {"file_bytes", stats->file_bytes},
+                                       {"stored_bytes", stored_bytes},
                                        {"roots", stats->roots},
                                        {"quarantined", stats->quarantined}};
   if (options.json) {
@@ -48,6 +50,9 @@ int RunStoreStats(const GlobalOptions& options) {
   for (const auto& [key, value] : json.items()) {
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key.ends_with("_bytes")) text = HumanBytes(value.get<uint64_t>());
+    if (key == "stored_bytes" && stats->blob_bytes != 0)
+      text += fmt::format(", {:.2f} times the blobs", static_cast<double>(stored_bytes) /
+                                                          static_cast<double>(stats->blob_bytes));
     std::puts(fmt::format("{:<17} {}", key, text).c_str());
   }
   return kDone;

@@ -80,9 +80,10 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
                         report->dropped_blobs, HumanBytes(report->dropped_bytes), report->results,
                         report->blobs, HumanBytes(report->bytes))
                 .c_str());
-  if (report->freed_bytes != 0) {
-    std::puts(fmt::format("removed segments of {}; {} in them were written again",
-                          HumanBytes(report->freed_bytes), HumanBytes(report->moved_bytes))
+  if (report->freed_bytes + report->moved_bytes != 0) {
+    std::puts(fmt::format("{} segments of {}; {} in them {} written again",
+                          gc->is_dry ? "would remove" : "removed", HumanBytes(report->freed_bytes),
+                          HumanBytes(report->moved_bytes), gc->is_dry ? "would be" : "were")
                   .c_str());
   }
   for (const std::string& session : report->held_by)

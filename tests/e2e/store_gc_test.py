@@ -153,6 +153,75 @@ class StoreGcTest(E2ETest):
         self.cook(game, "--package", "/Game/held.slow")
         self.assertEqual(self.gc(game)["held_by"], [])
 
+    def stored(self, game):
+        """The store's files against what lives in it."""
+        stats = json.loads(self.galley("store", "stats", "--project", game, "--json").stdout)
+        segments = os.path.join(game, ".galley/store/segments")
+        on_disk = sum(os.path.getsize(os.path.join(segments, name)) for name in os.listdir(segments))
+        self.assertEqual(stats["segment_bytes"], on_disk)
+        stored = stats["segment_bytes"] + stats["file_bytes"]
+        self.assertEqual(stats.get("stored_bytes", stored), stored)
+        return stored, stats["blob_bytes"]
+
+    def test_what_many_packages_are_cooked_to_takes_its_room_once(self):
+        # 40 sources, 8 outputs of 700 KB; the cooks of --force make all of them again.
+        files = {f"{i}.txt": f"{i}" for i in range(40)}
+        game = self.project(files, ['match = "/Game/**/*.txt"\ncooker = "command"\n'
+                                    'settings = { argv = ["tools/large", "{input}", "{output:.out}"], outputs = [".out"] }\n'])
+        self.write("game/tools/large", '#!/bin/sh\nn=$(($(cat "$1") % 8))\nyes "the text $n" | head -c 700000 > "$2"\n', 0o755)
+        for args in ((), ("--force",), ("--force",)):
+            cook = self.cook(game, *args)
+            self.assertEqual(cook.results["failed"], 0, cook)
+            stored, live = self.stored(game)
+            self.assertGreater(live, 8 * 700000)
+            self.assertLess(stored, 1.25 * live, args)
+        self.assertEqual(self.galley("store", "verify", "--project", game).returncode, 0)
+        again = self.cook(game)
+        self.assertEqual((again.cooked, again.roots), (0, cook.roots), again)
+
+    def test_what_killed_cooks_left_is_given_back_and_the_cook_says_so(self):
+        game = self.project({}, ['match = "/Game/**/*.txt"\ncooker = "copy"\n'])
+        self.write("game/content/a.txt", os.urandom(900000))
+        self.cook(game)
+        # A worker's segment of which nothing was ever adopted.
+        segments = os.path.join(game, ".galley/store/segments")
+        for name in sorted(os.listdir(segments)):
+            with open(os.path.join(segments, name), "rb") as file:
+                data = file.read()
+            if len(data) > 900000:
+                break
+        dead = os.path.join(segments, f"{1000:016x}.seg")
+        with open(dead, "wb") as file:
+            file.write(data[:64] + bytes(3 << 20))  # torn
+        stored, _ = self.stored(game)
+        dry = self.galley("store", "gc", "--dry-run", "--max-size", "1GiB", "--project", game)
+        self.assertEqual(dry.returncode, 0, dry.stderr)
+        self.write("game/content/b.txt", "b")
+        cook = self.cook(game)
+        self.assertRegex(cook.stderr, r"gave back 3\.\d MiB of the store's segments")
+        self.assertFalse(os.path.exists(dead))
+        self.assertLess(self.stored(game)[0], stored - (3 << 20) + 100000)
+        self.assertNotIn("gave back", self.cook(game).stderr)
+        self.assertEqual(self.galley("store", "verify", "--project", game).returncode, 0)
+
+    def test_a_dry_run_says_what_the_collection_then_does(self):
+        game = self.game()
+        for text in ("first", "second", "third"):
+            for name in ("a.txt", "b.txt"):
+                self.write(f"game/content/{name}", (text + name) * 20000)
+            self.cook(game, "--package", "/Game/a.txt", "--package", "/Game/b.txt")
+        told = self.gc(game, "--dry-run")
+        self.assertGreater(told["dropped_blobs"], 0)
+        self.assertGreater(told["freed_bytes"], 0)
+        text = self.galley("store", "gc", "--project", game, "--max-size", "0", "--dry-run").stdout
+        self.assertEqual(self.gc(game, "--dry-run"), told, "nothing was done")
+        stored, _ = self.stored(game)
+        done = self.gc(game)
+        self.assertEqual({**done, "dry_run": True}, told)
+        self.assertRegex(text, "would drop .* blobs .*\nwould remove segments of .*; .* in them would be written again")
+        self.assertLess(self.stored(game)[0], stored - told["freed_bytes"] + told["moved_bytes"] + 10000)
+        self.assertEqual(self.cook(game, "--package", "/Game/a.txt", "--package", "/Game/b.txt").cooked, 0)
+
     def test_what_is_damaged_under_a_cook_of_the_same_root_is_made_again(self):
         files = ("a.txt", "b.txt", "held.slow")
         game = self.game(files)

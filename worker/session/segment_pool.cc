@@ -5,17 +5,19 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/local/open.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
 
-SegmentPool::SegmentPool(absl::Duration wait_max, Starved starved)
-    : wait_max_(wait_max), starved_(std::move(starved)) {}
+SegmentPool::SegmentPool(absl::Duration wait_max, Starved starved, KnownBlobs::Ask ask)
+    : wait_max_(wait_max), starved_(std::move(starved)), known_(std::move(ask)) {}
 
 void SegmentPool::SetStore(const std::string& directory) {
   base::MutexLock lock(mutex_);
   if (directory == directory_) return;
   directory_ = directory;
+  known_.Forget();
   writer_.reset();
   free_.clear();
   seen_.clear();
@@ -72,6 +74,12 @@ absl::Status SegmentPool::Open(std::chrono::steady_clock::time_point deadline) {
 }
 
 absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
+  const Digest digest = Digest::Of(bytes);
+  const bool is_small =
+      bytes.size() <= store::kSmallBlobBytesMax;  // else its name says where it is
+  const auto known = is_small ? known_.Find(digest) : std::nullopt;
+  if (known.has_value() && IsThere(digest, *known))
+    return wire::BlobAt{.digest = digest, .location = *known};
   const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_max_);
   absl::Status opened;
   std::string unusable;
@@ -84,14 +92,37 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
   if (!opened.ok() && starved_ != nullptr) starved_(unusable);
   const base::MutexLock lock(mutex_);
   RETURN_IF_ERROR(Open(deadline));
-  const auto written = writer_->Append(bytes);
-  if (written.ok()) return wire::BlobAt{.digest = written->first, .location = written->second};
+  absl::StatusOr<wire::BlobAt> written = AppendTo(digest, bytes);
+  if (written.ok()) {
+    if (is_small) known_.Add(digest, written->location);
+    return written;
+  }
   // On a full disk another segment would be of no more use.
   if (!absl::IsResourceExhausted(written.status())) {
     unusable_ = MessageOf(written.status());
     writer_.reset();
   }
   return written.status();
+}
+
+// A copy may have been damaged, or its segment gone, since it was known.
+bool SegmentPool::IsThere(const Digest& digest, const store::BlobLocation& location) {
+  std::string directory;
+  {
+    const base::MutexLock lock(mutex_);
+    directory = directory_;
+  }
+  return store::ReadBlobAt(directory, digest, location).ok();
+}
+
+absl::StatusOr<wire::BlobAt> SegmentPool::AppendTo(const Digest& digest, std::string_view bytes) {
+  if (bytes.size() > store::kSmallBlobBytesMax) {
+    ASSIGN_OR_RETURN(const auto written, writer_->Append(bytes));
+    return wire::BlobAt{.digest = written.first, .location = written.second};
+  }
+  const store::BlobView blob{.digest = digest, .bytes = bytes};
+  ASSIGN_OR_RETURN(const auto locations, writer_->AppendHashed(std::span(&blob, 1)));
+  return wire::BlobAt{.digest = digest, .location = locations.front()};
 }
 
 }  // namespace galley::worker

@@ -1,5 +1,6 @@
 // SegmentPool: where a session's executors put their output bytes: one segment at a time, of those
-// that the director gave.
+// that the director gave. What lies in the store already, as far as KnownBlobs knows, is not put
+// there again.
 //
 // Threads: all methods may be called from many threads. Append waits for a segment while there is
 // none, for a limited time.
@@ -19,6 +20,7 @@
 #include "common/base/mutex.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
+#include "worker/session/known_blobs.h"
 
 namespace galley::worker {
 
@@ -27,7 +29,7 @@ class SegmentPool {
   // `starved`: called when a writer begins to wait. `unusable` says why the last segment that was
   // given cannot be written to; empty: all are full.
   using Starved = std::function<void(const std::string& unusable)>;
-  SegmentPool(absl::Duration wait_max, Starved starved);
+  SegmentPool(absl::Duration wait_max, Starved starved, KnownBlobs::Ask ask = nullptr);
 
   // Another directory closes what was open.
   void SetStore(const std::string& directory);
@@ -42,11 +44,15 @@ class SegmentPool {
   // OK: writer_ can be written to. NOT_FOUND: the director has to give one first. Else that of the
   // last one that it gave.
   absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
+  bool IsThere(const Digest& digest, const store::BlobLocation& location);
+  absl::StatusOr<wire::BlobAt> AppendTo(const Digest& digest, std::string_view bytes)
+      GALLEY_REQUIRES(mutex_);
   // Waits for it.
   absl::Status Open(std::chrono::steady_clock::time_point deadline) GALLEY_REQUIRES(mutex_);
 
   const absl::Duration wait_max_;
   const Starved starved_;
+  KnownBlobs known_;
   base::Mutex mutex_;
   base::CondVar changed_;
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;

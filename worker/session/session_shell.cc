@@ -23,6 +23,7 @@
 #include "worker/session/last_slot.h"
 #include "worker/session/segment_pool.h"
 #include "worker/session/session_core.h"
+#include "worker/session/store_asker.h"
 
 namespace galley::worker {
 namespace {
@@ -94,7 +95,9 @@ class Shell final : public EventSink {
                .cookers_json = config.cookers_json,
                .slots = config.slots,
                .pid = ::getpid()}),
-        segments_(kSegmentWaitMax, [this](const std::string& unusable) { Starve(unusable); }) {}
+        segments_(
+            kSegmentWaitMax, [this](const std::string& unusable) { Starve(unusable); },
+            [this](const Digest& digest) { return asker_.Where(digest); }) {}
 
   int Run() {
     const TerminationWatch watch(this);  // first: the threads that follow block SIGTERM too
@@ -203,6 +206,7 @@ class Shell final : public EventSink {
 
   void Do(ConfigureSlots& effect) GALLEY_REQUIRES(mutex_) {
     const v1::Welcome& welcome = effect.welcome;
+    asker_.SetStore(welcome.store_directory());
     segments_.SetStore(welcome.store_directory());
     scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
     last_slot_file_ = LastSlotFile(welcome.scratch_directory());
@@ -266,6 +270,7 @@ class Shell final : public EventSink {
   LastSlot last_slot_;
   std::optional<ExitSession> exit_;  // written under the mutex, once
   std::string scratch_;
+  StoreAsker asker_;
   SegmentPool segments_;
   std::vector<std::unique_ptr<ExecutorSlot>> slots_;
   std::unique_ptr<DirectorStream> stream_;

@@ -169,9 +169,9 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
   RecordHeaders headers(directory_);
   for (size_t i = 0; i < batch.blobs.size(); ++i) {
     const auto& [digest, location] = batch.blobs[i];
-    if (digest == Digest()) continue;
+    // What is known stays where it is, wherever another copy was put.
+    if (digest == Digest() || (*known)[i].has_value()) continue;
     RETURN_IF_ERROR(CheckLocation(digest, location, headers));
-    if ((*known)[i].has_value()) continue;
     if (doubtful_.Hold(location)) {
       RETURN_IF_ERROR(CopyIn(digest, location));
     } else {

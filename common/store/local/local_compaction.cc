@@ -38,6 +38,11 @@ constexpr uint64_t kStepBytesMax = 16 << 20;
 constexpr size_t kLookUpsMax = 4096;
 // Of a record whose size the index does not say. A guess: the segments are read before any goes.
 constexpr uint64_t kRecordBytesGuess = 128;
+// A segment of which less than this part is dead stays; of the log's, it is not read either.
+constexpr uint64_t kReadShare = 8;
+constexpr uint64_t kLittleBytes = 1 << 20;
+// What is moved at most after a cook, when somebody waits for its end.
+constexpr uint64_t kMovedBytesMax = 512 << 20;
 
 }  // namespace
 
@@ -56,60 +61,247 @@ absl::Status LocalStore::Compactor::UnlessFull(const absl::Status& status) {
   return absl::OkStatus();
 }
 
-absl::Status LocalStore::Compactor::Run() {
+absl::Status LocalStore::Compactor::Plan(const Dropped& dropped) {
   ASSIGN_OR_RETURN(const Holders holders, store_.FindHolders());
-  ASSIGN_OR_RETURN(const auto live, Weigh());
+  RETURN_IF_ERROR(List(dropped, holders));
+  for (Weighed& segment : log_) {
+    if (is_after_cook_ && !HasTooMuchDead()) return absl::OkStatus();
+    if (segment.dead_bytes() >= segment.segment.size_bytes / kReadShare)
+      RETURN_IF_ERROR(Read(segment, dropped));
+  }
+  if (is_after_cook_ && !HasTooMuchDead()) return absl::OkStatus();
+  // What is half dead goes anyway; what is less only while that leaves too much.
+  ChooseLog(/*dead_share=*/1);
+  ChooseWorkers();
+  if (HasTooMuchDead()) ChooseLog(kDeadShare);
+  for (size_t i = 0; i < chosen_log_; ++i) {
+    if (!log_[i].is_exact) RETURN_IF_ERROR(Read(log_[i], dropped));
+  }
+  Foretell(holders);
+  return absl::OkStatus();
+}
+
+// All segments, with what of each is live.
+absl::Status LocalStore::Compactor::List(const Dropped& dropped, const Holders& holders) {
+  ASSIGN_OR_RETURN(const auto live, Weigh(dropped));
   ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());
   ASSIGN_OR_RETURN(const std::vector<SegmentListing> listed, ListSegments(store_.directory_));
-  std::vector<SegmentListing> log;
   for (const SegmentListing& segment : listed) {
-    // Numbers are given from the highest on, and never twice.
-    if (segment.number == listed.back().number) break;
     const auto state = states.find(segment.number);
-    if (state == states.end() || state->second.is_dropped) continue;
+    if (state != states.end() && state->second.is_dropped) continue;
     const auto at = live.find(segment.number);
-    const uint64_t live_bytes = at == live.end() ? 0 : at->second;
-    if (state->second.writer == SegmentWriterKind::kOwner) {
-      log.push_back(segment);
-    } else if (2 * live_bytes < segment.size_bytes || segment.size_bytes < kSmallSegmentBytes) {
-      RETURN_IF_ERROR(UnlessFull(LeaveWorkers(segment, holders)));
+    const Weighed weighed{.segment = segment, .live_bytes = at == live.end() ? 0 : at->second};
+    highest_ = segment.number;
+    const absl::StatusOr<bool> is_owners = IsOwners(segment.number, states);
+    const bool keeps_number = segment.number == listed.back().number;
+    if (is_owners.ok() && !*is_owners && keeps_number &&
+        segment.size_bytes <= kSegmentHeaderBytes) {
+      others_.push_back(weighed);
+    } else if (!is_owners.ok()) {
+      LogWarning("store={} gc: {}", store_.directory_, MessageOf(is_owners.status()));
+      others_.push_back(weighed);
+    } else if (*is_owners) {
+      log_.push_back(weighed);
+    } else {
+      (IsLeft(segment.number, holders) ? workers_ : others_).push_back(weighed);
     }
   }
-  RETURN_IF_ERROR(UnlessFull(LeaveLog(std::move(log), live)));
+  return absl::OkStatus();
+}
+
+absl::Status LocalStore::Compactor::Read(Weighed& segment, const Dropped& dropped) {
+  ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.segment.number, dropped));
+  segment.live_bytes = 0;
+  for (const LiveRecord& record : records) segment.live_bytes += record.span;
+  segment.is_exact = true;
+  return absl::OkStatus();
+}
+
+// The index knows of those only that something was adopted from.
+absl::StatusOr<bool> LocalStore::Compactor::IsOwners(
+    uint64_t segment, const std::map<uint64_t, SegmentState>& states) const {
+  const auto state = states.find(segment);
+  if (state != states.end()) return state->second.writer == SegmentWriterKind::kOwner;
+  ASSIGN_OR_RETURN(const SegmentHeader header, ReadSegmentHeader(store_.directory_, segment));
+  return header.writer == SegmentWriterKind::kOwner;
+}
+
+// No worker appends to it, and none is about to. What a live session's worker wrote, the session
+// may yet report.
+bool LocalStore::Compactor::IsLeft(uint64_t segment, const Holders& holders) const {
+  const std::string path = SegmentPath(store_.directory_, segment);
+  if (holders.hold_all || WrittenAt(path) >= holders.oldest_write) return false;
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+uint64_t LocalStore::Compactor::LiveBytes() const {
+  uint64_t bytes = file_bytes_;
+  for (const auto* segments : {&workers_, &log_, &others_, &chosen_}) {
+    for (const Weighed& one : *segments) bytes += one.live_bytes;
+  }
+  return bytes;
+}
+
+// Of what is not chosen.
+uint64_t LocalStore::Compactor::DeadBytes() const {
+  uint64_t bytes = 0;
+  for (const auto* segments : {&workers_, &others_}) {
+    for (const Weighed& one : *segments) bytes += one.dead_bytes();
+  }
+  for (size_t i = chosen_log_; i < log_.size(); ++i) bytes += log_[i].dead_bytes();
+  return bytes;
+}
+
+bool LocalStore::Compactor::HasTooMuchDead() const {
+  return kDeadShare * DeadBytes() > LiveBytes();
+}
+
+// Those of which less than half is live, small ones, and while too much is dead those of which the
+// largest part is.
+void LocalStore::Compactor::ChooseWorkers() {
+  uint64_t moved_bytes = 0;
+  for (auto at = workers_.begin(); at != workers_.end();) {
+    const bool is_small = at->segment.size_bytes < kSmallSegmentBytes &&
+                          (!is_after_cook_ || at->dead_bytes() > kSegmentHeaderBytes);
+    if (2 * at->live_bytes >= at->segment.size_bytes && !is_small) {
+      ++at;
+      continue;
+    }
+    moved_bytes += at->live_bytes;
+    chosen_.push_back(*at);
+    at = workers_.erase(at);
+  }
+  while (!workers_.empty() && HasTooMuchDead()) {
+    const auto worst =
+        std::min_element(workers_.begin(), workers_.end(), [](const auto& a, const auto& b) {
+          return a.live_bytes * b.segment.size_bytes < b.live_bytes * a.segment.size_bytes;
+        });
+    moved_bytes += worst->live_bytes;
+    const bool is_long = is_after_cook_ && moved_bytes > kMovedBytesMax;
+    if (is_long || worst->dead_bytes() < worst->segment.size_bytes / kReadShare) return;
+    chosen_.push_back(*worst);
+    workers_.erase(worst);
+  }
+}
+
+// The longest begin of the log in which the dead bytes are more than this part of the live ones.
+void LocalStore::Compactor::ChooseLog(uint64_t dead_share) {
+  const uint64_t filled = FilledSegment();
+  uint64_t dead_bytes = 0, live_bytes = 0;
+  for (size_t i = 0; i < log_.size(); ++i) {
+    dead_bytes += log_[i].dead_bytes();
+    live_bytes += log_[i].live_bytes;
+    // One that is being filled is not left for next to nothing.
+    const bool is_little = log_[i].segment.number == filled && dead_bytes < kLittleBytes;
+    const bool is_long = is_after_cook_ && live_bytes > kMovedBytesMax;
+    if (dead_share * dead_bytes > live_bytes && !is_little && !is_long)
+      chosen_log_ = std::max(chosen_log_, i + 1);
+  }
+}
+
+// What Run will come to.
+void LocalStore::Compactor::Foretell(const Holders& holders) {
+  const absl::Time now = store_.options_.boot_time();
+  const auto tell = [&](const Weighed& one) {
+    moved_bytes_ += one.live_bytes;
+    const bool is_held =
+        IsHeld(one.segment, one.live_bytes == 0 ? absl::InfinitePast() : now, holders);
+    if (!is_held) freed_bytes_ += one.segment.size_bytes;
+    return !is_held;
+  };
+  for (const Weighed& one : chosen_) tell(one);
+  bool goes = true;
+  for (size_t i = 0; i < chosen_log_; ++i) {
+    const uint64_t freed_bytes = freed_bytes_;
+    goes = tell(log_[i]) && goes;
+    if (!goes) freed_bytes_ = freed_bytes;
+  }
+}
+
+// Somebody may read there what was live in it until `since`, or report what lies there.
+bool LocalStore::Compactor::IsHeld(const SegmentListing& segment, absl::Time since,
+                                   const Holders& holders) const {
+  if (holders.names.empty()) return false;
+  return holders.hold_all || holders.since <= since ||
+         (since == absl::InfinitePast() &&
+          WrittenAt(SegmentPath(store_.directory_, segment.number)) >= holders.oldest_write);
+}
+
+// 0: the next record begins one.
+uint64_t LocalStore::Compactor::FilledSegment() {
+  const base::MutexLock lock(store_.mutex_);
+  return store_.own_ != nullptr ? store_.own_->number() : store_.segment_to_fill_.value_or(0);
+}
+
+bool LocalStore::Compactor::IsChosen(uint64_t number) const {
+  const auto is_it = [&](const Weighed& one) { return one.segment.number == number; };
+  return std::any_of(chosen_.begin(), chosen_.end(), is_it) ||
+         std::any_of(log_.begin(), log_.begin() + static_cast<ptrdiff_t>(chosen_log_), is_it);
+}
+
+absl::Status LocalStore::Compactor::MakeRoom() {
+  const bool is_filled_chosen = IsChosen(FilledSegment());
+  if (!is_filled_chosen && !IsChosen(highest_)) return absl::OkStatus();
+  const base::MutexLock commit_lock(store_.commit_mutex_);
+  RETURN_IF_ERROR(store_.broken_);
+  {
+    const base::MutexLock lock(store_.mutex_);
+    if (is_filled_chosen) {
+      if (store_.own_ != nullptr) store_.full_.push_back(std::exchange(store_.own_, nullptr));
+      store_.segment_to_fill_.reset();
+      ASSIGN_OR_RETURN(store_.own_, store_.CreateSegment(SegmentWriterKind::kOwner));
+    } else {
+      // Numbers are given from the highest on, and never twice: a worker's that none writes to
+      // keeps it.
+      RETURN_IF_ERROR(store_.CreateSegment(SegmentWriterKind::kWorker).status());
+    }
+  }
+  RETURN_IF_ERROR(store_.SyncOwnAlone());
+  auto index = store_.index_->NewBatch();
+  RETURN_IF_ERROR(store_.NoteSegments({}, *index));
+  return store_.WriteIndex(std::move(index));
+}
+
+absl::Status LocalStore::Compactor::Run() {
+  freed_bytes_ = moved_bytes_ = 0;
+  for (const Weighed& one : chosen_) RETURN_IF_ERROR(UnlessFull(LeaveWorkers(one.segment)));
+  RETURN_IF_ERROR(UnlessFull(LeaveLog()));
   if (left_.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(GiveUpDamaged());
   return Remove();
 }
 
 // About how many bytes of each segment are live.
-absl::StatusOr<std::map<uint64_t, uint64_t>> LocalStore::Compactor::Weigh() {
+absl::StatusOr<std::map<uint64_t, uint64_t>> LocalStore::Compactor::Weigh(const Dropped& dropped) {
   std::map<uint64_t, uint64_t> live;
-  RETURN_IF_ERROR(store_.index_->ForEachBlob([&](const LocatedBlob& blob) {
-    if (blob.second.segment != 0) live[blob.second.segment] += RecordSpan(blob.first.size_bytes());
-    return absl::OkStatus();
-  }));
-  const auto count = [&](const Digest&, const ResultPlace& place) {
-    live[place.segment] += kRecordBytesGuess;
+  const auto count_blob = [&](const LocatedBlob& blob) {
+    const auto& [digest, location] = blob;
+    if (dropped.blobs.contains(digest)) return absl::OkStatus();
+    if (location.segment == 0) {
+      file_bytes_ += digest.size_bytes();
+    } else {
+      live[location.segment] += RecordSpan(digest.size_bytes());
+    }
+    return CheckCancelled(options_);
+  };
+  RETURN_IF_ERROR(store_.index_->ForEachBlob(count_blob));
+  const auto count = [&](const RecordPlace& place) {
+    if (!dropped.records.contains(place)) live[place.segment] += kRecordBytesGuess;
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(store_.index_->ForEachResult(count));
-  RETURN_IF_ERROR(store_.index_->ForEachActionResult(count));
-  RETURN_IF_ERROR(store_.index_->ForEachObservationSet([&](const Digest&, const SetPlace& set) {
-    live[set.place.segment] += kRecordBytesGuess;
-    return absl::OkStatus();
-  }));
-  RETURN_IF_ERROR(store_.index_->ForEachRoot([&](const IndexedRoot& root) {
-    live[root.place.segment] += kRecordBytesGuess;
-    return absl::OkStatus();
-  }));
+  const auto count_result = [&](const Digest&, const ResultPlace& place) { return count(place); };
+  RETURN_IF_ERROR(store_.index_->ForEachResult(count_result));
+  RETURN_IF_ERROR(store_.index_->ForEachActionResult(count_result));
+  RETURN_IF_ERROR(store_.index_->ForEachObservationSet(
+      [&](const Digest&, const SetPlace& set) { return count(set.place); }));
+  RETURN_IF_ERROR(
+      store_.index_->ForEachRoot([&](const IndexedRoot& root) { return count(root.place); }));
   return live;
 }
 
-absl::Status LocalStore::Compactor::LeaveWorkers(const SegmentListing& segment,
-                                                 const Holders& holders) {
-  // What a live session's worker wrote, the session may yet report.
+absl::Status LocalStore::Compactor::LeaveWorkers(const SegmentListing& segment) {
   const std::string path = SegmentPath(store_.directory_, segment.number);
-  if (holders.hold_all || WrittenAt(path) >= holders.oldest_write) return absl::OkStatus();
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return absl::OkStatus();
   {
@@ -117,37 +309,19 @@ absl::Status LocalStore::Compactor::LeaveWorkers(const SegmentListing& segment,
     const base::MutexLock lock(store_.commit_mutex_);
     store_.doubtful_.Note(segment.number, UINT64_MAX);
   }
-  ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.number));
+  ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.number, {}));
   return Leave(segment, std::move(file), records);
 }
 
-// The longest begin of the log of which less than half is live.
-absl::Status LocalStore::Compactor::LeaveLog(std::vector<SegmentListing> log,
-                                             const std::map<uint64_t, uint64_t>& live) {
-  size_t count = 0;
-  uint64_t bytes = 0, live_bytes = 0;
-  for (size_t i = 0; i < log.size() && IsClosed(log[i].number); ++i) {
-    const auto at = live.find(log[i].number);
-    bytes += log[i].size_bytes;
-    live_bytes += at == live.end() ? 0 : at->second;
-    if (2 * live_bytes < bytes) count = i + 1;
-  }
-  // Now by what they really hold.
-  std::vector<std::pair<uint64_t, uint64_t>> sums;
-  bytes = live_bytes = 0;
-  for (size_t i = 0; i < count; ++i) {
-    ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(log[i].number));
-    bytes += log[i].size_bytes;
-    for (const LiveRecord& record : records) live_bytes += record.span;
-    sums.emplace_back(bytes, live_bytes);
-  }
-  while (count != 0 && 2 * sums[count - 1].second >= sums[count - 1].first) --count;
-  for (size_t i = 0; i < count; ++i) {
+absl::Status LocalStore::Compactor::LeaveLog() {
+  for (size_t i = 0; i < chosen_log_; ++i) {
+    const SegmentListing& segment = log_[i].segment;
+    if (!IsClosed(segment.number)) return absl::OkStatus();
     FileDescriptor file(
-        ::open(SegmentPath(store_.directory_, log[i].number).c_str(), O_RDONLY | O_CLOEXEC));
+        ::open(SegmentPath(store_.directory_, segment.number).c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(log[i].number));
-    RETURN_IF_ERROR(Leave(log[i], std::move(file), records));
+    ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.number, {}));
+    RETURN_IF_ERROR(Leave(segment, std::move(file), records));
   }
   return absl::OkStatus();
 }
@@ -190,11 +364,12 @@ absl::Status LocalStore::Compactor::Leave(const SegmentListing& segment, FileDes
 
 // What it holds that the index knows there.
 absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compactor::LiveOf(
-    uint64_t segment) {
+    uint64_t segment, const Dropped& dropped) {
   RETURN_IF_ERROR(CheckCancelled(options_));
   std::vector<LiveRecord> live, some;
   const auto look = [&]() -> absl::Status {
-    ASSIGN_OR_RETURN(std::vector<LiveRecord> found, StillLive(segment, std::exchange(some, {})));
+    ASSIGN_OR_RETURN(std::vector<LiveRecord> found,
+                     StillLive(segment, std::exchange(some, {}), dropped));
     std::move(found.begin(), found.end(), std::back_inserter(live));
     return absl::OkStatus();
   };
@@ -219,7 +394,7 @@ absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compa
 }
 
 absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compactor::StillLive(
-    uint64_t segment, std::vector<LiveRecord> records) {
+    uint64_t segment, std::vector<LiveRecord> records, const Dropped& dropped) {
   std::map<RecordKind, std::vector<Digest>> keys;
   for (const LiveRecord& record : records) {
     keys[record.kind].push_back(record.key);
@@ -249,23 +424,27 @@ absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compa
       record.used_hours = place->used_hours;
       return true;
     };
+    const bool is_dropped = dropped.records.contains(here);
     switch (record.kind) {
       case RecordKind::kBlob:
-        return blobs[blob++] == BlobLocation{.segment = segment, .offset = record.offset};
+        return blobs[blob++] == BlobLocation{.segment = segment, .offset = record.offset} &&
+               !dropped.blobs.contains(record.key);
       case RecordKind::kResult:
-        return is_here(results[result++]);
+        return is_here(results[result++]) && !is_dropped;
       case RecordKind::kActionResult:
-        return is_here(action_results[action_result++]);
+        return is_here(action_results[action_result++]) && !is_dropped;
       case RecordKind::kObservationSet: {
         const auto& places = sets[set++];
-        return std::any_of(places.begin(), places.end(),
-                           [&](const SetPlace& place) { return place.place == here; });
+        return !is_dropped && std::any_of(places.begin(), places.end(), [&](const SetPlace& place) {
+          return place.place == here;
+        });
       }
       case RecordKind::kPublished:
         return roots.contains(here);
       case RecordKind::kAdopted:
         std::erase_if(record.adopted, [&](const LocatedBlob& told) {
-          return told.first == Digest() || adopted[adopted_blob++] != told.second;
+          return told.first == Digest() || adopted[adopted_blob++] != told.second ||
+                 dropped.blobs.contains(told.first);
         });
         record.span = RecordSpan(kAdoptedBytes * record.adopted.size());
         return !record.adopted.empty();
@@ -287,7 +466,7 @@ absl::Status LocalStore::Compactor::Move(uint64_t segment, std::span<const LiveR
     const base::MutexLock lock(store_.commit_mutex_);
     RETURN_IF_ERROR(store_.broken_);
     ASSIGN_OR_RETURN(const std::vector<LiveRecord> records,
-                     StillLive(segment, {given.begin(), given.end()}));
+                     StillLive(segment, {given.begin(), given.end()}, {}));
     uint64_t bytes = 0;
     for (const LiveRecord& record : records) bytes += record.span;
     RETURN_IF_ERROR(CheckFreeSpace(store_.directory_, bytes, store_.options_.free_bytes_least));
@@ -417,17 +596,15 @@ absl::Status LocalStore::Compactor::Remove() {
   bool is_log_held = false;
   for (const Left& left : left_) {
     const uint64_t number = left.segment.number;
-    const bool is_log = states.at(number).writer == SegmentWriterKind::kOwner;
-    const absl::Time since_file = WrittenAt(SegmentPath(store_.directory_, number));
-    const bool is_held =
-        !holders.names.empty() &&
-        (holders.hold_all || holders.since <= left.since ||
-         (left.since == absl::InfinitePast() && since_file >= holders.oldest_write));
+    const auto known = states.find(number);
+    SegmentState state =
+        known == states.end() ? SegmentState{.writer = SegmentWriterKind::kWorker} : known->second;
+    const bool is_log = state.writer == SegmentWriterKind::kOwner;
+    const bool is_held = IsHeld(left.segment, left.since, holders);
     if (is_held || (is_log && is_log_held)) {
       is_log_held |= is_log;
       continue;
     }
-    SegmentState state = states.at(number);
     state.is_dropped = true;
     RETURN_IF_ERROR(is_log ? index->SetSegment(number, state) : index->RemoveSegment(number));
     (is_log ? log : workers).push_back(&left);

@@ -1,25 +1,44 @@
 // Compactor: a part of LocalStore's collection (local_compaction.cc).
+//
+// First Plan chooses, with what is about to be dropped taken for dead; it changes nothing, and says
+// what will come of it. MakeRoom and Run then do that; what is dropped goes between the two.
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/store/local/local_store.h"
 
 namespace galley::store {
 
+// Too much is dead: more than this part of what lives.
+inline constexpr uint64_t kDeadShare = 5;
+
 absl::Status CheckCancelled(const GcOptions& options);
+
+// What a collection is about to drop.
+struct Dropped {
+  absl::flat_hash_set<Digest> blobs;
+  std::set<RecordPlace> records;  // of results and observation sets
+};
 
 // One run. Under collect_mutex_.
 class LocalStore::Compactor {
  public:
-  Compactor(LocalStore& store, const GcOptions& options) : store_(store), options_(options) {}
+  // After a cook nothing is done unless too much is dead, and a bounded amount is moved.
+  Compactor(LocalStore& store, const GcOptions& options, bool is_after_cook)
+      : store_(store), options_(options), is_after_cook_(is_after_cook) {}
 
+  absl::Status Plan(const Dropped& dropped);
+  // Begins a new segment where the one that is filled is to go, or the one with the highest number.
+  absl::Status MakeRoom();
   absl::Status Run();
 
-  // Of segments that went, and of what was written again for it.
+  // Of segments that went, and of what was written again for it; before Run: as planned.
   uint64_t freed_bytes() const { return freed_bytes_; }
   uint64_t moved_bytes() const { return moved_bytes_; }
 
@@ -33,6 +52,15 @@ class LocalStore::Compactor {
     std::vector<LocatedBlob> adopted;
     uint32_t used_hours = 0;  // of results
   };
+  // What is known of a segment before it is read.
+  struct Weighed {
+    SegmentListing segment;
+    uint64_t live_bytes = 0;
+    bool is_exact = false;  // it was read
+    uint64_t dead_bytes() const {
+      return segment.size_bytes > live_bytes ? segment.size_bytes - live_bytes : 0;
+    }
+  };
   // Nothing in it is live.
   struct Left {
     SegmentListing segment;
@@ -41,15 +69,30 @@ class LocalStore::Compactor {
   };
 
   absl::Status UnlessFull(const absl::Status& status);
-  absl::StatusOr<std::map<uint64_t, uint64_t>> Weigh();
-  absl::Status LeaveWorkers(const SegmentListing& segment, const Holders& holders);
-  absl::Status LeaveLog(std::vector<SegmentListing> log, const std::map<uint64_t, uint64_t>& live);
+  absl::Status List(const Dropped& dropped, const Holders& holders);
+  absl::Status Read(Weighed& segment, const Dropped& dropped);
+  absl::StatusOr<std::map<uint64_t, uint64_t>> Weigh(const Dropped& dropped);
+  absl::StatusOr<bool> IsOwners(uint64_t segment,
+                                const std::map<uint64_t, SegmentState>& states) const;
+  bool IsLeft(uint64_t segment, const Holders& holders) const;
+  void ChooseWorkers();
+  void ChooseLog(uint64_t dead_share);
+  uint64_t LiveBytes() const;
+  uint64_t DeadBytes() const;
+  bool HasTooMuchDead() const;
+  void Foretell(const Holders& holders);
+  uint64_t FilledSegment();
+  bool IsChosen(uint64_t number) const;
+  bool IsHeld(const SegmentListing& segment, absl::Time since, const Holders& holders) const;
+  absl::Status LeaveWorkers(const SegmentListing& segment);
+  absl::Status LeaveLog();
   bool IsClosed(uint64_t number);
   absl::Status Leave(const SegmentListing& segment, FileDescriptor file,
                      std::span<const LiveRecord> records);
-  absl::StatusOr<std::vector<LiveRecord>> LiveOf(uint64_t segment);
+  absl::StatusOr<std::vector<LiveRecord>> LiveOf(uint64_t segment, const Dropped& dropped);
   absl::StatusOr<std::vector<LiveRecord>> StillLive(uint64_t segment,
-                                                    std::vector<LiveRecord> records);
+                                                    std::vector<LiveRecord> records,
+                                                    const Dropped& dropped);
   absl::Status Move(uint64_t segment, std::span<const LiveRecord> given);
   absl::Status MoveOne(uint64_t segment, const LiveRecord& record, IndexBatch& index)
       GALLEY_REQUIRES(store_.commit_mutex_);
@@ -59,6 +102,14 @@ class LocalStore::Compactor {
 
   LocalStore& store_;
   const GcOptions& options_;
+  const bool is_after_cook_;
+  std::vector<Weighed> workers_;  // that nobody appends to any more
+  std::vector<Weighed> log_;      // all of the owner's, in order
+  std::vector<Weighed> others_;   // workers' that have to stay
+  std::vector<Weighed> chosen_;   // of workers_
+  size_t chosen_log_ = 0;         // so many of log_, from its begin on
+  uint64_t highest_ = 0;          // number of a segment
+  uint64_t file_bytes_ = 0;       // of live blobs that are files
   std::vector<Left> left_;
   uint64_t freed_bytes_ = 0, moved_bytes_ = 0;
 };

@@ -69,6 +69,7 @@ class Needed {
 
 struct CollectedResult {
   Digest key;
+  RecordPlace place;
   std::optional<uint64_t> weak_key;  // its fingerprint, as in Needed; none: not known
   bool is_disputed = false;
   bool is_ours = true;
@@ -102,13 +103,15 @@ class LocalStore::Collector {
     ChooseResults();
     RETURN_IF_ERROR(ChooseSets());
     RETURN_IF_ERROR(ChooseBlobs());
+    Compactor compactor(store_, options_, /*is_after_cook=*/false);
+    RETURN_IF_ERROR(compactor.Plan(WhatGoes()));
     if (!options_.is_dry) {
+      RETURN_IF_ERROR(compactor.MakeRoom());
       RETURN_IF_ERROR(Sweep());
-      Compactor compactor(store_, options_);
       RETURN_IF_ERROR(compactor.Run());
-      report_.freed_bytes = compactor.freed_bytes();
-      report_.moved_bytes = compactor.moved_bytes();
     }
+    report_.freed_bytes = compactor.freed_bytes();
+    report_.moved_bytes = compactor.moved_bytes();
     return std::move(report_);
   }
 
@@ -170,7 +173,7 @@ class LocalStore::Collector {
 
   absl::Status Read(const Digest& key, const ResultPlace& place, RecordKind kind) {
     RETURN_IF_ERROR(CheckCancelled(options_));
-    CollectedResult result{.key = key, .is_ours = kind == RecordKind::kResult};
+    CollectedResult result{.key = key, .place = place, .is_ours = kind == RecordKind::kResult};
     absl::StatusOr<Record> record = ReadRecord(store_.directory_, place.segment, place.offset);
     if (record.ok()) {
       // Written is used.
@@ -305,6 +308,14 @@ class LocalStore::Collector {
   static absl::Time WrittenAt(const std::string& path) {
     const absl::StatusOr<FileStat> stat = StatFile(path);
     return stat.ok() ? absl::FromUnixNanos(stat->mtime_ns) : absl::InfinitePast();
+  }
+
+  Dropped WhatGoes() const {
+    Dropped dropped;
+    for (const auto& [digest, location] : dropped_blobs_) dropped.blobs.insert(digest);
+    for (const CollectedResult* result : dropped_results_) dropped.records.insert(result->place);
+    for (const auto& [weak_key, place] : dropped_sets_) dropped.records.insert(place);
+    return dropped;
   }
 
   // Nothing of the log says so: an index that is made anew has them again, and the next collection

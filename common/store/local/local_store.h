@@ -23,6 +23,7 @@
 #include "common/base/mutex.h"
 #include "common/base/shared_mutex.h"
 #include "common/record/result.h"
+#include "common/store/interface/dead_bytes.h"
 #include "common/store/interface/store.h"
 #include "common/store/interface/sync_doubt.h"
 #include "common/store/local/commit_queue.h"
@@ -37,7 +38,7 @@ namespace galley::store {
 
 class RecordHeaders;
 
-class LocalStore final : public Store {
+class LocalStore final : public Store, public DeadBytes {
  public:
   LocalStore(std::string directory, OpenedLayout layout, Recovered recovered,
              LocalStoreOptions options);
@@ -68,6 +69,7 @@ class LocalStore final : public Store {
   using Store::Verify;
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
+  absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) override;
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override;
 
  private:

@@ -323,6 +323,13 @@ absl::StatusOr<GcReport> SharedStore::Collect(const GcOptions& options) {
   return Retried([&](Store& store) { return store.Collect(options); });
 }
 
+absl::StatusOr<GcReport> SharedStore::GiveBackDeadBytes(Cancellation* cancellation) {
+  const Access access = Current();
+  auto* const own = dynamic_cast<DeadBytes*>(access.store.get());
+  if (!access.is_owner || own == nullptr) return GcReport{};
+  return own->GiveBackDeadBytes(cancellation);
+}
+
 absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode,
                                                      absl::Duration timeout) {
   if (mode == OpenMode::kMustExist && !FileExists(JoinPath(AbsolutePath(directory), "format"))) {

@@ -20,11 +20,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "common/store/interface/dead_bytes.h"
 #include "common/store/interface/store.h"
 
 namespace galley::store {
 
-class SharedStore final : public Store {
+class SharedStore final : public Store, public DeadBytes {
  public:
   static constexpr uint64_t kUnsavedBytesMax = 64ull << 20;
 
@@ -61,6 +62,7 @@ class SharedStore final : public Store {
   using Store::Verify;
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
+  absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) override;
   absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override;
 
  private:

@@ -1,0 +1,35 @@
+#include "common/base/low_priority.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace galley {
+namespace {
+
+constexpr int kLeastNice = 19;
+// ioprio_set(2), https://docs.kernel.org/block/ioprio.html: the last of the eight priorities that
+// share the disk. The class below, idle, might wait for ever on a busy machine.
+constexpr int kIoOfThread = 1;              // IOPRIO_WHO_PROCESS
+constexpr int kIoBestEffort = 2 << 13 | 7;  // IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7)
+
+// On Linux both are a thread's own. Where they are refused the work is done all the same.
+void LowerPriority() {
+  const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
+  static_cast<void>(::setpriority(PRIO_PROCESS, thread, kLeastNice));
+  static_cast<void>(::syscall(SYS_ioprio_set, kIoOfThread, thread, kIoBestEffort));
+}
+
+}  // namespace
+
+void RunAtLowPriority(const std::function<void()>& work) {
+  std::thread thread([&] {
+    LowerPriority();
+    work();
+  });
+  thread.join();
+}
+
+}  // namespace galley

@@ -1,0 +1,90 @@
+// What LocalStore does after a cook: gives back the bytes of segments that nothing is made of.
+//
+// Most cooks leave few of them, and have to end at once: what sizes and counters say costs next to
+// nothing. The index is read only when by them too much may be dead, and the segments have grown,
+// or the blobs shrunk, by a twentieth since it was read last: a note (the file `compacted`) says
+// how large they were then.
+#include <charconv>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/local_compaction.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+// Less is not worth a look.
+constexpr uint64_t kDeadBytesMin = 1 << 20;
+constexpr uint64_t kChangedShare = 20;
+constexpr uint64_t kNoteBytesMax = 100;
+constexpr std::string_view kNoteVersion = "galley-compacted 1\n";
+
+struct Note {
+  uint64_t segment_bytes = 0, blob_bytes = 0;
+};
+
+std::string NotePath(const std::string& directory) { return JoinPath(directory, "compacted"); }
+
+// One that cannot be read is none: there is a look more.
+std::optional<Note> ReadNote(const std::string& directory) {
+  const absl::StatusOr<std::string> text = ReadFile(NotePath(directory), kNoteBytesMax);
+  if (!text.ok() || !text->starts_with(kNoteVersion)) return std::nullopt;
+  Note note;
+  const char* const end = text->data() + text->size();
+  const auto first = std::from_chars(text->data() + kNoteVersion.size(), end, note.segment_bytes);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != ' ') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, note.blob_bytes);
+  return second.ec == std::errc() ? std::optional(note) : std::nullopt;
+}
+
+// What may have died since, at most.
+uint64_t Changed(const Note& then, const Note& now) {
+  const uint64_t grown = now.segment_bytes > then.segment_bytes
+                             ? now.segment_bytes - then.segment_bytes
+                             : then.segment_bytes - now.segment_bytes;
+  return grown + (now.blob_bytes < then.blob_bytes ? then.blob_bytes - now.blob_bytes : 0);
+}
+
+Note SizesOf(const StoreStats& stats) {
+  return {.segment_bytes = stats.segment_bytes, .blob_bytes = stats.blob_bytes};
+}
+
+// By the blobs alone: what results and observation sets take is not known.
+bool MayHaveTooMuchDead(const StoreStats& stats) {
+  const uint64_t small_blobs =
+      stats.blob_bytes - stats.file_bytes + kRecordHeaderBytes * (stats.blobs - stats.files);
+  if (stats.segment_bytes <= small_blobs + kDeadBytesMin) return false;
+  return kDeadShare * (stats.segment_bytes - small_blobs) > stats.blob_bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellation) {
+  const base::MutexLock lock(collect_mutex_);
+  ASSIGN_OR_RETURN(const StoreStats before, Stats());
+  if (!MayHaveTooMuchDead(before)) return GcReport{};
+  const std::optional<Note> note = ReadNote(directory_);
+  if (note.has_value() && kChangedShare * Changed(*note, SizesOf(before)) < before.blob_bytes)
+    return GcReport{};
+  ASSIGN_OR_RETURN(const Holders holders, FindHolders());
+  // What would be moved now would go only when they have ended.
+  if (!holders.names.empty()) return GcReport{.held_by = holders.names};
+  const GcOptions options{.cancellation = cancellation};
+  Compactor compactor(*this, options, /*is_after_cook=*/true);
+  RETURN_IF_ERROR(compactor.Plan({}));
+  RETURN_IF_ERROR(compactor.MakeRoom());
+  RETURN_IF_ERROR(compactor.Run());
+  ASSIGN_OR_RETURN(const StoreStats after, Stats());
+  const Note now = SizesOf(after);
+  RETURN_IF_ERROR(
+      WriteFileAtomic(NotePath(directory_),
+                      fmt::format("{}{} {}\n", kNoteVersion, now.segment_bytes, now.blob_bytes)));
+  return GcReport{.blobs = before.blobs,
+                  .bytes = before.blob_bytes,
+                  .results = before.results,
+                  .freed_bytes = compactor.freed_bytes(),
+                  .moved_bytes = compactor.moved_bytes()};
+}
+
+}  // namespace galley::store

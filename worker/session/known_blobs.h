@@ -1,0 +1,53 @@
+// KnownBlobs: where blobs lie that a session wrote, or was told lie in the store, so that they are
+// not written again.
+//
+// What the session wrote it remembers, the last 65,536 at least. The store is asked for blobs of
+// kAskBytesMin and more only: the answer costs about what it costs to append so many bytes. While
+// it is seldom a hit only every kProbeEvery-th is asked for: content that nobody cooked before pays
+// next to nothing. What is told to lie there stays until the director's session with the store
+// ends.
+//
+// Threads: any; `ask` is called from all of them, under no lock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+#include "common/base/digest.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+
+namespace galley::worker {
+
+class KnownBlobs {
+ public:
+  static constexpr size_t kRememberedMax = 65'536;  // in each of two generations
+  static constexpr uint64_t kAskBytesMin = 32 << 10;
+  static constexpr uint32_t kMissesMax = 16;  // one after the other
+  static constexpr uint32_t kProbeEvery = 16;
+
+  // nullopt: absent, or nobody answers.
+  using Ask = std::function<std::optional<store::BlobLocation>(const Digest& digest)>;
+  // Null: nobody can be asked.
+  explicit KnownBlobs(Ask ask) : ask_(std::move(ask)) {}
+
+  // nullopt: it has to be written.
+  std::optional<store::BlobLocation> Find(const Digest& digest);
+  void Add(const Digest& digest, const store::BlobLocation& location);
+  void Forget();
+
+ private:
+  using Places = std::unordered_map<Digest, store::BlobLocation, DigestHash>;
+  bool IsAskedFor(const Digest& digest) GALLEY_REQUIRES(mutex_);
+  void Keep(const Digest& digest, const store::BlobLocation& location) GALLEY_REQUIRES(mutex_);
+
+  const Ask ask_;
+  base::Mutex mutex_;
+  Places recent_ GALLEY_GUARDED_BY(mutex_), older_ GALLEY_GUARDED_BY(mutex_);
+  uint32_t misses_ GALLEY_GUARDED_BY(mutex_) = 0;   // since the last hit
+  uint32_t skipped_ GALLEY_GUARDED_BY(mutex_) = 0;  // since the last question
+};
+
+}  // namespace galley::worker

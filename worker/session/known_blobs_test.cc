@@ -1,0 +1,69 @@
+#include "worker/session/known_blobs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+namespace galley::worker {
+namespace {
+
+using store::BlobLocation;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class KnownBlobsTest : public testing::Test {
+ protected:
+  static Digest Large(int i) {
+    return Digest::Of(std::to_string(i) + std::string(KnownBlobs::kAskBytesMin, '.'));
+  }
+  std::vector<Digest> asked_;
+  std::map<Digest, BlobLocation> store_;
+  KnownBlobs known_{[this](const Digest& digest) {
+    asked_.push_back(digest);
+    const auto found = store_.find(digest);
+    return found == store_.end() ? std::nullopt : std::optional(found->second);
+  }};
+};
+
+TEST_F(KnownBlobsTest, WhatWasWrittenIsKnownUntilTheStoreIsAnother) {
+  const Digest digest = Digest::Of("small");
+  EXPECT_EQ(known_.Find(digest), std::nullopt);
+  known_.Add(digest, {.segment = 2, .offset = 64});
+  EXPECT_EQ(known_.Find(digest), (BlobLocation{.segment = 2, .offset = 64}));
+  known_.Forget();
+  EXPECT_EQ(known_.Find(digest), std::nullopt);
+  EXPECT_THAT(asked_, IsEmpty()) << "the store is not asked for what is small";
+}
+
+TEST_F(KnownBlobsTest, TheStoreIsAskedOnceForWhatItHas) {
+  store_[Large(1)] = {.segment = 7, .offset = 128};
+  EXPECT_EQ(known_.Find(Large(1)), (BlobLocation{.segment = 7, .offset = 128}));
+  EXPECT_EQ(known_.Find(Large(1)), (BlobLocation{.segment = 7, .offset = 128}));
+  EXPECT_THAT(asked_, SizeIs(1));
+}
+
+TEST_F(KnownBlobsTest, WhatIsNewIsSeldomAskedFor) {
+  constexpr int kBlobs = 1'600;
+  for (int i = 0; i < kBlobs; ++i) EXPECT_EQ(known_.Find(Large(i)), std::nullopt);
+  EXPECT_LE(asked_.size(), KnownBlobs::kMissesMax + kBlobs / KnownBlobs::kProbeEvery);
+  // A hit, and it is asked for all again.
+  for (int i = 0; i < kBlobs; ++i) store_[Large(i)] = {};
+  for (int i = 0; i < kBlobs; ++i) static_cast<void>(known_.Find(Large(i)));
+  asked_.clear();
+  known_.Forget();
+  for (int i = 0; i < kBlobs; ++i) EXPECT_TRUE(known_.Find(Large(i)).has_value());
+  EXPECT_THAT(asked_, SizeIs(kBlobs));
+}
+
+TEST_F(KnownBlobsTest, WhatWasWrittenLongAgoIsForgotten) {
+  const auto digest = [](size_t i) { return Digest::Of(std::to_string(i)); };
+  for (size_t i = 0; i < 2 * KnownBlobs::kRememberedMax + 1; ++i)
+    known_.Add(digest(i), {.segment = 1, .offset = i});
+  EXPECT_EQ(known_.Find(digest(0)), std::nullopt);
+  EXPECT_TRUE(known_.Find(digest(KnownBlobs::kRememberedMax + 1)).has_value());
+}
+
+}  // namespace
+}  // namespace galley::worker

@@ -1,0 +1,61 @@
+#include "worker/session/segment_pool.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "common/base/file.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/segment_file.h"
+
+namespace galley::worker {
+namespace {
+
+class SegmentPoolTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(JoinPath(folder_, "segments"));
+    std::filesystem::create_directories(JoinPath(folder_, "tmp"));
+    ASSERT_TRUE(store::SegmentFile::Create(folder_, {.writer = kWorker, .number = 3}).ok());
+    pool_.SetStore(folder_);
+    pool_.Give({{3}});
+  }
+  void TearDown() override { RemoveAll(folder_).IgnoreError(); }
+  uint64_t SegmentBytes() { return std::filesystem::file_size(store::SegmentPath(folder_, 3)); }
+
+  static constexpr auto kWorker = store::SegmentWriterKind::kWorker;
+  const std::string folder_ = *MakeTemporaryDirectory(::testing::TempDir(), "pool-");
+  SegmentPool pool_{absl::Seconds(10), nullptr};
+};
+
+TEST_F(SegmentPoolTest, WhatWasAppendedIsNotAppendedAgain) {
+  const auto first = pool_.Append("one blob");
+  const auto other = pool_.Append("another");
+  ASSERT_TRUE(first.ok() && other.ok()) << first.status();
+  const uint64_t bytes = SegmentBytes();
+  const auto again = pool_.Append("one blob");
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->location, first->location);
+  EXPECT_EQ(again->digest, Digest::Of("one blob"));
+  EXPECT_NE(other->location, first->location);
+  EXPECT_EQ(SegmentBytes(), bytes);
+}
+
+TEST_F(SegmentPoolTest, WhatWasDamagedMeanwhileIsAppendedAgain) {
+  const auto first = pool_.Append("one blob");
+  ASSERT_TRUE(first.ok());
+  const std::string path = store::SegmentPath(folder_, 3);
+  std::string bytes = *ReadFile(path);
+  bytes[bytes.find("one blob")] = 'X';
+  std::FILE* const file = std::fopen(path.c_str(), "r+b");
+  std::fwrite(bytes.data(), 1, bytes.size(), file);
+  std::fclose(file);
+  const auto again = pool_.Append("one blob");
+  ASSERT_TRUE(again.ok());
+  EXPECT_NE(again->location, first->location);
+  EXPECT_TRUE(store::ReadBlobAt(folder_, again->digest, again->location).ok());
+}
+
+}  // namespace
+}  // namespace galley::worker

@@ -1,0 +1,37 @@
+// StoreAsker: asks the owner of the store in a directory where a blob lies, through its socket.
+//
+// Nobody relies on an answer: without one a blob is written that may be there. After a failure
+// nobody is asked for a while. Threads: any.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/store.h"
+
+namespace galley::worker {
+
+class StoreAsker {
+ public:
+  static constexpr absl::Duration kDeadline = absl::Seconds(1);  // of a question
+  static constexpr absl::Duration kPause = absl::Seconds(30);    // after a failure
+
+  // Another directory closes what was open.
+  void SetStore(const std::string& directory);
+  std::optional<store::BlobLocation> Where(const Digest& digest);
+
+ private:
+  std::shared_ptr<store::Store> Connected();
+
+  SystemClock clock_;
+  base::Mutex mutex_;
+  std::string directory_ GALLEY_GUARDED_BY(mutex_);  // empty: none yet
+  std::shared_ptr<store::Store> store_ GALLEY_GUARDED_BY(mutex_);
+  absl::Time paused_until_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
+};
+
+}  // namespace galley::worker
