@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/content/expand_braces.h"
 #include "common/content/utf8.h"
 #include "fmt/format.h"
 
@@ -231,6 +232,10 @@ bool HasWildcard(std::string_view segment) {
 
 }  // namespace
 
+absl::StatusOr<std::vector<std::string>> ExpandBraces(std::string_view pattern) {
+  return BraceExpander(pattern).Expand();
+}
+
 absl::StatusOr<Glob> Glob::Parse(std::string_view pattern) {
   if (pattern.empty()) return absl::InvalidArgumentError("an empty glob matches nothing");
   if (pattern.size() > kPatternBytesMax) {
@@ -245,7 +250,7 @@ absl::StatusOr<Glob> Glob::Parse(std::string_view pattern) {
     if (*c == U'\\')
       return Refuse(pattern, begin, "`\\` escapes nothing here; write `[*]` for a star");
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> expanded, BraceExpander(pattern).Expand());
+  ASSIGN_OR_RETURN(const std::vector<std::string> expanded, ExpandBraces(pattern));
   Glob glob;
   glob.pattern_ = pattern;
   for (const std::string& text : expanded) {

@@ -110,7 +110,8 @@ absl::Status Layers::AddFile(const TomlValue& document, std::string_view file,
       const TomlValue* value = key.section == section ? table.Find(key.key) : nullptr;
       if (value == nullptr) continue;
       RETURN_IF_ERROR(CheckType(table, key));
-      values_[NameOf(key)] = {*value, fmt::format("{}:{}", file, value->line), base};
+      values_[NameOf(key)] = {*value, fmt::format("{}:{}", file, value->line), base,
+                              std::string(file)};
     }
   }
   return absl::OkStatus();
@@ -137,7 +138,7 @@ absl::Status Layers::AddText(const KnownKey& key, const std::string& text,
     }
     value.data = integer;
   }
-  values_[NameOf(key)] = {std::move(value), source, ""};
+  values_[NameOf(key)] = {std::move(value), source, "", ""};
   return absl::OkStatus();
 }
 

@@ -41,6 +41,7 @@ class Layers {
     TomlValue value;
     std::string source;  // "galley.toml:12", "GALLEY_STORE_DIR", "command line"
     std::string base;    // for relative paths; empty: the working directory
+    std::string file;    // empty: `value` is from none, and its lines are 0
   };
   // nullptr: nobody gave it.
   const Value* Find(const std::string& section_key) const;

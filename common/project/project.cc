@@ -49,6 +49,19 @@ std::vector<std::string> List(const Layers& layers, const std::string& key) {
   return list;
 }
 
+// A list, each with its own line.
+std::vector<Pattern> Patterns(const Layers& layers, const std::string& key) {
+  const Layers::Value* value = layers.Find(key);
+  std::vector<Pattern> patterns;
+  if (value == nullptr) return patterns;
+  for (const TomlValue& item : *value->value.array()) {
+    patterns.emplace_back(
+        std::get<std::string>(item.data),
+        value->file.empty() ? value->source : fmt::format("{}:{}", value->file, item.line));
+  }
+  return patterns;
+}
+
 absl::StatusOr<uint32_t> Number(const Layers& layers, const std::string& key, uint32_t otherwise,
                                 int64_t min, int64_t max) {
   const Layers::Value* value = layers.Find(key);
@@ -115,10 +128,10 @@ absl::Status ReadCook(const Layers& layers, CookSection& cook) {
     RETURN_IF_ERROR(CheckGlobs(layers, key));
   RETURN_IF_ERROR(CheckFolders(layers, "cook.directories"));
   RETURN_IF_ERROR(Choice(layers, "cook.identity", {"binary", "versions"}));
-  cook.maps = List(layers, "cook.maps");
-  cook.directories = List(layers, "cook.directories");
-  cook.always = List(layers, "cook.always");
-  cook.never = List(layers, "cook.never");
+  cook.maps = Patterns(layers, "cook.maps");
+  cook.directories = Patterns(layers, "cook.directories");
+  cook.always = Patterns(layers, "cook.always");
+  cook.never = Patterns(layers, "cook.never");
   cook.cultures = List(layers, "cook.cultures");
   cook.binary_identity = Text(layers, "cook.identity", "versions") == "binary";
   return absl::OkStatus();
@@ -353,10 +366,9 @@ absl::Status ReadRules(const TomlValue& document, Project& project) {
   for (const TomlValue* element : elements) {
     ASSIGN_OR_RETURN(RuleBody body,
                      ReadRuleBody(*element, kProjectFile, "rule", {"ignore_case", "match"}));
-    for (const auto& [name, settings] : body.platform_settings) {
+    for (const auto& [name, line] : body.platform_lines) {
       if (std::find(platforms.begin(), platforms.end(), name) != platforms.end()) continue;
-      return ErrorAt(kProjectFile, element->table()->at("platform").line,
-                     UnknownName("platform", name, platforms));
+      return ErrorAt(kProjectFile, line, UnknownName("platform", name, platforms));
     }
     ASSIGN_OR_RETURN(const TableReader table,
                      TableReader::Create(*element, kProjectFile, "rule", {}));
@@ -387,11 +399,13 @@ absl::Status ReadMapSections(const TomlValue& document, Project& project) {
     ASSIGN_OR_RETURN(const TableReader table,
                      TableReader::Create(value, kProjectFile, "map_section." + name, {"maps"}));
     ASSIGN_OR_RETURN(const std::optional<std::vector<std::string>> maps, table.Strings("maps"));
-    for (const std::string& map : maps.value_or(std::vector<std::string>())) {
-      const absl::Status status = content::Glob::Parse(map).status();
-      if (!status.ok()) return table.Error("maps", MessageOf(status));
+    std::vector<Pattern>& patterns = project.map_sections[name];
+    for (size_t i = 0; maps && i < maps->size(); ++i) {
+      const int line = table.Find("maps")->array()->at(i).line;
+      const absl::Status status = content::Glob::Parse((*maps)[i]).status();
+      if (!status.ok()) return ErrorAt(kProjectFile, line, MessageOf(status));
+      patterns.emplace_back((*maps)[i], fmt::format("{}:{}", kProjectFile, line));
     }
-    project.map_sections[name] = maps.value_or(std::vector<std::string>());
   }
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -34,6 +35,18 @@ struct Platform {
       parameters;  // "texture" -> "bc", "shader" -> "spirv-1.5"; not the name
 };
 
+// A glob or a folder of galley.toml, and who gave it: "galley.toml:41", "GALLEY_COOK_MAPS", "" when
+// that is not known.
+struct Pattern {
+  Pattern(std::string pattern, std::string from = "")  // NOLINT: a text is a pattern
+      : text(std::move(pattern)), place(std::move(from)) {}
+  Pattern(const char* pattern) : text(pattern) {}  // NOLINT: likewise
+  std::string text;
+  std::string place;
+};
+
+using SettingLines = std::map<std::string, int>;  // by setting
+
 // The keys of [[rule]] and of a sidecar. Settings are JSON objects (text), "" when not given.
 struct RuleBody {
   std::optional<std::string> cooker;
@@ -43,20 +56,25 @@ struct RuleBody {
   std::optional<uint64_t> memory_bytes;
   std::optional<absl::Duration> timeout;
   std::optional<std::vector<std::string>> labels;
+  // Where these are in their file, for errors; 0 and absent: not known.
+  int cooker_line = 0;
+  std::map<std::string, int> platform_lines;  // every `platform.<name>` that is given
+  SettingLines setting_lines;
+  std::map<std::string, SettingLines> platform_setting_lines;
 };
 
 struct Rule {
   content::Glob match;  // in lower case with `ignore_case`
   RuleBody body;
-  int line = 0;              // in galley.toml
+  int line = 0;              // of `match`, in galley.toml
   bool ignore_case = false;  // of the letters A to Z, in the whole path
 };
 
 struct CookSection {
-  std::vector<std::string> maps;         // globs
-  std::vector<std::string> directories;  // virtual folders
-  std::vector<std::string> always;       // globs or packages
-  std::vector<std::string> never;        // globs
+  std::vector<Pattern> maps;         // globs
+  std::vector<Pattern> directories;  // virtual folders
+  std::vector<Pattern> always;       // globs or packages
+  std::vector<Pattern> never;        // globs
   std::vector<std::string> cultures;
   bool binary_identity = false;  // identity = "binary"
 };
@@ -107,7 +125,7 @@ struct Project {
   std::vector<Platform> platforms;
   std::vector<Rule> rules;
   CookSection cook;
-  std::map<std::string, std::vector<std::string>> map_sections;
+  std::map<std::string, std::vector<Pattern>> map_sections;
   std::map<std::string, uint32_t> resources;
   StoreSection store;
   std::string output_directory;  // absolute

@@ -139,8 +139,14 @@ placement = "striped"
   EXPECT_EQ(body.memory_bytes, 4ull << 30);
   EXPECT_EQ(body.timeout, absl::Seconds(600));
   EXPECT_EQ(project->rules[0].line, 26);
+  EXPECT_FALSE(project->rules[0].ignore_case);
+  EXPECT_EQ(project->cook.maps.at(0).text, "/Game/maps/*.level");
+  EXPECT_EQ(project->cook.maps.at(0).place, "galley.toml:35");
+  EXPECT_EQ(project->cook.never.at(0).place, "galley.toml:38");
+  EXPECT_EQ(project->map_sections.at("nightly").at(0).place, "galley.toml:43");
   EXPECT_TRUE(project->cook.binary_identity);
-  EXPECT_THAT(project->map_sections.at("nightly"), ElementsAre("/Game/maps/*.level"));
+  EXPECT_THAT(project->map_sections.at("nightly"),
+              ElementsAre(testing::Field(&Pattern::text, "/Game/maps/*.level")));
   EXPECT_EQ(project->resources.at("gpu"), 1u);
   EXPECT_EQ(project->store.directory, JoinPath(dir_, ".galley/store"));
   EXPECT_EQ(project->store.size_bytes_max, 100ull << 30);

@@ -38,20 +38,35 @@ struct ResolvedRecipe {
 
 using ResolvedRecipes = std::vector<ResolvedRecipe>;  // by platform, in Project::platforms order
 
+// What a file "<package>.cook" holds, and what errors call it; "": that name.
+struct Sidecar {
+  std::string text;
+  std::string file = "";
+};
+
 class RecipeResolver {
  public:
   RecipeResolver(const Project& project, std::vector<record::CookerDescription> cookers);
   ~RecipeResolver();
 
   // nullptr: not a package. INVALID_ARGUMENT: unknown cooker (with the nearest known), a wrong
-  // setting, a sidecar with a typo: names the sidecar or the rule's line, what was expected and the
-  // nearest known. `sidecar`: the bytes of "<package>.cook", if there is one.
+  // setting, a sidecar with a typo: names the file and its line, what was expected and the nearest
+  // known. `errors`, when given, gets all that is wrong, each as the status would say it; packages
+  // with the same fault get the same text.
   absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(
-      std::string_view package, const std::optional<std::string>& sidecar) const;
+      std::string_view package, const std::optional<Sidecar>& sidecar,
+      std::vector<std::string>* errors = nullptr) const;
+  // All that is wrong with the rules by themselves, whether they match anything or not: cookers,
+  // settings and values that do not exist. A rule that names no cooker may set what some cooker
+  // takes. In the order of the file; in the words of Resolve.
+  std::vector<std::string> CheckRules() const;
   // A generated package: rules apply to its name; the generator's cooker and settings lie on top
   // like a sidecar's. Never nullptr.
   absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> ResolveGenerated(
       std::string_view package, std::string_view cooker, std::string_view settings_json) const;
+  // The line in galley.toml of the rule that names the cooker of `path`: the last of those that
+  // match and name one; 0: there is none.
+  int RuleLineOf(std::string_view path) const;
   // True when a rule that matches names a cooker: without a sidecar, too, `path` is a package.
   bool MatchesAnyRule(std::string_view path) const;
 

@@ -42,7 +42,7 @@ class ResolverTest : public testing::Test {
   absl::StatusOr<std::shared_ptr<const ResolvedRecipes>> Resolve(
       std::string_view package, const std::optional<std::string>& sidecar = std::nullopt) {
     if (!resolver_) resolver_ = std::make_unique<RecipeResolver>(project_, cookers_);
-    return resolver_->Resolve(package, sidecar);
+    return resolver_->Resolve(package, sidecar ? std::optional(Sidecar{*sidecar}) : std::nullopt);
   }
   // "texture {...}" of a platform.
   std::string Recipe(std::string_view package, size_t platform = 0,
@@ -70,6 +70,8 @@ TEST_F(ResolverTest, AFileWithoutRuleOrSidecarIsNoPackage) {
   EXPECT_EQ(Recipe("/Game/a.txt"), "no package");
   EXPECT_EQ(Recipe("/Game/x/a.txt"), "no package");
   EXPECT_TRUE(resolver_->MatchesAnyRule("/Game/a.png"));
+  EXPECT_EQ(resolver_->RuleLineOf("/Game/x/a.png"), 10) << "the one that names the cooker";
+  EXPECT_EQ(resolver_->RuleLineOf("/Game/x/a.txt"), 0);
   EXPECT_FALSE(resolver_->MatchesAnyRule("/Game/x/a.txt"));
 }
 
@@ -164,6 +166,64 @@ TEST_F(ResolverTest, ErrorsNameWhereTheyComeFrom) {
       HasSubstr("unknown platform"));
 }
 
+TEST_F(ResolverTest, AllThatIsWrongIsToldEachAtItsOwnLine) {
+  AddRule("/Game/**/*.png", {.cooker = "texture",
+                             .settings = R"({"mipmap":true,"block":6})",
+                             .platform_settings = {{"android", R"({"list":3})"}},
+                             .setting_lines = {{"mipmap", 12}, {"block", 13}},
+                             .platform_setting_lines = {{"android", {{"list", 14}}}}});
+  const RecipeResolver resolver(project_, cookers_);
+  std::vector<std::string> errors;
+  EXPECT_FALSE(resolver.Resolve("/Game/a.png", std::nullopt, &errors).ok());
+  EXPECT_THAT(errors,
+              testing::ElementsAre(
+                  "galley.toml:13: setting block of cooker texture is 6: expected string",
+                  "galley.toml:12: cooker texture has no setting mipmap; did you mean mipmaps?",
+                  "galley.toml:14: setting list of cooker texture is 3: expected string list"));
+  EXPECT_EQ(resolver.CheckRules(), errors) << "the same words, so that each is told once";
+  std::vector<std::string> again;
+  EXPECT_FALSE(resolver.Resolve("/Game/b.png", std::nullopt, &again).ok());
+  EXPECT_EQ(again, errors);
+}
+
+TEST_F(ResolverTest, ARuleThatMatchesNothingIsCheckedToo) {
+  AddRule("/Game/none/**", {.cooker = "textur"});
+  AddRule("/Game/none/**", {.settings = R"({"mipmap":true})"});  // of no cooker
+  AddRule("/Game/none/**", {.settings = R"({"cell_size":8})"});  // of data
+  AddRule("/Game/none/**", {.settings = R"({"cell_size":"large"})"});
+  AddRule("/Game/none/**", {.cooker = "copy", .settings = R"({"cell_size":8})"});
+  cookers_.push_back({.name = "command",
+                      .settings = {{.name = "argv",
+                                    .type = SettingType::kStringList,
+                                    .default_json = "null",
+                                    .required = true}}});
+  AddRule("/Game/none/**", {.cooker = "command"});  // its argv may come from another rule
+  EXPECT_THAT(RecipeResolver(project_, cookers_).CheckRules(),
+              testing::ElementsAre(
+                  "galley.toml:10: unknown cooker `textur`; did you mean `texture`?",
+                  "galley.toml:20: unknown setting `mipmap`; did you mean `mipmaps`?",
+                  "galley.toml:40: setting cell_size of cooker data is \"large\": expected integer",
+                  "galley.toml:50: cooker copy has no setting cell_size; it has: none"));
+}
+
+TEST_F(ResolverTest, ASidecarIsNamedAsItsFileIs) {
+  AddRule("/Game/**/*.png", {.cooker = "texture"});
+  const RecipeResolver resolver(project_, cookers_);
+  const auto error = [&](std::string text) {
+    return std::string(
+        resolver.Resolve("/Game/a.png", Sidecar{std::move(text), "content/a.png.cook"})
+            .status()
+            .message());
+  };
+  EXPECT_EQ(error("[settings]\nmipmap = true\n"),
+            "content/a.png.cook:2: cooker texture has no setting mipmap; did you mean mipmaps?");
+  EXPECT_EQ(error("\ncooker = \"none\"\n"),
+            "content/a.png.cook:2: unknown cooker `none`; known: copy, data, texture, texture2, "
+            "texture3");
+  EXPECT_EQ(error("[platform.windos]\n"),
+            "content/a.png.cook:1: unknown platform `windos`; did you mean `windows`?");
+}
+
 TEST_F(ResolverTest, EqualSettingsGiveEqualDigestsWhateverTheSidecarsBytes) {
   AddRule("/Game/**/*.png", {.cooker = "texture"});
   const auto plain = Resolve("/Game/a.png");
@@ -211,6 +271,8 @@ TEST_F(ResolverTest, AGeneratedPackageIsResolvedByRulesAndItsGenerator) {
   const auto other = resolver.ResolveGenerated("/Game/a.gltf/_gen/x.png", "texture", "");
   EXPECT_EQ((**other)[0].recipe.cooker, "texture");
   EXPECT_FALSE(resolver.ResolveGenerated("/Game/a.gltf/_gen/x", "data", "[1]").ok());
+  EXPECT_EQ(resolver.ResolveGenerated("/Game/a.gltf/_gen/x.json", "dta", "").status().message(),
+            "generated by /Game/a.gltf: unknown cooker `dta`; did you mean `data`?");
 }
 
 }  // namespace

@@ -9,13 +9,15 @@ namespace {
 
 constexpr int64_t kTimeoutSecondsMax = 7 * 24 * 3600;
 
-absl::StatusOr<std::string> ReadSettings(const TableReader& table, std::string_view file) {
+absl::StatusOr<std::string> ReadSettings(const TableReader& table, std::string_view file,
+                                         SettingLines& lines) {
   const TomlValue* value = table.Find("settings");
   if (value == nullptr) return std::string();
   if (value->table() == nullptr) {
     return table.Error("settings",
                        fmt::format("`settings` must be a table, not {}", value->TypeName()));
   }
+  for (const auto& [name, item] : *value->table()) lines[name] = item.line;
   return ToJson(*value, file);
 }
 
@@ -24,7 +26,9 @@ absl::Status ReadPlatformSettings(const TomlValue& value, std::string_view file,
   for (const auto& [name, item] : *value.table()) {
     ASSIGN_OR_RETURN(const TableReader table,
                      TableReader::Create(item, file, "platform." + name, {"settings"}));
-    ASSIGN_OR_RETURN(std::string settings, ReadSettings(table, file));
+    body.platform_lines[name] = item.line;
+    ASSIGN_OR_RETURN(std::string settings,
+                     ReadSettings(table, file, body.platform_setting_lines[name]));
     if (!settings.empty()) body.platform_settings.emplace(name, std::move(settings));
   }
   return absl::OkStatus();
@@ -53,7 +57,8 @@ absl::StatusOr<RuleBody> ReadRuleBody(const TomlValue& value, std::string_view f
   RuleBody body;
   ASSIGN_OR_RETURN(body.cooker, table.String("cooker"));
   if (body.cooker && body.cooker->empty()) return table.Error("cooker", "`cooker` is empty");
-  ASSIGN_OR_RETURN(body.settings, ReadSettings(table, file));
+  if (body.cooker) body.cooker_line = table.Find("cooker")->line;
+  ASSIGN_OR_RETURN(body.settings, ReadSettings(table, file, body.setting_lines));
   if (const TomlValue* platforms = table.Find("platform")) {
     RETURN_IF_ERROR(ReadPlatformSettings(*platforms, file, body));
   }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/status_macros.h"
+#include "common/record/check_settings.h"
 #include "common/record/recipe.h"
 
 namespace galley::record {
@@ -76,29 +77,27 @@ bool HasType(const SettingDescription& setting, const json& value) {
   return false;
 }
 
-absl::Status WrongType(const CookerDescription& cooker, const SettingDescription& setting,
-                       const json& value) {
+std::string WrongType(const CookerDescription& cooker, const SettingDescription& setting,
+                      const json& value) {
   if (setting.type != SettingType::kChoice) {
-    return absl::InvalidArgumentError(fmt::format("setting {} of cooker {} is {}: expected {}",
-                                                  setting.name, cooker.name, value.dump(),
-                                                  TypeName(setting.type)));
+    return fmt::format("setting {} of cooker {} is {}: expected {}", setting.name, cooker.name,
+                       value.dump(), TypeName(setting.type));
   }
   const std::string near =
       value.is_string() ? Nearest(value.get_ref<const std::string&>(), setting.choices) : "";
-  return absl::InvalidArgumentError(
-      fmt::format("setting {} of cooker {} is {}: expected one of {}{}", setting.name, cooker.name,
-                  value.dump(), Joined(setting.choices),
-                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+  return fmt::format("setting {} of cooker {} is {}: expected one of {}{}", setting.name,
+                     cooker.name, value.dump(), Joined(setting.choices),
+                     near.empty() ? "" : fmt::format("; did you mean {}?", near));
 }
 
-absl::Status UnknownSetting(const CookerDescription& cooker, std::string_view name) {
+std::string UnknownSetting(const CookerDescription& cooker, std::string_view name) {
   std::vector<std::string> known;
   for (const SettingDescription& setting : cooker.settings) known.push_back(setting.name);
   const std::string near = Nearest(name, known);
-  return absl::InvalidArgumentError(
-      fmt::format("cooker {} has no setting {}; {}", cooker.name, name,
-                  near.empty() ? fmt::format("it has: {}", known.empty() ? "none" : Joined(known))
-                               : fmt::format("did you mean {}?", near)));
+  return fmt::format("cooker {} has no setting {}; {}", cooker.name, name,
+                     near.empty()
+                         ? fmt::format("it has: {}", known.empty() ? "none" : Joined(known))
+                         : fmt::format("did you mean {}?", near));
 }
 
 ordered_json ToJson(const SettingDescription& setting) {
@@ -220,10 +219,45 @@ absl::StatusOr<CookerDescription> CookerFromJson(const json& object, const std::
 
 bool IsNameLess(const CookerDescription& a, const CookerDescription& b) { return a.name < b.name; }
 
+// REQUIRES: `given` is an object.
+std::vector<SettingError> CheckGiven(const CookerDescription& cooker, const json& given) {
+  std::vector<SettingError> errors;
+  for (const auto& [name, value] : given.items()) {
+    const auto setting =
+        std::find_if(cooker.settings.begin(), cooker.settings.end(),
+                     [&name = name](const SettingDescription& one) { return one.name == name; });
+    if (setting == cooker.settings.end()) {
+      errors.push_back({name, UnknownSetting(cooker, name)});
+    } else if (!HasType(*setting, value)) {
+      errors.push_back({name, WrongType(cooker, *setting, value)});
+    }
+  }
+  for (const SettingDescription& setting : cooker.settings) {
+    if (!setting.required || given.contains(setting.name)) continue;
+    errors.push_back({setting.name,
+                      fmt::format("setting {} of cooker {} is missing: expected {}", setting.name,
+                                  cooker.name, TypeName(setting.type)),
+                      true});
+  }
+  return errors;
+}
+
 // Parsed, after CanonicalJson has refused doubled keys and bottomless nesting.
 absl::StatusOr<json> ParseJson(std::string_view text) {
   ASSIGN_OR_RETURN(const std::string canonical, CanonicalJson(text));
   return json::parse(canonical, nullptr, false);
+}
+
+absl::StatusOr<json> ParseSettings(const CookerDescription& cooker,
+                                   std::string_view settings_json) {
+  absl::StatusOr<json> given = ParseJson(settings_json);
+  if (!given.ok())
+    return Annotate(given.status(), fmt::format("settings of cooker {}", cooker.name));
+  if (!given->is_object()) {
+    return absl::InvalidArgumentError(
+        fmt::format("settings of cooker {}: expected a table, not {}", cooker.name, given->dump()));
+  }
+  return given;
 }
 
 }  // namespace
@@ -258,30 +292,26 @@ absl::StatusOr<std::vector<CookerDescription>> DecodeDescriptions(std::string_vi
   return cookers;
 }
 
+std::vector<SettingError> CheckSettings(const CookerDescription& cooker,
+                                        std::string_view settings_json) {
+  const absl::StatusOr<json> given = ParseSettings(cooker, settings_json);
+  if (!given.ok()) return {{"", MessageOf(given.status())}};
+  return CheckGiven(cooker, *given);
+}
+
 absl::StatusOr<std::string> ResolveSettings(const CookerDescription& cooker,
                                             std::string_view settings_json) {
-  absl::StatusOr<json> given = ParseJson(settings_json);
-  if (!given.ok())
-    return Annotate(given.status(), fmt::format("settings of cooker {}", cooker.name));
-  if (!given->is_object()) {
-    return absl::InvalidArgumentError(
-        fmt::format("settings of cooker {}: expected a table, not {}", cooker.name, given->dump()));
-  }
+  ASSIGN_OR_RETURN(const json given, ParseSettings(cooker, settings_json));
+  if (const auto errors = CheckGiven(cooker, given); !errors.empty())
+    return absl::InvalidArgumentError(errors.front().text);
   json resolved = json::object();
   for (const SettingDescription& setting : cooker.settings) {
-    if (const auto found = given->find(setting.name); found != given->end()) {
-      if (!HasType(setting, *found)) return WrongType(cooker, setting, *found);
+    if (const auto found = given.find(setting.name); found != given.end()) {
       resolved[setting.name] = *found;
-      given->erase(found);
-    } else if (setting.required) {
-      return absl::InvalidArgumentError(
-          fmt::format("setting {} of cooker {} is missing: expected {}", setting.name, cooker.name,
-                      TypeName(setting.type)));
     } else if (setting.default_json != "null") {
       ASSIGN_OR_RETURN(resolved[setting.name], ParseJson(setting.default_json));
     }
   }
-  if (!given->empty()) return UnknownSetting(cooker, given->begin().key());
   return CanonicalJson(resolved.dump());
 }
 

@@ -20,6 +20,8 @@
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/serve/store_server.h"
+#include "director/cli/near_names.h"
+#include "director/cli/scanned_project.h"
 #include "director/cli/unsent_results.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/fenced_store.h"
@@ -100,6 +102,7 @@ int CookSession::Run(std::string* damage) {
     if (interrupt_->interrupted()) return Finish(Stop{kInterrupted, "interrupted"});
     if (const std::optional<Stop> stop = (this->*step)()) return Finish(stop);
   }
+  WarnOfIdleNever();
   StageAll(damage);
   FlushRemote();
   Remember();
@@ -362,12 +365,8 @@ void CookSession::FlushRemote() {
 
 std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   const absl::Time begin = absl::Now();
-  content::ScanOptions scan{
-      .mounts = project_->mounts,
-      .ignore = project_->scan_ignore,
-      .excluded_directories = {JoinPath(project_->root, ".galley"), project_->store.directory,
-                               project_->output_directory},
-      .digest_cache_file = JoinPath(project_->state_directory(), "digests")};
+  content::ScanOptions scan = ScanOptionsOf(*project_);
+  scan.digest_cache_file = JoinPath(project_->state_directory(), "digests");
   auto snapshot = content::Snapshot::Scan(scan);
   if (!snapshot.ok()) return Stop{kUsage, MessageOf(snapshot.status())};
   world_ = std::make_shared<director::World>();
@@ -379,6 +378,8 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
       director::ProjectCatalog::Build(world_->snapshot, project_, resolver_, table_options_);
   if (!table.ok()) return Stop{kUsage, MessageOf(table.status())};
   world_->table = std::move(*table);
+  if (const absl::Status recipes = CheckRecipes(*world_->table); !recipes.ok())
+    return Stop{kUsage, MessageOf(recipes)};
   if (world_->table->names().empty()) {
     return Stop{kUsage, fmt::format("{}: the project holds no package: no file under its mounts "
                                     "matches a [[rule]] or has a sidecar",
@@ -618,6 +619,25 @@ void CookSession::StageAll(std::string* damage) {
                             staged->unchanged));
   }
   summary_.stage_s = Seconds(begin, absl::Now());
+}
+
+// Patterns of `never` that name nothing, now that the generated packages of this cook are known.
+void CookSession::WarnOfIdleNever() {
+  if (options_.repair || outcome_->ended.is_interrupted) return;
+  const auto named_before = world_->table->NeverThatNamesNothing();
+  for (const project::Pattern& never : outcome_->world->table->NeverThatNamesNothing()) {
+    const bool is_of_both =
+        std::any_of(named_before.begin(), named_before.end(),
+                    [&](const project::Pattern& other) { return other.text == never.text; });
+    const bool is_argument = never.place == "--never";
+    // It may be about generated packages that this cook did not ask for.
+    const bool is_unknown =
+        options_.has_selection() && (!is_argument || never.text.find("_gen") != std::string::npos);
+    if (!is_of_both || is_unknown) continue;
+    report_.Warn(fmt::format("{}: nothing matches \"{}\"{}",
+                             is_argument ? never.place : never.place + ": [cook] never", never.text,
+                             NearText(NearNames(never.text, world_->table->names()))));
+  }
 }
 
 // What the next cook starts from.

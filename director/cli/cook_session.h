@@ -46,6 +46,7 @@ class CookSession {
   std::optional<Stop> Cook();
   std::optional<Stop> CheckOutput() const;
   void ReportOddFiles();
+  void WarnOfIdleNever();
   absl::Status TakeOver(uint32_t term);
   absl::Status ForgetAttemptsOfTheDead();
   void HoldTheStore();

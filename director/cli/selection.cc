@@ -1,10 +1,13 @@
 #include "director/cli/selection.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
+#include "director/cli/error_list.h"
+#include "director/cli/near_names.h"
 #include "director/cli/virtual_path.h"
 #include "fmt/format.h"
 
@@ -14,69 +17,199 @@ namespace {
 using director::InstigatorCategory;
 using director::ProjectCatalog;
 
-class Selector {
+constexpr std::string_view kGenerated = "/_gen/";
+
+bool IsGlob(std::string_view text) { return text.find_first_of("*?[{") != std::string_view::npos; }
+
+// All folders that hold packages, sorted.
+std::vector<std::string> FoldersOf(const std::vector<std::string>& names) {
+  std::vector<std::string> folders;
+  std::string_view before;
+  for (const std::string& name : names) {
+    for (std::string_view folder = content::FolderOf(name); folder.size() > 1;
+         folder = content::FolderOf(folder)) {
+      if (content::IsUnder(before, folder)) break;  // named with an earlier package
+      folders.emplace_back(folder);
+    }
+    before = name;
+  }
+  std::sort(folders.begin(), folders.end());
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  return folders;
+}
+
+// Finds what patterns and names stand for. A Status that is not OK is the whole error but for who
+// gave the pattern.
+class Finder {
  public:
-  Selector(const project::Project& project, const ProjectCatalog& table)
+  Finder(const project::Project& project, const ProjectCatalog& table)
       : project_(project), table_(table) {}
 
-  void Add(std::string name, InstigatorCategory category) {
-    selection_.packages.push_back({std::move(name), category});
+  // What a pattern over virtual paths matches.
+  absl::StatusOr<std::vector<std::string>> Matches(std::string_view pattern) const {
+    ASSIGN_OR_RETURN(std::vector<std::string> found, MatchesOrNone(pattern));
+    if (found.empty()) return NothingMatches(pattern);
+    return found;
   }
 
-  // Packages that `pattern` (a glob or a plain name) matches; the number of them.
-  absl::StatusOr<size_t> AddMatches(std::string_view pattern, InstigatorCategory category) {
+  // A package, or the glob of several.
+  absl::StatusOr<std::vector<std::string>> Packages(const std::string& argument) const {
+    if (IsGlob(argument)) {
+      const auto found = MatchesOrNone(argument);
+      if (found.ok() && !found->empty()) return found;
+    }
+    ASSIGN_OR_RETURN(const std::string name, ToVirtual(project_, argument));
+    if (table_.Find(name) || IsOfAGenerator(name)) return std::vector<std::string>{name};
+    if (IsGlob(name)) return Matches(name);
+    return NoSuchPackage(argument, name);
+  }
+
+  // All packages below a folder.
+  absl::StatusOr<std::vector<std::string>> Folder(const std::string& argument) const {
+    ASSIGN_OR_RETURN(const std::string folder, ToVirtual(project_, argument));
+    return FolderNamed(folder);
+  }
+
+  absl::StatusOr<std::vector<std::string>> FolderNamed(const std::string& folder) const {
+    std::vector<std::string> found = Below(folder);
+    if (!found.empty()) return found;
+    if (IsGlob(folder)) {
+      return absl::InvalidArgumentError(fmt::format(
+          "no package is under {}: a folder is named without wildcards; name packages, as in {}",
+          folder, folder + "/**"));
+    }
+    return absl::InvalidArgumentError(
+        fmt::format("no package is under {}{}", folder,
+                    NearText(NearNames(folder, FoldersOf(table_.names())))));
+  }
+
+  absl::StatusOr<std::vector<std::string>> PackagesOrFolder(const std::string& argument) const {
+    return IsFolder(argument) ? Folder(argument) : Packages(argument);
+  }
+
+  // A glob names what it matches as a folder does: what is never cooked is left out of it.
+  InstigatorCategory CategoryOf(const std::string& argument) const {
+    const auto name = ToVirtual(project_, argument);
+    const bool is_one = name.ok() && !IsFolder(argument) && (!IsGlob(*name) || table_.Find(*name));
+    return is_one ? InstigatorCategory::kCommandLinePackage
+                  : InstigatorCategory::kCommandLineDirectory;
+  }
+
+  bool IsFolder(const std::string& argument) const {
+    const auto name = ToVirtual(project_, argument);
+    return name.ok() && table_.snapshot().Kind(*name) == content::EntryKind::kFolder;
+  }
+
+  std::vector<std::string> Below(std::string_view folder) const {
+    const std::string prefix = folder == "/" ? "/" : fmt::format("{}/", folder);
+    const auto begin = std::lower_bound(table_.names().begin(), table_.names().end(), prefix);
+    const auto end = std::find_if_not(begin, table_.names().end(),
+                                      [&](const auto& name) { return name.starts_with(prefix); });
+    return {begin, end};
+  }
+
+  bool IsNever(const std::string& name) const {
+    const auto entry = table_.Find(name);
+    return entry && entry->never_cook;
+  }
+
+ private:
+  absl::StatusOr<std::vector<std::string>> MatchesOrNone(std::string_view pattern) const {
     ASSIGN_OR_RETURN(const content::Glob glob, content::Glob::Parse(pattern));
     const std::string folder = glob.LiteralFolder();
-    size_t count = 0;
+    std::vector<std::string> found;
     for (const std::string& name : table_.names()) {
-      if (!content::IsUnder(name, folder) || !glob.Matches(name)) continue;
-      Add(name, category);
-      ++count;
+      if (content::IsUnder(name, folder) && glob.Matches(name)) found.push_back(name);
     }
-    return count;
+    if (found.empty() && IsOfAGenerator(pattern)) found.emplace_back(pattern);
+    return found;
   }
 
-  size_t AddFolder(std::string_view folder, InstigatorCategory category) {
-    const size_t before = selection_.packages.size();
-    const std::string prefix = folder == "/" ? "/" : fmt::format("{}/", folder);
-    for (auto name = std::lower_bound(table_.names().begin(), table_.names().end(), prefix);
-         name != table_.names().end() && name->starts_with(prefix); ++name) {
-      Add(*name, category);
+  // The name of a package that the cook of another one may generate.
+  bool IsOfAGenerator(std::string_view name) const {
+    const size_t mark = name.find(kGenerated);
+    return mark != std::string_view::npos && !IsGlob(name) &&
+           table_.Find(name.substr(0, mark)).has_value();
+  }
+
+  absl::Status NothingMatches(std::string_view pattern) const {
+    if (!IsGlob(pattern)) return NoSuchPackage(pattern, std::string(pattern));
+    std::string text = fmt::format("nothing matches \"{}\"", pattern);
+    if (pattern.find(kGenerated) != std::string_view::npos) {
+      return absl::InvalidArgumentError(
+          text +
+          ": generated packages are known only once their generator was loaded; name the "
+          "generator, or each of them without wildcards");
     }
-    return selection_.packages.size() - before;
-  }
-
-  absl::Status AddPackage(const std::string& argument, InstigatorCategory category) {
-    ASSIGN_OR_RETURN(const std::string name, ToVirtual(project_, argument));
-    if (name.find("/_gen/") == std::string::npos && !table_.Find(name))
-      return NoSuchPackage(argument, name);
-    Add(name, category);
-    return absl::OkStatus();
-  }
-
-  absl::Status AddDirectory(const std::string& argument) {
-    ASSIGN_OR_RETURN(const std::string folder, ToVirtual(project_, argument));
-    if (AddFolder(folder, InstigatorCategory::kCommandLineDirectory) == 0) {
-      return absl::InvalidArgumentError(fmt::format("no package lies under {}", folder));
+    const absl::StatusOr<content::Glob> glob = content::Glob::Parse(pattern);
+    const auto files = table_.snapshot().files();
+    const auto is_file = [&](const content::FileEntry& file) { return glob->Matches(file.path); };
+    if (const auto file = std::find_if(files.begin(), files.end(), is_file); file != files.end()) {
+      return absl::InvalidArgumentError(fmt::format(
+          "{}: it matches {}, but no rule or sidecar makes that a package", text, file->path));
     }
-    return absl::OkStatus();
+    return absl::InvalidArgumentError(text + NearText(NearNames(pattern, table_.names())));
   }
 
-  absl::Status AddMap(const std::string& argument, InstigatorCategory category) {
-    if (argument.find_first_of("*?[{") == std::string::npos) return AddPackage(argument, category);
-    ASSIGN_OR_RETURN(const size_t count, AddMatches(argument, category));
-    if (count == 0)
-      return absl::InvalidArgumentError(fmt::format("no package matches the map {}", argument));
-    return absl::OkStatus();
+  absl::Status NoSuchPackage(std::string_view argument, const std::string& name) const {
+    if (const size_t mark = name.find(kGenerated); mark != std::string::npos) {
+      const std::string generator = name.substr(0, mark);
+      return absl::InvalidArgumentError(
+          fmt::format("{} is no package: there is no {} that could generate it{}", argument,
+                      generator, NearText(NearNames(generator, table_.names()))));
+    }
+    const director::ReferenceTarget target = table_.Resolve("/", name);
+    std::string why = target.error.empty() ? "there is no such file" : target.error;
+    if (table_.snapshot().Kind(name) == content::EntryKind::kAbsent &&
+        table_.snapshot().FindFolded(name) == nullptr)
+      why += NearText(NearNames(name, table_.names()));
+    return absl::InvalidArgumentError(fmt::format("{} is no package: {}", argument, why));
   }
 
-  absl::Status AddPositional(const std::string& argument) {
-    ASSIGN_OR_RETURN(const std::string name, ToVirtual(project_, argument));
-    if (table_.snapshot().Kind(name) == content::EntryKind::kFolder) return AddDirectory(argument);
-    return AddPackage(argument, InstigatorCategory::kCommandLinePackage);
-  }
+  const project::Project& project_;
+  const ProjectCatalog& table_;
+};
 
-  Selection Take() {
+class Selector {
+ public:
+  using Found = absl::StatusOr<std::vector<std::string>>;
+
+  Selector(const project::Project& project, const ProjectCatalog& table) : finder(project, table) {}
+
+  // `from`: who gave the pattern: "galley.toml:41: [cook] maps", "--map".
+  void Add(std::string_view from, std::string_view pattern, Found found,
+           InstigatorCategory category) {
+    const std::string who = from.empty() ? "" : fmt::format("{}: ", from);
+    if (!found.ok()) {
+      errors_.push_back(who + MessageOf(found.status()));
+      return;
+    }
+    const bool is_all_never =
+        std::all_of(found->begin(), found->end(),
+                    [&](const std::string& name) { return finder.IsNever(name); });
+    // (That a package which is named itself is never cooked fails it.)
+    if (is_all_never && category != InstigatorCategory::kCommandLinePackage)
+      selection_.warnings.push_back(fmt::format(
+          "{}all that {} names is never cooked ([cook] never or --never)", who, pattern));
+    for (std::string& name : *found) {
+      has_work_ |= !is_all_never;
+      selection_.packages.push_back({std::move(name), category});
+    }
+  }
+  void AddPattern(std::string_view key, const project::Pattern& pattern, Found found,
+                  InstigatorCategory category) {
+    Add(pattern.place.empty() ? std::string(key) : fmt::format("{}: {}", pattern.place, key),
+        pattern.text, std::move(found), category);
+  }
+  void AddError(std::string text) { errors_.push_back(std::move(text)); }
+
+  absl::StatusOr<Selection> Take() {
+    if (!errors_.empty()) return absl::InvalidArgumentError(ErrorList(errors_));
+    if (!has_work_) {
+      return absl::InvalidArgumentError(
+          "nothing is left to cook: [cook] never or --never matches every package that was "
+          "selected");
+    }
     auto& packages = selection_.packages;
     const auto key = [](const director::SelectedPackage& one) {
       return std::tie(one.name, one.category);
@@ -88,62 +221,52 @@ class Selector {
                    packages.end());
     return std::move(selection_);
   }
-  Selection& selection() { return selection_; }
+
+  const Finder finder;
 
  private:
-  absl::Status NoSuchPackage(const std::string& argument, const std::string& name) const {
-    const director::ReferenceTarget target = table_.Resolve("/", name);
-    return absl::InvalidArgumentError(
-        fmt::format("{} is no package: {}", argument,
-                    target.error.empty() ? "there is no such file" : target.error));
-  }
-
-  const project::Project& project_;
-  const ProjectCatalog& table_;
   Selection selection_;
+  std::vector<std::string> errors_;
+  bool has_work_ = false;  // something that was selected may be cooked
 };
 
-absl::Status SelectFromCommandLine(const CookCommandOptions& options,
-                                   const project::Project& project, Selector& selector) {
+void SelectFromCommandLine(const CookCommandOptions& options, const project::Project& project,
+                           Selector& selector) {
+  const Finder& finder = selector.finder;
   for (const std::string& argument : options.positional)
-    RETURN_IF_ERROR(selector.AddPositional(argument));
-  for (const std::string& package : options.packages) {
-    RETURN_IF_ERROR(selector.AddPackage(package, InstigatorCategory::kCommandLinePackage));
-  }
+    selector.Add("", argument, finder.PackagesOrFolder(argument), finder.CategoryOf(argument));
+  for (const std::string& package : options.packages)
+    selector.Add("--package", package, finder.Packages(package), finder.CategoryOf(package));
   for (const std::string& map : options.maps)
-    RETURN_IF_ERROR(selector.AddMap(map, InstigatorCategory::kCookMap));
+    selector.Add("--map", map, finder.Packages(map), InstigatorCategory::kCookMap);
   for (const std::string& folder : options.directories)
-    RETURN_IF_ERROR(selector.AddDirectory(folder));
+    selector.Add("--dir", folder, finder.Folder(folder), InstigatorCategory::kCommandLineDirectory);
   for (const std::string& section : options.map_sections) {
     const auto found = project.map_sections.find(section);
     if (found == project.map_sections.end()) {
-      return absl::InvalidArgumentError(
-          fmt::format("galley.toml has no [map_section.{}]", section));
+      std::vector<std::string> known;
+      for (const auto& [name, maps] : project.map_sections) known.push_back(name);
+      selector.AddError(fmt::format("--map-section: galley.toml has no [map_section.{}]{}", section,
+                                    NearText(NearNames(section, known))));
+      continue;
     }
-    for (const std::string& map : found->second)
-      RETURN_IF_ERROR(selector.AddMap(map, InstigatorCategory::kIniMapSection));
+    for (const project::Pattern& map : found->second)
+      selector.AddPattern(fmt::format("[map_section.{}] maps", section), map,
+                          finder.Matches(map.text), InstigatorCategory::kIniMapSection);
   }
-  return absl::OkStatus();
 }
 
-absl::Status SelectByTheBook(const project::Project& project, Selector& selector) {
+void SelectByTheBook(const project::Project& project, Selector& selector) {
   const project::CookSection& cook = project.cook;
-  if (cook.maps.empty() && cook.directories.empty() && cook.always.empty()) {
-    selector.AddFolder("/", InstigatorCategory::kCommandLineDirectory);
-    return absl::OkStatus();
-  }
-  for (const std::string& map : cook.maps) {
-    ASSIGN_OR_RETURN(const size_t count, selector.AddMatches(map, InstigatorCategory::kCookMap));
-    if (count == 0)
-      selector.selection().warnings.push_back(fmt::format("[cook] maps: nothing matches {}", map));
-  }
-  for (const std::string& folder : cook.directories) {
-    if (selector.AddFolder(folder, InstigatorCategory::kCommandLineDirectory) == 0) {
-      selector.selection().warnings.push_back(
-          fmt::format("[cook] directories: no package lies under {}", folder));
-    }
-  }
-  return absl::OkStatus();
+  const Finder& finder = selector.finder;
+  if (cook.maps.empty() && cook.directories.empty() && cook.always.empty())
+    return selector.Add("", "the project", finder.Below("/"),
+                        InstigatorCategory::kCommandLineDirectory);
+  for (const project::Pattern& map : cook.maps)
+    selector.AddPattern("[cook] maps", map, finder.Matches(map.text), InstigatorCategory::kCookMap);
+  for (const project::Pattern& folder : cook.directories)
+    selector.AddPattern("[cook] directories", folder, finder.FolderNamed(folder.text),
+                        InstigatorCategory::kCommandLineDirectory);
 }
 
 }  // namespace
@@ -151,22 +274,25 @@ absl::Status SelectByTheBook(const project::Project& project, Selector& selector
 absl::StatusOr<Selection> Select(const CookCommandOptions& options, const project::Project& project,
                                  const director::ProjectCatalog& table) {
   Selector selector(project, table);
-  // What leaves something out is no cook by the book either.
-  selector.selection().by_the_book = !options.has_selection() && options.never.empty() &&
-                                     options.cultures.empty() && !options.no_soft_references;
   if (options.has_selection()) {
-    RETURN_IF_ERROR(SelectFromCommandLine(options, project, selector));
+    SelectFromCommandLine(options, project, selector);
   } else {
-    RETURN_IF_ERROR(SelectByTheBook(project, selector));
+    SelectByTheBook(project, selector);
   }
-  for (const std::string& always : project.cook.always) {
-    ASSIGN_OR_RETURN(const size_t count,
-                     selector.AddMatches(always, InstigatorCategory::kAlwaysCookMap));
-    if (count == 0)
-      selector.selection().warnings.push_back(
-          fmt::format("[cook] always: nothing matches {}", always));
-  }
-  return selector.Take();
+  for (const project::Pattern& always : project.cook.always)
+    selector.AddPattern("[cook] always", always, selector.finder.Matches(always.text),
+                        InstigatorCategory::kAlwaysCookMap);
+  ASSIGN_OR_RETURN(Selection selection, selector.Take());
+  // What leaves something out is no cook by the book either.
+  selection.by_the_book = !options.has_selection() && options.never.empty() &&
+                          options.cultures.empty() && !options.no_soft_references;
+  return selection;
+}
+
+absl::StatusOr<std::vector<std::string>> PackagesNamedBy(const std::string& pattern,
+                                                         const project::Project& project,
+                                                         const director::ProjectCatalog& table) {
+  return Finder(project, table).PackagesOrFolder(pattern);
 }
 
 }  // namespace galley::cli

@@ -1,4 +1,9 @@
 // Selection: what a cook asks for, as packages with their instigator categories.
+//
+// Every pattern and every name must name a package: one that names nothing is most often a typo,
+// and a cook of the rest would leave something out in silence. A generated package (".../_gen/...")
+// is known only once its generator was loaded: its name is taken when there is such a generator,
+// and the cook judges it.
 #pragma once
 
 #include <string>
@@ -14,11 +19,18 @@ namespace galley::cli {
 struct Selection {
   std::vector<director::SelectedPackage> packages;  // sorted by name, then category; unique
   bool by_the_book = false;
-  std::vector<std::string> warnings;  // a glob of galley.toml that matches nothing
+  std::vector<std::string> warnings;  // a pattern of which all is never cooked
 };
 
-// INVALID_ARGUMENT: an argument that names nothing, with the nearest name.
+// INVALID_ARGUMENT: all that names nothing, a line each, with its place and the nearest names; or
+// nothing is left to cook, for all of it is never cooked.
 absl::StatusOr<Selection> Select(const CookCommandOptions& options, const project::Project& project,
                                  const director::ProjectCatalog& table);
+
+// What `pattern` matches: a glob over virtual paths, a package, a folder (all packages below it),
+// each also as a path of the host. Sorted. INVALID_ARGUMENT: nothing, with the nearest names.
+absl::StatusOr<std::vector<std::string>> PackagesNamedBy(const std::string& pattern,
+                                                         const project::Project& project,
+                                                         const director::ProjectCatalog& table);
 
 }  // namespace galley::cli

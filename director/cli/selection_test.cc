@@ -63,14 +63,59 @@ TEST_F(SelectionTest, WithoutAnyWordAllPackagesAreCookedByTheBook) {
 }
 
 TEST_F(SelectionTest, TheBookIsTheCookSection) {
-  project_.cook.maps = {"/Game/maps/t*.txt", "/Game/none/*"};
-  project_.cook.directories = {"/Game/props", "/Game/nowhere"};
+  project_.cook.maps = {"/Game/maps/t*.txt"};
+  project_.cook.directories = {"/Game/props"};
   project_.cook.always = {"/Game/propsx.txt"};
   EXPECT_EQ(Selected(),
-            "maps/town.txt map, props/a.png folder, props/b/c.png folder, propsx.txt always"
-            "! [cook] maps: nothing matches /Game/none/*! [cook] directories: no package lies "
-            "under /Game/nowhere");
+            "maps/town.txt map, props/a.png folder, props/b/c.png folder, propsx.txt always");
   EXPECT_TRUE(by_the_book_);
+}
+
+TEST_F(SelectionTest, PatternsOfTheProjectThatNameNothingAreErrorsAllAtOnce) {
+  project_.cook.maps = {{"/Game/maps/t*.txt", "galley.toml:40"},
+                        {"/Game/map/*.txt", "galley.toml:41"},
+                        {"/Game/*.md", "galley.toml:42"}};
+  project_.cook.directories = {{"/Game/prop", "galley.toml:43"}};
+  project_.cook.always = {{"/Game/propsy.txt", "galley.toml:44"}};
+  EXPECT_EQ(Selected(),
+            "galley.toml:41: [cook] maps: nothing matches \"/Game/map/*.txt\"; the nearest are "
+            "/Game/maps/forest.txt and /Game/maps/town.txt\n"
+            "galley.toml:42: [cook] maps: nothing matches \"/Game/*.md\": it matches "
+            "/Game/readme.md, but no rule or sidecar makes that a package\n"
+            "galley.toml:43: [cook] directories: no package is under /Game/prop; did you mean "
+            "/Game/props?\n"
+            "galley.toml:44: [cook] always: /Game/propsy.txt is no package: there is no such file; "
+            "did you mean /Game/propsx.txt?");
+}
+
+TEST_F(SelectionTest, NoMoreThanTwentyErrorsAreTold) {
+  for (int i = 0; i < 25; ++i) project_.cook.maps.emplace_back("/none/" + std::to_string(i));
+  EXPECT_THAT(Selected(), AllOf(HasSubstr("/none/19 "), testing::Not(HasSubstr("/none/20 ")),
+                                testing::EndsWith("\nand 5 more")));
+}
+
+TEST_F(SelectionTest, WhenAllIsNeverCookedNothingIs) {
+  project_.cook.maps = {{"/Game/maps/*", "galley.toml:40"}};
+  project_.cook.never = {"/Game/maps/**"};
+  EXPECT_THAT(Selected(), HasSubstr("nothing is left to cook"));
+  project_.cook.maps.emplace_back("/Game/props/a.png");
+  EXPECT_EQ(Selected(),
+            "maps/forest.txt map, maps/town.txt map, props/a.png map! galley.toml:40: [cook] maps: "
+            "all that /Game/maps/* names is never cooked ([cook] never or --never)");
+}
+
+TEST_F(SelectionTest, AGlobNamesPackagesOnTheCommandLine) {
+  options_of_cook_.positional = {"/Game/maps/*", Host("content/props/*.png")};
+  EXPECT_EQ(Selected(), "maps/forest.txt folder, maps/town.txt folder, props/a.png folder");
+  options_of_cook_.positional = {};
+  options_of_cook_.packages = {"**/c.png"};
+  EXPECT_EQ(Selected(), "props/b/c.png folder");
+  options_of_cook_.packages = {"/Game/mops/*"};
+  EXPECT_THAT(Selected(), HasSubstr("--package: nothing matches \"/Game/mops/*\"; the nearest are "
+                                    "/Game/maps/forest.txt, /Game/maps/town.txt"));
+  options_of_cook_.packages = {};
+  options_of_cook_.directories = {"/Game/pr*"};
+  EXPECT_THAT(Selected(), HasSubstr("a folder is named without wildcards"));
 }
 
 TEST_F(SelectionTest, ASelectionReplacesMapsAndDirectoriesButNotAlways) {
@@ -102,7 +147,9 @@ TEST_F(SelectionTest, AMapSectionIsNamedInTheProject) {
   options_of_cook_.map_sections = {"nightly"};
   EXPECT_EQ(Selected(), "maps/forest.txt section");
   options_of_cook_.map_sections = {"weekly"};
-  EXPECT_THAT(Selected(), HasSubstr("weekly"));
+  EXPECT_EQ(Selected(), "--map-section: galley.toml has no [map_section.weekly]");
+  project_.map_sections["weekly"] = {{"/Game/mops/*", "galley.toml:50"}};
+  EXPECT_THAT(Selected(), HasSubstr("galley.toml:50: [map_section.weekly] maps: nothing matches"));
 }
 
 TEST_F(SelectionTest, OnePackageForTwoReasonsKeepsBothAndTheSameReasonOnce) {
@@ -114,11 +161,17 @@ TEST_F(SelectionTest, OnePackageForTwoReasonsKeepsBothAndTheSameReasonOnce) {
 TEST_F(SelectionTest, AGeneratedPackageIsTakenOnItsGeneratorsWord) {
   options_of_cook_.packages = {"/Game/maps/town.txt/_gen/cell.txt"};
   EXPECT_EQ(Selected(), "maps/town.txt/_gen/cell.txt package");
+  options_of_cook_.packages = {"/Game/maps/town.png/_gen/cell.txt"};
+  EXPECT_EQ(Selected(),
+            "--package: /Game/maps/town.png/_gen/cell.txt is no package: there is no "
+            "/Game/maps/town.png that could generate it; did you mean /Game/maps/town.txt?");
+  options_of_cook_.packages = {"/Game/maps/town.txt/_gen/*"};
+  EXPECT_THAT(Selected(), HasSubstr("name the generator, or each of them without wildcards"));
 }
 
 TEST_F(SelectionTest, WhatNamesNothingIsAnErrorThatHelps) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"/Game/maps/twon.txt", "no such file"},
+      {"/Game/maps/twon.txt", "no such file; did you mean /Game/maps/town.txt?"},
       {"/Game/Maps/town.txt", "/Game/maps/town.txt"},
       {"/Game/readme.md", "no rule or sidecar"},
       {"/elsewhere/x", "mounts: /Game"}};
@@ -128,7 +181,7 @@ TEST_F(SelectionTest, WhatNamesNothingIsAnErrorThatHelps) {
   }
   options_of_cook_.positional.clear();
   options_of_cook_.directories = {"/Game/none"};
-  EXPECT_THAT(Selected(), HasSubstr("no package lies under /Game/none"));
+  EXPECT_THAT(Selected(), HasSubstr("--dir: no package is under /Game/none"));
 }
 
 }  // namespace

@@ -680,6 +680,18 @@ TEST(GeneratedTest, OneThatIsSelectedAndNotListedFails) {
   EXPECT_TRUE(shell.Says("failed G/_gen/b: G does not generate it"));
 }
 
+TEST(GeneratedTest, WhenNothingThatIsSelectedIsListedNoRootIsPublished) {
+  CoreHarness shell("G : a\n");
+  shell.Request({"G/_gen/b"}, {.by_the_book = true});
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("failed G/_gen/b: G does not generate it"));
+  EXPECT_FALSE(shell.Says("publish")) << "an empty tree would be the latest";
+  CoreHarness other("G : a\nA ! wrong\n");
+  other.Request({"G/_gen/b", "A"}, {.by_the_book = true});
+  other.Finish();
+  EXPECT_TRUE(other.Says("publish")) << "a package that fails leaves the tree";
+}
+
 TEST(GeneratedTest, AHardReferenceToOneThatIsNotListedFailsTheReferencer) {
   CoreHarness shell("A -> G/_gen/b\nG : a\n");
   shell.Request({"A"});

@@ -30,6 +30,14 @@ void CookCore::Impl::MaybeEnd() {
   const std::vector<PackageId> by_name = InCookByName();
   for (const PackageId package : by_name) Judge(package);
   if (ending != Ending::kNone) return MaybeEnd();
+  // All that was selected is gone, or was never there: there is nothing to be a root of.
+  const auto is_there = [&](PackageId id) {
+    const PackageData& package = packages[id];
+    return package.is_selected &&
+           (package.generated != nullptr || catalog->Find(package.name).has_value());
+  };
+  if (!request->selected.empty() && std::none_of(by_name.begin(), by_name.end(), is_there))
+    return End("");
   is_settling = true;
   unpublished = request->platforms;
   for (PlatformIndex p = 0; p < platform_count; ++p) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <thread>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 #include "common/content/name.h"
@@ -14,9 +15,8 @@
 namespace galley::director {
 namespace {
 
-constexpr std::string_view kSidecarSuffix = ".cook";
-
-bool IsSidecar(std::string_view path) { return path.ends_with(kSidecarSuffix); }
+using project::IsSidecar;
+using project::kSidecarSuffix;
 
 }  // namespace
 
@@ -28,16 +28,12 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
   table->project_ = std::move(project);
   table->resolver_ = std::move(resolver);
   table->cultures_ = options.cultures;
-  std::vector<std::string> never = table->project_->cook.never;
-  never.insert(never.end(), options.never.begin(), options.never.end());
-  for (const std::string& pattern : never) {
-    ASSIGN_OR_RETURN(content::Glob glob, content::Glob::Parse(pattern));
-    table->never_.push_back(std::move(glob));
-  }
+  RETURN_IF_ERROR(table->ReadNever(options.never));
 
   const std::span<const content::FileEntry> files = table->snapshot_->files();
   std::vector<Entry> entries(files.size());
   std::vector<char> is_package(files.size(), 0);
+  std::vector<std::vector<std::string>> errors(files.size());
   constexpr size_t kChunk = 512;
   std::atomic<size_t> next{0};
   const auto work = [&] {
@@ -46,10 +42,10 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
       const size_t end = std::min(files.size(), begin + kChunk);
       for (size_t i = begin; i < end; ++i) {
         if (IsSidecar(files[i].path)) continue;
-        const bool has_sidecar =
-            table->snapshot_->Find(files[i].path + std::string(kSidecarSuffix)) != nullptr;
+        const content::FileEntry* sidecar =
+            table->snapshot_->Find(files[i].path + std::string(kSidecarSuffix));
         bool yes = false;
-        entries[i] = table->ResolveOne(files[i], has_sidecar, yes);
+        entries[i] = table->ResolveOne(files[i], sidecar, yes, errors[i]);
         is_package[i] = yes ? 1 : 0;
       }
     }
@@ -59,7 +55,11 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
   threads = static_cast<unsigned>(std::min<size_t>(threads, files.size() / (4 * kChunk) + 1));
   RunOnThreads(threads, [&](size_t) { work(); });
 
+  absl::flat_hash_set<std::string> told;
   for (size_t i = 0; i < files.size(); ++i) {
+    for (std::string& error : errors[i]) {
+      if (told.insert(error).second) table->recipe_errors_.push_back(std::move(error));
+    }
     if (is_package[i] == 0) continue;
     table->names_.push_back(files[i].path);
     table->entries_.push_back(std::move(entries[i]));
@@ -67,21 +67,51 @@ absl::StatusOr<std::shared_ptr<const ProjectCatalog>> ProjectCatalog::Build(
   return std::shared_ptr<const ProjectCatalog>(std::move(table));
 }
 
-ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file, bool has_sidecar,
-                                                 bool& is_package) const {
+absl::Status ProjectCatalog::ReadNever(const std::vector<std::string>& of_command_line) {
+  std::vector<project::Pattern> patterns = project_->cook.never;
+  for (const std::string& pattern : of_command_line) patterns.emplace_back(pattern, "--never");
+  for (project::Pattern& pattern : patterns) {
+    ASSIGN_OR_RETURN(content::Glob glob, content::Glob::Parse(pattern.text));
+    never_.push_back({std::move(glob), std::move(pattern)});
+  }
+  base::MutexLock lock(mutex_);
+  for (const Never& never : never_) {
+    const auto files = snapshot_->files();
+    if (std::none_of(files.begin(), files.end(),
+                     [&](const content::FileEntry& file) { return never.glob.Matches(file.path); }))
+      unmatched_never_.push_back(&never);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<project::Pattern> ProjectCatalog::NeverThatNamesNothing() const {
+  base::MutexLock lock(mutex_);
+  std::vector<project::Pattern> patterns;
+  for (const Never* never : unmatched_never_) patterns.push_back(never->pattern);
+  return patterns;
+}
+
+ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
+                                                 const content::FileEntry* sidecar_file,
+                                                 bool& is_package,
+                                                 std::vector<std::string>& errors) const {
   Entry entry;
-  std::optional<std::string> sidecar;
-  if (has_sidecar) {
+  std::optional<project::Sidecar> sidecar;
+  if (sidecar_file != nullptr) {
     is_package = true;
-    auto content = snapshot_->Read(file.path + std::string(kSidecarSuffix), 1 << 20);
+    auto content = snapshot_->Read(sidecar_file->path, 1 << 20);
     if (!content.ok()) {
-      entry.error = fmt::format("its sidecar {}{} cannot be read: {}", file.path, kSidecarSuffix,
+      entry.error = fmt::format("its sidecar {} cannot be read: {}", sidecar_file->path,
                                 MessageOf(content.status()));
       return entry;
     }
-    sidecar = *content->bytes;
+    // As people write it: below the project, else absolute.
+    const std::string below = project_->root + "/";
+    const std::string& host = sidecar_file->host_path;
+    sidecar = {.text = *content->bytes,
+               .file = host.starts_with(below) ? host.substr(below.size()) : host};
   }
-  auto recipes = resolver_->Resolve(file.path, sidecar);
+  auto recipes = resolver_->Resolve(file.path, sidecar, &errors);
   if (!recipes.ok()) {
     is_package = true;
     entry.error = MessageOf(recipes.status());
@@ -101,7 +131,7 @@ ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
 
 bool ProjectCatalog::IsNever(std::string_view name) const {
   return std::any_of(never_.begin(), never_.end(),
-                     [&](const content::Glob& glob) { return glob.Matches(name); });
+                     [&](const Never& never) { return never.glob.Matches(name); });
 }
 
 const ProjectCatalog::Entry* ProjectCatalog::EntryOf(std::string_view name) const {
@@ -176,6 +206,7 @@ CatalogEntry ProjectCatalog::Generated(std::string_view name, std::string_view c
       remembered.entry.recipes = std::move(*recipes);
     }
     remembered.entry.never = IsNever(name);
+    std::erase_if(unmatched_never_, [&](const Never* never) { return never->glob.Matches(name); });
   }
   return AnswerOf(remembered.entry);
 }

@@ -48,6 +48,13 @@ class ProjectCatalog final : public Catalog {
   // Remembered by Generated().
   RecipesPtr GeneratedRecipesOf(std::string_view name) const;
 
+  // What is wrong with sidecars, and with rules as far as they match a package: each text once, in
+  // the order of the names. These packages have an error, too.
+  const std::vector<std::string>& recipe_errors() const { return recipe_errors_; }
+  // The patterns of `never` that match no file, nor a generated package that was asked about up to
+  // now. Those of the command line have the place "--never".
+  std::vector<project::Pattern> NeverThatNamesNothing() const;
+
   // Sorted by name. Packages with errors are in it.
   const std::vector<std::string>& names() const { return names_; }
   const content::Snapshot& snapshot() const { return *snapshot_; }
@@ -64,17 +71,25 @@ class ProjectCatalog final : public Catalog {
   ProjectCatalog() = default;
   const Entry* EntryOf(std::string_view name) const;
   static CatalogEntry AnswerOf(const Entry& entry);
-  Entry ResolveOne(const content::FileEntry& file, bool has_sidecar, bool& is_package) const;
+  // `errors`: what is wrong with its recipes; what is wrong with the file itself is not in it.
+  Entry ResolveOne(const content::FileEntry& file, const content::FileEntry* sidecar_file,
+                   bool& is_package, std::vector<std::string>& errors) const;
+  absl::Status ReadNever(const std::vector<std::string>& of_command_line);
   bool IsNever(std::string_view name) const;
   std::vector<std::string> LocalisedOf(std::string_view name) const;
 
   SnapshotPtr snapshot_;
   std::shared_ptr<const project::Project> project_;
   std::shared_ptr<const project::RecipeResolver> resolver_;
-  std::vector<content::Glob> never_;
+  struct Never {
+    content::Glob glob;
+    project::Pattern pattern;
+  };
+  std::vector<Never> never_;
   std::vector<std::string> cultures_;
   std::vector<std::string> names_;  // sorted; parallel to entries_
   std::vector<Entry> entries_;
+  std::vector<std::string> recipe_errors_;
 
   struct GeneratedEntry {
     std::string cooker;
@@ -83,6 +98,7 @@ class ProjectCatalog final : public Catalog {
   };
   mutable base::Mutex mutex_;
   mutable absl::flat_hash_map<std::string, GeneratedEntry> generated_ GALLEY_GUARDED_BY(mutex_);
+  mutable std::vector<const Never*> unmatched_never_ GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::director

@@ -68,6 +68,47 @@ TEST_F(ProjectCatalogTest, APackageWithAnErrorIsInTheTableWithIt) {
   EXPECT_EQ(Table().RecipesOf("/Game/a.txt"), nullptr);
 }
 
+TEST_F(ProjectCatalogTest, WhatIsWrongWithRulesAndSidecarsIsToldOnceWithItsPlace) {
+  project_.rules.push_back({*content::Glob::Parse("/Game/ui/**"),
+                            {.settings = R"({"mipmap":true,"mipmaps":3})",
+                             .setting_lines = {{"mipmap", 33}, {"mipmaps", 34}}},
+                            31});
+  for (const char* name : {"ui/a.png", "ui/b.png", "ui/c.txt", "props/a.png", "props/b.png"})
+    Write(std::string("content/") + name, "");
+  Write("content/props/a.png.cook", "\n\ncooker = \"txeture\"\n");
+  Write("content/props/b.png.cook",
+        "platform.android.settings = { mipmaps = 1 }\nsettings = { mipmaps = \"no\" }\n");
+  Link("/etc/passwd", "content/ui/out.txt");  // wrong by itself
+  EXPECT_THAT(
+      Table().recipe_errors(),
+      ElementsAre("content/props/a.png.cook:3: unknown cooker `txeture`; did you mean `texture`?",
+                  "content/props/b.png.cook:2: setting mipmaps of cooker texture is \"no\": "
+                  "expected bool",
+                  "content/props/b.png.cook:1: setting mipmaps of cooker texture is 1: expected "
+                  "bool",
+                  "galley.toml:33: cooker texture has no setting mipmap; did you mean mipmaps?",
+                  "galley.toml:34: setting mipmaps of cooker texture is 3: expected bool",
+                  "galley.toml:33: cooker copy has no setting mipmap; it has: none",
+                  "galley.toml:34: cooker copy has no setting mipmaps; it has: none"));
+  EXPECT_THAT(Table().Find("/Game/ui/a.png")->error, HasSubstr("galley.toml:33"));
+}
+
+TEST_F(ProjectCatalogTest, ANeverThatNamesNothingIsKnownOnceAllGeneratedPackagesAre) {
+  Write("content/dev/notes.md", "");
+  Write("content/a.txt", "");
+  project_.cook.never = {{"/Game/dev/**", "galley.toml:7"}, {"/Game/dve/**", "galley.toml:8"}};
+  catalog_options_.never = {"/Game/a.txt/_gen/lod*", "/Game/*.txt"};
+  const auto places = [&] {
+    std::vector<std::string> texts;
+    for (const project::Pattern& one : Table().NeverThatNamesNothing())
+      texts.push_back(one.place + " " + one.text);
+    return texts;
+  };
+  EXPECT_THAT(places(), ElementsAre("galley.toml:8 /Game/dve/**", "--never /Game/a.txt/_gen/lod*"));
+  (void)Table().Generated("/Game/a.txt/_gen/lod1.txt", "", "");
+  EXPECT_THAT(places(), ElementsAre("galley.toml:8 /Game/dve/**"));
+}
+
 TEST_F(ProjectCatalogTest, AReferenceIsResolvedFromTheFolderOfItsFile) {
   Write("content/tex/wood.png", "");
   Write("content/maps/town.txt", "");

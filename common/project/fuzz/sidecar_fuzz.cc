@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // The resolver remembers recipes for ever: a process of a fuzzer's length must not give it
   // everything.
   if (body.ok() && size < 4096) {
-    const auto recipes = resolver.Resolve("/Game/a.png", sidecar);
+    const auto recipes = resolver.Resolve("/Game/a.png", galley::project::Sidecar{sidecar});
     if (recipes.ok() && *recipes != nullptr) GALLEY_CHECK((*recipes)->size() == 2);
   }
   return 0;

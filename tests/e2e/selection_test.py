@@ -1,0 +1,94 @@
+"""What is selected, and what is left out: a typo costs nobody a file, and nothing is left out in silence."""
+import json, os, unittest
+
+from harness import SAMPLE, E2ETest, read_file
+
+COPY = 'match = "/Game/**/*.{bin,level}"\ncooker = "copy"'
+TEXTURE = 'match = "/Game/**/*.png"\nignore_case = true\ncooker = "texture"\nsettings = { quality = "fast" }'
+GOOD_PNG = read_file(os.path.join(SAMPLE, "content/textures/one.png"))
+
+
+class SelectionTest(E2ETest):
+    def state_of(self, game):
+        """What a cook that is refused must leave as it is: the sandbox, the roots, the number of the last cook."""
+        roots = self.galley("roots", "--project", game, "--json").stdout
+        cook = json.loads(self.galley("why", "--project", game, "/Game/maps/town.level", "--json").stdout)["cook"]
+        return self.tree(game, "pc"), roots, cook
+
+    def town(self, extra=""):
+        files = {"maps/town.level": "town", "maps/port.level": "port", "props/oak.bin": "oak", "notes.md": "notes"}
+        return self.project(files, [COPY], extra=extra)
+
+    def test_a_typo_in_maps_costs_nobody_a_file(self):
+        game = self.town('[cook]\nmaps = ["/Game/maps/*.level"]')
+        self.assertEqual(set(self.cook(game).roots), {"pc"})
+        before = self.state_of(game)
+        self.write("game/galley.toml", self.read("game/galley.toml").decode().replace("/maps/", "/map/"))
+        cook = self.cook(game, "--json", expect=2)
+        self.assertIn('galley.toml:4: [cook] maps: nothing matches "/Game/map/*.level"', cook.stderr)
+        self.assertIn("the nearest are /Game/maps/port.level and /Game/maps/town.level", cook.stderr)
+        events = [json.loads(line) for line in cook.stdout.splitlines()]
+        self.assertEqual([e["exit_code"] for e in events if e["event"] == "error"], [2])
+        self.assertEqual(cook.summary, {})
+        self.assertEqual(self.state_of(game), before)
+
+    def test_what_the_command_line_names_must_be_there(self):
+        game = self.town()
+        self.cook(game)
+        before = self.state_of(game)
+        for arguments, text in [
+                (["--map", "/Game/map/*.level"], "--map: nothing matches"),
+                (["--dir", "/Game/prop"], "--dir: no package is under /Game/prop; did you mean /Game/props?"),
+                (["--package", "/Game/props/aok.bin"], "did you mean /Game/props/oak.bin?"),
+                (["/Game/maps/*.lvl"], 'nothing matches "/Game/maps/*.lvl"'),
+                (["/Game/notes.md"], "no rule or sidecar makes it a package"),
+                (["--never", "/Game/**"], "nothing is left to cook")]:
+            with self.subTest(arguments):
+                cook = self.cook(game, *arguments, expect=2)
+                self.assertIn(text, cook.stderr)
+        cook = self.cook(game, "/Game/nothing", "--dir", "/Game/nowhere", expect=2)
+        self.assertIn("/Game/nothing is no package", cook.stderr)
+        self.assertIn("--dir: no package is under /Game/nowhere", cook.stderr)
+        self.assertEqual(self.state_of(game), before)
+        some = self.cook(game, "/Game/maps/*.level", "--never", "/Game/mops/**")
+        self.assertEqual(some.summary["packages"]["in_cook"], 2)
+        self.assertIn('--never: nothing matches "/Game/mops/**"', some.summary["warnings"][0]["text"])
+
+    def test_a_generated_package_that_nobody_makes_never_empties_the_latest(self):
+        level = json.dumps({"items": [{"position": [5, 0, 5]}]})
+        rule = 'match = "/Game/*.level"\ncooker = "data"\nsettings = { cell_size = 10 }'
+        game = self.project({"town.level": level}, [rule], extra='[cook]\nmaps = ["/Game/town.level/_gen/cell_0_0.level"]')
+        first = self.cook(game)
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/town.level/_gen/cell_0_0.level.cbor"})
+        self.write("game/galley.toml", self.read("game/galley.toml").decode().replace("cell_0_0", "cell_9_9"))
+        cook = self.cook(game, expect=1)
+        self.assertIn("/Game/town.level does not generate it", cook.failures[0]["error"])
+        self.assertEqual(cook.roots, {})
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/town.level/_gen/cell_0_0.level.cbor"})
+        latest = self.galley("tree", "--project", game, "pc@latest", "--json").stdout
+        self.assertEqual(latest, self.galley("tree", "--project", game, first.roots["pc"], "--json").stdout)
+
+    def test_wrong_rules_and_sidecars_are_told_once_and_nothing_is_done(self):
+        files = {f"tex/{i}.png": GOOD_PNG for i in range(30)}
+        game = self.project({**files, "maps/town.level": "town"}, [COPY, TEXTURE.replace("ignore_case = true\n", "")])
+        self.cook(game)
+        before = self.state_of(game)
+        toml = self.read("game/galley.toml").decode()
+        self.write("game/galley.toml", toml.replace('quality = "fast"', 'quality = "fats", mipmap = false')
+                   + '\n[[rule]]\nmatch = "/Game/none/*"\ncooker = "textur"\n')
+        self.write("game/content/tex/7.png.cook", "# ours\n\n[settings]\nmipmaps = 3\n")
+        cook = self.cook(game, expect=2)
+        rule = next(i for i, line in enumerate(toml.splitlines(), 1) if "quality" in line)
+        last = len(self.read("game/galley.toml").decode().splitlines())
+        self.assertEqual(cook.stderr.count(f'galley.toml:{rule}: setting quality of cooker texture is "fats"'), 1, cook)
+        self.assertEqual(cook.stderr.count(f"galley.toml:{rule}: cooker texture has no setting mipmap; did you mean mipmaps?"), 1, cook)
+        self.assertEqual(cook.stderr.count(f"galley.toml:{last}: unknown cooker `textur`; did you mean `texture`?"), 1, cook)
+        self.assertEqual(cook.stderr.count("content/tex/7.png.cook:4: setting mipmaps of cooker texture is 3: expected bool"), 1, cook)
+        self.write("game/galley.toml", toml)
+        os.remove(self.path("game/content/tex/7.png.cook"))
+        self.assertEqual(self.state_of(game), before)
+        self.assertEqual(self.cook(game).results["up_to_date"], 31)
+
+
+if __name__ == "__main__":
+    unittest.main()
