@@ -50,6 +50,11 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
     return RunInit(global, directory);
   })->add_option("directory", directory, "The project's folder");
   AddCook(app, arguments);
+  CLI::App* list = AddCommand(app, arguments, "ls",
+                              "The packages, with rule, cooker, platforms and last outcome",
+                              [&] { return RunLs(global, packages, arguments.is_unmatched); });
+  list->add_option("globs", packages, "Only these: globs, packages, folders")->type_name("GLOB");
+  list->add_flag("--unmatched", arguments.is_unmatched, "Files that no rule matches, instead");
   CLI::App* why =
       AddCommand(app, arguments, "why", "Say why PACKAGE is in the cook, and why it was cooked",
                  [&] { return RunWhy(global, why_options); });

@@ -26,6 +26,7 @@ struct Arguments {
   StoreServeOptions store_serve;
   std::string directory = ".", package, platform, export_directory, first, second, output;
   bool link = false;
+  bool is_unmatched = false;
   std::vector<std::string> packages;
 };
 

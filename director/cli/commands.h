@@ -58,6 +58,9 @@ int RunStoreForget(const GlobalOptions& options, const std::string& key);
 int RunStorePin(const GlobalOptions& options, const std::string& name, const std::string& root);
 int RunStoreUnpin(const GlobalOptions& options, const std::string& name);
 int RunStorePins(const GlobalOptions& options);
+// Packages that match one of `patterns` (none: all), or files that no rule matches.
+int RunLs(const GlobalOptions& options, const std::vector<std::string>& patterns,
+          bool is_unmatched);
 int RunClean(const GlobalOptions& options, const std::vector<std::string>& packages);
 int RunDoctor(const GlobalOptions& options);
 

@@ -20,6 +20,7 @@
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/serve/store_server.h"
+#include "director/cli/left_out.h"
 #include "director/cli/near_names.h"
 #include "director/cli/scanned_project.h"
 #include "director/cli/unsent_results.h"
@@ -396,9 +397,11 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
               .worker = "director",
               .started_us = absl::ToUnixMicros(begin),
               .duration_us = static_cast<int64_t>(summary_.scan_s * 1e6)});
-  report_.Say(fmt::format("scanned {} files, {} packages ({:.2f} s)",
-                          world_->snapshot->files().size(), world_->table->names().size(),
-                          summary_.scan_s));
+  report_.Scanned({.files = world_->snapshot->files().size(),
+                   .packages = world_->table->names().size(),
+                   .unmatched = UnmatchedFiles(*project_, *world_->table).size(),
+                   .seconds = summary_.scan_s});
+  for (const std::string& warning : StraySidecars(*world_->table)) report_.Warn(warning);
   return std::nullopt;
 }
 

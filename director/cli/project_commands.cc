@@ -17,6 +17,8 @@
 #include "common/store/serve/store_server.h"
 #include "director/cli/commands.h"
 #include "director/cli/cook_session.h"
+#include "director/cli/left_out.h"
+#include "director/cli/scanned_project.h"
 #include "director/shell/describe.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -147,6 +149,19 @@ std::vector<Check> CheckRemote(const project::RemoteSection& section) {
   return checks;
 }
 
+// Rules and sidecars, as a cook would judge them.
+Check CheckRules(const project::Project& project) {
+  const auto scanned = ScanProject(project);
+  if (!scanned.ok()) return {"rules", false, MessageOf(scanned.status())};
+  if (const absl::Status recipes = CheckRecipes(*scanned->table); !recipes.ok())
+    return {"rules", false, MessageOf(recipes)};
+  const size_t packages = scanned->table->names().size();
+  const size_t unmatched = UnmatchedFiles(project, *scanned->table).size();
+  return {"rules", packages > 0,
+          fmt::format("{} packages, {} files match no rule{}", packages, unmatched,
+                      unmatched > 0 ? " (galley ls --unmatched lists them)" : "")};
+}
+
 }  // namespace
 
 int RunDoctor(const GlobalOptions& options) {
@@ -171,6 +186,7 @@ int RunDoctor(const GlobalOptions& options) {
   } else {
     origins = project->origins;
     checks.push_back({"project", true, fmt::format("{} in {}", project->name, project->root)});
+    if (cookers.ok()) checks.push_back(CheckRules(*project));
     checks.push_back(CheckSpace("state", project->state_directory()));
     checks.push_back(CheckSpace("output", project->output_directory));
     checks.push_back(CheckSpace("store space", project->store.directory));

@@ -151,6 +151,22 @@ void Report::Say(std::string_view text) {
   std::fputs(fmt::format("{}\n", EscapeControl(text)).c_str(), stderr);
 }
 
+void Report::Scanned(const Scan& scan) {
+  if (options_.json) {
+    return Event({{"event", "scanned"},
+                  {"files", scan.files},
+                  {"packages", scan.packages},
+                  {"unmatched", scan.unmatched},
+                  {"seconds", scan.seconds}});
+  }
+  Say(fmt::format("scanned {} files, {} packages ({:.2f} s)", scan.files, scan.packages,
+                  scan.seconds));
+  if (scan.unmatched == 0) return;
+  Say(fmt::format("{} {} no rule (galley ls --unmatched lists {})", scan.unmatched,
+                  scan.unmatched == 1 ? "file matches" : "files match",
+                  scan.unmatched == 1 ? "it" : "them"));
+}
+
 void Report::OnFailed(const std::string& package, const std::string& platform,
                       const director::PackageFailed& failed) {
   const std::string stage(director::StageName(failed.stage));

@@ -60,6 +60,13 @@ class Report final : public director::ShellListener {
 
   // One line of what goes on ("scanned 1,234 files in 0.02 s").
   void Say(std::string_view text);
+  struct Scan {
+    size_t files = 0;
+    size_t packages = 0;
+    size_t unmatched = 0;  // files that no rule matches
+    double seconds = 0;
+  };
+  void Scanned(const Scan& scan);
   void Warn(std::string_view text) { OnWarning("", "", std::string(text)); }
 
   void OnFailed(const std::string& package, const std::string& platform,

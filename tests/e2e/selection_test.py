@@ -84,10 +84,53 @@ class SelectionTest(E2ETest):
         self.assertEqual(cook.stderr.count(f"galley.toml:{rule}: cooker texture has no setting mipmap; did you mean mipmaps?"), 1, cook)
         self.assertEqual(cook.stderr.count(f"galley.toml:{last}: unknown cooker `textur`; did you mean `texture`?"), 1, cook)
         self.assertEqual(cook.stderr.count("content/tex/7.png.cook:4: setting mipmaps of cooker texture is 3: expected bool"), 1, cook)
+        self.assertEqual(self.galley("ls", "--project", game).returncode, 2)
+        doctor = self.galley("doctor", "--project", game)
+        self.assertEqual(doctor.returncode, 1)
+        self.assertIn("unknown cooker `textur`", doctor.stdout)
         self.write("game/galley.toml", toml)
         os.remove(self.path("game/content/tex/7.png.cook"))
         self.assertEqual(self.state_of(game), before)
         self.assertEqual(self.cook(game).results["up_to_date"], 31)
+
+    def test_what_is_left_out_is_said(self):
+        game = self.project({"Rock.PNG": GOOD_PNG, "notes.md": "x", "old/plan.psd": "x", "gone.bin.cook": "", "props/oak.bin": "oak",
+                             "bad.png": b"no png"}, [COPY, TEXTURE], extra='[cook]\nnever = ["/Game/props/**"]')
+        cook = self.cook(game, expect=1)
+        self.assertIn("2 files match no rule (galley ls --unmatched lists them)", cook.stderr)
+        self.assertIn("the sidecar /Game/gone.bin.cook has no effect: there is no file /Game/gone.bin", cook.summary["warnings"][0]["text"])
+        self.assertIn("Game/Rock.PNG.ktx2", self.tree(game, "pc"))
+        unmatched = self.galley("ls", "--project", game, "--unmatched")
+        self.assertEqual(unmatched.stdout.split(), ["/Game/notes.md", "/Game/old/plan.psd"], unmatched)
+        self.assertIn("1 .md, 1 .psd", unmatched.stderr)
+        self.assertEqual(self.galley("ls", "--project", game, "--unmatched", "/Game/old").stdout.split(), ["/Game/old/plan.psd"])
+        rows = {row["package"]: row for row in map(json.loads, self.galley("ls", "--project", game, "--json").stdout.splitlines())}
+        self.assertEqual({name: row["outcomes"]["pc"] for name, row in rows.items()},
+                         {"/Game/Rock.PNG": "cooked", "/Game/bad.png": "failed", "/Game/props/oak.bin": None})
+        self.assertEqual((rows["/Game/Rock.PNG"]["cooker"], rows["/Game/props/oak.bin"]["platforms"]), ("texture", []))
+        self.assertRegex(rows["/Game/Rock.PNG"]["rule"], r"^galley\.toml:\d+$")
+        table = self.galley("ls", "--project", game, "/Game/*.{PNG,png}").stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in table], ["PACKAGE", "/Game/Rock.PNG", "/Game/bad.png"])
+        nothing = self.galley("ls", "--project", game, "/Game/*.pgn")
+        self.assertEqual(nothing.returncode, 2)
+        self.assertIn('nothing matches "/Game/*.pgn"; the nearest are', nothing.stderr)
+
+    def test_ls_knows_what_generators_made(self):
+        level = json.dumps({"items": [{"position": [5, 0, 5]}, {"position": [15, 0, 5]}]})
+        rule = 'match = "/Game/*.level"\ncooker = "data"\nsettings = { cell_size = 10 }'
+        game = self.project({"town.level": level}, [rule])
+        self.assertIn("not cooked yet", self.galley("ls", "--project", game).stdout)
+        self.cook(game)
+        rows = [json.loads(line) for line in self.galley("ls", "--project", game, "--json").stdout.splitlines()]
+        self.assertEqual([(row["package"], row["generated_by"], row["outcomes"]["pc"]) for row in rows],
+                         [("/Game/town.level", None, "cooked"),
+                          ("/Game/town.level/_gen/cell_0_0.level", "/Game/town.level", "cooked"),
+                          ("/Game/town.level/_gen/cell_1_0.level", "/Game/town.level", "cooked")])
+        self.write("game/content/town.level", json.dumps({"items": [{"position": [5, 0, 5]}]}))
+        self.cook(game)
+        listed = self.galley("ls", "--project", game).stdout
+        self.assertIn("cell_0_0", listed)
+        self.assertNotIn("cell_1_0", listed)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,83 @@
+#include "director/cli/left_out.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/base/file.h"
+#include "common/content/name.h"
+#include "common/record/cooker_description.h"
+#include "director/cli/error_list.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+namespace {
+
+std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// The likely new name of a file that is not there any more; empty: none is.
+std::string LikelyNewName(const content::Snapshot& snapshot, const std::string& old) {
+  const std::string extension = content::ExtensionOf(old);
+  const std::string_view folder = content::FolderOf(old);
+  std::vector<std::string> beside;
+  std::string elsewhere;
+  for (const content::FileEntry& file : snapshot.files()) {
+    const bool is_beside = content::FolderOf(file.path) == folder;
+    const bool is_like = is_beside ? content::ExtensionOf(file.path) == extension
+                                   : elsewhere.empty() && BaseName(file.path) == BaseName(old);
+    if (!is_like || project::IsSidecar(file.path) ||
+        snapshot.Find(file.path + std::string(project::kSidecarSuffix)) != nullptr)
+      continue;
+    if (is_beside) {
+      beside.emplace_back(BaseName(file.path));
+    } else {
+      elsewhere = file.path;
+    }
+  }
+  const std::string near = record::Nearest(BaseName(old), beside);
+  return near.empty() ? elsewhere : fmt::format("{}/{}", folder, near);
+}
+
+}  // namespace
+
+std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
+                                                      const director::ProjectCatalog& table) {
+  std::vector<const content::FileEntry*> unmatched;
+  const std::string project_file = JoinPath(project.root, project::kProjectFile);
+  auto package = table.names().begin();  // both are sorted
+  for (const content::FileEntry& file : table.snapshot().files()) {
+    while (package != table.names().end() && *package < file.path) ++package;
+    const bool is_package = package != table.names().end() && *package == file.path;
+    if (is_package || project::IsSidecar(file.path) || !file.error.empty() ||
+        S_ISDIR(file.stat.mode) || file.host_path == project_file)
+      continue;
+    unmatched.push_back(&file);
+  }
+  return unmatched;
+}
+
+std::vector<std::string> StraySidecars(const director::ProjectCatalog& table) {
+  const content::Snapshot& snapshot = table.snapshot();
+  std::vector<std::string> warnings;
+  size_t untold = 0;
+  for (const content::FileEntry& file : snapshot.files()) {
+    if (!project::IsSidecar(file.path)) continue;
+    const std::string old = file.path.substr(0, file.path.size() - project::kSidecarSuffix.size());
+    if (snapshot.Find(old) != nullptr) continue;
+    if (warnings.size() == kErrorsToldMax) {
+      ++untold;
+      continue;
+    }
+    const std::string likely = LikelyNewName(snapshot, old);
+    warnings.push_back(
+        fmt::format("the sidecar {} has no effect: there is no file {}{}", file.path, old,
+                    likely.empty() ? "; remove the sidecar, or bring the file back"
+                                   : fmt::format("; if that is {} now, rename the sidecar to {}{}",
+                                                 likely, likely, project::kSidecarSuffix)));
+  }
+  if (untold > 0) warnings.push_back(fmt::format("and {} more sidecars without a file", untold));
+  return warnings;
+}
+
+}  // namespace galley::cli

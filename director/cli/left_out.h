@@ -1,0 +1,23 @@
+// What a scan found and no cook looks at: files that no rule matches, sidecars of files that are
+// not there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/shell/project_catalog.h"
+
+namespace galley::cli {
+
+// Files that are no packages, since no rule that matches names a cooker and they have no sidecar.
+// Sidecars, galley.toml itself, and what cannot be used (FileEntry::error) are not among them.
+// Sorted by path.
+std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
+                                                      const director::ProjectCatalog& table);
+
+// For each sidecar without its file, sorted: which file it was for, and the likely new name of
+// that. Likely is the nearest name of the same folder and extension, else the same name elsewhere,
+// if that has no sidecar of its own. Of more than kErrorsToldMax only the number is told.
+std::vector<std::string> StraySidecars(const director::ProjectCatalog& table);
+
+}  // namespace galley::cli

@@ -1,0 +1,70 @@
+#include "director/cli/left_out.h"
+
+#include "director/shell/shell_test_world.h"
+
+namespace galley::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class LeftOutTest : public director::ShellTest {
+ protected:
+  std::vector<std::string> Unmatched() {
+    const auto world = MakeWorld();
+    std::vector<std::string> paths;
+    for (const content::FileEntry* file : UnmatchedFiles(*world->project, *world->table))
+      paths.push_back(file->path);
+    return paths;
+  }
+  std::vector<std::string> Stray() { return StraySidecars(*MakeWorld()->table); }
+};
+
+TEST_F(LeftOutTest, FilesThatNoRuleMatchesAreNamed) {
+  Write("content/a.txt", "");
+  Write("content/notes.md", "");
+  Write("content/old/b.psd", "");
+  Write("content/odd.bin", "");
+  Write("content/odd.bin.cook", "cooker = \"copy\"");
+  Write("content/gone.png.cook", "");
+  Link("/etc/passwd", "content/out.bin");
+  EXPECT_THAT(Unmatched(), ElementsAre("/Game/notes.md", "/Game/old/b.psd"));
+}
+
+TEST_F(LeftOutTest, TheProjectFileIsNotMissed) {
+  Write("galley.toml", "");
+  Write("a.md", "");
+  options_.mounts = {{.path = "/Game", .directory = dir_}};
+  EXPECT_THAT(Unmatched(), ElementsAre("/Game/a.md"));
+}
+
+TEST_F(LeftOutTest, ASidecarWithoutItsFileIsToldWithTheLikelyNewName) {
+  Write("content/props/barrel_01.png", "");
+  Write("content/props/barrel.png.cook", "");
+  Write("content/props/crate.png", "");
+  Write("content/props/crate.png.cook", "");
+  EXPECT_THAT(
+      Stray(),
+      ElementsAre("the sidecar /Game/props/barrel.png.cook has no effect: there is no file "
+                  "/Game/props/barrel.png; if that is /Game/props/barrel_01.png now, rename the "
+                  "sidecar to /Game/props/barrel_01.png.cook"));
+}
+
+TEST_F(LeftOutTest, AFileThatMovedIsFoundByItsName) {
+  Write("content/new/barrel.png", "");
+  Write("content/old/barrel.png.cook", "");
+  Write("content/old/lamp.png.cook", "");
+  EXPECT_THAT(Stray(), ElementsAre(HasSubstr("if that is /Game/new/barrel.png now"),
+                                   HasSubstr("there is no file /Game/old/lamp.png; remove")));
+}
+
+TEST_F(LeftOutTest, WhatHasASidecarIsNoNewName) {
+  Write("content/barrel1.png", "");
+  Write("content/barrel1.png.cook", "");
+  Write("content/barrel.png.cook", "");
+  EXPECT_THAT(Stray(), ElementsAre(testing::Not(HasSubstr("barrel1"))));
+}
+
+}  // namespace
+}  // namespace galley::cli
