@@ -133,6 +133,19 @@ absl::StatusOr<BmpHeader> ReadHeader(std::string_view bytes) {
 
 using Rgba = std::array<uint8_t, 4>;
 
+// Of run lengths, whose files tell wrong sizes of palettes only when they are wrong elsewhere, too:
+// a count that is more than the texels can name, or than there is room for before the image.
+absl::Status CheckPalette(const BmpHeader& header) {
+  if (header.compression != kRle8 && header.compression != kRle4) return absl::OkStatus();
+  const uint32_t most = 1u << header.bits;
+  const size_t room = (header.data_offset - header.palette_offset) / 4;
+  if (header.colors_used <= std::min<uint64_t>(most, room)) return absl::OkStatus();
+  return absl::InvalidArgumentError(fmt::format(
+      "the file is corrupt: its palette has {} colours, of which its texels can name {}, and the "
+      "file has room for {}",
+      header.colors_used, most, room));
+}
+
 // As many entries as are announced and there is room for before the image.
 std::vector<Rgba> ReadPalette(std::string_view bytes, const BmpHeader& header) {
   const uint32_t entry_bytes = header.header_bytes == kCoreHeaderBytes ? 3 : 4;
@@ -308,6 +321,7 @@ absl::StatusOr<std::vector<uint8_t>> BmpReader::ReadTexels() {
 
 absl::StatusOr<Decoded> DecodeBmp(std::string_view bytes, const DecodeOptions& options) {
   ASSIGN_OR_RETURN(const BmpHeader header, ReadHeader(bytes));
+  RETURN_IF_ERROR(CheckPalette(header));
   RETURN_IF_ERROR(CheckSize(header.width, header.height, 1, options));
   ASSIGN_OR_RETURN(std::vector<uint8_t> texels, BmpReader(header, bytes).ReadTexels());
   // Without masks the fourth byte of 32 bits is unused, or alpha.

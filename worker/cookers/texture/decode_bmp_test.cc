@@ -173,6 +173,26 @@ TEST(DecodeBmpTest, RunLengthsWithAnEmptyPaletteAreAnError) {
             "bmp: the file is corrupt: a texel has colour 0, and the palette holds 0");
 }
 
+TEST(DecodeBmpTest, RunLengthsWithAPaletteThatCannotBeAreAnError) {
+  const auto error = [](uint32_t bits, uint32_t colors_used) {
+    return ErrorOf("bmp", Bmp({.bits = bits,
+                               .compression = bits == 8 ? 1u : 2u,
+                               .colors_used = colors_used,
+                               .between = RedAndBlue()})
+                              .Put8({2, 0, 0, 1})
+                              .bytes());
+  };
+  EXPECT_EQ(error(8, 3),
+            "bmp: the file is corrupt: its palette has 3 colours, of which its texels can name "
+            "256, and the file has room for 2");
+  EXPECT_EQ(error(4, 0xffffffff),
+            "bmp: the file is corrupt: its palette has 4294967295 colours, of which its texels can "
+            "name 16, and the file has room for 2");
+  EXPECT_EQ(Texels(Bmp({.bits = 8, .compression = 1, .colors_used = 2, .between = RedAndBlue()})
+                       .Put8({2, 1, 0, 1})),
+            (std::vector<Color>{kBlue, kBlue}));
+}
+
 TEST(DecodeBmpTest, KindsThatAreNoneAreNamed) {
   const std::string prefix = "bmp: the file is corrupt or of an unsupported kind: ";
   const auto error = [](const BmpOptions& options) {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -41,6 +43,9 @@ class PngReader {
   bool is_16_bit() const { return png_get_bit_depth(png_, info_) == 16; }
   // Whether the file is an APNG.
   bool is_animated() const { return is_animated_; }
+  bool has_palette() const { return png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE; }
+  // REQUIRES: has_palette(), and its rows were read: from their indices to RGBA, in place.
+  absl::Status ApplyPalette(std::vector<uint8_t>& texels);
   // Of the file, before expansion.
   uint64_t bits_per_texel() const {
     return uint64_t{png_get_bit_depth(png_, info_)} * png_get_channels(png_, info_);
@@ -73,7 +78,7 @@ class PngReader {
   }
   static void OnFree(png_structp, png_voidp memory) { std::free(memory); }
   void Configure();
-  void ExpandToRgba();
+  void SetTransformations();
 
   std::string_view bytes_;
   size_t offset_ = 0;
@@ -108,10 +113,16 @@ bool PngReader::ReadHeader() {
   return true;
 }
 
-void PngReader::ExpandToRgba() {
-  png_set_expand(png_);  // palette, 1, 2 and 4 bits, tRNS
-  png_set_gray_to_rgb(png_);
-  png_set_add_alpha(png_, 0xffff, PNG_FILLER_AFTER);
+// To RGBA; but for palettes, whose indices libpng would take for black where they are none: each is
+// a byte of its own, at the begin of its row.
+void PngReader::SetTransformations() {
+  if (has_palette()) {
+    png_set_packing(png_);  // 1, 2 and 4 bits
+  } else {
+    png_set_expand(png_);  // 1, 2 and 4 bits, tRNS
+    png_set_gray_to_rgb(png_);
+    png_set_add_alpha(png_, 0xffff, PNG_FILLER_AFTER);
+  }
   if (is_16_bit()) png_set_swap(png_);  // little-endian
   png_set_interlace_handling(png_);
   png_read_update_info(png_, info_);
@@ -119,12 +130,39 @@ void PngReader::ExpandToRgba() {
 
 bool PngReader::ReadRows(png_bytepp rows) {
   if (setjmp(png_jmpbuf(png_)) != 0) return false;
-  ExpandToRgba();
-  if (png_get_rowbytes(png_, info_) != size_t{width()} * 4 * (is_16_bit() ? 2 : 1))
+  SetTransformations();
+  const size_t texel_bytes = has_palette() ? 1 : is_16_bit() ? 8 : 4;
+  if (png_get_rowbytes(png_, info_) != width() * texel_bytes)
     png_error(png_, "unexpected row size");
   png_read_image(png_, rows);
   png_read_end(png_, nullptr);
   return true;
+}
+
+absl::Status PngReader::ApplyPalette(std::vector<uint8_t>& texels) {
+  png_colorp colors = nullptr;
+  int colors_count = 0;
+  png_bytep alphas = nullptr;
+  int alphas_count = 0;
+  png_get_PLTE(png_, info_, &colors, &colors_count);
+  png_get_tRNS(png_, info_, &alphas, &alphas_count, nullptr);
+  for (uint32_t y = 0; y < height(); ++y) {
+    uint8_t* const row = texels.data() + size_t{y} * width() * 4;
+    for (size_t x = width(); x-- > 0;) {  // from the end: what is written was read
+      const int index = row[x];
+      if (index >= colors_count) {
+        return absl::InvalidArgumentError(
+            fmt::format("the file is corrupt: a texel has colour {}, and the palette holds {}",
+                        index, colors_count));
+      }
+      uint8_t* const out = row + x * 4;
+      out[0] = colors[index].red;
+      out[1] = colors[index].green;
+      out[2] = colors[index].blue;
+      out[3] = index < alphas_count ? alphas[index] : uint8_t{255};
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Before libpng sees it, whose own words for a side of 0 or 2^31 do not say what is wrong.
@@ -173,7 +211,9 @@ absl::StatusOr<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& o
   if (reader.is_16_bit()) {
     ASSIGN_OR_RETURN(decoded.image.texels, ReadTexels<uint16_t>(reader));
   } else {
-    ASSIGN_OR_RETURN(decoded.image.texels, ReadTexels<uint8_t>(reader));
+    ASSIGN_OR_RETURN(std::vector<uint8_t> texels, ReadTexels<uint8_t>(reader));
+    if (reader.has_palette()) RETURN_IF_ERROR(reader.ApplyPalette(texels));
+    decoded.image.texels = std::move(texels);
   }
   if (reader.is_animated()) {
     decoded.warnings.push_back(

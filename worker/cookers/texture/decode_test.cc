@@ -129,6 +129,25 @@ TEST(DecodePngTest, SidesOfNothingAndBeyondEveryLimitAreNamed) {
   }
 }
 
+// `colors`: of the palette that is put in the place of the real one, from its begin.
+std::string WithShorterPalette(const std::string& png, size_t colors) {
+  const size_t at = png.find("PLTE") - 4;
+  const std::string palette(colors * 3, '\x55');
+  return png.substr(0, at) + PngChunk("PLTE", palette) + png.substr(png.find("IDAT") - 4);
+}
+
+TEST(DecodePngTest, AnIndexOutsideThePaletteIsAnError) {
+  for (const uint32_t bits : {2u, 4u, 8u}) {
+    const Bitmap bitmap{3, 1, {{1, 2, 3, 255}, {4, 5, 6, 255}, {7, 8, 9, 255}}};
+    const std::string png = MakePng(bitmap, {.kind = PngKind::kPalette, .bits = bits});
+    EXPECT_EQ(ErrorOf("png", WithShorterPalette(png, 2)),
+              "png: the file is corrupt: a texel has colour 2, and the palette holds 2")
+        << bits;
+    EXPECT_EQ(DecodedBitmap("png", WithShorterPalette(png, 3)).texels.back(),
+              (Color{0x55, 0x55, 0x55, 255}));
+  }
+}
+
 TEST(DecodePngTest, ImageDataInAMillionChunksIsDecoded) {
   const Bitmap bitmap = Gradient(40, 30);
   const std::string png = WithPngDataInCrumbs(MakePng(bitmap), 1'000'000);

@@ -19,7 +19,7 @@ namespace texture {
 namespace {
 
 // Raised by hand when outputs change without a change of library.
-constexpr int kRevision = 2;
+constexpr int kRevision = 3;
 
 record::CookerDescription Describe() {
   return {
@@ -79,6 +79,31 @@ bool HasDifferingChannels(const Level& level) {
       return true;
   }
   return false;
+}
+
+// What costs less is not worth a word: up to this size it is below 1 KiB, and the blocks of ASTC
+// divide few textures.
+constexpr uint32_t kSmallSide = 64;
+constexpr double kAstcPaddingTold = 0.1;
+
+// Told of the whole texture, not of its small mips, which never fill a block.
+void WarnOfPartialBlocks(CookContext& context, const TextureFormat& format, const Level& level) {
+  const BlockSize block = format.block();
+  if (level.width % block.width == 0 && level.height % block.height == 0) return;
+  if (level.width <= kSmallSide && level.height <= kSmallSide) return;
+  const auto padded = [](uint32_t size, uint32_t unit) { return (size + unit - 1) / unit * unit; };
+  const uint32_t width = padded(level.width, block.width);
+  const uint32_t height = padded(level.height, block.height);
+  const double more = static_cast<double>(uint64_t{width} * height) /
+                          static_cast<double>(uint64_t{level.width} * level.height) -
+                      1;
+  const bool is_astc = format.kind == FormatKind::kAstc;
+  if (is_astc && more < kAstcPaddingTold) return;
+  context.AddWarning(fmt::format(
+      "the texture's size is no multiple of its format's blocks: {} x {} texels in blocks of "
+      "{} x {} take the room of {} x {}, {:.1f} % more{}",
+      level.width, level.height, block.width, block.height, width, height, 100 * more,
+      is_astc ? "" : "; Direct3D 11 and WebGL take no such texture"));
 }
 
 // What a person would be surprised to lose.
@@ -218,6 +243,7 @@ absl::Status TextureCooker::CookImages(CookContext& context, LoadedTexture& load
   const std::vector<std::vector<Level>>& chains =
       loaded.Chains(texel_type, SourceColorSpace(loaded, format));
   WarnOfLosses(context, loaded, format, chains);
+  WarnOfPartialBlocks(context, format, chains.front().front());
 
   const EncodeOptions options{.format = format,
                               .usage = settings.usage,
