@@ -1,5 +1,6 @@
 #include "worker/cookers/mesh/accessor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -151,6 +152,26 @@ absl::Status CheckElements(const Document& document, size_t index, const Accesso
   return FindLayout(document, json, head.format, head.count, PointerOf(index)).status();
 }
 
+uint64_t StoredElements(const Document& document, size_t index, const AccessorHead& head) {
+  const Json& json = document.json["accessors"][index];
+  if (Member(json, "bufferView") != nullptr) return head.count;
+  const Json* sparse = Member(json, "sparse");
+  const Json* count = sparse == nullptr ? nullptr : Member(*sparse, "count");
+  return count != nullptr && count->is_number_unsigned()
+             ? std::min<uint64_t>(count->get<uint64_t>(), head.count)
+             : 0;
+}
+
+absl::Status CheckStored(uint64_t count, uint64_t stored) {
+  constexpr uint64_t kZerosMax = uint64_t{1} << 16;
+  constexpr uint64_t kZerosForEach = 1024;
+  if (count <= kZerosMax + stored * kZerosForEach) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("it says that it has {} elements, and the file has the bytes of {}; all others "
+                  "would be zeros",
+                  count, stored));
+}
+
 absl::StatusOr<Stream> ReadElements(Document& document, size_t index,
                                     std::span<const uint32_t> elements) {
   const std::string pointer = PointerOf(index);
@@ -177,6 +198,8 @@ absl::StatusOr<Stream> ReadElements(Document& document, size_t index,
 absl::StatusOr<Stream> ReadAccessor(Document& document, size_t index) {
   ASSIGN_OR_RETURN(const AccessorHead head, ReadAccessorHead(document, index));
   RETURN_IF_ERROR(CheckElements(document, index, head));
+  RETURN_IF_ERROR(
+      Annotate(CheckStored(head.count, StoredElements(document, index, head)), PointerOf(index)));
   RETURN_IF_ERROR(document.Take(head.count * sizeof(uint32_t), PointerOf(index)));
   std::vector<uint32_t> all(head.count);
   std::iota(all.begin(), all.end(), 0u);

@@ -23,6 +23,11 @@ absl::StatusOr<AccessorHead> ReadAccessorHead(const Document& document, size_t i
 // INVALID_ARGUMENT unless all elements lie within the buffer view. To be asked before memory is
 // taken for them: a count that the bytes belie is a flaw of the file, not want of memory.
 absl::Status CheckElements(const Document& document, size_t index, const AccessorHead& head);
+// How many of its elements the file has bytes for: all, or those of its sparse part; the others are
+// zeros. What only says that there are many of these is no content.
+uint64_t StoredElements(const Document& document, size_t index, const AccessorHead& head);
+// A flaw when `stored` elements are too few to believe in `count`.
+absl::Status CheckStored(uint64_t count, uint64_t stored);
 
 // The elements of accessor `index`, sparse values put in. Infinite and not-a-number values are an
 // error, since nothing can be computed with them.

@@ -65,6 +65,26 @@ TEST_F(BadGltfTest, SparseIndicesRiseAndLieWithinTheAccessor) {
   EXPECT_EQ(error(5123, {1, 2}, 25), sparse + "/count: expected an integer from 0 to 24, not 25");
 }
 
+// Zeros by the million that nobody wrote: refused, where they would fill the machine's memory.
+TEST_F(BadGltfTest, CountsWithoutBytesAreFlaws) {
+  constexpr uint64_t kMany = 100'000'000;
+  EXPECT_EQ(ErrorAfter([&](json& g) {
+              g["meshes"][0]["primitives"][0].erase("indices");
+              for (size_t i = 0; i < 3; ++i) {
+                g["accessors"][i].erase("bufferView");
+                g["accessors"][i]["count"] = kMany;
+              }
+            }),
+            "/meshes/0/primitives/0/attributes/NORMAL: it says that it has 100000000 elements, and "
+            "the file has the bytes of 0; all others would be zeros");
+  EXPECT_EQ(ErrorAfter([&](json& g) {
+              g["accessors"][3].erase("bufferView");
+              g["accessors"][3]["count"] = kMany;
+            }),
+            "/meshes/0/primitives/0/indices: /accessors/3: it says that it has 100000000 elements, "
+            "and the file has the bytes of 0; all others would be zeros");
+}
+
 // Products that pass 32 or 64 bits: a flaw of the file before anything is taken for the elements.
 TEST_F(BadGltfTest, CountsThatOverflowAreFlawsAndTakeNoMemory) {
   constexpr uint64_t kMost = uint64_t{1} << 28;

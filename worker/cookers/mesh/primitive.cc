@@ -86,6 +86,7 @@ absl::StatusOr<std::vector<AttributeSource>> ListAttributes(const Json& json,
 absl::StatusOr<size_t> CheckAttributes(const Document& document,
                                        const std::vector<AttributeSource>& sources) {
   size_t count = 0;
+  uint64_t stored = 0;  // by the attribute of which the file has most
   for (const AttributeSource& source : sources) {
     const auto head = ReadAccessorHead(document, source.accessor);
     if (!head.ok()) return Annotate(head.status(), source.pointer);
@@ -102,7 +103,10 @@ absl::StatusOr<size_t> CheckAttributes(const Document& document,
     }
     const absl::Status bytes = CheckElements(document, source.accessor, *head);
     if (!bytes.ok()) return Annotate(bytes, source.pointer);
+    stored = std::max(stored, StoredElements(document, source.accessor, *head));
   }
+  if (const absl::Status status = CheckStored(count, stored); !status.ok())
+    return Annotate(status, sources.front().pointer);
   return count;
 }
 
