@@ -12,13 +12,14 @@
 #include "worker/cookers/mesh/mesh_settings.h"
 #include "worker/cookers/mesh/scene.h"
 #include "worker/cookers/mesh/textures.h"
+#include "worker/cookers/mesh/warnings.h"
 
 namespace galley::worker {
 namespace mesh {
 namespace {
 
 // Raised by hand when outputs change without a change of library.
-constexpr int kRevision = 2;
+constexpr int kRevision = 3;
 
 record::CookerDescription Describe() {
   return {.name = "mesh",
@@ -104,7 +105,7 @@ absl::StatusOr<std::unique_ptr<LoadedMesh>> LoadMesh(CookContext& context) {
   ASSIGN_OR_RETURN(TakenTextures textures, TakeTextures(document));
   loaded->normal_map_texcoords = textures.normal_map_texcoords;
   ASSIGN_OR_RETURN(loaded->scene, ReadScene(document));
-  for (const std::string& warning : document.warnings) context.AddWarning(warning);
+  for (const std::string& warning : Grouped(document.warnings)) context.AddWarning(warning);
   RETURN_IF_ERROR(ReportTextures(context, std::move(textures)));
   ReportFacts(context, loaded->scene);
   return loaded;
@@ -143,7 +144,7 @@ absl::Status CookMesh(CookContext& context, LoadedMesh& loaded) {
   }
   RETURN_IF_ERROR(loaded.made->status());
   const LoadedMesh::Made& made = **loaded.made;
-  for (const std::string& warning : made.warnings) context.AddWarning(warning);
+  for (const std::string& warning : Grouped(made.warnings)) context.AddWarning(warning);
   context.AddTag("triangles", static_cast<double>(made.totals.triangles));
   context.AddTag("vertices", static_cast<double>(made.totals.vertices));
   context.AddTag("bytes", static_cast<double>(made.outputs.front().bytes.size()));

@@ -1,0 +1,14 @@
+// Equal warnings about many places of one file are one warning with a number.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace galley::worker::mesh {
+
+// A warning is "<pointer>: <text>", and the text may begin with a count ("3 normals have no
+// length"). Those of one text become one, where the first of them was: "<first pointer> and 70
+// other places: <text>", with the sum of their counts. A single one stays as it is.
+std::vector<std::string> Grouped(const std::vector<std::string>& warnings);
+
+}  // namespace galley::worker::mesh
