@@ -214,6 +214,9 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
     auto lock = director::ProjectLock::TryAcquire(state);
     if (lock.ok()) {
       lock_ = std::move(*lock);
+      home_ = director::FindHome(state, project_->root);
+      if (!home_.copied_from.empty())  // they are the original's
+        (void)RemoveAll(JoinPath(state, director::kWorkersFolder));
       survivors_ = director::FindSurvivors(JoinPath(state, director::kWorkersFolder));
       RemoveOldScratch(state, survivors_);
       return std::nullopt;
@@ -269,9 +272,29 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
   journal_ = std::move(*journal);
   journal_->Fence(may_write);
+  if (std::optional<Stop> stop = SettleTheHome()) return stop;
   if (write_back_ != nullptr) {
     for (director::StoredResultPtr& stored : FindUnsent(*journal_, *store_, ReadUnsent(state)))
       write_back_->Add(std::move(stored));
+  }
+  return std::nullopt;
+}
+
+// The project's id, and that it is here.
+std::optional<CookSession::Stop> CookSession::SettleTheHome() {
+  if (home_.project_id.empty() && home_.copied_from.empty())
+    home_.project_id = journal_->meta().project_id;  // an older Galley kept it there alone
+  if (home_.project_id.empty()) home_.project_id = RandomId();
+  const absl::Status written =
+      director::WriteHome(project_->state_directory(), project_->root, home_.project_id);
+  if (!written.ok()) return Stop{kInfrastructure, fmt::format("state: {}", MessageOf(written))};
+  if (!home_.copied_from.empty()) {
+    const std::string text = fmt::format(
+        "this project is a copy of the one in {}, which is still there: it has a project id of its "
+        "own from now on, and publishes its own roots",
+        home_.copied_from);
+    LogInfo("{}", text);
+    report_.Warn(text);
   }
   return std::nullopt;
 }
@@ -444,7 +467,7 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   const auto info = store_->Info();
   if (!info.ok()) return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(info.status()))};
   JournalMeta meta = journal_->meta();
-  if (meta.project_id.empty()) meta.project_id = RandomId();
+  meta.project_id = home_.project_id;
   const std::string old_table = meta.table_file;
   const bool same_store =
       meta.store_id == info->store_id && meta.trust_domain == project_->store.trust;
@@ -528,7 +551,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                                  .cookers_json = cookers_.json,
                                  .table = table_options_,
                                  .slots = project_->farm.slots,
-                                 .project_id = journal_->meta().project_id,
+                                 .project_id = home_.project_id,
                                  .keep_roots = project_->store.keep_roots,
                                  .publishes = !options_.repair,
                                  .may_write = [this] { return lock_->Check(); },

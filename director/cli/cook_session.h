@@ -16,6 +16,7 @@
 #include "director/cli/report.h"
 #include "director/cli/selection.h"
 #include "director/journal/journal.h"
+#include "director/journal/project_home.h"
 #include "director/shell/describe.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/write_back.h"
@@ -45,6 +46,7 @@ class CookSession {
   std::optional<Stop> ApplyTheDifference();
   std::optional<Stop> Cook();
   std::optional<Stop> CheckOutput() const;
+  std::optional<Stop> SettleTheHome();
   void ReportOddFiles();
   void WarnOfIdleNever();
   absl::Status TakeOver(uint32_t term);
@@ -75,6 +77,7 @@ class CookSession {
   std::shared_ptr<const project::RecipeResolver> resolver_;
   director::Cookers cookers_;
   std::unique_ptr<director::ProjectLock> lock_;
+  director::ProjectHome home_;
   std::unique_ptr<store::Store> store_;
   store::DeadBytes* dead_bytes_ = nullptr;  // of store_
   std::optional<store::Session> store_session_;

@@ -10,6 +10,7 @@
 #include "common/store/interface/pins.h"
 #include "common/store/serve/store_server.h"
 #include "director/journal/journal.h"
+#include "director/journal/project_home.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -91,6 +92,8 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& o
 }
 
 std::string ProjectId(const project::Project& project) {
+  if (std::string id = director::ReadProjectId(project.state_directory()); !id.empty()) return id;
+  // An older Galley kept it in the journal alone.
   if (!FileExists(JoinPath(project.state_directory(), "journal"))) return {};
   auto journal = director::Journal::Open(project.state_directory(), true);
   return journal.ok() ? (*journal)->meta().project_id : std::string();

@@ -1,0 +1,35 @@
+// ProjectHome: the project's id and the place that it was last at, in the file `project` of the
+// state folder (sealed text, docs/formats.md). The journal keeps the id, too: whichever of the two
+// is lost, the other has it.
+//
+// A project folder may be copied together with its state. Two folders with one id would publish
+// into one history, so the copy gets an id of its own. It is a copy only when the folder that its
+// state records is another one that still holds that id; what was moved, restored from a backup or
+// taken from a cache of CI keeps its id.
+//
+// Threads: none.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace galley::director {
+
+struct ProjectHome {
+  std::string project_id;   // empty: the state does not know one, or it is that of another folder
+  std::string copied_from;  // the folder of which this one is a copy; empty: it is none
+};
+
+// What the state says of the project in `project_folder`. Under the project's lock; without it,
+// what is answered may be out of date. A file that is damaged is as good as none.
+ProjectHome FindHome(const std::string& state_directory, const std::string& project_folder);
+
+// From now on the project has this id, and is here. Durable on return. Under the project's lock.
+absl::Status WriteHome(const std::string& state_directory, const std::string& project_folder,
+                       const std::string& project_id);
+
+// The id alone, as it is written; empty: it is not known.
+std::string ReadProjectId(const std::string& state_directory);
+
+}  // namespace galley::director

@@ -1,0 +1,98 @@
+#include "director/journal/project_home.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "common/base/file.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProjectHomeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::canonical(MakeTemporaryDirectory(::testing::TempDir(), "home").value()).string();
+    fs::create_directories(State("game"));
+    Lock("game", "1 term 1");
+    ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
+  }
+  void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
+
+  std::string Folder(const std::string& name) const { return JoinPath(folder_, name); }
+  std::string State(const std::string& name) const {
+    return JoinPath(Folder(name), ".galley/state");
+  }
+  // As a director has it that cooks there.
+  void Lock(const std::string& name, const std::string& text) {
+    std::ofstream(JoinPath(State(name), "lock")) << text;
+  }
+  ProjectHome Find(const std::string& name) { return FindHome(State(name), Folder(name)); }
+  void Copy(const std::string& from, const std::string& to) {
+    fs::copy(Folder(from), Folder(to), fs::copy_options::recursive);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ProjectHomeTest, AProjectThatStayedKeepsItsId) {
+  EXPECT_EQ(Find("game").project_id, "id");
+  EXPECT_EQ(Find("game").copied_from, "");
+  EXPECT_EQ(ReadProjectId(State("game")), "id");
+}
+
+TEST_F(ProjectHomeTest, ACopyHasNoIdUntilItGetsItsOwn) {
+  Copy("game", "copy");
+  EXPECT_EQ(Find("copy").project_id, "");
+  EXPECT_EQ(Find("copy").copied_from, Folder("game"));
+  EXPECT_EQ(Find("game").project_id, "id") << "the original is not concerned";
+  ASSERT_TRUE(WriteHome(State("copy"), Folder("copy"), "other").ok());
+  EXPECT_EQ(Find("copy").project_id, "other");
+  Copy("copy", "copy of the copy");
+  EXPECT_EQ(Find("copy of the copy").copied_from, Folder("copy"));
+}
+
+TEST_F(ProjectHomeTest, WhatWasMovedKeepsItsId) {
+  fs::rename(Folder("game"), Folder("moved"));
+  EXPECT_EQ(Find("moved").project_id, "id");
+  fs::create_directories(Folder("game"));  // something else is there now
+  EXPECT_EQ(Find("moved").project_id, "id");
+  fs::create_directories(State("game"));
+  ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "another project").ok());
+  EXPECT_EQ(Find("moved").project_id, "id");
+}
+
+TEST_F(ProjectHomeTest, WhatWasRestoredInItsPlaceKeepsItsId) {
+  Copy("game", "backup");
+  fs::remove_all(Folder("game"));
+  fs::rename(Folder("backup"), Folder("game"));
+  EXPECT_EQ(Find("game").project_id, "id");
+}
+
+TEST_F(ProjectHomeTest, OneFolderThatShowsAtTwoPathsIsNoCopy) {
+  fs::create_directory_symlink(Folder("game"), Folder("link"));
+  EXPECT_EQ(Find("link").project_id, "id");
+  // As a bind mount shows it: another path whose files are the same ones.
+  fs::create_directories(State("bound"));
+  for (const char* name : {"lock", "project"})
+    fs::create_hard_link(JoinPath(State("game"), name), JoinPath(State("bound"), name));
+  EXPECT_EQ(Find("bound").project_id, "id");
+  // A file of the same inode that was not written to just now is a snapshot's: here, another file.
+  fs::remove(JoinPath(State("bound"), "lock"));
+  Lock("bound", "1 term 1");
+  EXPECT_EQ(Find("bound").copied_from, Folder("game"));
+}
+
+TEST_F(ProjectHomeTest, AFileThatIsDamagedSaysNothing) {
+  std::ofstream(JoinPath(State("game"), "project")) << "galley-project 1\nproject id\n";
+  EXPECT_EQ(Find("game").project_id, "");
+  EXPECT_EQ(Find("game").copied_from, "");
+  fs::remove(JoinPath(State("game"), "project"));
+  EXPECT_EQ(Find("game").project_id, "");
+}
+
+}  // namespace
+}  // namespace galley::director
