@@ -243,6 +243,23 @@ TEST(RootTest, AConflictFailsItsPlatformOnly) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\npublish 1\nended\n"));
 }
 
+TEST(RootTest, APackageWhoseOutputNoTreeCanHoldFailsAndTheRootIsBuiltAgainWithoutIt) {
+  CoreHarness shell("A\nB\n", {.platform_count = 2});
+  shell.hold_roots = true;
+  shell.Request({"A", "B"});
+  shell.Work();
+  shell.TakeLog();
+  shell.Send(RootBuilt{0, Digest(), {{shell.Id("A"), shell.Id("A"), "A.ktx2", "it is too long"}}});
+  EXPECT_THAT(
+      shell.TakeLog(),
+      HasSubstr("failed A 0: its output A.ktx2 cannot be in a tree: it is too long\nroot B\n"));
+  EXPECT_EQ(shell.core().counters().results_failed, 1u);
+  shell.Send(RootBuilt{1, Digest::Of("1"), {}});
+  EXPECT_FALSE(shell.Says("publish"));
+  shell.Send(RootBuilt{0, Digest::Of("0"), {}});
+  EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\npublish 1\nended\n"));
+}
+
 TEST(RootTest, ConflictsOfWhatIsNotInTheRootEndTheCookRatherThanGoOnForEver) {
   CoreHarness shell("A\n");
   shell.hold_roots = true;

@@ -179,14 +179,16 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
     if (!packages.Has(id) || !packages[id].is_in_cook) return;
     has_failed |= (InPhase(id, Phase::kDone) & MaskOf(event.platform)) != 0;
     FailJudged(id, MaskOf(event.platform), Stage::kCommit,
-               "its output " + conflict.path + " is in conflict with that of " + NameOf(other) +
-                   ": " + conflict.reason);
+               id == other
+                   ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
+                   : "its output " + conflict.path + " is in conflict with that of " +
+                         NameOf(other) + ": " + conflict.reason);
     lifecycle.SetUpToDate(id, false);
     lifecycle.SetOutcome(id, Outcome::kFailed);
   };
   for (const RootBuilt::Conflict& conflict : event.conflicts) {
     fail(conflict.first, conflict.second, conflict);
-    fail(conflict.second, conflict.first, conflict);
+    if (conflict.second != conflict.first) fail(conflict.second, conflict.first, conflict);
   }
   if (!has_failed)
     return End("a root could not be built: conflicts between packages that are not in it");

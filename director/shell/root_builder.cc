@@ -1,7 +1,11 @@
 #include "director/shell/root_builder.h"
 
+#include <span>
+#include <utility>
+
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
+#include "common/tree/path_limits.h"
 #include "common/tree/tree.h"
 #include "director/shell/lost_files.h"
 #include "fmt/format.h"
@@ -24,6 +28,20 @@ std::string StagePath(const project::Project& project, std::string_view package)
   return path.substr(path.find_first_not_of('/'));
 }
 
+namespace {
+
+// The first of a package's files that no file system takes, if there is one.
+void AddTooLong(std::span<const tree::TreeFile> files, PackageId package, RootBuilt& built) {
+  for (const tree::TreeFile& file : files) {
+    std::string fault = tree::PathFault(file.path);
+    if (fault.empty()) continue;
+    built.conflicts.push_back({package, package, file.path, std::move(fault)});
+    return;
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
                                         store::Store& store, const BuildRoot& request,
                                         const Digest* whole) {
@@ -41,8 +59,9 @@ absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const R
       files.push_back({stem + output.suffix, output.digest, output.is_executable});
       owners.push_back(package);
     }
+    AddTooLong(std::span(files).last(stored->result.outputs.size()), package, built);
   }
-  if (!built.lost.empty()) return built;
+  if (!built.lost.empty() || !built.conflicts.empty()) return built;
   tree::BuiltTree made =
       tree::BuildTree(files, [](std::string_view name) { return content::FoldName(name); });
   for (const tree::Conflict& conflict : made.conflicts) {

@@ -109,6 +109,23 @@ TEST_F(RootBuilderTest, PathsThatDifferInCaseOnlyAndAFileAgainstAFolderConflict)
   EXPECT_EQ(Build().conflicts.size(), 1u);
 }
 
+TEST_F(RootBuilderTest, AnOutputWithANameThatNoFileSystemTakesIsItsPackagesFault) {
+  const std::string fits(250, 'a');
+  Add("/Game/" + fits, {".ktx2"});
+  Add("/Game/b" + fits, {".ktx2"});
+  Add("/Game/short.tool", {".d/" + std::string(255, 'x'), ".d/" + std::string(256, 'x')});
+  const RootBuilt built = Build();
+  ASSERT_THAT(built.conflicts, SizeIs(2));
+  EXPECT_EQ(built.conflicts[0].first, PackageId(1));
+  EXPECT_EQ(built.conflicts[0].second, PackageId(1));
+  EXPECT_EQ(built.conflicts[0].path, "Game/b" + fits + ".ktx2");
+  EXPECT_THAT(built.conflicts[0].reason, testing::HasSubstr("a name of 256 bytes"));
+  EXPECT_EQ(built.conflicts[1].first, PackageId(2));
+  EXPECT_EQ(store_.Stats()->blobs, 0u) << "nothing of a tree that cannot be is written";
+  build_.packages.resize(1);
+  EXPECT_THAT(Paths(Build().root), ElementsAre("Game/" + fits + ".ktx2"));
+}
+
 TEST_F(RootBuilderTest, ATreeBuiltAgainHasTheSameRootAndIsWholeInTheStore) {
   Add("/Game/a.txt", {""});
   const Digest root = Build().root;
