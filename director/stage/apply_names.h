@@ -13,10 +13,18 @@ inline constexpr std::string_view kApplyFolder = ".galley-apply";
 // In a folder whose checkout is not finished: names the root. ("<hex>/<size>\n")
 inline constexpr std::string_view kCheckoutName = ".galley-checkout";
 
+// Says whose sandbox the folder is (ownership.h).
+inline constexpr std::string_view kOwnerName = ".galley-sandbox";
+
+// What staging keeps in a sandbox for itself: no tree can have it, no stage removes it.
+inline bool IsStagingsOwn(std::string_view path) {
+  const std::string_view top = path.substr(0, path.find('/'));
+  return top == kMarkerName || top == kPendingName || top == kOwnerName;
+}
+
 // What a patch must not bring.
 inline bool IsOwnPath(std::string_view path) {
-  const std::string_view top = path.substr(0, path.find('/'));
-  return top == kApplyFolder || top == kMarkerName || top == kPendingName;
+  return path.substr(0, path.find('/')) == kApplyFolder || IsStagingsOwn(path);
 }
 
 }  // namespace galley::director

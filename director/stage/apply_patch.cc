@@ -14,6 +14,7 @@
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
 #include "director/stage/apply_names.h"
+#include "director/stage/ledger.h"
 #include "director/stage/patch_reader.h"
 #include "director/stage/plan.h"
 #include "director/stage/sandbox.h"
@@ -295,9 +296,20 @@ class Applier {
 
   // --- From here on forward only; each step may have been done by a run before.
 
+  // What a cook staged here is no longer what its marker says. What is Galley's stays known.
+  absl::Status NoteInLedger() {
+    ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(sandbox_));
+    if (ledger.roots.empty()) return sandbox_.RemoveFile(kMarkerName);
+    for (const Difference& one : index_.differences) {
+      if (one.kind != Kind::kRemoved) ledger.files.push_back(one.after.path);
+    }
+    std::sort(ledger.files.begin(), ledger.files.end());
+    ledger.files.erase(std::unique(ledger.files.begin(), ledger.files.end()), ledger.files.end());
+    return BeginStaging(sandbox_, ledger.roots, ledger.files);
+  }
+
   absl::Status Replace() {
-    // What is staged here by a cook is no longer what its marker says.
-    RETURN_IF_ERROR(sandbox_.RemoveFile(kMarkerName));
+    RETURN_IF_ERROR(NoteInLedger());
     for (const Difference& one : index_.differences) {
       if (one.kind == Kind::kRemoved || one.kind == Kind::kRenamed) RETURN_IF_ERROR(RemoveOld(one));
     }

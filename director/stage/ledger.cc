@@ -26,6 +26,11 @@ void AddRoot(Ledger& ledger, const Digest& root) {
     ledger.roots.push_back(root);
 }
 
+void Sort(std::vector<std::string>& files) {
+  if (!std::is_sorted(files.begin(), files.end())) std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+}
+
 constexpr size_t kStampBytes = 24;
 
 void PutNumber(std::string& bytes, uint64_t value) {
@@ -62,7 +67,7 @@ absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
   AddRoot(ledger, root);
   for (size_t i = 1; i < lines.size(); ++i) {
     // Removal goes where a path says: only plain ones count.
-    if (tree::IsPlainPath(lines[i])) ledger.beside.emplace(lines[i]);
+    if (tree::IsPlainPath(lines[i])) ledger.files.emplace_back(lines[i]);
   }
   return absl::OkStatus();
 }
@@ -75,7 +80,7 @@ absl::Status ReadPending(std::string_view text, Ledger& ledger) {
       ASSIGN_OR_RETURN(const Digest root, Digest::Parse(line.substr(kRoot.size())));
       AddRoot(ledger, root);
     } else if (line.starts_with(kPath) && tree::IsPlainPath(line.substr(kPath.size()))) {
-      ledger.beside.emplace(line.substr(kPath.size()));
+      ledger.files.emplace_back(line.substr(kPath.size()));
     } else {
       return absl::InvalidArgumentError("expected a line 'root <digest>' or 'path <path>'");
     }
@@ -93,6 +98,7 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(kMarkerName));
     ledger.written_ns = node.stamp.mtime_ns;
     const absl::Status status = ReadMarker(*marker, ledger);
+    Sort(ledger.files);
     if (status.ok()) return ledger;
     LogWarning("stage: {} is not used: {}", sandbox.Full(kMarkerName), MessageOf(status));
     ledger = Ledger();
@@ -103,25 +109,24 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     const absl::Status status = ReadPending(*pending, ledger);
     if (!status.ok())
       LogWarning("stage: {} is used in part: {}", sandbox.Full(kPendingName), MessageOf(status));
+    Sort(ledger.files);
   }
   return ledger;
 }
 
-absl::Status BeginStaging(Sandbox& sandbox, const Ledger& ledger, const Digest& next) {
-  Ledger pending = ledger;
-  AddRoot(pending, next);
+absl::Status BeginStaging(Sandbox& sandbox, std::span<const Digest> roots,
+                          std::span<const std::string> files) {
   std::string text;
-  for (const Digest& root : pending.roots) text += "root " + root.ToString() + "\n";
-  for (const std::string& path : pending.beside) text += "path " + path + "\n";
+  for (const Digest& root : roots) text += "root " + root.ToString() + "\n";
+  for (const std::string& path : files) text.append("path ").append(path).push_back('\n');
   RETURN_IF_ERROR(sandbox.Write(kPendingName, text, false));
   return sandbox.RemoveFile(kMarkerName);
 }
 
-absl::Status EndStaging(Sandbox& sandbox, const Digest& root,
-                        const std::set<std::string, std::less<>>& beside,
+absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const std::string> files,
                         const std::vector<FileStamp>& stamps) {
   std::string text = root.ToString() + "\n";
-  for (const std::string& path : beside) text += path + "\n";
+  for (const std::string& path : files) text.append(path).push_back('\n');
   text += '\0';
   text.reserve(text.size() + stamps.size() * kStampBytes);
   for (const FileStamp& stamp : stamps) {

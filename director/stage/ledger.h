@@ -1,22 +1,22 @@
 // Ledger: what Galley knows to have put into a sandbox, kept in the sandbox itself as text.
 //
-//   .galley-root            line 1: the root that the sandbox holds, "<hex>/<size>"; there only
-//   while that is true.
-//                           further lines: paths of files that earlier narrow cooks left beside it,
-//                           sorted then, unless an older Galley wrote it, a NUL byte and the stamps
-//                           of the root's files, in the order of their paths: for each mtime, ctime
-//                           (ns) and inode, 8 bytes each, little-endian
-//   .galley-root.pending    while staging runs, and after it was interrupted: lines "root
-//   <hex>/<size>" for each root of which files may
-//                           lie there, then "path <path>". It says what may be removed as ours;
-//                           nothing it names is trusted to be whole.
+//   .galley-root            There only while it is true. Line 1 is the root that the sandbox holds,
+//                           "<hex>/<size>". Further lines are the paths of all files that Galley
+//                           put there, sorted (an older Galley wrote only those that are not in the
+//                           root). Then, unless an older Galley wrote it, follow a NUL byte and the
+//                           stamps of the root's files, in the order of their paths: for each
+//                           mtime, ctime (ns) and inode, 8 bytes each, little-endian.
+//   .galley-root.pending    There while staging runs, and after it was interrupted: a line "root
+//                           <hex>/<size>" for each root of which files may be there, then a line
+//                           "path <path>" for each file that Galley may have put there. It says
+//                           what may be removed; nothing it names is trusted to be whole.
 //
 // A damaged or foreign file is read as if it were absent: then everything is compared by digest.
 // Version: the form of line 1.
 #pragma once
 
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,16 +35,17 @@ struct Ledger {
   std::vector<FileStamp> stamps;  // of those files, in the order of their paths; empty: unknown
   int64_t written_ns =
       0;  // when the marker was: a file that changed no earlier may have changed again unseen
-  std::vector<Digest> roots;                  // all whose files may lie there, exact included
-  std::set<std::string, std::less<>> beside;  // files of ours that are in none of the roots
+  std::vector<Digest> roots;  // all whose files may be there, exact included; empty: none known
+  std::vector<std::string> files;  // that Galley put there, sorted; what an older Galley wrote
+                                   // lacks those of the roots
 };
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox);
-// From here on the marker is absent; what may lie there is `ledger`'s and `next`'s.
-absl::Status BeginStaging(Sandbox& sandbox, const Ledger& ledger, const Digest& next);
-// The sandbox holds `root`, whose files have `stamps`, and `beside`.
-absl::Status EndStaging(Sandbox& sandbox, const Digest& root,
-                        const std::set<std::string, std::less<>>& beside,
+// From here on the marker is absent. `roots` and `files`: of which, and which, may be there.
+absl::Status BeginStaging(Sandbox& sandbox, std::span<const Digest> roots,
+                          std::span<const std::string> files);
+// The sandbox holds `root`, whose files have `stamps`; of Galley's are there `files`, sorted.
+absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const std::string> files,
                         const std::vector<FileStamp>& stamps);
 
 }  // namespace galley::director

@@ -465,6 +465,17 @@ TEST_F(PatchTest, AStagedSandboxIsNoLongerTakenForItsOldRoot) {
   EXPECT_EQ(Show(In("dir")), (Files{{"a", "new"}}));
 }
 
+TEST_F(PatchTest, WhatIsGalleysInASandboxStaysKnown) {
+  Make({{"a", "old"}, {"b", "gone"}}, {{"a", "new"}, {"c", "come"}});
+  const std::string root = Digest::Of("the root that was staged").ToString();
+  LayOut({{"a", "old"}, {"b", "gone"}, {".galley-root", root + "\na\nb\n"}});
+  ASSERT_TRUE(Apply().ok());
+  EXPECT_EQ(Show(In("dir")),
+            (Files{{"a", "new"},
+                   {"c", "come"},
+                   {".galley-root.pending", "root " + root + "\npath a\npath b\npath c\n"}}));
+}
+
 TEST_F(PatchTest, NamesWhatIsNotThere) {
   EXPECT_EQ(Apply().status().code(), absl::StatusCode::kNotFound);
   Make({{"a", "1"}}, {{"a", "2"}});

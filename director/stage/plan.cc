@@ -1,10 +1,12 @@
 #include "director/stage/plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
-#include "director/stage/ledger.h"
+#include "director/stage/apply_names.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -18,9 +20,14 @@ std::string Join(std::string_view folder, std::string_view name) {
   return folder.empty() ? std::string(name) : fmt::format("{}/{}", folder, name);
 }
 
-bool IsOwnName(std::string_view path) {
-  const std::string_view top = path.substr(0, path.find('/'));
-  return top == kMarkerName || top == kPendingName;
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::vector<std::string> Union(const std::vector<std::string>& a,
+                               const std::vector<std::string>& b) {
+  std::vector<std::string> both;
+  both.reserve(std::max(a.size(), b.size()));
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both;
 }
 
 // As record::ValidateSuffix has it: "", ".ext", ".d/<name>".
@@ -36,12 +43,13 @@ class Planner {
   absl::StatusOr<Plan> Make() {
     RETURN_IF_ERROR(NoteWanted());
     if (input_.by_the_book) {
-      RETURN_IF_ERROR(RemoveUnwanted("", 0));
+      RETURN_IF_ERROR(Clear("", 0, false).status());
     } else {
       RETURN_IF_ERROR(RemoveFailed());
+      RETURN_IF_ERROR(CheckFolders());
     }
     for (const tree::TreeFile& file : input_.wanted) RETURN_IF_ERROR(Place(file));
-    if (!input_.by_the_book) NoteBeside();
+    NoteFiles();
     return std::move(plan_);
   }
 
@@ -50,7 +58,7 @@ class Planner {
     std::sort(input_.wanted.begin(), input_.wanted.end(),
               [](const auto& a, const auto& b) { return a.path < b.path; });
     for (const tree::TreeFile& file : input_.wanted) {
-      if (IsOwnName(file.path))
+      if (IsStagingsOwn(file.path))
         return absl::InvalidArgumentError(
             fmt::format("the tree holds {}, a name of staging's own", file.path));
       for (size_t end = file.path.rfind('/'); end != std::string::npos && end > 0;
@@ -68,53 +76,117 @@ class Planner {
     return found != input_.wanted.end() && found->path == path;
   }
 
-  absl::Status RemoveUnwanted(const std::string& folder, size_t depth) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
-    for (const std::string& name : names) {
-      RETURN_IF_ERROR(CheckInterrupted(input_.interrupted));
-      const std::string path = Join(folder, name);
-      if (folder.empty() && IsOwnName(name)) continue;
-      ASSIGN_OR_RETURN(const Node node, sandbox_.Look(path));
-      if (node.kind == NodeKind::kFolder) {
-        RETURN_IF_ERROR(plan_.folders.contains(path) ? RemoveUnwanted(path, depth + 1)
-                                                     : RemoveFolder(path, depth + 1));
-      } else if (!IsWanted(path)) {
-        plan_.removals.push_back({path, false});
-      }
-    }
-    return absl::OkStatus();
+  // A file that Galley put there, or one of an operation of its own that was interrupted.
+  bool IsOurs(std::string_view path) const {
+    return path.substr(0, path.find('/')) == kApplyFolder || Sandbox::IsTemporary(path) ||
+           std::binary_search(input_.known.begin(), input_.known.end(), path);
   }
 
-  // With all that is in it. On a narrow cook only what is ours may go.
-  absl::Status RemoveFolder(const std::string& folder, size_t depth) {
+  bool IsOurFolder(std::string_view path) const {
+    if (path.substr(0, path.find('/')) == kApplyFolder) return true;
+    const std::string below = fmt::format("{}/", path);
+    const auto found = std::lower_bound(input_.known.begin(), input_.known.end(), below);
+    return found != input_.known.end() && found->starts_with(below);
+  }
+
+  // `path` keeps what is to be at `place` or below it from getting there.
+  absl::Status Blocked(std::string_view path, std::string_view place) const {
+    const auto wanted = std::lower_bound(
+        input_.wanted.begin(), input_.wanted.end(),
+        IsWanted(place) ? std::string(place) : fmt::format("{}/", place),
+        [](const tree::TreeFile& file, const std::string& p) { return file.path < p; });
+    return absl::FailedPreconditionError(fmt::format(
+        "{} was not put there by Galley, and {} needs its place: move it away{}",
+        EscapeControl(sandbox_.Full(path)), NameWithPackage(wanted->path, input_.package_of),
+        input_.by_the_book ? ", or cook with --exact, which removes it" : ""));
+  }
+
+  void AddForeign(std::string path) {
+    if (plan_.foreign_count++ < kForeignNamedMax) plan_.foreign.push_back(std::move(path));
+  }
+
+  // Of what is in a folder and not wanted: ours goes; what is not ours stays, or goes on an exact
+  // stage. The answer is something that stays; empty: nothing does. `is_in_the_way`: a file must go
+  // where the folder is, so that empty folders in it go, too, whoever made them.
+  absl::StatusOr<std::string> Clear(const std::string& folder, size_t depth, bool is_in_the_way) {
     if (depth > kDepthMax) {
       return absl::FailedPreconditionError(
           fmt::format("{}: more than {} folders deep", sandbox_.Full(folder), kDepthMax));
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
+    std::string left;
     for (const std::string& name : names) {
+      RETURN_IF_ERROR(CheckInterrupted(input_.interrupted));
+      if (folder.empty() && IsStagingsOwn(name)) continue;
       const std::string path = Join(folder, name);
       ASSIGN_OR_RETURN(const Node node, sandbox_.Look(path));
-      if (node.kind == NodeKind::kFolder) {
-        RETURN_IF_ERROR(RemoveFolder(path, depth + 1));
-      } else if (doomed_.contains(path)) {
-        continue;  // stands in the removals already
-      } else if (input_.by_the_book || input_.known.contains(path)) {
-        plan_.removals.push_back({path, false});
-      } else {
-        return absl::FailedPreconditionError(
-            fmt::format("{} was not put there by Galley, and a cooked file must go where its "
-                        "folder is: move it away",
-                        sandbox_.Full(path)));
-      }
+      ASSIGN_OR_RETURN(std::string stays, node.kind == NodeKind::kFolder
+                                              ? ClearFolder(path, depth + 1, is_in_the_way)
+                                              : ClearFile(path));
+      if (left.empty()) left = std::move(stays);
     }
-    plan_.removals.push_back({folder, true});
+    return left;
+  }
+
+  absl::StatusOr<std::string> ClearFolder(const std::string& path, size_t depth,
+                                          bool is_in_the_way) {
+    const bool is_wanted = plan_.folders.contains(path);
+    const bool is_ours = is_wanted || IsOurFolder(path);
+    if (input_.exact && !is_ours && IsRepositoryName(NameOf(path))) return Repository(path);
+    is_in_the_way |= IsWanted(path);
+    const bool may_stay = !is_ours && !input_.exact;
+    absl::StatusOr<std::string> left = std::string();
+    bool is_read = !may_stay || depth <= kDepthMax;
+    if (is_read) {
+      left = Clear(path, depth, is_in_the_way);
+      is_read = !may_stay || !absl::IsPermissionDenied(left.status());
+    }
+    if (!is_read) {  // nobody knows what is in it: all of it stays
+      left = path + "/";
+      AddForeign(*left);
+    }
+    RETURN_IF_ERROR(left.status());
+    if (is_in_the_way && !left->empty() && IsWanted(path)) return Blocked(*left, path);
+    if (is_wanted || !left->empty()) return left;
+    if (may_stay && !is_in_the_way) return path;
+    plan_.removals.push_back({path, true});
+    return std::string();
+  }
+
+  // A file, link or other non-folder.
+  absl::StatusOr<std::string> ClearFile(const std::string& path) {
+    if (IsWanted(path)) return path;
+    if (doomed_.contains(path)) return std::string();  // it is among the removals
+    if (!IsOurs(path) && !input_.exact) {
+      if (plan_.folders.contains(path)) return Blocked(path, path);
+      AddForeign(path);
+      return path;
+    }
+    if (input_.exact && !IsOurs(path) && IsRepositoryName(NameOf(path))) return Repository(path);
+    plan_.removals.push_back({path, false});
+    return std::string();
+  }
+
+  absl::Status Repository(const std::string& path) const {
+    return absl::FailedPreconditionError(
+        fmt::format("{} is of a version control system, which --exact does not remove: move it "
+                    "away, or cook without --exact",
+                    EscapeControl(sandbox_.Full(path))));
+  }
+
+  // Narrow cooks: where the tree wants a folder is a folder, or nothing, or a file of ours.
+  absl::Status CheckFolders() {
+    for (const std::string& folder : plan_.folders) {
+      ASSIGN_OR_RETURN(const Node node, sandbox_.Look(folder));
+      const bool is_file = node.kind == NodeKind::kFile || node.kind == NodeKind::kOther;
+      if (is_file && !IsOurs(folder)) return Blocked(folder, folder);
+    }
     return absl::OkStatus();
   }
 
   absl::Status RemoveFailed() {
     for (const std::string& package : input_.failed_packages) {
-      for (auto known = input_.known.lower_bound(package);
+      for (auto known = std::lower_bound(input_.known.begin(), input_.known.end(), package);
            known != input_.known.end() && known->starts_with(package); ++known) {
         if (!IsSuffix(std::string_view(*known).substr(package.size())) || IsWanted(*known))
           continue;
@@ -131,7 +203,7 @@ class Planner {
     RETURN_IF_ERROR(CheckInterrupted(input_.interrupted));
     ASSIGN_OR_RETURN(const Node node, sandbox_.Look(file.path));
     if (node.kind == NodeKind::kFolder && !input_.by_the_book)
-      RETURN_IF_ERROR(RemoveFolder(file.path, 1));
+      RETURN_IF_ERROR(ClearFolder(file.path, 1, true).status());
     ASSIGN_OR_RETURN(const bool is_there, Lies(file, node));
     if (is_there) {
       ++plan_.unchanged;
@@ -155,10 +227,21 @@ class Planner {
     return sandbox_.Holds(file.path, file.digest);
   }
 
-  void NoteBeside() {
-    for (const std::string& path : input_.known) {
-      if (!IsWanted(path) && !doomed_.contains(path) && !MakesRoom(path)) plan_.beside.insert(path);
+  void NoteFiles() {
+    std::vector<std::string> wanted;
+    wanted.reserve(input_.wanted.size());
+    for (const tree::TreeFile& file : input_.wanted) wanted.push_back(file.path);
+    if (!plan_.writes.empty() || !plan_.removals.empty())
+      plan_.files_meanwhile = Union(input_.known, wanted);
+    if (input_.by_the_book) {
+      plan_.files = std::move(wanted);
+      return;
     }
+    std::vector<std::string> beside;
+    for (const std::string& path : input_.known) {
+      if (!IsWanted(path) && !doomed_.contains(path) && !MakesRoom(path)) beside.push_back(path);
+    }
+    plan_.files = Union(beside, wanted);
   }
 
   // True when the tree has a folder in the place of `path`, or a file in that of a folder above it.
@@ -178,6 +261,16 @@ class Planner {
 };
 
 }  // namespace
+
+bool IsRepositoryName(std::string_view name) {
+  return name == ".git" || name == ".hg" || name == ".svn";
+}
+
+std::string NameWithPackage(std::string_view path,
+                            const std::function<std::string(std::string_view path)>& package_of) {
+  const std::string package = package_of == nullptr ? std::string() : package_of(path);
+  return package.empty() ? std::string(path) : fmt::format("{} of {}", path, package);
+}
 
 absl::Status CheckInterrupted(const std::atomic<bool>* interrupted) {
   if (interrupted != nullptr && interrupted->load())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -27,10 +28,14 @@ struct Plan {
   uint64_t unchanged = 0;
   std::vector<FileStamp> stamps;  // of all the tree's files, sorted by path; those of `writes` are
                                   // still to be filled in
-  std::vector<size_t> stamps_to_fill;  // for each of `writes`, where
-  PathSet folders;                     // those that the tree wants
-  PathSet beside;  // files of ours that stay though the tree does not hold them (narrow cooks)
+  std::vector<size_t> stamps_to_fill;        // for each of `writes`, where
+  PathSet folders;                           // those that the tree wants
+  std::vector<std::string> files;            // of Galley's, when it is done; sorted
+  std::vector<std::string> files_meanwhile;  // and of those that may be there until then; sorted
+  uint64_t foreign_count = 0;  // by the book: files that Galley never put there, and that stay
+  std::vector<std::string> foreign;  // the first of them, at most kForeignNamedMax
 };
+inline constexpr size_t kForeignNamedMax = 5;
 
 // A file as it was laid there.
 struct LaidFile {
@@ -41,12 +46,21 @@ struct LaidFile {
 struct PlanInput {
   std::vector<tree::TreeFile> wanted;
   bool by_the_book = true;
+  bool exact = false;  // by the book: what Galley never put there goes, too
   std::map<std::string, LaidFile, std::less<>>
-      trusted;    // files that lie there whole, unless size or stamp differ
-  PathSet known;  // narrow cooks: all files of ours that may lie there
+      trusted;                     // files that lie there whole, unless size or stamp differ
+  std::vector<std::string> known;  // all files of Galley's that may be there, sorted
   std::vector<std::string> failed_packages;
   const std::atomic<bool>* interrupted = nullptr;
+  std::function<std::string(std::string_view path)> package_of = nullptr;
 };
+
+// "<path> of <package>", or the path alone.
+std::string NameWithPackage(std::string_view path,
+                            const std::function<std::string(std::string_view path)>& package_of);
+
+// Of a version control system: never removed, whatever was asked for.
+bool IsRepositoryName(std::string_view name);
 
 // CANCELLED, INVALID_ARGUMENT and FAILED_PRECONDITION as Stage (stage.h).
 absl::StatusOr<Plan> MakePlan(Sandbox& sandbox, PlanInput input);

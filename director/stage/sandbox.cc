@@ -193,6 +193,13 @@ absl::Status Sandbox::RemoveTemporaries() {
   return absl::OkStatus();
 }
 
+bool Sandbox::IsTemporary(std::string_view path) {
+  for (size_t number = 0; number < kWritersMax; ++number) {
+    if (path == TemporaryName(number)) return true;
+  }
+  return false;
+}
+
 // In the sandbox's own folder, where the next stage finds it if this one is interrupted.
 absl::StatusOr<FileDescriptor> Sandbox::CreateTemporary(std::string_view path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;

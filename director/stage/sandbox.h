@@ -49,6 +49,8 @@ class Sandbox {
 
   // What writers that were interrupted left.
   absl::Status RemoveTemporaries();
+  // True for a path that only such a writer has.
+  static bool IsTemporary(std::string_view path);
 
   // kAbsent also when a folder above is absent or no folder.
   absl::StatusOr<Node> Look(std::string_view path);

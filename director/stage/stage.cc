@@ -1,6 +1,8 @@
 #include "director/stage/stage.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -11,6 +13,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/tree/path_limits.h"
 #include "director/stage/apply_names.h"
 #include "director/stage/ledger.h"
 #include "director/stage/plan.h"
@@ -43,7 +46,10 @@ absl::StatusOr<std::vector<tree::TreeFile>> ListIfThere(store::Store& store, con
 }
 
 // A blob that is missing is told before anything is touched.
-absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>& files) {
+using PackageOf = std::function<std::string(std::string_view path)>;
+
+absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>& files,
+                          const PackageOf& package_of = nullptr) {
   std::map<Digest, const std::string*> path_of;
   for (const tree::TreeFile& file : files) path_of.emplace(file.digest, &file.path);
   std::vector<Digest> digests;
@@ -53,7 +59,8 @@ absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>
   const auto named = path_of.find(missing.front());
   return absl::NotFoundError(
       fmt::format("staging {}: the store lacks its bytes, {}{}; cook again",
-                  named == path_of.end() ? "a file" : *named->second, missing.front().ToString(),
+                  named == path_of.end() ? "a file" : NameWithPackage(*named->second, package_of),
+                  missing.front().ToString(),
                   missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size())));
 }
 
@@ -61,6 +68,7 @@ absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>
 struct Sources {
   store::Store& store;
   const StoreFiles* files = nullptr;
+  PackageOf package_of = nullptr;
 };
 
 absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
@@ -78,8 +86,15 @@ absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
       continue;
     }
     const absl::StatusOr<Blob> bytes = sources.store.Get(file.digest);
-    if (!bytes.ok()) return Annotate(bytes.status(), fmt::format("staging {}", file.path));
-    RETURN_IF_ERROR(Annotate(sandbox.Write(file.path, **bytes, file.is_executable), "staging"));
+    if (!bytes.ok()) {
+      return Annotate(bytes.status(),
+                      fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
+    }
+    if (const absl::Status written = sandbox.Write(file.path, **bytes, file.is_executable);
+        !written.ok()) {
+      return Annotate(written,
+                      fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
+    }
     ++report.written;
     report.bytes_written += file.digest.size_bytes();
   }
@@ -184,26 +199,54 @@ void NoteTrusted(const Ledger& ledger, std::vector<tree::TreeFile>& files, PlanI
   }
 }
 
+// (What an older Galley wrote lacks the files of its roots.) Both are sorted.
+void AddKnown(const std::vector<tree::TreeFile>& files, std::vector<std::string>& known) {
+  std::vector<std::string> more;
+  auto at = known.begin();
+  for (const tree::TreeFile& file : files) {
+    while (at != known.end() && *at < file.path) ++at;
+    if (at == known.end() || *at != file.path) more.push_back(file.path);
+  }
+  const auto middle = static_cast<std::ptrdiff_t>(known.size());
+  known.insert(known.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  std::inplace_merge(known.begin(), known.begin() + middle, known.end());
+}
+
+// Roots are the same on every machine; how long a path may be below a sandbox is this one's affair.
+absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::TreeFile>& files) {
+  for (const tree::TreeFile& file : files) {
+    const size_t bytes = options.directory.size() + 1 + file.path.size();
+    if (bytes <= tree::kPathBytesMax) continue;
+    return absl::FailedPreconditionError(
+        fmt::format("staging {}: it would have a path of {} bytes below {}, this system takes at "
+                    "most {}: choose "
+                    "a shorter folder with --out or [output] dir",
+                    NameWithPackage(file.path, options.package_of), bytes, options.directory,
+                    tree::kPathBytesMax));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options,
                                   const Ledger& ledger) {
   PlanInput input{.by_the_book = options.by_the_book,
+                  .exact = options.exact,
+                  .known = ledger.files,
                   .failed_packages = options.failed_packages,
-                  .interrupted = options.interrupted};
+                  .interrupted = options.interrupted,
+                  .package_of = options.package_of};
   ASSIGN_OR_RETURN(input.wanted, List(store, options.root));
+  RETURN_IF_ERROR(CheckPaths(options, input.wanted));
   for (const Digest& root : ledger.roots) {
-    const bool is_exact = ledger.exact == root;
-    if (!is_exact && options.by_the_book) continue;
     std::vector<tree::TreeFile> earlier;
     if (root != options.root) {
       ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
     }
     std::vector<tree::TreeFile>& files = root == options.root ? input.wanted : earlier;
-    if (is_exact) NoteTrusted(ledger, files, input);
-    for (const tree::TreeFile& file : files) {
-      if (!options.by_the_book) input.known.insert(file.path);
-    }
+    if (ledger.exact == root) NoteTrusted(ledger, files, input);
+    AddKnown(files, input.known);
   }
-  if (!options.by_the_book) input.known.insert(ledger.beside.begin(), ledger.beside.end());
   return input;
 }
 
@@ -214,23 +257,41 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger));
   ASSIGN_OR_RETURN(Plan plan, MakePlan(sandbox, std::move(input)));
-  StageReport report{.unchanged = plan.unchanged};
-  const bool is_right = plan.writes.empty() && plan.removals.empty() &&
-                        ledger.exact == options.root && ledger.beside == plan.beside;
-  if (is_right && ledger.stamps == plan.stamps) return report;
+  StageReport report{
+      .unchanged = plan.unchanged, .foreign_count = plan.foreign_count, .foreign = plan.foreign};
+  const bool is_right =
+      plan.writes.empty() && plan.removals.empty() && ledger.exact == options.root;
+  if (is_right && ledger.stamps == plan.stamps && ledger.files == plan.files) return report;
   // Compared by digest now, so that it need not be the next time.
   if (is_right) {
-    RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.beside, plan.stamps));
+    RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.files, plan.stamps));
     return report;
   }
-  RETURN_IF_ERROR(CheckPresent(store, plan.writes));
+  RETURN_IF_ERROR(CheckPresent(store, plan.writes, options.package_of));
   RETURN_IF_ERROR(sandbox.RemoveTemporaries());
-  RETURN_IF_ERROR(BeginStaging(sandbox, ledger, options.root));
+  std::vector<Digest> roots = ledger.roots;
+  if (std::find(roots.begin(), roots.end(), options.root) == roots.end())
+    roots.push_back(options.root);
+  RETURN_IF_ERROR(BeginStaging(sandbox, roots, plan.files_meanwhile));
   RETURN_IF_ERROR(Remove(sandbox, plan, options, report));
-  RETURN_IF_ERROR(WriteFiles({store}, sandbox, plan.writes, options.interrupted, report));
+  RETURN_IF_ERROR(WriteFiles({store, nullptr, options.package_of}, sandbox, plan.writes,
+                             options.interrupted, report));
   RETURN_IF_ERROR(NoteWritten(sandbox, plan));
-  RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.beside, plan.stamps));
+  RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.files, plan.stamps));
   return report;
+}
+
+std::string ForeignText(const std::string& directory, const StageReport& report) {
+  std::string names;
+  for (const std::string& path : report.foreign)
+    names += (names.empty() ? "" : ", ") + EscapeControl(path);
+  if (report.foreign_count > report.foreign.size())
+    names += fmt::format(" and {} more", report.foreign_count - report.foreign.size());
+  const bool is_one = report.foreign_count == 1;
+  return fmt::format("{} in {} {} not put there by Galley and {}: {} (--exact removes {})",
+                     is_one ? "1 file" : fmt::format("{} files", report.foreign_count),
+                     EscapeControl(directory), is_one ? "was" : "were", is_one ? "stays" : "stay",
+                     names, is_one ? "it" : "them");
 }
 
 namespace {

@@ -11,10 +11,12 @@
 // What is needed is worked out first, and looked for in the store, so that a blob that is missing
 // leaves the sandbox untouched.
 //
-// Files that Galley did not put there are left alone unless the tree wants their place... except on
-// a cook by the book, after which the sandbox equals the root. With an unchanged root every staged
-// file is still looked at (presence, size, times, inode), so what a person deleted or edited comes
-// back; what was only touched is compared by digest once.
+// After a cook by the book the sandbox equals the root, but for files that Galley never put there:
+// they stay, and are told. A file of theirs in the place of a cooked one is replaced; where one is
+// in the place of a folder, or a folder with files of theirs in the place of a cooked one, nothing
+// is staged. An exact stage removes them all. With an unchanged root every staged file is still
+// looked at (presence, size, times, inode), so what a person deleted or edited comes back; what was
+// only touched is compared by digest once.
 #pragma once
 
 #include <atomic>
@@ -34,11 +36,15 @@ namespace galley::director {
 struct StageOptions {
   std::string directory;  // the sandbox: <out>/<platform>
   Digest root;
-  bool by_the_book = true;  // remove what the root does not hold
+  bool by_the_book = true;  // remove what Galley put there and the root does not hold
+  bool exact = false;       // by the book: remove also what Galley never put there
   // Narrow cooks: paths (without leading '/') of failed packages' outputs; a file is removed when
   // it is one of these packages' paths plus a suffix that the old tree held.
   std::vector<std::string> failed_packages;
   const std::atomic<bool>* interrupted = nullptr;
+  // The package to which a path of the tree belongs, for errors; empty: not known. May be null.
+  // Threads: any.
+  std::function<std::string(std::string_view path)> package_of = nullptr;
 };
 
 struct StageReport {
@@ -46,15 +52,22 @@ struct StageReport {
   uint64_t removed = 0;
   uint64_t unchanged = 0;
   uint64_t bytes_written = 0;
-  uint64_t linked = 0;  // of `written`: share the store's file
-  uint64_t cloned = 0;  // of `written`: share its bytes until they are written to
+  uint64_t linked = 0;               // of `written`: share the store's file
+  uint64_t cloned = 0;               // of `written`: share its bytes until they are written to
+  uint64_t foreign_count = 0;        // by the book: files there that Galley never put there
+  std::vector<std::string> foreign;  // the first of them
 };
 
 // NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file). CANCELLED:
 // `interrupted` became true. INVALID_ARGUMENT: the tree wants a name that is staging's own.
 // RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent). FAILED_PRECONDITION:
-// `directory` holds something that is not ours where a file must go (a folder that is not empty).
+// `directory` holds something that is not ours in the place of a folder, or a folder with such in
+// the place of a file; or an exact stage met a repository; or a path there would be longer than
+// this system takes. Nothing was touched then.
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
+
+// "2 files in <directory> were not put there by Galley and stay: a, b (--exact removes them)".
+std::string ForeignText(const std::string& directory, const StageReport& report);
 
 struct CheckoutOptions {
   // Large files become names of the store's own files, read-only, or clones of them, where the file

@@ -25,6 +25,7 @@ namespace galley::director {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Blobs in memory; can be told to fail after some reads.
@@ -118,6 +119,9 @@ class StageTest : public ::testing::Test {
   absl::StatusOr<StageReport> StageBook(const Files& files) {
     return Stage(store_, StageOptions{.directory = sandbox_, .root = Tree(files)});
   }
+  absl::StatusOr<StageReport> StageExact(const Files& files) {
+    return Stage(store_, StageOptions{.directory = sandbox_, .root = Tree(files), .exact = true});
+  }
   absl::StatusOr<StageReport> StageNarrow(const Files& files,
                                           std::vector<std::string> failed = {}) {
     return Stage(store_, StageOptions{.directory = sandbox_,
@@ -150,10 +154,10 @@ class StageTest : public ::testing::Test {
     return held;
   }
   Files Held() const { return Held(sandbox_); }
-  // Its text; the stamps behind the NUL are left out.
+  // Its first line: the root.
   std::string Marker() const {
     const std::string marker = ReadFile(Path(".galley-root")).value_or("absent");
-    return marker.substr(0, marker.find('\0'));
+    return marker.substr(0, marker.find('\n'));
   }
   // Long ago for the marker: what was staged and not touched since is trusted by its stamps.
   void LetTimePass() const {
@@ -183,7 +187,7 @@ TEST_F(StageTest, ATreeIsLaidOutWithItsExecutables) {
   EXPECT_EQ(Held(), files);
   EXPECT_EQ(report.written, 3u);
   EXPECT_EQ(report.bytes_written, 5u);
-  EXPECT_EQ(Marker(), Tree(files).ToString() + "\n");
+  EXPECT_EQ(Marker(), Tree(files).ToString());
   struct stat s {};
   ASSERT_EQ(::stat(Path("Game/a.png.ktx2").c_str(), &s), 0);
   EXPECT_EQ(s.st_mode & 0777u, 0644u);
@@ -295,14 +299,83 @@ TEST_F(StageTest, FilesWithTheStampsNotedAreNotRead) {
   EXPECT_EQ(StageBook(files).value().written, 0u);
 }
 
-TEST_F(StageTest, ByTheBookForeignFilesGoOtherwiseTheyStay) {
+TEST_F(StageTest, FilesThatGalleyNeverPutThereStayAndAreTold) {
   const Files files = {{"Game/a", "a"}};
-  Write("Game/notes.txt", "mine");
+  ASSERT_TRUE(StageBook({{"Game/a", "old"}, {"Game/gone/b", "b"}, {"saves/c", "c"}}).ok());
+  Write("Game/gone/notes.txt", "mine");
   Write("saves/1", "mine");
+  fs::create_directories(Path("empty/deep"));
+  fs::create_symlink("/nowhere", Path("link"));
+  const Files held = {{"Game/a", "a"},
+                      {"Game/gone/notes.txt", "mine"},
+                      {"empty/deep/", ""},
+                      {"link", "link"},
+                      {"saves/1", "mine"}};
   ASSERT_TRUE(StageNarrow(files).ok());
-  EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/notes.txt", "mine"}, {"saves/1", "mine"}}));
-  ASSERT_TRUE(StageBook(files).ok());
+  for (int i = 0; i < 2; ++i) {
+    const StageReport report = StageBook(files).value();
+    EXPECT_EQ(Held(), held);
+    EXPECT_EQ(report.removed, i == 0 ? 2u : 0u);
+    EXPECT_EQ(report.foreign_count, 3u);
+    EXPECT_THAT(report.foreign, ElementsAre("Game/gone/notes.txt", "link", "saves/1"));
+  }
+  const StageReport report = StageExact(files).value();
   EXPECT_EQ(Held(), files);
+  EXPECT_EQ(report.removed, 3u);
+  EXPECT_EQ(report.foreign_count, 0u);
+}
+
+TEST_F(StageTest, OfManyFilesOfOthersTheFirstAreTold) {
+  for (int i = 0; i < 20; ++i) Write(fmt::format("mine/{:02}", i), "mine");
+  const StageReport report = StageBook({{"Game/a", "a"}}).value();
+  EXPECT_EQ(report.foreign_count, 20u);
+  EXPECT_THAT(report.foreign, ElementsAre("mine/00", "mine/01", "mine/02", "mine/03", "mine/04"));
+}
+
+// The ledger says what is Galley's, whatever became of the store.
+TEST_F(StageTest, WhatGalleyPutThereGoesThoughItsRootIsInNoStore) {
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}, {"Game/b", "b"}}).ok());
+  store_.Drop(Tree({{"Game/a", "a"}, {"Game/b", "b"}}));
+  Write("Game/mine", "mine");
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/mine", "mine"}}));
+}
+
+TEST_F(StageTest, WhatAnOlderGalleyPutThereGoes) {
+  const Files old = {{"Game/a", "a"}, {"Game/b", "b"}};
+  for (const bool is_interrupted : {false, true}) {
+    fs::remove_all(sandbox_);
+    Write("Game/a", "a");
+    Write("Game/b", "b");
+    Write("Game/beside", "of a narrow cook");
+    Write("Game/mine", "mine");
+    const std::string root = Tree(old).ToString();
+    const std::string text =
+        is_interrupted ? "root " + root + "\npath Game/beside\n" : root + "\nGame/beside\n";
+    ASSERT_TRUE(
+        WriteFileAtomic(Path(is_interrupted ? ".galley-root.pending" : ".galley-root"), text).ok());
+    ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
+    EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/mine", "mine"}}));
+  }
+}
+
+TEST_F(StageTest, AnInterruptedStageLeavesOtherFilesAloneToo) {
+  ASSERT_TRUE(StageBook({{"Game/a", "1"}, {"Game/gone/b", "2"}}).ok());
+  Write("Game/mine", "mine");
+  store_.file_reads_left = 2;
+  EXPECT_FALSE(StageBook({{"Game/a", "3"}, {"Game/c", "4"}, {"Game/d", "5"}}).ok());
+  ASSERT_TRUE(StageBook({{"Game/d", "5"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/d", "5"}, {"Game/mine", "mine"}}));
+}
+
+TEST_F(StageTest, AnExactStageRemovesNoRepository) {
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
+  Write("Game/.git/HEAD", "mine");
+  EXPECT_EQ(StageBook({{"Game/a", "a"}}).value().foreign_count, 1u);
+  const absl::Status status = StageExact({{"Game/a", "new"}}).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Path("Game/.git")));
+  EXPECT_EQ(Held(), (Files{{"Game/.git/HEAD", "mine"}, {"Game/a", "a"}}));
 }
 
 TEST_F(StageTest, ANarrowCookAddsAndReplacesAndKeepsTheRest) {
@@ -342,18 +415,47 @@ TEST_F(StageTest, AFailedPackageIsRemovedAfterAnInterruptedStage) {
   EXPECT_EQ(Held(), (Files{{"Game/b", "b"}}));
 }
 
-TEST_F(StageTest, AForeignFolderInAFilesPlaceIsNotRemovedByANarrowCook) {
-  Write("Game/a/mine.txt", "mine");
-  const absl::Status status = StageNarrow({{"Game/a", "a"}}).status();
-  EXPECT_TRUE(absl::IsFailedPrecondition(status));
-  EXPECT_THAT(std::string(status.message()), HasSubstr(Path("Game/a/mine.txt")));
-  EXPECT_EQ(Held(), (Files{{"Game/a/mine.txt", "mine"}}));
+TEST_F(StageTest, AForeignFolderInAFilesPlaceIsNotRemoved) {
+  Write("Game/a/deep/mine.txt", "mine");
+  for (const bool by_the_book : {true, false}) {
+    const absl::Status status =
+        (by_the_book ? StageBook({{"Game/a", "a"}}) : StageNarrow({{"Game/a", "a"}})).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(Path("Game/a/deep/mine.txt")));
+    EXPECT_EQ(Held(), (Files{{"Game/a/deep/mine.txt", "mine"}}));
+  }
+  ASSERT_TRUE(StageExact({{"Game/a", "a"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
 }
 
-TEST_F(StageTest, AForeignFileInTheTreesPlaceIsReplaced) {
+TEST_F(StageTest, AnEmptyFolderInAFilesPlaceGoes) {
+  for (const bool by_the_book : {true, false}) {
+    fs::remove_all(sandbox_);
+    fs::create_directories(Path("Game/a/empty"));
+    ASSERT_TRUE((by_the_book ? StageBook({{"Game/a", "a"}}) : StageNarrow({{"Game/a", "a"}})).ok());
+    EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
+  }
+}
+
+TEST_F(StageTest, AForeignFileInAFoldersPlaceIsNotRemoved) {
   Write("Game", "a file where a folder must be");
-  ASSERT_TRUE(StageNarrow({{"Game/a", "a"}}).ok());
+  for (const bool by_the_book : {true, false}) {
+    const absl::Status status =
+        (by_the_book ? StageBook({{"Game/a", "a"}}) : StageNarrow({{"Game/a", "a"}})).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(Path("Game")));
+    EXPECT_EQ(Held(), (Files{{"Game", "a file where a folder must be"}}));
+  }
+  ASSERT_TRUE(StageExact({{"Game/a", "a"}}).ok());
   EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
+}
+
+TEST_F(StageTest, AForeignFileInAFilesPlaceIsReplaced) {
+  for (const bool by_the_book : {true, false}) {
+    Write("Game/a", "mine");
+    ASSERT_TRUE((by_the_book ? StageBook({{"Game/a", "a"}}) : StageNarrow({{"Game/a", "a"}})).ok());
+    EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
+  }
 }
 
 TEST_F(StageTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
@@ -367,7 +469,7 @@ TEST_F(StageTest, InterruptedAtAnyFileTheNextStageCompletesIt) {
     const StageReport report = StageBook(after).value();
     EXPECT_EQ(report.unchanged, static_cast<uint64_t>(reads - 1));
     EXPECT_EQ(Held(), after) << reads;
-    EXPECT_EQ(Marker(), Tree(after).ToString() + "\n");
+    EXPECT_EQ(Marker(), Tree(after).ToString());
   }
 }
 
@@ -413,21 +515,37 @@ TEST_F(StageTest, ALinkPlantedInTheSandboxLeadsNothingOutside) {
   const std::string outside = JoinPath(folder_, "outside");
   fs::create_directories(outside);
   ASSERT_TRUE(WriteFileAtomic(JoinPath(outside, "a"), "precious").ok());
-  for (const bool by_the_book : {true, false}) {
+  for (const bool is_exact : {true, false}) {
     fs::remove_all(sandbox_);
     fs::create_directories(sandbox_);
-    fs::create_symlink(outside, Path("Game"));                         // a folder's place
+    fs::create_symlink(outside, Path(is_exact ? "Game" : "Gone"));     // a folder's place
     fs::create_symlink(JoinPath(outside, "a"), Path("top"));           // a file's place
     fs::create_symlink(outside, Path("stale"));                        // nobody's place
     fs::create_symlink(JoinPath(outside, "m"), Path(".galley-root"));  // the marker's
     fs::create_symlink(JoinPath(outside, "t"), Path(".galley-new~"));  // the temporary file's
     const Files files = {{"Game/a", "cooked"}, {"Game/b", "b"}, {"top", "precious"}};
-    ASSERT_TRUE((by_the_book ? StageBook(files) : StageNarrow(files)).ok());
+    ASSERT_TRUE((is_exact ? StageExact(files) : StageNarrow(files)).ok());
     EXPECT_EQ(Held(outside), (Files{{"a", "precious"}}));
     Files expected = files;
-    if (!by_the_book) expected["stale"] = "link";
+    if (!is_exact) expected["stale"] = expected["Gone"] = "link";
     EXPECT_EQ(Held(), expected);
   }
+}
+
+TEST_F(StageTest, ALinkInTheSandboxStaysAndIsNotFollowed) {
+  const std::string outside = JoinPath(folder_, "outside");
+  fs::create_directories(outside);
+  fs::create_directories(sandbox_);
+  fs::create_symlink(outside, Path("Game"));
+  for (const bool by_the_book : {true, false}) {
+    const Files files = {{"Game/a", "cooked"}};
+    EXPECT_TRUE(
+        absl::IsFailedPrecondition((by_the_book ? StageBook(files) : StageNarrow(files)).status()));
+    EXPECT_EQ(Held(outside), Files());
+    EXPECT_EQ(Held(), (Files{{"Game", "link"}}));
+  }
+  EXPECT_EQ(StageBook({{"a", "a"}}).value().foreign_count, 1u);
+  EXPECT_EQ(Held(), (Files{{"Game", "link"}, {"a", "a"}}));
 }
 
 // Enough for several threads; many share folders that do not exist yet.
@@ -437,7 +555,7 @@ TEST_F(StageTest, ManyFilesAreWrittenSideBySide) {
     files[fmt::format("Game/{}/{}/{}", i % 3, i % 7, i)] = fmt::format("bytes {}", i % 500);
   files["Game/run"] = "tool!";
   Write("Game/1", "a file in a folder's place");
-  const auto report = StageBook(files);
+  const auto report = StageExact(files);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->written, files.size());
   EXPECT_EQ(Held(), files);
@@ -472,16 +590,35 @@ TEST_F(StageTest, OfManyFilesOneThatCannotBeReadIsToldAndTheNextStageCompletes) 
   EXPECT_EQ(Held(), files);
 }
 
-TEST_F(StageTest, ATreeThatWantsTheMarkersNameIsRefused) {
-  EXPECT_TRUE(absl::IsInvalidArgument(StageBook({{".galley-root", "x"}}).status()));
+TEST_F(StageTest, ATreeThatWantsANameOfStagingsOwnIsRefused) {
+  for (const char* name : {".galley-root", ".galley-root.pending", ".galley-sandbox"})
+    EXPECT_TRUE(absl::IsInvalidArgument(StageBook({{name, "x"}}).status()));
+}
+
+TEST_F(StageTest, APathThatIsTooLongBelowTheSandboxIsToldWithItsPackage) {
+  std::string path = "Game/a";
+  while (sandbox_.size() + path.size() < 4095 - 100) path += "/" + std::string(99, 'd');
+  const auto stage = [&](size_t bytes) {
+    return Stage(store_, {.directory = sandbox_,
+                          .root = Tree({{path + "/" + std::string(bytes, 'x'), "x"}}),
+                          .package_of = [](std::string_view) { return "/Game/long"; }});
+  };
+  const size_t left = 4095 - sandbox_.size() - 1 - path.size() - 1;
+  const absl::Status status = stage(left + 1).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("of /Game/long: it would have a path of 4096"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("--out"));
+  EXPECT_EQ(Held(), Files());
+  EXPECT_TRUE(stage(left).ok());
 }
 
 TEST_F(StageTest, AFullDiskIsToldWithTheFilesName) {
   EXPECT_EXIT(StageBeyondTheLimit(), ::testing::ExitedWithCode(0), "");
 }
 
-// The model: by the book the sandbox equals the tree; narrow, it is overlaid. Interrupted stages
-// come between.
+// The model: by the book the sandbox equals the tree, and what a person put there; narrow, it is
+// overlaid. Interrupted stages come between.
 TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
   const std::vector<std::string> paths = {"G/a", "G/a/b", "G/a/b/c", "G/d",
                                           "H/a", "H/a.x", "H/a.x/y", "i"};
@@ -489,7 +626,13 @@ TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
     std::mt19937 random(seed);
     fs::remove_all(sandbox_);
     Files held;
+    Files mine;
     for (int step = 0; step < 8; ++step) {
+      if (random() % 2 == 0) {
+        const std::string path = fmt::format("G/mine/{}", step);
+        mine[path] = "mine";
+        Write(path, "mine");
+      }
       Files files;
       for (const std::string& path : paths) {
         const bool fits = std::none_of(files.begin(), files.end(), [&](const auto& f) {
@@ -514,7 +657,9 @@ TEST_F(StageTest, RandomHistoriesEndAsTheModelSays) {
         });
         held[path] = text;
       }
-      ASSERT_EQ(Held(), held) << "seed " << seed << " step " << step;
+      Files expected = held;
+      expected.insert(mine.begin(), mine.end());
+      ASSERT_EQ(Held(), expected) << "seed " << seed << " step " << step;
     }
   }
 }

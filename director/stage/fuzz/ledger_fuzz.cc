@@ -37,11 +37,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   GALLEY_CHECK(sandbox.ok());
   const auto ledger = ReadLedger(*sandbox);
   GALLEY_CHECK(ledger.ok());
-  for (const std::string& path : ledger->beside) GALLEY_CHECK(galley::tree::IsPlainPath(path));
+  for (const std::string& path : ledger->files) GALLEY_CHECK(galley::tree::IsPlainPath(path));
   if (!ledger->exact) return 0;
-  GALLEY_CHECK(EndStaging(*sandbox, *ledger->exact, ledger->beside, ledger->stamps).ok());
+  GALLEY_CHECK(EndStaging(*sandbox, *ledger->exact, ledger->files, ledger->stamps).ok());
   const auto again = ReadLedger(*sandbox);
-  GALLEY_CHECK(again.ok() && again->exact == ledger->exact && again->beside == ledger->beside &&
+  GALLEY_CHECK(again.ok() && again->exact == ledger->exact && again->files == ledger->files &&
                again->stamps == ledger->stamps);
   return 0;
 }
