@@ -44,6 +44,9 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   cook->add_option("--out", o.out, "The sandboxes are DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");
   cook->add_flag("--no-stage", o.no_stage, "Publish the roots, leave the sandboxes alone");
+  cook->add_flag("--adopt", o.adopt,
+                 "A folder with other people's files becomes a sandbox; they stay");
+  cook->add_flag("--exact", o.exact, "Remove from the sandboxes files that Galley never put there");
   cook->add_flag("--force", o.force, "Cook everything, ignore what is cached");
   cook->add_flag("--retry-failed", o.retry_failed,
                  "Cook again what failed before by its cooker's verdict");

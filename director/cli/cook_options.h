@@ -27,6 +27,8 @@ struct CookCommandOptions {
   std::string placement;
   std::string out;
   bool no_stage = false;
+  bool adopt = false;
+  bool exact = false;
   bool force = false;
   bool retry_failed = false;
   bool fail_fast = false;

@@ -15,6 +15,7 @@
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/low_priority.h"
+#include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/store/layers/tiered_store.h"
 #include "common/store/local/layout.h"
@@ -22,6 +23,7 @@
 #include "common/store/serve/store_server.h"
 #include "director/cli/left_out.h"
 #include "director/cli/near_names.h"
+#include "director/cli/package_of_path.h"
 #include "director/cli/scanned_project.h"
 #include "director/cli/unsent_results.h"
 #include "director/shell/changed_packages.h"
@@ -29,7 +31,6 @@
 #include "director/shell/lost_files.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/root_builder.h"
-#include "director/stage/stage.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -158,12 +159,33 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
   return stop;
 }
 
-// Before anything is cooked: a sandbox that cannot be written would be found only after the roots
-// are published.
-std::optional<CookSession::Stop> CookSession::CheckOutput() const {
-  if (options_.no_stage) return std::nullopt;
+director::SandboxOwner CookSession::OwnerOf(const std::string& platform,
+                                            std::string project_id) const {
+  return {.project_id = std::move(project_id),
+          .project_name = project_->name,
+          .project_folder = RealPath(project_->root),
+          .platform = platform};
+}
+
+std::string CookSession::SandboxOf(const std::string& platform) const {
+  return JoinPath(project_->output_directory, platform);
+}
+
+// Before anything is cooked: a sandbox that cannot be written, or is somebody's folder, would be
+// found only after the roots are published.
+std::optional<CookSession::Stop> CookSession::CheckOutput(const std::string& project_id) const {
+  if (options_.no_stage || options_.repair) return std::nullopt;
   for (const std::string& platform : report_.platforms) {
-    const std::string sandbox = JoinPath(project_->output_directory, platform);
+    const absl::Status free = director::CheckSandbox(
+        SandboxOf(platform), OwnerOf(platform, project_id), project_->state_directory(),
+        {.adopt = options_.adopt, .exact = options_.exact});
+    if (absl::IsFailedPrecondition(free)) return Stop{kUsage, MessageOf(free)};
+    if (!free.ok())
+      return Stop{kInfrastructure,
+                  fmt::format("the output cannot be looked at: {}", MessageOf(free))};
+  }
+  for (const std::string& platform : report_.platforms) {
+    const std::string sandbox = SandboxOf(platform);
     absl::Status made = CreateDirectories(sandbox);
     if (made.ok() && ::access(sandbox.c_str(), W_OK) != 0)
       made = ErrnoStatus(errno, "write to", sandbox);
@@ -208,15 +230,19 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
         kInfrastructure,
         fmt::format("{}; the project's folder must be writable for its state", MessageOf(made))};
   }
-  if (std::optional<Stop> stop = CheckOutput()) return stop;
+  if (std::optional<Stop> stop = CheckOutput(director::FindHome(state, project_->root).project_id))
+    return stop;
   bool said = false;
   while (true) {
     auto lock = director::ProjectLock::TryAcquire(state);
     if (lock.ok()) {
       lock_ = std::move(*lock);
       home_ = director::FindHome(state, project_->root);
-      if (!home_.copied_from.empty())  // they are the original's
+      if (!home_.copied_from.empty()) {
+        if (std::optional<Stop> stop = CheckOutput("")) return stop;
+        // They are the original's.
         (void)RemoveAll(JoinPath(state, director::kWorkersFolder));
+      }
       survivors_ = director::FindSurvivors(JoinPath(state, director::kWorkersFolder));
       RemoveOldScratch(state, survivors_);
       return std::nullopt;
@@ -412,6 +438,11 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   auto selection = options_.repair ? SelectLost() : Select(options_, *project_, *world_->table);
   if (!selection.ok()) return Stop{kUsage, MessageOf(selection.status())};
   selection_ = std::move(*selection);
+  if (options_.exact && !selection_.by_the_book) {
+    return Stop{kUsage,
+                "--exact makes the sandboxes equal to whole trees: give it without a "
+                "selection, --never, --culture and --no-soft-references"};
+  }
   for (const std::string& warning : selection_.warnings) report_.Warn(warning);
   ReportOddFiles();
   summary_.scan_s = Seconds(begin, absl::Now());
@@ -602,6 +633,28 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   return std::nullopt;
 }
 
+absl::StatusOr<director::StageReport> CookSession::StageOne(
+    const std::string& platform, const Digest& root, const std::vector<std::string>& failed) {
+  const std::string sandbox = SandboxOf(platform);
+  RETURN_IF_ERROR(director::ClaimSandbox(sandbox, OwnerOf(platform, home_.project_id),
+                                         project_->state_directory()));
+  ASSIGN_OR_RETURN(director::StageReport staged,
+                   director::Stage(*store_, {.directory = sandbox,
+                                             .root = root,
+                                             .by_the_book = selection_.by_the_book,
+                                             .exact = options_.exact,
+                                             .failed_packages = failed,
+                                             .package_of = [this](std::string_view path) {
+                                               return PackageOfPath(*project_, report_, path);
+                                             }}));
+  report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
+                          staged.written, HumanBytes(staged.bytes_written), staged.removed,
+                          staged.unchanged));
+  if (staged.foreign_count > 0)
+    report_.OnWarning("", platform, director::ForeignText(sandbox, staged));
+  return staged;
+}
+
 void CookSession::StageAll(std::string* damage) {
   const director::CookEnded& ended = outcome_->ended;
   if (options_.no_stage || options_.repair || ended.is_interrupted || ended.is_fail_fast ||
@@ -620,11 +673,7 @@ void CookSession::StageAll(std::string* damage) {
   // second one ends the process.)
   is_published_ = true;
   for (const auto& [platform, root] : outcome_->roots) {
-    const auto staged =
-        director::Stage(*store_, {.directory = JoinPath(project_->output_directory, platform),
-                                  .root = root,
-                                  .by_the_book = selection_.by_the_book,
-                                  .failed_packages = failed});
+    const auto staged = StageOne(platform, root, failed);
     const bool is_loss = absl::IsDataLoss(staged.status()) || absl::IsNotFound(staged.status());
     if (is_loss && damage != nullptr && !interrupt_->interrupted()) {
       *damage = fmt::format("what the store lost is made again: {}: {}", platform,
@@ -638,11 +687,7 @@ void CookSession::StageAll(std::string* damage) {
                         .error = fmt::format("{}; its root is published: mend this and cook again, "
                                              "which stages what is left",
                                              MessageOf(staged.status()))});
-      continue;
     }
-    report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
-                            staged->written, HumanBytes(staged->bytes_written), staged->removed,
-                            staged->unchanged));
   }
   summary_.stage_s = Seconds(begin, absl::Now());
 }

@@ -20,6 +20,8 @@
 #include "director/shell/describe.h"
 #include "director/shell/director_shell.h"
 #include "director/shell/write_back.h"
+#include "director/stage/ownership.h"
+#include "director/stage/stage.h"
 
 namespace galley::cli {
 
@@ -45,7 +47,9 @@ class CookSession {
   std::optional<Stop> TakeTheSnapshot();
   std::optional<Stop> ApplyTheDifference();
   std::optional<Stop> Cook();
-  std::optional<Stop> CheckOutput() const;
+  std::optional<Stop> CheckOutput(const std::string& project_id) const;
+  director::SandboxOwner OwnerOf(const std::string& platform, std::string project_id) const;
+  std::string SandboxOf(const std::string& platform) const;
   std::optional<Stop> SettleTheHome();
   void ReportOddFiles();
   void WarnOfIdleNever();
@@ -56,6 +60,8 @@ class CookSession {
   void FlushRemote();
   std::string RemoteDown() const;
   void StageAll(std::string* damage);
+  absl::StatusOr<director::StageReport> StageOne(const std::string& platform, const Digest& root,
+                                                 const std::vector<std::string>& failed);
   void Remember();
   void KeepWithinSize();
   void GiveBackDeadBytes();

@@ -136,7 +136,7 @@ class E2ETest(unittest.TestCase):
         for folder, _, names in os.walk(base):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), base)
-                if path == ".galley-root":
+                if path in (".galley-root", ".galley-sandbox"):
                     continue
                 with open(os.path.join(folder, name), "rb") as file:
                     found[path] = file.read()

@@ -1,0 +1,202 @@
+#include "director/stage/ownership.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/real_path.h"
+#include "common/base/sealed_text.h"
+#include "common/base/status_macros.h"
+#include "director/stage/apply_names.h"
+#include "director/stage/ledger.h"
+#include "director/stage/plan.h"
+#include "director/stage/sandbox.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr std::string_view kOwnerKind = "galley-sandbox";
+constexpr std::string_view kClaimsKind = "galley-sandboxes";
+constexpr std::string_view kClaimsName = "sandboxes";
+constexpr int kVersion = 1;
+constexpr uint64_t kOwnerBytesMax = 64 << 10;
+constexpr uint64_t kClaimsBytesMax = 4 << 20;
+// The oldest are forgotten: `.galley-sandbox` still says whose they are.
+constexpr size_t kClaimsMax = 256;
+constexpr size_t kNamesToldMax = 4;
+constexpr size_t kFolderDepthMax = 256;
+
+// Where a sandbox is, seen from its project: relative to the project's folder if it is below it.
+std::string PlaceOf(const std::string& directory, const std::string& project_folder) {
+  std::string real = RealPath(directory);
+  const std::string below = project_folder + "/";
+  return real.starts_with(below) ? real.substr(below.size()) : real;
+}
+
+struct OwnerFile {
+  SandboxOwner owner;
+  std::string place;
+};
+
+std::string OwnerText(const SandboxOwner& owner, const std::string& place) {
+  return Seal(kOwnerKind, kVersion,
+              {{"project", owner.project_id},
+               {"name", owner.project_name},
+               {"folder", owner.project_folder},
+               {"place", place},
+               {"platform", owner.platform}});
+}
+
+// nullopt: there is none that is whole.
+absl::StatusOr<std::optional<OwnerFile>> ReadOwner(Sandbox& sandbox) {
+  const absl::StatusOr<std::optional<std::string>> text = sandbox.Read(kOwnerName, kOwnerBytesMax);
+  if (absl::IsResourceExhausted(text.status())) return std::nullopt;
+  RETURN_IF_ERROR(text.status());
+  if (!text->has_value()) return std::nullopt;
+  const auto lines = Unseal(kOwnerKind, kVersion, **text);
+  if (!lines.ok()) {
+    LogWarning("stage: {} is not used: {}", sandbox.Full(kOwnerName), MessageOf(lines.status()));
+    return std::nullopt;
+  }
+  const auto value = [&](std::string_view key) { return std::string(ValueOf(*lines, key)); };
+  return OwnerFile{.owner = {.project_id = value("project"),
+                             .project_name = value("name"),
+                             .project_folder = value("folder"),
+                             .platform = value("platform")},
+                   .place = value("place")};
+}
+
+bool IsOf(const OwnerFile& file, const SandboxOwner& owner, const std::string& directory) {
+  if (!owner.project_id.empty() && file.owner.project_id == owner.project_id) return true;
+  if (file.owner.project_folder == owner.project_folder) return true;
+  return !file.place.starts_with('/') && file.place == PlaceOf(directory, owner.project_folder);
+}
+
+// One line of the state's file: "<device> <inode> <platform> <path>".
+std::string ClaimPrefix(const FileStat& stat, std::string_view platform) {
+  return fmt::format("{} {} {} ", stat.device, stat.inode, platform);
+}
+
+// A state's file that is absent or damaged claims nothing: each sandbox says itself whose it is.
+std::vector<SealedLine> ReadClaims(const std::string& file) {
+  const absl::StatusOr<std::string> text = ReadFile(file, kClaimsBytesMax);
+  if (absl::IsNotFound(text.status())) return {};
+  auto lines = text.ok() ? Unseal(kClaimsKind, kVersion, *text) : text.status();
+  if (lines.ok()) return *std::move(lines);
+  LogWarning("stage: {} is not used: {}", file, MessageOf(lines.status()));
+  return {};
+}
+
+absl::StatusOr<bool> IsClaimed(const std::string& directory, const SandboxOwner& owner,
+                               const std::string& state_directory) {
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(directory));
+  const SealedLine wanted = {
+      "sandbox", ClaimPrefix(stat, owner.platform) + PlaceOf(directory, owner.project_folder)};
+  const std::vector<SealedLine> claims = ReadClaims(JoinPath(state_directory, kClaimsName));
+  return std::find(claims.begin(), claims.end(), wanted) != claims.end();
+}
+
+absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
+                   const std::string& state_directory) {
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(directory));
+  const std::string place = PlaceOf(directory, owner.project_folder);
+  const SealedLine claim = {"sandbox", ClaimPrefix(stat, owner.platform) + place};
+  const std::string file = JoinPath(state_directory, kClaimsName);
+  std::vector<SealedLine> claims = ReadClaims(file);
+  if (std::find(claims.begin(), claims.end(), claim) != claims.end()) return absl::OkStatus();
+  // Another folder was at this place.
+  std::erase_if(claims, [&](const SealedLine& one) { return one.value.ends_with(" " + place); });
+  claims.push_back(claim);
+  if (claims.size() > kClaimsMax) claims.erase(claims.begin());
+  return WriteFileAtomic(file, Seal(kClaimsKind, kVersion, claims));
+}
+
+absl::Status IsForeign(const std::string& directory, const std::vector<std::string>& names) {
+  std::string told;
+  for (size_t i = 0; i < std::min(names.size(), kNamesToldMax); ++i)
+    told += (i == 0 ? "" : ", ") + EscapeControl(names[i]);
+  if (names.size() > kNamesToldMax)
+    told += fmt::format(" and {} more", names.size() - kNamesToldMax);
+  return absl::FailedPreconditionError(
+      fmt::format("{} is a folder that Galley did not make: it holds {}; nothing was done. Give an "
+                  "empty folder "
+                  "with --out or [output] dir, or pass --adopt: then the folder becomes the "
+                  "sandbox, and what is "
+                  "there stays",
+                  EscapeControl(directory), told));
+}
+
+absl::Status IsOfAnother(const std::string& directory, const OwnerFile& file) {
+  return absl::FailedPreconditionError(fmt::format(
+      "{} is the sandbox of another project, {} in {}, whose files would be replaced; nothing was "
+      "done. Give another folder with --out or [output] dir; or, if that project is gone or stages "
+      "there no more, pass --adopt",
+      EscapeControl(directory), EscapeControl(file.owner.project_name),
+      EscapeControl(file.owner.project_folder)));
+}
+
+// Empty: there is none.
+absl::StatusOr<std::string> FindRepository(Sandbox& sandbox, const std::string& folder,
+                                           size_t depth) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(folder));
+  for (const std::string& name : names) {
+    const std::string path = folder.empty() ? name : fmt::format("{}/{}", folder, name);
+    if (IsRepositoryName(name)) return path;
+    ASSIGN_OR_RETURN(const Node node, sandbox.Look(path));
+    if (node.kind != NodeKind::kFolder || depth == kFolderDepthMax) continue;
+    ASSIGN_OR_RETURN(std::string found, FindRepository(sandbox, path, depth + 1));
+    if (!found.empty()) return found;
+  }
+  return std::string();
+}
+
+absl::Status CheckRepository(Sandbox& sandbox) {
+  ASSIGN_OR_RETURN(const std::string repository, FindRepository(sandbox, "", 0));
+  if (repository.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format(
+      "--exact would remove {}, which is of a version control system; nothing was done. "
+      "Move it away, or cook without --exact",
+      EscapeControl(sandbox.Full(repository))));
+}
+
+}  // namespace
+
+absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owner,
+                          const std::string& state_directory, const SandboxRules& rules) {
+  const absl::StatusOr<FileStat> stat = StatFile(directory);
+  if (absl::IsNotFound(stat.status()) || (stat.ok() && !S_ISDIR(stat->mode)))
+    return absl::OkStatus();
+  RETURN_IF_ERROR(stat.status());
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+  ASSIGN_OR_RETURN(std::vector<std::string> names, sandbox.Names(""));
+  std::erase_if(names, [](const std::string& name) { return Sandbox::IsTemporary(name); });
+  if (names.empty()) return absl::OkStatus();
+  if (rules.exact) RETURN_IF_ERROR(CheckRepository(sandbox));
+  if (rules.adopt) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::optional<OwnerFile> file, ReadOwner(sandbox));
+  if (file) return IsOf(*file, owner, directory) ? absl::OkStatus() : IsOfAnother(directory, *file);
+  ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
+  if (!ledger.roots.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool is_claimed, IsClaimed(directory, owner, state_directory));
+  return is_claimed ? absl::OkStatus() : IsForeign(directory, names);
+}
+
+absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owner,
+                          const std::string& state_directory) {
+  ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+  RETURN_IF_ERROR(Claim(directory, owner, state_directory));
+  const std::string text = OwnerText(owner, PlaceOf(directory, owner.project_folder));
+  const absl::StatusOr<std::optional<std::string>> present =
+      sandbox.Read(kOwnerName, kOwnerBytesMax);
+  if (present.ok() && *present == text) return absl::OkStatus();
+  return sandbox.Write(kOwnerName, text, false);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,44 @@
+// Ownership: which folders are sandboxes of Galley's, so that a cook never stages into a folder
+// that is somebody's.
+//
+// The file `.galley-sandbox` in a sandbox says whose it is. It is written before anything is staged
+// there, and stays. The project's state has a copy, `sandboxes`: the folders that it stages to, by
+// path, device and inode. Both are sealed text (common/base/sealed_text.h, docs/formats.md).
+//
+// A folder may be staged to when it is absent or empty; when its `.galley-sandbox` names this
+// project's id, or this project's folder (whose state was deleted), or when it is at the same place
+// in this project as it was in the one that is named (it was copied along with it); when it has no
+// such file, but a marker of staging (an older Galley wrote none), or is in the project's state.
+//
+// Threads: none. One process of a project at a time writes.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace galley::director {
+
+struct SandboxOwner {
+  std::string project_id;  // empty: it has none yet
+  std::string project_name;
+  std::string project_folder;  // the real path of the folder of galley.toml
+  std::string platform;
+};
+
+struct SandboxRules {
+  bool adopt = false;  // any folder will do
+  bool exact = false;  // files that Galley never put there are going to be removed
+};
+
+// Touches nothing. FAILED_PRECONDITION, a whole message: `directory` is not to be staged to: it
+// holds what is not Galley's, is another project's sandbox, or holds a repository and `exact` is
+// asked for. What is no folder is for the caller to find out.
+absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owner,
+                          const std::string& state_directory, const SandboxRules& rules = {});
+
+// Makes the folder if it is absent, and it is this project's from now on.
+absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owner,
+                          const std::string& state_directory);
+
+}  // namespace galley::director

@@ -1,0 +1,172 @@
+#include "director/stage/ownership.h"
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/file.h"
+#include "director/stage/ledger.h"
+#include "director/stage/sandbox.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::director {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class OwnershipTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::canonical(MakeTemporaryDirectory(::testing::TempDir(), "own").value()).string();
+    tower_ = Project("tower", "1111");
+  }
+  void TearDown() override { ASSERT_TRUE(RemoveAll(folder_).ok()); }
+
+  SandboxOwner Project(const std::string& name, const std::string& id) {
+    fs::create_directories(State({.project_folder = JoinPath(folder_, name)}));
+    return {.project_id = id,
+            .project_name = name,
+            .project_folder = JoinPath(folder_, name),
+            .platform = "pc"};
+  }
+  static std::string State(const SandboxOwner& owner) {
+    return JoinPath(owner.project_folder, ".galley/state");
+  }
+  std::string Out() const { return JoinPath(folder_, "out/pc"); }
+  void Write(const std::string& path, std::string_view text) const {
+    fs::create_directories(fs::path(path).parent_path());
+    ASSERT_TRUE(WriteFileAtomic(path, text).ok());
+  }
+  absl::Status Check(const SandboxOwner& owner, const std::string& directory,
+                     const SandboxRules& rules = {}) {
+    return CheckSandbox(directory, owner, State(owner), rules);
+  }
+  absl::Status Claim(const SandboxOwner& owner, const std::string& directory) {
+    return ClaimSandbox(directory, owner, State(owner));
+  }
+
+  std::string folder_;
+  SandboxOwner tower_;
+};
+
+TEST_F(OwnershipTest, AFolderThatIsAbsentOrEmptyIsFree) {
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+  EXPECT_FALSE(FileExists(Out())) << "nothing is made";
+  fs::create_directories(Out());
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+  Write(JoinPath(Out(), ".galley-new~"), "a claim that was cut off");
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+}
+
+TEST_F(OwnershipTest, AFolderWithOtherFilesIsRefusedAndSaysWhatIsThere) {
+  for (const char* name : {".git/HEAD", "a", "b", "c", "d", "e"}) Write(JoinPath(Out(), name), "x");
+  const absl::Status status = Check(tower_, Out());
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("holds .git, a, b, c and 2 more"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("--adopt"));
+  EXPECT_TRUE(Check(tower_, Out(), {.adopt = true}).ok());
+}
+
+TEST_F(OwnershipTest, AFolderBehindALinkIsJudgedByWhatItHolds) {
+  Write(JoinPath(folder_, "home/notes"), "mine");
+  fs::create_directories(JoinPath(folder_, "out"));
+  fs::create_symlink(JoinPath(folder_, "home"), Out());
+  EXPECT_TRUE(absl::IsFailedPrecondition(Check(tower_, Out())));
+  fs::remove(JoinPath(folder_, "home/notes"));
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+}
+
+TEST_F(OwnershipTest, AClaimedFolderStaysOursWithOtherFilesInIt) {
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  Write(JoinPath(Out(), "notes"), "mine");
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+  const FileStat before = StatFile(JoinPath(Out(), ".galley-sandbox")).value();
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  EXPECT_EQ(StatFile(JoinPath(Out(), ".galley-sandbox")).value(), before) << "written once";
+}
+
+TEST_F(OwnershipTest, EitherOfItsTwoRecordsIsEnough) {
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  Write(JoinPath(Out(), "notes"), "mine");
+  const std::string file = ReadFile(JoinPath(Out(), ".galley-sandbox")).value();
+  for (const std::string& damaged : {std::string(), file.substr(0, file.size() / 2)}) {
+    Write(JoinPath(Out(), ".galley-sandbox"), damaged);
+    EXPECT_TRUE(Check(tower_, Out()).ok()) << "the state knows the folder";
+  }
+  fs::remove(JoinPath(Out(), ".galley-sandbox"));
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+  fs::remove(JoinPath(State(tower_), "sandboxes"));
+  EXPECT_FALSE(Check(tower_, Out()).ok());
+  Write(JoinPath(Out(), ".galley-sandbox"), file);
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+}
+
+TEST_F(OwnershipTest, TheStateKnowsTheFolderAndNotItsName) {
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  fs::rename(Out(), JoinPath(folder_, "out/old"));
+  Write(JoinPath(Out(), "notes"), "mine");
+  EXPECT_FALSE(Check(tower_, Out()).ok());
+  EXPECT_TRUE(Check(tower_, JoinPath(folder_, "out/old")).ok()) << "it has its file";
+}
+
+TEST_F(OwnershipTest, WhatAnOlderGalleyStagedIsOurs) {
+  Write(JoinPath(Out(), "Game/a"), "a");
+  Write(JoinPath(Out(), kMarkerName), "rubbish");
+  EXPECT_FALSE(Check(tower_, Out()).ok());
+  Write(JoinPath(Out(), kMarkerName), Digest::Of("").ToString() + "\n");
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+  fs::remove(JoinPath(Out(), kMarkerName));
+  Write(JoinPath(Out(), kPendingName), "root " + Digest::Of("").ToString() + "\n");
+  EXPECT_TRUE(Check(tower_, Out()).ok()) << "its stage was interrupted";
+}
+
+TEST_F(OwnershipTest, AnotherProjectsSandboxIsRefusedAndNamesIt) {
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  const SandboxOwner castle = Project("castle", "2222");
+  const absl::Status status = Check(castle, Out());
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("tower in " + tower_.project_folder));
+  EXPECT_TRUE(Check(castle, Out(), {.adopt = true}).ok());
+  ASSERT_TRUE(Claim(castle, Out()).ok());
+  EXPECT_TRUE(Check(castle, Out()).ok());
+  EXPECT_FALSE(Check(tower_, Out()).ok()) << "it was taken over, whatever the state says";
+}
+
+TEST_F(OwnershipTest, AProjectWhoseStateWasDeletedKeepsItsSandboxes) {
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  fs::remove_all(JoinPath(tower_.project_folder, ".galley"));
+  EXPECT_TRUE(Check({.project_id = "",
+                     .project_name = "tower",
+                     .project_folder = tower_.project_folder,
+                     .platform = "pc"},
+                    Out())
+                  .ok());
+}
+
+TEST_F(OwnershipTest, ASandboxThatWasCopiedWithItsProjectIsOfTheCopy) {
+  const std::string inside = JoinPath(tower_.project_folder, ".galley/cooked/pc");
+  ASSERT_TRUE(Claim(tower_, inside).ok());
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  const SandboxOwner copy = Project("copy", "3333");
+  fs::copy(JoinPath(tower_.project_folder, ".galley"), JoinPath(copy.project_folder, ".galley"),
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  EXPECT_TRUE(Check(copy, JoinPath(copy.project_folder, ".galley/cooked/pc")).ok());
+  EXPECT_FALSE(Check(copy, Out()).ok()) << "the original stages there";
+  // A copy of the sandbox alone is somebody's.
+  fs::create_directories(JoinPath(folder_, "ship"));
+  fs::copy(inside, JoinPath(folder_, "ship/pc"), fs::copy_options::recursive);
+  EXPECT_FALSE(Check(copy, JoinPath(folder_, "ship/pc")).ok());
+}
+
+TEST_F(OwnershipTest, AnExactStageIsRefusedWhereARepositoryIs) {
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  Write(JoinPath(Out(), "deep/er/.git/HEAD"), "x");
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+  const absl::Status status = Check(tower_, Out(), {.adopt = true, .exact = true});
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("deep/er/.git"));
+}
+
+}  // namespace
+}  // namespace galley::director
