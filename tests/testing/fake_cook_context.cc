@@ -283,6 +283,18 @@ absl::Status FakeCookContext::AddOutput(std::string_view suffix, std::string byt
                 : absl::InvalidArgumentError(fmt::format("{}: written before", suffix));
 }
 
+absl::StatusOr<bool> FakeCookContext::CookedTo(std::string_view package, std::string_view suffix,
+                                               const std::string& host_path) {
+  ASSIGN_OR_RETURN(const Blob bytes, Cooked(package, suffix));
+  if (bytes != nullptr && !host_path.empty()) RETURN_IF_ERROR(WriteFileAtomic(host_path, *bytes));
+  return bytes != nullptr;
+}
+
+absl::Status FakeCookContext::AddOutputFile(std::string_view suffix, const std::string& host_path) {
+  ASSIGN_OR_RETURN(std::string bytes, galley::ReadFile(host_path));
+  return AddOutput(suffix, std::move(bytes), false);
+}
+
 void FakeCookContext::Log(std::string_view text) {
   log_ += text;
   log_ += '\n';

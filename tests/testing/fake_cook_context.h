@@ -73,12 +73,15 @@ class FakeCookContext : public CookContext {
   const std::string& extension() const override { return extension_; }
   const Blob& source() const override { return source_; }
   absl::StatusOr<FileContent> ReadFile(std::string_view path) override;
+  absl::Status CheckFile(std::string_view path) override { return ReadFile(path).status(); }
   absl::StatusOr<Kind> Exists(std::string_view path) override;
   absl::StatusOr<std::optional<std::vector<std::string>>> List(std::string_view folder) override;
   // Understands `*` and `?` within a segment and `**` across segments.
   absl::StatusOr<std::vector<std::string>> Glob(std::string_view root,
                                                 std::string_view pattern) override;
   absl::StatusOr<Blob> Cooked(std::string_view package, std::string_view suffix) override;
+  absl::StatusOr<bool> CookedTo(std::string_view package, std::string_view suffix,
+                                const std::string& host_path) override;
   absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) override;
   // What AddTool named; otherwise an absolute path is the host's own.
   absl::StatusOr<std::string> Tool(std::string_view path) override;
@@ -90,6 +93,10 @@ class FakeCookContext : public CookContext {
   void AddTag(std::string_view name, std::variant<std::string, double, bool> value) override;
   void AddWarning(std::string_view text) override;
   absl::Status AddOutput(std::string_view suffix, std::string bytes, bool is_executable) override;
+  absl::Status AddSourceAsOutput(std::string_view suffix) override {
+    return AddOutput(suffix, *source_, false);
+  }
+  absl::Status AddOutputFile(std::string_view suffix, const std::string& host_path) override;
   void Log(std::string_view text) override;
   // A real folder, removed with this object.
   absl::StatusOr<std::string> ScratchDirectory() override;

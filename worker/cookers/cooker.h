@@ -32,6 +32,10 @@ namespace galley::worker {
 
 enum class Kind { kAbsent, kFile, kFolder };
 
+// A source that is larger is not read for a cooker that needs no source; an output that is larger
+// is taken from its file when it is sent.
+inline constexpr uint64_t kHeldBytesMax = 4 << 20;
+
 struct FileContent {
   Kind kind = Kind::kAbsent;
   Blob bytes;  // kFile
@@ -45,11 +49,15 @@ class CookContext {
   virtual const nlohmann::json& settings()
       const = 0;  // an object with every setting, defaults filled in
   virtual const std::string& extension() const = 0;  // lower case, without the dot
+  // nullptr for a cooker that does not need it, when it is larger than kHeldBytesMax.
   virtual const Blob& source() const = 0;
 
   // --- Looks. Paths: relative to the source's folder or absolute virtual; normalised and recorded
   // as asked.
   virtual absl::StatusOr<FileContent> ReadFile(std::string_view path) = 0;
+  // The observation that ReadFile makes, for what a program read at its place: the file is read,
+  // and not held in memory.
+  virtual absl::Status CheckFile(std::string_view path) = 0;
   virtual absl::StatusOr<Kind> Exists(std::string_view path) = 0;
   // Sorted; folders end with '/'. nullopt: no such folder.
   virtual absl::StatusOr<std::optional<std::vector<std::string>>> List(std::string_view folder) = 0;
@@ -58,6 +66,10 @@ class CookContext {
   // Bytes of another package's output for this platform; nullptr: that package has no such output.
   // ABORTED: ask again in a later attempt (hand it on).
   virtual absl::StatusOr<Blob> Cooked(std::string_view package, std::string_view suffix) = 0;
+  // The same, written to a file of the job's scratch folder instead of held in memory; empty: it is
+  // only looked for. False: that package has no such output.
+  virtual absl::StatusOr<bool> CookedTo(std::string_view package, std::string_view suffix,
+                                        const std::string& host_path) = 0;
   // A platform parameter ("texture", "shader"), or "name" for the platform's name.
   virtual absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) = 0;
   // Host path of a tool to execute; observed by digest. Relative paths with a '/' are relative to
@@ -77,6 +89,10 @@ class CookContext {
   // Only in Cook. INVALID_ARGUMENT: bad suffix, or written before.
   virtual absl::Status AddOutput(std::string_view suffix, std::string bytes,
                                  bool is_executable = false) = 0;
+  // The same with the source's bytes, and with those of a file of this job's scratch folder, which
+  // stays as it is until Cook has ended. Neither is held in memory when it is large.
+  virtual absl::Status AddSourceAsOutput(std::string_view suffix) = 0;
+  virtual absl::Status AddOutputFile(std::string_view suffix, const std::string& host_path) = 0;
   // Free text for the job's log.
   virtual void Log(std::string_view text) = 0;
 
@@ -105,6 +121,8 @@ class Cooker {
 
   virtual ~Cooker() = default;
   virtual const record::CookerDescription& description() const = 0;
+  // Whether Load or Cook asks for source(); else it is not held in memory when it is large.
+  virtual bool NeedsSource() const { return true; }
   // Reads the source; reports references, tags, generated packages.
   virtual absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) = 0;
   // Makes the outputs of one platform.

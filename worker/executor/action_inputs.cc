@@ -47,11 +47,45 @@ absl::StatusOr<std::unique_ptr<ActionInputs>> ActionInputs::Open(const std::stri
       new ActionInputs(root, *std::move(recipe), *std::move(observed)));
 }
 
-absl::StatusOr<SourceContent> ActionInputs::Source() {
-  ASSIGN_OR_RETURN(std::string bytes, ReadFile(JoinPath(root_, "source"), kInputBytesMax));
+absl::StatusOr<SourceContent> ActionInputs::Source(uint64_t bytes_max) {
+  const std::string path = JoinPath(root_, "source");
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(path));
+  if (stat.size_bytes > bytes_max) {
+    ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(path));
+    return SourceContent{.bytes = nullptr, .digest = digest};
+  }
+  ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, kInputBytesMax));
   bytes_loaded_.cold += bytes.size();
   const Digest digest = Digest::Of(bytes);
   return SourceContent{.bytes = MakeBlob(std::move(bytes)), .digest = digest};
+}
+
+absl::Status ActionInputs::StreamSource(const TakePiece& take) {
+  const std::string path = JoinPath(root_, "source");
+  RETURN_IF_ERROR(ReadInPieces(path, take));
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(path));
+  bytes_loaded_.cold += stat.size_bytes;
+  return absl::OkStatus();
+}
+
+absl::Status ActionInputs::StreamCooked(uint32_t platform, const record::Observation& what,
+                                        const TakePiece& take) {
+  ASSIGN_OR_RETURN(const Look look, Observe(platform, what, Want::kValue));
+  const auto at = std::find_if(observed_.begin(), observed_.end(),
+                               [&](const record::Observed& one) { return one.what == what; });
+  const std::string path =
+      JoinPath(root_, record::InputPath(what, static_cast<size_t>(at - observed_.begin())));
+  DigestBuilder builder;
+  const TakePiece hash_and_take = [&](std::string_view piece) {
+    builder.Add(piece);
+    return take(piece);
+  };
+  RETURN_IF_ERROR(ReadInPieces(path, hash_and_take));
+  const Digest digest = builder.Finish();
+  bytes_loaded_.cold += digest.size_bytes();
+  if (digest.ToString() == look.value) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      fmt::format("{} is {}, observed was {}", path, digest.ToString(), look.value));
 }
 
 absl::StatusOr<Blob> ActionInputs::ReadVerified(const std::string& host_path,
@@ -74,7 +108,7 @@ absl::StatusOr<Look> ActionInputs::Observe(uint32_t, const record::Observation& 
   if (at == observed_.end() || at->what != what) {
     return absl::FailedPreconditionError(fmt::format("not observed: {}", what.ToString()));
   }
-  const size_t index = static_cast<size_t>(at - observed_.begin());
+  const auto index = static_cast<size_t>(at - observed_.begin());
   Look look{.value = at->value, .bytes = nullptr, .host_path = ""};
   if (what.kind == ObservationKind::kTool) return Tool(*at, index);
   const bool has_bytes =
@@ -94,7 +128,11 @@ absl::StatusOr<Look> ActionInputs::Tool(const record::Observed& tool, size_t ind
   look.host_path = path.starts_with('/')
                        ? path
                        : AbsolutePath(record::InputPath(tool.what, index), AbsolutePath(root_));
-  RETURN_IF_ERROR(ReadVerified(look.host_path, tool.value).status());
+  ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(look.host_path));
+  if (digest.ToString() != tool.value) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} is {}, observed was {}", look.host_path, digest.ToString(), tool.value));
+  }
   return look;
 }
 
@@ -112,7 +150,7 @@ absl::Status ActionInputs::ShowMounts(const std::string& directory) {
                      ReadVerified(JoinPath(root_, record::InputPath(one.what, i)), one.value));
     RETURN_IF_ERROR(MountView::PutFile(directory, path, *bytes));
   }
-  ASSIGN_OR_RETURN(const SourceContent source, Source());
+  ASSIGN_OR_RETURN(const SourceContent source, Source(kInputBytesMax));
   return MountView::PutFile(directory, package.value, *source.bytes);
 }
 

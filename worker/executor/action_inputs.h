@@ -23,7 +23,10 @@ class ActionInputs final : public InputProvider {
   const record::Recipe& recipe() const { return recipe_; }
   const std::vector<record::Observed>& observed() const { return observed_; }
 
-  absl::StatusOr<SourceContent> Source() override;
+  absl::StatusOr<SourceContent> Source(uint64_t bytes_max) override;
+  absl::Status StreamSource(const TakePiece& take) override;
+  absl::Status StreamCooked(uint32_t platform, const record::Observation& what,
+                            const TakePiece& take) override;
   absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
                                Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMessageBytesMax = 1 << 20;
-constexpr uint64_t kFileBytesMax = 4ull << 30;
+constexpr uint64_t kMemoryBytesMax = 4ull << 30;
 constexpr int kDepthMax = 4'096;
 
 absl::StatusOr<Digest> HashFolder(const std::string& directory, int depth);
@@ -39,9 +39,9 @@ absl::Status HashEntry(const fs::directory_entry& entry, int depth, tree::Direct
   }
   if (!S_ISREG(stat.mode))
     return absl::InvalidArgumentError(fmt::format("{} is neither a file nor a folder", path));
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kFileBytesMax));
+  ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(path));
   directory.files.push_back(
-      {.name = name, .digest = Digest::Of(bytes), .is_executable = (stat.mode & S_IXUSR) != 0});
+      {.name = name, .digest = digest, .is_executable = (stat.mode & S_IXUSR) != 0});
   return absl::OkStatus();
 }
 
@@ -107,8 +107,8 @@ absl::StatusOr<ActionMessage> DecodeAction(std::string_view bytes) {
 }
 
 absl::StatusOr<std::string> FileDigestText(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kFileBytesMax));
-  return Digest::Of(bytes).ToString();
+  ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(path));
+  return digest.ToString();
 }
 
 // The first file of the input root that is not what recipe and observations say; empty when none is
@@ -116,7 +116,7 @@ absl::StatusOr<std::string> FileDigestText(const std::string& path) {
 absl::StatusOr<std::string> FirstDifference(const std::string& root,
                                             std::string_view trust_domain) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ActionInputs> inputs, ActionInputs::Open(root));
-  ASSIGN_OR_RETURN(const SourceContent source, inputs->Source());
+  ASSIGN_OR_RETURN(const SourceContent source, inputs->Source(0));
   ASSIGN_OR_RETURN(const record::Action action,
                    record::BuildAction({.recipe = inputs->recipe(),
                                         .source = source.digest,
@@ -178,15 +178,19 @@ absl::Status StatusOf(const JobEnd& end) {
   return absl::UnknownError(trouble.error);
 }
 
-absl::Status WriteOutput(const std::string& base, const std::string& path, std::string_view bytes,
-                         bool is_executable, ActionOutcome& outcome) {
+absl::Status WriteOutput(const std::string& base, const std::string& path,
+                         const PieceStream& stream, bool is_executable, ActionOutcome& outcome) {
   const std::string host_path = JoinPath(base, path);
   RETURN_IF_ERROR(CreateDirectories(fs::path(host_path).parent_path().string()));
-  RETURN_IF_ERROR(WriteFileAtomic(host_path, bytes));
+  ASSIGN_OR_RETURN(const Digest digest, WriteInPieces(host_path, stream));
   if (::chmod(host_path.c_str(), is_executable ? 0755 : 0644) != 0)
     return ErrnoStatus(errno, "chmod", host_path);
-  outcome.files.push_back({.path = path, .digest = Digest::Of(bytes)});
+  outcome.files.push_back({.path = path, .digest = digest});
   return absl::OkStatus();
+}
+
+PieceStream StreamOf(std::string_view bytes) {
+  return [bytes](const TakePiece& take) { return take(bytes); };
 }
 
 absl::StatusOr<ActionOutcome> Run(const std::string& root, const std::string& base,
@@ -195,7 +199,7 @@ absl::StatusOr<ActionOutcome> Run(const std::string& root, const std::string& ba
   Collected sink;
   const JobSpec spec{.targets = {{.platform = 0, .recipe = inputs.recipe()}},
                      .deadline = absl::InfiniteFuture(),
-                     .memory_bytes_max = kFileBytesMax};
+                     .memory_bytes_max = kMemoryBytesMax};
   RETURN_IF_ERROR(Annotate(StatusOf(RunJob(spec, inputs, cookers, clock, sink)), root));
   RETURN_IF_ERROR(RemoveAll(JoinPath(base, "out")));
   ActionOutcome outcome{.files = {},
@@ -203,11 +207,13 @@ absl::StatusOr<ActionOutcome> Run(const std::string& root, const std::string& ba
                         .error = sink.saved.error,
                         .log = sink.saved.log};
   for (const CookedFile& file : sink.saved.outputs) {
-    RETURN_IF_ERROR(WriteOutput(base, std::string(record::kOutputStem) + file.suffix, *file.bytes,
+    RETURN_IF_ERROR(WriteOutput(base, std::string(record::kOutputStem) + file.suffix,
+                                file.bytes == nullptr ? file.stream : StreamOf(*file.bytes),
                                 file.is_executable, outcome));
   }
-  RETURN_IF_ERROR(WriteOutput(base, std::string(record::kDetailsPath),
-                              record::EncodeDetails(sink.saved.details), false, outcome));
+  const std::string details = record::EncodeDetails(sink.saved.details);
+  RETURN_IF_ERROR(
+      WriteOutput(base, std::string(record::kDetailsPath), StreamOf(details), false, outcome));
   return outcome;
 }
 

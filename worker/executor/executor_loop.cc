@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -146,26 +147,29 @@ class SocketSink final : public JobSink {
   std::vector<uint32_t> LeftOut() override { return inbox_.LeftOut(attempt_); }
 
   absl::Status Loaded(const LoadReport& report) override {
-    std::vector<Blob> blobs;
+    std::vector<OutgoingBlob> blobs;
     v1::FromExecutor message = LoadedMessage(report, blobs);
     meter_->TellIn(message);
     return Send(message, std::move(blobs));
   }
   absl::Status Saved(const SaveReport& report) override {
-    std::vector<Blob> blobs;
+    std::vector<OutgoingBlob> blobs;
     v1::FromExecutor message = SavedMessage(report, PeakIfRaised(), blobs);
     meter_->Count(report);
     meter_->TellIn(message);
+    const bool is_streamed = std::any_of(
+        blobs.begin(), blobs.end(), [](const OutgoingBlob& blob) { return blob.bytes == nullptr; });
+    if (is_streamed) return SendStreamed(message, blobs);
     if (!report.is_last) return Send(message, std::move(blobs));
     Keep(message, std::move(blobs));  // goes with the job's end
     return absl::OkStatus();
   }
 
-  absl::Status Send(const v1::FromExecutor& message, std::vector<Blob> blobs) {
+  absl::Status Send(const v1::FromExecutor& message, std::vector<OutgoingBlob> blobs) {
     Keep(message, std::move(blobs));
     std::vector<FrameView> frames;
     for (const Kept& kept : kept_) {
-      for (const Blob& blob : kept.blobs) frames.push_back({FrameKind::kBlob, *blob});
+      for (const OutgoingBlob& blob : kept.blobs) frames.push_back({FrameKind::kBlob, *blob.bytes});
       frames.push_back({FrameKind::kMessage, kept.message});
     }
     const absl::Status sent = SendFrames(socket_, frames);
@@ -180,12 +184,33 @@ class SocketSink final : public JobSink {
     return peak > std::exchange(peak_bytes_, peak) ? peak : 0;
   }
 
+  // While the job lasts. An error leaves a blob that was not sent as a whole: the message that
+  // follows, the job's end, gives it up.
+  absl::Status SendStreamed(const v1::FromExecutor& message,
+                            const std::vector<OutgoingBlob>& blobs) {
+    const auto send = [this](FrameKind kind, std::string_view bytes) {
+      const FrameView frame{kind, bytes};
+      return SendFrames(socket_, std::span(&frame, 1));
+    };
+    const TakePiece send_piece = [&](std::string_view piece) -> absl::Status {
+      for (; piece.size() > kPieceFrameBytesMax; piece.remove_prefix(kPieceFrameBytesMax))
+        RETURN_IF_ERROR(send(FrameKind::kPiece, piece.substr(0, kPieceFrameBytesMax)));
+      return send(FrameKind::kPiece, piece);
+    };
+    for (const OutgoingBlob& blob : blobs) {
+      if (blob.bytes == nullptr) RETURN_IF_ERROR(blob.stream(send_piece));
+      RETURN_IF_ERROR(
+          send(FrameKind::kBlob, blob.bytes == nullptr ? std::string_view() : *blob.bytes));
+    }
+    return send(FrameKind::kMessage, message.SerializeAsString());
+  }
+
   struct Kept {
     std::string message;
-    std::vector<Blob> blobs;
+    std::vector<OutgoingBlob> blobs;
   };
 
-  void Keep(const v1::FromExecutor& message, std::vector<Blob> blobs) {
+  void Keep(const v1::FromExecutor& message, std::vector<OutgoingBlob> blobs) {
     kept_.push_back({message.SerializeAsString(), std::move(blobs)});
   }
 

@@ -37,6 +37,18 @@ Header HeaderOf(const FrameView& frame) {
   return header;
 }
 
+uint64_t LengthMax(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::kMessage:
+      return kMessageFrameBytesMax;
+    case FrameKind::kBlob:
+      return kBlobFrameBytesMax;
+    case FrameKind::kPiece:
+      return kPieceFrameBytesMax;
+  }
+  return 0;
+}
+
 // Strikes from `pieces` what was sent.
 void Advance(std::span<iovec>& pieces, size_t sent) {
   while (!pieces.empty() && sent >= pieces.front().iov_len) {
@@ -82,13 +94,12 @@ absl::StatusOr<std::optional<Frame>> FrameReader::Next() {
   if (available < kHeaderSize) return std::optional<Frame>();
   const auto kind = static_cast<uint8_t>(buffer_[begin_]);
   const uint64_t length = ReadLittleEndian(buffer_.data() + begin_ + 1);
-  if (kind != static_cast<uint8_t>(FrameKind::kMessage) &&
-      kind != static_cast<uint8_t>(FrameKind::kBlob)) {
+  if (kind < static_cast<uint8_t>(FrameKind::kMessage) ||
+      kind > static_cast<uint8_t>(FrameKind::kPiece)) {
     return absl::InvalidArgumentError(fmt::format("frame of unknown kind {}", kind));
   }
   const auto frame_kind = static_cast<FrameKind>(kind);
-  const uint64_t length_max =
-      frame_kind == FrameKind::kBlob ? kBlobFrameBytesMax : kMessageFrameBytesMax;
+  const uint64_t length_max = LengthMax(frame_kind);
   if (length > length_max) {
     return absl::InvalidArgumentError(
         fmt::format("frame of {} bytes, at most {} are taken", length, length_max));

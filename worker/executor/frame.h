@@ -1,6 +1,9 @@
 // Frames between a session and its executors: one byte kind, eight bytes length (little endian),
 // then so many bytes.
 //
+// A blob that is too large to be held in memory goes as pieces, all but the last of kind kPiece,
+// the last of kind kBlob. A message after a kPiece gives the blob up.
+//
 // A reader takes bytes as they come and never holds more than one frame plus one piece; a length
 // above the kind's limit is INVALID_ARGUMENT before anything is reserved for it.
 #pragma once
@@ -15,10 +18,11 @@
 
 namespace galley::worker {
 
-enum class FrameKind : uint8_t { kMessage = 1, kBlob = 2 };
+enum class FrameKind : uint8_t { kMessage = 1, kBlob = 2, kPiece = 3 };
 
 inline constexpr uint64_t kMessageFrameBytesMax = 128ull << 20;
 inline constexpr uint64_t kBlobFrameBytesMax = 4ull << 30;
+inline constexpr uint64_t kPieceFrameBytesMax = 1ull << 20;
 
 struct Frame {
   FrameKind kind = FrameKind::kMessage;

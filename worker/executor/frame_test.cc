@@ -41,6 +41,9 @@ TEST(FrameTest, ALengthAboveTheLimitIsRefusedBeforeItsBytesCome) {
   FrameReader reader;
   reader.Add(std::string("\x01\xff\xff\xff\xff\0\0\0\0", 9));
   EXPECT_EQ(reader.Next().status().code(), absl::StatusCode::kInvalidArgument);
+  FrameReader pieces;
+  pieces.Add(std::string("\x03\x01\0\x10\0\0\0\0\0", 9));  // a byte more than a mebibyte
+  EXPECT_EQ(pieces.Next().status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(FrameTest, ASocketClosedWithinAFrameIsAnError) {

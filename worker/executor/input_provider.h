@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/blob.h"
 #include "common/base/digest.h"
+#include "common/base/read_pieces.h"
 #include "common/record/observation.h"
 
 namespace galley::worker {
@@ -27,10 +28,11 @@ struct Look {
   std::string host_path;  // of a tool that is present
 };
 
-enum class Want { kValue, kBytes };
+// kChecked: no bytes, and a value of bytes that are there now.
+enum class Want { kValue, kChecked, kBytes };
 
 struct SourceContent {
-  Blob bytes;
+  Blob bytes;  // nullptr: StreamSource has them
   Digest digest;
 };
 
@@ -58,9 +60,16 @@ std::optional<Interruption> InterruptionOf(const absl::Status& status);
 class InputProvider {
  public:
   virtual ~InputProvider() = default;
-  virtual absl::StatusOr<SourceContent> Source() = 0;
+  // The bytes of one that is larger than `bytes_max` are left out.
+  virtual absl::StatusOr<SourceContent> Source(uint64_t bytes_max) = 0;
+  // REQUIRES: Source was called. What was handed out is worth nothing unless this is OK: StaleFile
+  // when it was not what Source had told.
+  virtual absl::Status StreamSource(const TakePiece& take) = 0;
   virtual absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
                                        Want want) = 0;
+  // The bytes of a cooked output that is present. Errors as Observe.
+  virtual absl::Status StreamCooked(uint32_t platform, const record::Observation& what,
+                                    const TakePiece& take) = 0;
   virtual absl::Status ShowMounts(const std::string& directory) = 0;
   // Whether the source and the tools among `observed` are still what they were: StaleFile for the
   // source, UNAVAILABLE for a tool. Cost: a stat for each; what changed lately is read again.

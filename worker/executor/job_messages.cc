@@ -10,8 +10,8 @@
 namespace galley::worker {
 namespace {
 
-uint64_t Put(const Blob& blob, std::vector<Blob>& blobs) {
-  blobs.push_back(blob);
+uint64_t Put(OutgoingBlob blob, std::vector<OutgoingBlob>& blobs) {
+  blobs.push_back(std::move(blob));
   return blobs.size() - 1;
 }
 
@@ -65,19 +65,19 @@ absl::StatusOr<SnapshotInputsOptions> InputsOf(const v1::Job& job) {
   return options;
 }
 
-v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<Blob>& blobs) {
+v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<OutgoingBlob>& blobs) {
   v1::FromExecutor message;
   v1::ExecutorLoaded& loaded = *message.mutable_loaded();
   for (const uint32_t platform : report.platforms) loaded.add_platforms(platform);
   loaded.set_details(record::EncodeDetails(report.details));
-  for (const Blob& blob : report.generated) loaded.add_blobs(Put(blob, blobs));
+  for (const Blob& blob : report.generated) loaded.add_blobs(Put({blob}, blobs));
   loaded.set_started_us(absl::ToUnixMicros(report.started));
   loaded.set_load_us(absl::ToInt64Microseconds(report.load_time));
   return message;
 }
 
 v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_bytes,
-                              std::vector<Blob>& blobs) {
+                              std::vector<OutgoingBlob>& blobs) {
   v1::FromExecutor message;
   v1::ExecutorSaved& saved = *message.mutable_saved();
   for (const uint32_t platform : report.platforms) saved.add_platforms(platform);
@@ -88,10 +88,10 @@ v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_byt
     v1::ExecutorOutput& output = *saved.add_outputs();
     output.set_suffix(file.suffix);
     output.set_is_executable(file.is_executable);
-    output.set_blob(Put(file.bytes, blobs));
+    output.set_blob(Put({file.bytes, file.stream}, blobs));
   }
-  for (const Blob& blob : report.generated) Put(blob, blobs);
-  if (!report.log.empty()) saved.set_log_blob(Put(MakeBlob(report.log), blobs) + 1);
+  for (const Blob& blob : report.generated) Put({blob}, blobs);
+  if (!report.log.empty()) saved.set_log_blob(Put({MakeBlob(report.log)}, blobs) + 1);
   saved.set_is_verdict(report.is_verdict);
   saved.set_error(report.error);
   saved.set_identity(report.identity);
@@ -121,7 +121,7 @@ v1::FromExecutor EndMessage(const JobEnd& end) {
 }
 
 void ByteMeter::Count(const SaveReport& report) {
-  for (const CookedFile& file : report.outputs) saved_ += file.bytes->size();
+  for (const CookedFile& file : report.outputs) saved_ += file.size_bytes();
 }
 
 void ByteMeter::TellIn(v1::FromExecutor& message) {

@@ -19,10 +19,15 @@ absl::StatusOr<JobSpec> SpecOf(const v1::Job& job, absl::Time now);
 // Package, generated source, cooked inputs and blobs; the rest is the executor's to fill in.
 absl::StatusOr<SnapshotInputsOptions> InputsOf(const v1::Job& job);
 
+struct OutgoingBlob {
+  Blob bytes;  // nullptr: `stream` has them, while the job lasts
+  PieceStream stream = nullptr;
+};
+
 // The blobs that the message names by place are appended to `blobs`; they go first.
-v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<Blob>& blobs);
+v1::FromExecutor LoadedMessage(const LoadReport& report, std::vector<OutgoingBlob>& blobs);
 v1::FromExecutor SavedMessage(const SaveReport& report, uint64_t memory_peak_bytes,
-                              std::vector<Blob>& blobs);
+                              std::vector<OutgoingBlob>& blobs);
 v1::FromExecutor EndMessage(const JobEnd& end);
 
 // Tells what a job moved, each byte in one message of it.

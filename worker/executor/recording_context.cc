@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
@@ -108,6 +109,13 @@ absl::StatusOr<FileContent> RecordingContext::ReadFile(std::string_view path) {
   return FileContent{.kind = Kind::kFile, .bytes = look.bytes};
 }
 
+absl::Status RecordingContext::CheckFile(std::string_view path) {
+  ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(path));
+  return Observe({.kind = ObservationKind::kFile, .subject = std::move(asked), .detail = ""},
+                 Want::kChecked)
+      .status();
+}
+
 absl::StatusOr<Kind> RecordingContext::Exists(std::string_view path) {
   ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(path));
   ASSIGN_OR_RETURN(
@@ -148,6 +156,21 @@ absl::StatusOr<Blob> RecordingContext::Cooked(std::string_view package, std::str
                                              .detail = std::string(suffix)},
                                             Want::kBytes));
   return look.bytes;
+}
+
+absl::StatusOr<bool> RecordingContext::CookedTo(std::string_view package, std::string_view suffix,
+                                                const std::string& host_path) {
+  ASSIGN_OR_RETURN(std::string asked, content::NormalizeAsked(package));
+  RETURN_IF_ERROR(record::ValidateSuffix(suffix));
+  const Observation what{
+      .kind = ObservationKind::kCooked, .subject = std::move(asked), .detail = std::string(suffix)};
+  ASSIGN_OR_RETURN(const Look look, Observe(what, Want::kValue));
+  if (look.value == record::kAbsent) return false;
+  if (host_path.empty()) return true;
+  RETURN_IF_ERROR(Remember(WriteInPieces(host_path, [&](const TakePiece& take) {
+                             return options_.provider->StreamCooked(options_.platform, what, take);
+                           }).status()));
+  return true;
 }
 
 absl::StatusOr<std::optional<std::string>> RecordingContext::Platform(std::string_view parameter) {
@@ -237,17 +260,47 @@ void RecordingContext::AddWarning(std::string_view text) {
 
 absl::Status RecordingContext::AddOutput(std::string_view suffix, std::string bytes,
                                          bool is_executable) {
+  return AddCookedFile({.suffix = std::string(suffix),
+                        .bytes = MakeBlob(std::move(bytes)),
+                        .is_executable = is_executable});
+}
+
+absl::Status RecordingContext::AddSourceAsOutput(std::string_view suffix) {
+  CookedFile file{.suffix = std::string(suffix), .bytes = options_.source->bytes};
+  if (file.bytes == nullptr) {
+    file.stream = [provider = options_.provider](const TakePiece& take) {
+      return provider->StreamSource(take);
+    };
+    file.stream_bytes = options_.source->digest.size_bytes();
+  }
+  return AddCookedFile(std::move(file));
+}
+
+absl::Status RecordingContext::AddOutputFile(std::string_view suffix,
+                                             const std::string& host_path) {
+  const absl::StatusOr<FileStat> stat = StatFile(host_path, /*follow_links=*/false);
+  if (!stat.ok()) return Remember(stat.status());
+  if (stat->size_bytes <= kHeldBytesMax) {
+    absl::StatusOr<std::string> bytes = galley::ReadFile(host_path);
+    if (!bytes.ok()) return Remember(bytes.status());
+    return AddOutput(suffix, *std::move(bytes), /*is_executable=*/false);
+  }
+  return AddCookedFile(
+      {.suffix = std::string(suffix),
+       .stream = [host_path](const TakePiece& take) { return ReadInPieces(host_path, take); },
+       .stream_bytes = stat->size_bytes});
+}
+
+absl::Status RecordingContext::AddCookedFile(CookedFile file) {
   if (options_.is_load)
-    return absl::InvalidArgumentError(fmt::format("output `{}` is given by a load", suffix));
-  RETURN_IF_ERROR(record::ValidateSuffix(suffix));
+    return absl::InvalidArgumentError(fmt::format("output `{}` is given by a load", file.suffix));
+  RETURN_IF_ERROR(record::ValidateSuffix(file.suffix));
   if (gathered_.outputs.size() >= kOutputsMax) {
     return absl::InvalidArgumentError(fmt::format("more than {} outputs", kOutputsMax));
   }
-  const auto [at, is_new] = gathered_.outputs.try_emplace(
-      std::string(suffix),
-      CookedFile{.suffix = std::string(suffix), .bytes = nullptr, .is_executable = is_executable});
-  if (!is_new) return absl::InvalidArgumentError(fmt::format("output `{}` is given twice", suffix));
-  at->second.bytes = MakeBlob(std::move(bytes));
+  const std::string suffix = file.suffix;
+  if (!gathered_.outputs.try_emplace(suffix, std::move(file)).second)
+    return absl::InvalidArgumentError(fmt::format("output `{}` is given twice", suffix));
   return absl::OkStatus();
 }
 

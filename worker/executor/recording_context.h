@@ -29,8 +29,11 @@ inline constexpr size_t kLogBytesMax = 1 << 20;
 
 struct CookedFile {
   std::string suffix;
-  Blob bytes;
+  Blob bytes = nullptr;          // nullptr: `stream` has them, while the job lasts
+  PieceStream stream = nullptr;  // hands them out when they are sent
+  uint64_t stream_bytes = 0;
   bool is_executable = false;
+  uint64_t size_bytes() const { return bytes == nullptr ? stream_bytes : bytes->size(); }
 };
 
 // What a Load or a Cook gave. Details are canonical only after Finish.
@@ -53,7 +56,7 @@ struct ContextOptions {
   uint32_t platform = 0;
   const nlohmann::json* settings = nullptr;
   const std::string* extension = nullptr;
-  const Blob* source = nullptr;
+  const SourceContent* source = nullptr;
   Clock* clock = nullptr;
   absl::Time deadline;  // monotonic
   uint64_t memory_bytes_max = 0;
@@ -67,14 +70,17 @@ class RecordingContext final : public CookContext {
 
   const nlohmann::json& settings() const override { return *options_.settings; }
   const std::string& extension() const override { return *options_.extension; }
-  const Blob& source() const override { return *options_.source; }
+  const Blob& source() const override { return options_.source->bytes; }
 
   absl::StatusOr<FileContent> ReadFile(std::string_view path) override;
+  absl::Status CheckFile(std::string_view path) override;
   absl::StatusOr<Kind> Exists(std::string_view path) override;
   absl::StatusOr<std::optional<std::vector<std::string>>> List(std::string_view folder) override;
   absl::StatusOr<std::vector<std::string>> Glob(std::string_view root,
                                                 std::string_view pattern) override;
   absl::StatusOr<Blob> Cooked(std::string_view package, std::string_view suffix) override;
+  absl::StatusOr<bool> CookedTo(std::string_view package, std::string_view suffix,
+                                const std::string& host_path) override;
   absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) override;
   absl::StatusOr<std::string> Tool(std::string_view path) override;
   absl::StatusOr<std::optional<std::string>> Environment(std::string_view name) override;
@@ -86,6 +92,8 @@ class RecordingContext final : public CookContext {
   void AddTag(std::string_view name, std::variant<std::string, double, bool> value) override;
   void AddWarning(std::string_view text) override;
   absl::Status AddOutput(std::string_view suffix, std::string bytes, bool is_executable) override;
+  absl::Status AddSourceAsOutput(std::string_view suffix) override;
+  absl::Status AddOutputFile(std::string_view suffix, const std::string& host_path) override;
   void Log(std::string_view text) override;
 
   absl::StatusOr<std::string> ScratchDirectory() override;
@@ -102,6 +110,7 @@ class RecordingContext final : public CookContext {
   Gathered Take() { return std::move(gathered_); }
 
  private:
+  absl::Status AddCookedFile(CookedFile file);
   absl::StatusOr<Look> Observe(record::Observation what, Want want);
   absl::Status Remember(absl::Status status);
 

@@ -64,7 +64,7 @@ class Job {
       : spec_(spec), provider_(provider), cookers_(cookers), clock_(clock), sink_(sink) {}
 
   JobEnd Run() {
-    absl::StatusOr<SourceContent> source = provider_.Source();
+    absl::StatusOr<SourceContent> source = provider_.Source(SourceBytesMax());
     if (!source.ok()) {
       if (!spec_.targets.empty()) current_ = spec_.targets.front().platform;
       return EndOf(source.status());
@@ -78,6 +78,15 @@ class Job {
   }
 
  private:
+  uint64_t SourceBytesMax() const {
+    const bool is_needed =
+        std::any_of(spec_.targets.begin(), spec_.targets.end(), [&](const JobTarget& target) {
+          const Cooker* const cooker = FindCooker(cookers_, target.recipe.cooker);
+          return cooker == nullptr || cooker->NeedsSource();
+        });
+    return is_needed ? UINT64_MAX : kHeldBytesMax;
+  }
+
   void LeaveOut() {
     if (spec_.targets.size() == 1) return;
     const std::vector<uint32_t> platforms = sink_.LeftOut();
@@ -147,7 +156,7 @@ class Job {
             .platform = target.platform,
             .settings = &warm_.settings,
             .extension = &target.recipe.extension,
-            .source = &source_.bytes,
+            .source = &source_,
             .clock = &clock_,
             .deadline = spec_.deadline,
             .memory_bytes_max = spec_.memory_bytes_max,
@@ -229,6 +238,7 @@ class Job {
 
   std::optional<JobEnd> Sent(const absl::Status& status) {
     if (status.ok()) return std::nullopt;
+    if (InterruptionOf(status).has_value()) return EndOf(status);
     return Trouble{.cause = TroubleCause::kInfrastructure, .error = MessageOf(status), .log = ""};
   }
 

@@ -276,13 +276,13 @@ TEST_F(RunJobTest, TheMessagesOfAJobTellEachByteThatItMovedOnce) {
   struct Metered final : public JobSink {
     explicit Metered(const InputProvider& inputs) : meter(inputs) {}
     absl::Status Loaded(const LoadReport& report) override {
-      std::vector<Blob> blobs;
+      std::vector<OutgoingBlob> blobs;
       messages.push_back(LoadedMessage(report, blobs));
       meter.TellIn(messages.back());
       return absl::OkStatus();
     }
     absl::Status Saved(const SaveReport& report) override {
-      std::vector<Blob> blobs;
+      std::vector<OutgoingBlob> blobs;
       messages.push_back(SavedMessage(report, 0, blobs));
       meter.Count(report);
       meter.TellIn(messages.back());
@@ -423,6 +423,92 @@ TEST_F(RunJobTest, OverlaidMountsShowMergedAsLinksAndAGeneratedSourceReplacesIts
   EXPECT_EQ(*ReadFile(root_ + "/show/Game/a.txt"), "mod a");
   EXPECT_EQ(*ReadFile(root_ + "/mounts/Game/b/c.level"),
             "level");  // nothing was written through a link
+}
+
+// As `copy` and `command`.
+class StreamingCooker final : public Cooker {
+ public:
+  StreamingCooker() {
+    description_.name = "script";
+    description_.identity = "1";
+  }
+  const record::CookerDescription& description() const override { return description_; }
+  bool NeedsSource() const override { return false; }
+  absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
+    return std::make_unique<Loaded>();
+  }
+  absl::Status Cook(CookContext& context, Loaded&) override {
+    held_ = context.source() != nullptr;
+    return context.AddSourceAsOutput(".out");
+  }
+  bool held_ = false;
+
+ private:
+  record::CookerDescription description_;
+};
+
+class StreamedJobTest : public RunJobTest {
+ protected:
+  // What comes of a source, as far as it is streamed.
+  struct Streamed final : public JobSink {
+    absl::Status Loaded(const LoadReport&) override { return absl::OkStatus(); }
+    absl::Status Saved(const SaveReport& report) override {
+      if (before) before();
+      source = report.source;
+      const CookedFile& file = report.outputs.at(0);
+      is_held = file.bytes != nullptr;
+      bytes = is_held ? *file.bytes : "";
+      size_bytes = file.size_bytes();
+      return is_held ? absl::OkStatus() : file.stream([this](std::string_view piece) {
+        bytes += piece;
+        return absl::OkStatus();
+      });
+    }
+    std::function<void()> before;
+    bool is_held = false;
+    uint64_t size_bytes = 0;
+    std::string bytes;
+    Digest source;
+  };
+  JobEnd CookLarge() {
+    cookers_.clear();
+    cookers_.push_back(std::make_unique<StreamingCooker>());
+    SnapshotInputsOptions options = Inputs("/Game/a.script");
+    options.read_bytes_max = 1000;
+    SnapshotInputs inputs(std::move(options));
+    return RunJob({.targets = {{.platform = 0, .recipe = RecipeOf()}}}, inputs, cookers_, clock_,
+                  streamed_);
+  }
+  const std::string large_ = std::string(kHeldBytesMax, 'x') + "the end";
+  Streamed streamed_;
+};
+
+TEST_F(StreamedJobTest, ASourceThatNoJobCouldHoldIsStreamed) {
+  Write("/Game/a.script", large_);
+  Scan();
+  const JobEnd end = CookLarge();
+  EXPECT_TRUE(std::holds_alternative<JobDone>(end));
+  EXPECT_FALSE(streamed_.is_held);
+  EXPECT_TRUE(streamed_.bytes == large_);
+  EXPECT_EQ(streamed_.size_bytes, large_.size());
+  EXPECT_EQ(streamed_.source, Digest::Of(large_));
+}
+
+TEST_F(StreamedJobTest, ASmallOneIsReadOnce) {
+  Write("/Game/a.script", "small");
+  Scan();
+  EXPECT_TRUE(std::holds_alternative<JobDone>(CookLarge()));
+  EXPECT_TRUE(streamed_.is_held);
+  EXPECT_EQ(streamed_.bytes, "small");
+}
+
+TEST_F(StreamedJobTest, ASourceThatChangesBeforeItIsStreamedIsStale) {
+  Write("/Game/a.script", large_);
+  Scan();
+  streamed_.before = [this] { Write("/Game/a.script", large_ + "!"); };
+  const JobEnd end = CookLarge();
+  ASSERT_TRUE(std::holds_alternative<JobStale>(end));
+  EXPECT_EQ(std::get<JobStale>(end).path, "/Game/a.script");
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
+#include "common/content/stable_read.h"
+#include "common/store/local/blob_file.h"
 #include "common/store/local/segment_writer.h"
 #include "fmt/format.h"
+#include "worker/cookers/cooker.h"
 
 namespace galley::worker {
 namespace {
@@ -49,15 +52,23 @@ absl::Status SnapshotInputs::CheckSize(const std::string& path) const {
   const content::FileEntry* entry = options_.snapshot->Find(path);
   if (entry == nullptr || entry->stat.size_bytes <= options_.read_bytes_max)
     return absl::OkStatus();
-  return absl::OutOfRangeError(
-      fmt::format("{} has {} bytes, more than the job's memory limit of {}", path,
-                  entry->stat.size_bytes, options_.read_bytes_max));
+  return absl::OutOfRangeError(fmt::format(
+      "{} has {} bytes, more than the job's memory limit of {}, and its cooker holds all "
+      "of it (a rule's memory sets the limit)",
+      path, entry->stat.size_bytes, options_.read_bytes_max));
 }
 
-absl::StatusOr<SourceContent> SnapshotInputs::Source() {
+absl::StatusOr<SourceContent> SnapshotInputs::Source(uint64_t bytes_max) {
   if (options_.generated_source.has_value()) {
     ASSIGN_OR_RETURN(Blob bytes, ReadBlob(*options_.generated_source));
     return SourceContent{.bytes = std::move(bytes), .digest = *options_.generated_source};
+  }
+  const content::FileEntry* entry = options_.snapshot->Find(options_.package);
+  if (entry != nullptr && entry->stat.size_bytes > bytes_max) {
+    const absl::StatusOr<Digest> digest = options_.snapshot->DigestOf(options_.package);
+    if (!digest.ok()) return FromSnapshot(digest.status(), options_.package);
+    source_ = *digest;
+    return SourceContent{.bytes = nullptr, .digest = *digest};
   }
   RETURN_IF_ERROR(CheckSize(options_.package));
   auto content = options_.snapshot->Read(options_.package, options_.read_bytes_max);
@@ -67,6 +78,35 @@ absl::StatusOr<SourceContent> SnapshotInputs::Source() {
   bytes_loaded_.cold += content->bytes->size();
   source_ = content->digest;
   return SourceContent{.bytes = std::move(content->bytes), .digest = content->digest};
+}
+
+absl::Status SnapshotInputs::StreamSource(const TakePiece& take) {
+  if (options_.generated_source.has_value()) {
+    ASSIGN_OR_RETURN(const Blob bytes, ReadBlob(*options_.generated_source));
+    return take(*bytes);
+  }
+  const absl::StatusOr<Digest> digest = ReadThrough(options_.package, take);
+  RETURN_IF_ERROR(digest.status());
+  bytes_loaded_.cold += digest->size_bytes();
+  return *digest == source_ ? absl::OkStatus() : InterruptedBy(StaleFile{options_.package});
+}
+
+// The digest of what was handed out, which is what the snapshot says.
+absl::StatusOr<Digest> SnapshotInputs::ReadThrough(const std::string& path, const TakePiece& take) {
+  const content::FileEntry* entry = options_.snapshot->Find(path);
+  if (entry == nullptr) return InterruptedBy(StaleFile{path});
+  DigestBuilder builder;
+  absl::Status taken;
+  const absl::Status read = content::StableRead(*entry, [&](std::string_view piece) {
+    builder.Add(piece);
+    if (taken.ok()) taken = take(piece);
+  });
+  if (!read.ok()) return FromSnapshot(read, path);
+  RETURN_IF_ERROR(taken);
+  const Digest digest = builder.Finish();
+  const absl::Status learned = options_.snapshot->LearnDigest(path, digest);
+  if (!learned.ok()) return FromSnapshot(learned, path);
+  return digest;
 }
 
 absl::Status SnapshotInputs::CheckUnchanged(
@@ -96,9 +136,10 @@ absl::Status SnapshotInputs::CheckSource() {
   // compared.
   if (absl::GetCurrentTimeNanos() - std::max(now->mtime_ns, now->ctime_ns) > kRacyNanoseconds)
     return absl::OkStatus();
-  const auto content = options_.snapshot->Read(options_.package, options_.read_bytes_max);
-  if (!content.ok()) return FromSnapshot(content.status(), options_.package);
-  return content->digest == source_ ? absl::OkStatus() : stale;
+  const absl::StatusOr<Digest> digest =
+      ReadThrough(options_.package, [](std::string_view) { return absl::OkStatus(); });
+  RETURN_IF_ERROR(digest.status());
+  return *digest == source_ ? absl::OkStatus() : stale;
 }
 
 absl::StatusOr<Look> SnapshotInputs::Observe(uint32_t platform, const record::Observation& what,
@@ -157,6 +198,12 @@ absl::StatusOr<Look> SnapshotInputs::File(const std::string& path, Want want) {
     if (!digest.ok()) return FromSnapshot(digest.status(), path);
     return ValueOnly(digest->ToString());
   }
+  if (want == Want::kChecked && options_.snapshot->Find(path)->stat.size_bytes > kHeldBytesMax) {
+    ASSIGN_OR_RETURN(const Digest digest,
+                     ReadThrough(path, [](std::string_view) { return absl::OkStatus(); }));
+    bytes_loaded_.cold += digest.size_bytes();
+    return ValueOnly(digest.ToString());
+  }
   RETURN_IF_ERROR(CheckSize(path));
   if (const std::optional<Digest> known = options_.snapshot->KnownDigest(path)) {
     if (Blob warm = FindWarm(*known))
@@ -188,7 +235,7 @@ absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const st
   const auto output = given->second.find(suffix);
   if (output == given->second.end()) return ValueOnly(record::kAbsent);
   Look look = ValueOnly(output->second.ToString());
-  if (want == Want::kBytes) {
+  if (want != Want::kValue) {
     look.bytes = FindWarm(output->second);
     if (look.bytes != nullptr) return look;
     ASSIGN_OR_RETURN(look.bytes, ReadBlob(output->second));
@@ -245,6 +292,35 @@ absl::StatusOr<Blob> SnapshotInputs::ReadBlob(const Digest& digest) {
   }
   bytes_loaded_.cold += (*bytes)->size();
   return bytes;
+}
+
+absl::Status SnapshotInputs::StreamCooked(uint32_t platform, const record::Observation& what,
+                                          const TakePiece& take) {
+  ASSIGN_OR_RETURN(const Look look, Observe(platform, what, Want::kValue));
+  ASSIGN_OR_RETURN(const Digest digest, Digest::Parse(look.value));
+  return StreamBlob(digest, take);
+}
+
+// Large ones are files.
+absl::Status SnapshotInputs::StreamBlob(const Digest& digest, const TakePiece& take) {
+  if (digest.size_bytes() <= kHeldBytesMax) {
+    ASSIGN_OR_RETURN(const Blob bytes, ReadBlob(digest));
+    return take(*bytes);
+  }
+  const auto unreadable = [&](const absl::Status& status) {
+    return absl::UnavailableError(
+        fmt::format("blob {} cannot be read: {}", digest.ToString(), MessageOf(status)));
+  };
+  const auto reader = store::NewBlobFileReader(options_.store_directory, digest, 0);
+  if (!reader.ok()) return unreadable(reader.status());
+  while (true) {
+    const absl::StatusOr<std::string_view> piece = (*reader)->Next(kPieceBytesMax);
+    if (!piece.ok()) return unreadable(piece.status());
+    if (piece->empty()) break;
+    RETURN_IF_ERROR(take(*piece));
+  }
+  bytes_loaded_.cold += digest.size_bytes();
+  return absl::OkStatus();
 }
 
 absl::Status SnapshotInputs::ShowMounts(const std::string& directory) {

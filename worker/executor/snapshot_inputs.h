@@ -50,7 +50,10 @@ class SnapshotInputs final : public InputProvider {
  public:
   explicit SnapshotInputs(SnapshotInputsOptions options);
 
-  absl::StatusOr<SourceContent> Source() override;
+  absl::StatusOr<SourceContent> Source(uint64_t bytes_max) override;
+  absl::Status StreamSource(const TakePiece& take) override;
+  absl::Status StreamCooked(uint32_t platform, const record::Observation& what,
+                            const TakePiece& take) override;
   absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
                                Want want) override;
   absl::Status ShowMounts(const std::string& directory) override;
@@ -69,7 +72,9 @@ class SnapshotInputs final : public InputProvider {
   Blob FindWarm(const Digest& digest);
   void KeepWarm(const Digest& digest, const Blob& bytes);
   absl::StatusOr<Blob> ReadBlob(const Digest& digest);
+  absl::Status StreamBlob(const Digest& digest, const TakePiece& take);
   absl::Status CheckSource();
+  absl::StatusOr<Digest> ReadThrough(const std::string& path, const TakePiece& take);
   absl::Status CheckSize(const std::string& path) const;
   absl::Status FromSnapshot(const absl::Status& status, const std::string& path) const;
 

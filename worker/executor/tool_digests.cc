@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -12,7 +13,6 @@ namespace galley::worker {
 namespace {
 
 constexpr int64_t kRacyNanoseconds = 2'000'000'000;
-constexpr uint64_t kToolBytesMax = 4ull << 30;
 
 }  // namespace
 
@@ -25,8 +25,7 @@ absl::StatusOr<Digest> ToolDigests::DigestOf(const std::string& host_path) {
     return known->second.digest;
   }
   const int64_t now = absl::GetCurrentTimeNanos();
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(host_path, kToolBytesMax));
-  const Digest digest = Digest::Of(bytes);
+  ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(host_path));
   if (now - std::max(stat.mtime_ns, stat.ctime_ns) > kRacyNanoseconds)
     known_[host_path] = {.stat = stat, .digest = digest};
   return digest;

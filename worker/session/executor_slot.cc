@@ -279,6 +279,7 @@ absl::Status ExecutorSlot::StartExecutor() {
                                 .inherit = {{theirs.get(), kExecutorSocket}, {log_end.get(), 2}}}));
   frames_ = FrameReader();
   blobs_.clear();
+  large_blob_.reset();
   is_set_up_ = false;
   collection_.Started();
   oom_kills_ = memory_limits_.OomKills();
@@ -403,21 +404,41 @@ void ExecutorSlot::TakeCollected(const Frame& frame) {
   SendDue();
 }
 
+// A blob, or a piece of a large one, which is never whole in memory.
+absl::Status ExecutorSlot::TakeBytes(const Frame& frame) {
+  if (frame.kind == FrameKind::kBlob && !large_blob_.has_value()) {
+    ASSIGN_OR_RETURN(wire::BlobAt blob, options_.segments->Append(frame.bytes));
+    blobs_.push_back(std::move(blob));
+    return absl::OkStatus();
+  }
+  if (!large_blob_.has_value()) {
+    ASSIGN_OR_RETURN(store::HashedFile file, options_.segments->CreateFile());
+    large_blob_.emplace(std::move(file));
+  }
+  RETURN_IF_ERROR(large_blob_->Append(frame.bytes));
+  if (frame.kind == FrameKind::kPiece) return absl::OkStatus();
+  const Digest digest = large_blob_->Finish();
+  RETURN_IF_ERROR(large_blob_->KeepAs(digest));
+  large_blob_.reset();
+  blobs_.push_back({.digest = digest, .location = {}});
+  return absl::OkStatus();
+}
+
 void ExecutorSlot::TakeFrame(Frame frame) {
   resident_bytes_.reset();
   if (!is_ready_) return TakeReady(frame);
   if (asked_.has_value()) return TakeCollected(frame);
   if (!is_running()) return Lose(KilledFor::kProtocol, "it spoke without a job");
   if (pending_.Spoke()) TellPending(false);
-  if (frame.kind == FrameKind::kBlob) {
+  if (frame.kind != FrameKind::kMessage) {
     const absl::Time before = clock_.Monotonic();
-    absl::StatusOr<wire::BlobAt> blob = options_.segments->Append(frame.bytes);
+    const absl::Status taken = TakeBytes(frame);
     jobs_.front().deadline +=
         clock_.Monotonic() - before;  // waiting for a segment is not the job's time
-    if (!blob.ok()) return Lose(KilledFor::kStore, MessageOf(blob.status()));
-    blobs_.push_back(*std::move(blob));
+    if (!taken.ok()) Lose(KilledFor::kStore, MessageOf(taken));
     return;
   }
+  large_blob_.reset();
   v1::FromExecutor message;
   if (!message.ParseFromString(frame.bytes))
     return Lose(KilledFor::kProtocol, "a message does not parse");

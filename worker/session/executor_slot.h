@@ -27,6 +27,7 @@
 #include "common/base/file.h"
 #include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
+#include "common/store/local/blob_file.h"
 #include "galley/v1/executor.pb.h"
 #include "worker/executor/frame.h"
 #include "worker/session/collection.h"
@@ -124,6 +125,7 @@ class ExecutorSlot {
   void ReadLog();
   void TakeLog(std::string_view bytes);
   void TakeFrame(Frame frame);
+  absl::Status TakeBytes(const Frame& frame);
   void CheckLimits();
   void WatchPrograms(absl::Time now);
   void TellPending(bool is_pending);
@@ -153,9 +155,10 @@ class ExecutorSlot {
   FileDescriptor log_;
   FrameReader frames_;
   std::vector<wire::BlobAt> blobs_;
-  std::deque<Held> jobs_;  // the first runs, if it was sent
-  size_t sent_ = 0;        // of jobs_, to the present executor
-  bool is_ready_ = false;  // the present executor has said so
+  std::optional<store::HashedFile> large_blob_;  // of which pieces came
+  std::deque<Held> jobs_;                        // the first runs, if it was sent
+  size_t sent_ = 0;                              // of jobs_, to the present executor
+  bool is_ready_ = false;                        // the present executor has said so
   Collection collection_;
   std::optional<Asked> asked_;
   absl::Time idle_seen_ = absl::InfinitePast();  // Collection::IdleAt for which it was looked at

@@ -125,4 +125,13 @@ absl::StatusOr<wire::BlobAt> SegmentPool::AppendTo(const Digest& digest, std::st
   return wire::BlobAt{.digest = digest, .location = locations.front()};
 }
 
+absl::StatusOr<store::HashedFile> SegmentPool::CreateFile() {
+  std::string directory;
+  {
+    const base::MutexLock lock(mutex_);
+    directory = directory_;
+  }
+  return store::HashedFile::Create(directory);
+}
+
 }  // namespace galley::worker

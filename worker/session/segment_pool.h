@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
+#include "common/store/local/blob_file.h"
 #include "common/store/local/segment_writer.h"
 #include "common/wire/convert.h"
 #include "worker/session/known_blobs.h"
@@ -39,6 +40,8 @@ class SegmentPool {
   // RESOURCE_EXHAUSTED: no space; UNAVAILABLE: no segment came in time; else that of a second
   // segment that cannot be written to.
   absl::StatusOr<wire::BlobAt> Append(std::string_view bytes);
+  // For a blob that comes in pieces.
+  absl::StatusOr<store::HashedFile> CreateFile();
 
  private:
   // OK: writer_ can be written to. NOT_FOUND: the director has to give one first. Else that of the

@@ -57,5 +57,15 @@ TEST_F(SegmentPoolTest, WhatWasDamagedMeanwhileIsAppendedAgain) {
   EXPECT_TRUE(store::ReadBlobAt(folder_, again->digest, again->location).ok());
 }
 
+TEST_F(SegmentPoolTest, ABlobInPiecesIsAFileOfItsOwn) {
+  auto file = pool_.CreateFile();
+  ASSERT_TRUE(file.ok()) << file.status();
+  for (const char* piece : {"in ", "pieces"}) ASSERT_TRUE(file->Append(piece).ok());
+  const Digest digest = file->Finish();
+  ASSERT_TRUE(file->KeepAs(digest).ok());
+  EXPECT_EQ(digest, Digest::Of("in pieces"));
+  EXPECT_EQ(**store::ReadBlobAt(folder_, digest, {}), "in pieces");
+}
+
 }  // namespace
 }  // namespace galley::worker

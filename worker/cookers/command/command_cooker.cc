@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/child_process.h"
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
@@ -25,7 +26,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr uint64_t kOutputBytesMax = uint64_t{1} << 30;
+constexpr uint64_t kOutputBytesMax = uint64_t{16} << 30;
 constexpr const char* kResultFile = ".galley/result.json";
 constexpr const char* kDepfile = ".galley/depfile";
 // Where {cooked:PACKAGE} without a suffix looks, in this order.
@@ -46,6 +47,7 @@ class CommandCooker : public Cooker {
  public:
   CommandCooker();
   const record::CookerDescription& description() const override { return description_; }
+  bool NeedsSource() const override { return false; }
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext& context) override;
   absl::Status Cook(CookContext& context, Loaded& loaded) override;
 
@@ -162,22 +164,20 @@ absl::StatusOr<CommandSettings> ParseSettings(const nlohmann::json& json) {
   return settings;
 }
 
-struct CookedOutput {
-  std::string suffix;
-  Blob bytes;  // nullptr: there is none
-};
-
-absl::StatusOr<CookedOutput> Ask(CookContext& context, const CookedInput& input) {
+// The suffix of the output that is meant; nullopt: there is none.
+absl::StatusOr<std::optional<std::string>> Ask(CookContext& context, const CookedInput& input) {
+  const auto has = [&](std::string_view suffix) {
+    return context.CookedTo(input.package, suffix, "");
+  };
   if (input.suffix.has_value()) {
-    ASSIGN_OR_RETURN(Blob bytes, context.Cooked(input.package, *input.suffix));
-    return CookedOutput{.suffix = *input.suffix, .bytes = std::move(bytes)};
+    ASSIGN_OR_RETURN(const bool is_there, has(*input.suffix));
+    return is_there ? input.suffix : std::nullopt;
   }
   for (const std::string_view suffix : kUsualSuffixes) {
-    ASSIGN_OR_RETURN(Blob bytes, context.Cooked(input.package, suffix));
-    if (bytes != nullptr)
-      return CookedOutput{.suffix = std::string(suffix), .bytes = std::move(bytes)};
+    ASSIGN_OR_RETURN(const bool is_there, has(suffix));
+    if (is_there) return std::optional(std::string(suffix));
   }
-  return CookedOutput{};
+  return std::optional<std::string>();
 }
 
 absl::StatusOr<std::unique_ptr<Cooker::Loaded>> CommandCooker::Load(CookContext& context) {
@@ -239,8 +239,8 @@ class Run {
 
   absl::Status PutCookedInputs() {
     for (const CookedInput& input : settings_.cooked_inputs) {
-      ASSIGN_OR_RETURN(const CookedOutput output, Ask(context_, input));
-      if (output.bytes == nullptr) {
+      ASSIGN_OR_RETURN(const std::optional<std::string> suffix, Ask(context_, input));
+      if (!suffix.has_value()) {
         return absl::InvalidArgumentError(
             input.suffix.has_value()
                 ? fmt::format("cooked input {} has no output \"{}\"", input.package, *input.suffix)
@@ -251,8 +251,10 @@ class Run {
       if (!normal.ok()) return normal.status();
       auto package = content::ResolveAsked(name_, *normal);
       if (!package.ok()) return package.status();
-      const std::string path = fmt::format("{}cooked{}{}", kOwnFolder, *package, output.suffix);
-      RETURN_IF_ERROR(workspace_.Write(path, *output.bytes));
+      const std::string path = fmt::format("{}cooked{}{}", kOwnFolder, *package, *suffix);
+      RETURN_IF_ERROR(workspace_.MakeFolderOf(path));
+      RETURN_IF_ERROR(
+          context_.CookedTo(input.package, *suffix, JoinPath(workspace_.root(), path)).status());
       cooked_[input] = path;
     }
     return absl::OkStatus();
@@ -366,7 +368,7 @@ class Run {
       const std::string asked = "/" + *relative;
       // Galley's own files are outputs, or observed as what they are.
       if (relative->starts_with(kOwnFolder) || asked == name_) return absl::OkStatus();
-      return context_.ReadFile(asked).status();
+      return context_.CheckFile(asked);
     }
     for (const std::string_view system : {"/usr/", "/lib", "/bin/", "/sbin/", "/etc/", "/opt/"}) {
       if (!path.starts_with(system) || path.find("/../") != std::string::npos) continue;
@@ -378,13 +380,13 @@ class Run {
 
   absl::Status TakeOutputs() {
     for (const std::string& suffix : settings_.outputs) {
-      auto bytes = workspace_.Read(out_stem_ + suffix, kOutputBytesMax);
-      if (absl::IsNotFound(bytes.status())) {
+      const auto file = workspace_.FileOf(out_stem_ + suffix);
+      if (absl::IsNotFound(file.status())) {
         return absl::InvalidArgumentError(
             fmt::format("{} did not write {{output:{}}}", settings_.argv[0], suffix));
       }
-      if (!bytes.ok()) return bytes.status();
-      RETURN_IF_ERROR(context_.AddOutput(suffix, *std::move(bytes)));
+      if (!file.ok()) return file.status();
+      RETURN_IF_ERROR(context_.AddOutputFile(suffix, *file));
     }
     return absl::OkStatus();
   }

@@ -48,13 +48,7 @@ absl::Status Workspace::MakeFolderOf(const std::string& relative) const {
   return CreateDirectories(path.substr(0, path.rfind('/')));
 }
 
-absl::Status Workspace::Write(const std::string& relative, std::string_view bytes) const {
-  RETURN_IF_ERROR(MakeFolderOf(relative));
-  return WriteFileAtomic(JoinPath(root_, relative), bytes);
-}
-
-absl::StatusOr<std::string> Workspace::Read(const std::string& relative,
-                                            uint64_t size_bytes_max) const {
+absl::StatusOr<std::string> Workspace::FileOf(const std::string& relative) const {
   for (size_t slash = relative.find('/');; slash = relative.find('/', slash + 1)) {
     const bool is_last = slash == std::string::npos;
     struct stat status {};
@@ -67,7 +61,13 @@ absl::StatusOr<std::string> Workspace::Read(const std::string& relative,
     }
     if (is_last) break;
   }
-  return ReadFile(JoinPath(root_, relative), size_bytes_max);
+  return JoinPath(root_, relative);
+}
+
+absl::StatusOr<std::string> Workspace::Read(const std::string& relative,
+                                            uint64_t size_bytes_max) const {
+  ASSIGN_OR_RETURN(const std::string path, FileOf(relative));
+  return ReadFile(path, size_bytes_max);
 }
 
 }  // namespace galley::worker

@@ -26,12 +26,11 @@ class Workspace {
   // The path that a program named, in normal form relative to the workspace. INVALID_ARGUMENT: it
   // lies outside.
   absl::StatusOr<std::string> Relative(std::string_view path) const;
-  // Writes a file for the program to read.
-  absl::Status Write(const std::string& relative, std::string_view bytes) const;
   absl::Status MakeFolderOf(const std::string& relative) const;
-  // Bytes of a file that the program wrote. NOT_FOUND: there is none; INVALID_ARGUMENT: not a
-  // regular file, or reached through a link; RESOURCE_EXHAUSTED above `size_bytes_max`. `relative`
-  // is in normal form.
+  // Host path of a file that the program wrote. NOT_FOUND: there is none; INVALID_ARGUMENT: not a
+  // regular file, or reached through a link. `relative` is in normal form.
+  absl::StatusOr<std::string> FileOf(const std::string& relative) const;
+  // Its bytes. RESOURCE_EXHAUSTED above `size_bytes_max`.
   absl::StatusOr<std::string> Read(const std::string& relative, uint64_t size_bytes_max) const;
 
  private:

@@ -1,7 +1,5 @@
 #include "worker/cookers/copy/copy_cooker.h"
 
-#include <string>
-
 namespace galley::worker {
 namespace {
 
@@ -15,13 +13,14 @@ class CopyCooker : public Cooker {
   }
 
   const record::CookerDescription& description() const override { return description_; }
+  bool NeedsSource() const override { return false; }
 
   absl::StatusOr<std::unique_ptr<Loaded>> Load(CookContext&) override {
     return std::make_unique<Loaded>();
   }
 
   absl::Status Cook(CookContext& context, Loaded&) override {
-    return context.AddOutput("", std::string(*context.source()));
+    return context.AddSourceAsOutput("");
   }
 
  private:

@@ -1,0 +1,64 @@
+"""Files that are larger than what a job may hold: they are streamed, or refused with a clear error."""
+import hashlib, json, os, subprocess, unittest
+
+from harness import E2ETest
+
+SIZE = 200 << 20  # three times what the jobs may hold
+RULES = ['match = "/Game/**/*.pak"\ncooker = "copy"\nmemory = "64MiB"\n',
+         'match = "/Game/**/*.raw"\ncooker = "command"\nmemory = "64MiB"\n'
+         'settings = { argv = ["/bin/cp", "{input}", "{output:.out}"], outputs = [".out"] }\n',
+         'match = "/Game/**/*.png"\ncooker = "texture"\nmemory = "64MiB"\n']
+
+
+class LargeFileTest(E2ETest):
+    def sparse(self, path, tail=b"end"):
+        path = self.write(path, b"begin")
+        os.truncate(path, SIZE)
+        with open(path, "ab") as file:
+            file.write(tail)
+        return self.digest(path)
+
+    @staticmethod
+    def digest(path):
+        sha = hashlib.sha256()
+        with open(path, "rb") as file:
+            while piece := file.read(1 << 20):
+                sha.update(piece)
+        return sha.hexdigest()
+
+    def staged(self, game, path):
+        return self.digest(os.path.join(game, ".galley/cooked/pc/Game", path))
+
+    def test_copy_and_command_stream_what_no_job_could_hold(self):
+        game = self.project({}, RULES)
+        digests = {"a.pak": self.sparse("game/content/a.pak"), "b.raw.out": self.sparse("game/content/b.raw", b"other")}
+        cook = self.cook(game)
+        self.assertEqual(cook.cooked, 2, cook)
+        for path, digest in digests.items():
+            self.assertEqual(self.staged(game, path), digest)
+        self.assertEqual(self.cook(game).cooked, 0)
+        # It changes: the source's new bytes, not a mixture.
+        digests["a.pak"] = self.sparse("game/content/a.pak", b"another end")
+        self.assertEqual(self.cook(game).cooked, 1)
+        self.assertEqual(self.staged(game, "a.pak"), digests["a.pak"])
+        verify = self.galley("store", "verify", "--project", game)
+        self.assertEqual(verify.returncode, 0, verify)
+        # The same as an Action, by hand.
+        export = self.galley("records", "/Game/a.pak", "--export", self.path("action"), "--project", game)
+        self.assertEqual(export.returncode, 0, export.stderr)
+        ran = subprocess.run([os.path.join(self.bin, "galley-worker"), "exec-action", self.path("action")], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        self.assertIn(digests["a.pak"], ran.stdout)
+
+    def test_a_cooker_that_holds_its_source_says_that_it_is_too_large(self):
+        game = self.project({}, RULES)
+        self.sparse("game/content/c.png")
+        cook = self.cook(game, expect=1)
+        error = json.dumps(cook.failures)
+        self.assertIn(f"/Game/c.png has {SIZE + 3} bytes, more than the job's memory limit of {64 << 20}", error)
+        self.assertIn("a rule's memory sets the limit", error)
+
+
+if __name__ == "__main__":
+    unittest.main()
