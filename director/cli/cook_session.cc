@@ -17,6 +17,7 @@
 #include "common/base/low_priority.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
+#include "common/project/state_folder.h"
 #include "common/store/layers/tiered_store.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -225,7 +226,9 @@ director::PlatformMask CookSession::PlatformsWanted(std::optional<Stop>& stop) c
 
 std::optional<CookSession::Stop> CookSession::TakeTheLock() {
   const std::string state = project_->state_directory();
-  if (absl::Status made = CreateDirectories(JoinPath(state, "logs")); !made.ok()) {
+  absl::Status made = project::MakeStateFolder(project_->root);
+  if (made.ok()) made = CreateDirectories(JoinPath(state, "logs"));
+  if (!made.ok()) {
     return Stop{
         kInfrastructure,
         fmt::format("{}; the project's folder must be writable for its state", MessageOf(made))};
