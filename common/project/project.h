@@ -152,8 +152,4 @@ absl::StatusOr<std::string> FindProject(const std::string& start);
 // TOML of a sidecar. Errors name `file` and line.
 absl::StatusOr<RuleBody> ParseSidecar(std::string_view toml, std::string_view file);
 
-// A commented galley.toml that fits what `directory` holds (extensions found -> rules). For `galley
-// init`.
-absl::StatusOr<std::string> SuggestProjectFile(const std::string& directory);
-
 }  // namespace galley::project

@@ -348,33 +348,6 @@ TEST_F(ProjectTest, NoProjectFileSaysHowToMakeOne) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("galley init"));
 }
 
-TEST_F(ProjectTest, TheSuggestedProjectFileLoadsAndFitsTheFolder) {
-  for (const char* name : {"a.png", "B.PNG", "c.vert", "d.level", "e.txt", "f.glsl", "g.material",
-                           "h.ogg", "i.wav", "j.gltf", "k.json", "l.flac", "m.hdr", "n.jpg"})
-    Write(std::string("content/") + name, "");
-  const auto text = SuggestProjectFile(dir_);
-  ASSERT_TRUE(text.ok()) << text.status();
-  const auto project = Load(*text);
-  ASSERT_TRUE(project.ok()) << project.status() << *text;
-  std::vector<std::string> rules;
-  for (const Rule& rule : project->rules)
-    rules.push_back(rule.match.pattern() + " " + *rule.body.cooker);
-  EXPECT_THAT(rules, ElementsAre("/Game/**/*.txt copy", "/Game/**/*.{PNG,hdr,jpg,png} texture",
-                                 "/Game/**/*.{flac,ogg,wav} audio", "/Game/**/*.vert shader",
-                                 "/Game/**/*.gltf mesh", "/Game/**/*.json data",
-                                 "/Game/**/*.material data", "/Game/**/*.level data"));
-  EXPECT_THAT(*text, HasSubstr("# settings = { cell_size = 64 }"));
-  EXPECT_EQ(project->mounts[0].directory, JoinPath(dir_, "content"));
-}
-
-TEST_F(ProjectTest, AFolderWithoutContentFolderIsMountedItself) {
-  ASSERT_TRUE(RemoveAll(JoinPath(dir_, "content")).ok());
-  const auto project = Load(*SuggestProjectFile(dir_));
-  ASSERT_TRUE(project.ok()) << project.status();
-  EXPECT_EQ(project->mounts[0].directory, dir_);
-  EXPECT_THAT(project->scan_ignore, ElementsAre("/Game/galley.toml"));
-}
-
 TEST(SizeTest, SizesHaveUnits) {
   EXPECT_EQ(*ParseSize("512"), 512u);
   EXPECT_EQ(*ParseSize("4GiB"), 4ull << 30);

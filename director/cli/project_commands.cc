@@ -1,4 +1,4 @@
-// init, cook, doctor.
+// cook, doctor.
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -24,25 +24,6 @@
 #include "nlohmann/json.hpp"
 
 namespace galley::cli {
-
-int RunInit(const GlobalOptions& options, const std::string& directory) {
-  const std::string path = AbsolutePath(directory);
-  const std::string file = JoinPath(path, project::kProjectFile);
-  if (FileExists(file))
-    return Fail(options, kUsage, fmt::format("{} is there already; it was left alone", file));
-  const auto text = project::SuggestProjectFile(path);
-  if (!text.ok()) return Fail(options, kUsage, MessageOf(text.status()));
-  const absl::Status written = WriteFileAtomic(file, *text);
-  if (!written.ok()) return Fail(options, kInfrastructure, MessageOf(written));
-  if (options.json) {
-    PrintJson({{"file", file}});
-  } else if (!options.quiet) {
-    std::puts(
-        fmt::format("wrote {}; look through it, then run: galley cook --project {}", file, path)
-            .c_str());
-  }
-  return kDone;
-}
 
 int RunCook(const CookCommandOptions& options) {
   std::string damage;

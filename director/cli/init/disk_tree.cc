@@ -1,0 +1,127 @@
+#include "director/cli/init/disk_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "common/base/file.h"
+#include "common/content/name.h"
+
+namespace galley::init {
+namespace {
+
+struct DirectoryCloser {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, DirectoryCloser>;
+
+// "" when there is none.
+std::string RealPath(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real == nullptr ? "" : real.get();
+}
+
+std::string Below(const std::string& directory, const std::string& path) {
+  return path.empty() ? directory : JoinPath(directory, path);
+}
+
+}  // namespace
+
+DiskTree::DiskTree(std::string directory)
+    : directory_(std::move(directory)), real_(RealPath(directory_)) {}
+
+absl::StatusOr<std::vector<Entry>> DiskTree::List(const std::string& folder) const {
+  const std::string path = Below(directory_, folder);
+  const Directory directory(::opendir(path.c_str()));
+  if (directory == nullptr) return ErrnoStatus(errno, "reading", path);
+  std::vector<Entry> entries;
+  errno = 0;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") entries.push_back(Look(path, name));
+    errno = 0;
+  }
+  if (errno != 0) return ErrnoStatus(errno, "reading", path);
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}
+
+Entry DiskTree::Look(const std::string& folder, const std::string& name) const {
+  Entry entry{.name = name};
+  const auto refuse = [&entry](std::string why) {
+    entry.kind = EntryKind::kTrouble;
+    entry.trouble = std::move(why);
+  };
+  if (!content::ValidateVirtualPath("/" + name).ok()) {
+    refuse("a name that no package can have; rename the file");
+    entry.has_bad_name = true;
+    return entry;
+  }
+  const std::string path = JoinPath(folder, name);
+  const auto stat = StatFile(path, /*follow_links=*/false);
+  if (!stat.ok()) {
+    refuse("a file that cannot be looked at");
+  } else if (S_ISLNK(stat->mode)) {
+    FollowLink(path, entry);
+  } else if (S_ISDIR(stat->mode)) {
+    entry.kind = EntryKind::kFolder;
+  } else if (S_ISREG(stat->mode)) {
+    entry.size_bytes = stat->size_bytes;
+  } else {
+    refuse("a device, a pipe or a socket");
+  }
+  return entry;
+}
+
+void DiskTree::FollowLink(const std::string& host_path, Entry& entry) const {
+  entry.kind = EntryKind::kTrouble;
+  const std::string target = RealPath(host_path);
+  const auto stat =
+      target.empty() ? absl::StatusOr<FileStat>(absl::NotFoundError("")) : StatFile(target);
+  if (!stat.ok()) {
+    entry.trouble = "a link to nothing, or in a loop";
+  } else if (target == real_ || !content::IsUnder(target, real_)) {
+    entry.trouble = "a link out of the folder";
+  } else if (S_ISREG(stat->mode)) {
+    entry.kind = EntryKind::kFile;
+    entry.size_bytes = stat->size_bytes;
+    entry.link_target = target.substr(real_.size() + 1);
+  } else if (!S_ISDIR(stat->mode)) {
+    entry.trouble = "a link to a device, a pipe or a socket";
+  } else if (content::IsUnder(host_path, target) ||
+             content::IsUnder(RealPath(host_path.substr(0, host_path.rfind('/'))), target)) {
+    entry.trouble = "a link to a folder that contains it";
+  } else {
+    entry.kind = EntryKind::kFolder;
+    entry.link_target = target.substr(real_.size() + 1);
+  }
+}
+
+absl::StatusOr<std::string> DiskTree::Read(const std::string& path, size_t bytes_max) const {
+  const std::string host_path = Below(directory_, path);
+  const FileDescriptor file(::open(host_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return ErrnoStatus(errno, "reading", host_path);
+  const auto stat = StatDescriptor(file.get(), host_path);
+  if (!stat.ok()) return stat.status();
+  std::string bytes(std::min<uint64_t>(stat->size_bytes, bytes_max), '\0');
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = ::read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, "reading", host_path);
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+}  // namespace galley::init

@@ -1,0 +1,87 @@
+#include "director/cli/init/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "director/cli/init/judge_file.h"
+#include "director/cli/init/make_rules.h"
+#include "director/cli/init/name_rules.h"
+#include "director/cli/init/project_text.h"
+#include "director/cli/init/relate.h"
+#include "director/cli/init/survey.h"
+
+namespace galley::init {
+namespace {
+
+constexpr size_t kExamples = 3;
+
+class Table {
+ public:
+  void Add(const std::string& extension, const Decision& decision, const std::string& path) {
+    Row& row =
+        rows_[{decision.action, decision.cooker, extension, decision.settings, decision.reason}];
+    row.extension = extension;
+    row.decision = decision;
+    ++row.files;
+    if (row.examples.size() < kExamples) row.examples.push_back(path);
+  }
+
+  std::vector<Row> Rows() const {
+    std::vector<Row> rows;
+    for (const auto& [key, row] : rows_) rows.push_back(row);
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+      return std::tuple(a.decision.action, b.files) < std::tuple(b.decision.action, a.files);
+    });
+    return rows;
+  }
+
+ private:
+  using Key = std::tuple<Action, std::string, std::string, std::string, std::string>;
+  std::map<Key, Row> rows_;
+};
+
+std::string ShownExtension(const std::string& path) {
+  const std::string extension = Extension(path);
+  return extension.empty() ? "(none)" : "." + extension;
+}
+
+std::string ShownKind(const Omission& omission) {
+  if (omission.is_folder) return "(folder)";
+  return omission.is_hidden ? "(hidden)" : "(odd)";
+}
+
+}  // namespace
+
+Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max) {
+  Survey survey = TakeSurvey(tree, files_max);
+  std::vector<Judged> files;
+  files.reserve(survey.files.size());
+  for (const File& file : survey.files) files.push_back(JudgeFile(tree, file));
+  const std::vector<Root> roots = ChooseRoots(files);
+  const Relations relations = Relate(roots, survey.links, files);
+
+  Plan plan{.is_cut = survey.is_cut};
+  Table table;
+  for (const Root& root : roots) plan.mounts.push_back({root, 0});
+  for (const Judged& file : files) {
+    table.Add(ShownExtension(file.file.path), file.decision, file.file.path);
+    const bool is_package = !file.decision.cooker.empty();
+    if (const Root* root = RootOf(roots, file.file.path); root != nullptr && is_package)
+      ++plan.mounts[static_cast<size_t>(root - roots.data())].packages;
+  }
+  for (const Omission& omission : survey.omissions)
+    table.Add(ShownKind(omission), LeaveOut(omission.reason), omission.path);
+  plan.rows = table.Rows();
+  const ProjectTextOptions text{
+      .name = name,
+      .roots = roots,
+      .rules = MakeRules(roots, files, survey.omissions, relations),
+      .wants_late_spirv = relations.wants_late_spirv,
+  };
+  plan.is_empty = text.rules.rules.empty();
+  plan.toml = ProjectText(text);
+  return plan;
+}
+
+}  // namespace galley::init

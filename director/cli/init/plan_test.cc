@@ -1,0 +1,433 @@
+// What `galley init` makes of small trees. Each galley.toml is read as a cook reads it, and asked
+// what it does with each file: "texture", "texture {"usage":"normal"}", "copy", "no rule",
+// "ignored".
+#include "director/cli/init/plan.h"
+
+#include <map>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "common/base/file.h"
+#include "common/content/ignore_rules.h"
+#include "common/project/project.h"
+#include "director/cli/init/table_text.h"
+#include "director/cli/init/testing/memory_tree.h"
+#include "fmt/format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::init {
+namespace {
+
+using std::string_literals::operator""s;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+using Files = std::map<std::string, std::string>;
+
+std::string Png(char color_type = 6) {
+  return "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08"s + color_type + "\0\0\0rest"s;
+}
+const std::string kJpeg = "\xff\xd8\xff\xe0 a jpeg";
+const std::string kWav = "RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0"s + std::string(20, '\0');
+const std::string kAdpcm = "RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x02\0\x01\0"s + std::string(20, '\0');
+const std::string kVulkan =
+    "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1); }\n";
+const std::string kOldGlsl = "#version 120\nvarying vec2 uv;\nvoid main() {}\n";
+const std::string kElf =
+    "\x7f"
+    "ELF\x02\x01\x01";
+
+class PlanTest : public ::testing::Test {
+ protected:
+  PlanTest() : root_(*MakeTemporaryDirectory(::testing::TempDir(), "init-")) {}
+  ~PlanTest() override { RemoveAll(root_).IgnoreError(); }
+
+  // Loads the plan's galley.toml. The folders of its mounts are made.
+  void Load(const Plan& plan) {
+    for (const MountPlan& mount : plan.mounts)
+      ASSERT_TRUE(CreateDirectories(JoinPath(root_, mount.root.folder)).ok());
+    ASSERT_TRUE(WriteFileAtomic(JoinPath(root_, "galley.toml"), plan.toml).ok());
+    auto project = project::LoadProject({.directory = root_});
+    ASSERT_TRUE(project.ok()) << project.status() << "\n" << plan.toml;
+    project_ = *std::move(project);
+  }
+
+  void Init(Files files) { InitTree(MemoryTree(std::move(files))); }
+  void InitTree(const Tree& tree) {
+    plan_ = MakePlan(tree, "game");
+    Load(plan_);
+  }
+
+  // What the galley.toml does with a file of this virtual path.
+  std::string Does(const std::string& path) const {
+    const auto ignore = *content::IgnoreRules::Create(project_->scan_ignore, {});
+    for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+      const std::string part = path.substr(0, end);
+      if (ignore.Ignores(part, part.substr(part.rfind('/') + 1))) return "ignored";
+      if (end == std::string::npos) break;
+    }
+    std::string cooker;
+    std::string settings;
+    for (const project::Rule& rule : project_->rules) {
+      if (!rule.match.Matches(rule.ignore_case ? absl::AsciiStrToLower(path) : path)) continue;
+      if (rule.body.cooker && *rule.body.cooker != cooker) settings.clear();
+      if (rule.body.cooker) cooker = *rule.body.cooker;
+      if (!rule.body.settings.empty()) settings = " " + rule.body.settings;
+    }
+    return cooker.empty() ? "no rule" : cooker + settings;
+  }
+
+  // The row of the table that has this example.
+  std::optional<Row> RowOf(const std::string& path) const {
+    for (const Row& row : plan_.rows) {
+      for (const std::string& example : row.examples) {
+        if (example == path) return row;
+      }
+    }
+    return std::nullopt;
+  }
+  std::string ReasonOf(const std::string& path) const {
+    const auto row = RowOf(path);
+    return row ? row->decision.reason : "no row";
+  }
+
+  std::map<std::string, std::string> Mounts() const {
+    std::map<std::string, std::string> mounts;
+    for (const MountPlan& mount : plan_.mounts) mounts[mount.root.path] = mount.root.folder;
+    return mounts;
+  }
+
+  const std::string root_;
+  Plan plan_;
+  std::optional<project::Project> project_;
+};
+
+TEST_F(PlanTest, EachKindGoesToItsCookerAndTheRestIsCopied) {
+  Init({{"assets/a.png", Png()},
+        {"assets/deep/below/B.PNG", Png()},
+        {"assets/c.jpg", kJpeg},
+        {"assets/d.wav", kWav},
+        {"assets/e.frag", kVulkan},
+        {"assets/f.json", "{}"},
+        {"assets/g.gltf", R"({"asset": {"version": "2.0"}})"},
+        {"assets/h.ttf", "font"},
+        {"assets/i.level", R"({"items": []})"}});
+  EXPECT_THAT(Mounts(), ElementsAre(Pair("/Game", "assets")));
+  EXPECT_EQ(Does("/Game/a.png"), "texture");
+  EXPECT_EQ(Does("/Game/deep/below/B.PNG"), "texture");
+  EXPECT_EQ(Does("/Game/later.JPG"), "texture");
+  EXPECT_EQ(Does("/Game/c.jpg"), "texture");
+  EXPECT_EQ(Does("/Game/d.wav"), "audio");
+  EXPECT_EQ(Does("/Game/e.frag"), "shader");
+  EXPECT_EQ(Does("/Game/f.json"), "data");
+  EXPECT_EQ(Does("/Game/g.gltf"), "mesh");
+  EXPECT_EQ(Does("/Game/h.ttf"), "copy");
+  EXPECT_EQ(Does("/Game/i.level"), "data");
+  EXPECT_THAT(plan_.toml, HasSubstr("cell_size = 64"));
+}
+
+TEST_F(PlanTest, TheBytesDecideAndNotTheName) {
+  Init({{"a.png", Png()},
+        {"b.png", Png()},
+        {"photo.png", kJpeg},
+        {"sound.wav", kWav},
+        {"compressed.wav", kAdpcm},
+        {"stone.material", "shader \"lit\" { albedo brick.png }"},
+        {"wood.material", "{}"},
+        {"empty.json", ""},
+        {"table.json", "[1, 2]"},
+        {"twice.json", R"({"a": 1, "a": 2})"},
+        {"commented.json", "// hello\n{}"}});
+  EXPECT_EQ(Does("/Game/a.png"), "texture");
+  EXPECT_EQ(Does("/Game/photo.png"), "copy");
+  EXPECT_EQ(ReasonOf("photo.png"), "a JPEG under the name .png");
+  EXPECT_EQ(Does("/Game/sound.wav"), "audio");
+  EXPECT_EQ(Does("/Game/compressed.wav"), "copy");
+  EXPECT_EQ(Does("/Game/stone.material"), "copy");
+  EXPECT_EQ(Does("/Game/wood.material"), "data");
+  EXPECT_EQ(Does("/Game/empty.json"), "copy");
+  EXPECT_EQ(Does("/Game/table.json"), "data");
+  EXPECT_EQ(Does("/Game/twice.json"), "copy");
+  EXPECT_EQ(Does("/Game/commented.json"), "copy");
+  EXPECT_EQ(ReasonOf("commented.json"), "not JSON");
+}
+
+TEST_F(PlanTest, ASchemasReferencesAreNotGalleys) {
+  Init({{"a.json", R"({"x": {"$ref": "b.json"}})"},
+        {"b.json", "{}"},
+        {"schema.json", R"({"x": {"$ref": "#/definitions/y"}})"}});
+  EXPECT_EQ(Does("/Game/a.json"), "data");
+  EXPECT_EQ(Does("/Game/schema.json"), "copy");
+}
+
+TEST_F(PlanTest, ShadersOfOtherLanguagesAreCopiedAndSayWhy) {
+  Init({{"vk/a.frag", kVulkan},
+        {"vk/b.vert", kVulkan},
+        {"gl/a.frag", kOldGlsl},
+        {"gl/b.frag", "void main() { gl_FragColor = vec4(1.0); }"},
+        {"es/c.frag", "#version 300 es\nvoid main() {}"},
+        {"hlsl/d.frag", "float4 main() : SV_Target { return float4(1, 1, 1, 1); }"},
+        {"gl/e.frag", "#version 330\nuniform mat4 view;\nvoid main() {}"},
+        {"gl/part.frag", "vec3 light() { return vec3(1); }"}});
+  EXPECT_EQ(Does("/Game/vk/a.frag"), "shader");
+  EXPECT_EQ(Does("/Game/vk/b.vert"), "shader");
+  for (const char* path :
+       {"gl/a.frag", "gl/b.frag", "es/c.frag", "hlsl/d.frag", "gl/e.frag", "gl/part.frag"})
+    EXPECT_EQ(Does("/Game/"s + path), "copy") << path;
+  EXPECT_EQ(ReasonOf("gl/a.frag"), "GLSL of #version 120: Vulkan takes 140 and later");
+  EXPECT_EQ(ReasonOf("hlsl/d.frag"), "not GLSL but another language, such as HLSL");
+}
+
+TEST_F(PlanTest, IncludesAreReadAndTheirFolderIsNamed) {
+  const std::string with_include = "#version 450\n#include \"light.glsl\"\nvoid main() {}\n";
+  Init({{"shaders/a.frag", with_include},
+        {"library/light.glsl", "vec3 light() { return vec3(1); }"},
+        {"library/unused.glsl", "vec3 unused() { return vec3(1); }"},
+        {"shaders/lost.frag", "#version 450\n#include \"engine.glsl\"\nvoid main() {}\n"}});
+  EXPECT_EQ(Does("/Game/shaders/a.frag"), "shader {\"include_dirs\":[\"/Game/library\"]}");
+  EXPECT_EQ(Does("/Game/library/light.glsl"), "no rule");
+  EXPECT_EQ(Does("/Game/library/unused.glsl"), "copy");
+  EXPECT_EQ(Does("/Game/shaders/lost.frag"), "copy");
+}
+
+TEST_F(PlanTest, PartsOfShadersAreNoPackagesWhereAllShadersAreCooked) {
+  Init({{"a.frag", "#version 450\n#include \"math.glsl\"\nvoid main() {}\n"},
+        {"math.glsl", "float half() { return 0.5; }"},
+        {"light.glsl", "#include \"math.glsl\"\nvec3 light() { return vec3(1); }"}});
+  EXPECT_EQ(Does("/Game/a.frag"), "shader");
+  EXPECT_EQ(Does("/Game/math.glsl"), "no rule");
+  EXPECT_EQ(Does("/Game/light.glsl"), "no rule");
+}
+
+TEST_F(PlanTest, WhatCopiedShadersIncludeIsCopiedToo) {
+  Init({{"a.frag", "#version 120\n#include \"light.h\"\nvoid main() {}\n"},
+        {"light.h", "vec3 light();"},
+        {"program.h", "int main();"}});
+  EXPECT_EQ(Does("/Game/light.h"), "copy");
+  EXPECT_NE(Does("/Game/program.h"), "copy");
+}
+
+TEST_F(PlanTest, BuiltFilesBesideTheirSourcesAreLeftAlone) {
+  Init({{"x.frag", kVulkan},
+        {"x.frag.spv", "\x03\x02\x23\x07"},
+        {"old.frag", kOldGlsl},
+        {"old.frag.spv", "\x03\x02\x23\x07"},
+        {"alone.spv", "\x03\x02\x23\x07"},
+        {"t.png", Png()},
+        {"t.png.import", "[remap]"},
+        {"t.dds", "DDS "},
+        {"t.png.ktx2", "\xabKTX 20"},
+        {"u.dds", "DDS "},
+        {"n.png", Png()},
+        {"n.png.meta", "frames: 12"},
+        {"m.png", Png()},
+        {"m.png.meta", "fileFormatVersion: 2\nguid: 1"}});
+  EXPECT_EQ(Does("/Game/x.frag.spv"), "ignored");
+  EXPECT_EQ(Does("/Game/old.frag.spv"), "copy");  // its source is not cooked
+  EXPECT_EQ(Does("/Game/alone.spv"), "copy");
+  EXPECT_EQ(Does("/Game/t.png.import"), "ignored");
+  EXPECT_EQ(Does("/Game/t.dds"), "ignored");
+  EXPECT_EQ(Does("/Game/t.png.ktx2"), "ignored");
+  EXPECT_EQ(Does("/Game/u.dds"), "copy");
+  EXPECT_EQ(Does("/Game/m.png.meta"), "ignored");
+  EXPECT_EQ(Does("/Game/n.png.meta"), "copy");  // of the game's own
+}
+
+TEST_F(PlanTest, NormalMapsAndMasksAreKnownByTheEndsOfTheirNames) {
+  Init({{"wall.png", Png()},
+        {"wall_n.png", Png()},
+        {"wall-normal.png", Png()},
+        {"Wall_Normal.PNG", Png()},
+        {"wall_roughness.png", Png()},
+        {"wall_orm.png", Png()},
+        {"button_normal.png", Png()},
+        {"button_hover.png", Png()},
+        {"state_normal1.png", Png()},
+        {"stone_color2.png", Png()},
+        {"stone_normal2.png", Png()},
+        {"arrow_n.png", Png()},
+        {"arrow_e.png", Png()},
+        {"arrow_w.png", Png()},
+        {"map_normal.png", Png(3)}});
+  const std::string normal = "texture {\"usage\":\"normal\"}";
+  EXPECT_EQ(Does("/Game/wall.png"), "texture");
+  EXPECT_EQ(Does("/Game/wall_n.png"), normal);
+  EXPECT_EQ(Does("/Game/wall-normal.png"), normal);
+  EXPECT_EQ(Does("/Game/Wall_Normal.PNG"), normal);
+  EXPECT_EQ(Does("/Game/wall_roughness.png"), "texture {\"usage\":\"mask\"}");
+  EXPECT_EQ(Does("/Game/wall_orm.png"), "texture {\"color_space\":\"linear\"}");
+  EXPECT_EQ(Does("/Game/button_normal.png"), "texture");  // the state of a button
+  EXPECT_EQ(Does("/Game/arrow_n.png"), "texture");        // north
+  EXPECT_EQ(Does("/Game/state_normal1.png"), "texture");  // the first of several states
+  EXPECT_EQ(Does("/Game/stone_normal2.png"), normal);
+  EXPECT_EQ(Does("/Game/map_normal.png"), "texture");  // has a palette
+}
+
+TEST_F(PlanTest, SlotsOfMaterialsSayWhatAnImageIsFor) {
+  Init({{"m.gltf", R"({"asset": {"version": "2.0"}, "buffers": [{"uri": "m%201.bin"}],
+           "images": [{"uri": "c.png"}, {"uri": "bumps.png"}, {"uri": "rm.png"}],
+           "textures": [{"source": 0}, {"source": 1}, {"source": 2}],
+           "materials": [{"normalTexture": {"index": 1}, "pbrMetallicRoughness": {
+             "baseColorTexture": {"index": 0}, "metallicRoughnessTexture": {"index": 2}}}]})"},
+        {"m 1.bin", "buffer"},
+        {"other.bin", "data of the game"},
+        {"c.png", Png()},
+        {"bumps.png", Png()},
+        {"rm.png", Png()}});
+  EXPECT_EQ(Does("/Game/c.png"), "texture");
+  EXPECT_EQ(Does("/Game/bumps.png"), "texture {\"usage\":\"normal\"}");
+  EXPECT_EQ(Does("/Game/rm.png"), "texture {\"color_space\":\"linear\"}");
+  EXPECT_EQ(Does("/Game/m 1.bin"), "no rule");
+  EXPECT_EQ(Does("/Game/other.bin"), "copy");
+}
+
+TEST_F(PlanTest, AMeshThatTheCookerRefusesIsCopiedWithItsBuffers) {
+  Init({{"m.gltf", R"({"asset": {"version": "2.0"}, "buffers": [{"uri": "m.bin"}],
+                       "extensionsRequired": ["KHR_draco_mesh_compression"]})"},
+        {"m.bin", "buffer"},
+        {"old.gltf", R"({"asset": {"version": "1.0"}})"}});
+  EXPECT_EQ(Does("/Game/m.gltf"), "copy");
+  EXPECT_EQ(Does("/Game/m.bin"), "copy");
+  EXPECT_EQ(Does("/Game/old.gltf"), "copy");
+}
+
+TEST_F(PlanTest, WhatNoGameLoadsIsLeftOut) {
+  Init({{"a.png", Png()},
+        {"a.blend", "BLENDER"},
+        {"a.psd", "8BPS"},
+        {"src/main.cc", "int main() {}"},
+        {"bin/game", kElf},
+        {"bin/data", "not a program"},
+        {"node_modules/x/y.png", Png()},
+        {"out/CMakeCache.txt", ""},
+        {"out/z.png", Png()},
+        {".import/q.png", Png()},
+        {"README.md", "read me"},
+        {"LICENSE", "MIT"},
+        {"docs/screen.png", Png()},
+        {"logic/start.lua", "print(1)"},
+        {"package.json", "{}"},
+        {"items.json", "{}"}});
+  for (const char* path :
+       {"a.blend", "a.psd", "src/main.cc", "node_modules/x/y.png", "out/z.png", ".import/q.png",
+        "README.md", "docs/screen.png", "package.json", "galley.toml"})
+    EXPECT_EQ(Does("/Game/"s + path), "ignored") << path;
+  EXPECT_THAT(Does("/Game/bin/game"), ::testing::AnyOf("ignored", "no rule"));
+  EXPECT_EQ(Does("/Game/bin/data"), "copy");
+  EXPECT_EQ(Does("/Game/LICENSE"), "copy");
+  EXPECT_THAT(ReasonOf("LICENSE"), HasSubstr("licence"));
+  EXPECT_EQ(Does("/Game/logic/start.lua"), "copy");
+  EXPECT_EQ(Does("/Game/items.json"), "data");
+}
+
+TEST_F(PlanTest, SeveralContentFoldersAreSeveralMounts) {
+  Files files = {{"src/main.c", "x"}, {"web/logo.png", Png()}};
+  for (int i = 0; i < 50; ++i) files[fmt::format("game/assets/{}.png", i)] = Png();
+  for (int i = 0; i < 5; ++i) files[fmt::format("mods/castle/assets/{}.png", i)] = Png();
+  for (int i = 0; i < 9; ++i) files[fmt::format("levels/{}.json", i)] = "{}";
+  Init(files);
+  EXPECT_THAT(Mounts(),
+              ElementsAre(Pair("/Game", "game/assets"), Pair("/castle", "mods/castle/assets"),
+                          Pair("/levels", "levels")));
+  EXPECT_EQ(Does("/castle/1.png"), "texture");
+  EXPECT_EQ(Does("/levels/1.json"), "data");
+  EXPECT_THAT(ReasonOf("web/logo.png"), HasSubstr("outside of the mounts"));
+}
+
+TEST_F(PlanTest, WithoutSuchNamesTheFolderOfAllContentIsTheMount) {
+  Init({{"usr/share/quest/maps/a.png", Png()},
+        {"usr/share/quest/sounds/b.wav", kWav},
+        {"usr/share/doc/quest/shot.png", Png()},
+        {"usr/share/doc/quest/copyright", "text"}});
+  EXPECT_THAT(Mounts(), ElementsAre(Pair("/Game", "usr/share/quest")));
+  Init({{"a.png", Png()}, {"maps/b.png", Png()}});
+  EXPECT_THAT(Mounts(), ElementsAre(Pair("/Game", "")));
+}
+
+TEST_F(PlanTest, TheRootOfAProgramsRepositoryIsNoContent) {
+  Files files = {{"CMakeLists.txt", "project()"}, {"android/Manifest.xml", "<x/>"}};
+  for (int i = 0; i < 20; ++i) files[fmt::format("shaders/{}.frag", i)] = kVulkan;
+  files["images/logo.png"] = Png();
+  Init(files);
+  EXPECT_THAT(Mounts(), ElementsAre(Pair("/Game", "shaders"), Pair("/images", "images")));
+  EXPECT_THAT(ReasonOf("android/Manifest.xml"), HasSubstr("outside of the mounts"));
+}
+
+TEST_F(PlanTest, OddThingsAreLeftOutAndTold) {
+  MemoryTree tree({{"a/a.png", Png()}, {"a/b.png", Png()}, {"secret/c.png", Png()}});
+  tree.AddTrouble("a/loop", "a link to nothing, or in a loop");
+  tree.AddTrouble("a/p.png", "a device, a pipe or a socket");
+  tree.Forbid("secret");
+  tree.Forbid("a/b.png");
+  InitTree(tree);
+  EXPECT_EQ(Does("/Game/a.png"), "texture");
+  EXPECT_EQ(Does("/Game/b.png"), "ignored");
+  EXPECT_EQ(Does("/Game/loop"), "ignored");
+  EXPECT_EQ(Does("/Game/p.png"), "ignored");
+  EXPECT_EQ(ReasonOf("secret"), "a folder that cannot be read");
+  EXPECT_EQ(ReasonOf("a/b.png"), "a file that cannot be read");
+}
+
+TEST_F(PlanTest, ALinkOutOfItsMountIsLeftOut) {
+  Files files;
+  for (int i = 0; i < 9; ++i) files[fmt::format("one/assets/{}.png", i)] = Png();
+  for (int i = 0; i < 8; ++i) files[fmt::format("two/assets/{}.png", i)] = Png();
+  MemoryTree tree(files);
+  tree.AddLink("one/assets/in.png", "one/assets/1.png");
+  tree.AddLink("one/assets/out.png", "two/assets/1.png");
+  InitTree(tree);
+  EXPECT_EQ(Does("/Game/in.png"), "texture");
+  EXPECT_EQ(Does("/Game/out.png"), "ignored");
+}
+
+TEST_F(PlanTest, NamesThatMeanSomethingInAGlobStillMatch) {
+  Init({{"a [1]/{x},y.png", kJpeg}, {"a [1]/z.png", Png()}, {"b.png", Png()}});
+  EXPECT_EQ(Does("/Game/a [1]/{x},y.png"), "copy");
+  EXPECT_EQ(Does("/Game/a [1]/z.png"), "texture");
+}
+
+TEST_F(PlanTest, FilesWithoutExtensionAreNamed) {
+  Init({{"maps/town", "data"},
+        {"maps/tower", "data"},
+        {"a.png", Png()},
+        {"bin/tool", kElf},
+        {"Makefile", "all:"}});
+  EXPECT_EQ(Does("/Game/maps/town"), "copy");
+  EXPECT_EQ(Does("/Game/maps/later.png"), "texture");
+  EXPECT_NE(Does("/Game/Makefile"), "copy");
+  EXPECT_NE(Does("/Game/bin/tool"), "copy");
+}
+
+TEST_F(PlanTest, AnEmptyTreeGetsAnExample) {
+  Init({});
+  EXPECT_TRUE(plan_.is_empty);
+  EXPECT_THAT(Mounts(), ElementsAre(Pair("/Game", "")));
+  EXPECT_THAT(plan_.toml, HasSubstr("# cooker = \"texture\""));
+}
+
+TEST_F(PlanTest, ATreeWithoutEndIsLookedAtInPart) {
+  const Plan plan = MakePlan(MemoryTree({{"a.png", Png()}, {"b.png", Png()}}), "game", 1);
+  EXPECT_TRUE(plan.is_cut);
+  EXPECT_THAT(TableText(plan), HasSubstr("only the first"));
+}
+
+TEST_F(PlanTest, TheTableListsAllFilesWithReasons) {
+  Init({{"a.png", Png()}, {"b.png", Png()}, {"photo.png", kJpeg}, {"x.blend", "BLENDER"}});
+  EXPECT_EQ(TableText(plan_), R"(/Game is this folder: 3 packages
+extension    files  what      why
+.png             2  texture   images: KTX2 in the platform's texture family
+.png             1  copy      a JPEG under the name .png (photo.png)
+.blend           1  left out  a project of a modelling program: export it as glTF to have it cooked (x.blend)
+)");
+  size_t files = 0;
+  for (const Row& row : plan_.rows) files += row.files;
+  EXPECT_EQ(files, 4u);
+}
+
+}  // namespace
+}  // namespace galley::init

@@ -1,0 +1,268 @@
+#include "director/cli/init/relate.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "common/content/name.h"
+#include "director/cli/init/include_finder.h"
+#include "director/cli/init/name_rules.h"
+#include "director/cli/init/shader_source.h"
+#include "director/cli/init/texture_names.h"
+#include "fmt/format.h"
+
+namespace galley::init {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+std::string_view WithoutExtension(std::string_view path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? path : path.substr(0, dot);
+}
+
+class Relater {
+ public:
+  Relater(const std::vector<Root>& roots, const std::map<std::string, std::string>& links,
+          std::vector<Judged>& files)
+      : roots_(roots), links_(links), files_(files) {
+    for (Judged& file : files_) {
+      by_path_[file.file.path] = &file;
+      for (std::string_view folder = FolderOf(file.file.path); !folder.empty();
+           folder = FolderOf(folder)) {
+        if (!folders_.emplace(folder).second) break;
+      }
+    }
+  }
+
+  Relations Relate() {
+    for (Judged& file : files_) LeaveOutWhatIsOutside(file);
+    JudgeShaders();
+    for (Judged& file : files_) LeaveOutWhatIsBuilt(file);
+    for (const Judged& file : files_) TakeReferences(file);
+    UseTextures();
+    return std::move(relations_);
+  }
+
+ private:
+  Judged* Find(std::string_view path) const {
+    const auto found = by_path_.find(path);
+    return found == by_path_.end() ? nullptr : found->second;
+  }
+
+  void LeaveOutWhatIsOutside(Judged& file) {
+    const std::string& path = file.file.path;
+    const Root* root = RootOf(roots_, path);
+    if (root == nullptr) {
+      // A reason to leave it out anyway says more.
+      if (file.decision.action != Action::kLeaveOut)
+        file.decision = LeaveOut("outside of the mounts: add a [[mount]] if the game loads it");
+      return;
+    }
+    const std::string_view below =
+        std::string_view(path).substr(root->folder.empty() ? 0 : root->folder.size() + 1);
+    const std::string_view first = below.substr(0, below.find('/'));
+    if (first.size() < below.size() && !root->has_content_name && IsFolderForPeople(first)) {
+      file.decision = LeaveOut(fmt::format("in the folder `{}`, which is for people", first));
+      relations_.folders_left_out[root->path + "/" + std::string(first)] = file.decision.reason;
+      return;
+    }
+    for (std::string_view at = path; !at.empty(); at = FolderOf(at)) {
+      const auto link = links_.find(std::string(at));
+      if (link != links_.end() && RootOf(roots_, link->second) != root)
+        file.decision = LeaveOut("a link out of its mount");
+    }
+  }
+
+  void LeaveOutWhatIsBuilt(Judged& file) {
+    static const Names kEditors = {"import", "uid"};
+    static const Names kBuilt = {"spv", "essl",  "msl", "ktx",  "ktx2", "dds",
+                                 "pvr", "basis", "crn", "astc", "vtf",  "cbor"};
+    if (file.decision.action == Action::kLeaveOut) return;
+    const std::string extension = Extension(file.file.path);
+    const std::string_view stem = WithoutExtension(file.file.path);
+    if (kEditors.contains(extension)) {
+      if (Find(stem) != nullptr || folders_.contains(stem))
+        file.decision = LeaveOut("an editor's notes on the file beside it");
+      return;
+    }
+    if (!kBuilt.contains(extension)) return;
+    if (IsCooked(Find(stem)) || HasCookedSource(stem, extension == "spv"))
+      file.decision = LeaveOut("built already from a source beside it, which is cooked");
+  }
+
+  static bool IsCooked(const Judged* file) {
+    return file != nullptr && file->decision.action == Action::kCook;
+  }
+
+  bool HasCookedSource(std::string_view stem, bool is_shader) const {
+    for (const char* extension : {".png", ".tga", ".jpg", ".jpeg", ".bmp", ".hdr"}) {
+      if (!is_shader && IsCooked(Find(std::string(stem) + extension))) return true;
+    }
+    for (const char* extension : {".vert", ".frag", ".comp", ".geom", ".tesc", ".tese"}) {
+      if (is_shader && IsCooked(Find(std::string(stem) + extension))) return true;
+    }
+    return false;
+  }
+
+  void JudgeShaders() {
+    const IncludeFinder finder(roots_, files_);
+    std::set<std::string> included;
+    for (Judged& file : files_) {
+      if (file.decision.action != Action::kCook || file.decision.cooker != "shader") continue;
+      const ExpandedShader shader = finder.Expand(file);
+      const std::string why_not =
+          shader.missing.empty() ? WhyNoVulkanGlsl(shader.text)
+                                 : fmt::format("a shader that includes what is not in the tree");
+      if (!why_not.empty()) {
+        file.decision = Copy(why_not);
+        continue;
+      }
+      relations_.wants_late_spirv |= WantsLateSpirv(shader.text);
+      relations_.include_folders.insert(shader.folders.begin(), shader.folders.end());
+      included.insert(shader.files.begin(), shader.files.end());
+    }
+    for (const std::string& path : included) {
+      Judged& file = *Find(path);
+      if (file.decision.action != Action::kCook)
+        file.decision = ReadByOthers("included by shaders that are cooked");
+    }
+    const bool all_are_cooked = std::none_of(files_.begin(), files_.end(), [](const Judged& file) {
+      return file.decision.action == Action::kCopy && IsShaderToCompile(file);
+    });
+    if (all_are_cooked && !included.empty()) {
+      for (Judged& file : files_) LeaveOutPartOfShaders(file);
+    }
+    CopyWhatCopiesInclude(finder);
+  }
+
+  static bool IsShaderToCompile(const Judged& file) {
+    const std::string extension = Extension(file.file.path);
+    const bool is_shader =
+        CookerOf(extension) == "shader" || WhyCopied(extension).starts_with("a shader in");
+    return is_shader && file.shader_text.find("main") != std::string::npos;
+  }
+
+  // No shader that the game compiles itself is there, so that nobody needs the part at run time.
+  static void LeaveOutPartOfShaders(Judged& file) {
+    if (file.decision.action == Action::kCopy && Extension(file.file.path) == "glsl" &&
+        !IsShaderToCompile(file))
+      file.decision = ReadByOthers("a part of shaders: it has no main()");
+  }
+
+  // A shader that is copied is compiled by the game, which must find its includes.
+  void CopyWhatCopiesInclude(const IncludeFinder& finder) {
+    std::set<std::string> included;
+    for (const Judged& file : files_) {
+      const std::string extension = Extension(file.file.path);
+      const bool is_source =
+          CookerOf(extension) == "shader" || WhyCopied(extension).starts_with("a shader in");
+      if (file.decision.action != Action::kCopy || !is_source) continue;
+      const ExpandedShader shader = finder.Expand(file);
+      included.insert(shader.files.begin(), shader.files.end());
+    }
+    for (const std::string& path : included) {
+      Judged& file = *Find(path);
+      if (file.decision.action == Action::kLeaveOut || file.decision.action == Action::kRead)
+        file.decision = Copy("included by shaders that are copied");
+    }
+  }
+
+  // A relative or virtual path as it is written in `from`.
+  Judged* Referred(const Judged& from, const std::string& written) const {
+    const Root* root = RootOf(roots_, from.file.path);
+    const auto asked = content::NormalizeAsked(written);
+    if (root == nullptr || !asked.ok()) return nullptr;
+    const auto path = content::ResolveAsked(VirtualPath(*root, from.file.path), *asked);
+    if (!path.ok()) return nullptr;
+    for (const Root& each : roots_) {
+      if (!content::IsUnder(*path, each.path) || path->size() == each.path.size()) continue;
+      const std::string below = path->substr(each.path.size() + 1);
+      return Find(each.folder.empty() ? below : each.folder + "/" + below);
+    }
+    return nullptr;
+  }
+
+  void TakeReferences(const Judged& file) {
+    if (file.decision.action != Action::kCook) return;
+    for (const std::string& buffer : file.buffers) {
+      Judged* found = Referred(file, buffer);
+      if (found != nullptr && found != &file)
+        found->decision = ReadByOthers("buffers of glTF: its GLB holds them");
+    }
+    for (const GltfImage& image : file.images) MakePackage(Referred(file, image.path));
+    for (const std::string& reference : file.references) MakePackage(Referred(file, reference));
+  }
+
+  static void MakePackage(Judged* file) {
+    if (file == nullptr) return;
+    if (file->decision.action == Action::kLeaveOut || file->decision.action == Action::kRead)
+      file->decision = Copy("a package that is cooked refers to it");
+  }
+
+  void UseTextures() {
+    std::map<const Judged*, std::set<TextureUse>> slots;
+    for (const Judged& file : files_) {
+      if (file.decision.action != Action::kCook) continue;
+      for (const GltfImage& image : file.images)
+        slots[Referred(file, image.path)].insert(image.use);
+    }
+    std::vector<const Judged*> images;
+    for (const Judged& file : files_) {
+      if (IsCooked(&file) && file.decision.cooker == "texture") images.push_back(&file);
+    }
+    const std::map<std::string, NamedTexture> named = FindTextureUses(images);
+    for (Judged& file : files_) {
+      if (!IsCooked(&file) || file.decision.cooker != "texture") continue;
+      const auto by_name = named.find(file.file.path);
+      const auto by_slot = slots.find(&file);
+      if (by_slot != slots.end()) {
+        UseBySlots(by_slot->second, file);
+      } else if (by_name != named.end()) {
+        UseByName(by_name->second.use, file);
+      }
+      if (by_name != named.end() && !file.decision.settings.empty())
+        relations_.endings[file.file.path] = by_name->second.ending;
+    }
+  }
+
+  static void UseBySlots(const std::set<TextureUse>& uses, Judged& file) {
+    if (uses.contains(TextureUse::kColor)) return;
+    const bool is_normal = uses.contains(TextureUse::kNormal) && uses.size() == 1;
+    UseByName(is_normal ? NamedUse::kNormal : NamedUse::kPacked, file);
+  }
+
+  static void UseByName(NamedUse use, Judged& file) {
+    switch (use) {
+      case NamedUse::kNormal:
+        file.decision.settings = "usage = \"normal\"";
+        file.decision.reason = "normal maps: two channels, read as numbers";
+        return;
+      case NamedUse::kMask:
+        file.decision.settings = "usage = \"mask\"";
+        file.decision.reason = "masks, one quantity each: read as numbers, one channel where BC is";
+        return;
+      case NamedUse::kPacked:
+        file.decision.settings = "color_space = \"linear\"";
+        file.decision.reason = "masks of several channels: read as numbers, all channels kept";
+        return;
+    }
+  }
+
+  const std::vector<Root>& roots_;
+  const std::map<std::string, std::string>& links_;
+  std::vector<Judged>& files_;
+  std::map<std::string, Judged*, std::less<>> by_path_;
+  Names folders_;
+  Relations relations_;
+};
+
+}  // namespace
+
+Relations Relate(const std::vector<Root>& roots, const std::map<std::string, std::string>& links,
+                 std::vector<Judged>& files) {
+  return Relater(roots, links, files).Relate();
+}
+
+}  // namespace galley::init

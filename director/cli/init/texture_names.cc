@@ -1,0 +1,189 @@
+#include "director/cli/init/texture_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "director/cli/init/name_rules.h"
+
+namespace galley::init {
+namespace {
+
+struct Ending {
+  std::string_view word;  // lower case, without what parts it from the rest
+  NamedUse use;
+  bool needs_sibling = false;  // the word has other meanings
+};
+
+constexpr Ending kEndings[] = {
+    {"normal", NamedUse::kNormal},
+    {"normals", NamedUse::kNormal},
+    {"normalmap", NamedUse::kNormal},
+    {"normal_map", NamedUse::kNormal},
+    {"normal_gl", NamedUse::kNormal},
+    {"normal_dx", NamedUse::kNormal},
+    {"normalgl", NamedUse::kNormal},
+    {"normaldx", NamedUse::kNormal},
+    {"normal_opengl", NamedUse::kNormal},
+    {"normal_directx", NamedUse::kNormal},
+    {"nor_gl", NamedUse::kNormal},
+    {"nor_dx", NamedUse::kNormal},
+    {"nrm", NamedUse::kNormal},
+    {"nmap", NamedUse::kNormal},
+    {"ddn", NamedUse::kNormal},
+    {"norm", NamedUse::kNormal},
+    {"nor", NamedUse::kNormal, true},
+    {"n", NamedUse::kNormal, true},
+    {"ddna", NamedUse::kNormal, true},
+    {"local", NamedUse::kNormal, true},
+    {"roughness", NamedUse::kMask},
+    {"metallic", NamedUse::kMask},
+    {"metalness", NamedUse::kMask},
+    {"ao", NamedUse::kMask},
+    {"occlusion", NamedUse::kMask},
+    {"ambientocclusion", NamedUse::kMask},
+    {"ambient_occlusion", NamedUse::kMask},
+    {"glossiness", NamedUse::kMask},
+    {"smoothness", NamedUse::kMask},
+    {"height", NamedUse::kMask},
+    {"heightmap", NamedUse::kMask},
+    {"displacement", NamedUse::kMask},
+    {"disp", NamedUse::kMask},
+    {"opacity", NamedUse::kMask},
+    {"rough", NamedUse::kPacked, true},
+    {"rgh", NamedUse::kPacked, true},
+    {"metal", NamedUse::kPacked, true},
+    {"met", NamedUse::kPacked, true},
+    {"gloss", NamedUse::kPacked, true},
+    {"bump", NamedUse::kPacked, true},
+    {"mask", NamedUse::kPacked},
+    {"masks", NamedUse::kPacked},
+    {"maskmap", NamedUse::kPacked},
+    {"orm", NamedUse::kPacked},
+    {"ormh", NamedUse::kPacked},
+    {"rma", NamedUse::kPacked},
+    {"mra", NamedUse::kPacked},
+    {"occlusionroughnessmetallic", NamedUse::kPacked},
+    {"metallicroughness", NamedUse::kPacked},
+    {"metallic_roughness", NamedUse::kPacked},
+    {"roughnessmetallic", NamedUse::kPacked},
+    {"metalrough", NamedUse::kPacked},
+    {"arm", NamedUse::kPacked, true},
+    {"mr", NamedUse::kPacked, true},
+};
+
+// Endings of a picture that shows the colours of the same surface, beside "".
+constexpr std::string_view kColors[] = {"d",      "diff", "diffuse",   "albedo",     "color",
+                                        "colour", "col",  "basecolor", "base_color", "base",
+                                        "c",      "a",    "alb",       "bc"};
+
+// Words beside which "normal" is the state of a control.
+constexpr std::string_view kStates[] = {
+    "hover",   "hovered", "pressed", "press",    "disabled", "active",    "focus",
+    "focused", "down",    "over",    "selected", "clicked",  "highlight", "highlighted"};
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+bool IsSeparator(char c) { return c == '_' || c == '-' || c == '.' || c == ' '; }
+bool IsLower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
+bool IsUpper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+// Without a resolution ("_2k", "_1024") and a number ("2") at its end.
+std::string_view WithoutNumber(std::string_view stem) {
+  std::string_view rest = stem;
+  if (!rest.empty() && (rest.back() == 'k' || rest.back() == 'K')) {
+    const size_t digit = rest.find_last_not_of("0123456789", rest.size() - 2);
+    if (digit != std::string_view::npos && digit + 2 < rest.size() && IsSeparator(rest[digit]))
+      return rest.substr(0, digit);
+  }
+  while (!rest.empty() && IsDigit(rest.back())) rest.remove_suffix(1);
+  if (rest.size() < stem.size() && !rest.empty() && IsSeparator(rest.back())) rest.remove_suffix(1);
+  return rest.empty() ? stem : rest;
+}
+
+struct Match {
+  const Ending* ending = nullptr;
+  size_t begin = 0;  // in the stem: of the separator, or of the word in CamelCase
+};
+
+std::optional<Match> MatchEnding(std::string_view stem) {
+  const std::string_view body = WithoutNumber(stem);
+  std::string plain = Lower(body);
+  std::replace_if(plain.begin(), plain.end(), IsSeparator, '_');
+  std::optional<Match> best;
+  for (const Ending& ending : kEndings) {
+    if (body.size() <= ending.word.size() || !plain.ends_with(ending.word)) continue;
+    const size_t begin = body.size() - ending.word.size();
+    const bool is_parted = IsSeparator(body[begin - 1]);
+    const bool is_camel = ending.word.size() >= 4 && IsUpper(body[begin]) &&
+                          (IsLower(body[begin - 1]) || IsDigit(body[begin - 1])) &&
+                          IsLower(body[begin + 1]);
+    if ((!is_parted || begin < 2) && !is_camel) continue;
+    const size_t at = is_parted ? begin - 1 : begin;
+    if (!best || at < best->begin) best = Match{&ending, at};
+  }
+  return best;
+}
+
+// The stems in a folder, in lower case, with '_' for what parts words.
+using Stems = std::set<std::string, std::less<>>;
+
+std::string_view Stem(std::string_view path) {
+  const std::string_view name = FileName(path);
+  return name.substr(0, name.rfind('.'));
+}
+
+std::string PlainStem(std::string_view stem) {
+  std::string plain = Lower(stem);
+  std::replace_if(plain.begin(), plain.end(), IsSeparator, '_');
+  return plain;
+}
+
+template <typename Words>
+bool HasSibling(const Stems& stems, const std::string& base, const Words& words) {
+  return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) {
+    return stems.contains(base + "_" + std::string(word));
+  });
+}
+
+// A number may count the states of a thing as well as its surfaces.
+bool IsMap(const Stems& stems, const std::string& base, const Ending& ending, bool has_number) {
+  if (ending.use == NamedUse::kNormal && HasSibling(stems, base, kStates)) return false;
+  if (!ending.needs_sibling && !has_number) return true;
+  const bool is_compass = stems.contains(base + "_e") && stems.contains(base + "_w");
+  return !is_compass && (stems.contains(base) || HasSibling(stems, base, kColors));
+}
+
+}  // namespace
+
+std::map<std::string, NamedTexture> FindTextureUses(const std::vector<const Judged*>& images) {
+  std::map<std::string, Stems, std::less<>> stems_of_folder;
+  for (const Judged* image : images) {
+    stems_of_folder[std::string(FolderOf(image->file.path))].insert(
+        PlainStem(WithoutNumber(Stem(image->file.path))));
+  }
+  std::map<std::string, NamedTexture> uses;
+  for (const Judged* image : images) {
+    const std::string_view stem = Stem(image->file.path);
+    const std::optional<Match> match = MatchEnding(stem);
+    if (!match) continue;
+    const Stems& stems = stems_of_folder.find(FolderOf(image->file.path))->second;
+    const bool has_number = !stem.empty() && IsDigit(stem.back());
+    if (!IsMap(stems, PlainStem(stem.substr(0, match->begin)), *match->ending, has_number))
+      continue;
+    NamedUse use = match->ending->use;
+    if (use == NamedUse::kNormal && image->cannot_be_normals) continue;
+    if (use == NamedUse::kPacked && image->is_grey) use = NamedUse::kMask;
+    uses[image->file.path] = {use, std::string(stem.substr(match->begin))};
+  }
+  return uses;
+}
+
+}  // namespace galley::init

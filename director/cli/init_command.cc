@@ -1,0 +1,64 @@
+// init.
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <string>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/project/state_folder.h"
+#include "director/cli/commands.h"
+#include "director/cli/init/disk_tree.h"
+#include "director/cli/init/plan.h"
+#include "director/cli/init/table_text.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace galley::cli {
+namespace {
+
+// "/home/me/my game" -> "my-game".
+std::string ProjectName(const std::string& directory) {
+  std::string name = directory.substr(directory.rfind('/') + 1);
+  for (char& c : name) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '_' || c == '-';
+    if (!is_plain) c = '-';
+  }
+  return name.empty() ? "game" : name;
+}
+
+absl::Status Write(const std::string& directory, const std::string& file, const std::string& toml) {
+  RETURN_IF_ERROR(WriteFileAtomic(file, toml));
+  return project::MakeStateFolder(directory);
+}
+
+}  // namespace
+
+int RunInit(const GlobalOptions& options, const std::string& directory) {
+  const std::string path = AbsolutePath(directory);
+  const std::string file = JoinPath(path, project::kProjectFile);
+  if (FileExists(file))
+    return Fail(options, kUsage, fmt::format("{} is there already; it was left alone", file));
+  const auto stat = StatFile(path);
+  if (!stat.ok() || !S_ISDIR(stat->mode))
+    return Fail(options, kUsage, fmt::format("{} is not a folder", path));
+  const init::Plan plan = init::MakePlan(init::DiskTree(path), ProjectName(path));
+  if (const absl::Status written = Write(path, file, plan.toml); !written.ok())
+    return Fail(options, kInfrastructure, MessageOf(written));
+  if (options.json) {
+    nlohmann::json json = init::TableJson(plan);
+    json["file"] = file;
+    PrintJson(json);
+  } else if (!options.quiet) {
+    const std::string next =
+        plan.is_empty ? "nothing to cook was found: its last lines show how a rule is written"
+                      : fmt::format("look through it, then run: galley cook --project {}", path);
+    std::puts(fmt::format("{}wrote {}; {}", init::TableText(plan), file, next).c_str());
+  }
+  return kDone;
+}
+
+}  // namespace galley::cli

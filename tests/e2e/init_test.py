@@ -1,0 +1,104 @@
+"""`galley init` on a tree that has some of everything, and the cook after it."""
+import json, os, struct, unittest, zlib
+import harness
+
+
+def png(color_type=2):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    channels = {0: 1, 2: 3, 6: 4}[color_type]
+    rows = b"".join(b"\0" + bytes([128] * channels * 4) for _ in range(4))
+    header = struct.pack(">IIBBBBB", 4, 4, 8, color_type, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def wav(form=1):
+    data = b"\0\0" * 800
+    header = b"fmt " + struct.pack("<IHHIIHH", 16, form, 1, 8000, 16000, 2, 16)
+    return b"RIFF" + struct.pack("<I", 4 + len(header) + 8 + len(data)) + b"WAVE" + header + b"data" + struct.pack("<I", len(data)) + data
+
+
+def tga():
+    return bytes([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 24, 0]) + bytes(12)
+
+
+MESH = {"asset": {"version": "2.0"}, "buffers": [{"uri": "tri.bin", "byteLength": 36}], "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}],
+        "images": [{"uri": "bumps.png"}], "textures": [{"source": 0}], "materials": [{"normalTexture": {"index": 0}}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "material": 0}]}], "nodes": [{"mesh": 0}], "scenes": [{"nodes": [0]}], "scene": 0}
+VULKAN = "#version 450\n#include \"light.glsl\"\nlayout(location = 0) out vec4 color;\nvoid main() { color = vec4(light(), 1.0); }\n"
+FILES = {
+    "assets/textures/wall.png": png(), "assets/textures/WALL_SIGN.PNG": png(), "assets/textures/wall_n.png": png(),
+    "assets/textures/wall_roughness.png": png(0), "assets/textures/wall.dds": b"DDS built", "assets/textures/wall.png.import": "[remap]",
+    "assets/textures/photo.png": b"\xff\xd8\xff\xe0 a jpeg", "assets/textures/sign.tga": tga(), "assets/textures/notes.tga": "no picture",
+    "assets/textures/wall.psd": b"8BPS", "assets/sounds/step.wav": wav(), "assets/sounds/adpcm.wav": wav(2), "assets/sounds/song.ogg": b"OggS no codec",
+    "assets/meshes/tri.gltf": json.dumps(MESH), "assets/meshes/tri.bin": struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 1, 0), "assets/meshes/bumps.png": png(),
+    "assets/meshes/old.gltf": '{"asset": {"version": "1.0"}}', "assets/meshes/draft.blend": b"BLENDER",
+    "assets/shaders/lit.frag": VULKAN, "assets/shaders/lit.frag.spv": b"\x03\x02\x23\x07", "assets/shaders/library/light.glsl": "vec3 light() { return vec3(1.0); }\n",
+    "assets/shaders/points.geom": "#version 450\nlayout(points) in;\nlayout(points, max_vertices = 1) out;\nvoid main() { gl_Position = gl_in[0].gl_Position; EmitVertex(); }\n",
+    "assets/shaders/old.frag": "#version 120\nvarying vec2 uv;\nvoid main() { gl_FragColor = vec4(uv, 0.0, 1.0); }\n",
+    "assets/data/items.json": '{"sign": {"$ref": "../textures/sign.tga"}}', "assets/data/broken.json": "{ // a comment\n}",
+    "assets/data/schema.json": '{"a": {"$ref": "#/b"}}', "assets/data/stone.material": "material stone { }", "assets/data/wood.material": "{}",
+    "assets/logic/start.lua": "print(1)", "assets/odd [1]/{a},b.png": b"\xff\xd8\xff\xe0", "assets/odd [1]/c.png": png(),
+    "assets/bin/tool": b"\x7fELF\x02\x01\x01", "assets/fonts/LICENSE": "free", "assets/README.md": "read me",
+    "mods/castle/assets/tower.png": png(), "mods/castle/assets/gate.png": png(),
+    "build/CMakeCache.txt": "", "build/assets/copy.png": b"broken", "src/main.cc": "int main() {}", ".godot/cache.png": b"broken", "Makefile": "all:",
+}
+
+
+class InitTest(harness.E2ETest):
+    def nasty(self):
+        for path, data in FILES.items():
+            self.write("game/" + path, data)
+        os.symlink("nowhere", self.path("game/assets/dangling.png"))
+        os.symlink("/usr", self.path("game/assets/out"))
+        os.symlink(".", self.path("game/assets/loop"))
+        os.mkfifo(self.path("game/assets/pipe.png"))
+        return self.path("game")
+
+    def test_a_nasty_tree_cooks_without_a_failure(self):
+        game = self.nasty()
+        made = self.galley("init", game)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for line in (".blend", "a project of a modelling program", "a JPEG under the name .png", "(odd)", "a link out of the folder"):
+            self.assertIn(line, made.stdout)
+        self.assertEqual(harness.read_file(os.path.join(game, ".galley/.gitignore")), b"*\n")
+        toml = harness.read_file(os.path.join(game, "galley.toml")).decode()
+        cook = self.cook(game)
+        self.assertEqual(cook.failures, [], f"{toml}\n{cook}")
+        tree = self.tree(game, "windows")
+        for path in ("Game/textures/wall.png.ktx2", "Game/textures/WALL_SIGN.PNG.ktx2", "Game/textures/photo.png", "Game/sounds/adpcm.wav",
+                     "Game/sounds/step.wav.opus", "Game/meshes/tri.gltf.glb", "Game/meshes/old.gltf", "Game/shaders/lit.frag.spv",
+                     "Game/shaders/points.geom.spv", "Game/shaders/old.frag", "Game/data/items.json.cbor", "Game/data/broken.json",
+                     "Game/data/stone.material", "Game/data/wood.material.cbor", "Game/logic/start.lua", "Game/fonts/LICENSE",
+                     "castle/tower.png.ktx2", "Game/odd [1]/{a},b.png", "Game/odd [1]/c.png.ktx2"):
+            self.assertIn(path, tree)
+        for path in ("Game/textures/wall.dds", "Game/textures/wall.psd", "Game/meshes/tri.bin", "Game/shaders/library/light.glsl", "Game/bin/tool",
+                     "Game/README.md", "Game/meshes/draft.blend"):
+            self.assertNotIn(path, tree)
+        self.assertFalse([path for path in tree if "copy.png" in path or "cache.png" in path])
+        records = self.galley("records", "/Game/meshes/bumps.png", "--project", game).stdout
+        self.assertIn("normal", records)
+
+    def test_the_table_lists_every_file_and_is_there_as_json(self):
+        game = self.nasty()
+        made = self.galley("init", game, "--json")
+        table = json.loads(made.stdout)
+        self.assertEqual({m["path"]: m["dir"] for m in table["mounts"]}, {"/Game": "assets", "/castle": "mods/castle/assets"})
+        files = sum(row["files"] for row in table["table"] if not row["extension"].startswith("(f") and row["extension"] not in ("(hidden)", "(odd)"))
+        self.assertEqual(files, len([p for p in FILES if not p.startswith(("build/", ".godot/"))]))
+        self.assertTrue(all(row["reason"] and row["action"] in ("cook", "copy", "read", "leave_out") for row in table["table"]))
+
+    def test_a_first_cook_hides_its_folder_from_version_control(self):
+        game = self.project({"a.bin": "x"}, ['match = "/Game/**/*.bin"\ncooker = "copy"'])
+        self.cook(game)
+        ignore = os.path.join(game, ".galley/.gitignore")
+        self.assertEqual(harness.read_file(ignore), b"*\n")
+        with open(ignore, "w") as file:
+            file.write("store\n")
+        self.cook(game)
+        self.assertEqual(harness.read_file(ignore), b"store\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
