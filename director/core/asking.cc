@@ -43,7 +43,10 @@ std::string CookCore::Impl::StateTextOf(PackageId id) const {
   const bool is_pending = package.work != nullptr && package.work->attempt != 0 &&
                           workers.Find(attempts.at(package.work->attempt).worker)
                               ->hand.IsPending(package.work->attempt);
-  return director::StateText(package) + (is_pending ? ", pending" : "");
+  const std::vector<PackageId> leaders =
+      package.state == State::kRequest ? LeadersOf(id) : std::vector<PackageId>();
+  return director::StateText(package) + (is_pending ? ", pending" : "") +
+         (leaders.empty() ? "" : ", waits for " + NameOf(leaders[0]) + ", whose work is equal");
 }
 
 Reply CookCore::Impl::AnswerPackage(const QueryAsked& event) const {

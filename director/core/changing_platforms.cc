@@ -30,6 +30,7 @@ void CookCore::Impl::OnPlatformsChanged(const PlatformsChanged& event) {
   for (auto& [package, platforms] : judged) platforms = map.Mask(platforms);
   judged_epoch = 0;  // an Explore that the agenda lost may have stood for other platforms
   if (is_open) OpenAgain();
+  lifecycle.equal_work().Clear();
   for (uint32_t i = 0; i < packages.size(); ++i) RemapPackage(PackageId(i), map, added);
   for (uint32_t i = 0; i < packages.size(); ++i) GoOnWithPlatforms(PackageId(i), added);
   if (is_open) TakeLateChanges();

@@ -20,8 +20,7 @@ void CookCore::Impl::Commit(PackageId package, std::optional<PlatformIndex> plat
     }
     turn.persist.push_back(std::move(item));
   }
-  turn.is_persist_urgent |= packages[package].urgency == Urgency::kBlocking ||
-                            (work != nullptr && !work->waiters.empty());
+  turn.is_persist_urgent |= IsAwaited(package);
   commit.reports.emplace_back(worker, report);
 }
 
@@ -123,10 +122,14 @@ void CookCore::Impl::Advance(PackageId id) {
                               work.is_loaded ? "loaded" : "handed over");
   }
   if (!work.has_begun || IsBlocked(work)) return lifecycle.SetState(id, State::kRequest, "waits");
+  FollowEqualWork(id);
   if (any(Phase::kToLookUp) || any(Phase::kLookingUp) || any(Phase::kWaiting)) {
     return lifecycle.SetState(id, State::kRequest, "to be looked up");
   }
-  if (!any(Phase::kToCook)) return lifecycle.SetState(id, State::kSave, "being committed");
+  LeadEqualWork(id);
+  if (!any(Phase::kToCook) && any(Phase::kCommitting))
+    return lifecycle.SetState(id, State::kSave, "being committed");
+  if (!any(Phase::kToCook)) return lifecycle.SetState(id, State::kRequest, "equal work is cooked");
   if (package.state != State::kSaveStalled) lifecycle.SetState(id, State::kLoad, "not up to date");
 }
 

@@ -70,6 +70,8 @@ void CookCore::Impl::Step(absl::Time time, const Event& event, std::vector<Effec
 void CookCore::Impl::RunAgenda() {
   if (ending != Ending::kNone) return;
   size_t units = SelectSome(options.units_per_step);
+  units +=
+      GoOnWithFollowers(options.units_per_step - std::min<size_t>(units, options.units_per_step));
   while (!agenda.empty() && units < options.units_per_step) units += Run(agenda.Pop());
   RankAnewIfDue();
 }
@@ -91,7 +93,8 @@ size_t CookCore::Impl::Run(const AgendaItem& item) {
 bool CookCore::Impl::HasAgenda() const {
   if (!request.has_value()) return !waiting_requests.empty() && commits.empty();
   if (ending != Ending::kNone) return false;
-  return !agenda.empty() || selected_next < request->selected.size() || (IsQuiet() && !is_settling);
+  return !agenda.empty() || lifecycle.equal_work().has_freed() ||
+         selected_next < request->selected.size() || (IsQuiet() && !is_settling);
 }
 
 void CookCore::Impl::Flush(std::vector<Effect>& effects) {

@@ -128,6 +128,15 @@ struct CookCore::Impl {
   void OnHit(PackageId package, PlatformIndex platform, const LookedUp::Hit& hit);
   void OnNeedsCooked(PackageId package, PlatformIndex platform, const LookedUp::NeedsCooked& needs);
 
+  // following.cc: equal work is cooked once.
+  void FollowEqualWork(PackageId package);
+  void LeadEqualWork(PackageId package);
+  // Whom the package follows.
+  std::vector<PackageId> LeadersOf(PackageId package) const;
+  void LookUpWithInputs(PackageId package);
+  size_t GoOnWithFollowers(size_t units_max);
+  bool IsAwaited(PackageId package) const;
+
   // exploring.cc: references and generated packages.
   void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view,
                    bool is_result);

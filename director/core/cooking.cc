@@ -306,7 +306,8 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
     ++counters.jobs_retried;
     return;
   }
-  if (InPhase(attempt.package, Phase::kToLookUp) != 0)
+  if ((InPhase(attempt.package, Phase::kToLookUp) | InPhase(attempt.package, Phase::kFollowing)) !=
+      0)
     QuarantineOnceToCook(attempt.package, failed, count);
   const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
   FailPlatforms(attempt.package, platforms, stage,
@@ -400,6 +401,7 @@ void CookCore::Impl::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
                     "cooked input " + NameOf(input) + " failed", "");
     } else {
       AddWait(package_id, {input, *platform, true});
+      LookUpWithInputs(package_id);
     }
   }
   Advance(package_id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "common/base/fnv.h"
 #include "common/base/status_macros.h"
 
 namespace galley::director {
@@ -15,6 +16,7 @@ TextProject::TextProject(const std::string& text) {
     if (!(words >> name)) continue;
     TextPackage& package = packages_[name];
     if (!(words >> kind)) continue;
+    if (kind == "=") words >> package.work >> package.around;
     if (kind == "!") std::getline(words >> std::ws, package.verdict);
     if (kind == "@never") package.entry.never_cook = true;
     if (kind == "@gpu") package.entry.resources = {"gpu"};
@@ -188,11 +190,27 @@ void CoreHarness::Do(const LookUp& effect) {
     }
     LookedUp answer;
     for (PlatformIndex p = 0; p < 32; ++p) {
-      if (item.platforms & MaskOf(p))
-        answer.items.push_back({item.package, p, item.generation, LookedUp::Miss{}});
+      if (item.platforms & MaskOf(p)) answer.items.push_back(Answer(item, p));
     }
     Send(answer);
   }
+}
+
+WorkId CoreHarness::WorkOf(const std::string& work, PlatformIndex platform) {
+  return Fnv1a(work) + platform;
+}
+
+LookedUp::Item CoreHarness::Answer(const LookUp::Item& question, PlatformIndex platform) {
+  const std::string& name = core_->NameOf(question.package);
+  const TextPackage& package = project_->At(name);
+  LookedUp::Item answer{question.package, platform, question.generation, LookedUp::Miss{}};
+  if (package.work.empty()) return answer;
+  if (cache_.contains({package.work, package.around, platform})) {
+    answer.outcome = LookedUp::Hit{MakeResult(name), false};
+  } else {
+    answer.outcome = LookedUp::Miss{.work = WorkOf(package.work, platform)};
+  }
+  return answer;
 }
 
 void CoreHarness::Do(const Desire& effect) {
@@ -237,6 +255,8 @@ void CoreHarness::Do(const Persist& effect) {
     if (hold_commits && item.was_cooked) {
       commits.push_back(item);
     } else {
+      const TextPackage& package = project_->At(core_->NameOf(item.package));
+      if (!package.work.empty()) cache_.insert({package.work, package.around, item.platform});
       answer.items.push_back({item.package, item.platform, item.result});
     }
   }

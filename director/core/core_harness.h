@@ -8,9 +8,12 @@
 //   of 900 bytes, which it costs as many microseconds to cook until a job of its cooker was
 //   measured
 //
-// The source of Town is content/Town. Look-ups miss, commits succeed, workers attach and roots are
-// built at once, unless the test holds them (hold_*) and answers itself. Jobs are the test's: it
-// asks JobOf, answers with Saved, Failed,
+//   Town = w around   its work is equal to that of all that have w; with the same around (a word,
+//                     or none) so is the result, which look-ups find once it is committed
+//
+// The source of Town is content/Town. Other look-ups miss, commits succeed, workers attach and
+// roots are built at once, unless the test holds them (hold_*) and answers itself. Jobs are the
+// test's: it asks JobOf, answers with Saved, Failed,
 // ..., or lets Work do all that are open. What the core says to people and workers is a log, one
 // line each: "start Town 0", "cancel Town", "failed Town: text" (and "log=" its log), "warned ...",
 // "retract Town" (and "of" a mask of platforms), "done Town", "blamed Town 1: crashed its executor:
@@ -23,6 +26,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "director/core/cook_core.h"
@@ -33,6 +37,7 @@ struct TextPackage {
   std::vector<record::Reference> references;
   std::vector<record::Generated> generated;
   std::string verdict;
+  std::string work, around;
   CatalogEntry entry;
 };
 
@@ -92,6 +97,7 @@ class CoreHarness {
   CookCore& core() { return *core_; }
   std::shared_ptr<const Catalog> project() const { return project_; }
   PackageId Id(const std::string& name) const { return core_->Find(name); }
+  static WorkId WorkOf(const std::string& work, PlatformIndex platform);
   const std::set<ReportId>& acknowledged() const { return acknowledged_; }
 
   bool hold_look_ups = false, hold_commits = false, hold_workers = false, hold_roots = false,
@@ -107,6 +113,7 @@ class CoreHarness {
   uint32_t slots = 4;
 
  private:
+  LookedUp::Item Answer(const LookUp::Item& question, PlatformIndex platform);
   void Do(const Reply& effect) { replies.push_back(effect); }
   void Do(const LookUp& effect);
   void Do(const Desire& effect);
@@ -131,6 +138,7 @@ class CoreHarness {
   std::map<ReportId, WorkerReported> reports_;
   std::set<ReportId> acknowledged_;
   uint32_t results_ = 0;
+  std::set<std::tuple<std::string, std::string, PlatformIndex>> cache_;  // work, around
   PlatformMask platforms_ = 1;
 };
 

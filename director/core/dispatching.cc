@@ -309,15 +309,14 @@ AttemptId CookCore::Impl::Give(PackageId id, const Placement& at, PlatformMask p
                         .group = package.resource_group,
                         .expected = expected,
                         .saved = at.saved};
-  Desire::Start start{
-      .attempt = attempt_id,
-      .package = id,
-      .platforms = platforms,
-      .cooked = {},
-      .expected = expected,
-      .memory_bytes = MemoryOf(id),
-      .urgency = package.urgency,
-      .is_awaited = package.urgency == Urgency::kBlocking || !package.work->waiters.empty()};
+  Desire::Start start{.attempt = attempt_id,
+                      .package = id,
+                      .platforms = platforms,
+                      .cooked = {},
+                      .expected = expected,
+                      .memory_bytes = MemoryOf(id),
+                      .urgency = package.urgency,
+                      .is_awaited = IsAwaited(id)};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(platforms & MaskOf(p))) continue;
     for (const PackageId input : package.cooked_inputs) {

@@ -325,6 +325,7 @@ void CookCore::Impl::End(const std::string& infrastructure_error) {
     ++counters.skipped;
   }
   agenda.Clear();
+  lifecycle.equal_work().Clear();
   Note(CookEnded{request->request, ending == Ending::kInterrupted, ending == Ending::kFailFast,
                  infrastructure_error});
   request.reset();

@@ -105,6 +105,7 @@ struct LookedUp {
     uint64_t last_memory_bytes = 0;  // at its peak
     // Files that it read beside its source: ids of their paths, sorted, at most kLastReadMax.
     std::vector<uint64_t> last_read = {};
+    WorkId work = 0;  // 0, too, where a cook is known to ask for its package's name
   };
   static constexpr size_t kLastReadMax = 16;
   // An observation set holds cooked inputs whose results the shell was not given.

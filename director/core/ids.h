@@ -17,6 +17,11 @@ using PlatformIndex = uint32_t;  // < 32, in the project's order
 using PlatformMask = uint32_t;   // bit i: platform i
 inline constexpr PlatformMask MaskOf(PlatformIndex platform) { return PlatformMask{1} << platform; }
 
+// Equal for packages and platforms whose weak keys and platform parameters are: their cooks read
+// the same source with the same settings, and differ at most in what lies around it. 0: equal to
+// none, or not known.
+using WorkId = uint64_t;
+
 using AttemptId = uint64_t;  // from 1; 0: none. The term is in the upper 24 bits, so that attempts
                              // of earlier directors differ
 using ReportId = uint64_t;   // a worker's own numbering

@@ -8,13 +8,13 @@
 
 namespace galley::director {
 
-bool IsBlocked(const Work& work) {
-  if (work.waits_for_generator || !work.stale_path.empty()) return true;
+namespace {
+
+// A worker's cook asked for it.
+bool WaitsForOutput(const Work& work) {
   return std::any_of(work.waits.begin(), work.waits.end(),
                      [](const Wait& wait) { return wait.is_certain; });
 }
-
-namespace {
 
 bool IsOver(const PackageData& package) {
   return package.outcome != Outcome::kNone || package.is_skipped;
@@ -37,6 +37,10 @@ bool IsToBeCooked(const PackageData& package) {
 
 }  // namespace
 
+bool IsBlocked(const Work& work) {
+  return work.waits_for_generator || !work.stale_path.empty() || WaitsForOutput(work);
+}
+
 void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
   PackageData& package = packages_[id];
   if (package.state == state) return Refresh(id);
@@ -50,14 +54,41 @@ void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
   if (package.state == State::kRequest && state == State::kLoad) package.work->ready = now_;
   monitor_.Leave(package.state, package.urgency);
   monitor_.Enter(state, package.urgency);
+  package.state = state;
+  if (state == State::kIdle || state == State::kRequest) EndLeads(id);
   if (state == State::kIdle) {
     if (package.work->is_expected) monitor_.RemoveExpected(package.work->expected);
     backing_off_.erase({package.work->not_before, id});
     package.work.reset();
     --in_works_;
   }
-  package.state = state;
   Refresh(id);
+}
+
+void Lifecycle::Lead(PackageId id, PlatformIndex platform) {
+  Slot& slot = packages_[id].slots[platform];
+  GALLEY_CHECK(CanLead(slot.phase) && !slot.is_leading);
+  slot.is_leading = true;
+  equal_work_.Lead(id, slot.work);
+}
+
+void Lifecycle::EndLead(PackageId id, Slot& slot, bool has_result) {
+  slot.is_leading = false;
+  const bool is_waiting = WaitsForOutput(*packages_[id].work);
+  equal_work_.EndLead(id, slot.work,
+                      has_result   ? EqualWork::End::kResult
+                      : is_waiting ? EqualWork::End::kWaits
+                                   : EqualWork::End::kNothing);
+}
+
+// It waits for something, or is over. What is being committed waits for nobody.
+void Lifecycle::EndLeads(PackageId id) {
+  PackageData& package = packages_[id];
+  const bool is_over = package.state == State::kIdle;
+  for (Slot& slot : package.slots) {
+    if (!slot.is_leading || (!is_over && slot.phase == Phase::kCommitting)) continue;
+    EndLead(id, slot, /*has_result=*/false);
+  }
 }
 
 void Lifecycle::Count(const Slot& slot, bool is_there) {
@@ -77,6 +108,11 @@ void Lifecycle::Count(const Slot& slot, bool is_there) {
 void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, ResultSource source) {
   Slot& slot = packages_[id].slots[platform];
   GALLEY_CHECK(slot.phase != Phase::kUnwanted);
+  const bool has_result =
+      slot.phase == Phase::kCommitting &&
+      (phase == Phase::kDone || (phase == Phase::kFailed && slot.result->is_verdict));
+  if (has_result && slot.work != 0) equal_work_.NoteResult(slot.work);
+  if (slot.is_leading && !CanLead(phase)) EndLead(id, slot, has_result);
   Count(slot, false);
   slot.phase = phase;
   slot.source = source;
@@ -167,7 +203,9 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
     if (before[p].phase == Phase::kUnwanted || !map.Index(p).has_value()) continue;
     Slot& slot = package.slots[*map.Index(p)];
     slot = std::move(before[p]);
-    if (slot.phase == Phase::kLookingUp) slot.phase = Phase::kToLookUp;
+    slot.is_leading = false;  // whoever calls this begins EqualWork anew
+    if (slot.phase == Phase::kLookingUp || slot.phase == Phase::kFollowing)
+      slot.phase = Phase::kToLookUp;
     Count(slot, true);
   }
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -279,8 +317,27 @@ void Lifecycle::CheckMonitor() const {
   GALLEY_CHECK(expected == monitor_.expected());
 }
 
+void Lifecycle::CheckEqualWork() const {
+  size_t leading = 0;
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageData& package = packages_[PackageId(i)];
+    const bool waits = package.state == State::kIdle || package.state == State::kRequest;
+    for (const Slot& slot : package.slots) {
+      leading += slot.is_leading;
+      const PackageId leader = equal_work_.LeaderOf(slot.work);
+      GALLEY_CHECK(!slot.is_leading || leader == PackageId(i));
+      GALLEY_CHECK(!slot.is_leading ||
+                   (waits ? slot.phase == Phase::kCommitting : CanLead(slot.phase)));
+      if (slot.phase != Phase::kFollowing || package.work == nullptr) continue;
+      GALLEY_CHECK(equal_work_.has_freed() || (leader.valid() && leader != PackageId(i)));
+    }
+  }
+  GALLEY_CHECK(leading == equal_work_.leading());
+}
+
 void Lifecycle::CheckInvariants() const {
   CheckMonitor();
+  CheckEqualWork();
   Counters counted;
   uint32_t in_works = 0;
   size_t requests = 0, loads = 0, saves = 0, backing_off = 0;

@@ -1,7 +1,8 @@
-// Lifecycle: the one door for a package's state, phases and outcome; keeps queues, work and
-// counters true.
+// Lifecycle: the one door for a package's state, phases and outcome; keeps queues, leads of equal
+// work, work and counters true.
 //
-// Invariants: `work` exists exactly while state != kIdle; each queue holds what its header says;
+// Invariants: `work` exists exactly while state != kIdle; each queue holds what its header says; no
+// platform leads that EqualWork would not let;
 // counts and Counters agree with the packages (CheckInvariants). Cost: O(log n) each.   Threads:
 // none; owned by CookCore.
 #pragma once
@@ -13,6 +14,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "director/core/cook_core.h"
+#include "director/core/equal_work.h"
 #include "director/core/load_queue.h"
 #include "director/core/monitor.h"
 #include "director/core/package_data.h"
@@ -41,14 +43,17 @@ class Lifecycle {
   void SetUpToDate(PackageId package, bool is_up_to_date);
   void SetLoaded(PackageId package);
   void Enter(PackageId package, PlatformMask platforms);
-  // Its platforms have new numbers. What was asked for in a look-up is to be asked for again;
-  // `added` are in phase `added_phase`. The caller sees to state and outcome.
+  // Its platforms have new numbers. What was asked for in a look-up, or follows equal work, is to
+  // be asked for again, and nothing leads: EqualWork is cleared for all. `added` are in phase
+  // `added_phase`. The caller sees to state and outcome.
   void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
   // Not in the cook after all. REQUIRES: idle.
   void Withdraw(PackageId package);
   // Puts the package into the queues where it belongs, at its place. Call it when anything changed
   // that decides that.
   void Refresh(PackageId package);
+  // The platform leads all equal work. REQUIRES: it is in CanLead, and no other package leads.
+  void Lead(PackageId package, PlatformIndex platform);
   // Out of the queues of what is to be handed over, until the next Refresh.
   void SetAside(PackageId package);
 
@@ -62,6 +67,8 @@ class Lifecycle {
   RequestQueue& requests() { return requests_; }
   const LoadQueue& loads() const { return loads_; }
   const SaveQueue& saves() const { return saves_; }
+  EqualWork& equal_work() { return equal_work_; }
+  const EqualWork& equal_work() const { return equal_work_; }
   // CHECKs the invariants over all packages.
   void CheckInvariants() const;
 
@@ -69,7 +76,10 @@ class Lifecycle {
   static bool WantsLookUp(const PackageData& package);
   void Count(const Slot& slot, bool is_there);
   void Expect(PackageData& package);
+  void EndLead(PackageId package, Slot& slot, bool has_result);
+  void EndLeads(PackageId package);
   void CheckMonitor() const;
+  void CheckEqualWork() const;
 
   PackageTable& packages_;
   Ranks& ranks_;
@@ -79,6 +89,7 @@ class Lifecycle {
   RequestQueue requests_;
   LoadQueue loads_;
   SaveQueue saves_;
+  EqualWork equal_work_;
   absl::btree_set<std::pair<absl::Time, PackageId>> backing_off_;
   uint32_t in_works_ = 0;
 };

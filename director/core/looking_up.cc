@@ -31,6 +31,7 @@ LookUp::Item CookCore::Impl::QuestionFor(PackageId id) {
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(item.platforms & MaskOf(p))) continue;
     ++look_ups_in_flight;
+    package.slots[p].asked = lifecycle.equal_work().results_noted();
     lifecycle.SetPhase(id, p, Phase::kLookingUp);
     for (const PackageId input : package.cooked_inputs) {
       const Availability availability = AvailabilityOf(input, p);
@@ -64,6 +65,7 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
       void operator()(const LookedUp::Miss& miss) {
         core.packages[id].slots[platform].last_load = miss.last_load;
         core.packages[id].slots[platform].last_save = miss.last_save;
+        core.packages[id].slots[platform].work = miss.work;
         uint64_t& memory_last = core.packages[id].work->memory_last;
         memory_last = std::max(memory_last, miss.last_memory_bytes);
         core.NoteLastRead(id, miss.last_read);
@@ -80,6 +82,7 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
     std::visit(Answer{*this, item.package, item.platform}, item.outcome);
     Advance(item.package);
   }
+  if (look_ups_in_flight == 0) lifecycle.equal_work().ForgetResults();
 }
 
 // The least ids of all: packages that read many of the same files are known by the same of them.

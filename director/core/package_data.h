@@ -27,6 +27,10 @@ namespace galley::director {
 struct Slot {
   Phase phase = Phase::kUnwanted;
   ResultSource source = ResultSource::kCached;
+  bool is_leading = false;              // in EqualWork
+  bool has_followed = false;            // equal work that is over: it does not follow another
+  uint32_t asked = 0;                   // EqualWork::results_noted at its last look-up
+  WorkId work = 0;                      // from when it was missed in one
   absl::Duration last_load, last_save;  // of the last cook, when they are known
   ResultViewPtr
       result;  // from kCommitting on; kept by a package that failed for its references only

@@ -17,7 +17,8 @@ namespace galley::director {
 
 enum class State : uint8_t {
   kIdle,     // not in the works; Outcome says how it ended
-  kRequest,  // being looked up, or waiting: for a generator, cooked inputs, a new snapshot
+  kRequest,  // being looked up, or waiting: for a generator, cooked inputs, a new snapshot, equal
+             // work
   kLoad,  // some platform must be cooked; unassigned (then in the LoadQueue or backing off) or in a
           // worker's hands, not yet loaded
   kSave,  // loaded by the worker that has it, or its last results are being committed
@@ -39,12 +40,19 @@ enum class Phase : uint8_t {
   kToLookUp,    // to be asked for in the action cache
   kLookingUp,   // asked
   kWaiting,     // the look-up wants results of cooked inputs first
+  kFollowing,   // must be cooked as far as is known, and another package's equal work is: when that
+                // is over, it is looked up again
   kToCook,      // must be cooked
   kInHand,      // part of the current attempt
   kCommitting,  // its result is being made durable
   kDone,        // has a durable result
   kFailed,
 };
+
+// Of equal work one package may lead in these: it is ready, or goes on, and waits for no package.
+inline bool CanLead(Phase phase) {
+  return phase == Phase::kToCook || phase == Phase::kInHand || phase == Phase::kCommitting;
+}
 
 inline bool IsSettled(Phase phase) { return phase == Phase::kDone || phase == Phase::kFailed; }
 

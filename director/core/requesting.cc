@@ -46,6 +46,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   monitor.Clear();
   monitor.Advance(now);
   ++cooks_begun;
+  lifecycle.equal_work().Clear();
   edges.Clear();
   edges.Grow(packages.size());
   blame.Clear();
@@ -157,6 +158,7 @@ void CookCore::Impl::RaiseUrgency(PackageId id, Urgency urgency) {
     if (urgency == Urgency::kBlocking)
       turn.is_persist_urgent |= InPhase(next, Phase::kCommitting) != 0;
     for (const Wait& wait : package.work->waits) raise.push_back(wait.on);
+    for (const PackageId leader : LeadersOf(next)) raise.push_back(leader);
     if (package.work->waits_for_generator)
       raise.push_back(packages.Find(GeneratorName(package.name)));
   }
@@ -301,6 +303,8 @@ void CookCore::Impl::Requeue(PackageId id) {
     lifecycle.SetPhase(id, p, Phase::kToLookUp);
     package.slots[p].result.reset();
     package.slots[p].explored.reset();
+    package.slots[p].has_followed = false;
+    package.slots[p].work = 0;
   }
   if (package.work != nullptr) {
     package.work->waits.clear();

@@ -81,6 +81,7 @@ void CookCore::Impl::LengthenChain(PackageId id, absl::Duration chain) {
     lifecycle.Refresh(next);
     for (const Wait& wait : package.work->waits)
       longer.emplace_back(wait.on, length + package.cost);
+    for (const PackageId leader : LeadersOf(next)) longer.emplace_back(leader, length);
   }
 }
 

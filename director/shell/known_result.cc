@@ -105,4 +105,13 @@ std::vector<uint64_t> FilesRead(std::string_view package,
   return ids;
 }
 
+WorkId WorkOf(const Digest& weak_key, const std::map<std::string, std::string>& parameters) {
+  WorkId work = Fnv1a(weak_key.hash());
+  for (const auto& [name, value] : parameters) {
+    for (const std::string* part : {&name, &value})
+      work = Fnv1a(*part, Fnv1a(std::to_string(part->size()) + ":", work));
+  }
+  return work == 0 ? 1 : work;
+}
+
 }  // namespace galley::director

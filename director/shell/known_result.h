@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,5 +51,8 @@ LookedUp::Miss MissOf(std::string_view package, const PlatformRecord* record);
 // For LookedUp::Miss: which files a cook that saw this read.
 std::vector<uint64_t> FilesRead(std::string_view package,
                                 const std::vector<record::Observed>& observed);
+
+// For LookedUp::Miss. `weak_key`: of the trust domain that it would be cooked in.
+WorkId WorkOf(const Digest& weak_key, const std::map<std::string, std::string>& parameters);
 
 }  // namespace galley::director

@@ -49,6 +49,7 @@ struct LookUpRunner::Question {
   std::vector<Candidate> candidates;
   std::vector<std::string> needs;
   std::string error;
+  bool asks_for_name = false;  // some cook of this weak key did: none is equal to another
 };
 
 // Its trust domain is one that this cook reads.
@@ -59,6 +60,11 @@ bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
       options_.read_trust.begin(), options_.read_trust.end(), [&](const std::string& domain) {
         return record.weak_key == record::WeakKey(record.source, record.recipe, domain);
       });
+}
+
+// The verdict is to be reached again, and was not by this director.
+bool LookUpRunner::IsRetried(const Digest& action_key) const {
+  return options_.retry_failed && !deps_.results->HasVerdict(action_key);
 }
 
 std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, const LookUpItem& item,
@@ -92,7 +98,7 @@ std::optional<LookedUp::Item> LookUpRunner::FromJournal(const World& world, cons
     return answer;
   }
   auto* stored = std::get_if<std::shared_ptr<StoredResult>>(&known);
-  if (stored == nullptr || ((*stored)->result.is_verdict && options_.retry_failed) ||
+  if (stored == nullptr || ((*stored)->result.is_verdict && IsRetried((*stored)->action_key)) ||
       deps_.results->WasDisputed((*stored)->action_key))
     return std::nullopt;
   (*stored)->has_failed_before = record.failures.contains(platform_name);
@@ -250,7 +256,10 @@ void LookUpRunner::FindCandidates(const World& world, const MoreSets& more,
       auto set = record::DecodeSet(encoded);
       if (!set.ok()) continue;
       Question::Candidate candidate{.set = std::move(encoded)};
-      for (record::Observation& what : *set) candidate.observed.push_back({std::move(what), {}});
+      for (record::Observation& what : *set) {
+        questions[i].asks_for_name |= what.kind == record::ObservationKind::kName;
+        candidate.observed.push_back({std::move(what), {}});
+      }
       questions[i].candidates.push_back(std::move(candidate));
     }
     Evaluate(world, questions[i]);
@@ -281,9 +290,12 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
     std::vector<std::string> needs;
     std::vector<uint64_t> read;  // by the newest set
     bool answered = false;
+    // (The first question is of our own trust domain.)
+    WorkId work = WorkOf(questions[i].weak_key, world.project->platforms[platform].parameters);
     for (; i < questions.size() && questions[i].item == &item && questions[i].platform == platform;
          ++i) {
       Question& question = questions[i];
+      if (question.asks_for_name) work = 0;
       if (read.empty() && !question.candidates.empty())
         read = FilesRead(item.name, question.candidates.front().observed);
       needs.insert(needs.end(), question.needs.begin(), question.needs.end());
@@ -293,7 +305,7 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
         const size_t index = next++;
         if (!results.ok() || !(*results)[index]) continue;
         auto decoded = record::DecodeResult(*(*results)[index]);
-        if (!decoded.ok() || (decoded->is_verdict && options_.retry_failed)) continue;
+        if (!decoded.ok() || (decoded->is_verdict && IsRetried(candidate.action_key))) continue;
         // Another domain's dispute is a matter of that domain.
         if (decoded->is_disputed && question.trust_domain != options_.trust_domain) continue;
         candidate.result = std::move(*decoded);
@@ -339,8 +351,10 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
       one.outcome = LookedUp::NeedsCooked{std::move(needs)};
     }
     // Of a package that this project's journal does not know.
-    if (auto* miss = std::get_if<LookedUp::Miss>(&one.outcome); miss && miss->last_read.empty())
-      miss->last_read = std::move(read);
+    if (auto* miss = std::get_if<LookedUp::Miss>(&one.outcome)) {
+      if (miss->last_read.empty()) miss->last_read = std::move(read);
+      miss->work = work;
+    }
     answer.items.push_back(std::move(one));
   }
 }

@@ -73,6 +73,7 @@ class LookUpRunner {
 
  private:
   bool IsReadable(const PlatformRecord& record) const;
+  bool IsRetried(const Digest& action_key) const;
   struct Question;  // one (item, platform) that goes to the action cache
   std::optional<LookedUp::Item> FromJournal(const World& world, const LookUpItem& item,
                                             PlatformIndex platform, const PackageRecord& record);

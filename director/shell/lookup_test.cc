@@ -102,6 +102,7 @@ class LookUpTest : public ShellJournalTest {
       last_cost_ = miss->last_load + miss->last_save;
       last_memory_bytes_ = miss->last_memory_bytes;
       last_read_ = miss->last_read;
+      last_work_ = miss->work;
       return "miss";
     }
     if (const auto* error = std::get_if<LookedUp::Error>(&one.outcome))
@@ -127,6 +128,7 @@ class LookUpTest : public ShellJournalTest {
   absl::Duration last_cost_;
   uint64_t last_memory_bytes_ = 0;
   std::vector<uint64_t> last_read_;
+  WorkId last_work_ = 0;
   std::vector<std::string> alarms_;
 };
 
@@ -226,6 +228,35 @@ TEST_F(LookUpTest, AMissTellsWhichFilesTheLastCookRead) {
                   .result = {}});
   EXPECT_EQ(LookUpPackage(), "miss");
   EXPECT_EQ(last_read_, ids) << "as resolved, whoever asked";
+}
+
+TEST_F(LookUpTest, AMissTellsWhichWorkIsEqual) {
+  EXPECT_EQ(LookUpPackage(), "miss");
+  const WorkId work = last_work_;
+  EXPECT_NE(work, 0u);
+  generated_source_ = Digest::Of("source");
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_EQ(last_work_, work) << "whatever the bytes come from";
+  generated_source_ = Digest::Of("another source");
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_NE(last_work_, work);
+}
+
+TEST_F(LookUpTest, WorkIsEqualForPlatformsOfEqualParametersOnly) {
+  const Digest weak = Digest::Of("weak");
+  EXPECT_EQ(WorkOf(weak, {{"texture", "bc"}}), WorkOf(weak, {{"texture", "bc"}}));
+  EXPECT_NE(WorkOf(weak, {{"texture", "bc"}}), WorkOf(weak, {{"texture", "astc"}}));
+  EXPECT_NE(WorkOf(weak, {{"texture", "bc"}}), WorkOf(weak, {}));
+  EXPECT_NE(WorkOf(weak, {{"a", "bc"}}), WorkOf(weak, {{"ab", "c"}}));
+  EXPECT_NE(WorkOf(weak, {}), WorkOf(Digest::Of("another"), {}));
+}
+
+// Each copy's result is its own: to wait for another's would be for nothing.
+TEST_F(LookUpTest, WhatAsksForItsNameIsEqualToNothing) {
+  PutIntoCache(
+      {.observed = {{{ObservationKind::kName, "", ""}, "/Game/another.txt"}}, .result = {}});
+  EXPECT_EQ(LookUpPackage(), "miss");
+  EXPECT_EQ(last_work_, 0u);
 }
 
 // The journal is of this project; observation sets come with a shared store.
@@ -366,6 +397,12 @@ TEST_F(LookUpTest, ARememberedVerdictIsTriedAgainOnlyOnRequest) {
   EXPECT_EQ(LookUpPackage(), "miss") << "neither from the journal nor from the cache";
   PutIntoJournal(verdict);
   EXPECT_EQ(LookUpPackage(), "miss");
+  auto reached = std::make_shared<StoredResult>();
+  reached->result = verdict.result;
+  reached->action_key = KeyOf(verdict);
+  reached->last_cook.source = "cooked";
+  results_.Add(std::move(reached));
+  EXPECT_EQ(LookUpPackage(), "verdict no such texture") << "a job of this director reached it";
 }
 
 TEST_F(LookUpTest, AChangedGeneratedSourceIsNotAnsweredByTheJournal) {

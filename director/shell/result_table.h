@@ -53,6 +53,8 @@ class ResultTable {
     view->error = result->result.error;
     if (result->result.log) view->log = result->result.log->ToString();
     base::MutexLock lock(mutex_);
+    if (view->is_verdict && result->last_cook.source == "cooked")
+      verdicts_.insert(result->action_key);
     view->id = ResultId(static_cast<uint32_t>(results_.size()));
     results_.push_back(std::move(result));
     return view;
@@ -74,6 +76,11 @@ class ResultTable {
     const auto found = disputed_.find(result.action_key);
     return found != disputed_.end() && id.index() < found->second && !result.result.is_disputed;
   }
+  // A job of this director reached one.
+  bool HasVerdict(const Digest& action_key) const {
+    base::MutexLock lock(mutex_);
+    return verdicts_.contains(action_key);
+  }
   bool WasDisputed(const Digest& action_key) const {
     base::MutexLock lock(mutex_);
     return disputed_.contains(action_key);
@@ -82,6 +89,7 @@ class ResultTable {
  private:
   mutable base::Mutex mutex_;
   std::vector<StoredResultPtr> results_ GALLEY_GUARDED_BY(mutex_);
+  std::set<Digest> verdicts_ GALLEY_GUARDED_BY(mutex_);          // action keys
   std::map<Digest, size_t> disputed_ GALLEY_GUARDED_BY(mutex_);  // how many were here then
 };
 

@@ -222,6 +222,7 @@ void Cluster::CountResumed() {
   if (director_ == nullptr) return;
   outcome_.resumed += director_->core().counters().jobs_resumed;
   outcome_.split += director_->core().counters().jobs_split;
+  outcome_.found_equal += director_->found_equal();
 }
 
 // An orderly end of the process: its workers end with it.

@@ -37,9 +37,10 @@ struct Outcome {
   uint64_t recovery_writes = 0;  // of the second director, before its first cook
   absl::Duration calm;           // from the calm on to the end; zero: it was over before
   uint32_t terms = 0;
-  uint64_t resumed = 0;  // jobs of earlier directors that went on
-  uint64_t split = 0;    // jobs whose platforms were shared out
-  std::string broken;    // what a checker found
+  uint64_t resumed = 0;      // jobs of earlier directors that went on
+  uint64_t split = 0;        // jobs whose platforms were shared out
+  uint64_t found_equal = 0;  // results that another package's cook gave in that director's life
+  std::string broken;        // what a checker found
   director::Counters counters;
 };
 

@@ -1,5 +1,7 @@
 // SimDirector's promises: groups of results, roots.
 
+#include <algorithm>
+
 #include "common/store/interface/named_blobs.h"
 #include "tests/simulation/sim_director.h"
 
@@ -12,6 +14,9 @@ void SimDirector::Do(const Persist& effect) {
     deps_.checks.Trace("persist " + core_->NameOf(item.package), item.platform, item.result.value(),
                        item.was_cooked);
     if (item.was_cooked) Accept(item);
+    if (item.was_cooked) continue;
+    const auto cooked = cooked_.find(results_.Get(item.result)->action_key);
+    found_equal_ += cooked != cooked_.end() && cooked->second != core_->NameOf(item.package);
   }
   unjournaled_.Add(effect);
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
@@ -34,6 +39,23 @@ void SimDirector::Accept(const Persist::Item& item) {
   if (!are_some_forced && !excused_.contains(item.result) &&
       kept_.contains(results_.Get(item.result)->action_key))
     deps_.checks.Break("safety: cooked again though it was kept: " + name);
+  CountEqual(name, *results_.Get(item.result));
+}
+
+// Equal work is cooked once, where nothing goes wrong; but what looks at its neighbours is cooked
+// side by side when the first one lies elsewhere, and what wants cooked inputs when that turns out.
+void SimDirector::CountEqual(const std::string& name, const StoredResult& stored) {
+  const bool may_be_more =
+      std::any_of(stored.observed.begin(), stored.observed.end(), [](const auto& one) {
+        return one.what.kind == record::ObservationKind::kCooked ||
+               (one.what.kind == record::ObservationKind::kFile &&
+                !one.what.subject.starts_with('/'));
+      });
+  if (stored.last_cook.source != "cooked") return;
+  // (A package's platforms may be shared out though one run would have served both.)
+  const auto [first, is_first] = cooked_.emplace(stored.action_key, name);
+  if (!is_first && first->second != name && !may_be_more && deps_.faults.are_none())
+    deps_.checks.Break("safety: equal work was cooked twice: " + first->second + ", " + name);
 }
 
 // Its worker tells it again.

@@ -28,13 +28,13 @@ Digest SimDirector::SourceOf(const Snapshot& snapshot, const std::string& name,
   return Digest::Of(file == snapshot.files.end() ? "" : file->second);
 }
 
-std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot,
+std::optional<std::string> SimDirector::ValueOf(const Snapshot& snapshot, const std::string& name,
                                                 const record::Observation& what, uint32_t platform,
                                                 const std::string& platform_name,
                                                 const Inputs& inputs, std::string* needs) const {
   switch (what.kind) {
     case record::ObservationKind::kFile: {
-      const auto file = snapshot.files.find(what.subject);
+      const auto file = snapshot.files.find(World::FileOf(name, what.subject));
       return file == snapshot.files.end() ? "absent" : Digest::Of(file->second).ToString();
     }
     case record::ObservationKind::kPlatform:
@@ -64,16 +64,16 @@ std::optional<LookedUp::Item> SimDirector::FromJournal(const LookUp::Item& item,
                                                        const PlatformRecord& record) {
   const std::string& name = core_->NameOf(item.package);
   JournalAnswer known = AskJournal(
-      record,
-      {.package = name,
-       .platform = static_cast<PlatformIndex>(platform),
-       .platform_name = platform_name,
-       .recipe = World::recipe_digest(),
-       .generated_source = inputs.generated_source,
-       .value_of = [&](const record::Observation& what,
-                       std::string* needed) -> absl::StatusOr<std::string> {
-         return ValueOf(*snapshot_, what, platform, platform_name, inputs, needed).value_or("");
-       }});
+      record, {.package = name,
+               .platform = static_cast<PlatformIndex>(platform),
+               .platform_name = platform_name,
+               .recipe = World::recipe_digest(),
+               .generated_source = inputs.generated_source,
+               .value_of = [&](const record::Observation& what,
+                               std::string* needed) -> absl::StatusOr<std::string> {
+                 return ValueOf(*snapshot_, name, what, platform, platform_name, inputs, needed)
+                     .value_or("");
+               }});
   LookedUp::Item answer{item.package, static_cast<PlatformIndex>(platform), item.generation,
                         LookedUp::Miss{}};
   if (auto* needs = std::get_if<LookedUp::NeedsCooked>(&known)) {
@@ -113,7 +113,7 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
     const record::ObservationSet set = *record::DecodeSet(encoded);
     for (const record::Observation& what : set) {
       std::string need;
-      const auto value = ValueOf(*snapshot_, what, platform, platform_name, inputs, &need);
+      const auto value = ValueOf(*snapshot_, name, what, platform, platform_name, inputs, &need);
       if (!value) needs.packages.push_back(need);
       observed.push_back({what, value.value_or("")});
     }
@@ -147,6 +147,7 @@ LookedUp::Item SimDirector::LookUpOne(const LookUp::Item& item, uint32_t platfor
     answer.outcome = LookedUp::Hit{results_.Add(std::move(stored)), false};
     return answer;
   }
+  miss.work = WorkOf(weak, {{"name", platform_name}});
   answer.outcome = std::move(miss);
   if (!needs.packages.empty()) answer.outcome = needs;
   return answer;

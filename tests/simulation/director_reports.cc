@@ -201,8 +201,8 @@ void SimDirector::ReadSaved(const Given& given, const v1::Saved& saved, WorkerRe
   bool is_current = stored->source == SourceOf(*snapshot_, given.name, inputs);
   for (const record::Observed& one : stored->observed) {
     std::string need;
-    is_current = is_current && ValueOf(*snapshot_, one.what, saved.platform(), platform_name,
-                                       inputs, &need) == one.value;
+    is_current = is_current && ValueOf(*snapshot_, given.name, one.what, saved.platform(),
+                                       platform_name, inputs, &need) == one.value;
   }
   const bool is_lie = stored->source == Digest::Of(kFalseSource);
   const uint64_t memory_peak_bytes = stored->result.provenance.memory_peak_bytes;

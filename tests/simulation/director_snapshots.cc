@@ -50,8 +50,8 @@ bool SimDirector::FilesHold(const Snapshot& snapshot, const StoredResult& stored
   return std::all_of(stored.observed.begin(), stored.observed.end(), [&](const auto& one) {
     std::string need;
     return one.what.kind != record::ObservationKind::kFile ||
-           ValueOf(snapshot, one.what, stored.platform, stored.platform_name, {}, &need) ==
-               one.value;
+           ValueOf(snapshot, stored.package, one.what, stored.platform, stored.platform_name, {},
+                   &need) == one.value;
   });
 }
 

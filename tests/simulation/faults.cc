@@ -108,7 +108,8 @@ bool IsLateOn(uint64_t seed, std::string_view name) {
          Digest::Of(std::to_string(seed) + " " + std::string(name)).hash()[0] % 2 == 0;
 }
 
-Faults::Faults(bool are_any, uint64_t seed, Random& random) : random_(random), is_calm_(!are_any) {
+Faults::Faults(bool are_any, uint64_t seed, Random& random)
+    : random_(random), is_calm_(!are_any), are_none_(!are_any) {
   for (size_t i = 0; i < kFaultCount; ++i) {
     const auto fault = static_cast<Fault>(i);
     on_[i] = fault < kFirstLate ? random.Percent(50) : IsLateOn(seed, FaultName(fault));

@@ -74,7 +74,9 @@ inline constexpr std::string_view kSoftNotFollowed = "soft references not follow
 inline constexpr std::string_view kNeverCooked = "packages never cooked";
 inline constexpr std::string_view kCultures = "variants for cultures";
 inline constexpr std::string_view kStriped = "jobs dealt by names";
-inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures, kStriped};
+inline constexpr std::string_view kCopies = "equal files in several places";
+inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures, kStriped,
+                                            kCopies};
 
 using FaultCounts = std::array<uint64_t, kFaultCount>;
 
@@ -92,12 +94,14 @@ class Faults {
   // For the seed, in the calm too, and in the fault-free run where it is a late one.
   bool Has(Fault fault) const { return on_[Index(fault)]; }
   bool is_calm() const { return is_calm_; }
+  bool are_none() const { return are_none_; }  // the fault-free run
   const FaultCounts& counts() const { return counts_; }
 
  private:
   static constexpr size_t Index(Fault fault) { return static_cast<size_t>(fault); }
   Random& random_;
   bool is_calm_;
+  const bool are_none_;
   std::array<bool, kFaultCount> on_{};
   FaultCounts counts_{};
 };

@@ -98,7 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kAcceptStaleTerm, "AcceptStaleTerm"},
                       Case{Sabotage::kWelcomeStaleTerm, "WelcomeStaleTerm"},
                       Case{Sabotage::kRetryPoisonForEver, "RetryPoisonForEver"},
-                      Case{Sabotage::kHideDispute, "HideDispute"}),
+                      Case{Sabotage::kHideDispute, "HideDispute"},
+                      Case{Sabotage::kForgetFollowers, "ForgetFollowers"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // The seed's number alone says nothing when nothing is sabotaged.

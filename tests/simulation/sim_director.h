@@ -109,6 +109,7 @@ class SimDirector {
   bool Knows(director::AttemptId attempt) const { return given_.contains(attempt); }
   const director::CookCore& core() const { return *core_; }
   uint64_t bytes_heard() const { return bytes_heard_; }
+  uint64_t found_equal() const { return found_equal_; }
   SimStore& store() { return store_; }
   bool is_journal_broken() const { return journal_.is_broken(); }
   const std::map<std::string, std::map<std::string, Digest>>& roots() const { return roots_; }
@@ -177,9 +178,10 @@ class SimDirector {
   Inputs InputsOf(director::PackageId package,
                   const std::vector<director::CookedResult>& cooked) const;
   // nullopt: `needs` names a package whose result is not known.
-  std::optional<std::string> ValueOf(const Snapshot& snapshot, const record::Observation& what,
-                                     uint32_t platform, const std::string& platform_name,
-                                     const Inputs& inputs, std::string* needs) const;
+  std::optional<std::string> ValueOf(const Snapshot& snapshot, const std::string& name,
+                                     const record::Observation& what, uint32_t platform,
+                                     const std::string& platform_name, const Inputs& inputs,
+                                     std::string* needs) const;
   Digest SourceOf(const Snapshot& snapshot, const std::string& name, const Inputs& inputs) const;
   bool FilesHold(const Snapshot& snapshot, const director::StoredResult& stored) const;
 
@@ -212,6 +214,7 @@ class SimDirector {
   // What a task tells the loop; in the order of the tasks.
   void Answer(int64_t ms_max, std::function<void()> act);
   void Accept(const director::Persist::Item& item);
+  void CountEqual(const std::string& name, const director::StoredResult& stored);
   void Unaccept(director::ResultId result);
   void ForgetLocations(const record::Result& result);
   void CommitPending();
@@ -274,6 +277,8 @@ class SimDirector {
   std::vector<director::Persist::Item> pending_commit_;
   std::set<std::pair<uint64_t, uint64_t>> heard_;  // attempts, and the numbers of their reports
   uint64_t bytes_heard_ = 0;                       // that these read
+  std::map<Digest, std::string> cooked_;  // action key of what was committed -> its package
+  uint64_t found_equal_ = 0;              // results of such that another package found
   director::UnjournaledResults unjournaled_{&results_};
   int commits_running_ = 0;
   absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();

@@ -406,7 +406,7 @@ void SimWorker::Load(const RunPtr& run) {
   }
   const WorldPackage& package = LoadedBy(run);
   for (const std::string& include : package.includes) {
-    if (IsStale(run, include)) return;
+    if (IsStale(run, World::FileOf(run->name, include))) return;
   }
   if (package.IsPoison()) return TakeDown(run, package);
   record::Details details{.references = package.references,
@@ -429,8 +429,9 @@ std::optional<std::string> SimWorker::ReadInputs(const RunPtr& run, uint32_t pla
   const v1::Job& job = run->job.job();
   std::string read;
   for (const std::string& include : package.includes) {
-    if (IsStale(run, include)) return std::nullopt;
-    const std::optional<std::string> bytes = around_.world.BytesOf(include);
+    const std::string file = World::FileOf(run->name, include);
+    if (IsStale(run, file)) return std::nullopt;
+    const std::optional<std::string> bytes = around_.world.BytesOf(file);
     observed.push_back({{record::ObservationKind::kFile, include, ""},
                         bytes ? Digest::Of(*bytes).ToString() : "absent"});
     read += bytes.value_or("") + ",";

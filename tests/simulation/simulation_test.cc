@@ -75,6 +75,7 @@ class SimulationTest : public ::testing::Test {
     up_to_date_ += outcome.counters.results_up_to_date;
     resumed_ += outcome.resumed;
     split_ += outcome.split;
+    found_equal_ += outcome.found_equal;
   }
 
   void PrintTable() const {
@@ -89,10 +90,12 @@ class SimulationTest : public ::testing::Test {
                   static_cast<unsigned long long>(options_[i]));
     std::printf(
         "%llu directors; results in the last cooks: %llu cooked, %llu cached, %llu up to date; "
-        "%llu jobs of earlier directors went on, %llu jobs were split\n",
+        "%llu jobs of earlier directors went on, %llu jobs were split; %llu results were found of "
+        "equal work\n",
         static_cast<unsigned long long>(terms_), static_cast<unsigned long long>(cooked_),
         static_cast<unsigned long long>(cached_), static_cast<unsigned long long>(up_to_date_),
-        static_cast<unsigned long long>(resumed_), static_cast<unsigned long long>(split_));
+        static_cast<unsigned long long>(resumed_), static_cast<unsigned long long>(split_),
+        static_cast<unsigned long long>(found_equal_));
     std::printf("the longest cook ended %s after the faults did\n",
                 absl::FormatDuration(calm_max_).c_str());
     std::printf("%llu seeds, %llu violations\n", static_cast<unsigned long long>(seeds_),
@@ -100,7 +103,7 @@ class SimulationTest : public ::testing::Test {
   }
 
   uint64_t seeds_ = 0, violations_ = 0, terms_ = 0, cooked_ = 0, cached_ = 0, up_to_date_ = 0,
-           resumed_ = 0, split_ = 0;
+           resumed_ = 0, split_ = 0, found_equal_ = 0;
   absl::Duration calm_max_;
   FaultCounts runs_{}, times_{};
   std::array<uint64_t, kCookOptions.size()> options_{};
@@ -114,6 +117,7 @@ TEST_F(SimulationTest, EverySeedEndsWithTheRootsOfItsFaultFreeCook) {
   if (count < 1'000) return;
   EXPECT_GT(resumed_, count / 100);
   EXPECT_GT(split_, count / 10);
+  EXPECT_GT(found_equal_, count / 10);
   // The storm is a storm: each class fires in enough seeds.
   for (size_t i = 0; i < kFaultCount; ++i) {
     const auto fault = static_cast<Fault>(i);

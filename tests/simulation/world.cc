@@ -71,6 +71,7 @@ World::World(uint64_t seed) {
   DrawOptions(seed);
   if (chance(40)) DrawMoves(random);
   DrawFickle();
+  DrawCopies(seed);
 }
 
 void World::DrawMoves(std::mt19937_64& random) {
@@ -231,7 +232,7 @@ std::string World::Expected(const std::string& name, const std::string& platform
   const WorldPackage& package = is_child ? child : In(file->second);
   std::string read;
   for (const std::string& include : package.includes) {
-    const auto included = files.find(include);
+    const auto included = files.find(FileOf(name, include));
     read += (included == files.end() ? "" : included->second) + ",";
   }
   for (const std::string& input : package.cooked_inputs)

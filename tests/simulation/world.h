@@ -1,7 +1,7 @@
 // World: a random project for the simulation, from a seed: references with power-law fan-in,
 // missing ones, generated packages, cooked inputs, verdicts, poison, files that change while they
-// are cooked, outputs in conflict. What a package's cook gives is a text that names it, its version
-// and what it read, so a root can be compared as text.
+// are cooked, outputs in conflict, equal files in several places. What a package's cook gives is a
+// text that names it, its version and what it read, so a root can be compared as text.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,12 @@ struct SnapshotTable {
 enum class Poison : uint8_t { kCrashes, kOutgrowsMemory, kHangs };
 
 struct WorldPackage {
-  std::string id;  // its first name: wherever the file moves to, its bytes begin with it
+  // Its first name: wherever the file moves to, its bytes begin with it. A copy's is the
+  // original's.
+  std::string id;
   std::vector<record::Reference> references;
   std::vector<std::string> generated;  // "_gen/cell1"
-  std::vector<std::string> includes;   // packages whose source files it reads
+  std::vector<std::string> includes;   // packages whose source files it reads; "n": in its folder
   std::vector<std::string> cooked_inputs;
   std::vector<std::string> resources;
   bool is_verdict = false;
@@ -107,7 +109,9 @@ class World {
   static bool IsGenerated(std::string_view name) {
     return name.find("/_gen/") != std::string_view::npos;
   }
-  // Its file's name there; "": it has none.
+  // Of what a package of this name asks for.
+  static std::string FileOf(std::string_view name, const std::string& as_asked);
+  // Its file's name there; "": it has none. (Those of copies are after their original's.)
   static std::string NameIn(const Files& files, std::string_view id);
 
   bool follows_soft = true;
@@ -122,6 +126,8 @@ class World {
   void DrawOptions(uint64_t seed);
   void DrawMoves(std::mt19937_64& random);
   void DrawFickle();
+  void DrawCopies(uint64_t seed);
+  bool MayHaveCopies(const WorldPackage& package) const;
 
   std::map<std::string, std::string> names_;  // of each id, now
   std::set<std::string> moved_;

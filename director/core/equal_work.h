@@ -1,0 +1,88 @@
+// EqualWork: of equal work (WorkId) that is to be cooked one package leads; the others follow: they
+// wait until that is over, and are looked up again with the values of their own places.
+//
+// A package leads, for one of its platforms or for several whose work is equal, while that is ready
+// for a worker, in a worker's hands, or being committed. Whoever waits for anything but workers
+// leads no longer, so that no cycle of waits goes through equal work. How the lead ends decides
+// what becomes of those whose look-up misses:
+//   kResult   it has a durable result, a verdict too: they lie elsewhere, and are cooked at once,
+//             side by side
+//   kWaits    its cook wants another package's output first: they, too, are cooked at once, and may
+//             find out the same. When that output is there, one leads anew
+//   kNothing  it failed otherwise, is stale or not wanted any more: one of them leads
+//
+// A look-up may miss because it looked before a result was there, and answer after that: so results
+// are noted while look-ups are under way, and what was asked before is looked up once more.
+//
+// A follower that waits no longer (it changed, left the cook) is not taken out: TakeFreed may give
+// it all the same, and the caller sees that it does not follow. Invariant: whoever follows has a
+// leader that is another package, or is still to be given by TakeFreed (Lifecycle keeps it so).
+// Cost: O(1), amortised; 16 bytes and a little for each work that has a leader, and for each result
+// that is noted.   Threads: none; owned by Lifecycle.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+class EqualWork {
+ public:
+  struct Follower {
+    PackageId package;
+    PlatformIndex platform = 0;
+    WorkId work = 0;
+  };
+  enum class End : uint8_t { kResult, kWaits, kNothing };
+  struct Freed {
+    Follower follower;
+    End why = End::kNothing;
+  };
+
+  // One platform more of the package leads. REQUIRES: no other package does.
+  void Lead(PackageId package, WorkId work);
+  // Invalid: nobody.
+  PackageId LeaderOf(WorkId work) const;
+  // One platform less. REQUIRES: it leads.
+  void EndLead(PackageId package, WorkId work, End how);
+
+  // REQUIRES: another package leads.
+  void Follow(const Follower& follower);
+  bool IsFollowed(WorkId work) const { return followers_.contains(work); }
+  bool has_freed() const { return !freed_.empty(); }
+  // The next one whose leader leads no longer. REQUIRES: has_freed.
+  Freed TakeFreed();
+
+  // A durable result, a verdict too, whoever cooked it.
+  void NoteResult(WorkId work) { results_[work] = ++results_noted_; }
+  // How many were noted so far: kept with a question, for HasResultSince.
+  uint32_t results_noted() const { return results_noted_; }
+  bool HasResultSince(WorkId work, uint32_t noted_when_asked) const;
+  // No question is open.
+  void ForgetResults();
+  void Clear();
+
+  size_t leading() const { return leading_; }  // platforms of packages
+
+ private:
+  struct Leader {
+    PackageId package;
+    uint16_t platforms = 0;
+    bool has_result = false;  // for one of those that it led for
+  };
+
+  absl::flat_hash_map<WorkId, Leader> leaders_;                   // look-up only
+  absl::flat_hash_map<WorkId, std::vector<Follower>> followers_;  // look-up only
+  std::deque<Freed> freed_;
+  absl::flat_hash_map<WorkId, uint32_t> results_;  // by the number of its last; look-up only
+  uint32_t results_noted_ = 0;
+  size_t leading_ = 0;
+};
+
+}  // namespace galley::director
