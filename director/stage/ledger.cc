@@ -99,7 +99,10 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     ledger.written_ns = node.stamp.mtime_ns;
     const absl::Status status = ReadMarker(*marker, ledger);
     Sort(ledger.files);
-    if (status.ok()) return ledger;
+    if (status.ok()) {
+      ledger.is_whole = true;
+      return ledger;
+    }
     LogWarning("stage: {} is not used: {}", sandbox.Full(kMarkerName), MessageOf(status));
     ledger = Ledger();
   }
@@ -107,6 +110,7 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
                    sandbox.Read(kPendingName, kLedgerBytesMax));
   if (pending) {
     const absl::Status status = ReadPending(*pending, ledger);
+    ledger.is_whole = status.ok();
     if (!status.ok())
       LogWarning("stage: {} is used in part: {}", sandbox.Full(kPendingName), MessageOf(status));
     Sort(ledger.files);

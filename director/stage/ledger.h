@@ -38,6 +38,8 @@ struct Ledger {
   std::vector<Digest> roots;  // all whose files may be there, exact included; empty: none known
   std::vector<std::string> files;  // that Galley put there, sorted; what an older Galley wrote
                                    // lacks those of the roots
+  bool is_whole = false;  // a file of the ledger was there and could be read: what is in none of
+                          // `roots` and `files` is somebody's
 };
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox);

@@ -118,6 +118,18 @@ absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
   return WriteFileAtomic(file, Seal(kClaimsKind, kVersion, claims));
 }
 
+// What is in the folder is nobody's of Galley's.
+absl::StatusOr<bool> IsAdopted(Sandbox& sandbox, const std::string& directory,
+                               const SandboxOwner& owner, const std::string& state_directory) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(""));
+  if (std::all_of(names.begin(), names.end(), Sandbox::IsTemporary)) return false;
+  ASSIGN_OR_RETURN(const std::optional<OwnerFile> file, ReadOwner(sandbox));
+  ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
+  if (file || !ledger.roots.empty()) return false;
+  ASSIGN_OR_RETURN(const bool is_claimed, IsClaimed(directory, owner, state_directory));
+  return !is_claimed;
+}
+
 absl::Status IsForeign(const std::string& directory, const std::vector<std::string>& names) {
   std::string told;
   for (size_t i = 0; i < std::min(names.size(), kNamesToldMax); ++i)
@@ -191,6 +203,10 @@ absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owne
 absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owner,
                           const std::string& state_directory) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
+  ASSIGN_OR_RETURN(const bool is_adopted,
+                   IsAdopted(sandbox, directory, owner, state_directory));
+  // Said before anything else, so that no crash makes these files look like Galley's.
+  if (is_adopted) RETURN_IF_ERROR(BeginStaging(sandbox, {}, {}));
   RETURN_IF_ERROR(Claim(directory, owner, state_directory));
   const std::string text = OwnerText(owner, PlaceOf(directory, owner.project_folder));
   const absl::StatusOr<std::optional<std::string>> present =

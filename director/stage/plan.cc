@@ -208,6 +208,9 @@ class Planner {
     if (is_there) {
       ++plan_.unchanged;
     } else {
+      const bool is_file = node.kind == NodeKind::kFile || node.kind == NodeKind::kOther;
+      if (is_file && input_.knows_all && !input_.exact && !IsOurs(file.path))
+        return Blocked(file.path, file.path);
       plan_.writes.push_back(file);
       plan_.stamps_to_fill.push_back(plan_.stamps.size());
     }

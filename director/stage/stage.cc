@@ -233,6 +233,7 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
   PlanInput input{.by_the_book = options.by_the_book,
                   .exact = options.exact,
                   .known = ledger.files,
+                  .knows_all = ledger.is_whole,
                   .failed_packages = options.failed_packages,
                   .interrupted = options.interrupted,
                   .package_of = options.package_of};
@@ -242,6 +243,8 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
     std::vector<tree::TreeFile> earlier;
     if (root != options.root) {
       ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
+      // An older Galley left its files to the root, and the store has it no more.
+      if (earlier.empty() && ledger.files.empty()) input.knows_all = false;
     }
     std::vector<tree::TreeFile>& files = root == options.root ? input.wanted : earlier;
     if (ledger.exact == root) NoteTrusted(ledger, files, input);

@@ -12,9 +12,10 @@
 // leaves the sandbox untouched.
 //
 // After a cook by the book the sandbox equals the root, but for files that Galley never put there:
-// they stay, and are told. A file of theirs in the place of a cooked one is replaced; where one is
-// in the place of a folder, or a folder with files of theirs in the place of a cooked one, nothing
-// is staged. An exact stage removes them all. With an unchanged root every staged file is still
+// they stay, and are told. Where one is in the place of a cooked file (with other bytes) or of a
+// folder, or a folder with such in the place of a cooked file, nothing is staged. (Where the ledger
+// is lost, a file at the path of a cooked one is taken for an older cooked one.) An exact stage
+// removes them all. With an unchanged root every staged file is still
 // looked at (presence, size, times, inode), so what a person deleted or edited comes back; what was
 // only touched is compared by digest once.
 #pragma once
@@ -61,8 +62,7 @@ struct StageReport {
 // NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file). CANCELLED:
 // `interrupted` became true. INVALID_ARGUMENT: the tree wants a name that is staging's own.
 // RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent). FAILED_PRECONDITION:
-// `directory` holds something that is not ours in the place of a folder, or a folder with such in
-// the place of a file; or an exact stage met a repository; or a path there would be longer than
+// `directory` holds something that is not ours in the place of a file or folder of the tree; or an exact stage met a repository; or a path there would be longer than
 // this system takes. Nothing was touched then.
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
 

@@ -450,12 +450,33 @@ TEST_F(StageTest, AForeignFileInAFoldersPlaceIsNotRemoved) {
   EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
 }
 
-TEST_F(StageTest, AForeignFileInAFilesPlaceIsReplaced) {
-  for (const bool by_the_book : {true, false}) {
-    Write("Game/a", "mine");
-    ASSERT_TRUE((by_the_book ? StageBook({{"Game/a", "a"}}) : StageNarrow({{"Game/a", "a"}})).ok());
-    EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
+TEST_F(StageTest, AForeignFileInAFilesPlaceIsNotReplaced) {
+  const Files held = {{"Game/a", "mine"}, {"Game/b", "b"}, {"Game/c", "link"}};
+  ASSERT_TRUE(StageBook({{"Game/b", "b"}}).ok());
+  Write("Game/a", "mine");
+  fs::create_symlink("/nowhere", Path("Game/c"));
+  for (const char* path : {"Game/a", "Game/c"}) {
+    for (const bool by_the_book : {true, false}) {
+      const Files files = {{path, "cooked"}, {"Game/b", "b"}};
+      const absl::Status status = (by_the_book ? StageBook(files) : StageNarrow(files)).status();
+      EXPECT_TRUE(absl::IsFailedPrecondition(status));
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr(fmt::format("{} was not put there by Galley", Path(path))));
+      EXPECT_EQ(Held(), held);
+    }
   }
+  // One with the bytes that are wanted is as good as Galley's.
+  ASSERT_TRUE(StageNarrow({{"Game/a", "mine"}}).ok());
+  ASSERT_TRUE(StageExact({{"Game/a", "a"}, {"Game/c", "c"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/c", "c"}}));
+}
+
+// What is there then is most likely an older cook's.
+TEST_F(StageTest, WhenTheLedgerIsLostAFileInAFilesPlaceIsReplaced) {
+  ASSERT_TRUE(StageBook({{"Game/a", "old"}}).ok());
+  fs::remove(Path(".galley-root"));
+  ASSERT_TRUE(StageBook({{"Game/a", "new"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/a", "new"}}));
 }
 
 TEST_F(StageTest, InterruptedAtAnyFileTheNextStageCompletesIt) {

@@ -50,8 +50,13 @@ class ForeignFolderTest(harness.E2ETest):
         self.assert_refused("--out", self.path("way"))
         self.assert_refused("--out", self.path("out"), "--exact")
         self.assertEqual(tree_of(self.path("out")), before)
-        # Adopted: what is in the tree's place is replaced, the rest stays and is named, in this cook and in later ones.
-        adopted = self.cook(self.game, "--out", self.path("out"), "--adopt")
+        # Adopted: all of it stays. What is in the place of a cooked file is in the way until it is moved.
+        blocked = self.cook(self.game, "--out", self.path("out"), "--adopt", expect=3)
+        self.assertIn(f"{self.path('out/pc/Game/a.txt')} was not put there by Galley, and Game/a.txt of /Game/a.txt needs its place", blocked.stderr)
+        self.cook(self.game, "--out", self.path("out"), expect=3)
+        self.assertEqual(cooked(self.path("out/pc"))["Game/a.txt"], b"mine")
+        os.rename(self.path("out/pc/Game/a.txt"), self.path("mine"))
+        adopted = self.cook(self.game, "--out", self.path("out"))
         kept = {"notes.txt": b"mine", ".git/HEAD": b"ref: refs/heads/main"}
         self.assertEqual(cooked(self.path("out/pc")), {"Game/a.txt": b"a", "Game/b.txt": b"b", **kept})
         os.remove(os.path.join(self.game, "content/b.txt"))
