@@ -102,6 +102,8 @@ void World::DrawOptions(uint64_t seed) {
     const std::string variant = "/Game/p" + std::to_string(random() % packages.size());
     if (have_variants && chance(20)) package.localised.push_back(variant);
   }
+  // A cook of which all that is selected is never cooked does not begin (director/cli/selection.h).
+  packages.at(selected.front()).is_never_cooked = false;
 }
 
 // Nothing that another's bytes depend on. (Where files move, a name may become an input.)
