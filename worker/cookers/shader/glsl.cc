@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/record/source_names.h"
 #include "fmt/format.h"
 #include "glslang/Public/ResourceLimits.h"
 #include "glslang/SPIRV/GlslangToSpv.h"
@@ -83,7 +84,7 @@ absl::StatusOr<CompiledGlsl> CompileGlsl(const GlslRequest& request, Includes& i
   InitializeOnce();
   const char* const text = request.source.data();
   const int size = static_cast<int>(request.source.size());
-  const std::string name(kSourceName);
+  const std::string name(record::kSourceName);
   const char* const name_text = name.c_str();
   const std::string preamble =
       fmt::format("#extension GL_GOOGLE_include_directive : enable\n{}", request.preamble);

@@ -24,9 +24,6 @@ inline constexpr size_t kIncludeDepthMax = 64;
 inline constexpr size_t kIncludesMax = 10'000;  // of one compilation, each time counted
 inline constexpr size_t kIncludedBytesMax = size_t{64}
                                             << 20;  // of one compilation, each time counted
-// What messages call the shader itself: its place is not known to a cook.
-inline constexpr std::string_view kSourceName = "source";
-
 // Made for one compilation. Threads: none.
 class Includes : public glslang::TShader::Includer {
  public:
