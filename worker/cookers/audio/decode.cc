@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/audio/ogg_stream.h"
+#include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -45,13 +46,12 @@ absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
     return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
   const std::string_view found = SniffFormat(bytes);
   if (found == format) return absl::OkStatus();
-  if (found.empty())
-    return absl::InvalidArgumentError("the file does not begin as this format does");
+  if (found.empty()) return ForeignSource(format, bytes);
   if (found == "wav" || found == "flac" || found == "ogg") {
     return absl::InvalidArgumentError(fmt::format("the file is a {0}; name it .{0}", found));
   }
   return absl::InvalidArgumentError(
-      fmt::format("the file is {}; convert it to wav, flac or ogg", found));
+      fmt::format("the file is {}; convert it to wav, flac or ogg, or {}", found, kOtherCookers));
 }
 
 absl::StatusOr<Decoded> DecodeOgg(std::string_view bytes, const DecodeOptions& options) {

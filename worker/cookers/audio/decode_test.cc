@@ -372,10 +372,15 @@ TEST(DecodeTest, TheWrongFormatIsNamed) {
   EXPECT_EQ(ErrorOf("version https://git-lfs.github.com/spec/v1\n"),
             "wav: the file is a Git LFS pointer; run `git lfs pull`");
   EXPECT_EQ(ErrorOf(MakeFlac(Beep(), {}), "ogg"), "ogg: the file is a flac; name it .flac");
-  EXPECT_EQ(ErrorOf("ID3 and so on"),
-            "wav: the file is MP3 (or another format behind an ID3 tag, which must come off); "
-            "convert it to wav, flac or ogg");
-  EXPECT_EQ(ErrorOf("a text"), "wav: the file does not begin as this format does");
+  EXPECT_EQ(
+      ErrorOf("ID3 and so on"),
+      "wav: the file is MP3 (or another format behind an ID3 tag, which must come off); "
+      "convert it to wav, flac or ogg, or for a file of another kind choose the cooker `copy` or "
+      "`command`");
+  EXPECT_EQ(
+      ErrorOf("a text"),
+      "wav: the file is no wav: it begins with `a text`; replace or convert it, or for a file of "
+      "another kind choose the cooker `copy` or `command`");
   EXPECT_EQ(ErrorOf("x", "mp3"), "audio: expected a wav, flac, ogg, oga or opus file, not .mp3");
 }
 

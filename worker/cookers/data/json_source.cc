@@ -10,6 +10,7 @@
 
 #include "common/base/log.h"
 #include "fmt/format.h"
+#include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker {
 namespace {
@@ -163,6 +164,13 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string error_;
 };
 
+// With the first character of a value, behind white space.
+bool BeginsAsJson(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin == std::string_view::npos ||
+         std::string_view("{[\"-0123456789tfn").find(text[begin]) != std::string_view::npos;
+}
+
 absl::Status Refuse(const std::string& reason) { return absl::InvalidArgumentError(reason); }
 
 }  // namespace
@@ -186,6 +194,7 @@ absl::StatusOr<Json> ParseJsonSource(std::string_view text) {
   Builder builder(text, &reached);
   const bool ok = Json::sax_parse(CountingIterator(text.data(), &reached),
                                   CountingIterator(text.data() + text.size(), &reached), &builder);
+  if (!ok && !BeginsAsJson(text)) return ForeignSource("JSON", text);
   if (!ok) return Refuse(builder.error().empty() ? "not JSON" : builder.error());
   return builder.TakeValue();
 }

@@ -12,6 +12,7 @@
 #include "worker/cookers/shader/defines.h"
 #include "worker/cookers/shader/includes.h"
 #include "worker/cookers/shader/shader_target.h"
+#include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker {
 namespace {
@@ -134,6 +135,7 @@ absl::StatusOr<std::string_view> TextOf(const Blob& source) {
     return absl::InvalidArgumentError(fmt::format(
         "the file has {} bytes; a shader may have at most {}", text.size(), kSourceBytesMax));
   }
+  if (text.find('\0') != std::string_view::npos) return ForeignSource("GLSL text", text);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
 }

@@ -4,6 +4,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker::texture {
 namespace {
@@ -43,15 +44,14 @@ absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
   const std::string_view found = SniffFormat(bytes);
   if (found == format || (format == "tga" && (found.empty() || found == "bmp")))
     return absl::OkStatus();
-  if (found.empty())
-    return absl::InvalidArgumentError("the file does not begin as this format does");
+  if (found.empty()) return ForeignSource(format, bytes);
   if (found == "git-lfs")
     return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
   if (IsRead(found))
     return absl::InvalidArgumentError(
         fmt::format("the file is a {0}; name it .{0}, or convert it", found));
-  return absl::InvalidArgumentError(
-      fmt::format("the file is a {}; convert it to png, jpg, tga, bmp or hdr", found));
+  return absl::InvalidArgumentError(fmt::format(
+      "the file is a {}; convert it to png, jpg, tga, bmp or hdr, or {}", found, kOtherCookers));
 }
 
 template <typename T>

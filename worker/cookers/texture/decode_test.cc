@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/file.h"
+#include "worker/cookers/source/foreign_source.h"
 #include "worker/cookers/texture/testing/block_decoder.h"
 #include "worker/cookers/texture/testing/decoding.h"
 #include "worker/cookers/texture/testing/sample_images.h"
@@ -257,6 +258,10 @@ TEST(DecodePngTest, AFlippedBitInTheImageIsAnError) {
   }
 }
 
+std::string ForeignText(const std::string& format, std::string_view bytes) {
+  return format + ": " + std::string(ForeignSource(format, bytes).message());
+}
+
 TEST(DecodeTest, EmptyAndMisnamedFilesSayWhatTheyAre) {
   for (const char* extension : {"png", "jpg", "tga", "bmp", "hdr"}) {
     EXPECT_EQ(ErrorOf(extension, ""), std::string(extension) + ": the file is empty");
@@ -267,7 +272,7 @@ TEST(DecodeTest, EmptyAndMisnamedFilesSayWhatTheyAre) {
             "jpg: the file is a png; name it .png, or convert it");
   EXPECT_EQ(ErrorOf("png", "version https://git-lfs.github.com/spec/v1\n"),
             "png: the file is a Git LFS pointer; run `git lfs pull`");
-  EXPECT_EQ(ErrorOf("bmp", "something else"), "bmp: the file does not begin as this format does");
+  EXPECT_EQ(ErrorOf("bmp", "something else"), ForeignText("bmp", "something else"));
   EXPECT_EQ(ErrorOf("exr", "v/1"),
             "texture: expected a png, jpg, jpeg, tga, bmp or hdr file, not .exr");
 }
@@ -293,11 +298,15 @@ TEST(DecodeTest, OtherFormatsUnderTheNameOfOneThatIsReadAreCalledWhatTheyAre) {
   for (const auto& [format, bytes] : files) {
     for (const std::string extension : {"png", "jpg", "tga", "bmp", "hdr"}) {
       EXPECT_EQ(ErrorOf(extension, bytes), extension + ": the file is a " + format +
-                                               "; convert it to png, jpg, tga, bmp or hdr");
+                                               "; convert it to png, jpg, tga, bmp or hdr, or " +
+                                               std::string(kOtherCookers));
     }
   }
-  EXPECT_EQ(ErrorOf("png", "P7\nWIDTH 1\n"), "png: the file does not begin as this format does");
-  EXPECT_EQ(ErrorOf("png", "P5"), "png: the file does not begin as this format does");
+  EXPECT_EQ(ErrorOf("png", "P7\nWIDTH 1\n"), ForeignText("png", "P7\nWIDTH 1\n"));
+  EXPECT_EQ(ErrorOf("png", "P5"), ForeignText("png", "P5"));
+  EXPECT_EQ(ErrorOf("png", "<!DOCTYPE html>\n"),
+            "png: the file is no png: it begins with `<!DOCTYPE html>`; replace or convert it, or "
+            "for a file of another kind choose the cooker `copy` or `command`");
 }
 
 TEST(DecodeJpegTest, BaselineAndProgressiveComeCloseToTheSource) {

@@ -1,0 +1,23 @@
+// What a cooker says of a source that is not in the one format that it reads: what was expected,
+// how the file begins, and what to do. The director adds which rule chose the cooker.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace galley::worker {
+
+// What to do with a file that the cooker is not for.
+inline constexpr std::string_view kOtherCookers =
+    "for a file of another kind choose the cooker `copy` or `command`";
+
+// "`<!DOCTYPE html>`" of text, "the bytes 00 01 02 ff" of all else. At most 24 characters or 8
+// bytes.
+std::string FirstBytes(std::string_view bytes);
+// INVALID_ARGUMENT: "the file is no png: it begins with `<!DOCTYPE`; convert it, or ...". `bytes`
+// are not empty.
+absl::Status ForeignSource(std::string_view format, std::string_view bytes);
+
+}  // namespace galley::worker
