@@ -179,6 +179,15 @@ TEST_F(CookCoreTest, AMissingHardReferenceFailsTheReferencerAfterItsResultIsCach
   EXPECT_EQ(results_, 2u);
 }
 
+TEST_F(CookCoreTest, AllMissingHardReferencesAreToldAtOnce) {
+  EXPECT_EQ(Cook("Town -> Gone Mesh Away Soft?\nMesh\n"),
+            "warned Town: refers to 'Soft' (soft): expected a package: no such file\n"
+            "failed Town: 2 references lead nowhere:\n"
+            "  refers to 'Away' (hard): expected a package: no such file\n"
+            "  refers to 'Gone' (hard): expected a package: no such file\nroot\nended\n");
+  EXPECT_EQ(core_->counters().results_failed, 1u);
+}
+
 TEST_F(CookCoreTest, AMissingSoftReferenceIsAWarning) {
   EXPECT_EQ(
       Cook("Town -> Gone?\n"),

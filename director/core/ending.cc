@@ -3,11 +3,35 @@
 #include <bit>
 
 #include "common/base/sabotage.h"
+#include "director/core/conflict_text.h"
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
+namespace {
 
 constexpr size_t kLostToldMax = 4;
+
+// All hard references that lead nowhere, in one error for the platforms that have the same ones.
+absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& problems) {
+  absl::btree_map<std::string, PlatformMask> errors;
+  PlatformMask all = 0;
+  for (const Problem& problem : problems) all |= problem.platforms;
+  for (; all != 0; all &= all - 1) {
+    const PlatformMask platform = all & ~(all - 1);
+    absl::btree_set<std::string> texts;
+    for (const Problem& problem : problems) {
+      if (problem.kind == record::ReferenceKind::kHard && (problem.platforms & platform) != 0)
+        texts.insert(problem.text);
+    }
+    std::string error;
+    if (texts.size() > 1) error = std::to_string(texts.size()) + " references lead nowhere:\n  ";
+    for (const std::string& text : texts) error += (text == *texts.begin() ? "" : "\n  ") + text;
+    if (!texts.empty()) errors[error] |= platform;
+  }
+  return errors;
+}
+
+}  // namespace
 
 bool CookCore::Impl::IsQuiet() const {
   return request.has_value() && selected_next == request->selected.size() && agenda.empty() &&
@@ -92,17 +116,12 @@ void CookCore::Impl::Judge(PackageId id) {
                             "): expected a package: " + std::string(GeneratorName(target.name)) +
                             " does not generate it"});
   });
-  PlatformMask failed = 0;
   for (const Problem& problem : problems) {
-    const bool is_hard = problem.kind == record::ReferenceKind::kHard;
-    if (is_hard) {
-      FailJudged(id, problem.platforms & ~failed, Stage::kLoad, problem.text);
-      failed |= problem.platforms;
-    } else {
-      WarnOnce(id, problem.text);
-    }
+    if (problem.kind != record::ReferenceKind::kHard) WarnOnce(id, problem.text);
   }
-  if (failed == 0) return;
+  const absl::btree_map<std::string, PlatformMask> errors = ErrorsOf(problems);
+  if (errors.empty()) return;
+  for (const auto& [error, platforms] : errors) FailJudged(id, platforms, Stage::kLoad, error);
   if (package.work == nullptr) {
     lifecycle.SetUpToDate(id, false);
     lifecycle.SetOutcome(id, Outcome::kFailed);
@@ -181,8 +200,7 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
     FailJudged(id, MaskOf(event.platform), Stage::kCommit,
                id == other
                    ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
-                   : "its output " + conflict.path + " is in conflict with that of " +
-                         NameOf(other) + ": " + conflict.reason);
+                   : ConflictText({conflict.path, NameOf(other), conflict.reason}));
     lifecycle.SetUpToDate(id, false);
     lifecycle.SetOutcome(id, Outcome::kFailed);
   };

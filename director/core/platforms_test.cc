@@ -141,6 +141,19 @@ TEST(PlatformsTest, AReferenceToNothingOnARemovedOneFailsNobody) {
   EXPECT_EQ(shell.core().counters().failed, 0u);
 }
 
+TEST(PlatformsTest, PlatformsWithTheSameReferencesToNothingFailTogether) {
+  CoreHarness shell("A\n", {.platform_count = 3});
+  shell.Request({"A"});
+  SavedWith(shell, 0, "Missing");
+  SavedWith(shell, 1, "Other");
+  SavedWith(shell, 2, "Missing");
+  shell.Finish();
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A 0: refers to 'Missing'"));
+  EXPECT_THAT(log, HasSubstr("failed A 1: refers to 'Other'"));
+  EXPECT_THAT(log, HasSubstr("failed A 2: refers to 'Missing'"));
+}
+
 TEST(PlatformsTest, AReferenceToNothingFailsThePlatformAsItIsNumberedNow) {
   CoreHarness shell("A\nB\n", {.platform_count = 2});
   shell.Request({"A", "B"});

@@ -1,0 +1,21 @@
+// The text of a conflict over an output's path: what the core says of each of the two packages, and
+// what whoever groups failures for people reads out of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace galley::director {
+
+struct ConflictParts {
+  std::string_view path;    // in the tree, of the output that the failed package has
+  std::string_view other;   // the other package
+  std::string_view reason;  // "both have this path"
+};
+
+std::string ConflictText(const ConflictParts& parts);
+// nullopt: the text is of something else. Views into `text`.
+std::optional<ConflictParts> ReadConflict(std::string_view text);
+
+}  // namespace galley::director
