@@ -2,12 +2,10 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "common/store/interface/pins.h"
 #include "common/store/serve/store_server.h"
 #include "director/journal/journal.h"
 #include "director/journal/project_home.h"
@@ -97,68 +95,6 @@ std::string ProjectId(const project::Project& project) {
   if (!FileExists(JoinPath(project.state_directory(), "journal"))) return {};
   auto journal = director::Journal::Open(project.state_directory(), true);
   return journal.ok() ? (*journal)->meta().project_id : std::string();
-}
-
-namespace {
-
-constexpr std::string_view kPinPrefix = "pin:";
-
-absl::StatusOr<Digest> ResolvePin(store::Store& store, std::string_view name) {
-  ASSIGN_OR_RETURN(const std::vector<store::Pin> pins, store::Pins(store));
-  for (const store::Pin& pin : pins) {
-    if (pin.name == name) return pin.root;
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("there is no pin {} (galley store pins lists them)", name));
-}
-
-}  // namespace
-
-absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id,
-                                   std::string_view text) {
-  if (auto digest = Digest::Parse(text); digest.ok()) return *digest;
-  if (text.starts_with(kPinPrefix)) return ResolvePin(store, text.substr(kPinPrefix.size()));
-  ASSIGN_OR_RETURN(std::vector<store::PublishedRoot> roots, store.Roots(project_id));
-  std::erase_if(roots, [](const auto& root) { return root.project_id == store::kPinProject; });
-  const size_t at = text.find('@');
-  if (at == std::string_view::npos) {
-    std::optional<Digest> found;
-    for (const store::PublishedRoot& root : roots) {
-      if (text.empty() || !root.root.ToString().starts_with(text)) continue;
-      if (found && *found != root.root) {
-        return absl::InvalidArgumentError(
-            fmt::format("root {} is ambiguous; give more digits (galley roots lists them)", text));
-      }
-      found = root.root;
-    }
-    if (found) return *found;
-    return absl::InvalidArgumentError(
-        fmt::format("no root begins with {}; give <hex>/<size>, a unique prefix, or "
-                    "PLATFORM@latest (galley roots lists them)",
-                    text));
-  }
-  const std::string_view platform = text.substr(0, at);
-  const std::string_view which = text.substr(at + 1);
-  if (which.starts_with("release:"))
-    return absl::InvalidArgumentError("releases are not supported yet");
-  uint32_t ago = 0;
-  const char* const end = which.data() + which.size();
-  const auto [at_end, error] = std::from_chars(which.data(), end, ago);
-  const bool is_number = !which.empty() && at_end == end && error != std::errc::invalid_argument;
-  // (A number that no uint32_t holds leaves `ago` as it was.)
-  if (error == std::errc::result_out_of_range) ago = UINT32_MAX;
-  if (!is_number && which != "latest" && which != "last") {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: after @ stands latest, last, or a number of cooks ago", text));
-  }
-  for (const store::PublishedRoot& root : roots) {  // newest first
-    if (root.platform != platform) continue;
-    if (which == "latest" && !root.by_the_book) continue;
-    if (is_number && ago-- > 0) continue;
-    return root.root;
-  }
-  return absl::InvalidArgumentError(
-      fmt::format("{}: no such root was published (galley roots lists them)", text));
 }
 
 }  // namespace galley::cli

@@ -43,11 +43,6 @@ absl::StatusOr<project::Project> OpenProject(
 absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(
     const GlobalOptions& options, store::OpenMode mode = store::OpenMode::kMustExist);
 
-// A root named as CONTRACT says: <hex>/<size>, a unique prefix, PLATFORM@latest, PLATFORM@last,
-// PLATFORM@N. INVALID_ARGUMENT says what is known.
-absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id,
-                                   std::string_view text);
-
 // The id under which this project publishes; empty when it never cooked.
 std::string ProjectId(const project::Project& project);
 

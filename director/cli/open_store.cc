@@ -6,6 +6,7 @@
 
 #include "common/base/status_macros.h"
 #include "common/tree/tree.h"
+#include "director/cli/resolve_digest.h"
 #include "fmt/format.h"
 
 namespace galley::cli {

@@ -7,6 +7,8 @@ namespace galley::cli {
 
 namespace {
 
+constexpr const char* kDigestHelp = "<hex>/<size>, or a prefix of one that was printed";
+
 void AddStoreGc(CLI::App& store, Arguments& arguments) {
   StoreGcOptions& o = arguments.store_gc;
   CLI::App* gc =
@@ -78,7 +80,8 @@ void AddPins(CLI::App& store, Arguments& arguments) {
   CLI::App* pin = AddCommand(store, arguments, "pin", "Keep a tree until the pin is taken away",
                              [&] { return RunStorePin(global, first, second); });
   pin->add_option("name", first, "The pin's name; a pin of that name is replaced")->required();
-  pin->add_option("root", second, "<hex>/<size>, a prefix, PLATFORM@latest, PLATFORM@N, pin:NAME")
+  pin->add_option("root", second,
+                  "As for `galley tree`: <hex>/<size>, a prefix, PLATFORM@latest, PLATFORM#N, ...")
       ->required();
   AddCommand(store, arguments, "unpin", "Take a pin away",
              [&] { return RunStoreUnpin(global, first); })
@@ -102,12 +105,12 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
   AddStoreVerify(*store, arguments);
   AddCommand(*store, arguments, "cat", "Write a blob to standard output (a failure's log, say)",
              [&] { return RunStoreCat(global, first); })
-      ->add_option("digest", first, "<hex>/<size>")
+      ->add_option("digest", first, kDigestHelp)
       ->required();
   AddCommand(*store, arguments, "forget",
              "Forget the result of an action key, or a dispute about it",
              [&] { return RunStoreForget(global, first); })
-      ->add_option("key", first, "<hex>/<size>, as `galley records` and errors name it")
+      ->add_option("key", first, "<hex>/<size> or a prefix, as `galley records` and errors name it")
       ->required();
   AddPut(*store, arguments);
   AddStoreServe(*store, arguments);
@@ -115,7 +118,7 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
   AddPins(*store, arguments);
   AddCommand(*store, arguments, "why", "Say what keeps a blob, or what became of it",
              [&] { return RunStoreWhy(global, first); })
-      ->add_option("digest", first, "<hex>/<size>")
+      ->add_option("digest", first, kDigestHelp)
       ->required();
 }
 

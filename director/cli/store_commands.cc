@@ -7,6 +7,7 @@
 #include "common/record/result.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
+#include "director/cli/resolve_digest.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -59,11 +60,10 @@ int RunStoreStats(const GlobalOptions& options) {
 }
 
 int RunStoreCat(const GlobalOptions& options, const std::string& text) {
-  const auto digest = Digest::Parse(text);
-  if (!digest.ok())
-    return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(digest.status())));
   auto opened = OpenStoreOf(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto digest = ResolveDigest(options, **opened, text);
+  if (!digest.ok()) return Fail(options, CodeOf(digest.status()), MessageOf(digest.status()));
   const auto blob = (*opened)->Get(*digest);
   if (!blob.ok())
     return Fail(options, absl::IsNotFound(blob.status()) ? kFailed : kInfrastructure,
@@ -73,10 +73,10 @@ int RunStoreCat(const GlobalOptions& options, const std::string& text) {
 }
 
 int RunStoreForget(const GlobalOptions& options, const std::string& text) {
-  const auto key = Digest::Parse(text);
-  if (!key.ok()) return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(key.status())));
   auto opened = OpenStoreOf(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto key = ResolveDigest(options, **opened, text);
+  if (!key.ok()) return Fail(options, CodeOf(key.status()), MessageOf(key.status()));
   const auto info = (*opened)->Info();
   if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
   const auto results = (*opened)->Results(std::span(&*key, 1));

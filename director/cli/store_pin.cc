@@ -6,6 +6,7 @@
 #include "common/store/interface/pins.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
+#include "director/cli/resolve_digest.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 

@@ -6,6 +6,7 @@
 #include "common/store/interface/pins.h"
 #include "director/cli/commands.h"
 #include "director/cli/open_store.h"
+#include "director/cli/resolve_digest.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -100,11 +101,10 @@ void Print(const Digest& digest, const store::WhyReport& report) {
 }  // namespace
 
 int RunStoreWhy(const GlobalOptions& options, const std::string& text) {
-  const auto digest = Digest::Parse(text);
-  if (!digest.ok())
-    return Fail(options, kUsage, fmt::format("{}: {}", text, MessageOf(digest.status())));
   auto opened = OpenStoreOf(options);
   if (!opened.ok()) return Fail(options, CodeOf(opened.status()), MessageOf(opened.status()));
+  const auto digest = ResolveDigest(options, **opened, text);
+  if (!digest.ok()) return Fail(options, CodeOf(digest.status()), MessageOf(digest.status()));
   const auto report = (*opened)->Why(*digest, kLimit);
   if (!report.ok()) return Fail(options, kInfrastructure, MessageOf(report.status()));
   if (options.json) {

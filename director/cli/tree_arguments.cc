@@ -6,7 +6,8 @@ namespace galley::cli {
 namespace {
 
 constexpr const char* kRootHelp =
-    "<hex>/<size>, a prefix, PLATFORM@latest, PLATFORM@last, PLATFORM@N, pin:NAME";
+    "<hex>/<size>, a prefix, PLATFORM@latest, PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N "
+    "(as `galley roots` prints it), pin:NAME";
 
 }  // namespace
 

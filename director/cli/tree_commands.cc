@@ -101,8 +101,8 @@ int RunRoots(const GlobalOptions& options) {
                  {"by_the_book", root.by_the_book},
                  {"time", time}});
     } else {
-      std::puts(fmt::format("{:<12} {:>5}  {}  {}  {}", root.platform, root.sequence, time,
-                            root.by_the_book ? "book" : "part", root.root.ToString())
+      std::puts(fmt::format("{:<16} {}  {}  {}", fmt::format("{}#{}", root.platform, root.sequence),
+                            time, root.by_the_book ? "book" : "part", root.root.ToString())
                     .c_str());
     }
   }

@@ -39,7 +39,7 @@ class CliTest(E2ETest):
         game = self.project({"a.bin": "x"}, [COPY])
         root = self.cook(game).roots["pc"]
         unknown = "0" * 64 + "/5"
-        for text in ("pc@1", "pc@4294967295", "pc@4294967296", "pc@18446744073709551616", "pc@99999999999999999999999", "pc@-1", "pc@", unknown, "pin:x"):
+        for text in ("pc@1", "pc@4294967295", "pc@4294967296", "pc@18446744073709551616", "pc@99999999999999999999999", "pc@-1", "pc@", "pc#0", "pc#2", "pc#99999999999999999999999", "pc#", unknown, "pin:x"):
             for args in (["tree", text], ["diff", text, root], ["checkout", text, self.path("out")], ["patch", root, text, "-o", self.path("p")]):
                 answer = self.galley(*args, "--project", game)
                 self.assertEqual((answer.returncode, answer.stdout), (2, ""), (args, answer))
@@ -66,6 +66,55 @@ class CliTest(E2ETest):
         self.assertEqual(one.stdout, other.stdout)
         self.assertIn("--platform", one.stdout)
         self.assertIn("doctor", self.galley("help").stdout)
+        self.assertEqual(self.galley("help", "store", "why").stdout, self.galley("store", "why", "--help").stdout)
+
+    def test_help_of_what_is_no_command_is_wrong_usage(self):
+        self.check_usage("help", "nosuch", says="galley has no command nosuch; `galley --help` lists them")
+        self.check_usage("help", "cok", says="galley has no command cok, did you mean cook?; `galley --help` lists them")
+        self.check_usage("help", "store", "stat", says="galley store has no command stat, did you mean stats?; `galley store --help` lists them")
+        self.check_usage("nosuch", "--help", says="galley has no command nosuch; `galley --help` lists them")
+
+    def test_flags_that_are_not_built_yet_take_no_argument_away(self):
+        self.check_usage("cook", "--dry-run", "/Game/x", says="--dry-run: not yet")
+        self.check_usage("cook", "--verify-determinism=10", "/Game/x", says="--verify-determinism: not yet")
+        self.check_usage("cook", "--dlc", "/Game/x", says="--dlc: not yet")
+        for flag in ("--dry-run", "--link", "--no-sandbox"):  # an argument behind it is the selection's
+            self.assertIn("galley cook: selection is empty", self.galley("cook", flag, "").stderr)
+        self.assertIn("--dlc", self.galley("cook", "--dlc").stderr)
+
+    def test_digests_are_taken_as_they_are_printed(self):
+        game = self.project({"a.bin": "first", "bad.json": "{", "b.bin": "b"} | {f"{i}.txt.bin": str(i) for i in range(20)}, [COPY, 'match = "/Game/*.json"\ncooker = "data"'])
+        first = self.cook(game, expect=1).roots["pc"]
+        self.write("game/content/a.bin", "second")
+        second = self.cook(game, expect=1).roots["pc"]
+        roots = self.galley("roots", "--project", game).stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in roots], ["pc#2", "pc#1"])
+        # A root by its number, by its age, by its first digits.
+        def files(root):
+            answer = self.galley("tree", root, "--project", game)
+            self.assertEqual(answer.returncode, 0, answer)
+            return answer.stdout
+        self.assertEqual({files(name) for name in ("pc#1", "pc@1", first, first[:12], first[:12] + "..")}, {files(first)})
+        self.assertEqual({files(name) for name in ("pc#2", "pc@0", "pc@last", second[:12])}, {files(second)})
+        for wrong, says in (("pc#3", "no root has this number"), ("pc#x", "expected a number after #"), ("other#1", "no root has this number")):
+            answer = self.galley("tree", wrong, "--project", game)
+            self.assertEqual(answer.returncode, 2, answer)
+            self.assertIn(says, answer.stderr)
+        # A file of a tree as `tree` prints it, a key and a weak key as `records` does.
+        printed = next(line.split()[0] for line in files("pc#1").splitlines() if line.endswith("Game/a.bin"))
+        self.assertEqual(self.galley("store", "cat", printed, "--project", game).stdout, "first")
+        self.assertIn("pc#1", self.galley("store", "why", printed, "--project", game).stdout)
+        key = json.loads(self.galley("records", "/Game/b.bin", "--json", "--project", game).stdout)["platforms"]["pc"]["action_key"]
+        self.assertEqual(self.galley("store", "forget", key[:16], "--project", game).stdout, f"forgot the result of {key}\n")
+        self.assertEqual(self.galley("store", "pin", "kept", first[:12], "--project", game).returncode, 0)
+        # One digit is the beginning of several: there are more than sixteen.
+        known = [first, second, key] + [line.split()[0] for line in (files(first) + files(second)).splitlines()]
+        digit = max("0123456789abcdef", key=lambda digit: sum(one.startswith(digit) for one in set(known)))
+        answer = self.galley("store", "why", digit, "--project", game)
+        self.assertEqual(answer.returncode, 2, answer)
+        self.assertIn(f"{digit} is ambiguous, give more digits:\n  {digit}", answer.stderr)
+        self.assertEqual(self.galley("store", "cat", "0123456789abcdef0", "--project", game).returncode, 2)
+        self.assertIn("expected <64 hex digits>/<size>", self.galley("store", "cat", "nothing", "--project", game).stderr)
 
     def test_an_answer_that_cannot_be_written_is_no_success(self):
         game = self.project({"a.bin": "x"}, [COPY])

@@ -157,7 +157,7 @@ class StoreVerifyTest(E2ETest):
 
     def test_why_a_blob_is_kept_and_what_became_of_it(self):
         text = self.told("store", "why", self.digest(self.small))
-        self.assertIn("kept by pc@1", text)
+        self.assertIn("kept by pc#1", text)
         self.assertIn("Game/small.bin", text)
         self.assertIn("cooked by local-1", text)
         why = json.loads(self.told("store", "why", self.digest(self.large), "--json"))
@@ -168,7 +168,7 @@ class StoreVerifyTest(E2ETest):
         self.verify(expect=1)
         text = self.told("store", "why", self.digest(self.large), expect=1)
         self.assertIn("its bytes were wrong", text)
-        self.assertIn("missed by pc@1", text)
+        self.assertIn("missed by pc#1", text)
         self.told("store", "why", "x", expect=2)
 
     def test_why_says_where_it_lies_and_whether_anything_keeps_it(self):
@@ -182,9 +182,9 @@ class StoreVerifyTest(E2ETest):
         self.write("game/content/small.bin", b"changed")
         self.cook(self.game)
         text = self.told("store", "why", self.digest(self.small))
-        self.assertRegex(text, r"in old pc@1 of project \S+: Game/small.bin\n")
+        self.assertRegex(text, r"in old pc#1 of project \S+: Game/small.bin\n")
         self.assertRegex(text, r"named by result \S+: cooked by local-1 on \S+ \(.+\) at 2\S+; not asked for since\n")
-        self.assertRegex(self.told("store", "why", self.root), "in old pc@1 of project .+: it is its root")
+        self.assertRegex(self.told("store", "why", self.root), "in old pc#1 of project .+: it is its root")
         serving = subprocess.Popen([os.path.join(BIN, "galley"), "store", "serve", "--store", self.store, "--listen", "127.0.0.1:0"], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         self.addCleanup(serving.stdout.close)

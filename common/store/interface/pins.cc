@@ -105,7 +105,7 @@ absl::Status RemovePin(Store& store, std::string_view name, absl::Time time) {
 std::string NameOfRoot(const PublishedRoot& root) {
   return root.project_id == kPinProject
              ? "pin " + root.platform
-             : fmt::format("{}@{} of project {}", root.platform, root.sequence, root.project_id);
+             : fmt::format("{}#{} of project {}", root.platform, root.sequence, root.project_id);
 }
 
 }  // namespace galley::store

@@ -40,7 +40,7 @@ absl::Status SetPin(Store& store, const Pin& pin);
 // NOT_FOUND.
 absl::Status RemovePin(Store& store, std::string_view name, absl::Time time);
 
-// For people: "windows@12 of project 0123...", "pin sdk".
+// For people: "windows#12 of project 0123...", "pin sdk".
 std::string NameOfRoot(const PublishedRoot& root);
 
 }  // namespace galley::store

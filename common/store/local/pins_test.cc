@@ -139,7 +139,7 @@ TEST(PinsInMemoryTest, APinIsGoneWhenItsOldTreeIsToo) {
 
 TEST(PinsInMemoryTest, RootsAreNamedForPeople) {
   EXPECT_EQ(NameOfRoot({.project_id = "abc", .platform = "windows", .sequence = 3}),
-            "windows@3 of project abc");
+            "windows#3 of project abc");
   EXPECT_EQ(NameOfRoot({.project_id = "pin", .platform = "sdk", .sequence = 3}), "pin sdk");
 }
 
