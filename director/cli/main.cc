@@ -46,6 +46,7 @@ int Main(int argc, char** argv) {
                 "galley-director: a director as a service: not yet; `galley cook` hosts its own");
   }
   CLI::App app("Galley: a distributed asset cooker", "galley");
+  app.footer("`galley help COMMAND` says what a command takes.");
   app.set_version_flag("--version", "galley 0.1.0");
   app.require_subcommand(1);
   Arguments parsed;
@@ -54,6 +55,8 @@ int Main(int argc, char** argv) {
   try {
     app.parse(std::vector(arguments.rbegin(), arguments.rend()));  // it takes them from the end
   } catch (const CLI::Success& help) {
+    if (const std::string unknown = UnknownCommand(app, arguments); !unknown.empty())
+      return Fail(parsed.global, kUsage, unknown);
     app.exit(help, std::cout, std::cerr);
     return kDone;
   } catch (const CLI::ParseError& error) {

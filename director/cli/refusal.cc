@@ -16,6 +16,38 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
   return nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest);
 }
 
+std::vector<std::string> CommandsOf(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : command.get_subcommands({})) names.push_back(one->get_name());
+  return names;
+}
+
+// The command that the first words name, as far as there is one.
+struct Walk {
+  const CLI::App* command = nullptr;
+  std::string name = "galley";
+  std::span<const std::string> rest;
+  std::string unknown;  // not empty: what is wrong with the first word of `rest`
+};
+
+Walk WalkToCommand(const CLI::App& app, std::span<const std::string> arguments) {
+  Walk walk{.command = &app, .rest = arguments, .unknown = {}};
+  for (; !walk.rest.empty() && !walk.rest[0].starts_with('-'); walk.rest = walk.rest.subspan(1)) {
+    const std::string& word = walk.rest[0];
+    const std::vector<std::string> known = CommandsOf(*walk.command);
+    if (known.empty()) break;
+    const auto found = std::find(known.begin(), known.end(), word);
+    if (found == known.end()) {
+      walk.unknown = fmt::format("{} has no command {}{}; `{} --help` lists them", walk.name, word,
+                                 DidYouMean(word, known), walk.name);
+      break;
+    }
+    walk.command = walk.command->get_subcommands({})[static_cast<size_t>(found - known.begin())];
+    walk.name += " " + word;
+  }
+  return walk;
+}
+
 }  // namespace
 
 std::string EmptyArgument(const CLI::App& app) {
@@ -36,33 +68,22 @@ std::string EmptyArgument(const CLI::App& app) {
   return {};
 }
 
+std::string UnknownCommand(const CLI::App& app, std::span<const std::string> arguments) {
+  return WalkToCommand(app, arguments).unknown;
+}
+
 std::string Refusal(const CLI::App& app, const CLI::ParseError& error,
                     std::span<const std::string> arguments) {
-  const CLI::App* command = &app;
-  std::string name = "galley";
-  std::vector<std::string> known;
-  const auto list_commands = [&] {
-    known.clear();
-    for (const CLI::App* one : command->get_subcommands({})) known.push_back(one->get_name());
-    return !known.empty();
-  };
-  while (list_commands() && !arguments.empty() && !arguments[0].starts_with('-')) {
-    const auto found = std::find(known.begin(), known.end(), arguments[0]);
-    if (found == known.end()) {
-      return fmt::format("{} has no command {}{}; `{} --help` lists them", name, arguments[0],
-                         DidYouMean(arguments[0], known), name);
-    }
-    command = command->get_subcommands({})[static_cast<size_t>(found - known.begin())];
-    name += " " + arguments[0];
-    arguments = arguments.subspan(1);
-  }
-  if (list_commands() && arguments.empty())
+  const Walk walk = WalkToCommand(app, arguments);
+  if (!walk.unknown.empty()) return walk.unknown;
+  const std::string& name = walk.name;
+  if (!CommandsOf(*walk.command).empty() && walk.rest.empty())
     return fmt::format("{} needs a command; `{} --help` lists them", name, name);
-  known.clear();
-  for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
-  for (const std::string& argument : arguments) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : walk.command->get_options()) known.push_back(option->get_name());
+  for (const std::string& argument : walk.rest) {
     const std::string option = argument.substr(0, argument.find('='));
-    if (!option.starts_with("--") || command->get_option_no_throw(option) != nullptr) continue;
+    if (!option.starts_with("--") || walk.command->get_option_no_throw(option) != nullptr) continue;
     return fmt::format("{} has no option {}{}; `{} --help` lists them", name, option,
                        DidYouMean(option, known), name);
   }
