@@ -13,8 +13,12 @@ CLI::App* AddCommand(CLI::App& parent, Arguments& arguments, const char* name, c
                      Arguments::Action run);
 // A command of the contract that is not built yet: parsed, answered with exit 2.
 void AddLater(CLI::App& parent, Arguments& arguments, const char* name);
-// Options that are not built yet, likewise.
-void NotYet(CLI::App& command, const std::vector<std::string>& names, const GlobalOptions& options,
+// Options that are not built yet, likewise. They take what they will take: flags nothing (but
+// "--name=VALUE", where a flag may have one), the others a value.
+struct LaterOptions {
+  std::vector<std::string> flags, with_value;
+};
+void NotYet(CLI::App& command, const LaterOptions& later, const GlobalOptions& options,
             Arguments::Action& action);
 
 void AddCook(CLI::App& app, Arguments& arguments);

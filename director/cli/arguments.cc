@@ -24,18 +24,23 @@ void AddLater(CLI::App& parent, Arguments& arguments, const char* name) {
   command->group("Not yet");
 }
 
-void NotYet(CLI::App& command, const std::vector<std::string>& names, const GlobalOptions& options,
+void NotYet(CLI::App& command, const LaterOptions& later, const GlobalOptions& options,
             Arguments::Action& action) {
-  for (const std::string& name : names) {
-    auto* option = command.add_option_function<std::vector<std::string>>(
-        name,
-        [&options, &action, name](const std::vector<std::string>&) {
-          action = [&options, name] {
-            return Fail(options, kUsage, fmt::format("{}: not yet", name));
-          };
-        },
-        "(not yet)");
-    option->expected(0, 1)->group("Not yet");
+  const auto refuse = [&options, &action](const std::string& name) {
+    action = [&options, name] { return Fail(options, kUsage, fmt::format("{}: not yet", name)); };
+  };
+  for (const std::string& name : later.flags) {
+    command
+        .add_flag_function(
+            name, [refuse, name](int64_t) { refuse(name); }, "(not yet)")
+        ->group("Not yet");
+  }
+  for (const std::string& name : later.with_value) {
+    command
+        .add_option_function<std::vector<std::string>>(
+            name, [refuse, name](const std::vector<std::string>&) { refuse(name); }, "(not yet)")
+        ->allow_extra_args(false)
+        ->group("Not yet");
   }
 }
 

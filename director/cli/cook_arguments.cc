@@ -56,9 +56,10 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   cook->add_option("--summary", o.summary, "Write the summary to this file")->type_name("FILE");
   cook->add_option("--trace", o.trace, "Write a Chrome trace to this file")->type_name("FILE");
   NotYet(*cook,
-         {"--director", "--link", "--changed-since", "--changed", "--dlc", "--create-release",
-          "--based-on-release", "--fixed-base", "--error-on-engine-content", "--install-manifests",
-          "--map-dependencies", "--verify-determinism", "--dry-run", "--no-sandbox"},
+         {.flags = {"--link", "--fixed-base", "--error-on-engine-content", "--install-manifests",
+                    "--map-dependencies", "--verify-determinism", "--dry-run", "--no-sandbox"},
+          .with_value = {"--director", "--changed-since", "--changed", "--dlc", "--create-release",
+                         "--based-on-release"}},
          o.global, arguments.refusal);
   cook->callback([&] { arguments.action = [&o] { return RunCook(o); }; });
 }
