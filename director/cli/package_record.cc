@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "director/cli/package_place.h"
 #include "director/cli/virtual_path.h"
 #include "fmt/format.h"
 
@@ -22,17 +23,23 @@ absl::StatusOr<OpenedPackage> OpenEvenIfUnknown(const GlobalOptions& options,
   return opened;
 }
 
-absl::Status NotRecorded(const std::string& package) {
+absl::Status NotRecorded(const OpenedPackage& opened) {
+  const std::string& package = opened.package;
+  std::string why = WhyNotCooked(opened.project, package);
+  if (why.empty()) {
+    const std::optional<project::CookerChoice> choice = ChoiceOf(opened.project, package);
+    why = fmt::format("{}no cook asked for it so far; `galley cook {}` cooks it",
+                      choice ? fmt::format("it is a package ({}), and ", choice->place) : "",
+                      package);
+  }
   return absl::InvalidArgumentError(
-      fmt::format("{} was in no cook of this project yet (a package is named with its extension: "
-                  "/Game/x.png)",
-                  package));
+      fmt::format("{} was in no cook of this project yet: {}", package, why));
 }
 
 absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
                                           const std::string& argument) {
   ASSIGN_OR_RETURN(OpenedPackage opened, OpenEvenIfUnknown(options, argument));
-  if (!opened.is_recorded) return NotRecorded(opened.package);
+  if (!opened.is_recorded) return NotRecorded(opened);
   return opened;
 }
 

@@ -24,7 +24,8 @@ struct OpenedPackage {
 // INVALID_ARGUMENT: no project, or no cook yet.
 absl::StatusOr<OpenedPackage> OpenEvenIfUnknown(const GlobalOptions& options,
                                                 const std::string& argument);
-absl::Status NotRecorded(const std::string& package);
+// Says why: no such file, no rule, never cooked, or asked for by nothing yet.
+absl::Status NotRecorded(const OpenedPackage& opened);
 
 // INVALID_ARGUMENT: no project, no cook yet, or the package was in none.
 absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,

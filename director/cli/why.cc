@@ -11,8 +11,12 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/record/result.h"
+#include "common/record/source_names.h"
 #include "director/cli/commands.h"
+#include "director/cli/host_file.h"
+#include "director/cli/package_place.h"
 #include "director/cli/package_record.h"
+#include "director/cli/path_text.h"
 #include "director/core/instigators.h"
 #include "director/core/package_data.h"
 #include "director/core/root_paths.h"
@@ -42,27 +46,6 @@ constexpr size_t kReasonsAskedMax = 10'000;
 constexpr size_t kLogTailLines = 20;
 constexpr size_t kLogTailBytes = 4096;
 
-// Where a virtual path lies: below the project as people write it, else absolute. Absent files are
-// said to lie where the first mount would have them.
-std::string HostFile(const project::Project& project, const std::string& path) {
-  std::vector<const content::Mount*> mounts;
-  for (const content::Mount& mount : project.mounts) {
-    if (content::IsUnder(path, mount.path)) mounts.push_back(&mount);
-  }
-  std::stable_sort(mounts.begin(), mounts.end(), [](const auto* a, const auto* b) {
-    return std::pair(a->path.size(), a->priority) > std::pair(b->path.size(), b->priority);
-  });
-  std::string host;
-  for (const content::Mount* mount : mounts) {
-    const std::string candidate = mount->directory + path.substr(mount->path.size());
-    const bool is_there = FileExists(candidate);
-    if (is_there || host.empty()) host = candidate;
-    if (is_there) break;
-  }
-  const std::string below = project.root + "/";
-  return host.starts_with(below) ? host.substr(below.size()) : host;
-}
-
 std::string CategoryText(InstigatorCategory category) {
   return category <= InstigatorCategory::kUnsolicited
              ? std::string(director::CategoryName(category))
@@ -82,6 +65,8 @@ class Why {
 
   json ToJson() {
     json why = {{"package", opened_.package}, {"cook", opened_.journal->meta().term}};
+    const std::string not_cooked = WhyNotCooked(opened_.project, opened_.package);
+    why["not_cooked"] = not_cooked.empty() ? json() : json(not_cooked);
     AddRunning(why);
     AddPaths(why);
     AddGenerated(why);
@@ -95,6 +80,9 @@ class Why {
     }
     return why;
   }
+
+  // Those of the JSON, once it is made.
+  const std::vector<director::RootPath>& paths() const { return paths_; }
 
  private:
   bool IsAskedFor(const std::string& platform) const {
@@ -153,6 +141,7 @@ class Why {
           bounds);
     } while (running_ != asked);
     auto& paths = why["instigators"] = json::array();
+    paths_ = found.paths;
     for (const director::RootPath& path : found.paths) {
       json& steps = paths.emplace_back(json::array());
       for (const director::RootPathStep& step : path)
@@ -218,7 +207,7 @@ class Why {
                 {"cook", failure.cook},
                 {"time", TimeText(failure.time)},
                 {"stage", failure.stage},
-                {"error", failure.error},
+                {"error", WithFileNames(failure.error)},
                 {"blame", failure.cause},
                 {"worker", failure.worker},
                 {"attempt", failure.attempt},
@@ -274,7 +263,7 @@ class Why {
     }
     const auto result = record::DecodeResult(record.result);
     if (result.ok()) one["provenance"] = ProvenanceJson(result->provenance);
-    if (result.ok() && result->is_verdict) one["error"] = result->error;
+    if (result.ok() && result->is_verdict) one["error"] = WithFileNames(result->error);
     return one;
   }
 
@@ -358,7 +347,15 @@ class Why {
     change["because"]["package"] = package;
   }
 
+  // What a cook that reports lines of files calls its source, and what it includes, by their files.
+  std::string WithFileNames(const std::string& error) const {
+    return record::NameSources(error, [&](std::string_view name) {
+      return FileOfPlace(opened_.project, opened_.package, name);
+    });
+  }
+
   OpenedPackage& opened_;
+  std::vector<director::RootPath> paths_;
   RunningCook* running_;
   bool are_reasons_cut_ = false;
   const GlobalOptions& global_;
@@ -409,6 +406,16 @@ std::string ListChange(const std::string& before, const std::string& after) {
 
 void PrintReasons(const json& reasons, const std::string& indent);
 
+// How often a job was handed over; the numbers of attempts are for those who read logs.
+std::string AttemptText(const json& one, bool is_verbose) {
+  const auto attempts = one["attempts"].get<uint32_t>();
+  std::string text;
+  if (is_verbose && one["attempt"].get<uint64_t>() != 0)
+    text = fmt::format(", attempt {}", one["attempt"].get<uint64_t>());
+  if (attempts > 1) text += fmt::format(", handed over {} times", attempts);
+  return text;
+}
+
 void PrintChange(const json& change, const std::string& indent) {
   const std::string what = Text(change["what"]), before = Text(change["before"]),
                     after = Text(change["after"]);
@@ -438,7 +445,7 @@ void PrintReasons(const json& reasons, const std::string& indent) {
   }
 }
 
-void PrintFailure(const json& failure, uint32_t last_cook) {
+void PrintFailure(const json& failure, uint32_t last_cook, bool is_verbose) {
   const uint32_t cook = failure["cook"].get<uint32_t>();
   const std::vector<std::string> error = LinesOf(Text(failure["error"]));
   Line(fmt::format("failed in {} ({}, {}): {}",
@@ -459,7 +466,7 @@ void PrintFailure(const json& failure, uint32_t last_cook) {
     line += fmt::format(", {} were lost without its fault",
                         failure["infrastructure_faults"].get<uint32_t>());
   if (const std::string worker = Text(failure["worker"]); !worker.empty())
-    line += fmt::format("; {}, attempt {}", worker, failure["attempt"].get<uint64_t>());
+    line += fmt::format("; {}{}", worker, AttemptText(failure, is_verbose));
   Line(line);
   const std::string log = Text(failure["log"]);
   if (log.empty()) return;
@@ -480,23 +487,17 @@ void PrintProvenance(const json& one) {
 }
 
 // `cook`: the last one.
-void PrintPlatform(uint32_t cook, const std::string& platform, const json& one) {
+void PrintPlatform(uint32_t cook, const std::string& platform, const json& one, bool is_verbose) {
   const std::string state = Text(one["state"]);
   std::string source = Text(one["source"]);
   const std::string worker =
       Text(one["worker"]).empty() ? "" : fmt::format(" by {}", Text(one["worker"]));
-  const std::string attempt =
-      one["attempt"].get<uint64_t>() == 0
-          ? ""
-          : fmt::format(", attempt {}{}", one["attempt"].get<uint64_t>(),
-                        one["attempts"].get<uint32_t>() > 1
-                            ? fmt::format(" (its {} hand-overs)", one["attempts"].get<uint32_t>())
-                            : "");
   // A worker's cook of another platform whose recipe and values are the same served this one.
-  if (source == "cached" && !attempt.empty()) source = "made by another platform's run";
+  if (source == "cached" && one["attempt"].get<uint64_t>() != 0)
+    source = "made by another platform's run";
   const std::string made =
       fmt::format("{} in cook {} at {}{}{}", source, one["cook"].get<uint32_t>(), Text(one["time"]),
-                  worker, attempt);
+                  worker, AttemptText(one, is_verbose));
   if (state == "up_to_date") {
     Line(fmt::format(
         "{}: up to date in cook {}: nothing that it looked at had changed since it was {}",
@@ -510,9 +511,9 @@ void PrintPlatform(uint32_t cook, const std::string& platform, const json& one) 
     Line(fmt::format("{}: last {}", platform, made));
   }
   if (const json& in = one["published"]; in.is_object()) {
-    Line(fmt::format("  {} number {}, {}",
+    Line(fmt::format("  {} {}#{}, {}",
                      in["is_this"].get<bool>() ? "in the roots since" : "an older result is in",
-                     in["sequence"].get<uint64_t>(), Text(in["root"])));
+                     platform, in["sequence"].get<uint64_t>(), Text(in["root"])));
   }
   PrintProvenance(one);
   if (one.contains("error")) Line(fmt::format("  it failed: {}", Text(one["error"])));
@@ -533,7 +534,7 @@ void PrintList(const json& list, const std::string& what) {
     Line(fmt::format("  and {} more (--limit)", list["count"].get<size_t>() - shown));
 }
 
-void PrintRunning(const json& running) {
+void PrintRunning(const json& running, bool is_verbose) {
   if (running.is_null()) return;
   if (running.contains("error"))
     return Line(fmt::format("a cook runs, and does not answer: {}", Text(running["error"])));
@@ -542,9 +543,7 @@ void PrintRunning(const json& running) {
   std::string line =
       fmt::format("now: {}, urgency {}", Text(running["state"]), Text(running["urgency"]));
   if (const std::string worker = Text(running["worker"]); !worker.empty())
-    line += fmt::format("; {}, attempt {}", worker, running["attempt"].get<uint64_t>());
-  if (const auto attempts = running["attempts"].get<uint32_t>(); attempts > 1)
-    line += fmt::format(", its {} hand-overs", attempts);
+    line += fmt::format("; {}{}", worker, AttemptText(running, is_verbose));
   if (const auto faults = running["own_faults"].get<uint32_t>(); faults > 0)
     line += fmt::format("; {} of its attempts crashed or met a limit", faults);
   if (const auto faults = running["infrastructure_faults"].get<uint32_t>(); faults > 0)
@@ -552,20 +551,16 @@ void PrintRunning(const json& running) {
   Line(line);
 }
 
-void PrintWhy(const json& why) {
+void PrintWhy(const json& why, const std::vector<director::RootPath>& paths, bool is_verbose) {
   Line(Text(why["package"]));
-  PrintRunning(why["running"]);
-  for (const json& failure : why["failures"]) PrintFailure(failure, why["cook"].get<uint32_t>());
+  if (why["not_cooked"].is_string())
+    Line(fmt::format("no cook takes it any more: {}", Text(why["not_cooked"])));
+  PrintRunning(why["running"], is_verbose);
+  for (const json& failure : why["failures"])
+    PrintFailure(failure, why["cook"].get<uint32_t>(), is_verbose);
   Line("in the cook because");
   if (why["instigators"].empty()) Line("  (it was not in the last cook)");
-  for (const json& path : why["instigators"]) {
-    std::string line = " ";
-    for (size_t i = 0; i < path.size(); ++i) {
-      line += fmt::format("{}{} [{}]", i == 0 ? " " : " <- ", Text(path[i]["package"]),
-                          Text(path[i]["category"]));
-    }
-    Line(line);
-  }
+  for (const director::RootPath& path : paths) Line("  " + PathText(path, is_verbose));
   if (!why["next"].is_null())
     Line(fmt::format("  there is more: --cursor {}", why["next"].get<size_t>()));
   if (why["is_cut"].get<bool>()) Line("  there may be more: the search was cut short");
@@ -577,7 +572,7 @@ void PrintWhy(const json& why) {
   }
   if (why.contains("generates")) PrintList(why["generates"], "generates");
   for (const auto& [platform, one] : why["platforms"].items())
-    PrintPlatform(why["cook"].get<uint32_t>(), platform, one);
+    PrintPlatform(why["cook"].get<uint32_t>(), platform, one, is_verbose);
 }
 
 }  // namespace
@@ -591,17 +586,18 @@ int RunWhy(const GlobalOptions& options, const WhyOptions& why_options) {
       !unknown.empty())
     return Fail(options, kUsage, unknown);
   const auto running = RunningCook::Find(JoinPath(opened->project.root, ".galley/director.sock"));
-  const json why = Why(*opened, running.get(), options, why_options).ToJson();
+  Why asked(*opened, running.get(), options, why_options);
+  const json why = asked.ToJson();
   const json& now = why["running"];
   if (!opened->is_recorded && now.is_object() && now.contains("error"))
     return Fail(options, kInfrastructure,
                 fmt::format("a cook runs, and does not answer: {}", Text(now["error"])));
   if (!opened->is_recorded && (now.is_null() || !now["is_in_cook"].get<bool>()))
-    return Fail(options, kUsage, MessageOf(NotRecorded(opened->package)));
+    return Fail(options, kUsage, MessageOf(NotRecorded(*opened)));
   if (options.json) {
     PrintJson(why);
   } else {
-    PrintWhy(why);
+    PrintWhy(why, asked.paths(), options.verbose);
   }
   return kDone;
 }

@@ -46,7 +46,9 @@ class WhyTest(E2ETest):
         self.assertEqual((self.paths(first), first["next"]), (expected[:3], 3))
         self.assertEqual(self.paths(self.why(game, WOOD, "--limit", 3, "--cursor", first["next"])), expected[3:])
         text = self.text(game, WOOD, "--limit", 3)
-        self.assertIn(f"  {WOOD} [HardDependency] <- /Game/meshes/barrel.gltf [HardDependency] <- /Game/maps/docks.level [CookMap]\n", text)
+        self.assertIn(f"  {WOOD} <- a hard reference of /Game/meshes/barrel.gltf <- a hard reference of /Game/maps/docks.level <- a map of the cook\n", text)
+        self.assertIn(f"  {WOOD} [HardDependency] <- /Game/meshes/barrel.gltf [HardDependency] <- /Game/maps/docks.level [CookMap]\n",
+                      self.text(game, WOOD, "--limit", 3, "--verbose"))
         self.assertIn("there is more: --cursor 3", text)
         # By the book the textures are asked for as a folder: the shortest path of all.
         self.cook(game)
@@ -82,7 +84,8 @@ cp "$1" "$2"
                 self.assertEqual(why["platforms"], {}, "it was in no cook before")
                 text = self.text(game, "/Game/a.slow")
                 self.assertIn("now: Save", text)
-                self.assertIn("; local-1, attempt ", text)
+                self.assertIn("; local-1\n", text)
+                self.assertIn("; local-1, attempt ", self.text(game, "/Game/a.slow", "--verbose"))
                 # One that this cook does not hold, nor any before.
                 other = self.galley("why", "/Game/b.slow", "--project", game)
                 self.assertEqual(other.returncode, 2)
@@ -127,7 +130,9 @@ cp "$1" "$2"
         self.assertIn("windows: last cooked in cook 2 at ", text)
         self.assertIn("  because file(include/math.glsl) changed: ", text)
         self.assertIn("/Engine/shaders/include/math.glsl (engine/shaders/include/math.glsl)", text)
-        self.assertRegex(text, r"by local-\d+, attempt \d+")
+        self.assertRegex(text, r"by local-\d+(, handed over \d+ times)?\n")
+        self.assertIn("  in the roots since windows#2, ", text)
+        self.assertRegex(self.text(game, LIT, "--platform", "windows", "--verbose"), r"by local-\d+, attempt \d+")
         self.assertRegex(text, r"made by local-\d+ on \S+ at 2\S+ \(.+\)\n")
         self.assertRegex(text, r"load \d+\.\d+ s, save \d+\.\d+ s; waited ")
         self.assertNotIn("deck", text)
@@ -144,7 +149,7 @@ cp "$1" "$2"
         self.assertEqual((one["published"]["root"], one["published"]["sequence"], one["published"]["is_this"]), (first.roots["windows"], 1, True))
         text = self.text(game, "/Game/data/strings.json")
         self.assertIn("windows: up to date in cook 2: nothing that it looked at had changed since it was cooked in cook 1 at ", text)
-        self.assertIn(f"in the roots since number 1, {first.roots['windows']}", text)
+        self.assertIn(f"in the roots since windows#1, {first.roots['windows']}", text)
         # Edited, and no cook since: it is told of the last one.
         self.edit(game, "content/data/strings.json", "{", "{ ")
         self.assertIn("windows: up to date in cook 2: ", self.text(game, "/Game/data/strings.json"))

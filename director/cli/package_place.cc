@@ -1,0 +1,85 @@
+#include "director/cli/package_place.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/content/glob.h"
+#include "common/content/name.h"
+#include "common/record/cooker_description.h"
+#include "director/cli/host_file.h"
+#include "director/core/package_data.h"
+#include "fmt/format.h"
+
+namespace galley::cli {
+namespace {
+
+constexpr uint64_t kSidecarBytesMax = 1 << 20;
+constexpr size_t kNeighboursMax = 1'000;  // that are compared
+
+bool IsGenerated(const std::string& package) { return !director::GeneratorName(package).empty(); }
+
+// "; did you mean /Game/barrel.png?", or nothing.
+std::string Nearest(const std::string& package, const std::string& file) {
+  const std::filesystem::path path(file);
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(path.parent_path(), error), end;
+       !error && at != end && names.size() < kNeighboursMax; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!project::IsSidecar(name)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  const std::string nearest = record::Nearest(path.filename().string(), names);
+  if (nearest.empty()) return "";
+  const std::string folder(content::FolderOf(package));
+  return fmt::format("; did you mean {}{}{}?", folder, folder == "/" ? "" : "/", nearest);
+}
+
+std::string NeverPattern(const project::Project& project, const std::string& package) {
+  for (const project::Pattern& pattern : project.cook.never) {
+    const auto glob = content::Glob::Parse(pattern.text);
+    if (glob.ok() && glob->Matches(package)) return pattern.text;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<project::CookerChoice> ChoiceOf(const project::Project& project,
+                                              const std::string& package) {
+  if (IsGenerated(package)) return std::nullopt;
+  const auto sidecar = ReadFile(
+      AbsoluteHostFile(project, package + std::string(project::kSidecarSuffix)), kSidecarBytesMax);
+  return project::FindCookerChoice(project, package,
+                                   sidecar.ok() ? std::optional(*sidecar) : std::nullopt);
+}
+
+std::string WhyNotCooked(const project::Project& project, const std::string& package) {
+  if (IsGenerated(package)) return {};
+  if (project::IsSidecar(package)) {
+    return fmt::format("a sidecar is no package: it says how {} is cooked, so ask for that",
+                       package.substr(0, package.size() - project::kSidecarSuffix.size()));
+  }
+  const std::string host = AbsoluteHostFile(project, package), file = HostFile(project, package);
+  std::error_code error;
+  if (std::filesystem::is_directory(host, error))
+    return fmt::format("{} is a folder; ask for a package in it", file);
+  if (!FileExists(host)) {
+    return fmt::format("there is no file {}: it was deleted, renamed, or never there{}", file,
+                       Nearest(package, host));
+  }
+  if (!ChoiceOf(project, package)) {
+    return fmt::format(
+        "no [[rule]] of galley.toml matches it and there is no sidecar {}.cook, so that it is no "
+        "package: no cook takes it, and only the cooks of others can read the file",
+        file);
+  }
+  if (const std::string pattern = NeverPattern(project, package); !pattern.empty())
+    return fmt::format("it is never cooked: \"{}\" in never of [cook] matches it", pattern);
+  return {};
+}
+
+}  // namespace galley::cli

@@ -1,0 +1,14 @@
+// A path of instigators as a person reads it.
+#pragma once
+
+#include <string>
+
+#include "director/core/root_paths.h"
+
+namespace galley::cli {
+
+// "/Game/a.png <- a hard reference of /Game/m.gltf <- a map of the cook". `with_categories`: the
+// names of the categories as in the JSON instead of words.
+std::string PathText(const director::RootPath& path, bool with_categories);
+
+}  // namespace galley::cli
