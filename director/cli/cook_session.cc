@@ -22,9 +22,11 @@
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/serve/store_server.h"
+#include "director/cli/host_file.h"
 #include "director/cli/left_out.h"
 #include "director/cli/near_names.h"
 #include "director/cli/package_of_path.h"
+#include "director/cli/package_place.h"
 #include "director/cli/scanned_project.h"
 #include "director/cli/unsent_results.h"
 #include "director/shell/changed_packages.h"
@@ -426,6 +428,10 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   world_->snapshot = std::move(*snapshot);
   world_->project = project_;
   world_->environment = Environment();
+  report_.choice_of = [this](const std::string& package) { return ChoiceOf(*project_, package); };
+  report_.file_of_place = [this](const std::string& package, std::string_view name) {
+    return FileOfPlace(*project_, package, name);
+  };
   table_options_ = {.never = options_.never, .cultures = project_->cook.cultures};
   auto table =
       director::ProjectCatalog::Build(world_->snapshot, project_, resolver_, table_options_);
@@ -763,7 +769,19 @@ Digest CookSession::SnapshotDigest() {
   return Digest::Of(text);
 }
 
+// For people; a store that does not answer has told so elsewhere.
+void CookSession::NumberRoots() {
+  const auto published = store_->Roots(journal_->meta().project_id);
+  if (!published.ok()) return;
+  for (const store::PublishedRoot& one : *published) {  // newest first
+    const auto root = outcome_->roots.find(one.platform);
+    if (root != outcome_->roots.end() && root->second == one.root)
+      summary_.sequences.emplace(one.platform, one.sequence);
+  }
+}
+
 int CookSession::Finish(const std::optional<Stop>& stop) {
+  report_.TellMessages();
   int code = kDone;
   if (!report_.failures.empty()) code = kFailed;
   if (stage_failed_) code = kInfrastructure;
@@ -779,11 +797,13 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
     if (remote_.cache != nullptr) summary_.bytes_fetched = remote_.cache->State().bytes_fetched;
     summary_.collections = outcome_->collections;
     for (const auto& [platform, root] : outcome_->roots) summary_.roots[platform] = root.ToString();
+    NumberRoots();
     if (!outcome_->ended.infrastructure_error.empty()) {
       code = kInfrastructure;
       Fail(options_.global, kInfrastructure, outcome_->ended.infrastructure_error);
     }
     if (outcome_->ended.is_interrupted) code = kInterrupted;
+    summary_.is_fail_fast = outcome_->ended.is_fail_fast;
   }
   if (interrupt_->interrupted() && !is_published_) code = kInterrupted;
   summary_.exit_code = code;

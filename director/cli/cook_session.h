@@ -69,6 +69,7 @@ class CookSession {
   absl::Status InvalidateAll(director::JournalMeta& meta);
   absl::StatusOr<Selection> SelectLost();
   Digest SnapshotDigest();
+  void NumberRoots();
   int Finish(const std::optional<Stop>& stop);
 
   const CookCommandOptions& options_;

@@ -1,17 +1,18 @@
 #include "director/cli/progress_line.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "director/cli/terminal.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
 
 ProgressLine::ProgressLine(const GlobalOptions& options)
-    : is_silent_(options.quiet), is_terminal_(::isatty(STDERR_FILENO) != 0), told_(absl::Now()) {}
+    : is_silent_(options.quiet),
+      is_terminal_(TerminalOfStandardError().can_redraw),
+      told_(absl::Now()) {}
 
 void ProgressLine::Show(const std::string& text) {
   const absl::Time now = absl::Now();

@@ -1,21 +1,30 @@
 #include "director/cli/report.h"
 
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "absl/time/clock.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
+#include "common/record/source_names.h"
+#include "director/core/conflict_text.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
 namespace {
 
 constexpr absl::Duration kPlainInterval = absl::Seconds(10);
+
+constexpr const char* kRed = "\x1b[31m";
+constexpr const char* kYellow = "\x1b[33m";
+
+// "texture by galley.toml:52"
+std::string ChoiceText(const project::CookerChoice& choice) {
+  return choice.cooker.empty() ? choice.place
+                               : fmt::format("{} by {}", choice.cooker, choice.place);
+}
 
 std::string_view SourceName(director::ResultSource source) {
   switch (source) {
@@ -58,11 +67,8 @@ std::string ProgressText(const director::Counters& c, const director::Progress& 
 }  // namespace
 
 nlohmann::json SummaryFailure::ToJson() const {
-  return {{"package", package},
-          {"platform", platform},
-          {"stage", stage},
-          {"error", error},
-          {"log", log}};
+  return {{"package", package}, {"platform", platform}, {"stage", stage},
+          {"error", error},     {"log", log},           {"rule", rule}};
 }
 
 nlohmann::json Summary::ToJson() const {
@@ -129,10 +135,15 @@ std::string Summary::ToText() const {
 }
 
 Report::Report(const GlobalOptions& options)
-    : options_(options), started_(absl::Now()), last_plain_(started_) {
-  is_terminal_ = !options.json && !options.quiet && ::isatty(STDERR_FILENO) == 1;
-  has_colour_ = is_terminal_ && std::getenv("NO_COLOR") == nullptr;
+    : options_(options),
+      told_failures_({.is_verbose = options.verbose, .alike = "failed alike"}),
+      told_warnings_({.is_verbose = options.verbose, .named_max = 1, .alike = "are warned alike"}),
+      started_(absl::Now()),
+      last_plain_(started_) {
+  if (!options.json && !options.quiet) terminal_ = TerminalOfStandardError();
 }
+
+Report::~Report() { TellMessages(); }
 
 void Report::Event(const nlohmann::json& event) {
   PrintJson(event);
@@ -147,6 +158,7 @@ void Report::ClearLine() {
 
 void Report::Say(std::string_view text) {
   if (options_.quiet || options_.json) return;
+  TellMessages();
   ClearLine();
   std::fputs(fmt::format("{}\n", EscapeControl(text)).c_str(), stderr);
 }
@@ -167,13 +179,40 @@ void Report::Scanned(const Scan& scan) {
                   scan.unmatched == 1 ? "it" : "them"));
 }
 
+void Report::Print(const std::vector<std::string>& paragraphs, const char* title,
+                   const char* colour) {
+  if (!paragraphs.empty()) ClearLine();
+  for (const std::string& one : paragraphs) {
+    std::fputs(fmt::format("{}{}:{} {}\n", terminal_.has_colour ? colour : "", title,
+                           terminal_.has_colour ? "\x1b[0m" : "", EscapeControlInLines(one))
+                   .c_str(),
+               stderr);
+  }
+}
+
+void Report::TellMessages() {
+  Print(told_failures_.TakeNew(platforms), "error", kRed);
+  Print(told_warnings_.TakeNew(platforms), "warning", kYellow);
+}
+
+std::string Report::WithFileNames(const std::string& package, const std::string& text) const {
+  return record::NameSources(text,
+                             [&](std::string_view name) { return file_of_place(package, name); });
+}
+
 void Report::OnFailed(const std::string& package, const std::string& platform,
                       const director::PackageFailed& failed) {
   const std::string stage(director::StageName(failed.stage));
+  const std::string error = WithFileNames(package, failed.error);
+  const bool has_choice = failed.cause == director::FailureCause::kVerdict ||
+                          director::ReadConflict(failed.error).has_value();
+  const std::optional<project::CookerChoice> choice =
+      has_choice ? choice_of(package) : std::nullopt;
+  const std::string rule = choice ? choice->place : "";
   const bool is_of_all = platform.empty() && !package.empty();
   bool is_new = false;
   for (const std::string& one : is_of_all ? platforms : std::vector<std::string>{platform}) {
-    failures.push_back({package, one, stage, failed.error, failed.log});
+    failures.push_back({package, one, stage, error, failed.log, rule});
     // It was judged again, with what was made again since.
     if (!told_.insert(failures.back()).second) {
       failures.pop_back();
@@ -186,31 +225,17 @@ void Report::OnFailed(const std::string& package, const std::string& platform,
     Event(event);
   }
   if (options_.json || !is_new) return;
-  ClearLine();
-  const std::string where = platform.empty()  ? package
-                            : package.empty() ? platform
-                                              : fmt::format("{} ({})", package, platform);
-  std::fputs(fmt::format("{}error:{} {}: {}\n", has_colour_ ? "\x1b[31m" : "",
-                         has_colour_ ? "\x1b[0m" : "", where, EscapeControlInLines(failed.error))
-                 .c_str(),
-             stderr);
+  told_failures_.Add({package, platform, stage, error, choice ? ChoiceText(*choice) : ""});
 }
 
 void Report::OnWarning(const std::string& package, const std::string& platform,
-                       const std::string& text) {
+                       const std::string& told) {
+  const std::string text = WithFileNames(package, told);
   warnings.push_back({package, platform, text});
   if (options_.json)
     return Event(
         {{"event", "warning"}, {"package", package}, {"platform", platform}, {"text", text}});
-  if (options_.quiet) return;
-  ClearLine();
-  const std::string where = package.empty()    ? ""
-                            : platform.empty() ? package + ": "
-                                               : fmt::format("{} ({}): ", package, platform);
-  std::fputs(fmt::format("{}warning:{} {}{}\n", has_colour_ ? "\x1b[33m" : "",
-                         has_colour_ ? "\x1b[0m" : "", where, EscapeControlInLines(text))
-                 .c_str(),
-             stderr);
+  if (!options_.quiet) told_warnings_.Add({package, platform, "", text, ""});
 }
 
 void Report::OnDone(const director::StoredResult& result, director::ResultSource source) {
@@ -245,8 +270,9 @@ std::string Report::DownText(const store::RemoteState& state, absl::Time monoton
 }
 
 void Report::OnProgress(const director::Counters& counters, const director::Progress& progress) {
+  TellMessages();
   const absl::Time now = absl::Now();
-  if (is_terminal_) {
+  if (terminal_.can_redraw) {
     std::string line = ProgressText(counters, progress, remote_down());
     winsize window{};
     if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
@@ -282,6 +308,8 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
     event["event"] = "summary";
     return Event(event);
   }
+  Print(told_failures_.TakeRest(platforms), "error", kRed);
+  Print(told_warnings_.TakeRest(platforms), "warning", kYellow);
   if (options_.quiet || !has_cooked) return ClearLine();
   const director::Counters& c = summary.counters;
   Say(fmt::format(
@@ -292,12 +320,22 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
     Say(fmt::format("  loaded {}, {} of it warm, to save {}",
                     HumanBytes(c.bytes_read + c.bytes_warm), HumanBytes(c.bytes_warm),
                     HumanBytes(c.bytes_saved)));
-  for (const auto& [platform, root] : summary.roots)
-    Say(fmt::format("  {:<12} {}", platform, root));
+  for (const auto& [platform, root] : summary.roots) {
+    const auto sequence = summary.sequences.find(platform);
+    Say(fmt::format("  {:<12} {}",
+                    sequence == summary.sequences.end()
+                        ? platform
+                        : fmt::format("{}#{}", platform, sequence->second),
+                    root));
+  }
   if (summary.roots.empty())
     Say(fmt::format(
         "{}; no root was published, the sandboxes are as they were, what was finished is kept",
-        summary.exit_code == kInterrupted ? "interrupted" : "stopped early"));
+        summary.exit_code == kInterrupted ? "interrupted"
+        : summary.is_fail_fast            ? "stopped at the first failure (--fail-fast)"
+                                          : "stopped early"));
+  if (summary.is_fail_fast && c.skipped > 0)
+    Say(fmt::format("{} of the {} packages known by then were not tried", c.skipped, c.in_cook));
   const auto failed = std::count_if(summary.failures.begin(), summary.failures.end(),
                                     [](const SummaryFailure& one) { return !one.package.empty(); });
   if (failed > 0) {

@@ -6,14 +6,18 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "common/project/cooker_choice.h"
 #include "common/store/interface/remote_cache.h"
 #include "director/cli/global_options.h"
+#include "director/cli/grouped_messages.h"
+#include "director/cli/terminal.h"
 #include "director/core/cook_core.h"
 #include "director/shell/director_shell.h"
 #include "nlohmann/json.hpp"
@@ -33,6 +37,7 @@ struct SummaryFailure {
   std::string stage;
   std::string error;
   std::string log;
+  std::string rule;  // that chose the cooker whose verdict it is: "galley.toml:52"; or empty
   auto operator<=>(const SummaryFailure&) const = default;
   nlohmann::json ToJson() const;
 };
@@ -41,8 +46,10 @@ struct Summary {
   int exit_code = 0;
   std::string project;
   std::map<std::string, std::string> roots;
+  std::map<std::string, uint64_t> sequences;  // of these, by platform; one may be unknown
   std::string snapshot;
   director::Counters counters;
+  bool is_fail_fast = false;  // it stopped at the first failure
   double total_s = 0, scan_s = 0, explore_s = 0, cook_s = 0, stage_s = 0;
   director::Collections collections;
   uint64_t bytes_stored = 0, bytes_deduplicated = 0, bytes_fetched = 0;
@@ -57,6 +64,7 @@ struct Summary {
 class Report final : public director::ShellListener {
  public:
   explicit Report(const GlobalOptions& options);
+  ~Report() override;
 
   // One line of what goes on ("scanned 1,234 files in 0.02 s").
   void Say(std::string_view text);
@@ -83,6 +91,8 @@ class Report final : public director::ShellListener {
   static std::string DownText(const store::RemoteState& state, absl::Time monotonic, absl::Time now,
                               absl::TimeZone zone);
 
+  // Prints failures and warnings that were held back to be told together.
+  void TellMessages();
   // Ends the live line and prints what the cook came to.
   // `has_cooked`: it got as far as cooking.
   void Finish(const Summary& summary, bool has_cooked);
@@ -90,6 +100,12 @@ class Report final : public director::ShellListener {
   // Those that are cooked for. A failure of all of them is one line for people and one entry for
   // each in the summary.
   std::vector<std::string> platforms;
+  // Who chose the cooker of a package; nothing is known before the scan.
+  std::function<std::optional<project::CookerChoice>(const std::string& package)> choice_of =
+      [](const std::string&) { return std::nullopt; };
+  // The file that a cook of `package` calls `name` (FileOfPlace).
+  std::function<std::optional<std::string>(const std::string& package, std::string_view name)>
+      file_of_place = [](const std::string&, std::string_view) { return std::nullopt; };
   // Of the store of other people behind ours, as DownText has it; may be asked at any time.
   std::function<std::string()> remote_down = [] { return std::string(); };
 
@@ -102,11 +118,13 @@ class Report final : public director::ShellListener {
  private:
   void Event(const nlohmann::json& event);
   void ClearLine();
+  void Print(const std::vector<std::string>& paragraphs, const char* title, const char* colour);
+  std::string WithFileNames(const std::string& package, const std::string& text) const;
 
   const GlobalOptions& options_;
   std::set<SummaryFailure> told_;
-  bool is_terminal_ = false;
-  bool has_colour_ = false;
+  GroupedMessages told_failures_, told_warnings_;
+  Terminal terminal_;
   bool line_shown_ = false;
   absl::Time started_;
   absl::Time last_plain_;

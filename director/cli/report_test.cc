@@ -19,6 +19,7 @@ Summary MakeSummary() {
   summary.project = "tower";
   summary.roots = {{"windows", Digest::Of("w").ToString()},
                    {"android", Digest::Of("a").ToString()}};
+  summary.sequences = {{"windows", 7}};
   summary.snapshot = Digest::Of("s").ToString();
   director::Counters& c = summary.counters;
   c.in_cook = 11;
@@ -53,8 +54,8 @@ Summary MakeSummary() {
                          .restarts = 65,
                          .pauses = 66};
   summary.warnings = {{"/Game/a.png", "windows", "no normals"}};
-  summary.failures = {
-      {"/Game/x.png", "windows", "save", "truncated", Digest::Of("log").ToString()}};
+  summary.failures = {{"/Game/x.png", "windows", "save", "truncated", Digest::Of("log").ToString(),
+                       "galley.toml:5"}};
   return summary;
 }
 
@@ -69,6 +70,7 @@ Printed Capture(const GlobalOptions& options, Do&& what) {
   testing::internal::CaptureStderr();
   Report report(options);
   what(report);
+  report.TellMessages();
   std::fflush(stdout);
   return {testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
 }
@@ -105,7 +107,7 @@ TEST(SummaryTest, HasAllKeysWhenNothingHappened) {
 
 TEST(SummaryTest, TextThatIsNotUtf8DoesNotKeepItFromBeingWritten) {
   Summary summary;
-  summary.failures = {{"/Game/x.png", "windows", "save", "the tool said \xff\xfe", ""}};
+  summary.failures = {{"/Game/x.png", "windows", "save", "the tool said \xff\xfe", "", ""}};
   EXPECT_THAT(json::parse(summary.ToText())["failures"][0]["error"], HasSubstr("the tool said"));
 }
 
@@ -145,8 +147,8 @@ TEST(ReportTest, AFailureOfAllPlatformsIsOneLineForPeopleAndOneEntryForEach) {
     EXPECT_THAT(report.warnings, ElementsAre(SummaryWarning{"/Game/a.png", "", "no normals"}));
     EXPECT_THAT(
         report.failures,
-        ElementsAre(SummaryFailure{"/Game/x.png", "windows", "request", "no such file", ""},
-                    SummaryFailure{"/Game/x.png", "android", "request", "no such file", ""}));
+        ElementsAre(SummaryFailure{"/Game/x.png", "windows", "request", "no such file", "", ""},
+                    SummaryFailure{"/Game/x.png", "android", "request", "no such file", "", ""}));
     report.Finish(MakeSummary(), true);
   });
   EXPECT_EQ(printed.out, "");
@@ -181,8 +183,60 @@ TEST(ReportTest, ElsewhereThanOnATerminalLinesArePlain) {
                                                  "warning: /Game/a.png (windows): no normals\n"
                                                  "warning: the store is nearly full\n"));
   EXPECT_THAT(printed.error, HasSubstr("21 cooked, 22 cached, 23 up to date, 24 failed"));
-  EXPECT_THAT(printed.error, HasSubstr(Digest::Of("w").ToString()));
+  EXPECT_THAT(printed.error, HasSubstr("\n  windows#7    " + Digest::Of("w").ToString()));
+  EXPECT_THAT(printed.error, HasSubstr("\n  android      " + Digest::Of("a").ToString()));
   EXPECT_THAT(printed.error, Not(HasSubstr("\x1b")));
+}
+
+TEST(ReportTest, AVerdictNamesTheCookerTheRuleAndTheFile) {
+  const GlobalOptions options;
+  const Printed printed = Capture(options, [&](Report& report) {
+    report.choice_of = [](const std::string&) {
+      return project::CookerChoice{"shader", "galley.toml:52"};
+    };
+    report.file_of_place = [](const std::string& package, std::string_view name) {
+      return name == "source" ? std::optional("content" + package) : std::nullopt;
+    };
+    report.OnFailed(
+        "/lit.frag", "windows",
+        {.error = "ERROR: source:12: 'x' : undeclared", .cause = director::FailureCause::kVerdict});
+    report.OnFailed("/no.frag", "windows", {.error = "no such file"});
+    report.OnWarning("/lit.frag", "windows", "WARNING: source:3: y");
+    EXPECT_EQ(report.failures[0].rule, "galley.toml:52");
+    EXPECT_EQ(report.failures[0].error, "ERROR: content/lit.frag:12: 'x' : undeclared");
+    EXPECT_EQ(report.failures[1].rule, "") << "no cooker had a say";
+    EXPECT_EQ(report.warnings[0].text, "WARNING: content/lit.frag:3: y");
+  });
+  EXPECT_EQ(printed.error,
+            "error: /lit.frag (windows; shader by galley.toml:52): ERROR: content/lit.frag:12: 'x' "
+            ": undeclared\nerror: /no.frag (windows): no such file\n"
+            "warning: /lit.frag (windows): WARNING: content/lit.frag:3: y\n");
+}
+
+TEST(ReportTest, ManyEqualFailuresAreOneForPeopleAndEachIsInTheEventsAndTheSummary) {
+  const auto fail = [](Report& report) {
+    for (int i = 100; i < 408; ++i)
+      report.OnFailed("/Game/" + std::to_string(i) + ".png", "windows", {.error = "truncated"});
+    EXPECT_EQ(report.failures.size(), 308u);
+    report.Finish(MakeSummary(), true);
+  };
+  const Printed people = Capture(GlobalOptions{.quiet = true}, fail);
+  EXPECT_THAT(people.error, HasSubstr("error: 308 packages failed alike: truncated\n"));
+  EXPECT_THAT(people.error, HasSubstr("\n  and 288 more (--verbose, or the summary)\n"));
+  EXPECT_EQ(std::count(people.error.begin(), people.error.end(), '\n'), 22);
+  EXPECT_EQ(EventsOf(Capture(GlobalOptions{.json = true}, fail).out).size(), 309u);
+  const Printed verbose = Capture(GlobalOptions{.quiet = true, .verbose = true}, fail);
+  EXPECT_EQ(std::count(verbose.error.begin(), verbose.error.end(), '\n'), 308);
+}
+
+TEST(ReportTest, FailFastSaysHowManyItDidNotTry) {
+  Summary summary = MakeSummary();
+  summary.roots.clear();
+  summary.is_fail_fast = true;
+  const Printed printed =
+      Capture(GlobalOptions{}, [&](Report& report) { report.Finish(summary, true); });
+  EXPECT_THAT(printed.error, HasSubstr("stopped at the first failure (--fail-fast); no root was"));
+  EXPECT_THAT(printed.error, HasSubstr("\n15 of the 11 packages known by then were not tried\n"));
 }
 
 TEST(ReportTest, WhatACookerSaysCannotDriveTheTerminal) {

@@ -1,0 +1,71 @@
+// GroupedMessages: failures or warnings of one cook, told to a person once for each kind.
+//
+// Messages are of one kind when their stages are equal, and their texts but for what is in them of
+// one package: names, paths, quoted words, numbers. What is new of a kind is told together: the
+// packages with their platforms, at most `named_max` of them; the rest is a number. What comes of a
+// kind that was told already waits for TakeRest, which tells the whole kind anew.
+//
+// Pure. Cost: O(length of the texts). Threads: none.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace galley::cli {
+
+struct Message {
+  std::string package;
+  std::string platform;  // empty: of all
+  std::string stage;     // of a failure
+  std::string text;
+  std::string chosen_by;  // "texture by galley.toml:52"; empty: it does not matter here
+};
+
+// The text with what is of one package alone taken out.
+std::string KindOf(std::string_view package, std::string_view text);
+
+class GroupedMessages {
+ public:
+  struct Options {
+    bool is_verbose = false;  // each message is told at once, and nothing is left out
+    size_t named_max = 20;
+    std::string_view alike;  // "failed alike", "are warned alike"
+  };
+
+  explicit GroupedMessages(const Options& options) : options_(options) {}
+
+  void Add(Message message);
+  // What is to be printed now, one paragraph each, in the order in which the kinds came.
+  // `platforms`: all that the cook has; what is of all of them names none.
+  std::vector<std::string> TakeNew(const std::vector<std::string>& platforms);
+  // At the end: the kinds of which more came after they were told.
+  std::vector<std::string> TakeRest(const std::vector<std::string>& platforms);
+
+ private:
+  // A package with a text.
+  struct Member {
+    std::string package, text, chosen_by;
+    std::set<std::string> platforms;
+    bool is_told = false;   // with all its platforms
+    bool was_told = false;  // with some
+  };
+  struct Kind {
+    std::vector<Member> members;
+    bool has_news = false, is_told = false;
+  };
+
+  std::string Paragraph(const std::vector<const Member*>& members,
+                        const std::vector<std::string>& platforms, bool is_again) const;
+  static std::string Conflicts(const std::vector<const Member*>& members);
+
+  const Options options_;
+  std::vector<Kind> kinds_;                              // as they came
+  std::map<std::string, size_t> numbers_;                // by stage and KindOf
+  std::map<std::pair<size_t, std::string>, size_t> at_;  // (kind, package and text) -> member
+};
+
+}  // namespace galley::cli
