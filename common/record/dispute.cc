@@ -66,7 +66,7 @@ Result DisputeOf(const Result& stored, const Result& given) {
       .error = fmt::format(
           "two cooks of the very same inputs came out different, so neither is used: {} ({}; "
           "{}). Its cooker is not deterministic, reads what it does not declare, or was changed "
-          "without a new revision; or a machine is broken. Mend that, and `galley clean` the "
+          "without a new revision; or a machine is broken. Fix that, and `galley clean` the "
           "package (docs/operating.md, \"Disputes\")",
           DifferenceOf(stored, given), MakerOf(stored), MakerOf(given)),
       .provenance = given.provenance};  // with the weak key, too

@@ -194,7 +194,7 @@ std::optional<CookSession::Stop> CookSession::CheckOutput(const std::string& pro
       made = ErrnoStatus(errno, "write to", sandbox);
     if (!made.ok()) {
       return Stop{kInfrastructure, fmt::format("the output cannot be written: {}; choose another "
-                                               "with [output] dir or --out, or mend its mode",
+                                               "with [output] dir or --out, or fix its permissions",
                                                MessageOf(made))};
     }
   }
@@ -693,7 +693,7 @@ void CookSession::StageAll(std::string* damage) {
       stage_failed_ = true;
       report_.OnFailed("", platform,
                        {.stage = director::Stage::kStage,
-                        .error = fmt::format("{}; its root is published: mend this and cook again, "
+                        .error = fmt::format("{}; its root is published: fix this and cook again, "
                                              "which stages what is left",
                                              MessageOf(staged.status()))});
     }

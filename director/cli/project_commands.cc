@@ -57,7 +57,7 @@ Check CheckSpace(const std::string& name, const std::string& directory) {
     return {name, false, fmt::format("{}: cannot be looked at", directory)};
   if (::access(existing.c_str(), W_OK) != 0)
     return {name, false,
-            fmt::format("{}: is not writable; choose another or mend its mode", directory)};
+            fmt::format("{}: is not writable; choose another or fix its permissions", directory)};
   const uint64_t free_bytes = static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
   const bool ok = free_bytes > (1ull << 30);
   return {name, ok,

@@ -63,7 +63,7 @@ int TellErrors(const GlobalOptions& options, const director::PutTreeReport& repo
     std::fputs(fmt::format("galley: and {} more\n", report.errors.size() - kErrorsToldMax).c_str(),
                stderr);
   return Fail(options, kFailed,
-              fmt::format("{} of {} files could not be put, so there is no root: mend or remove "
+              fmt::format("{} of {} files could not be put, so there is no root: fix or remove "
                           "them, and put it again (what was put is not read again)",
                           report.errors.size(), report.files));
 }

@@ -221,7 +221,7 @@ class BadInputTest(E2ETest):
         game = self.project({f"{i}.bin": os.urandom(1 << 20) for i in range(8)}, [COPY])
         full = self.cook(game, "--out", small, expect=3)
         self.assertEqual([(f["package"], f["stage"]) for f in full.failures], [("", "stage")], full)
-        self.assertRegex(full.stderr, rf"error: pc: staging Game/(\d)\.bin of /Game/\1\.bin: write {small}/pc/Game/\1\.bin: No space left on device; its root is published: mend this and cook again")
+        self.assertRegex(full.stderr, rf"error: pc: staging Game/(\d)\.bin of /Game/\1\.bin: write {small}/pc/Game/\1\.bin: No space left on device; its root is published: fix this and cook again")
         self.assertNotIn("galley why", full.stderr)  # no package is to blame
         subprocess.run(["mount", "-o", "remount,size=40m", small], check=True)
         cook = self.cook(game, "--out", small)
