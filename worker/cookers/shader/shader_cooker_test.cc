@@ -215,7 +215,7 @@ TEST_F(ShaderCookerTest, EmptyFileAndGarbageAreVerdicts) {
   Make(std::string((16 << 20) + 1, 'x'));
   EXPECT_EQ(Error(), "the file has 16777217 bytes; a shader may have at most 16777216");
   Make(std::string("\x89PNG\r\n\0\0", 8));
-  EXPECT_THAT(Error(), HasSubstr("ERROR"));
+  EXPECT_THAT(Error(), HasSubstr("is no GLSL text: it begins with the bytes 89 50 4e 47"));
 }
 
 }  // namespace
