@@ -4,6 +4,23 @@
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
+namespace {
+
+// It was attempted, and how that ended says nothing of equal work, but that it may end so, too.
+bool UsesUpAttempts(FailureCause cause) {
+  switch (cause) {
+    case FailureCause::kPackage:
+    case FailureCause::kRefused:
+    case FailureCause::kMachine:
+      return true;
+    case FailureCause::kProject:
+    case FailureCause::kVerdict:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
 
 void CookCore::Impl::Commit(PackageId package, std::optional<PlatformIndex> platform,
                             ResultId result, WorkerId worker, ReportId report) {
@@ -162,7 +179,9 @@ void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage s
   platforms &= Wanted(id) & ~InPhase(id, Phase::kFailed);
   if (platforms == 0) return;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    if (platforms & MaskOf(p)) lifecycle.SetPhase(id, p, Phase::kFailed);
+    if ((platforms & MaskOf(p)) == 0) continue;
+    if (UsesUpAttempts(cause)) lifecycle.ExhaustLead(id, p);
+    lifecycle.SetPhase(id, p, Phase::kFailed);
   }
   const Blame::Faults faults = blame.Of(id);
   PackageFailed failed{.package = id,

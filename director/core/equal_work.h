@@ -5,11 +5,16 @@
 // for a worker, in a worker's hands, or being committed. Whoever waits for anything but workers
 // leads no longer, so that no cycle of waits goes through equal work. How the lead ends decides
 // what becomes of those whose look-up misses:
-//   kResult   it has a durable result, a verdict too: they lie elsewhere, and are cooked at once,
+//   kResult     it has a durable result, a verdict too: they lie elsewhere, and are cooked at once,
 //             side by side
-//   kWaits    its cook wants another package's output first: they, too, are cooked at once, and may
+//   kWaits      its cook wants another package's output first: they, too, are cooked at once, and
+//   may
 //             find out the same. When that output is there, one leads anew
-//   kNothing  it failed otherwise, is stale or not wanted any more: one of them leads
+//   kExhausted  its attempts are used up: it failed by crashes, limits, its tool or its machine.
+//   That
+//             is not shared: they, too, are cooked at once, side by side, and each is judged by
+//             itself (one after the other, copies of what hangs would take the sum of their limits)
+//   kNothing    it failed otherwise, is stale or not wanted any more: one of them leads
 //
 // A look-up may miss because it looked before a result was there, and answer after that: so results
 // are noted while look-ups are under way, and what was asked before is looked up once more.
@@ -39,7 +44,7 @@ class EqualWork {
     PlatformIndex platform = 0;
     WorkId work = 0;
   };
-  enum class End : uint8_t { kResult, kWaits, kNothing };
+  enum class End : uint8_t { kResult, kWaits, kExhausted, kNothing };
   struct Freed {
     Follower follower;
     End why = End::kNothing;

@@ -85,28 +85,35 @@ TEST(EqualWorkTest, AVerdictIsTheOthersWhereItHolds) {
   EXPECT_TRUE(shell.HasOpenJob("C"));
 }
 
-TEST(EqualWorkTest, CrashesAreNotShared) {
-  CoreHarness shell("A = w\nB = w\nC = w\n");
-  shell.Request({"A", "B", "C"});
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(shell.HasOpenJob("A"));
-    EXPECT_FALSE(shell.HasOpenJob("B") || shell.HasOpenJob("C")) << "one executor at a time";
-    shell.Failed("A", Fault::kCrashed);
+// In series, many copies of what hangs would take the sum of all their limits.
+TEST(EqualWorkTest, CrashesAndLimitsAreNotShared) {
+  for (const Fault fault : {Fault::kCrashed, Fault::kMemory, Fault::kTimeout}) {
+    CoreHarness shell("A = w\nB = w\nC = w\n");
+    shell.Request({"A", "B", "C"});
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(shell.HasOpenJob("A"));
+      EXPECT_FALSE(shell.HasOpenJob("B") || shell.HasOpenJob("C")) << "A leads";
+      shell.Failed("A", fault);
+    }
+    EXPECT_TRUE(shell.Says("failed A: "));
+    ASSERT_TRUE(shell.HasOpenJob("B") && shell.HasOpenJob("C")) << "side by side";
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(shell.HasOpenJob("C"));
+      shell.Failed("C", fault);
+    }
+    EXPECT_TRUE(shell.Says("failed C: "));
+    EXPECT_TRUE(shell.HasOpenJob("B")) << "judged by itself";
+    shell.Saved("B");
+    EXPECT_TRUE(shell.Says("done B\n"));
+    EXPECT_TRUE(shell.Says("ended\n"));
   }
-  EXPECT_TRUE(shell.Says("failed A: "));
-  ASSERT_TRUE(shell.HasOpenJob("B")) << "the next one leads";
-  EXPECT_FALSE(shell.HasOpenJob("C"));
-  shell.Saved("B");
-  EXPECT_TRUE(shell.Says("done C\n"));
-  EXPECT_FALSE(shell.Says("failed B"));
 }
 
-TEST(EqualWorkTest, WhoWasRefusedHandsTheLeadOn) {
+TEST(EqualWorkTest, RefusalsAreNotShared) {
   CoreHarness shell("A = w\nB = w\nC = w\n");
   shell.Request({"A", "B", "C"});
   shell.Failed("A", Fault::kRefused);
-  EXPECT_TRUE(shell.HasOpenJob("B"));
-  EXPECT_FALSE(shell.HasOpenJob("C"));
+  EXPECT_TRUE(shell.HasOpenJob("B") && shell.HasOpenJob("C"));
 }
 
 TEST(EqualWorkTest, ALostWorkerLosesNoFollower) {
@@ -198,7 +205,7 @@ TEST(EqualWorkTest, TheMostUrgentLeadsNext) {
   request.selected.push_back({"B"});
   shell.Request({}, request);
   shell.Send(PackagesDiscovered{{{"Now", InstigatorCategory::kCookOnTheFly}}});
-  shell.Failed("A", Fault::kRefused);
+  shell.Report(HarnessJob(shell.JobOf("A")), WorkerReport::Stale{"content/A"});
   EXPECT_TRUE(shell.HasOpenJob("Now"));
   EXPECT_FALSE(shell.HasOpenJob("B"));
 }

@@ -73,7 +73,9 @@ size_t CookCore::Impl::GoOnWithFollowers(size_t units_max) {
   size_t units = 0;
   for (; lifecycle.equal_work().has_freed() && units < units_max; ++units) {
     const EqualWork::Freed freed = lifecycle.equal_work().TakeFreed();
-    if (IsSabotaged(Sabotage::kForgetFollowers) && freed.why == EqualWork::End::kNothing) continue;
+    const bool has_nothing =
+        freed.why == EqualWork::End::kNothing || freed.why == EqualWork::End::kExhausted;
+    if (IsSabotaged(Sabotage::kForgetFollowers) && has_nothing) continue;
     const auto& [id, platform, work] = freed.follower;
     const PackageData& package = packages[id];
     if (package.work == nullptr || platform >= package.slots.size()) continue;

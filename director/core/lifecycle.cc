@@ -72,13 +72,16 @@ void Lifecycle::Lead(PackageId id, PlatformIndex platform) {
   equal_work_.Lead(id, slot.work);
 }
 
-void Lifecycle::EndLead(PackageId id, Slot& slot, bool has_result) {
+void Lifecycle::EndLead(PackageId id, Slot& slot, EqualWork::End how) {
   slot.is_leading = false;
-  const bool is_waiting = WaitsForOutput(*packages_[id].work);
-  equal_work_.EndLead(id, slot.work,
-                      has_result   ? EqualWork::End::kResult
-                      : is_waiting ? EqualWork::End::kWaits
-                                   : EqualWork::End::kNothing);
+  if (how == EqualWork::End::kNothing && WaitsForOutput(*packages_[id].work))
+    how = EqualWork::End::kWaits;
+  equal_work_.EndLead(id, slot.work, how);
+}
+
+void Lifecycle::ExhaustLead(PackageId id, PlatformIndex platform) {
+  Slot& slot = packages_[id].slots[platform];
+  if (slot.is_leading) EndLead(id, slot, EqualWork::End::kExhausted);
 }
 
 // It waits for something, or is over. What is being committed waits for nobody.
@@ -87,7 +90,7 @@ void Lifecycle::EndLeads(PackageId id) {
   const bool is_over = package.state == State::kIdle;
   for (Slot& slot : package.slots) {
     if (!slot.is_leading || (!is_over && slot.phase == Phase::kCommitting)) continue;
-    EndLead(id, slot, /*has_result=*/false);
+    EndLead(id, slot, EqualWork::End::kNothing);
   }
 }
 
@@ -112,7 +115,8 @@ void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, Resu
       slot.phase == Phase::kCommitting &&
       (phase == Phase::kDone || (phase == Phase::kFailed && slot.result->is_verdict));
   if (has_result && slot.work != 0) equal_work_.NoteResult(slot.work);
-  if (slot.is_leading && !CanLead(phase)) EndLead(id, slot, has_result);
+  if (slot.is_leading && !CanLead(phase))
+    EndLead(id, slot, has_result ? EqualWork::End::kResult : EqualWork::End::kNothing);
   Count(slot, false);
   slot.phase = phase;
   slot.source = source;

@@ -54,6 +54,8 @@ class Lifecycle {
   void Refresh(PackageId package);
   // The platform leads all equal work. REQUIRES: it is in CanLead, and no other package leads.
   void Lead(PackageId package, PlatformIndex platform);
+  // It leads no longer, when it did: its attempts are used up. The caller calls SetPhase.
+  void ExhaustLead(PackageId package, PlatformIndex platform);
   // Out of the queues of what is to be handed over, until the next Refresh.
   void SetAside(PackageId package);
 
@@ -76,7 +78,7 @@ class Lifecycle {
   static bool WantsLookUp(const PackageData& package);
   void Count(const Slot& slot, bool is_there);
   void Expect(PackageData& package);
-  void EndLead(PackageId package, Slot& slot, bool has_result);
+  void EndLead(PackageId package, Slot& slot, EqualWork::End how);
   void EndLeads(PackageId package);
   void CheckMonitor() const;
   void CheckEqualWork() const;
