@@ -62,52 +62,67 @@ void CopyElement(const Layout& layout, size_t source, const Format& format, uint
     std::memcpy(target + i * column_bytes, bytes + i * column_stride, column_bytes);
 }
 
-// Indices of the sparse values, which must rise strictly.
-absl::StatusOr<std::vector<uint32_t>> ReadSparseIndices(const Document& document,
-                                                        const Json& sparse, size_t sparse_count,
-                                                        size_t count, const std::string& pointer) {
+struct Sparse {
+  size_t count = 0;
+  Format index_format;
+  Layout indices, values;
+};
+
+// INVALID_ARGUMENT unless the bytes of all its elements are there. `count`: of the whole accessor.
+absl::StatusOr<Sparse> FindSparse(const Document& document, const Json& json, const Format& format,
+                                  size_t count, const std::string& pointer) {
+  Sparse sparse;
+  ASSIGN_OR_RETURN(sparse.count, NumberOr(json, "count", 0, count, pointer));
   const std::string place = pointer + "/indices";
-  const Json* json = Member(sparse, "indices");
-  if (json == nullptr || Member(*json, "bufferView") == nullptr)
+  const Json* indices = Member(json, "indices");
+  if (indices == nullptr || Member(*indices, "bufferView") == nullptr)
     return Flaw(place, "expected a bufferView");
-  ASSIGN_OR_RETURN(const Component component, ReadComponent(*json, place));
-  const Format format{.component = component, .shape = Shape::kScalar};
+  ASSIGN_OR_RETURN(const Component component, ReadComponent(*indices, place));
   if (component != Component::kUint8 && component != Component::kUint16 &&
       component != Component::kUint32) {
     return Flaw(place + "/componentType", "expected 5121, 5123 or 5125");
   }
-  ASSIGN_OR_RETURN(const Layout layout, FindLayout(document, *json, format, sparse_count, place));
-  Stream element = MakeStream(format, 1);
-  std::vector<uint32_t> indices(sparse_count);
-  for (size_t i = 0; i < sparse_count; ++i) {
-    CopyElement(layout, i, format, element.bytes.data());
+  sparse.index_format = {.component = component, .shape = Shape::kScalar};
+  ASSIGN_OR_RETURN(sparse.indices,
+                   FindLayout(document, *indices, sparse.index_format, sparse.count, place));
+  const Json* values = Member(json, "values");
+  if (values == nullptr || Member(*values, "bufferView") == nullptr)
+    return Flaw(pointer + "/values", "expected a bufferView");
+  ASSIGN_OR_RETURN(sparse.values,
+                   FindLayout(document, *values, format, sparse.count, pointer + "/values"));
+  return sparse;
+}
+
+// Indices of the sparse values, which must rise strictly.
+absl::StatusOr<std::vector<uint32_t>> ReadSparseIndices(const Sparse& sparse, size_t count,
+                                                        const std::string& pointer) {
+  Stream element = MakeStream(sparse.index_format, 1);
+  std::vector<uint32_t> indices(sparse.count);
+  for (size_t i = 0; i < sparse.count; ++i) {
+    CopyElement(sparse.indices, i, sparse.index_format, element.bytes.data());
     indices[i] = static_cast<uint32_t>(element.IntegerAt(0, 0));
     if (indices[i] >= count || (i > 0 && indices[i] <= indices[i - 1])) {
-      return Flaw(place, fmt::format("index {} is {}; expected rising indices below {}", i,
-                                     indices[i], count));
+      return Flaw(
+          pointer + "/indices",
+          fmt::format("index {} is {}; expected rising indices below {}", i, indices[i], count));
     }
   }
   return indices;
 }
 
-absl::Status PutSparse(Document& document, const Json& sparse, size_t count,
+absl::Status PutSparse(Document& document, const Json& json, size_t count,
                        std::span<const uint32_t> elements, Stream& stream,
                        const std::string& pointer) {
-  ASSIGN_OR_RETURN(const uint64_t sparse_count, NumberOr(sparse, "count", 0, count, pointer));
-  RETURN_IF_ERROR(document.Take(sparse_count * sizeof(uint32_t), pointer));
-  ASSIGN_OR_RETURN(const std::vector<uint32_t> indices,
-                   ReadSparseIndices(document, sparse, sparse_count, count, pointer));
-  const Json* values = Member(sparse, "values");
-  if (values == nullptr || Member(*values, "bufferView") == nullptr)
-    return Flaw(pointer + "/values", "expected a bufferView");
-  ASSIGN_OR_RETURN(const Layout layout,
-                   FindLayout(document, *values, stream.format, sparse_count, pointer + "/values"));
+  ASSIGN_OR_RETURN(const Sparse sparse, FindSparse(document, json, stream.format, count, pointer));
+  RETURN_IF_ERROR(document.Take(sparse.count * sizeof(uint32_t), pointer));
+  ASSIGN_OR_RETURN(const std::vector<uint32_t> indices, ReadSparseIndices(sparse, count, pointer));
   // Both lists rise: one walk along both.
   size_t at = 0;
   for (size_t i = 0; i < elements.size() && at < indices.size(); ++i) {
     while (at < indices.size() && indices[at] < elements[i]) ++at;
     if (at == indices.size() || indices[at] != elements[i]) continue;
-    CopyElement(layout, at, stream.format, stream.bytes.data() + i * stream.format.element_bytes());
+    CopyElement(sparse.values, at, stream.format,
+                stream.bytes.data() + i * stream.format.element_bytes());
   }
   return absl::OkStatus();
 }
@@ -147,19 +162,21 @@ absl::StatusOr<AccessorHead> ReadAccessorHead(const Document& document, size_t i
 }
 
 absl::Status CheckElements(const Document& document, size_t index, const AccessorHead& head) {
+  const std::string pointer = PointerOf(index);
   const Json& json = document.json["accessors"][index];
-  if (Member(json, "bufferView") == nullptr) return absl::OkStatus();  // zeros
-  return FindLayout(document, json, head.format, head.count, PointerOf(index)).status();
+  if (Member(json, "bufferView") != nullptr)
+    RETURN_IF_ERROR(FindLayout(document, json, head.format, head.count, pointer).status());
+  const Json* sparse = Member(json, "sparse");
+  if (sparse == nullptr) return absl::OkStatus();
+  return FindSparse(document, *sparse, head.format, head.count, pointer + "/sparse").status();
 }
 
 uint64_t StoredElements(const Document& document, size_t index, const AccessorHead& head) {
   const Json& json = document.json["accessors"][index];
   if (Member(json, "bufferView") != nullptr) return head.count;
   const Json* sparse = Member(json, "sparse");
-  const Json* count = sparse == nullptr ? nullptr : Member(*sparse, "count");
-  return count != nullptr && count->is_number_unsigned()
-             ? std::min<uint64_t>(count->get<uint64_t>(), head.count)
-             : 0;
+  if (sparse == nullptr) return 0;
+  return NumberOr(*sparse, "count", 0, head.count, PointerOf(index)).value_or(0);
 }
 
 absl::Status CheckStored(uint64_t count, uint64_t stored) {

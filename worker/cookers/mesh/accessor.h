@@ -20,11 +20,12 @@ struct AccessorHead {
   size_t count = 0;
 };
 absl::StatusOr<AccessorHead> ReadAccessorHead(const Document& document, size_t index);
-// INVALID_ARGUMENT unless all elements lie within the buffer view. To be asked before memory is
-// taken for them: a count that the bytes belie is a flaw of the file, not want of memory.
+// INVALID_ARGUMENT unless all elements, and those of its sparse part, lie within their buffer
+// views. To be asked before memory is taken for them: a count that the bytes belie is a flaw of the
+// file, not want of memory.
 absl::Status CheckElements(const Document& document, size_t index, const AccessorHead& head);
 // How many of its elements the file has bytes for: all, or those of its sparse part; the others are
-// zeros. What only says that there are many of these is no content.
+// zeros. What only says that there are many of these is no content. REQUIRES: CheckElements is OK.
 uint64_t StoredElements(const Document& document, size_t index, const AccessorHead& head);
 // A flaw when `stored` elements are too few to believe in `count`.
 absl::Status CheckStored(uint64_t count, uint64_t stored);

@@ -85,6 +85,47 @@ TEST_F(BadGltfTest, CountsWithoutBytesAreFlaws) {
             "and the file has the bytes of 0; all others would be zeros");
 }
 
+// Its count is believed only when its bytes are there: the elements that they stand for would fill
+// the machine's memory.
+TEST_F(BadGltfTest, SparseCountsWithoutBytesAreFlaws) {
+  constexpr uint64_t kMany = 100'000'000;
+  const auto error = [&](size_t accessor, uint64_t count, size_t index_bytes, size_t value_bytes) {
+    GltfBuilder builder = CubeScene();
+    if (accessor < 3) builder.json["meshes"][0]["primitives"][0].erase("indices");
+    const size_t indices = builder.AddView(std::string(index_bytes, '\0'));
+    const size_t values = builder.AddView(std::string(value_bytes, '\0'));
+    json& accessors = builder.json["accessors"];
+    for (size_t i = 0; i < 3 && accessor < 3; ++i) {
+      accessors[i].erase("bufferView");
+      accessors[i]["count"] = kMany;
+    }
+    accessors[accessor].erase("bufferView");
+    accessors[accessor]["count"] = kMany;
+    accessors[accessor]["sparse"] = {
+        {"count", count},
+        {"indices", {{"bufferView", indices}, {"componentType", 5121}}},
+        {"values", {{"bufferView", values}}}};
+    return ErrorOf(builder.Glb());
+  };
+  const std::string position = "/meshes/0/primitives/0/attributes/POSITION: /accessors/0/sparse";
+  EXPECT_EQ(error(0, kMany, 4, 12),
+            position +
+                "/indices: its 100000000 elements end at byte 100000000 of a buffer view "
+                "that has 4");
+  // Were it true, it would be enough for the zeros of all the others.
+  EXPECT_EQ(error(0, 100'000, 4, 12),
+            position +
+                "/indices: its 100000 elements end at byte 100000 of a buffer view that "
+                "has 4");
+  EXPECT_EQ(error(0, 100'000, 100'000, 12),
+            position +
+                "/values: its 100000 elements end at byte 1200000 of a buffer view that "
+                "has 12");
+  EXPECT_EQ(error(3, 100'000, 4, 2),
+            "/meshes/0/primitives/0/indices: /accessors/3/sparse/indices: its 100000 elements end "
+            "at byte 100000 of a buffer view that has 4");
+}
+
 // Products that pass 32 or 64 bits: a flaw of the file before anything is taken for the elements.
 TEST_F(BadGltfTest, CountsThatOverflowAreFlawsAndTakeNoMemory) {
   constexpr uint64_t kMost = uint64_t{1} << 28;
