@@ -12,6 +12,9 @@ namespace {
 // for has one mistake, not as many.
 constexpr size_t kUnsolicitedMax = 10'000;
 
+// A package that leads equal work leads no longer after so many faults of its machines.
+constexpr uint32_t kFaultsToLetGo = 2;
+
 constexpr char kMadeTwice[] =
     "two workers cooked it in this cook, and it came out different: its cooker is not "
     "deterministic. The first result counts";
@@ -362,7 +365,16 @@ void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
   const uint32_t count = blame.AddInfrastructureFault(id);
   if (count < options.infrastructure_attempts_max) {
     ++counters.jobs_retried;
-    return lifecycle.BackOff(id, now + BackOff(count));
+    lifecycle.BackOff(id, now + BackOff(count));
+    // Backing off did not help: whoever follows need not wait for the next ones. It leads no
+    // longer, and is looked up with the others.
+    for (PlatformIndex p = 0; p < package.slots.size() && count == kFaultsToLetGo; ++p) {
+      const Slot& slot = package.slots[p];
+      const bool is_followed = slot.is_leading && lifecycle.equal_work().IsFollowed(slot.work);
+      if ((platforms & MaskOf(p)) && is_followed && slot.phase == Phase::kToCook)
+        lifecycle.SetPhase(id, p, Phase::kToLookUp);
+    }
+    return;
   }
   const Stage stage = package.work->is_loaded ? Stage::kSave : Stage::kLoad;
   const std::string text =

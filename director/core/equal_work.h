@@ -14,7 +14,7 @@
 //   That
 //             is not shared: they, too, are cooked at once, side by side, and each is judged by
 //             itself (one after the other, copies of what hangs would take the sum of their limits)
-//   kNothing    it failed otherwise, is stale or not wanted any more: one of them leads
+//   kNothing    it failed otherwise, is stale, backs off again, or is not wanted: one of them leads
 //
 // A look-up may miss because it looked before a result was there, and answer after that: so results
 // are noted while look-ups are under way, and what was asked before is looked up once more.

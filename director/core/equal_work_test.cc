@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "director/core/blame.h"
 #include "director/core/core_harness.h"
 #include "gtest/gtest.h"
 
@@ -114,6 +115,23 @@ TEST(EqualWorkTest, RefusalsAreNotShared) {
   shell.Request({"A", "B", "C"});
   shell.Failed("A", Fault::kRefused);
   EXPECT_TRUE(shell.HasOpenJob("B") && shell.HasOpenJob("C"));
+}
+
+TEST(EqualWorkTest, WhoBacksOffASecondTimeLetsAnotherLead) {
+  CoreHarness shell("A = w\nB = w\nC = w\n");
+  shell.Request({"A", "B", "C"});
+  shell.Failed("A", Fault::kInfrastructure);
+  EXPECT_FALSE(shell.HasOpenJob("B") || shell.HasOpenJob("C"));
+  shell.Pass(BackOff(1));
+  ASSERT_TRUE(shell.HasOpenJob("A"));
+  shell.Failed("A", Fault::kInfrastructure);
+  ASSERT_TRUE(shell.HasOpenJob("B"));
+  EXPECT_FALSE(shell.HasOpenJob("A") || shell.HasOpenJob("C"));
+  shell.Saved("B");
+  EXPECT_TRUE(shell.Says("done C\n"));
+  shell.Pass(BackOff(2));
+  shell.Finish();
+  EXPECT_TRUE(shell.Says("ended\n"));
 }
 
 TEST(EqualWorkTest, ALostWorkerLosesNoFollower) {

@@ -32,9 +32,11 @@ void CookCore::Impl::FollowEqualWork(PackageId id) {
   }
 }
 
-// It is ready.
+// It is ready. (Who backs off goes on leading, but does not begin to: others need not wait for
+// that.)
 void CookCore::Impl::LeadEqualWork(PackageId id) {
   const PackageData& package = packages[id];
+  if (package.work->not_before > now) return;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
     if (slot.phase != Phase::kToCook || slot.work == 0 || slot.is_leading) continue;
