@@ -5,8 +5,10 @@
 namespace galley::worker {
 
 std::optional<store::BlobLocation> KnownBlobs::Find(const Digest& digest) {
+  uint64_t times_forgotten = 0;
   {
     const base::MutexLock lock(mutex_);
+    times_forgotten = times_forgotten_;
     for (const Places* places : {&recent_, &older_}) {
       const auto found = places->find(digest);
       if (found == places->end()) continue;
@@ -18,6 +20,7 @@ std::optional<store::BlobLocation> KnownBlobs::Find(const Digest& digest) {
   }
   const std::optional<store::BlobLocation> told = ask_(digest);
   const base::MutexLock lock(mutex_);
+  if (times_forgotten != times_forgotten_) return std::nullopt;
   misses_ = told.has_value() ? 0 : misses_ + 1;
   if (told.has_value()) Keep(digest, *told);
   return told;
@@ -45,6 +48,7 @@ void KnownBlobs::Forget() {
   recent_.clear();
   older_.clear();
   misses_ = skipped_ = 0;
+  ++times_forgotten_;
 }
 
 }  // namespace galley::worker

@@ -5,7 +5,7 @@
 // kAskBytesMin and more only: the answer costs about what it costs to append so many bytes. While
 // it is seldom a hit only every kProbeEvery-th is asked for: content that nobody cooked before pays
 // next to nothing. What is told to lie there stays until the director's session with the store
-// ends.
+// ends: then all is to be forgotten.
 //
 // Threads: any; `ask` is called from all of them, under no lock.
 #pragma once
@@ -36,6 +36,7 @@ class KnownBlobs {
   // nullopt: it has to be written.
   std::optional<store::BlobLocation> Find(const Digest& digest);
   void Add(const Digest& digest, const store::BlobLocation& location);
+  // An answer that is still on its way is not remembered either.
   void Forget();
 
  private:
@@ -46,6 +47,7 @@ class KnownBlobs {
   const Ask ask_;
   base::Mutex mutex_;
   Places recent_ GALLEY_GUARDED_BY(mutex_), older_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t times_forgotten_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint32_t misses_ GALLEY_GUARDED_BY(mutex_) = 0;   // since the last hit
   uint32_t skipped_ GALLEY_GUARDED_BY(mutex_) = 0;  // since the last question
 };

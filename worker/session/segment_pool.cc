@@ -13,11 +13,12 @@ namespace galley::worker {
 SegmentPool::SegmentPool(absl::Duration wait_max, Starved starved, KnownBlobs::Ask ask)
     : wait_max_(wait_max), starved_(std::move(starved)), known_(std::move(ask)) {}
 
-void SegmentPool::SetStore(const std::string& directory) {
+void SegmentPool::SetStore(const std::string& directory, uint64_t term) {
   base::MutexLock lock(mutex_);
+  if (directory != directory_ || term != term_) known_.Forget();
+  term_ = term;
   if (directory == directory_) return;
   directory_ = directory;
-  known_.Forget();
   writer_.reset();
   free_.clear();
   seen_.clear();

@@ -32,8 +32,9 @@ class SegmentPool {
   using Starved = std::function<void(const std::string& unusable)>;
   SegmentPool(absl::Duration wait_max, Starved starved, KnownBlobs::Ask ask = nullptr);
 
-  // Another directory closes what was open.
-  void SetStore(const std::string& directory);
+  // Another directory closes what was open. Another director, by its `term`, has a session of its
+  // own with the store: what was known of the store is forgotten.
+  void SetStore(const std::string& directory, uint64_t term);
   void Give(std::span<const uint64_t> segments);
   // Ends all waiting, for good.
   void Close();
@@ -60,6 +61,7 @@ class SegmentPool {
   base::CondVar changed_;
   bool is_closed_ GALLEY_GUARDED_BY(mutex_) = false;
   std::string directory_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t term_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::deque<uint64_t> free_ GALLEY_GUARDED_BY(mutex_);
   std::string unusable_ GALLEY_GUARDED_BY(mutex_);  // why the last one given is of no use
   std::set<uint64_t> seen_ GALLEY_GUARDED_BY(mutex_);

@@ -18,7 +18,7 @@ class SegmentPoolTest : public testing::Test {
     std::filesystem::create_directories(JoinPath(folder_, "segments"));
     std::filesystem::create_directories(JoinPath(folder_, "tmp"));
     ASSERT_TRUE(store::SegmentFile::Create(folder_, {.writer = kWorker, .number = 3}).ok());
-    pool_.SetStore(folder_);
+    pool_.SetStore(folder_, 1);
     pool_.Give({{3}});
   }
   void TearDown() override { RemoveAll(folder_).IgnoreError(); }
@@ -40,6 +40,19 @@ TEST_F(SegmentPoolTest, WhatWasAppendedIsNotAppendedAgain) {
   EXPECT_EQ(again->digest, Digest::Of("one blob"));
   EXPECT_NE(other->location, first->location);
   EXPECT_EQ(SegmentBytes(), bytes);
+}
+
+// Another director's session with the store does not hold what an earlier one was told.
+TEST_F(SegmentPoolTest, WhatWasKnownIsForgottenWhenAnotherDirectorComes) {
+  const auto first = pool_.Append("one blob");
+  ASSERT_TRUE(first.ok()) << first.status();
+  pool_.SetStore(folder_, 1);
+  EXPECT_EQ(pool_.Append("one blob")->location, first->location) << "it only connected again";
+  pool_.SetStore(folder_, 2);
+  const auto again = pool_.Append("one blob");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_NE(again->location, first->location);
+  EXPECT_EQ(again->location.segment, 3u) << "the segment is still its own";
 }
 
 TEST_F(SegmentPoolTest, WhatWasDamagedMeanwhileIsAppendedAgain) {

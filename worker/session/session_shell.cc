@@ -207,7 +207,7 @@ class Shell final : public EventSink {
   void Do(ConfigureSlots& effect) GALLEY_REQUIRES(mutex_) {
     const v1::Welcome& welcome = effect.welcome;
     asker_.SetStore(welcome.store_directory());
-    segments_.SetStore(welcome.store_directory());
+    segments_.SetStore(welcome.store_directory(), welcome.term());
     scratch_ = JoinPath(welcome.scratch_directory(), FolderName(config_.worker_id));
     last_slot_file_ = LastSlotFile(welcome.scratch_directory());
     v1::ExecutorSetup setup;

@@ -307,6 +307,30 @@ TEST_F(CompactionTest, WhatIsReportedToLieInASegmentThatWasLeftIsCopied) {
   EXPECT_NE(SegmentOf(written.first), segment);
 }
 
+// A worker was told so by the owner before, and reports it only now.
+TEST_F(CompactionTest, WhatIsReportedToLieInALogSegmentThatWasLeftIsCopied) {
+  CookMany();
+  const Digest late = gone_[0];
+  const BlobLocation told = *store_->Locate(std::span(&late, 1))->front();
+  ASSERT_EQ(told.segment, ListSegments(directory_)->front().number);
+  boot_ = BootTime();
+  Open();
+  std::optional<Session> session(*Session::Begin(directory_, "cook"));
+  boot_ = BootTime() + absl::Milliseconds(1);
+  ASSERT_GT(Collect(kAll).moved_bytes, 0u);
+  ASSERT_THAT(*store_->FindMissing(gone_), UnorderedElementsAreArray(gone_));
+  ASSERT_TRUE(ReadBlobAt(directory_, late, told).ok());
+  ASSERT_TRUE(
+      store_->Commit({.blobs = {{late, told}}, .results = {SampleResult("late", late)}}).ok());
+  EXPECT_NE(SegmentOf(late), told.segment);
+  session.reset();
+  boot_ = BootTime() + absl::Milliseconds(2);
+  ASSERT_GT(Collect({}).freed_bytes, 0u);
+  EXPECT_FALSE(FileExists(SegmentPath(directory_, told.segment)));
+  EXPECT_TRUE(store_->Get(late).ok());
+  EXPECT_TRUE(ResultOf(*store_, Digest::Of("late")).has_value());
+}
+
 // What a dry run foretells is what then happens, whatever goes: the log's begin, a worker's segment
 // with the highest number, results and sets.
 TEST_F(CompactionTest, ADryRunSaysWhatTheCollectionThenDoes) {

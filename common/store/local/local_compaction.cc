@@ -300,15 +300,18 @@ absl::StatusOr<std::map<uint64_t, uint64_t>> LocalStore::Compactor::Weigh(const 
   return live;
 }
 
+// From here on nothing in it becomes live: what is reported to be there is copied. Workers report
+// the owner's segments, too, since they ask the owner where a blob is.
+void LocalStore::Compactor::CopyWhatIsReported(uint64_t segment) {
+  const base::MutexLock lock(store_.commit_mutex_);
+  store_.doubtful_.Note(segment, UINT64_MAX);
+}
+
 absl::Status LocalStore::Compactor::LeaveWorkers(const SegmentListing& segment) {
   const std::string path = SegmentPath(store_.directory_, segment.number);
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return absl::OkStatus();
-  {
-    // From here on nothing in it becomes live: what is reported is copied.
-    const base::MutexLock lock(store_.commit_mutex_);
-    store_.doubtful_.Note(segment.number, UINT64_MAX);
-  }
+  CopyWhatIsReported(segment.number);
   ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.number, {}));
   return Leave(segment, std::move(file), records);
 }
@@ -320,6 +323,7 @@ absl::Status LocalStore::Compactor::LeaveLog() {
     FileDescriptor file(
         ::open(SegmentPath(store_.directory_, segment.number).c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return absl::OkStatus();
+    CopyWhatIsReported(segment.number);
     ASSIGN_OR_RETURN(const std::vector<LiveRecord> records, LiveOf(segment.number, {}));
     RETURN_IF_ERROR(Leave(segment, std::move(file), records));
   }

@@ -84,6 +84,7 @@ class LocalStore::Compactor {
   uint64_t FilledSegment();
   bool IsChosen(uint64_t number) const;
   bool IsHeld(const SegmentListing& segment, absl::Time since, const Holders& holders) const;
+  void CopyWhatIsReported(uint64_t segment);
   absl::Status LeaveWorkers(const SegmentListing& segment);
   absl::Status LeaveLog();
   bool IsClosed(uint64_t number);
