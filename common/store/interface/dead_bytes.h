@@ -16,8 +16,9 @@ class DeadBytes {
   virtual ~DeadBytes() = default;
   // When dead bytes are more than a fifth of the live ones, segments of which much is dead go; what
   // is live in them is written again. Drops nothing. Nothing is done while a session lives, which
-  // may read there, or where another process owns the store. A segment stays rather than that more
-  // than 512 MiB are written again. CANCELLED: by `cancellation`, with nothing lost.
+  // may read there, or where another process owns the store. The worst segments go first; one stays
+  // for the next time rather than that more than 512 MiB are written again. CANCELLED: by
+  // `cancellation`, with nothing lost.
   virtual absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) = 0;
 };
 

@@ -26,6 +26,7 @@ class GcTest : public testing::Test {
     store_.reset();
     absl::StatusOr<std::unique_ptr<Store>> store =
         OpenLocalStore(directory_, {.segment_bytes_max = segment_bytes_max_,
+                                    .moved_bytes_max = moved_bytes_max_,
                                     .boot_time = [this] { return boot_; },
                                     .now =
                                         [this] {
@@ -103,7 +104,7 @@ class GcTest : public testing::Test {
   std::function<int()> on_sync_;
   std::function<void()> on_now_;
   std::unique_ptr<Store> store_;
-  uint64_t segment_bytes_max_ = 256 << 20;
+  uint64_t segment_bytes_max_ = 256 << 20, moved_bytes_max_ = 512 << 20;
   int copies_ = 0, uses_ = 0;
 };
 

@@ -41,8 +41,6 @@ constexpr uint64_t kRecordBytesGuess = 128;
 // A segment of which less than this part is dead stays; of the log's, it is not read either.
 constexpr uint64_t kReadShare = 8;
 constexpr uint64_t kLittleBytes = 1 << 20;
-// What is moved at most after a cook, when somebody waits for its end.
-constexpr uint64_t kMovedBytesMax = 512 << 20;
 
 }  // namespace
 
@@ -70,10 +68,23 @@ absl::Status LocalStore::Compactor::Plan(const Dropped& dropped) {
       RETURN_IF_ERROR(Read(segment, dropped));
   }
   if (is_after_cook_ && !HasTooMuchDead()) return absl::OkStatus();
-  // What is half dead goes anyway; what is less only while that leaves too much.
-  ChooseLog(/*dead_share=*/1);
-  ChooseWorkers();
-  if (HasTooMuchDead()) ChooseLog(kDeadShare);
+  // What is half dead goes anyway, and small ones of workers; what is less only while that leaves
+  // too much.
+  std::stable_sort(workers_.begin(), workers_.end(), &IsWorse);
+  const auto is_half_dead = [this](const Weighed& one) {
+    const bool is_small = one.segment.size_bytes < kSmallSegmentBytes &&
+                          (!is_after_cook_ || one.dead_bytes() > kSegmentHeaderBytes);
+    return 2 * one.live_bytes < one.segment.size_bytes || is_small;
+  };
+  const auto is_one_of_too_many = [this](const Weighed& one) {
+    return one.dead_bytes() >= one.segment.size_bytes / kReadShare && HasTooMuchDead();
+  };
+  ChooseWorkers(is_half_dead, /*than=*/LogBegin(LogEnd(1)));
+  chosen_log_ = LogEnd(1);
+  ChooseWorkers(is_half_dead);
+  ChooseWorkers(is_one_of_too_many, /*than=*/LogBegin(LogEnd(kDeadShare)));
+  if (HasTooMuchDead()) chosen_log_ = LogEnd(kDeadShare);
+  ChooseWorkers(is_one_of_too_many);
   for (size_t i = 0; i < chosen_log_; ++i) {
     if (!log_[i].is_exact) RETURN_IF_ERROR(Read(log_[i], dropped));
   }
@@ -157,47 +168,58 @@ bool LocalStore::Compactor::HasTooMuchDead() const {
   return kDeadShare * DeadBytes() > LiveBytes();
 }
 
-// Those of which less than half is live, small ones, and while too much is dead those of which the
-// largest part is.
-void LocalStore::Compactor::ChooseWorkers() {
-  uint64_t moved_bytes = 0;
+// Less of it is live.
+bool LocalStore::Compactor::IsWorse(const Weighed& one, const Weighed& other) {
+  return one.live_bytes * other.segment.size_bytes < other.live_bytes * one.segment.size_bytes;
+}
+
+// After a cook what is moved has one bound, for workers' segments and the log.
+bool LocalStore::Compactor::HasRoomFor(uint64_t worker_bytes, uint64_t log_bytes) const {
+  return !is_after_cook_ || worker_bytes + log_bytes <= store_.options_.moved_bytes_max;
+}
+
+// The worst first; nothing that is not worse `than` that, if it is given.
+void LocalStore::Compactor::ChooseWorkers(absl::FunctionRef<bool(const Weighed&)> is_worth,
+                                          const std::optional<Weighed>& than) {
+  const uint64_t log_bytes = LogBegin(chosen_log_).live_bytes;
   for (auto at = workers_.begin(); at != workers_.end();) {
-    const bool is_small = at->segment.size_bytes < kSmallSegmentBytes &&
-                          (!is_after_cook_ || at->dead_bytes() > kSegmentHeaderBytes);
-    if (2 * at->live_bytes >= at->segment.size_bytes && !is_small) {
+    const bool goes = HasRoomFor(chosen_bytes_ + at->live_bytes, log_bytes) &&
+                      (!than.has_value() || IsWorse(*at, *than)) && is_worth(*at);
+    if (!goes) {
       ++at;
       continue;
     }
-    moved_bytes += at->live_bytes;
+    chosen_bytes_ += at->live_bytes;
     chosen_.push_back(*at);
     at = workers_.erase(at);
   }
-  while (!workers_.empty() && HasTooMuchDead()) {
-    const auto worst =
-        std::min_element(workers_.begin(), workers_.end(), [](const auto& a, const auto& b) {
-          return a.live_bytes * b.segment.size_bytes < b.live_bytes * a.segment.size_bytes;
-        });
-    moved_bytes += worst->live_bytes;
-    const bool is_long = is_after_cook_ && moved_bytes > kMovedBytesMax;
-    if (is_long || worst->dead_bytes() < worst->segment.size_bytes / kReadShare) return;
-    chosen_.push_back(*worst);
-    workers_.erase(worst);
-  }
 }
 
-// The longest begin of the log in which the dead bytes are more than this part of the live ones.
-void LocalStore::Compactor::ChooseLog(uint64_t dead_share) {
+// The longest begin of the log in which the dead bytes are more than this part of the live ones;
+// not less than is chosen.
+size_t LocalStore::Compactor::LogEnd(uint64_t dead_share) {
   const uint64_t filled = FilledSegment();
   uint64_t dead_bytes = 0, live_bytes = 0;
+  size_t end = chosen_log_;
   for (size_t i = 0; i < log_.size(); ++i) {
     dead_bytes += log_[i].dead_bytes();
     live_bytes += log_[i].live_bytes;
     // One that is being filled is not left for next to nothing.
     const bool is_little = log_[i].segment.number == filled && dead_bytes < kLittleBytes;
-    const bool is_long = is_after_cook_ && live_bytes > kMovedBytesMax;
-    if (dead_share * dead_bytes > live_bytes && !is_little && !is_long)
-      chosen_log_ = std::max(chosen_log_, i + 1);
+    if (dead_share * dead_bytes > live_bytes && !is_little && HasRoomFor(chosen_bytes_, live_bytes))
+      end = std::max(end, i + 1);
   }
+  return end;
+}
+
+// As if it were one segment.
+LocalStore::Compactor::Weighed LocalStore::Compactor::LogBegin(size_t end) const {
+  Weighed begin{.segment = {}, .live_bytes = 0};
+  for (size_t i = 0; i < end; ++i) {
+    begin.segment.size_bytes += log_[i].segment.size_bytes;
+    begin.live_bytes += log_[i].live_bytes;
+  }
+  return begin;
 }
 
 // What Run will come to.

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "common/store/local/local_store.h"
 
 namespace galley::store {
@@ -38,6 +40,9 @@ class LocalStore::Compactor {
   absl::Status MakeRoom();
   absl::Status Run();
 
+  // Whether anything is to go, and whether what stays has too much dead; as planned.
+  bool has_chosen() const { return !chosen_.empty() || chosen_log_ > 0; }
+  bool HasTooMuchDead() const;
   // Of segments that went, and of what was written again for it; before Run: as planned.
   uint64_t freed_bytes() const { return freed_bytes_; }
   uint64_t moved_bytes() const { return moved_bytes_; }
@@ -75,11 +80,14 @@ class LocalStore::Compactor {
   absl::StatusOr<bool> IsOwners(uint64_t segment,
                                 const std::map<uint64_t, SegmentState>& states) const;
   bool IsLeft(uint64_t segment, const Holders& holders) const;
-  void ChooseWorkers();
-  void ChooseLog(uint64_t dead_share);
+  static bool IsWorse(const Weighed& one, const Weighed& other);
+  bool HasRoomFor(uint64_t worker_bytes, uint64_t log_bytes) const;
+  void ChooseWorkers(absl::FunctionRef<bool(const Weighed&)> is_worth,
+                     const std::optional<Weighed>& than = std::nullopt);
+  size_t LogEnd(uint64_t dead_share);
+  Weighed LogBegin(size_t end) const;
   uint64_t LiveBytes() const;
   uint64_t DeadBytes() const;
-  bool HasTooMuchDead() const;
   void Foretell(const Holders& holders);
   uint64_t FilledSegment();
   bool IsChosen(uint64_t number) const;
@@ -108,6 +116,7 @@ class LocalStore::Compactor {
   std::vector<Weighed> log_;      // all of the owner's, in order
   std::vector<Weighed> others_;   // workers' that have to stay
   std::vector<Weighed> chosen_;   // of workers_
+  uint64_t chosen_bytes_ = 0;     // live ones of chosen_
   size_t chosen_log_ = 0;         // so many of log_, from its begin on
   uint64_t highest_ = 0;          // number of a segment
   uint64_t file_bytes_ = 0;       // of live blobs that are files
