@@ -87,6 +87,55 @@ TEST_F(DeadBytesTest, WhatIsDeadAllOverTheStoreIsGivenBackTillAFifth) {
   CheckAll();
 }
 
+// Somebody waits for the end of each.
+TEST_F(DeadBytesTest, AfterEachCookABoundedAmountIsWrittenAgainTillAllIsDone) {
+  moved_bytes_max_ = 5'500'000;
+  Open();
+  for (int worker = 0; worker < 4; ++worker) {
+    const auto writer = *SegmentWriter::Open(directory_, *store_->AllocateSegment());
+    for (int i = 0; i < 12; ++i) {
+      const auto written =
+          *writer->Append(fmt::format("{} of {}", i, worker) + std::string(kBlobBytes, '.'));
+      if (i >= 5) continue;
+      ASSERT_TRUE(store_->Commit({.blobs = {written}}).ok());
+      outputs_.push_back(written.first);
+    }
+  }
+  Pass();
+  int runs = 0;
+  uint64_t moved_bytes = 0;
+  for (GcReport report = GiveBack(); report.freed_bytes > 0 && runs < 10; report = GiveBack()) {
+    EXPECT_LE(report.moved_bytes, moved_bytes_max_);
+    moved_bytes += report.moved_bytes;
+    ++runs;
+  }
+  EXPECT_GE(runs, 2);
+  EXPECT_GT(moved_bytes, moved_bytes_max_);
+  EXPECT_LT(PerLiveByte(), 1.25);
+  CheckAll();
+}
+
+TEST_F(DeadBytesTest, WhatASessionThatBeganMeanwhileHeldGoesTheNextTime) {
+  CookAndDieOften();
+  std::optional<Session> session;
+  on_sync_ = [&] {
+    if (!session.has_value()) session.emplace(*Session::Begin(directory_, "another cook"));
+    return 0;
+  };
+  const GcReport held = GiveBack();
+  on_sync_ = nullptr;
+  ASSERT_TRUE(session.has_value());
+  EXPECT_GT(held.moved_bytes, 0u);
+  EXPECT_EQ(held.freed_bytes, 0u);
+  EXPECT_GT(PerLiveByte(), 1.45);
+  session.reset();
+  const GcReport report = GiveBack();
+  EXPECT_GT(report.freed_bytes, 0u);
+  EXPECT_LT(PerLiveByte(), 1.25);
+  CheckAll();
+  EXPECT_EQ(GiveBack().freed_bytes, 0u) << "once";
+}
+
 TEST_F(DeadBytesTest, LittleIsLeftWhereItIs) {
   CookTwice(2);
   EXPECT_EQ(GiveBack().freed_bytes, 0u) << "less than a mebibyte";

@@ -2,8 +2,9 @@
 //
 // Most cooks leave few of them, and have to end at once: what sizes and counters say costs next to
 // nothing. The index is read only when by them too much may be dead, and the segments have grown,
-// or the blobs shrunk, by a twentieth since it was read last: a note (the file `compacted`) says
-// how large they were then.
+// or the blobs shrunk, by a twentieth since nothing was left to do: a note (the file `compacted`)
+// says how large they were then. What a run leaves, because it would be too long or because a
+// session began meanwhile, is the next one's: it leaves no note.
 #include <charconv>
 
 #include "common/base/log.h"
@@ -73,13 +74,22 @@ absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellatio
   const GcOptions options{.cancellation = cancellation};
   Compactor compactor(*this, options, /*is_after_cook=*/true);
   RETURN_IF_ERROR(compactor.Plan({}));
-  RETURN_IF_ERROR(compactor.MakeRoom());
-  RETURN_IF_ERROR(compactor.Run());
-  ASSIGN_OR_RETURN(const StoreStats after, Stats());
-  const Note now = SizesOf(after);
-  RETURN_IF_ERROR(
-      WriteFileAtomic(NotePath(directory_),
-                      fmt::format("{}{} {}\n", kNoteVersion, now.segment_bytes, now.blob_bytes)));
+  const uint64_t planned_bytes = compactor.freed_bytes();
+  bool is_done = !compactor.has_chosen();
+  if (!is_done) {
+    // Until this run has done all of it, the sizes of an earlier one say nothing.
+    RETURN_IF_ERROR(RemoveAll(NotePath(directory_)));
+    RETURN_IF_ERROR(compactor.MakeRoom());
+    RETURN_IF_ERROR(compactor.Run());
+    is_done = compactor.freed_bytes() >= planned_bytes && !compactor.HasTooMuchDead();
+  }
+  if (is_done) {
+    ASSIGN_OR_RETURN(const StoreStats after, Stats());
+    const Note now = SizesOf(after);
+    RETURN_IF_ERROR(
+        WriteFileAtomic(NotePath(directory_),
+                        fmt::format("{}{} {}\n", kNoteVersion, now.segment_bytes, now.blob_bytes)));
+  }
   return GcReport{.blobs = before.blobs,
                   .bytes = before.blob_bytes,
                   .results = before.results,
