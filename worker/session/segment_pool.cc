@@ -76,9 +76,11 @@ absl::Status SegmentPool::Open(std::chrono::steady_clock::time_point deadline) {
 
 absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
   const Digest digest = Digest::Of(bytes);
-  const bool is_small =
-      bytes.size() <= store::kSmallBlobBytesMax;  // else its name says where it is
-  const auto known = is_small ? known_.Find(digest) : std::nullopt;
+  if (bytes.size() > store::kSmallBlobBytesMax) {  // its name says where it is
+    RETURN_IF_ERROR(store::WriteBlobFile(Directory(), digest, bytes));
+    return wire::BlobAt{.digest = digest, .location = {}};
+  }
+  const auto known = known_.Find(digest);
   if (known.has_value() && IsThere(digest, *known))
     return wire::BlobAt{.digest = digest, .location = *known};
   const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(wait_max_);
@@ -95,7 +97,7 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
   RETURN_IF_ERROR(Open(deadline));
   absl::StatusOr<wire::BlobAt> written = AppendTo(digest, bytes);
   if (written.ok()) {
-    if (is_small) known_.Add(digest, written->location);
+    known_.Add(digest, written->location);
     return written;
   }
   // On a full disk another segment would be of no more use.
@@ -108,31 +110,22 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
 
 // A copy may have been damaged, or its segment gone, since it was known.
 bool SegmentPool::IsThere(const Digest& digest, const store::BlobLocation& location) {
-  std::string directory;
-  {
-    const base::MutexLock lock(mutex_);
-    directory = directory_;
-  }
-  return store::ReadBlobAt(directory, digest, location).ok();
+  return store::ReadBlobAt(Directory(), digest, location).ok();
+}
+
+std::string SegmentPool::Directory() {
+  const base::MutexLock lock(mutex_);
+  return directory_;
 }
 
 absl::StatusOr<wire::BlobAt> SegmentPool::AppendTo(const Digest& digest, std::string_view bytes) {
-  if (bytes.size() > store::kSmallBlobBytesMax) {
-    ASSIGN_OR_RETURN(const auto written, writer_->Append(bytes));
-    return wire::BlobAt{.digest = written.first, .location = written.second};
-  }
   const store::BlobView blob{.digest = digest, .bytes = bytes};
   ASSIGN_OR_RETURN(const auto locations, writer_->AppendHashed(std::span(&blob, 1)));
   return wire::BlobAt{.digest = digest, .location = locations.front()};
 }
 
 absl::StatusOr<store::HashedFile> SegmentPool::CreateFile() {
-  std::string directory;
-  {
-    const base::MutexLock lock(mutex_);
-    directory = directory_;
-  }
-  return store::HashedFile::Create(directory);
+  return store::HashedFile::Create(Directory());
 }
 
 }  // namespace galley::worker

@@ -38,6 +38,7 @@ class SegmentPool {
   void Give(std::span<const uint64_t> segments);
   // Ends all waiting, for good.
   void Close();
+  // Large bytes are a file and need no segment; they are written while others append.
   // RESOURCE_EXHAUSTED: no space; UNAVAILABLE: no segment came in time; else that of a second
   // segment that cannot be written to.
   absl::StatusOr<wire::BlobAt> Append(std::string_view bytes);
@@ -48,6 +49,7 @@ class SegmentPool {
   // OK: writer_ can be written to. NOT_FOUND: the director has to give one first. Else that of the
   // last one that it gave.
   absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
+  std::string Directory();
   bool IsThere(const Digest& digest, const store::BlobLocation& location);
   absl::StatusOr<wire::BlobAt> AppendTo(const Digest& digest, std::string_view bytes)
       GALLEY_REQUIRES(mutex_);

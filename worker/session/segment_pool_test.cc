@@ -7,6 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/store/local/layout.h"
+#include "common/store/local/open.h"
 #include "common/store/local/segment_file.h"
 
 namespace galley::worker {
@@ -68,6 +69,17 @@ TEST_F(SegmentPoolTest, WhatWasDamagedMeanwhileIsAppendedAgain) {
   ASSERT_TRUE(again.ok());
   EXPECT_NE(again->location, first->location);
   EXPECT_TRUE(store::ReadBlobAt(folder_, again->digest, again->location).ok());
+}
+
+TEST_F(SegmentPoolTest, ALargeBlobWaitsForNoSegment) {
+  SegmentPool pool(absl::ZeroDuration(), nullptr);
+  pool.SetStore(folder_, 1);
+  const std::string bytes(store::kSmallBlobBytesMax + 1, 'l');
+  const auto written = pool.Append(bytes);
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(written->digest, Digest::Of(bytes));
+  EXPECT_EQ(written->location, store::BlobLocation{});
+  EXPECT_EQ(**store::ReadBlobAt(folder_, written->digest, {}), bytes);
 }
 
 TEST_F(SegmentPoolTest, ABlobInPiecesIsAFileOfItsOwn) {
