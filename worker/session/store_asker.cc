@@ -9,6 +9,12 @@
 
 namespace galley::worker {
 
+StoreAsker::StoreAsker()
+    : StoreAsker([](const std::string& directory) {
+        return store::ConnectStore(directory,
+                                   {.deadline = kDeadline, .reconnect_time = absl::ZeroDuration()});
+      }) {}
+
 void StoreAsker::SetStore(const std::string& directory) {
   const base::MutexLock lock(mutex_);
   if (directory == directory_) return;
@@ -18,18 +24,29 @@ void StoreAsker::SetStore(const std::string& directory) {
 }
 
 std::shared_ptr<store::Store> StoreAsker::Connected() {
+  std::string directory;
+  {
+    const base::MutexLock lock(mutex_);
+    if (directory_.empty() || clock_.Monotonic() < paused_until_) return nullptr;
+    if (store_ != nullptr || is_connecting_) return store_;
+    directory = directory_;
+    is_connecting_ = true;
+  }
+  absl::StatusOr<std::unique_ptr<store::Store>> store = connect_(directory);
   const base::MutexLock lock(mutex_);
-  if (directory_.empty() || clock_.Monotonic() < paused_until_) return nullptr;
-  if (store_ != nullptr) return store_;
-  absl::StatusOr<std::unique_ptr<store::Store>> store = store::ConnectStore(
-      directory_, {.deadline = kDeadline, .reconnect_time = absl::ZeroDuration()});
+  is_connecting_ = false;
+  if (directory != directory_) return nullptr;  // there is another store by now
   if (store.ok()) {
     store_ = *std::move(store);
   } else {
-    LogDebug("store={} cannot be asked: {}", directory_, MessageOf(store.status()));
-    paused_until_ = clock_.Monotonic() + kPause;
+    Pause(store.status());
   }
   return store_;
+}
+
+void StoreAsker::Pause(const absl::Status& why) {
+  LogDebug("store={} cannot be asked: {}", directory_, MessageOf(why));
+  paused_until_ = clock_.Monotonic() + kPause;
 }
 
 std::optional<store::BlobLocation> StoreAsker::Where(const Digest& digest) {
@@ -38,8 +55,7 @@ std::optional<store::BlobLocation> StoreAsker::Where(const Digest& digest) {
   const auto found = store->Locate(std::span(&digest, 1));
   if (found.ok()) return found->front();
   const base::MutexLock lock(mutex_);
-  LogDebug("store={} cannot be asked: {}", directory_, MessageOf(found.status()));
-  paused_until_ = clock_.Monotonic() + kPause;
+  Pause(found.status());
   return std::nullopt;
 }
 

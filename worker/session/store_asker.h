@@ -1,13 +1,17 @@
 // StoreAsker: asks the owner of the store in a directory where a blob lies, through its socket.
 //
 // Nobody relies on an answer: without one a blob is written that may be there. After a failure
-// nobody is asked for a while. Threads: any.
+// nobody is asked for a while, nor while another thread connects: an owner that is stuck holds up
+// that thread alone. Threads: any.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
@@ -20,17 +24,26 @@ class StoreAsker {
   static constexpr absl::Duration kDeadline = absl::Seconds(1);  // of a question
   static constexpr absl::Duration kPause = absl::Seconds(30);    // after a failure
 
+  using Connect =
+      std::function<absl::StatusOr<std::unique_ptr<store::Store>>(const std::string& directory)>;
+  StoreAsker();
+  // `connect`: called under no lock.
+  explicit StoreAsker(Connect connect) : connect_(std::move(connect)) {}
+
   // Another directory closes what was open.
   void SetStore(const std::string& directory);
   std::optional<store::BlobLocation> Where(const Digest& digest);
 
  private:
   std::shared_ptr<store::Store> Connected();
+  void Pause(const absl::Status& why) GALLEY_REQUIRES(mutex_);
 
+  const Connect connect_;
   SystemClock clock_;
   base::Mutex mutex_;
   std::string directory_ GALLEY_GUARDED_BY(mutex_);  // empty: none yet
   std::shared_ptr<store::Store> store_ GALLEY_GUARDED_BY(mutex_);
+  bool is_connecting_ GALLEY_GUARDED_BY(mutex_) = false;
   absl::Time paused_until_ GALLEY_GUARDED_BY(mutex_) = absl::InfinitePast();
 };
 
