@@ -156,10 +156,10 @@ class SocketSink final : public JobSink {
     std::vector<OutgoingBlob> blobs;
     v1::FromExecutor message = SavedMessage(report, PeakIfRaised(), blobs);
     meter_->Count(report);
-    meter_->TellIn(message);
     const bool is_streamed = std::any_of(
         blobs.begin(), blobs.end(), [](const OutgoingBlob& blob) { return blob.bytes == nullptr; });
     if (is_streamed) return SendStreamed(message, blobs);
+    meter_->TellIn(message);
     if (!report.is_last) return Send(message, std::move(blobs));
     Keep(message, std::move(blobs));  // goes with the job's end
     return absl::OkStatus();
@@ -186,8 +186,7 @@ class SocketSink final : public JobSink {
 
   // While the job lasts. An error leaves a blob that was not sent as a whole: the message that
   // follows, the job's end, gives it up.
-  absl::Status SendStreamed(const v1::FromExecutor& message,
-                            const std::vector<OutgoingBlob>& blobs) {
+  absl::Status SendStreamed(v1::FromExecutor& message, const std::vector<OutgoingBlob>& blobs) {
     const auto send = [this](FrameKind kind, std::string_view bytes) {
       const FrameView frame{kind, bytes};
       return SendFrames(socket_, std::span(&frame, 1));
@@ -202,6 +201,7 @@ class SocketSink final : public JobSink {
       RETURN_IF_ERROR(
           send(FrameKind::kBlob, blob.bytes == nullptr ? std::string_view() : *blob.bytes));
     }
+    meter_->TellIn(message);  // with what was loaded to be streamed
     return send(FrameKind::kMessage, message.SerializeAsString());
   }
 
