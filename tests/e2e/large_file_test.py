@@ -39,17 +39,21 @@ class LargeFileTest(E2ETest):
         self.assertEqual(self.cook(game).cooked, 0)
         # It changes: the source's new bytes, not a mixture.
         digests["a.pak"] = self.sparse("game/content/a.pak", b"another end")
-        self.assertEqual(self.cook(game).cooked, 1)
+        cook = self.cook(game)
+        self.assertEqual(cook.cooked, 1)
+        self.assertEqual(cook.summary["bytes"]["read"], SIZE + len("another end"), cook)
         self.assertEqual(self.staged(game, "a.pak"), digests["a.pak"])
         verify = self.galley("store", "verify", "--project", game)
         self.assertEqual(verify.returncode, 0, verify)
-        # The same as an Action, by hand.
-        export = self.galley("records", "/Game/a.pak", "--export", self.path("action"), "--project", game)
-        self.assertEqual(export.returncode, 0, export.stderr)
-        ran = subprocess.run([os.path.join(self.bin, "galley-worker"), "exec-action", self.path("action")], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        self.assertEqual(ran.returncode, 0, ran.stdout)
-        self.assertIn(digests["a.pak"], ran.stdout)
+        # The same as Actions, by hand.
+        for package, digest in [("/Game/a.pak", digests["a.pak"]), ("/Game/b.raw", digests["b.raw.out"])]:
+            folder = self.path("action of " + os.path.basename(package))
+            export = self.galley("records", package, "--export", folder, "--project", game)
+            self.assertEqual(export.returncode, 0, export.stderr)
+            ran = subprocess.run([os.path.join(self.bin, "galley-worker"), "exec-action", folder], text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            self.assertEqual(ran.returncode, 0, ran.stdout)
+            self.assertIn(digest, ran.stdout)
 
     def test_a_cooker_that_holds_its_source_says_that_it_is_too_large(self):
         game = self.project({}, RULES)

@@ -51,21 +51,17 @@ absl::StatusOr<SourceContent> ActionInputs::Source(uint64_t bytes_max) {
   const std::string path = JoinPath(root_, "source");
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(path));
   if (stat.size_bytes > bytes_max) {
-    ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(path));
-    return SourceContent{.bytes = nullptr, .digest = digest};
+    ASSIGN_OR_RETURN(source_, DigestOfFile(path));
+    return SourceContent{.bytes = nullptr, .digest = source_};
   }
   ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, kInputBytesMax));
   bytes_loaded_.cold += bytes.size();
-  const Digest digest = Digest::Of(bytes);
-  return SourceContent{.bytes = MakeBlob(std::move(bytes)), .digest = digest};
+  source_ = Digest::Of(bytes);
+  return SourceContent{.bytes = MakeBlob(std::move(bytes)), .digest = source_};
 }
 
 absl::Status ActionInputs::StreamSource(const TakePiece& take) {
-  const std::string path = JoinPath(root_, "source");
-  RETURN_IF_ERROR(ReadInPieces(path, take));
-  ASSIGN_OR_RETURN(const FileStat stat, StatFile(path));
-  bytes_loaded_.cold += stat.size_bytes;
-  return absl::OkStatus();
+  return StreamVerified(JoinPath(root_, "source"), source_.ToString(), take);
 }
 
 absl::Status ActionInputs::StreamCooked(uint32_t platform, const record::Observation& what,
@@ -73,19 +69,23 @@ absl::Status ActionInputs::StreamCooked(uint32_t platform, const record::Observa
   ASSIGN_OR_RETURN(const Look look, Observe(platform, what, Want::kValue));
   const auto at = std::find_if(observed_.begin(), observed_.end(),
                                [&](const record::Observed& one) { return one.what == what; });
-  const std::string path =
-      JoinPath(root_, record::InputPath(what, static_cast<size_t>(at - observed_.begin())));
+  const auto index = static_cast<size_t>(at - observed_.begin());
+  return StreamVerified(JoinPath(root_, record::InputPath(what, index)), look.value, take);
+}
+
+absl::Status ActionInputs::StreamVerified(const std::string& host_path, std::string_view value,
+                                          const TakePiece& take) {
   DigestBuilder builder;
   const TakePiece hash_and_take = [&](std::string_view piece) {
     builder.Add(piece);
     return take(piece);
   };
-  RETURN_IF_ERROR(ReadInPieces(path, hash_and_take));
+  RETURN_IF_ERROR(ReadInPieces(host_path, hash_and_take));
   const Digest digest = builder.Finish();
   bytes_loaded_.cold += digest.size_bytes();
-  if (digest.ToString() == look.value) return absl::OkStatus();
+  if (digest.ToString() == value) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      fmt::format("{} is {}, observed was {}", path, digest.ToString(), look.value));
+      fmt::format("{} is {}, observed was {}", host_path, digest.ToString(), value));
 }
 
 absl::StatusOr<Blob> ActionInputs::ReadVerified(const std::string& host_path,
@@ -146,12 +146,14 @@ absl::Status ActionInputs::ShowMounts(const std::string& directory) {
       continue;
     ASSIGN_OR_RETURN(const std::string path,
                      content::ResolveAsked(package.value, one.what.subject));
-    ASSIGN_OR_RETURN(const Blob bytes,
-                     ReadVerified(JoinPath(root_, record::InputPath(one.what, i)), one.value));
-    RETURN_IF_ERROR(MountView::PutFile(directory, path, *bytes));
+    const PieceStream stream = [&](const TakePiece& take) {
+      return StreamVerified(JoinPath(root_, record::InputPath(one.what, i)), one.value, take);
+    };
+    RETURN_IF_ERROR(MountView::PutFile(directory, path, stream));
   }
-  ASSIGN_OR_RETURN(const SourceContent source, Source(kInputBytesMax));
-  return MountView::PutFile(directory, package.value, *source.bytes);
+  RETURN_IF_ERROR(Source(/*bytes_max=*/0).status());
+  return MountView::PutFile(directory, package.value,
+                            [this](const TakePiece& take) { return StreamSource(take); });
 }
 
 }  // namespace galley::worker

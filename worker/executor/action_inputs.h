@@ -1,6 +1,7 @@
 // ActionInputs: what a job may see when it runs as an Action: the input root and the values in its
 // file `observations`, nothing else. A look that was not observed is FAILED_PRECONDITION ("not
-// observed: file(../a.glsl)"). Threads: one owner.
+// observed: file(../a.glsl)"); so are bytes that are not what was observed, and a source that
+// changed. Threads: one owner.
 #pragma once
 
 #include <map>
@@ -40,11 +41,14 @@ class ActionInputs final : public InputProvider {
  private:
   ActionInputs(std::string root, record::Recipe recipe, std::vector<record::Observed> observed);
   absl::StatusOr<Blob> ReadVerified(const std::string& host_path, std::string_view value);
+  absl::Status StreamVerified(const std::string& host_path, std::string_view value,
+                              const TakePiece& take);
   absl::StatusOr<Look> Tool(const record::Observed& tool, size_t index);
 
   std::string root_;
   record::Recipe recipe_;
   std::vector<record::Observed> observed_;  // canonical
+  Digest source_;                           // as Source told
   Scratch scratch_;
   BytesLoaded bytes_loaded_;
 };

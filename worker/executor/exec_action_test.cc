@@ -80,6 +80,25 @@ TEST_F(ExecActionTest, ALookThatWasNotObservedIsAnError) {
   EXPECT_EQ(look.status().message(), "not observed: exists(b)");
 }
 
+TEST_F(ExecActionTest, ASourceThatChangedWhileItIsStreamedIsAnError) {
+  const std::string directory = CookAndLayOut("out .t\n");
+  const auto inputs = ActionInputs::Open(directory + "/input");
+  ASSERT_TRUE(inputs.ok());
+  ASSERT_EQ((*inputs)->Source(0)->bytes, nullptr);
+  std::string streamed;
+  const TakePiece take = [&](std::string_view piece) {
+    streamed += piece;
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE((*inputs)->StreamSource(take).ok());
+  EXPECT_EQ(streamed, "out .t\n");
+  EXPECT_EQ((*inputs)->bytes_loaded().cold, streamed.size());
+  ASSERT_TRUE(WriteFileAtomic(directory + "/input/source", "out .u\n").ok());
+  const absl::Status changed = (*inputs)->StreamSource(take);
+  EXPECT_EQ(changed.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(changed.message()), HasSubstr("input/source"));
+}
+
 TEST_F(ExecActionTest, ShownMountsHoldWhatWasObservedAtItsVirtualPath) {
   const std::string directory = CookAndLayOut("read ../inc/a.txt\nname\nout .t\n");
   const auto inputs = ActionInputs::Open(directory + "/input");

@@ -62,8 +62,8 @@ class InputProvider {
   virtual ~InputProvider() = default;
   // The bytes of one that is larger than `bytes_max` are left out.
   virtual absl::StatusOr<SourceContent> Source(uint64_t bytes_max) = 0;
-  // REQUIRES: Source was called. What was handed out is worth nothing unless this is OK: StaleFile
-  // when it was not what Source had told.
+  // REQUIRES: Source was called. What was handed out is worth nothing unless this is OK: an
+  // error (of a live job StaleFile) when it was not what Source had told.
   virtual absl::Status StreamSource(const TakePiece& take) = 0;
   virtual absl::StatusOr<Look> Observe(uint32_t platform, const record::Observation& what,
                                        Want want) = 0;

@@ -66,6 +66,22 @@ absl::Status MakeReal(const std::string& path) {
   return absl::OkStatus();
 }
 
+// Where the file belongs, with nothing there.
+absl::StatusOr<std::string> MakePlace(const std::string& directory, std::string_view virtual_path) {
+  RETURN_IF_ERROR(content::ValidateVirtualPath(virtual_path));
+  std::string path = directory;
+  std::string_view rest = virtual_path.substr(1);
+  for (size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
+    path = JoinPath(path, rest.substr(0, slash));
+    RETURN_IF_ERROR(MakeReal(path));
+    rest.remove_prefix(slash + 1);
+  }
+  path = JoinPath(path, rest);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT && errno != EISDIR)  // no link is followed
+    return ErrnoStatus(errno, "remove", path);
+  return path;
+}
+
 }  // namespace
 
 MountView::~MountView() {
@@ -114,17 +130,14 @@ absl::Status MountView::ShowUnder(const std::string& directory) {
 
 absl::Status MountView::PutFile(const std::string& directory, std::string_view virtual_path,
                                 std::string_view bytes) {
-  RETURN_IF_ERROR(content::ValidateVirtualPath(virtual_path));
-  std::string path = directory;
-  std::string_view rest = virtual_path.substr(1);
-  for (size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
-    path = JoinPath(path, rest.substr(0, slash));
-    RETURN_IF_ERROR(MakeReal(path));
-    rest.remove_prefix(slash + 1);
-  }
-  path = JoinPath(path, rest);
-  ::unlink(path.c_str());  // WriteFileAtomic would replace it too; a link must not be followed
+  ASSIGN_OR_RETURN(const std::string path, MakePlace(directory, virtual_path));
   return WriteFileAtomic(path, bytes);
+}
+
+absl::Status MountView::PutFile(const std::string& directory, std::string_view virtual_path,
+                                const PieceStream& stream) {
+  ASSIGN_OR_RETURN(const std::string path, MakePlace(directory, virtual_path));
+  return WriteInPieces(path, stream).status();
 }
 
 }  // namespace galley::worker

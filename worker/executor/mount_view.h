@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "common/base/read_pieces.h"
 #include "common/content/snapshot.h"
 
 namespace galley::worker {
@@ -31,6 +32,9 @@ class MountView {
   // generator's source) gives way to the folder.
   static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
                               std::string_view bytes);
+  // The same of what comes in pieces. An error leaves a part of it.
+  static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
+                              const PieceStream& stream);
 
  private:
   absl::Status Build();
