@@ -82,7 +82,7 @@ class BadInputTest(E2ETest):
         cook = self.cook(game, expect=1)
         self.assertEqual({f["package"] for f in cook.failures}, {"/Game/memory.frag", "/Game/time.frag"}, cook)
         self.assertIn("outgrew its memory limit", cook.errors_of("/Game/memory.frag")[0])
-        self.assertIn("did not end within 1000 ms (a rule's timeout_s sets it)", cook.errors_of("/Game/time.frag")[0])
+        self.assertIn("did not end within 1000 ms of processor time (a rule's timeout_s sets it)", cook.errors_of("/Game/time.frag")[0])
         self.assertEqual(set(self.tree(game, "pc")), {"Game/good.frag.spv", "Game/good.frag.reflect.cbor"})
 
     def test_a_source_larger_than_the_jobs_memory_is_not_read(self):

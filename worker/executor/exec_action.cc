@@ -198,7 +198,6 @@ absl::StatusOr<ActionOutcome> Run(const std::string& root, const std::string& ba
   SystemClock clock;
   Collected sink;
   const JobSpec spec{.targets = {{.platform = 0, .recipe = inputs.recipe()}},
-                     .deadline = absl::InfiniteFuture(),
                      .memory_bytes_max = kMemoryBytesMax};
   RETURN_IF_ERROR(Annotate(StatusOf(RunJob(spec, inputs, cookers, clock, sink)), root));
   RETURN_IF_ERROR(RemoveAll(JoinPath(base, "out")));

@@ -224,8 +224,8 @@ class SocketSink final : public JobSink {
 
 class Executor {
  public:
-  Executor(int socket, const Cookers& cookers)
-      : cookers_(cookers), inbox_(socket), sink_(socket, inbox_) {}
+  Executor(int socket, int notes, const Cookers& cookers)
+      : cookers_(cookers), notes_(notes), inbox_(socket), sink_(socket, inbox_) {}
 
   absl::Status Run() {
     v1::FromExecutor ready;
@@ -311,12 +311,13 @@ class Executor {
 
   // Returns the message that ends the job.
   v1::FromExecutor RunOne(const v1::ExecutorJob& message) {
+    notes_.BeginJob(message.job().attempt());
     const absl::StatusOr<Opened*> opened = OpenSnapshot(message.snapshot_file());
     if (!opened.ok()) {
       return EndedBy(
           fmt::format("the snapshot's table cannot be read: {}", MessageOf(opened.status())));
     }
-    absl::StatusOr<JobSpec> spec = SpecOf(message.job(), clock_.Monotonic());
+    absl::StatusOr<JobSpec> spec = SpecOf(message.job());
     absl::StatusOr<SnapshotInputsOptions> options = InputsOf(message.job());
     for (const absl::Status& status : {spec.status(), options.status()}) {
       if (!status.ok()) return EndedBy(MessageOf(status));
@@ -334,6 +335,7 @@ class Executor {
                                   : std::min(kWarmBytesMax, spec->memory_bytes_max / 16));
     options->warm_files = &warm_files_;
     LimitMemory(spec->memory_bytes_max);
+    spec->notes = &notes_;
     SnapshotInputs inputs(*std::move(options));
     ByteMeter meter(inputs);
     sink_.Begin(message.job().attempt(), &meter);
@@ -344,6 +346,7 @@ class Executor {
   }
 
   const Cookers& cookers_;
+  OpenedNotes notes_;
   Inbox inbox_;
   SocketSink sink_;
   SystemClock clock_;
@@ -357,9 +360,11 @@ class Executor {
 
 }  // namespace
 
-absl::Status RunExecutor(int socket, const Cookers& cookers) {
-  ::fcntl(socket, F_SETFD, FD_CLOEXEC);  // not for the programs that a cooker starts
-  return Executor(socket, cookers).Run();
+absl::Status RunExecutor(int socket, int notes, const Cookers& cookers) {
+  // Not for the programs that a cooker starts.
+  ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  ::fcntl(notes, F_SETFD, FD_CLOEXEC);
+  return Executor(socket, notes, cookers).Run();
 }
 
 }  // namespace galley::worker

@@ -7,10 +7,11 @@
 
 namespace galley::worker {
 
-// Descriptor of the socket in an executor process.
+// Descriptors of the socket and of its notes (opened_notes.h) in an executor process.
 inline constexpr int kExecutorSocket = 3;
+inline constexpr int kExecutorNotes = 4;
 
 // Returns when the session closes the socket (OK), or sends what is no valid message.
-absl::Status RunExecutor(int socket, const Cookers& cookers);
+absl::Status RunExecutor(int socket, int notes, const Cookers& cookers);
 
 }  // namespace galley::worker

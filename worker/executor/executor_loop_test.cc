@@ -34,7 +34,7 @@ TEST(ExecutorLoopTest, EachCollectionDropsWhatEachCookerKeeps) {
   Cookers cookers;
   for (int i = 0; i < 2; ++i) cookers.push_back(std::make_unique<CountingCooker>(trims));
   absl::Status ended;
-  std::thread executor([&] { ended = RunExecutor(sockets[1], cookers); });
+  std::thread executor([&] { ended = RunExecutor(sockets[1], -1, cookers); });
   FrameReader reader;
   const auto receive = [&] {
     const auto frame = ReceiveFrame(sockets[0], reader);

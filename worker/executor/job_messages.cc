@@ -31,15 +31,13 @@ v1::Failed::Cause CauseOf(TroubleCause cause) {
 
 }  // namespace
 
-absl::StatusOr<JobSpec> SpecOf(const v1::Job& job, absl::Time now) {
+absl::StatusOr<JobSpec> SpecOf(const v1::Job& job) {
   JobSpec spec;
   for (const v1::Target& target : job.targets()) {
     absl::StatusOr<record::Recipe> recipe = record::DecodeRecipe(target.recipe());
     if (!recipe.ok()) return Annotate(recipe.status(), "recipe of the job");
     spec.targets.push_back({.platform = target.platform(), .recipe = *std::move(recipe)});
   }
-  spec.deadline =
-      job.timeout_us() > 0 ? now + absl::Microseconds(job.timeout_us()) : absl::InfiniteFuture();
   spec.memory_bytes_max = job.memory_bytes();
   return spec;
 }
@@ -112,6 +110,7 @@ v1::FromExecutor EndMessage(const JobEnd& end) {
   } else if (const auto* trouble = std::get_if<Trouble>(&end)) {
     message.mutable_failed()->set_cause(CauseOf(trouble->cause));
     message.mutable_failed()->set_error(trouble->error);
+    message.set_has_outgrown(trouble->has_outgrown);
     const size_t left_out = trouble->log.size() - std::min(trouble->log.size(), kLogTailBytesMax);
     message.mutable_failed()->set_log_tail(trouble->log.substr(left_out));
   } else {

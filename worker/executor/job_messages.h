@@ -15,7 +15,7 @@ namespace galley::worker {
 inline constexpr size_t kLogTailBytesMax = 64 << 10;  // of Failed.log_tail
 
 // The Job's targets and limits. INVALID_ARGUMENT: a recipe is malformed.
-absl::StatusOr<JobSpec> SpecOf(const v1::Job& job, absl::Time now);
+absl::StatusOr<JobSpec> SpecOf(const v1::Job& job);
 // Package, generated source, cooked inputs and blobs; the rest is the executor's to fill in.
 absl::StatusOr<SnapshotInputsOptions> InputsOf(const v1::Job& job);
 

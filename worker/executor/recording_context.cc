@@ -67,7 +67,10 @@ record::Details Gathered::Details() const {
 }
 
 RecordingContext::RecordingContext(const ContextOptions& options, Gathered before)
-    : options_(options), gathered_(std::move(before)) {}
+    : options_(options), gathered_(std::move(before)) {
+  if (options_.notes != nullptr)
+    options_.notes->Begin(options_.platform, options_.source->digest, gathered_.observed);
+}
 
 absl::Status RecordingContext::Remember(absl::Status status) {
   if (!status.ok() && trouble_.ok() && status.code() != absl::StatusCode::kInvalidArgument)
@@ -83,9 +86,14 @@ absl::StatusOr<Look> RecordingContext::Observe(Observation what, Want want) {
     return absl::InvalidArgumentError(
         fmt::format("looks at more than {} things", record::kObservationsMax));
   }
+  if (options_.notes != nullptr) options_.notes->BeginUnknown();
   absl::StatusOr<Look> look = options_.provider->Observe(options_.platform, what, want);
-  if (!look.ok()) return Remember(look.status());
+  if (!look.ok()) return Remember(look.status());  // what it would have seen stays unknown
   const auto [at, is_new] = gathered_.observed.try_emplace(what, look->value);
+  if (options_.notes != nullptr) {
+    if (is_new) options_.notes->Add(what, look->value);
+    options_.notes->EndUnknown();
+  }
   if (!is_new && at->second != look->value) {
     return Remember(absl::UnavailableError(
         fmt::format("{} changed while the job ran", what.ToString())));  // tried again
@@ -319,6 +327,11 @@ absl::StatusOr<std::string> RecordingContext::ScratchDirectory() {
 
 absl::Status RecordingContext::ShowMounts(const std::string& directory) {
   return Remember(options_.provider->ShowMounts(directory));
+}
+
+void RecordingContext::SetReadsUnseen(bool are_unseen) {
+  if (options_.notes == nullptr) return;
+  are_unseen ? options_.notes->BeginUnknown() : options_.notes->EndUnknown();
 }
 
 absl::Status RecordingContext::CheckUnchanged() {

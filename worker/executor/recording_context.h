@@ -14,9 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "worker/cookers/cooker.h"
+#include "worker/cookers/unseen_reads.h"
 #include "worker/executor/input_provider.h"
+#include "worker/executor/opened_notes.h"
 
 namespace galley::worker {
 
@@ -57,13 +58,12 @@ struct ContextOptions {
   const nlohmann::json* settings = nullptr;
   const std::string* extension = nullptr;
   const SourceContent* source = nullptr;
-  Clock* clock = nullptr;
-  absl::Time deadline;  // monotonic
   uint64_t memory_bytes_max = 0;
+  OpenedNotes* notes = nullptr;  // null: nobody reads them, and the time has no limit
   bool is_load = false;
 };
 
-class RecordingContext final : public CookContext {
+class RecordingContext final : public CookContext, public UnseenReads {
  public:
   // `before`: what the Load gathered, for a Cook.
   RecordingContext(const ContextOptions& options, Gathered before);
@@ -99,8 +99,11 @@ class RecordingContext final : public CookContext {
   absl::StatusOr<std::string> ScratchDirectory() override;
   absl::Status ShowMounts(const std::string& directory) override;
   absl::Status CheckUnchanged() override;
+  void SetReadsUnseen(bool are_unseen) override;
+  // The session measures it.
   absl::Duration TimeLeft() const override {
-    return options_.deadline - options_.clock->Monotonic();
+    const bool is_up = options_.notes != nullptr && options_.notes->IsTimeUp();
+    return is_up ? absl::ZeroDuration() : absl::InfiniteDuration();
   }
   uint64_t MemoryBytesMax() const override { return options_.memory_bytes_max; }
 

@@ -157,9 +157,8 @@ class Job {
             .settings = &warm_.settings,
             .extension = &target.recipe.extension,
             .source = &source_,
-            .clock = &clock_,
-            .deadline = spec_.deadline,
             .memory_bytes_max = spec_.memory_bytes_max,
+            .notes = spec_.notes,
             .is_load = is_load};
   }
 
@@ -261,12 +260,19 @@ class Job {
   // An end unless `status` is a success or the cooker's own verdict.
   std::optional<JobEnd> JudgedEnd(const RecordingContext& context, const absl::Status& status) {
     const std::string& log = context.gathered().log;
-    if (out_of_memory_)
-      return Trouble{.cause = TroubleCause::kMemory, .error = TextOf(status), .log = log};
+    if (out_of_memory_) {
+      return Trouble{.cause = TroubleCause::kMemory,
+                     .error = TextOf(status),
+                     .log = log,
+                     .has_outgrown = true};
+    }
     if (context.trouble().ok() && (status.ok() || absl::IsInvalidArgument(status)))
       return std::nullopt;
     JobEnd end = EndOf(context.trouble().ok() ? status : context.trouble());
-    if (auto* trouble = std::get_if<Trouble>(&end)) trouble->log = log;
+    if (auto* trouble = std::get_if<Trouble>(&end)) {
+      trouble->log = log;
+      trouble->has_outgrown = context.trouble().ok() && absl::IsResourceExhausted(status);
+    }
     return end;
   }
 

@@ -30,8 +30,8 @@ struct JobTarget {
 
 struct JobSpec {
   std::vector<JobTarget> targets;
-  absl::Time deadline = absl::InfiniteFuture();  // monotonic
   uint64_t memory_bytes_max = 0;
+  OpenedNotes* notes = nullptr;  // see ContextOptions
 };
 
 struct LoadReport {
@@ -73,7 +73,8 @@ enum class TroubleCause { kUnknown, kMemory, kTimeout, kInfrastructure };
 struct Trouble {
   TroubleCause cause = TroubleCause::kUnknown;
   std::string error;
-  std::string log;  // of the load or cook that it ended; may be empty
+  std::string log;            // of the load or cook that it ended; may be empty
+  bool has_outgrown = false;  // kMemory: what the cooker needs is more than it may use
 };
 struct JobDone {};
 struct JobNeeds {

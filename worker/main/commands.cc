@@ -106,7 +106,7 @@ int RunExecutorHere() {
   AdoptOrphans();  // of the programs that a cooker starts
   ::signal(SIGINT, SIG_IGN);
   const Cookers cookers = AllCookers();
-  const absl::Status status = RunExecutor(kExecutorSocket, cookers);
+  const absl::Status status = RunExecutor(kExecutorSocket, kExecutorNotes, cookers);
   if (status.ok()) return 0;
   LogError("executor: {}", MessageOf(status));
   return kExitOther;

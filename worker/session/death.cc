@@ -6,6 +6,25 @@
 
 namespace galley::worker {
 
+namespace {
+
+std::string TimeText(const Death& death) {
+  const int64_t ms = absl::ToInt64Milliseconds(death.timeout);
+  if (death.time_up == TimeUp::kWaiting) {
+    return fmt::format("hangs: it waits, and did not end within {} ms (a rule's timeout_s sets it)",
+                       ms);
+  }
+  if (death.time_up == TimeUp::kClock) {
+    return fmt::format(
+        "did not end within {} ms, in which it got less than {} ms of a processor's time (a rule's "
+        "timeout_s sets it)",
+        absl::ToInt64Milliseconds(JobTime::ClockMax(death.timeout)), ms);
+  }
+  return fmt::format("did not end within {} ms of processor time (a rule's timeout_s sets it)", ms);
+}
+
+}  // namespace
+
 DeathVerdict Judge(const Death& death) {
   switch (death.killed_for) {
     case KilledFor::kMemory:
@@ -13,9 +32,7 @@ DeathVerdict Judge(const Death& death) {
               fmt::format("outgrew its memory limit of {} bytes (a rule's memory sets it)",
                           death.memory_bytes_max)};
     case KilledFor::kTimeout:
-      return {v1::Failed::TIMEOUT,
-              fmt::format("did not end within {} ms (a rule's timeout_s sets it)",
-                          absl::ToInt64Milliseconds(death.timeout))};
+      return {v1::Failed::TIMEOUT, TimeText(death)};
     case KilledFor::kCancel:
       return {v1::Failed::CAUSE_UNKNOWN, "cancelled"};
     case KilledFor::kProtocol:

@@ -6,6 +6,7 @@
 #include "absl/time/time.h"
 #include "common/base/child_process.h"
 #include "galley/v1/worker.pb.h"
+#include "worker/session/job_time.h"
 
 namespace galley::worker {
 
@@ -17,7 +18,8 @@ struct Death {
   bool was_out_of_memory = false;  // the kernel killed in this control group meanwhile
   uint64_t memory_bytes_max = 0;
   absl::Duration timeout;
-  std::string detail;  // for kProtocol and kStore
+  TimeUp time_up = TimeUp::kNo;  // for kTimeout
+  std::string detail;            // for kProtocol and kStore
 };
 
 struct DeathVerdict {

@@ -48,5 +48,18 @@ TEST(DeathTest, AKillForTimeIsATimeout) {
   EXPECT_THAT(verdict.error, AllOf(HasSubstr("2000 ms"), HasSubstr("timeout_s sets it")));
 }
 
+TEST(DeathTest, AKillForTimeSaysWhatTheTimeWentInto) {
+  const auto text = [](TimeUp up) {
+    return Judge({.exit = {.signal = SIGKILL},
+                  .killed_for = KilledFor::kTimeout,
+                  .timeout = absl::Seconds(2),
+                  .time_up = up})
+        .error;
+  };
+  EXPECT_THAT(text(TimeUp::kProcessor), HasSubstr("2000 ms of processor time"));
+  EXPECT_THAT(text(TimeUp::kWaiting), HasSubstr("it waits"));
+  EXPECT_THAT(text(TimeUp::kClock), HasSubstr("within 600000 ms, in which it got less than 2000 ms"));
+}
+
 }  // namespace
 }  // namespace galley::worker

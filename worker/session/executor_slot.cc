@@ -18,6 +18,7 @@
 #include "fmt/format.h"
 #include "worker/executor/executor_loop.h"
 #include "worker/executor/job_messages.h"
+#include "worker/executor/opened_notes.h"
 
 namespace galley::worker {
 namespace {
@@ -228,7 +229,8 @@ void ExecutorSlot::ForgetPrograms() {
 void ExecutorSlot::BeginFront() {
   ForgetPrograms();
   Held& front = jobs_.front();
-  front.deadline = clock_.Monotonic() + absl::Microseconds(front.job.job().timeout_us());
+  time_.Begin(clock_.Monotonic(), absl::Microseconds(front.job.job().timeout_us()));
+  killed_at_ = absl::InfiniteFuture();
   if (front.is_stopped) Lose(KilledFor::kCancel, "");
 }
 
@@ -268,15 +270,17 @@ absl::Status ExecutorSlot::StartExecutor() {
   if (::pipe2(log, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe for", options_.program);
   log_ = FileDescriptor(log[0]);
   const FileDescriptor log_end(log[1]);
+  ASSIGN_OR_RETURN(notes_, MakeOpenedNotes());
   ::fcntl(log_.get(), F_SETFL, O_NONBLOCK);
   const timeval send_timeout{.tv_sec = kSendTimeoutSeconds, .tv_usec = 0};
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof(send_timeout));
   RETURN_IF_ERROR(RemoveAll(setup_->scratch_directory()));  // what a killed one left
   RETURN_IF_ERROR(CreateDirectories(setup_->scratch_directory()));
-  ASSIGN_OR_RETURN(child_, ChildProcess::Start(
-                               {.argv = {options_.program, "executor"},
-                                .inherit_environment = true,
-                                .inherit = {{theirs.get(), kExecutorSocket}, {log_end.get(), 2}}}));
+  ASSIGN_OR_RETURN(child_, ChildProcess::Start({.argv = {options_.program, "executor"},
+                                                .inherit_environment = true,
+                                                .inherit = {{theirs.get(), kExecutorSocket},
+                                                            {notes_.get(), kExecutorNotes},
+                                                            {log_end.get(), 2}}}));
   frames_ = FrameReader();
   blobs_.clear();
   large_blob_.reset();
@@ -433,8 +437,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (frame.kind != FrameKind::kMessage) {
     const absl::Time before = clock_.Monotonic();
     const absl::Status taken = TakeBytes(frame);
-    jobs_.front().deadline +=
-        clock_.Monotonic() - before;  // waiting for a segment is not the job's time
+    time_.LeaveOut(clock_.Monotonic() - before);  // waiting for a segment is not the job's time
     if (!taken.ok()) Lose(KilledFor::kStore, MessageOf(taken));
     return;
   }
@@ -452,6 +455,11 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (is_end && message.has_failed()) {  // what the cooker logged, then what the process printed
     v1::Failed& failed = *reports->front().mutable_failed();
     failed.set_log_tail(TailOfLog(failed.log_tail() + before + log_tail_));
+    failed.clear_opened();
+    if (HasOutgrown(message)) {
+      if (auto opened = ReadOpenedNotes(notes_.get(), told))
+        *failed.mutable_opened() = *std::move(opened);
+    }
     Say(2, fmt::format("slot={} package={} attempt failed: {}", options_.teller.slot,
                        jobs_.front().job.job().package(), failed.error()));
   }
@@ -478,9 +486,30 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (is_end) SendDue();
 }
 
+// Of what failed in order: by what the job needs itself.
+bool ExecutorSlot::HasOutgrown(const v1::FromExecutor& message) const {
+  return message.failed().cause() == v1::Failed::TIMEOUT
+             ? time_.up() == TimeUp::kProcessor
+             : message.failed().cause() == v1::Failed::MEMORY && message.has_outgrown();
+}
+
+// False: its time is up, and it is lost. Who started programs may end them and keep what they said.
+bool ExecutorSlot::CheckTime(absl::Time now) {
+  if (!is_running() || !time_.IsDue(now)) return true;
+  if (time_.Look(now, ProcessorUseOf(child_.pid())) == TimeUp::kNo) return true;
+  if (!jobs_.front().job.starts_programs() || now > killed_at_) {
+    Blame(KilledFor::kTimeout);
+    return false;
+  }
+  if (killed_at_ != absl::InfiniteFuture()) return true;
+  killed_at_ = now + kEndGrace;
+  TellTimeIsUp(notes_.get(), attempt());
+  return true;
+}
+
 void ExecutorSlot::CheckLimits() {
   const absl::Time now = clock_.Monotonic();
-  if (is_running() && now > jobs_.front().deadline + kEndGrace) return Blame(KilledFor::kTimeout);
+  if (!CheckTime(now)) return;
   if (asked_.has_value() && now > asked_->deadline)
     return Lose(KilledFor::kProtocol, "it does not answer a collection");
   if (now - memory_seen_ < kPollPeriod) return;
@@ -529,6 +558,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
               .killed_for = killed_for,
               .memory_bytes_max = 0,
               .timeout = {},
+              .time_up = time_.up(),
               .detail = std::move(detail)};
   if (killed_for == KilledFor::kNothing) {
     if (const std::optional<ExitStatus> exit = child_.WaitFor(kExitWait)) {
@@ -563,6 +593,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   death.timeout = absl::Microseconds(jobs_.front().job.job().timeout_us());
   const DeathVerdict verdict = Judge(death);
   const uint64_t lost = attempt();
+  const bool has_outgrown = killed_for == KilledFor::kMemory || death.was_out_of_memory ||
+                            (killed_for == KilledFor::kTimeout && time_.up() == TimeUp::kProcessor);
   log_tail_ = TailOfLog(std::move(log_tail_) + verdict.error +
                         "\n");  // a failure has a log even if nothing was printed
   if (killed_for != KilledFor::kCancel) {
@@ -570,6 +602,7 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
                        jobs_.front().job.job().package(), verdict.error));
   }
   jobs_.pop_front();
+  const FileDescriptor notes = std::move(notes_);
   Discard();
   // The next executor starts at once, so that the next job finds it warm.
   if (const absl::Status status = options_.is_spare ? absl::OkStatus() : EnsureExecutor();
@@ -579,7 +612,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
                 .attempt = lost,
                 .cause = verdict.cause,
                 .error = verdict.error,
-                .log_tail = std::exchange(log_tail_, {})});
+                .log_tail = std::exchange(log_tail_, {}),
+                .opened = has_outgrown ? ReadOpenedNotes(notes.get(), lost) : std::nullopt});
   SendDue();
 }
 
@@ -588,6 +622,7 @@ void ExecutorSlot::Discard() {
   KillOrphans();  // the program that it ran dies with it; what the program started falls to us
   socket_.Reset();
   log_.Reset();
+  notes_.Reset();
   frames_ = FrameReader();
   blobs_.clear();
   is_set_up_ = false;

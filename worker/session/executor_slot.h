@@ -33,6 +33,7 @@
 #include "worker/session/collection.h"
 #include "worker/session/death.h"
 #include "worker/session/event_sink.h"
+#include "worker/session/job_time.h"
 #include "worker/session/pending_watch.h"
 #include "worker/session/segment_pool.h"
 #include "worker/session/translate.h"
@@ -47,7 +48,7 @@ class ExecutorSlot {
       absl::Milliseconds(100);  // of looks at the memory of the executor's programs
   static constexpr absl::Duration kSpareIdle = absl::Seconds(5);
   static constexpr absl::Duration kEndGrace =
-      absl::Milliseconds(250);  // past the time limit, to end in order
+      absl::Seconds(2);  // for programs to be ended in order when the time is up
   static constexpr absl::Duration kCollectMax = absl::Seconds(10);  // longer: it hangs
 
   struct Options {
@@ -89,7 +90,6 @@ class ExecutorSlot {
 
   struct Held {
     v1::ExecutorJob job;
-    absl::Time deadline = absl::InfiniteFuture();  // from when it runs
     size_t lines_sent = 0;
     size_t message_bytes = 0;
     bool was_ahead = false;  // sent while another ran: what that one left in the heap may be seen
@@ -127,6 +127,8 @@ class ExecutorSlot {
   void TakeFrame(Frame frame);
   absl::Status TakeBytes(const Frame& frame);
   void CheckLimits();
+  bool CheckTime(absl::Time now);
+  bool HasOutgrown(const v1::FromExecutor& message) const;
   void WatchPrograms(absl::Time now);
   void TellPending(bool is_pending);
   void EndSpare();
@@ -153,6 +155,7 @@ class ExecutorSlot {
   ChildProcess child_;
   FileDescriptor socket_;
   FileDescriptor log_;
+  FileDescriptor notes_;  // see worker/executor/opened_notes.h
   FrameReader frames_;
   std::vector<wire::BlobAt> blobs_;
   std::optional<store::HashedFile> large_blob_;  // of which pieces came
@@ -171,7 +174,9 @@ class ExecutorSlot {
   absl::Time memory_seen_ = absl::InfinitePast();
   std::optional<uint64_t> resident_bytes_;  // of an executor without a job
   PendingWatch pending_;
-  absl::Time idle_since_ = absl::InfinitePast();  // the last job's end
+  JobTime time_;                                   // of the job that runs
+  absl::Time killed_at_ = absl::InfiniteFuture();  // its time is up, and it was told so
+  absl::Time idle_since_ = absl::InfinitePast();   // the last job's end
 
   std::thread thread_;  // last: it uses all of the above
 };

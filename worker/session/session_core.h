@@ -88,6 +88,7 @@ struct SlotLost {
   v1::Failed::Cause cause = v1::Failed::CAUSE_UNKNOWN;
   std::string error;
   std::string log_tail;
+  std::optional<v1::Opened> opened = {};  // for Failed
 };
 // No executor could be started: these attempts, in the slot's order, are as they were.
 struct SlotFailed {

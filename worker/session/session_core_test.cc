@@ -234,6 +234,21 @@ TEST_F(SessionCoreTest, ALostExecutorFailsThePlatformsThatWereLeft) {
   EXPECT_EQ(last_failed_.log_tail(), "the tail");
 }
 
+TEST_F(SessionCoreTest, WhatALostExecutorHadLookedAtIsTold) {
+  Attach();
+  Give({JobOf(1)});
+  v1::Opened opened;
+  opened.set_platform(3);
+  Step(SlotLost{.slot = 0,
+                .attempt = 1,
+                .cause = v1::Failed::MEMORY,
+                .error = "too large",
+                .log_tail = "",
+                .opened = opened});
+  EXPECT_THAT(TakeReports(), ElementsAre("1:failed@1", "2:ended@1"));
+  EXPECT_EQ(last_failed_.opened().platform(), 3u);
+}
+
 TEST_F(SessionCoreTest, WhatAnExecutorDiedOfIsToldAsItIs) {
   Attach();
   uint64_t attempt = 0;

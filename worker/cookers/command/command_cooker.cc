@@ -20,6 +20,7 @@
 #include "worker/cookers/command/run_program.h"
 #include "worker/cookers/command/tool.h"
 #include "worker/cookers/command/workspace.h"
+#include "worker/cookers/unseen_reads.h"
 
 namespace galley::worker {
 namespace {
@@ -220,10 +221,12 @@ class Run {
       // A file that changed while the program ran is a better reason: the attempt is made again.
       absl::Status said = TakeResult(true);
       if (said.ok()) said = TakeDepfile(true);
+      if (said.ok()) NoteReadsSeen();
       return absl::IsAborted(said) ? said : ended;
     }
     absl::Status taken = TakeResult(false);
     if (taken.ok()) taken = TakeDepfile(false);
+    if (taken.ok()) NoteReadsSeen();
     if (taken.ok()) taken = TakeOutputs();
     if (!taken.ok() && !absl::IsAborted(taken)) context_.Log(MessageOf(taken));
     return Verdict(taken);
@@ -235,6 +238,18 @@ class Run {
   absl::Status Verdict(const absl::Status& status) const {
     if (!absl::IsInvalidArgument(status) || settings_.inputs_known()) return status;
     return absl::FailedPreconditionError(status.message());
+  }
+
+  void SetReadsUnseen(bool are_unseen) {
+    auto* const unseen = dynamic_cast<UnseenReads*>(&context_);
+    if (unseen != nullptr && !settings_.inputs_known()) unseen->SetReadsUnseen(are_unseen);
+  }
+
+  // It has said what it read, if it says so at all.
+  void NoteReadsSeen() {
+    const bool has_told =
+        (settings_.depfile.empty() || has_depfile_) && (!settings_.has_result || has_result_);
+    if (has_told) SetReadsUnseen(false);
   }
 
   absl::Status PutCookedInputs() {
@@ -298,10 +313,10 @@ class Run {
     for (const auto& [name, value] : environment) options.environment.push_back(name + "=" + value);
     options.file_size_bytes_max = kOutputBytesMax;
     options.memory_bytes_max = context_.MemoryBytesMax();
-    const absl::Duration left = context_.TimeLeft();
-    if (left <= absl::ZeroDuration())
+    if (context_.TimeLeft() <= absl::ZeroDuration())
       return absl::DeadlineExceededError("no time is left to run the program");
-    auto run = RunProgram(std::move(options), left);
+    SetReadsUnseen(true);
+    auto run = RunProgram(std::move(options), [this] { return context_.TimeLeft(); });
     // What keeps a program that is there from starting is not in the key (its mode, this machine):
     // no verdict.
     if (absl::IsInvalidArgument(run.status()))
@@ -340,6 +355,7 @@ class Run {
     if (absl::IsNotFound(text.status())) return absl::OkStatus();
     const absl::Status status =
         text.ok() ? ApplyResult(context_, workspace_, *text, has_failed) : text.status();
+    has_result_ = status.ok();
     return absl::IsAborted(status) ? status : Annotate(status, "{result}");
   }
 
@@ -359,6 +375,7 @@ class Run {
       const absl::Status status = ObservePrerequisite(prerequisite);
       if (!status.ok()) return absl::IsAborted(status) ? status : Annotate(status, "depfile");
     }
+    has_depfile_ = true;
     return absl::OkStatus();
   }
 
@@ -398,6 +415,8 @@ class Run {
   const Workspace workspace_;
   std::map<CookedInput, std::string> cooked_;
   Strings argv_;
+  bool has_depfile_ = false;
+  bool has_result_ = false;
 };
 
 absl::Status CommandCooker::Cook(CookContext& context, Loaded& loaded) {

@@ -72,7 +72,8 @@ bool HasEnded(pid_t pid) {
 
 }  // namespace
 
-absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_max) {
+absl::StatusOr<ProgramRun> RunProgram(ChildOptions options,
+                                      const std::function<absl::Duration()>& time_left) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
     return ErrnoStatus(errno, "pipe for", options.argv[0]);
@@ -83,7 +84,7 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_
     return ErrnoStatus(errno, "pipe for", options.argv[0]);
   options.inherit = {{write_end.get(), 1}, {write_end.get(), 2}};
   SystemClock clock;
-  const absl::Time deadline = clock.Monotonic() + time_max;
+  const absl::Time deadline = clock.Monotonic() + time_left();
   ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(options));
   write_end.Reset();
 
@@ -91,7 +92,7 @@ absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_
   Capture capture;
   bool is_open = true;
   while (!HasEnded(child.pid())) {
-    const absl::Duration left = deadline - clock.Monotonic();
+    const absl::Duration left = std::min(deadline - clock.Monotonic(), time_left());
     if (left <= absl::ZeroDuration()) {
       run.timed_out = true;
       break;

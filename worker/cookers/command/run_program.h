@@ -1,6 +1,7 @@
 // Runs an external program to its end, and keeps what it says.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -15,10 +16,12 @@ struct ProgramRun {
   std::string output;      // standard output and error; the middle is left out above 1 MiB
 };
 
-// Standard output and error are one pipe. When the program ends or the time is up its whole process
+// `time_left`: asked now, and again while the program runs, since it may become less. Standard
+// output and error are one pipe. When the program ends or the time is up its whole process
 // group is killed, and in a process that adopts orphans (executor, exec-action) whatever left the
 // group.
-absl::StatusOr<ProgramRun> RunProgram(ChildOptions options, absl::Duration time_max);
+absl::StatusOr<ProgramRun> RunProgram(ChildOptions options,
+                                      const std::function<absl::Duration()>& time_left);
 
 // The last lines of `output`, at most 2 KiB, control characters escaped.
 std::string TailOf(const std::string& output);
