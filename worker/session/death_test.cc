@@ -58,7 +58,8 @@ TEST(DeathTest, AKillForTimeSaysWhatTheTimeWentInto) {
   };
   EXPECT_THAT(text(TimeUp::kProcessor), HasSubstr("2000 ms of processor time"));
   EXPECT_THAT(text(TimeUp::kWaiting), HasSubstr("it waits"));
-  EXPECT_THAT(text(TimeUp::kClock), HasSubstr("within 600000 ms, in which it got less than 2000 ms"));
+  EXPECT_THAT(text(TimeUp::kClock),
+              HasSubstr("within 600000 ms, in which it got less than 2000 ms"));
 }
 
 }  // namespace
