@@ -305,7 +305,22 @@ class Applier {
     }
     std::sort(ledger.files.begin(), ledger.files.end());
     ledger.files.erase(std::unique(ledger.files.begin(), ledger.files.end()), ledger.files.end());
-    return BeginStaging(sandbox_, ledger.roots, ledger.files);
+    return BeginStaging(sandbox_, ledger.roots, ledger.files, ledger.is_whole);
+  }
+
+  // What is gone now is Galley's no more: a file that somebody puts there is theirs.
+  absl::Status NoteRemoved() {
+    ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(sandbox_));
+    if (ledger.roots.empty()) return absl::OkStatus();
+    std::set<std::string> gone;
+    for (const Difference& one : index_.differences) {
+      if (one.kind == Kind::kRemoved || one.kind == Kind::kRenamed) gone.insert(one.before.path);
+    }
+    for (const Difference& one : index_.differences) {
+      if (one.kind != Kind::kRemoved) gone.erase(one.after.path);
+    }
+    std::erase_if(ledger.files, [&](const std::string& path) { return gone.contains(path); });
+    return BeginStaging(sandbox_, ledger.roots, ledger.files, ledger.is_whole);
   }
 
   absl::Status Replace() {
@@ -316,7 +331,7 @@ class Applier {
     for (size_t i = 0; i < index_.differences.size(); ++i) {
       if (index_.differences[i].kind != Kind::kRemoved) RETURN_IF_ERROR(Place(i));
     }
-    return absl::OkStatus();
+    return NoteRemoved();
   }
 
   absl::Status RemoveOld(const Difference& one) {

@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
+#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
@@ -32,6 +33,9 @@ void Sort(std::vector<std::string>& files) {
 }
 
 constexpr size_t kStampBytes = 24;
+// No path of a tree is like these.
+constexpr std::string_view kAllFollow = "/";
+constexpr std::string_view kEnd = "end";
 
 void PutNumber(std::string& bytes, uint64_t value) {
   for (int shift = 0; shift < 64; shift += 8)
@@ -65,6 +69,7 @@ absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
   ASSIGN_OR_RETURN(const Digest root, Digest::Parse(lines.front()));
   ledger.exact = root;
   AddRoot(ledger, root);
+  ledger.is_whole = lines.size() > 1 && lines[1] == kAllFollow;
   for (size_t i = 1; i < lines.size(); ++i) {
     // Removal goes where a path says: only plain ones count.
     if (tree::IsPlainPath(lines[i])) ledger.files.emplace_back(lines[i]);
@@ -76,6 +81,8 @@ absl::Status ReadPending(std::string_view text, Ledger& ledger) {
   constexpr std::string_view kRoot = "root ";
   constexpr std::string_view kPath = "path ";
   for (const std::string_view line : LinesOf(text)) {
+    ledger.is_whole = line == kEnd;
+    if (ledger.is_whole) continue;
     if (line.starts_with(kRoot)) {
       ASSIGN_OR_RETURN(const Digest root, Digest::Parse(line.substr(kRoot.size())));
       AddRoot(ledger, root);
@@ -99,10 +106,7 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     ledger.written_ns = node.stamp.mtime_ns;
     const absl::Status status = ReadMarker(*marker, ledger);
     Sort(ledger.files);
-    if (status.ok()) {
-      ledger.is_whole = true;
-      return ledger;
-    }
+    if (status.ok()) return ledger;
     LogWarning("stage: {} is not used: {}", sandbox.Full(kMarkerName), MessageOf(status));
     ledger = Ledger();
   }
@@ -110,7 +114,6 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
                    sandbox.Read(kPendingName, kLedgerBytesMax));
   if (pending) {
     const absl::Status status = ReadPending(*pending, ledger);
-    ledger.is_whole = status.ok();
     if (!status.ok())
       LogWarning("stage: {} is used in part: {}", sandbox.Full(kPendingName), MessageOf(status));
     Sort(ledger.files);
@@ -119,17 +122,18 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
 }
 
 absl::Status BeginStaging(Sandbox& sandbox, std::span<const Digest> roots,
-                          std::span<const std::string> files) {
+                          std::span<const std::string> files, bool is_whole) {
   std::string text;
   for (const Digest& root : roots) text += "root " + root.ToString() + "\n";
   for (const std::string& path : files) text.append("path ").append(path).push_back('\n');
+  if (is_whole) text.append(kEnd).push_back('\n');
   RETURN_IF_ERROR(sandbox.Write(kPendingName, text, false));
   return sandbox.RemoveFile(kMarkerName);
 }
 
 absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const std::string> files,
                         const std::vector<FileStamp>& stamps) {
-  std::string text = root.ToString() + "\n";
+  std::string text = fmt::format("{}\n{}\n", root.ToString(), kAllFollow);
   for (const std::string& path : files) text.append(path).push_back('\n');
   text += '\0';
   text.reserve(text.size() + stamps.size() * kStampBytes);

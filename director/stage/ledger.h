@@ -1,15 +1,17 @@
 // Ledger: what Galley knows to have put into a sandbox, kept in the sandbox itself as text.
 //
 //   .galley-root            There only while it is true. Line 1 is the root that the sandbox holds,
-//                           "<hex>/<size>". Further lines are the paths of all files that Galley
-//                           put there, sorted (an older Galley wrote only those that are not in the
-//                           root). Then, unless an older Galley wrote it, follow a NUL byte and the
-//                           stamps of the root's files, in the order of their paths: for each
-//                           mtime, ctime (ns) and inode, 8 bytes each, little-endian.
+//                           "<hex>/<size>". Line 2 is "/" when further lines are the paths of all
+//                           files that Galley put there, sorted (an older Galley wrote no such line
+//                           and only the files that are not in the root). Then, unless an older
+//                           Galley wrote it, follow a NUL byte and the stamps of the root's files,
+//                           in the order of their paths: for each mtime, ctime (ns) and inode, 8
+//                           bytes each, little-endian.
 //   .galley-root.pending    There while staging runs, and after it was interrupted: a line "root
 //                           <hex>/<size>" for each root of which files may be there, then a line
-//                           "path <path>" for each file that Galley may have put there. It says
-//                           what may be removed; nothing it names is trusted to be whole.
+//                           "path <path>" for each file that Galley may have put there, then a line
+//                           "end" when these are all. It says what may be removed; nothing it names
+//                           is trusted to be whole.
 //
 // A damaged or foreign file is read as if it were absent: then everything is compared by digest.
 // Version: the form of line 1.
@@ -38,14 +40,14 @@ struct Ledger {
   std::vector<Digest> roots;  // all whose files may be there, exact included; empty: none known
   std::vector<std::string> files;  // that Galley put there, sorted; what an older Galley wrote
                                    // lacks those of the roots
-  bool is_whole = false;  // a file of the ledger was there and could be read: what is in none of
-                          // `roots` and `files` is somebody's
+  bool is_whole = false;           // `files` are all: another file is somebody's
 };
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox);
-// From here on the marker is absent. `roots` and `files`: of which, and which, may be there.
+// From here on the marker is absent. `roots` and `files`: of which, and which, may be there;
+// `is_whole`: no others of Galley's.
 absl::Status BeginStaging(Sandbox& sandbox, std::span<const Digest> roots,
-                          std::span<const std::string> files);
+                          std::span<const std::string> files, bool is_whole);
 // The sandbox holds `root`, whose files have `stamps`; of Galley's are there `files`, sorted.
 absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const std::string> files,
                         const std::vector<FileStamp>& stamps);

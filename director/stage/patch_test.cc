@@ -468,12 +468,12 @@ TEST_F(PatchTest, AStagedSandboxIsNoLongerTakenForItsOldRoot) {
 TEST_F(PatchTest, WhatIsGalleysInASandboxStaysKnown) {
   Make({{"a", "old"}, {"b", "gone"}}, {{"a", "new"}, {"c", "come"}});
   const std::string root = Digest::Of("the root that was staged").ToString();
-  LayOut({{"a", "old"}, {"b", "gone"}, {".galley-root", root + "\na\nb\n"}});
+  LayOut({{"a", "old"}, {"b", "gone"}, {".galley-root", root + "\n/\na\nb\n"}});
   ASSERT_TRUE(Apply().ok());
   EXPECT_EQ(Show(In("dir")),
             (Files{{"a", "new"},
                    {"c", "come"},
-                   {".galley-root.pending", "root " + root + "\npath a\npath b\npath c\n"}}));
+                   {".galley-root.pending", "root " + root + "\npath a\npath c\nend\n"}}));
 }
 
 TEST_F(PatchTest, NamesWhatIsNotThere) {

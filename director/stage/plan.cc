@@ -207,6 +207,7 @@ class Planner {
     ASSIGN_OR_RETURN(const bool is_there, Lies(file, node));
     if (is_there) {
       ++plan_.unchanged;
+      if (input_.knows_all && !IsOurs(file.path)) theirs_.insert(file.path);
     } else {
       const bool is_file = node.kind == NodeKind::kFile || node.kind == NodeKind::kOther;
       if (is_file && input_.knows_all && !input_.exact && !IsOurs(file.path))
@@ -233,7 +234,9 @@ class Planner {
   void NoteFiles() {
     std::vector<std::string> wanted;
     wanted.reserve(input_.wanted.size());
-    for (const tree::TreeFile& file : input_.wanted) wanted.push_back(file.path);
+    for (const tree::TreeFile& file : input_.wanted) {
+      if (!theirs_.contains(file.path)) wanted.push_back(file.path);
+    }
     if (!plan_.writes.empty() || !plan_.removals.empty())
       plan_.files_meanwhile = Union(input_.known, wanted);
     if (input_.by_the_book) {
@@ -260,13 +263,15 @@ class Planner {
   Sandbox& sandbox_;
   PlanInput input_;
   PathSet doomed_;  // outputs of failed packages
+  PathSet theirs_;  // somebody's files that have the very bytes that are wanted there
   Plan plan_;
 };
 
 }  // namespace
 
 bool IsRepositoryName(std::string_view name) {
-  return name == ".git" || name == ".hg" || name == ".svn";
+  return name == ".git" || name == ".hg" || name == ".svn" || name == ".jj" || name == ".bzr" ||
+         name == "_darcs" || name == "CVS" || name.starts_with(".p4");
 }
 
 std::string NameWithPackage(std::string_view path,

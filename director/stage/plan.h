@@ -50,8 +50,8 @@ struct PlanInput {
   std::map<std::string, LaidFile, std::less<>>
       trusted;                     // files that lie there whole, unless size or stamp differ
   std::vector<std::string> known;  // all files of Galley's that may be there, sorted
-  bool knows_all = false;  // what is not in `known` is somebody's, also at the path of a file of the
-                           // tree; false: such a file is replaced
+  bool knows_all = false;  // what is not in `known` is somebody's, also at the path of a file of
+                           // the tree; false: such a file is replaced
   std::vector<std::string> failed_packages;
   const std::atomic<bool>* interrupted = nullptr;
   std::function<std::string(std::string_view path)> package_of = nullptr;

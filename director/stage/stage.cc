@@ -243,12 +243,10 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
     std::vector<tree::TreeFile> earlier;
     if (root != options.root) {
       ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
-      // An older Galley left its files to the root, and the store has it no more.
-      if (earlier.empty() && ledger.files.empty()) input.knows_all = false;
     }
     std::vector<tree::TreeFile>& files = root == options.root ? input.wanted : earlier;
     if (ledger.exact == root) NoteTrusted(ledger, files, input);
-    AddKnown(files, input.known);
+    if (!ledger.is_whole) AddKnown(files, input.known);
   }
   return input;
 }
@@ -259,6 +257,7 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory));
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger));
+  const bool knows_all = input.knows_all;
   ASSIGN_OR_RETURN(Plan plan, MakePlan(sandbox, std::move(input)));
   StageReport report{
       .unchanged = plan.unchanged, .foreign_count = plan.foreign_count, .foreign = plan.foreign};
@@ -275,7 +274,7 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   std::vector<Digest> roots = ledger.roots;
   if (std::find(roots.begin(), roots.end(), options.root) == roots.end())
     roots.push_back(options.root);
-  RETURN_IF_ERROR(BeginStaging(sandbox, roots, plan.files_meanwhile));
+  RETURN_IF_ERROR(BeginStaging(sandbox, roots, plan.files_meanwhile, knows_all));
   RETURN_IF_ERROR(Remove(sandbox, plan, options, report));
   RETURN_IF_ERROR(WriteFiles({store, nullptr, options.package_of}, sandbox, plan.writes,
                              options.interrupted, report));

@@ -465,13 +465,29 @@ TEST_F(StageTest, AForeignFileInAFilesPlaceIsNotReplaced) {
       EXPECT_EQ(Held(), held);
     }
   }
-  // One with the bytes that are wanted is as good as Galley's.
-  ASSERT_TRUE(StageNarrow({{"Game/a", "mine"}}).ok());
+  // One with the very bytes that are wanted is not in the way, and stays when they are not wanted
+  // any more.
+  for (const Files& files : {Files{{"Game/a", "mine"}, {"Game/b", "b"}}, Files{{"Game/b", "b"}}}) {
+    ASSERT_TRUE(StageBook(files).ok());
+    EXPECT_EQ(Held(), held);
+  }
   ASSERT_TRUE(StageExact({{"Game/a", "a"}, {"Game/c", "c"}}).ok());
   EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/c", "c"}}));
 }
 
 // What is there then is most likely an older cook's.
+TEST_F(StageTest, ALedgerThatIsCutOffVouchesForNothing) {
+  for (const std::string& pending :
+       {std::string(), "root " + Digest::Of("root").ToString() + "\npath Game/x\n"}) {
+    fs::remove_all(sandbox_);
+    ASSERT_TRUE(StageBook({{"Game/a", "old"}}).ok());
+    fs::remove(Path(".galley-root"));
+    ASSERT_TRUE(WriteFileAtomic(Path(".galley-root.pending"), pending).ok());
+    ASSERT_TRUE(StageBook({{"Game/a", "new"}}).ok());
+    EXPECT_EQ(Held(), (Files{{"Game/a", "new"}}));
+  }
+}
+
 TEST_F(StageTest, WhenTheLedgerIsLostAFileInAFilesPlaceIsReplaced) {
   ASSERT_TRUE(StageBook({{"Game/a", "old"}}).ok());
   fs::remove(Path(".galley-root"));
