@@ -78,6 +78,9 @@ void RemoveOldScratch(const std::string& state,
   }
 }
 
+// Comparisons with names for a warning, which every cook repeats: a tenth of a second.
+constexpr size_t kNearMax = 30'000;
+
 // The director's own executables lie together.
 std::string WorkerProgram() { return JoinPath(ProgramDirectory(), "galley-worker"); }
 
@@ -170,6 +173,14 @@ director::SandboxOwner CookSession::OwnerOf(const std::string& platform,
           .platform = platform};
 }
 
+director::SandboxRules CookSession::RulesOfSandboxes() const {
+  director::SandboxRules rules{.adopt = options_.adopt, .exact = options_.exact};
+  rules.apart_from = {RealPath(project_->root), RealPath(project_->store.directory)};
+  for (const content::Mount& mount : project_->mounts)
+    rules.apart_from.push_back(RealPath(mount.directory));
+  return rules;
+}
+
 std::string CookSession::SandboxOf(const std::string& platform) const {
   return JoinPath(project_->output_directory, platform);
 }
@@ -179,9 +190,9 @@ std::string CookSession::SandboxOf(const std::string& platform) const {
 std::optional<CookSession::Stop> CookSession::CheckOutput(const std::string& project_id) const {
   if (options_.no_stage || options_.repair) return std::nullopt;
   for (const std::string& platform : report_.platforms) {
-    const absl::Status free = director::CheckSandbox(
-        SandboxOf(platform), OwnerOf(platform, project_id), project_->state_directory(),
-        {.adopt = options_.adopt, .exact = options_.exact});
+    const absl::Status free =
+        director::CheckSandbox(SandboxOf(platform), OwnerOf(platform, project_id),
+                               project_->state_directory(), RulesOfSandboxes());
     if (absl::IsFailedPrecondition(free)) return Stop{kUsage, MessageOf(free)};
     if (!free.ok())
       return Stop{kInfrastructure,
@@ -645,6 +656,9 @@ std::optional<CookSession::Stop> CookSession::Cook() {
 absl::StatusOr<director::StageReport> CookSession::StageOne(
     const std::string& platform, const Digest& root, const std::vector<std::string>& failed) {
   const std::string sandbox = SandboxOf(platform);
+  // Once more: somebody may have used the folder while this cook ran.
+  RETURN_IF_ERROR(director::CheckSandbox(sandbox, OwnerOf(platform, home_.project_id),
+                                         project_->state_directory(), RulesOfSandboxes()));
   RETURN_IF_ERROR(director::ClaimSandbox(sandbox, OwnerOf(platform, home_.project_id),
                                          project_->state_directory()));
   ASSIGN_OR_RETURN(director::StageReport staged,
@@ -716,7 +730,7 @@ void CookSession::WarnOfIdleNever() {
     if (!is_of_both || is_unknown) continue;
     report_.Warn(fmt::format("{}: nothing matches \"{}\"{}",
                              is_argument ? never.place : never.place + ": [cook] never", never.text,
-                             NearText(NearNames(never.text, world_->table->names()))));
+                             NearText(NearNames(never.text, world_->table->names(), kNearMax))));
   }
 }
 

@@ -49,6 +49,7 @@ class CookSession {
   std::optional<Stop> Cook();
   std::optional<Stop> CheckOutput(const std::string& project_id) const;
   director::SandboxOwner OwnerOf(const std::string& platform, std::string project_id) const;
+  director::SandboxRules RulesOfSandboxes() const;
   std::string SandboxOf(const std::string& platform) const;
   std::optional<Stop> SettleTheHome();
   void ReportOddFiles();

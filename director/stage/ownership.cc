@@ -1,8 +1,10 @@
 #include "director/stage/ownership.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -61,6 +63,8 @@ absl::StatusOr<std::optional<OwnerFile>> ReadOwner(Sandbox& sandbox) {
   RETURN_IF_ERROR(text.status());
   if (!text->has_value()) return std::nullopt;
   const auto lines = Unseal(kOwnerKind, kVersion, **text);
+  if (absl::IsFailedPrecondition(lines.status()))  // a newer Galley's
+    return Annotate(lines.status(), sandbox.Full(kOwnerName));
   if (!lines.ok()) {
     LogWarning("stage: {} is not used: {}", sandbox.Full(kOwnerName), MessageOf(lines.status()));
     return std::nullopt;
@@ -79,9 +83,18 @@ bool IsOf(const OwnerFile& file, const SandboxOwner& owner, const std::string& d
   return !file.place.starts_with('/') && file.place == PlaceOf(directory, owner.project_folder);
 }
 
-// One line of the state's file: "<device> <inode> <platform> <path>".
-std::string ClaimPrefix(const FileStat& stat, std::string_view platform) {
-  return fmt::format("{} {} {} ", stat.device, stat.inode, platform);
+// One line of the state's file: "<device> <inode> <birth> <platform> <path>". Without its time of
+// birth a folder that is made anew could pass for the old one: inodes are used again.
+absl::StatusOr<SealedLine> ClaimOf(const std::string& directory, const SandboxOwner& owner) {
+  struct statx stat {};
+  if (::statx(AT_FDCWD, directory.c_str(), 0, STATX_INO | STATX_BTIME, &stat) != 0)
+    return ErrnoStatus(errno, "stat", directory);
+  const bool has_birth = (stat.stx_mask & STATX_BTIME) != 0;
+  return SealedLine{
+      "sandbox",
+      fmt::format("{}:{} {} {}.{} {} {}", stat.stx_dev_major, stat.stx_dev_minor, stat.stx_ino,
+                  has_birth ? stat.stx_btime.tv_sec : 0, has_birth ? stat.stx_btime.tv_nsec : 0,
+                  owner.platform, PlaceOf(directory, owner.project_folder))};
 }
 
 // A state's file that is absent or damaged claims nothing: each sandbox says itself whose it is.
@@ -96,18 +109,15 @@ std::vector<SealedLine> ReadClaims(const std::string& file) {
 
 absl::StatusOr<bool> IsClaimed(const std::string& directory, const SandboxOwner& owner,
                                const std::string& state_directory) {
-  ASSIGN_OR_RETURN(const FileStat stat, StatFile(directory));
-  const SealedLine wanted = {
-      "sandbox", ClaimPrefix(stat, owner.platform) + PlaceOf(directory, owner.project_folder)};
+  ASSIGN_OR_RETURN(const SealedLine wanted, ClaimOf(directory, owner));
   const std::vector<SealedLine> claims = ReadClaims(JoinPath(state_directory, kClaimsName));
   return std::find(claims.begin(), claims.end(), wanted) != claims.end();
 }
 
 absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
                    const std::string& state_directory) {
-  ASSIGN_OR_RETURN(const FileStat stat, StatFile(directory));
+  ASSIGN_OR_RETURN(const SealedLine claim, ClaimOf(directory, owner));
   const std::string place = PlaceOf(directory, owner.project_folder);
-  const SealedLine claim = {"sandbox", ClaimPrefix(stat, owner.platform) + place};
   const std::string file = JoinPath(state_directory, kClaimsName);
   std::vector<SealedLine> claims = ReadClaims(file);
   if (std::find(claims.begin(), claims.end(), claim) != claims.end()) return absl::OkStatus();
@@ -169,6 +179,20 @@ absl::StatusOr<std::string> FindRepository(Sandbox& sandbox, const std::string& 
   return std::string();
 }
 
+absl::Status CheckApart(const std::string& directory, const std::vector<std::string>& folders) {
+  const std::string real = RealPath(directory);
+  for (const std::string& folder : folders) {
+    if (folder != real && !folder.starts_with(real == "/" ? real : real + "/")) continue;
+    return absl::FailedPreconditionError(fmt::format(
+        "{} cannot be a sandbox, because {}; nothing was done. Give another folder with --out or "
+        "[output] dir",
+        EscapeControl(directory),
+        folder == real ? "the project, its store or a mount is this very folder"
+                       : fmt::format("{} of this project is in it", EscapeControl(folder))));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckRepository(Sandbox& sandbox) {
   ASSIGN_OR_RETURN(const std::string repository, FindRepository(sandbox, "", 0));
   if (repository.empty()) return absl::OkStatus();
@@ -182,10 +206,16 @@ absl::Status CheckRepository(Sandbox& sandbox) {
 
 absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owner,
                           const std::string& state_directory, const SandboxRules& rules) {
+  RETURN_IF_ERROR(CheckApart(directory, rules.apart_from));
   const absl::StatusOr<FileStat> stat = StatFile(directory);
-  if (absl::IsNotFound(stat.status()) || (stat.ok() && !S_ISDIR(stat->mode)))
-    return absl::OkStatus();
+  if (absl::IsNotFound(stat.status())) return absl::OkStatus();
   RETURN_IF_ERROR(stat.status());
+  if (!S_ISDIR(stat->mode)) {
+    return absl::FailedPreconditionError(
+        fmt::format("{} is no folder, so nothing can be staged there; nothing was done. Give "
+                    "another folder with --out or [output] dir, or move it away",
+                    EscapeControl(directory)));
+  }
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
   ASSIGN_OR_RETURN(std::vector<std::string> names, sandbox.Names(""));
   std::erase_if(names, [](const std::string& name) { return Sandbox::IsTemporary(name); });
@@ -203,10 +233,9 @@ absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owne
 absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owner,
                           const std::string& state_directory) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
-  ASSIGN_OR_RETURN(const bool is_adopted,
-                   IsAdopted(sandbox, directory, owner, state_directory));
+  ASSIGN_OR_RETURN(const bool is_adopted, IsAdopted(sandbox, directory, owner, state_directory));
   // Said before anything else, so that no crash makes these files look like Galley's.
-  if (is_adopted) RETURN_IF_ERROR(BeginStaging(sandbox, {}, {}));
+  if (is_adopted) RETURN_IF_ERROR(BeginStaging(sandbox, {}, {}, true));
   RETURN_IF_ERROR(Claim(directory, owner, state_directory));
   const std::string text = OwnerText(owner, PlaceOf(directory, owner.project_folder));
   const absl::StatusOr<std::optional<std::string>> present =

@@ -3,7 +3,8 @@
 //
 // The file `.galley-sandbox` in a sandbox says whose it is. It is written before anything is staged
 // there, and stays. The project's state has a copy, `sandboxes`: the folders that it stages to, by
-// path, device and inode. Both are sealed text (common/base/sealed_text.h, docs/formats.md).
+// path, device, inode and time of birth. Both are sealed text (common/base/sealed_text.h,
+// docs/formats.md).
 //
 // A folder may be staged to when it is absent or empty; when its `.galley-sandbox` names this
 // project's id, or this project's folder (whose state was deleted), or when it is at the same place
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -29,11 +31,14 @@ struct SandboxOwner {
 struct SandboxRules {
   bool adopt = false;  // any folder will do
   bool exact = false;  // files that Galley never put there are going to be removed
+  // Real paths of folders that no sandbox may be or contain, adopted or not: the project's, its
+  // store, its mounts.
+  std::vector<std::string> apart_from = {};
 };
 
-// Touches nothing. FAILED_PRECONDITION, a whole message: `directory` is not to be staged to: it
-// holds what is not Galley's, is another project's sandbox, or holds a repository and `exact` is
-// asked for. What is no folder is for the caller to find out.
+// Changes nothing. FAILED_PRECONDITION, a whole message: `directory` is not to be staged to: it is
+// no folder, holds what is not Galley's, is another project's sandbox or a newer Galley's, contains
+// a folder of the project's, or holds a repository and `exact` is asked for.
 absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owner,
                           const std::string& state_directory, const SandboxRules& rules = {});
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "common/base/sealed_text.h"
 #include "director/stage/ledger.h"
 #include "director/stage/sandbox.h"
 #include "gmock/gmock.h"
@@ -114,6 +115,43 @@ TEST_F(OwnershipTest, TheStateKnowsTheFolderAndNotItsName) {
   Write(JoinPath(Out(), "notes"), "mine");
   EXPECT_FALSE(Check(tower_, Out()).ok());
   EXPECT_TRUE(Check(tower_, JoinPath(folder_, "out/old")).ok()) << "it has its file";
+}
+
+// (Its inode is used again.)
+TEST_F(OwnershipTest, AFolderThatWasMadeAnewIsNotTheOldOne) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(Claim(tower_, Out()).ok());
+    fs::remove_all(Out());
+    Write(JoinPath(Out(), "notes"), "mine");
+    EXPECT_TRUE(absl::IsFailedPrecondition(Check(tower_, Out())));
+    fs::remove_all(Out());
+  }
+}
+
+TEST_F(OwnershipTest, ASandboxIsApartFromTheProject) {
+  const std::string project = tower_.project_folder;
+  for (const std::string& directory : {project, folder_, std::string("/")}) {
+    const absl::Status status =
+        Check(tower_, directory, {.adopt = true, .apart_from = {"/elsewhere", project}});
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << directory;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("cannot be a sandbox"));
+  }
+  const std::string inside = JoinPath(project, "out/pc");
+  EXPECT_TRUE(Check(tower_, inside, {.apart_from = {project}}).ok());
+  EXPECT_TRUE(Check(tower_, project + "s", {.apart_from = {project}}).ok());
+}
+
+TEST_F(OwnershipTest, AFileIsNoSandbox) {
+  Write(Out(), "mine");
+  const absl::Status status = Check(tower_, Out(), {.adopt = true});
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("is no folder"));
+}
+
+TEST_F(OwnershipTest, ASandboxOfANewerGalleyIsRefused) {
+  Write(JoinPath(Out(), ".galley-sandbox"), Seal("galley-sandbox", 2, {{"project", "9"}}));
+  Write(JoinPath(Out(), kMarkerName), Digest::Of("").ToString() + "\n");
+  EXPECT_TRUE(absl::IsFailedPrecondition(Check(tower_, Out())));
 }
 
 TEST_F(OwnershipTest, WhatAnOlderGalleyStagedIsOurs) {
