@@ -99,11 +99,14 @@ size_t EditsUntilMatch(std::string_view pattern, std::string_view name, size_t l
   return Edits(Tokens(pattern), name, limit);
 }
 
-std::vector<std::string> NearNames(std::string_view pattern, std::span<const std::string> names) {
+std::vector<std::string> NearNames(std::string_view pattern, std::span<const std::string> names,
+                                   size_t comparisons_max) {
   const absl::StatusOr<std::vector<std::string>> expanded = content::ExpandBraces(pattern);
   std::vector<std::pair<size_t, size_t>> near;  // (edits, index): the best so far, sorted
   for (const std::string& one :
        expanded.ok() ? *expanded : std::vector<std::string>{std::string(pattern)}) {
+    if (names.size() > comparisons_max) break;
+    comparisons_max -= names.size();
     const std::vector<Token> tokens = Tokens(one);
     const std::vector<Token> last = Tokens(LastSegment(one));
     const bool tells_last = Letters(last) > 0;

@@ -15,7 +15,12 @@ size_t EditsUntilMatch(std::string_view pattern, std::string_view name, size_t l
 
 // At most three of `names`, the nearest to `pattern` first: those that match but for some letters,
 // then those whose last segment matches. Equally near ones are in the order of `names`.
-std::vector<std::string> NearNames(std::string_view pattern, std::span<const std::string> names);
+//
+// A comparison takes some microseconds, and each alternative of braces is compared with each name:
+// alternatives that would need more than `comparisons_max` in all are left out.
+inline constexpr size_t kComparisonsMax = 1'000'000;
+std::vector<std::string> NearNames(std::string_view pattern, std::span<const std::string> names,
+                                   size_t comparisons_max = kComparisonsMax);
 
 // "", "; did you mean A?" or "; the nearest are A, B and C".
 std::string NearText(std::span<const std::string> near);

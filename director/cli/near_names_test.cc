@@ -34,6 +34,7 @@ TEST(NearNamesTest, TheNearestThreeAreNamedNearestFirst) {
   EXPECT_THAT(NearNames("/Game/maps/e.level", names),
               ElementsAre("/Game/maps/a.level", "/Game/maps/b.level", "/Game/maps/c.level"));
   EXPECT_THAT(NearNames("/Game/tex/{wod,wodo}.png", names), ElementsAre("/Game/tex/wood.png"));
+  EXPECT_THAT(NearNames("/Game/tex/{wod,wodo}.png", names, 5), ElementsAre()) << "too many names";
   EXPECT_THAT(NearNames("/Game/wood.png", names), ElementsAre("/Game/tex/wood.png"))
       << "the same name in another folder";
   EXPECT_THAT(NearNames("/Game/models/buildings/*.gltf", names),

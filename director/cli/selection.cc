@@ -1,6 +1,7 @@
 #include "director/cli/selection.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 
 #include "common/base/file.h"
@@ -79,8 +80,7 @@ class Finder {
           folder, folder + "/**"));
     }
     return absl::InvalidArgumentError(
-        fmt::format("no package is under {}{}", folder,
-                    NearText(NearNames(folder, FoldersOf(table_.names())))));
+        fmt::format("no package is under {}{}", folder, Near(folder, FoldersOf(table_.names()))));
   }
 
   absl::StatusOr<std::vector<std::string>> PackagesOrFolder(const std::string& argument) const {
@@ -148,7 +148,16 @@ class Finder {
       return absl::InvalidArgumentError(fmt::format(
           "{}: it matches {}, but no rule or sidecar makes that a package", text, file->path));
     }
-    return absl::InvalidArgumentError(text + NearText(NearNames(pattern, table_.names())));
+    return absl::InvalidArgumentError(text + Near(pattern, table_.names()));
+  }
+
+  // For the first errors only, as long as the comparisons last: each takes some microseconds, and a
+  // person reads no more than kErrorsToldMax of them.
+  std::string Near(std::string_view name, std::span<const std::string> names) const {
+    if (names.size() > comparisons_left_) return "";
+    const std::string text = NearText(NearNames(name, names, comparisons_left_));
+    comparisons_left_ -= names.size();
+    return text;
   }
 
   absl::Status NoSuchPackage(std::string_view argument, const std::string& name) const {
@@ -156,16 +165,17 @@ class Finder {
       const std::string generator = name.substr(0, mark);
       return absl::InvalidArgumentError(
           fmt::format("{} is no package: there is no {} that could generate it{}", argument,
-                      generator, NearText(NearNames(generator, table_.names()))));
+                      generator, Near(generator, table_.names())));
     }
     const director::ReferenceTarget target = table_.Resolve("/", name);
     std::string why = target.error.empty() ? "there is no such file" : target.error;
     if (table_.snapshot().Kind(name) == content::EntryKind::kAbsent &&
         table_.snapshot().FindFolded(name) == nullptr)
-      why += NearText(NearNames(name, table_.names()));
+      why += Near(name, table_.names());
     return absl::InvalidArgumentError(fmt::format("{} is no package: {}", argument, why));
   }
 
+  mutable size_t comparisons_left_ = kComparisonsMax;
   const project::Project& project_;
   const ProjectCatalog& table_;
 };
