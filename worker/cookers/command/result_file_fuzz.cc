@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "tests/testing/fake_cook_context.h"
 #include "worker/cookers/command/command_cooker.h"
@@ -16,7 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static FakeCookContext home(cooker->description(), "/G/a", "source");
   static const Workspace workspace = [] {
     auto made = Workspace::Create(home);
-    GALLEY_CHECK(made.ok() && made->Write("made/a.level", "{}").ok());
+    GALLEY_CHECK(made.ok() && made->MakeFolderOf("made/a.level").ok());
+    GALLEY_CHECK(
+        galley::WriteFileAtomic(galley::JoinPath(made->root(), "made/a.level"), "{}").ok());
     return *std::move(made);
   }();
   if (size == 0) return 0;
