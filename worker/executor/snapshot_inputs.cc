@@ -236,10 +236,7 @@ absl::StatusOr<Look> SnapshotInputs::Cooked(const std::string& package, const st
   if (output == given->second.end()) return ValueOnly(record::kAbsent);
   Look look = ValueOnly(output->second.ToString());
   if (want != Want::kValue) {
-    look.bytes = FindWarm(output->second);
-    if (look.bytes != nullptr) return look;
-    ASSIGN_OR_RETURN(look.bytes, ReadBlob(output->second));
-    KeepWarm(output->second, look.bytes);
+    ASSIGN_OR_RETURN(look.bytes, ReadWarmBlob(output->second));
   }
   return look;
 }
@@ -294,6 +291,14 @@ absl::StatusOr<Blob> SnapshotInputs::ReadBlob(const Digest& digest) {
   return bytes;
 }
 
+absl::StatusOr<Blob> SnapshotInputs::ReadWarmBlob(const Digest& digest) {
+  Blob bytes = FindWarm(digest);
+  if (bytes != nullptr) return bytes;
+  ASSIGN_OR_RETURN(bytes, ReadBlob(digest));
+  KeepWarm(digest, bytes);
+  return bytes;
+}
+
 absl::Status SnapshotInputs::StreamCooked(uint32_t platform, const record::Observation& what,
                                           const TakePiece& take) {
   ASSIGN_OR_RETURN(const Look look, Observe(platform, what, Want::kValue));
@@ -304,7 +309,7 @@ absl::Status SnapshotInputs::StreamCooked(uint32_t platform, const record::Obser
 // Large ones are files.
 absl::Status SnapshotInputs::StreamBlob(const Digest& digest, const TakePiece& take) {
   if (digest.size_bytes() <= kHeldBytesMax) {
-    ASSIGN_OR_RETURN(const Blob bytes, ReadBlob(digest));
+    ASSIGN_OR_RETURN(const Blob bytes, ReadWarmBlob(digest));
     return take(*bytes);
   }
   const auto unreadable = [&](const absl::Status& status) {

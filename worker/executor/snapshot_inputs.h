@@ -72,6 +72,8 @@ class SnapshotInputs final : public InputProvider {
   Blob FindWarm(const Digest& digest);
   void KeepWarm(const Digest& digest, const Blob& bytes);
   absl::StatusOr<Blob> ReadBlob(const Digest& digest);
+  // From the warm files, or read and kept there.
+  absl::StatusOr<Blob> ReadWarmBlob(const Digest& digest);
   absl::Status StreamBlob(const Digest& digest, const TakePiece& take);
   absl::Status CheckSource();
   absl::StatusOr<Digest> ReadThrough(const std::string& path, const TakePiece& take);
