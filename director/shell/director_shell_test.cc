@@ -73,12 +73,13 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
  protected:
   void SetUp() override {
     ShellJournalTest::SetUp();
-    ASSERT_TRUE(CreateDirectories(Host("content")).ok());
+    Write("content/none.txt", "x");
+    Write("content/none.txt.cook", "cooker = \"nobody\"\n");
     options_.mounts = {{.path = "/Game", .directory = Host("content")}};
     options_.digest_cache_file = Host("digests");
   }
 
-  // Of a package that does not exist.
+  // Of a package that fails without a worker: its sidecar is wrong.
   ShellOutcome Cook(Journal& journal, bool fail_fast) {
     ShellOptions options{.state_directory = Host("state"), .socket_path = Host("socket")};
     options.core.platform_count = 3;
