@@ -42,7 +42,7 @@ class WorkerTest(E2ETest):
         self.assertEqual(cook.cooked, 1, cook)
 
     def test_workers_that_cannot_start_an_executor_end_the_cook_soon_and_blame_no_package(self):
-        game = self.project({f"{i}.bin": "x" for i in range(50)}, ['match = "/Game/**/*.bin"\ncooker = "copy"\n'])
+        game = self.project({f"{i}.bin": f"{i}" for i in range(50)}, ['match = "/Game/**/*.bin"\ncooker = "copy"\n'])
         os.makedirs(self.path("bin"))
         shutil.copy(os.path.join(BIN, "galley"), self.path("bin/galley"))
         # Runs from a file that is gone: it can start no other of its kind.
