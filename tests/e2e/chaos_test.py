@@ -46,7 +46,7 @@ class ChaosTest(E2ETest):
         """The sample, slow packages whose tool notes each run, and poison."""
         game = self.sample(name)
         with open(os.path.join(game, "galley.toml")) as file:
-            toml = file.read().replace('"/Game/textures"]', '"/Game/textures", "/Game/slow", "/Game/poison"]')
+            toml = file.read().replace('"/Game/textures"]', '"/Game/textures", "/Game/slow"' + (', "/Game/poison"]' if poison else "]"))
         rule = '[[rule]]\nmatch = "/Game/**/*.{0}"\ncooker = "command"\n{1}\nsettings = {{ argv = ["tools/{0}", "{{input}}", "{{output:.out}}"], outputs = [".out"] }}\n'
         runs = self.path(name + ".runs")
         tools = {"slow": ("", f'#!/bin/sh\nsleep 0.02\ncp "$1" "$2"\ncat "$1" >> {runs}\n'), **poison}
