@@ -163,7 +163,7 @@ cp "$1" "$2"
         self.server.empty()
         cook = self.cook(game, env=self.env())
         self.assertEqual(cook.roots, roots)
-        self.assertEqual(cook.results["cached"], 0, cook)
+        self.assertLessEqual(cook.results["cached"], 1, f"one of b.txt and folder/b.txt, which are equal work: {cook}")
         self.forget(game)
         self.check_all_cached(game, roots)
 
