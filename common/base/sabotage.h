@@ -25,7 +25,7 @@ enum class Sabotage : uint8_t {
   kAcceptStaleTerm,      // a director that was overtaken goes on writing
   kWelcomeStaleTerm,     // a worker goes back to a director that was overtaken
   kRetryPoisonForEver,   // nobody is quarantined
-  kHideDispute,  // of the simulation's store: no epoch tells who relies on the first outcome
+  kHideDispute,      // of the simulation's store: no epoch tells who relies on the first outcome
   kForgetFollowers,  // of equal work, when who led it ends without a result
   kCount,
 };
