@@ -49,8 +49,7 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   cook->add_flag("--exact", o.exact, "Remove from the sandboxes files that Galley never put there");
   cook->add_flag("--force", o.force, "Cook everything, ignore what is cached");
   cook->add_flag("--retry-failed", o.retry_failed,
-                 "Cook again what failed before by its cooker's verdict, or outgrew its memory or "
-                 "its time");
+                 "Cook again what failed before by its cooker's verdict");
   cook->add_flag("--fail-fast", o.fail_fast, "Stop at the first failure");
   cook->add_flag("--standalone", o.standalone,
                  "Refuse when another cook of the project runs, instead of waiting");

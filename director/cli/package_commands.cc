@@ -17,7 +17,6 @@
 #include "director/cli/package_record.h"
 #include "director/cli/virtual_path.h"
 #include "director/journal/journal.h"
-#include "director/journal/kept_limits.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -218,9 +217,6 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
   if (absl::Status forgotten = (*store)->Forget(keys); !forgotten.ok())
     return Fail(options, kInfrastructure, MessageOf(forgotten));
   if (absl::Status forgotten = (*journal)->Forget(names); !forgotten.ok())
-    return Fail(options, kInfrastructure, MessageOf(forgotten));
-  director::KeptLimits limits(project->state_directory());
-  if (absl::Status forgotten = limits.Forget(names); !forgotten.ok())
     return Fail(options, kInfrastructure, MessageOf(forgotten));
   if (options.json) PrintJson({{"forgot", names}});
   if (!options.quiet && !options.json)
