@@ -16,6 +16,7 @@ namespace galley::cli {
 namespace {
 
 constexpr absl::Duration kPlainInterval = absl::Seconds(10);
+constexpr absl::Duration kToldIfLonger = absl::Seconds(2);
 
 constexpr const char* kRed = "\x1b[31m";
 constexpr const char* kYellow = "\x1b[33m";
@@ -50,6 +51,11 @@ std::string DurationText(absl::Duration duration) {
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
 }
 
+// What began just now says nothing.
+bool IsLong(const director::Progress& progress) {
+  return !progress.longest.empty() && progress.longest_for >= kToldIfLonger;
+}
+
 std::string ProgressText(const director::Counters& c, const director::Progress& progress,
                          std::string_view remote) {
   const uint64_t done = Done(c);
@@ -61,6 +67,10 @@ std::string ProgressText(const director::Counters& c, const director::Progress& 
   if (progress.left && c.results_wanted > done)
     text += fmt::format(", {} left", DurationText(*progress.left));
   if (!remote.empty()) text += fmt::format(", remote {}", remote);
+  if (IsLong(progress)) {
+    text += fmt::format(", longest {} ({})", EscapeControl(progress.longest),
+                        DurationText(progress.longest_for));
+  }
   return text;
 }
 
@@ -295,6 +305,7 @@ void Report::OnProgress(const director::Counters& counters, const director::Prog
            {"pending", progress.pending},
            {"per_second", progress.results_per_second},
            {"remote", remote_down()},
+           {"longest", IsLong(progress) ? nlohmann::json(progress.longest) : nlohmann::json()},
            {"seconds_left", progress.left ? nlohmann::json(absl::ToDoubleSeconds(*progress.left))
                                           : nlohmann::json()}});
   } else {

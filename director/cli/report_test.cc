@@ -306,6 +306,13 @@ TEST(ProgressTest, TheLineTellsRateAndTimeLeft) {
   EXPECT_THAT(Report::TextOf(counters, progress), testing::EndsWith(", 2 h 5 min left"));
   progress.pending = 3;
   EXPECT_THAT(Report::TextOf(counters, progress), HasSubstr(" 2 workers, 3 pending, 70/s"));
+  progress.longest = "/Game/sky.hdr";
+  progress.longest_for = absl::Seconds(1.9);
+  EXPECT_THAT(Report::TextOf(counters, progress), Not(HasSubstr("longest")));
+  progress.longest_for = absl::Seconds(61);
+  EXPECT_THAT(Report::TextOf(counters, progress),
+              testing::EndsWith("left, longest /Game/sky.hdr (1 min 1 s)"));
+  progress.longest.clear();
   counters.results_cooked = 43;
   EXPECT_THAT(Report::TextOf(counters, progress), Not(HasSubstr("left"))) << "all is done";
   EXPECT_THAT(Report::TextOf(counters, progress, "down since 14:05"),

@@ -193,6 +193,7 @@ Progress CookCore::progress() const {
   const auto slots = static_cast<uint32_t>(impl_->workers.slots());
   Progress view = impl_->monitor.View(slots > 0 ? slots : impl_->options.workers);
   view.pending = static_cast<uint32_t>(impl_->workers.pending());
+  impl_->FindLongest(view);
   return view;
 }
 size_t CookCore::package_count() const { return impl_->packages.size(); }

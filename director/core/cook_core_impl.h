@@ -279,6 +279,7 @@ struct CookCore::Impl {
   bool IsTimeToLook();
   void BackUpStragglers();
   std::vector<AttemptId> Stragglers() const;
+  void FindLongest(Progress& view) const;
   bool MayBeBackedUp(AttemptId attempt) const;
   // `is_elsewhere`: not its own worker.
   WorkerId IdleFor(const Attempt& attempt, bool is_elsewhere) const;

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/time/time.h"
 #include "director/core/events.h"
@@ -32,6 +33,9 @@ struct Progress {
   uint32_t unknown = 0;                // packages of which nothing is known yet
   uint32_t pending = 0;                // jobs whose external programs merely wait; from Workers
   std::optional<absl::Duration> left;  // nothing to tell it by: nullopt
+  // The package that a worker has been at for the longest time; empty: none. From Workers.
+  std::string longest;
+  absl::Duration longest_for;
 };
 
 class Monitor {

@@ -172,6 +172,17 @@ TEST_F(PendingTest, PeopleSeeWhatIsPending) {
   EXPECT_EQ(shell_.core().StateText(shell_.Id("A")), "Save");
 }
 
+TEST(ProgressTest, ThePackageThatRunsForTheLongestTimeIsNamed) {
+  CoreHarness shell("A\n", {.workers = 1});
+  EXPECT_EQ(shell.core().progress().longest, "");
+  shell.Request({"A"});
+  shell.Pass(absl::Seconds(5));
+  EXPECT_EQ(shell.core().progress().longest, "A");
+  EXPECT_EQ(shell.core().progress().longest_for, absl::Seconds(5));
+  shell.Saved("A");
+  EXPECT_EQ(shell.core().progress().longest, "");
+}
+
 TEST_F(PendingTest, WordsOfOthersJobsAndOfUnknownWorkersChangeNothing) {
   shell_.TakeLog();
   shell_.Send(WorkerPending{WorkerId(5), {AttemptAt("A")}});

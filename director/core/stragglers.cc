@@ -5,7 +5,9 @@
 // has not been heard of for a while. Not backed up: what holds a resource, which it would hold
 // twice; what failed through its own fault before, which would only kill more executors.
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "director/core/cook_core_impl.h"
@@ -63,6 +65,19 @@ std::vector<AttemptId> CookCore::Impl::Stragglers() const {
   std::vector<AttemptId> stragglers;
   for (const auto& [began_at, attempt] : found) stragglers.push_back(attempt);
   return stragglers;
+}
+
+void CookCore::Impl::FindLongest(Progress& view) const {
+  std::optional<std::pair<absl::Duration, AttemptId>> longest;
+  for (const WorkerId id : workers.ring()) {
+    for (const Hand::Running& one : workers.Find(id)->hand.running()) {
+      const std::pair running(one.began_at, one.attempt);
+      if (!longest || running < *longest) longest = running;
+    }
+  }
+  if (!longest) return;
+  view.longest = NameOf(attempts.at(longest->second).package);
+  view.longest_for = awake - longest->first;
 }
 
 WorkerId CookCore::Impl::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
