@@ -288,8 +288,12 @@ int ListUnmatched(const GlobalOptions& options, const std::vector<std::string>& 
   }
   if (options.json || options.quiet) return kDone;
   std::fflush(stdout);
-  const std::string text = files.empty()
-                               ? "every file has a rule or a sidecar"
+  const std::string text = files.empty() ? "every file has a rule or a sidecar"
+                           : files.size() == 1
+                               ? fmt::format(
+                                     "1 file matches no rule: {}; no cook looks at it "
+                                     "unless another package reads it",
+                                     ExtensionsText(files))
                                : fmt::format(
                                      "{} files match no rule: {}; no cook looks at them unless "
                                      "another package reads them",
