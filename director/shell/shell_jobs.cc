@@ -121,6 +121,7 @@ void DirectorShell::Do(const Spawn& effect) {
 }
 
 void DirectorShell::Do(const Stop& effect) {
+  LogWarning("worker={} is ended: nothing was heard of it for too long", WorkerName(effect.worker));
   launcher_->Stop(WorkerName(effect.worker), absl::ZeroDuration());
 }
 

@@ -49,6 +49,10 @@ struct DirectorStream::Impl {
       context = &own_context;
       context_number = number;
     }
+    // Waits until somebody answers. A call that fails at once waits for no connection, and gRPC
+    // looks at one that no call waits for every 5 s only: two answers that came late were more than
+    // the 10 s that a director waits for a survivor.
+    own_context.set_wait_for_ready(true);
     const std::unique_ptr<ClientStream> stream = stub->Attach(&own_context);
     {
       base::MutexLock lock(write_mutex);

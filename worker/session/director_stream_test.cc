@@ -1,0 +1,120 @@
+#include "worker/session/director_stream.h"
+
+#include <grpcpp/grpcpp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <variant>
+
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "galley/v1/worker.grpc.pb.h"
+#include "gtest/gtest.h"
+
+namespace galley::worker {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(60);
+
+// Says one thing to each worker that attaches.
+class Director final : public v1::Director::Service {
+ public:
+  explicit Director(const std::string& path) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials());
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+  }
+  ~Director() override { server_->Shutdown(std::chrono::system_clock::now()); }
+
+  grpc::Status Attach(grpc::ServerContext*,
+                      grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>* stream) override {
+    stream->Write(v1::ToWorker());
+    v1::FromWorker message;
+    while (stream->Read(&message)) {
+    }
+    return grpc::Status::OK;
+  }
+
+ private:
+  std::unique_ptr<grpc::Server> server_;
+};
+
+class CountingSink final : public EventSink {
+ public:
+  void Take(const SessionEvent& event, uint64_t) override {
+    base::MutexLock lock(mutex_);
+    connected_ += std::holds_alternative<Connected>(event);
+    received_ += std::holds_alternative<Received>(event);
+    changed_.NotifyAll();
+  }
+
+  bool WaitForReceived(int count) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    base::MutexLock lock(mutex_);
+    while (received_ < count) {
+      const auto left = deadline - std::chrono::steady_clock::now();
+      if (left <= left.zero()) return false;
+      changed_.WaitFor(mutex_, left);
+    }
+    return true;
+  }
+
+  int connected() {
+    base::MutexLock lock(mutex_);
+    return connected_;
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  int connected_ = 0;
+  int received_ = 0;
+};
+
+// Waits for somebody who connects, and hangs up on them. False: that failed.
+bool HangUpOnTheNext(const std::string& path) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::copy(path.begin(), path.end(), address.sun_path);
+  const FileDescriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const bool is_listening = ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
+                                   sizeof(address)) == 0 &&
+                            ::listen(listener.get(), 1) == 0;
+  const FileDescriptor met(is_listening ? ::accept(listener.get(), nullptr, nullptr) : -1);
+  ::unlink(path.c_str());
+  return met.valid();
+}
+
+// A call that fails at once leaves its connection to nobody, and gRPC looks at such a one every 5 s
+// only: a director that waits 10 s for its survivors gave up those that were unlucky.
+TEST(DirectorStreamTest, BetweenTwoDirectorsItWaitsAndAttachesToNobody) {
+  const std::string folder = *MakeTemporaryDirectory("/tmp", "stream-");  // short: a socket's path
+  const std::string path = folder + "/s";
+  CountingSink events;
+  auto first = std::make_unique<Director>(path);
+  DirectorStream stream("unix:" + path, &events);
+  ASSERT_TRUE(events.WaitForReceived(1));
+  first.reset();
+  ASSERT_TRUE(HangUpOnTheNext(path));
+  const Director second(path);
+  ASSERT_TRUE(events.WaitForReceived(2));
+  EXPECT_EQ(events.connected(), 2);
+  stream.Finish(absl::ZeroDuration());
+  RemoveAll(folder).IgnoreError();
+}
+
+TEST(DirectorStreamTest, OneThatFindsNobodyCanBeFinished) {
+  const std::string folder = *MakeTemporaryDirectory("/tmp", "stream-");
+  CountingSink events;
+  DirectorStream stream("unix:" + folder + "/s", &events);
+  ASSERT_TRUE(HangUpOnTheNext(folder + "/s"));
+  stream.Finish(absl::ZeroDuration());
+  RemoveAll(folder).IgnoreError();
+}
+
+}  // namespace
+}  // namespace galley::worker
