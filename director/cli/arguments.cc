@@ -51,15 +51,17 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   std::string &package = arguments.package, &platform = arguments.platform,
               &directory = arguments.directory, &export_directory = arguments.export_directory;
   std::vector<std::string>& packages = arguments.packages;
-  AddCommand(app, arguments, "init", "Write a commented galley.toml that fits what DIR holds", [&] {
-    return RunInit(global, directory);
-  })->add_option("directory", directory, "The project's folder");
+  AddCommand(app, arguments, "init", "Write a commented galley.toml that fits the files in DIR",
+             [&] { return RunInit(global, directory); })
+      ->add_option("directory", directory, "The project's folder");
   AddCook(app, arguments);
-  CLI::App* list = AddCommand(app, arguments, "ls",
-                              "The packages, with rule, cooker, platforms and last outcome",
-                              [&] { return RunLs(global, packages, arguments.is_unmatched); });
-  list->add_option("globs", packages, "Only these: globs, packages, folders")->type_name("GLOB");
-  list->add_flag("--unmatched", arguments.is_unmatched, "Files that no rule matches, instead");
+  CLI::App* list = AddCommand(
+      app, arguments, "ls", "List the packages with their rule, cooker, platforms and last outcome",
+      [&] { return RunLs(global, packages, arguments.is_unmatched); });
+  list->add_option("globs", packages, "List only these: globs, packages or folders")
+      ->type_name("GLOB");
+  list->add_flag("--unmatched", arguments.is_unmatched,
+                 "List the files that no rule matches instead");
   CLI::App* why =
       AddCommand(app, arguments, "why", "Say why PACKAGE is in the cook, and why it was cooked",
                  [&] { return RunWhy(global, why_options); });
@@ -68,7 +70,7 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
   why->add_option("--limit", why_options.limit, "Print at most this many paths to root causes (20)")
       ->check(CLI::Range(1u, 100'000u));
   why->add_option("--cursor", why_options.cursor,
-                  "Leave out this many paths, which were printed before");
+                  "Skip this many paths, which were printed before");
   CLI::App* records = AddCommand(
       app, arguments, "records", "Show what PACKAGE's cook looked at, its key and results",
       [&] { return RunRecords(global, package, platform, export_directory); });
@@ -79,7 +81,8 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
                    "Write the Action as a folder for `galley-worker exec-action`")
       ->type_name("DIR");
   AddTreeCommands(app, arguments);
-  AddCommand(app, arguments, "clean", "Forget cook results: they are cooked again",
+  AddCommand(app, arguments, "clean",
+             "Forget the results of packages, so that they are cooked again",
              [&] { return RunClean(global, packages); })
       ->add_option("packages", packages, "The packages")
       ->required();

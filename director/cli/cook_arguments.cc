@@ -7,7 +7,7 @@ namespace galley::cli {
 void AddCook(CLI::App& app, Arguments& arguments) {
   CookCommandOptions& o = arguments.cook;
   CLI::App* cook = app.add_subcommand(
-      "cook", "Cook by the book, or the packages, maps and folders that are named");
+      "cook", "Cook by the book, or only the packages, maps and folders that are named");
   o.global.AddTo(*cook);
   cook->add_option("selection", o.positional,
                    "PACKAGE, MAP or DIR: a virtual path under a mount, else a file path")
@@ -25,10 +25,12 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   cook->add_option("--dir", o.directories, "A folder to cook (repeatable)")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  cook->add_option("--map-section", o.map_sections, "Maps of [map_section.NAME] (repeatable)")
+  cook->add_option("--map-section", o.map_sections,
+                   "Cook the maps of [map_section.NAME] (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  cook->add_option("--culture", o.cultures, "Cultures instead of [cook] cultures (repeatable)")
+  cook->add_option("--culture", o.cultures,
+                   "Use this culture instead of [cook] cultures (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
   cook->add_option("--never", o.never, "Do not cook packages that this glob matches (repeatable)")
@@ -37,17 +39,20 @@ void AddCook(CLI::App& app, Arguments& arguments) {
   cook->add_flag("--no-soft-references", o.no_soft_references, "Do not follow soft references");
   cook->add_option("--workers", o.workers, "Start exactly this many workers")
       ->check(CLI::Range(1u, 4096u));
-  cook->add_option("--placement", o.placement, "Which worker gets a job: cost or striped")
+  cook->add_option("--placement", o.placement,
+                   "How the worker for a job is chosen: cost or striped")
       ->type_name("NAME");
-  cook->add_option("--launcher", o.launcher, "Where workers come from: local (others: not yet)")
+  cook->add_option("--launcher", o.launcher,
+                   "How workers are started: local (there is no other way yet)")
       ->type_name("NAME");
-  cook->add_option("--out", o.out, "The sandboxes are DIR/<platform>, instead of [output] dir")
+  cook->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");
-  cook->add_flag("--no-stage", o.no_stage, "Publish the roots, leave the sandboxes alone");
+  cook->add_flag("--no-stage", o.no_stage, "Publish the roots, but do not change the sandboxes");
   cook->add_flag("--adopt", o.adopt,
-                 "A folder with other people's files becomes a sandbox; they stay");
-  cook->add_flag("--exact", o.exact, "Remove from the sandboxes files that Galley never put there");
-  cook->add_flag("--force", o.force, "Cook everything, ignore what is cached");
+                 "Use a folder that has other files as a sandbox; these files stay");
+  cook->add_flag("--exact", o.exact,
+                 "Remove from the sandboxes files that Galley did not put there");
+  cook->add_flag("--force", o.force, "Cook everything, even if it is cached");
   cook->add_flag("--retry-failed", o.retry_failed,
                  "Cook again what failed before by its cooker's verdict");
   cook->add_flag("--fail-fast", o.fail_fast, "Stop at the first failure");

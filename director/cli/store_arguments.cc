@@ -32,8 +32,9 @@ void AddStoreVerify(CLI::App& store, Arguments& arguments) {
   verify->add_option("--rate", o.rate, "Read at most this much in a second (\"20MiB\")")
       ->type_name("S");
   verify->add_flag("--restart", o.restart,
-                   "Begin anew instead of going on where the last one was interrupted");
-  verify->add_flag("--repair", o.repair, "Cook again what the store lost of this project");
+                   "Start from the beginning, even if the last verify was interrupted");
+  verify->add_flag("--repair", o.repair,
+                   "Cook again the outputs of this project that the store lost");
 }
 
 void AddStoreServe(CLI::App& store, Arguments& arguments) {
@@ -56,9 +57,10 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
   serve->add_option("--tls-ca", o.tls_ca, "The authority that signs clients' certificates (PEM)")
       ->type_name("FILE");
   serve
-      ->add_option("--max-size", o.max_size,
-                   "Keep the store within it, the least recently used results going first "
-                   "(default: the project's [store] max_size; with --store: any size)")
+      ->add_option(
+          "--max-size", o.max_size,
+          "Keep the store within this size; the least recently used results are dropped first "
+          "(default: the project's [store] max_size; with --store: any size)")
       ->type_name("S");
   serve->add_option("--instance", o.instance, "The only instance name that is served")
       ->type_name("NAME");
@@ -70,20 +72,20 @@ void AddPut(CLI::App& store, Arguments& arguments) {
       AddCommand(store, arguments, "put", "Put a folder or a file, as a tree, and print its root",
                  [&] { return RunStorePut(arguments.global, path, pin); });
   put->add_option("path", path, "A folder or a file")->required();
-  put->add_option("--pin", pin, "Keep it under this name until `galley store unpin`")
+  put->add_option("--pin", pin, "Keep the tree under this name until `galley store unpin`")
       ->type_name("NAME");
 }
 
 void AddPins(CLI::App& store, Arguments& arguments) {
   GlobalOptions& global = arguments.global;
   std::string &first = arguments.first, &second = arguments.second;
-  CLI::App* pin = AddCommand(store, arguments, "pin", "Keep a tree until the pin is taken away",
+  CLI::App* pin = AddCommand(store, arguments, "pin", "Keep a tree until the pin is removed",
                              [&] { return RunStorePin(global, first, second); });
   pin->add_option("name", first, "The pin's name; a pin of that name is replaced")->required();
   pin->add_option("root", second,
                   "As for `galley tree`: <hex>/<size>, a prefix, PLATFORM@latest, PLATFORM#N, ...")
       ->required();
-  AddCommand(store, arguments, "unpin", "Take a pin away",
+  AddCommand(store, arguments, "unpin", "Remove a pin",
              [&] { return RunStoreUnpin(global, first); })
       ->add_option("name", first, "The pin's name")
       ->required();
@@ -103,20 +105,22 @@ void AddStoreCommands(CLI::App& app, Arguments& arguments) {
   AddCommand(*store, arguments, "stats", "Print counts and sizes",
              [&] { return RunStoreStats(global); });
   AddStoreVerify(*store, arguments);
-  AddCommand(*store, arguments, "cat", "Write a blob to standard output (a failure's log, say)",
+  AddCommand(*store, arguments, "cat",
+             "Write a blob to standard output, for example the log of a failure",
              [&] { return RunStoreCat(global, first); })
       ->add_option("digest", first, kDigestHelp)
       ->required();
   AddCommand(*store, arguments, "forget",
              "Forget the result of an action key, or a dispute about it",
              [&] { return RunStoreForget(global, first); })
-      ->add_option("key", first, "<hex>/<size> or a prefix, as `galley records` and errors name it")
+      ->add_option("key", first,
+                   "<hex>/<size> or a prefix, as `galley records` and errors print it")
       ->required();
   AddPut(*store, arguments);
   AddStoreServe(*store, arguments);
   AddStoreGc(*store, arguments);
   AddPins(*store, arguments);
-  AddCommand(*store, arguments, "why", "Say what keeps a blob, or what became of it",
+  AddCommand(*store, arguments, "why", "Say what keeps a blob, or why it is gone",
              [&] { return RunStoreWhy(global, first); })
       ->add_option("digest", first, kDigestHelp)
       ->required();

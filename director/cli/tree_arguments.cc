@@ -21,18 +21,19 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   CLI::App* tree = AddCommand(app, arguments, "tree", "List the files of a root",
                               [&] { return RunTree(global, first, second); });
   tree->add_option("root", first, kRootHelp)->required();
-  tree->add_option("path", second, "Only this file, or what is in this folder");
+  tree->add_option("path", second, "List only this file, or the files in this folder");
   CLI::App* diff = AddCommand(app, arguments, "diff",
                               "Show what differs between two roots (exit 1 when something does)",
                               [&] { return RunDiff(global, first, second); });
   diff->add_option("before", first, kRootHelp)->required();
   diff->add_option("after", second, kRootHelp)->required();
-  CLI::App* checkout = AddCommand(app, arguments, "checkout", "Lay a root out in a new folder",
-                                  [&] { return RunCheckout(global, first, second, link); });
+  CLI::App* checkout =
+      AddCommand(app, arguments, "checkout", "Write the files of a root to a new folder",
+                 [&] { return RunCheckout(global, first, second, link); });
   checkout->add_option("root", first, kRootHelp)->required();
   checkout->add_option("directory", second, "A new or empty folder")->required();
   checkout->add_flag("--link", link,
-                     "Large files are read-only hard links to the store's, where possible");
+                     "Make large files read-only hard links to the store's files, where possible");
   CLI::App* patch =
       AddCommand(app, arguments, "patch", "Write a patch that turns the first root into the second",
                  [&] { return RunPatch(global, first, second, output); });
@@ -40,12 +41,12 @@ void AddTreeCommands(CLI::App& app, Arguments& arguments) {
   patch->add_option("after", second, kRootHelp)->required();
   patch->add_option("-o,--output", output, "The file to write")->type_name("FILE")->required();
   CLI::App* apply = AddCommand(app, arguments, "apply",
-                               "Turn the old tree in a folder into the new one by a patch",
+                               "Turn the old tree in a folder into the new one with a patch",
                                [&] { return RunApply(global, first, second); });
   apply->add_option("patch", first, "A file that `galley patch` wrote")
       ->type_name("FILE")
       ->required();
-  apply->add_option("directory", second, "A folder that holds the old tree")
+  apply->add_option("directory", second, "A folder that contains the old tree")
       ->type_name("DIR")
       ->required();
 }

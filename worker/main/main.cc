@@ -57,7 +57,9 @@ int RunWorker(int argc, char** argv) {
   CLI::App* exec_action =
       app.add_subcommand("exec-action", "runs the Action in DIR with no director and no network");
   std::string directory;
-  exec_action->add_option("DIR", directory, "holds action, command and input/; gets out/")
+  exec_action
+      ->add_option("DIR", directory,
+                   "the folder with action, command and input/; out/ is written into it")
       ->required();
   CookFileFlags file_flags;
   CLI::App* cook_file = AddCookFile(app, file_flags);
@@ -66,7 +68,7 @@ int RunWorker(int argc, char** argv) {
   SessionFlags flags;
   session->add_option("--director", flags.director, "unix:/path or host:port")->required();
   session->add_option("--id", flags.worker_id, "name of this worker")->required();
-  session->add_option("--slots", flags.slots, "how many executors")
+  session->add_option("--slots", flags.slots, "number of executors")
       ->default_val(1)
       ->check(CLI::Range(1, 1024));
   CLI::App* executor = app.add_subcommand("executor", "internal: one executor of a session");

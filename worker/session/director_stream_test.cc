@@ -81,9 +81,9 @@ bool HangUpOnTheNext(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::copy(path.begin(), path.end(), address.sun_path);
   const FileDescriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const bool is_listening = ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
-                                   sizeof(address)) == 0 &&
-                            ::listen(listener.get(), 1) == 0;
+  const bool is_listening =
+      ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+      ::listen(listener.get(), 1) == 0;
   const FileDescriptor met(is_listening ? ::accept(listener.get(), nullptr, nullptr) : -1);
   ::unlink(path.c_str());
   return met.valid();
