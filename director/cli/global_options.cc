@@ -74,8 +74,8 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& o
   std::string directory = options.store;
   if (directory.find("://") != std::string::npos) {
     return absl::InvalidArgumentError(fmt::format(
-        "--store {}: it takes a directory; a remote store stands in galley.toml, beside the one of "
-        "this machine: [store] remote = \"{}\"",
+        "--store {}: it takes a directory; a remote store is set in galley.toml, in addition to the "
+        "store of this machine: [store] remote = \"{}\"",
         directory, directory));
   }
   if (directory.empty()) {
