@@ -73,10 +73,11 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStoreOf(const GlobalOptions& o
                                                           store::OpenMode mode) {
   std::string directory = options.store;
   if (directory.find("://") != std::string::npos) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--store {}: it takes a directory; a remote store is set in galley.toml, in addition to the "
-        "store of this machine: [store] remote = \"{}\"",
-        directory, directory));
+    return absl::InvalidArgumentError(
+        fmt::format("--store {}: it takes a directory; a remote store is set in galley.toml, in "
+                    "addition to the "
+                    "store of this machine: [store] remote = \"{}\"",
+                    directory, directory));
   }
   if (directory.empty()) {
     const absl::StatusOr<project::Project> project = OpenProject(options);
