@@ -34,6 +34,7 @@
 #include "director/shell/lost_files.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/root_builder.h"
+#include "director/stage/stage_lock.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -199,11 +200,8 @@ std::optional<CookSession::Stop> CookSession::CheckOutput(const std::string& pro
                   fmt::format("the output cannot be looked at: {}", MessageOf(free))};
   }
   for (const std::string& platform : report_.platforms) {
-    const std::string sandbox = SandboxOf(platform);
-    absl::Status made = CreateDirectories(sandbox);
-    if (made.ok() && ::access(sandbox.c_str(), W_OK) != 0)
-      made = ErrnoStatus(errno, "write to", sandbox);
-    if (!made.ok()) {
+    const absl::Status writable = director::CheckWritable(SandboxOf(platform));
+    if (!writable.ok()) {
       return Stop{kInfrastructure, fmt::format("the output cannot be written: {}; choose another "
                                                "with [output] dir or --out, or fix its permissions",
                                                MessageOf(made))};
@@ -656,6 +654,13 @@ std::optional<CookSession::Stop> CookSession::Cook() {
 absl::StatusOr<director::StageReport> CookSession::StageOne(
     const std::string& platform, const Digest& root, const std::vector<std::string>& failed) {
   const std::string sandbox = SandboxOf(platform);
+  bool said = false;
+  const auto may_wait = [&] {
+    if (!said) report_.Say(fmt::format("waiting for another process that stages to {}", sandbox));
+    said = true;
+    return !interrupt_->interrupted();
+  };
+  ASSIGN_OR_RETURN(const FileDescriptor lock, director::LockSandbox(sandbox, may_wait));
   // Once more: somebody may have used the folder while this cook ran.
   RETURN_IF_ERROR(director::CheckSandbox(sandbox, OwnerOf(platform, home_.project_id),
                                          project_->state_directory(), RulesOfSandboxes()));

@@ -305,7 +305,7 @@ class Applier {
     }
     std::sort(ledger.files.begin(), ledger.files.end());
     ledger.files.erase(std::unique(ledger.files.begin(), ledger.files.end()), ledger.files.end());
-    return BeginStaging(sandbox_, ledger.roots, ledger.files, ledger.is_whole);
+    return BeginStaging(sandbox_, ledger);
   }
 
   // What is gone now is Galley's no more: a file that somebody puts there is theirs.
@@ -320,7 +320,7 @@ class Applier {
       if (one.kind != Kind::kRemoved) gone.erase(one.after.path);
     }
     std::erase_if(ledger.files, [&](const std::string& path) { return gone.contains(path); });
-    return BeginStaging(sandbox_, ledger.roots, ledger.files, ledger.is_whole);
+    return BeginStaging(sandbox_, ledger);
   }
 
   absl::Status Replace() {

@@ -77,9 +77,22 @@ absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kRoot = "root ";
+constexpr std::string_view kPath = "path ";
+constexpr std::string_view kNext = "next ";
+
+// "<hex>/<size> <path>"
+absl::Status ReadPlanned(std::string_view text, Ledger& ledger) {
+  const size_t space = text.find(' ');
+  ASSIGN_OR_RETURN(const Digest digest, Digest::Parse(text.substr(0, space)));
+  const std::string_view path =
+      space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+  if (!tree::IsPlainPath(path)) return absl::InvalidArgumentError("'next' names no plain path");
+  ledger.planned.push_back({std::string(path), digest});
+  return absl::OkStatus();
+}
+
 absl::Status ReadPending(std::string_view text, Ledger& ledger) {
-  constexpr std::string_view kRoot = "root ";
-  constexpr std::string_view kPath = "path ";
   for (const std::string_view line : LinesOf(text)) {
     ledger.is_whole = line == kEnd;
     if (ledger.is_whole) continue;
@@ -88,8 +101,11 @@ absl::Status ReadPending(std::string_view text, Ledger& ledger) {
       AddRoot(ledger, root);
     } else if (line.starts_with(kPath) && tree::IsPlainPath(line.substr(kPath.size()))) {
       ledger.files.emplace_back(line.substr(kPath.size()));
+    } else if (line.starts_with(kNext)) {
+      RETURN_IF_ERROR(ReadPlanned(line.substr(kNext.size()), ledger));
     } else {
-      return absl::InvalidArgumentError("expected a line 'root <digest>' or 'path <path>'");
+      return absl::InvalidArgumentError(
+          "expected a line 'root <digest>', 'path <path>' or 'next <digest> <path>'");
     }
   }
   return absl::OkStatus();
@@ -117,16 +133,23 @@ absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
     if (!status.ok())
       LogWarning("stage: {} is used in part: {}", sandbox.Full(kPendingName), MessageOf(status));
     Sort(ledger.files);
+    std::sort(ledger.planned.begin(), ledger.planned.end(),
+              [](const PlannedFile& a, const PlannedFile& b) { return a.path < b.path; });
   }
   return ledger;
 }
 
-absl::Status BeginStaging(Sandbox& sandbox, std::span<const Digest> roots,
-                          std::span<const std::string> files, bool is_whole) {
+absl::Status BeginStaging(Sandbox& sandbox, const Ledger& meanwhile) {
   std::string text;
-  for (const Digest& root : roots) text += "root " + root.ToString() + "\n";
-  for (const std::string& path : files) text.append("path ").append(path).push_back('\n');
-  if (is_whole) text.append(kEnd).push_back('\n');
+  for (const Digest& root : meanwhile.roots) {
+    text.append(kRoot).append(root.ToString()).push_back('\n');
+  }
+  for (const std::string& path : meanwhile.files) {
+    text.append(kPath).append(path).push_back('\n');
+  }
+  for (const PlannedFile& file : meanwhile.planned)
+    text.append(kNext).append(file.digest.ToString()).append(" ").append(file.path).push_back('\n');
+  if (meanwhile.is_whole) text.append(kEnd).push_back('\n');
   RETURN_IF_ERROR(sandbox.Write(kPendingName, text, false));
   return sandbox.RemoveFile(kMarkerName);
 }

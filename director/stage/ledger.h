@@ -9,9 +9,11 @@
 //                           bytes each, little-endian.
 //   .galley-root.pending    There while staging runs, and after it was interrupted: a line "root
 //                           <hex>/<size>" for each root of which files may be there, then a line
-//                           "path <path>" for each file that Galley may have put there, then a line
-//                           "end" when these are all. It says what may be removed; nothing it names
-//                           is trusted to be whole.
+//                           "path <path>" for each file that Galley put there, then a line "next
+//                           <hex>/<size> <path>" for each file that is about to be written where
+//                           Galley has none (it is Galley's only if it has these bytes: else
+//                           somebody was first), then a line "end" when these are all. It says what
+//                           may be removed; nothing it names is trusted to be whole.
 //
 // A damaged or foreign file is read as if it were absent: then everything is compared by digest.
 // Version: the form of line 1.
@@ -32,22 +34,28 @@ namespace galley::director {
 inline constexpr std::string_view kMarkerName = ".galley-root";
 inline constexpr std::string_view kPendingName = ".galley-root.pending";
 
+// A file that Galley was about to put where it had none.
+struct PlannedFile {
+  std::string path;
+  Digest digest;
+};
+
 struct Ledger {
   std::optional<Digest> exact;    // the marker's root: its files were laid there, whole
   std::vector<FileStamp> stamps;  // of those files, in the order of their paths; empty: unknown
   int64_t written_ns =
       0;  // when the marker was: a file that changed no earlier may have changed again unseen
   std::vector<Digest> roots;  // all whose files may be there, exact included; empty: none known
-  std::vector<std::string> files;  // that Galley put there, sorted; what an older Galley wrote
-                                   // lacks those of the roots
-  bool is_whole = false;           // `files` are all: another file is somebody's
+  std::vector<std::string> files;    // that Galley put there, sorted; what an older Galley wrote
+                                     // lacks those of the roots
+  std::vector<PlannedFile> planned;  // by a stage that was interrupted, sorted by path
+  bool is_whole = false;             // `files` and `planned` are all: another file is somebody's
 };
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox);
-// From here on the marker is absent. `roots` and `files`: of which, and which, may be there;
-// `is_whole`: no others of Galley's.
-absl::Status BeginStaging(Sandbox& sandbox, std::span<const Digest> roots,
-                          std::span<const std::string> files, bool is_whole);
+// From here on the marker is absent, and `meanwhile` (without what the marker alone says) is what
+// Galley may have there.
+absl::Status BeginStaging(Sandbox& sandbox, const Ledger& meanwhile);
 // The sandbox holds `root`, whose files have `stamps`; of Galley's are there `files`, sorted.
 absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const std::string> files,
                         const std::vector<FileStamp>& stamps);

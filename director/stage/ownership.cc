@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,7 +19,7 @@
 #include "common/base/status_macros.h"
 #include "director/stage/apply_names.h"
 #include "director/stage/ledger.h"
-#include "director/stage/plan.h"
+#include "director/stage/repository.h"
 #include "director/stage/sandbox.h"
 #include "fmt/format.h"
 
@@ -34,6 +36,7 @@ constexpr uint64_t kClaimsBytesMax = 4 << 20;
 constexpr size_t kClaimsMax = 256;
 constexpr size_t kNamesToldMax = 4;
 constexpr size_t kFolderDepthMax = 256;
+constexpr std::string_view kOwnFolder = ".galley/";
 
 // Where a sandbox is, seen from its project: relative to the project's folder if it is below it.
 std::string PlaceOf(const std::string& directory, const std::string& project_folder) {
@@ -77,10 +80,16 @@ absl::StatusOr<std::optional<OwnerFile>> ReadOwner(Sandbox& sandbox) {
                    .place = value("place")};
 }
 
+// Without the id (the state was deleted, or is a copy's) the place must say so: the same one in the
+// project, or seen from anywhere. Another project may be where the one that is named was, so its
+// name must be the same; in `.galley` is nothing but this project's own.
 bool IsOf(const OwnerFile& file, const SandboxOwner& owner, const std::string& directory) {
   if (!owner.project_id.empty() && file.owner.project_id == owner.project_id) return true;
-  if (file.owner.project_folder == owner.project_folder) return true;
-  return !file.place.starts_with('/') && file.place == PlaceOf(directory, owner.project_folder);
+  const bool has_moved_along =
+      !file.place.starts_with('/') && file.place == PlaceOf(directory, owner.project_folder);
+  if (has_moved_along && file.place.starts_with(kOwnFolder)) return true;
+  return file.owner.project_name == owner.project_name &&
+         (has_moved_along || file.owner.project_folder == owner.project_folder);
 }
 
 // One line of the state's file: "<device> <inode> <birth> <platform> <path>". Without its time of
@@ -128,14 +137,21 @@ absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
   return WriteFileAtomic(file, Seal(kClaimsKind, kVersion, claims));
 }
 
-// What is in the folder is nobody's of Galley's.
-absl::StatusOr<bool> IsAdopted(Sandbox& sandbox, const std::string& directory,
-                               const SandboxOwner& owner, const std::string& state_directory) {
+bool HoldsNothing(const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return Sandbox::IsTemporary(name) || IsStagingsOwn(name);
+  });
+}
+
+// Nothing in the folder is Galley's: there is nothing, or it is being adopted.
+absl::StatusOr<bool> IsNew(Sandbox& sandbox, const std::string& directory,
+                           const SandboxOwner& owner, const std::string& state_directory) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(""));
-  if (std::all_of(names.begin(), names.end(), Sandbox::IsTemporary)) return false;
-  ASSIGN_OR_RETURN(const std::optional<OwnerFile> file, ReadOwner(sandbox));
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
-  if (file || !ledger.roots.empty()) return false;
+  if (!ledger.roots.empty()) return false;
+  if (HoldsNothing(names)) return true;
+  ASSIGN_OR_RETURN(const std::optional<OwnerFile> file, ReadOwner(sandbox));
+  if (file) return false;
   ASSIGN_OR_RETURN(const bool is_claimed, IsClaimed(directory, owner, state_directory));
   return !is_claimed;
 }
@@ -164,16 +180,22 @@ absl::Status IsOfAnother(const std::string& directory, const OwnerFile& file) {
       EscapeControl(file.owner.project_folder)));
 }
 
-// Empty: there is none.
-absl::StatusOr<std::string> FindRepository(Sandbox& sandbox, const std::string& folder,
-                                           size_t depth) {
+// Empty: there is none. `known`, sorted: files of Galley's.
+absl::StatusOr<std::string> FindRepository(Sandbox& sandbox, const std::vector<std::string>& known,
+                                           const std::string& folder, size_t depth) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(folder));
+  const auto path_of = [&](std::string_view name) {
+    return folder.empty() ? std::string(name) : fmt::format("{}/{}", folder, name);
+  };
+  ASSIGN_OR_RETURN(const bool is_bare, IsBareRepository(sandbox, folder, names));
+  if (is_bare && !std::binary_search(known.begin(), known.end(), path_of(kBareRepositoryFile)))
+    return folder.empty() ? "." : folder;
   for (const std::string& name : names) {
-    const std::string path = folder.empty() ? name : fmt::format("{}/{}", folder, name);
+    const std::string path = path_of(name);
     if (IsRepositoryName(name)) return path;
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(path));
     if (node.kind != NodeKind::kFolder || depth == kFolderDepthMax) continue;
-    ASSIGN_OR_RETURN(std::string found, FindRepository(sandbox, path, depth + 1));
+    ASSIGN_OR_RETURN(std::string found, FindRepository(sandbox, known, path, depth + 1));
     if (!found.empty()) return found;
   }
   return std::string();
@@ -194,12 +216,26 @@ absl::Status CheckApart(const std::string& directory, const std::vector<std::str
 }
 
 absl::Status CheckRepository(Sandbox& sandbox) {
-  ASSIGN_OR_RETURN(const std::string repository, FindRepository(sandbox, "", 0));
+  ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
+  ASSIGN_OR_RETURN(const std::string repository, FindRepository(sandbox, ledger.files, "", 0));
   if (repository.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(fmt::format(
       "--exact would remove {}, which is of a version control system; nothing was done. "
       "Move it away, or cook without --exact",
-      EscapeControl(sandbox.Full(repository))));
+      EscapeControl(sandbox.Full(repository == "." ? "" : repository))));
+}
+
+// Of a folder that is absent: a link that leads nowhere would be in the way when it is made.
+absl::Status CheckLink(const std::string& directory) {
+  const absl::StatusOr<FileStat> link = StatFile(directory, /*follow_links=*/false);
+  if (!link.ok() || !S_ISLNK(link->mode)) return absl::OkStatus();
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = ::readlink(directory.c_str(), target.data(), target.size());
+  target.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  return absl::FailedPreconditionError(
+      fmt::format("{} is a link to {}, which is not there; nothing was done. Make that folder, "
+                  "remove the link, or give another folder with --out or [output] dir",
+                  EscapeControl(directory), EscapeControl(target)));
 }
 
 }  // namespace
@@ -208,7 +244,13 @@ absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owne
                           const std::string& state_directory, const SandboxRules& rules) {
   RETURN_IF_ERROR(CheckApart(directory, rules.apart_from));
   const absl::StatusOr<FileStat> stat = StatFile(directory);
-  if (absl::IsNotFound(stat.status())) return absl::OkStatus();
+  if (absl::IsNotFound(stat.status())) return CheckLink(directory);
+  if (absl::IsFailedPrecondition(stat.status())) {
+    return absl::FailedPreconditionError(fmt::format(
+        "{} cannot be a folder, because what is above it is none ({}); nothing was done. Give "
+        "another folder with --out or [output] dir",
+        EscapeControl(directory), MessageOf(stat.status())));
+  }
   RETURN_IF_ERROR(stat.status());
   if (!S_ISDIR(stat->mode)) {
     return absl::FailedPreconditionError(
@@ -227,15 +269,29 @@ absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owne
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
   if (!ledger.roots.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const bool is_claimed, IsClaimed(directory, owner, state_directory));
-  return is_claimed ? absl::OkStatus() : IsForeign(directory, names);
+  if (is_claimed || HoldsNothing(names)) return absl::OkStatus();
+  return IsForeign(directory, names);
+}
+
+absl::Status CheckWritable(const std::string& directory) {
+  std::string path = directory;
+  absl::StatusOr<FileStat> stat = StatFile(path);
+  while (absl::IsNotFound(stat.status()) && path.size() > 1) {
+    path.resize(std::max<size_t>(1, path.rfind('/')));
+    stat = StatFile(path);
+  }
+  RETURN_IF_ERROR(stat.status());
+  if (!S_ISDIR(stat->mode)) return ErrnoStatus(ENOTDIR, "create folder", directory);
+  if (::access(path.c_str(), W_OK | X_OK) != 0) return ErrnoStatus(errno, "write to", path);
+  return absl::OkStatus();
 }
 
 absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owner,
                           const std::string& state_directory) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(directory));
-  ASSIGN_OR_RETURN(const bool is_adopted, IsAdopted(sandbox, directory, owner, state_directory));
-  // Said before anything else, so that no crash makes these files look like Galley's.
-  if (is_adopted) RETURN_IF_ERROR(BeginStaging(sandbox, {}, {}, true));
+  ASSIGN_OR_RETURN(const bool is_new, IsNew(sandbox, directory, owner, state_directory));
+  // Said before anything else, so that no crash makes files of other people look like Galley's.
+  if (is_new) RETURN_IF_ERROR(BeginStaging(sandbox, {.is_whole = true}));
   RETURN_IF_ERROR(Claim(directory, owner, state_directory));
   const std::string text = OwnerText(owner, PlaceOf(directory, owner.project_folder));
   const absl::StatusOr<std::optional<std::string>> present =

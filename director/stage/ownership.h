@@ -7,9 +7,10 @@
 // docs/formats.md).
 //
 // A folder may be staged to when it is absent or empty; when its `.galley-sandbox` names this
-// project's id, or this project's folder (whose state was deleted), or when it is at the same place
-// in this project as it was in the one that is named (it was copied along with it); when it has no
-// such file, but a marker of staging (an older Galley wrote none), or is in the project's state.
+// project's id, or this project's folder and name (whose state was deleted), or when it is at the
+// same place in this project as it was in the one that is named (it was copied along with it), and
+// that is in `.galley` or the projects have one name; when it has no such file, but a marker of
+// staging (an older Galley wrote none), or is in the project's state.
 //
 // Threads: none. One process of a project at a time writes.
 #pragma once
@@ -37,10 +38,15 @@ struct SandboxRules {
 };
 
 // Changes nothing. FAILED_PRECONDITION, a whole message: `directory` is not to be staged to: it is
-// no folder, holds what is not Galley's, is another project's sandbox or a newer Galley's, contains
-// a folder of the project's, or holds a repository and `exact` is asked for.
+// no folder or a link to nothing, holds what is not Galley's, is another project's sandbox or a
+// newer Galley's, contains a folder of the project's, or holds a repository and `exact` is asked
+// for.
 absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owner,
                           const std::string& state_directory, const SandboxRules& rules = {});
+
+// Changes nothing. `directory`, or where it is absent the nearest folder above it, can be written
+// to.
+absl::Status CheckWritable(const std::string& directory);
 
 // Makes the folder if it is absent, and it is this project's from now on.
 absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owner,

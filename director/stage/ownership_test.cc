@@ -1,12 +1,14 @@
 #include "director/stage/ownership.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "common/base/file.h"
 #include "common/base/sealed_text.h"
 #include "director/stage/ledger.h"
 #include "director/stage/sandbox.h"
+#include "director/stage/stage_lock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -73,6 +75,39 @@ TEST_F(OwnershipTest, AFolderWithOtherFilesIsRefusedAndSaysWhatIsThere) {
   const Ledger ledger = ReadLedger(sandbox).value();
   EXPECT_TRUE(ledger.is_whole && ledger.files.empty() && ledger.roots.empty());
   EXPECT_TRUE(Check(tower_, Out()).ok());
+}
+
+// A file that comes later, at a path that is cooked, too, is its owner's.
+TEST_F(OwnershipTest, ANewSandboxHoldsNothingOfGalleys) {
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(Claim(tower_, Out()).ok());
+    Write(JoinPath(Out(), "Game/a"), "mine");
+    Sandbox sandbox = Sandbox::Open(Out()).value();
+    const Ledger ledger = ReadLedger(sandbox).value();
+    EXPECT_TRUE(ledger.is_whole && ledger.files.empty() && ledger.roots.empty());
+    // Emptied by a person: the same folder, known to the state.
+    for (const auto& entry : fs::directory_iterator(Out())) fs::remove_all(entry.path());
+  }
+  // A claim that was cut off is as good as none.
+  Write(JoinPath(Out(), kPendingName), "end\n");
+  fs::remove(JoinPath(State(tower_), "sandboxes"));
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+}
+
+TEST_F(OwnershipTest, ALinkToNothingIsRefused) {
+  fs::create_directories(JoinPath(folder_, "out"));
+  fs::create_symlink(JoinPath(folder_, "nowhere"), Out());
+  const absl::Status status = Check(tower_, Out(), {.adopt = true});
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("is a link to " + JoinPath(folder_, "nowhere") + ", which is not there"));
+}
+
+TEST_F(OwnershipTest, WhetherAFolderCanBeWrittenIsSeenWithoutMakingIt) {
+  EXPECT_TRUE(CheckWritable(Out()).ok());
+  EXPECT_FALSE(FileExists(JoinPath(folder_, "out")));
+  Write(JoinPath(folder_, "out"), "a file");
+  EXPECT_FALSE(CheckWritable(Out()).ok());
 }
 
 TEST_F(OwnershipTest, AFolderBehindALinkIsJudgedByWhatItHolds) {
@@ -188,6 +223,18 @@ TEST_F(OwnershipTest, AProjectWhoseStateWasDeletedKeepsItsSandboxes) {
                   .ok());
 }
 
+TEST_F(OwnershipTest, AnotherProjectInTheSameFolderHasNoneOfThem) {
+  const std::string inside = JoinPath(tower_.project_folder, "build/pc");
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  ASSERT_TRUE(Claim(tower_, inside).ok());
+  fs::remove_all(JoinPath(tower_.project_folder, ".galley"));
+  SandboxOwner castle = tower_;
+  castle.project_id = "";
+  castle.project_name = "castle";
+  for (const std::string& directory : {Out(), inside})
+    EXPECT_TRUE(absl::IsFailedPrecondition(Check(castle, directory))) << directory;
+}
+
 TEST_F(OwnershipTest, ASandboxThatWasCopiedWithItsProjectIsOfTheCopy) {
   const std::string inside = JoinPath(tower_.project_folder, ".galley/cooked/pc");
   ASSERT_TRUE(Claim(tower_, inside).ok());
@@ -210,6 +257,41 @@ TEST_F(OwnershipTest, AnExactStageIsRefusedWhereARepositoryIs) {
   const absl::Status status = Check(tower_, Out(), {.adopt = true, .exact = true});
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("deep/er/.git"));
+}
+
+TEST_F(OwnershipTest, AnExactStageIsRefusedWhereABareRepositoryIs) {
+  ASSERT_TRUE(Claim(tower_, Out()).ok());
+  Write(JoinPath(Out(), "game.git/HEAD"), "ref: refs/heads/main");
+  Write(JoinPath(Out(), "game.git/objects/pack/1.pack"), "mine");
+  EXPECT_TRUE(Check(tower_, Out(), {.exact = true}).ok()) << "two parts are none";
+  Write(JoinPath(Out(), "game.git/refs/heads/main"), "1");
+  const absl::Status status = Check(tower_, Out(), {.exact = true});
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(JoinPath(Out(), "game.git")));
+  fs::rename(JoinPath(Out(), "game.git/HEAD"), JoinPath(Out(), "HEAD"));
+  fs::rename(JoinPath(Out(), "game.git/objects"), JoinPath(Out(), "objects"));
+  fs::rename(JoinPath(Out(), "game.git/refs"), JoinPath(Out(), "refs"));
+  EXPECT_FALSE(Check(tower_, Out(), {.exact = true}).ok());
+}
+
+TEST_F(OwnershipTest, OneStageAtATime) {
+  const FileDescriptor first = LockSandbox(Out(), [] { return false; }).value();
+  EXPECT_TRUE(FileExists(Out()));
+  int asked = 0;
+  const auto second = LockSandbox(Out(), [&] { return ++asked < 3; });
+  EXPECT_TRUE(absl::IsCancelled(second.status()));
+  EXPECT_EQ(asked, 3);
+  EXPECT_TRUE(LockSandbox(JoinPath(folder_, "out/phone"), [] { return false; }).ok());
+  EXPECT_FALSE(LockFolder(Out()).ok()) << "an apply or a checkout";
+}
+
+TEST_F(OwnershipTest, WhoWaitsForAStageGoesOnWhenItEnds) {
+  auto first = std::make_optional(LockSandbox(Out(), [] { return false; }).value());
+  const auto second = LockSandbox(Out(), [&] {
+    first.reset();
+    return true;
+  });
+  EXPECT_TRUE(second.ok());
 }
 
 }  // namespace

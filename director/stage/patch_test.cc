@@ -453,8 +453,8 @@ TEST_F(PatchTest, AFolderThatIsWorkedOnIsLeftAlone) {
   LayOut(before);
   const FileDescriptor other(::open(In("dir").c_str(), O_RDONLY | O_DIRECTORY));
   ASSERT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
-  ExpectRefused(absl::StatusCode::kFailedPrecondition, "another apply or checkout works on it",
-                before);
+  ExpectRefused(absl::StatusCode::kFailedPrecondition,
+                "another cook, apply or checkout works on it", before);
 }
 
 TEST_F(PatchTest, AStagedSandboxIsNoLongerTakenForItsOldRoot) {

@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/stage/apply_names.h"
+#include "director/stage/repository.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -20,6 +21,9 @@ std::string Join(std::string_view folder, std::string_view name) {
   return folder.empty() ? std::string(name) : fmt::format("{}/{}", folder, name);
 }
 
+const std::string& PathOf(const std::string& path) { return path; }
+const std::string& PathOf(const PlannedFile& file) { return file.path; }
+
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::vector<std::string> Union(const std::vector<std::string>& a,
@@ -30,8 +34,11 @@ std::vector<std::string> Union(const std::vector<std::string>& a,
   return both;
 }
 
-// As record::ValidateSuffix has it: "", ".ext", ".d/<name>".
-bool IsSuffix(std::string_view rest) {
+// By its name `path` may be an output of `package`: what follows is as record::ValidateSuffix has
+// it, "", ".ext", ".d/<name>".
+bool IsOutput(std::string_view path, std::string_view package) {
+  if (!path.starts_with(package)) return false;
+  const std::string_view rest = path.substr(package.size());
   return rest.empty() || (rest.front() == '.' &&
                           (rest.find('/') == std::string_view::npos || rest.starts_with(".d/")));
 }
@@ -114,6 +121,7 @@ class Planner {
           fmt::format("{}: more than {} folders deep", sandbox_.Full(folder), kDepthMax));
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
+    if (input_.exact) RETURN_IF_ERROR(CheckBare(folder, names));
     std::string left;
     for (const std::string& name : names) {
       RETURN_IF_ERROR(CheckInterrupted(input_.interrupted));
@@ -167,6 +175,14 @@ class Planner {
     return std::string();
   }
 
+  // What of it is the tree's, or Galley's, is no repository's.
+  absl::Status CheckBare(const std::string& folder, const std::vector<std::string>& names) {
+    ASSIGN_OR_RETURN(const bool is_bare, IsBareRepository(sandbox_, folder, names));
+    const std::string head = Join(folder, kBareRepositoryFile);
+    if (!is_bare || IsWanted(head) || IsOurs(head)) return absl::OkStatus();
+    return Repository(folder);
+  }
+
   absl::Status Repository(const std::string& path) const {
     return absl::FailedPreconditionError(
         fmt::format("{} is of a version control system, which --exact does not remove: move it "
@@ -188,7 +204,7 @@ class Planner {
     for (const std::string& package : input_.failed_packages) {
       for (auto known = std::lower_bound(input_.known.begin(), input_.known.end(), package);
            known != input_.known.end() && known->starts_with(package); ++known) {
-        if (!IsSuffix(std::string_view(*known).substr(package.size())) || IsWanted(*known))
+        if (!IsOutput(*known, package) || IsWanted(*known) || IsOfAnother(*known, package))
           continue;
         if (!doomed_.insert(*known).second) continue;
         ASSIGN_OR_RETURN(const Node node, sandbox_.Look(*known));
@@ -197,6 +213,15 @@ class Planner {
       }
     }
     return absl::OkStatus();
+  }
+
+  // "a.json.meta" may be an output of "a.json" by its name, and is of "a.json.meta" if there is
+  // such a package.
+  bool IsOfAnother(std::string_view path, std::string_view package) const {
+    return std::any_of(input_.packages_beside.begin(), input_.packages_beside.end(),
+                       [&](const std::string& other) {
+                         return other.size() > package.size() && IsOutput(path, other);
+                       });
   }
 
   absl::Status Place(const tree::TreeFile& file) {
@@ -212,6 +237,7 @@ class Planner {
       const bool is_file = node.kind == NodeKind::kFile || node.kind == NodeKind::kOther;
       if (is_file && input_.knows_all && !input_.exact && !IsOurs(file.path))
         return Blocked(file.path, file.path);
+      if (input_.knows_all && !IsOurs(file.path)) plan_.planned.push_back({file.path, file.digest});
       plan_.writes.push_back(file);
       plan_.stamps_to_fill.push_back(plan_.stamps.size());
     }
@@ -237,8 +263,16 @@ class Planner {
     for (const tree::TreeFile& file : input_.wanted) {
       if (!theirs_.contains(file.path)) wanted.push_back(file.path);
     }
-    if (!plan_.writes.empty() || !plan_.removals.empty())
-      plan_.files_meanwhile = Union(input_.known, wanted);
+    if (!plan_.writes.empty() || !plan_.removals.empty()) {
+      const auto is_planned = [&](const std::string& path) {
+        return std::binary_search(
+            plan_.planned.begin(), plan_.planned.end(), path,
+            [](const auto& a, const auto& b) { return PathOf(a) < PathOf(b); });
+      };
+      std::vector<std::string> there;
+      std::remove_copy_if(wanted.begin(), wanted.end(), std::back_inserter(there), is_planned);
+      plan_.files_meanwhile = Union(input_.known, there);
+    }
     if (input_.by_the_book) {
       plan_.files = std::move(wanted);
       return;
@@ -268,11 +302,6 @@ class Planner {
 };
 
 }  // namespace
-
-bool IsRepositoryName(std::string_view name) {
-  return name == ".git" || name == ".hg" || name == ".svn" || name == ".jj" || name == ".bzr" ||
-         name == "_darcs" || name == "CVS" || name.starts_with(".p4");
-}
 
 std::string NameWithPackage(std::string_view path,
                             const std::function<std::string(std::string_view path)>& package_of) {

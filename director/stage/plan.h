@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/tree/tree.h"
+#include "director/stage/ledger.h"
 #include "director/stage/sandbox.h"
 
 namespace galley::director {
@@ -32,6 +33,8 @@ struct Plan {
   PathSet folders;                           // those that the tree wants
   std::vector<std::string> files;            // of Galley's, when it is done; sorted
   std::vector<std::string> files_meanwhile;  // and of those that may be there until then; sorted
+  std::vector<PlannedFile> planned;  // of `writes`, those that go where Galley has nothing and
+                                     // `knows_all`: not in files_meanwhile; sorted
   uint64_t foreign_count = 0;  // by the book: files that Galley never put there, and that stay
   std::vector<std::string> foreign;  // the first of them, at most kForeignNamedMax
 };
@@ -53,6 +56,7 @@ struct PlanInput {
   bool knows_all = false;  // what is not in `known` is somebody's, also at the path of a file of
                            // the tree; false: such a file is replaced
   std::vector<std::string> failed_packages;
+  std::vector<std::string> packages_beside;
   const std::atomic<bool>* interrupted = nullptr;
   std::function<std::string(std::string_view path)> package_of = nullptr;
 };
@@ -60,9 +64,6 @@ struct PlanInput {
 // "<path> of <package>", or the path alone.
 std::string NameWithPackage(std::string_view path,
                             const std::function<std::string(std::string_view path)>& package_of);
-
-// Of a version control system: never removed, whatever was asked for.
-bool IsRepositoryName(std::string_view name);
 
 // CANCELLED, INVALID_ARGUMENT and FAILED_PRECONDITION as Stage (stage.h).
 absl::StatusOr<Plan> MakePlan(Sandbox& sandbox, PlanInput input);

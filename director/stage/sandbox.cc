@@ -329,8 +329,8 @@ absl::StatusOr<FileDescriptor> LockFolder(const std::string& directory) {
   if (!folder.valid()) return ErrnoStatus(errno, "open folder", directory);
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return folder;
   if (errno == EWOULDBLOCK) {
-    return absl::FailedPreconditionError(
-        fmt::format("{}: another apply or checkout works on it; wait for it to end", directory));
+    return absl::FailedPreconditionError(fmt::format(
+        "{}: another cook, apply or checkout works on it; wait for it to end", directory));
   }
   return ErrnoStatus(errno, "lock", directory);
 }

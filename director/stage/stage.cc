@@ -228,13 +228,31 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
   return absl::OkStatus();
 }
 
+// Of what an interrupted stage was about to write, the files that have its bytes are Galley's. Any
+// other file was put there by somebody.
+absl::Status NotePlanned(Sandbox& sandbox, const Ledger& ledger, PlanInput& input) {
+  std::vector<tree::TreeFile> written;
+  for (const PlannedFile& file : ledger.planned) {
+    RETURN_IF_ERROR(CheckInterrupted(input.interrupted));
+    ASSIGN_OR_RETURN(const Node node, sandbox.Look(file.path));
+    if (node.kind != NodeKind::kFile) continue;
+    ASSIGN_OR_RETURN(const bool is_whole, sandbox.Holds(file.path, file.digest));
+    if (!is_whole) continue;
+    written.push_back({.path = file.path, .digest = file.digest});
+    input.trusted.emplace(file.path, LaidFile{.digest = file.digest, .stamp = node.stamp});
+  }
+  AddKnown(written, input.known);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options,
-                                  const Ledger& ledger) {
+                                  const Ledger& ledger, Sandbox& sandbox) {
   PlanInput input{.by_the_book = options.by_the_book,
                   .exact = options.exact,
                   .known = ledger.files,
                   .knows_all = ledger.is_whole,
                   .failed_packages = options.failed_packages,
+                  .packages_beside = options.packages_beside,
                   .interrupted = options.interrupted,
                   .package_of = options.package_of};
   ASSIGN_OR_RETURN(input.wanted, List(store, options.root));
@@ -248,6 +266,7 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
     if (ledger.exact == root) NoteTrusted(ledger, files, input);
     if (!ledger.is_whole) AddKnown(files, input.known);
   }
+  RETURN_IF_ERROR(NotePlanned(sandbox, ledger, input));
   return input;
 }
 
@@ -256,7 +275,7 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options) {
   ASSIGN_OR_RETURN(Sandbox sandbox, Sandbox::Open(options.directory));
   ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger(sandbox));
-  ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger));
+  ASSIGN_OR_RETURN(PlanInput input, InputOf(store, options, ledger, sandbox));
   const bool knows_all = input.knows_all;
   ASSIGN_OR_RETURN(Plan plan, MakePlan(sandbox, std::move(input)));
   StageReport report{
@@ -271,10 +290,13 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
   }
   RETURN_IF_ERROR(CheckPresent(store, plan.writes, options.package_of));
   RETURN_IF_ERROR(sandbox.RemoveTemporaries());
-  std::vector<Digest> roots = ledger.roots;
-  if (std::find(roots.begin(), roots.end(), options.root) == roots.end())
-    roots.push_back(options.root);
-  RETURN_IF_ERROR(BeginStaging(sandbox, roots, plan.files_meanwhile, knows_all));
+  Ledger meanwhile{.roots = ledger.roots,
+                   .files = std::move(plan.files_meanwhile),
+                   .planned = std::move(plan.planned),
+                   .is_whole = knows_all};
+  if (std::find(ledger.roots.begin(), ledger.roots.end(), options.root) == ledger.roots.end())
+    meanwhile.roots.push_back(options.root);
+  RETURN_IF_ERROR(BeginStaging(sandbox, meanwhile));
   RETURN_IF_ERROR(Remove(sandbox, plan, options, report));
   RETURN_IF_ERROR(WriteFiles({store, nullptr, options.package_of}, sandbox, plan.writes,
                              options.interrupted, report));

@@ -39,9 +39,11 @@ struct StageOptions {
   Digest root;
   bool by_the_book = true;  // remove what Galley put there and the root does not hold
   bool exact = false;       // by the book: remove also what Galley never put there
-  // Narrow cooks: paths (without leading '/') of failed packages' outputs; a file is removed when
-  // it is one of these packages' paths plus a suffix that the old tree held.
+  // Narrow cooks: where the outputs of failed packages begin in the tree. A file of Galley's whose
+  // name is such a beginning and a suffix is removed, unless its name is also that of an output of
+  // one of `packages_beside`, whose beginning is longer ("a.json.meta" beside "a.json").
   std::vector<std::string> failed_packages;
+  std::vector<std::string> packages_beside;
   const std::atomic<bool>* interrupted = nullptr;
   // The package to which a path of the tree belongs, for errors; empty: not known. May be null.
   // Threads: any.

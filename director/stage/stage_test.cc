@@ -17,6 +17,8 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "director/stage/ledger.h"
+#include "director/stage/sandbox.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -368,6 +370,68 @@ TEST_F(StageTest, AnInterruptedStageLeavesOtherFilesAloneToo) {
   EXPECT_EQ(Held(), (Files{{"Game/d", "5"}, {"Game/mine", "mine"}}));
 }
 
+// A file that somebody puts where an interrupted stage had not come yet is not Galley's.
+TEST_F(StageTest, AFileAtAPathThatWasOnlyPlannedIsNotReplaced) {
+  for (const bool is_first : {true, false}) {
+    ASSERT_TRUE(RemoveAll(sandbox_).ok());
+    ASSERT_TRUE(CreateDirectories(sandbox_).ok());
+    Sandbox sandbox = Sandbox::Open(sandbox_).value();
+    ASSERT_TRUE(BeginStaging(sandbox, {.is_whole = true}).ok());  // as ClaimSandbox does
+    ASSERT_TRUE(is_first || StageBook({{"Game/a", "1"}}).ok());
+    store_.file_reads_left = 2;
+    EXPECT_FALSE(StageBook({{"Game/a", "2"}, {"Game/b", "3"}, {"Game/c", "4"}}).ok());
+    ASSERT_EQ(Held()["Game/a"], "2") << "the first was written";
+    Write("Game/b", "mine");
+    for (const bool by_the_book : {true, false}) {
+      const Files files = {{"Game/b", "5"}, {"Game/c", "6"}};
+      const absl::Status status = (by_the_book ? StageBook(files) : StageNarrow(files)).status();
+      EXPECT_TRUE(absl::IsFailedPrecondition(status));
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr(fmt::format("{} was not put there by Galley", Path("Game/b"))));
+    }
+    EXPECT_EQ(StageBook({{"Game/c", "6"}}).value().foreign, std::vector<std::string>{"Game/b"});
+    EXPECT_EQ(Held(), (Files{{"Game/b", "mine"}, {"Game/c", "6"}}));
+  }
+}
+
+TEST_F(StageTest, WhatAnInterruptedStageWroteIsGalleysAndIsReadOnce) {
+  ASSERT_TRUE(StageBook({{"Game/old", "1"}}).ok());
+  store_.file_reads_left = 3;
+  EXPECT_FALSE(StageBook({{"Game/a", "2"}, {"Game/b", "3"}, {"Game/c", "4"}}).ok());
+  Sandbox sandbox = Sandbox::Open(sandbox_).value();
+  const Ledger ledger = ReadLedger(sandbox).value();
+  EXPECT_THAT(ledger.files, ElementsAre("Game/old"));
+  ASSERT_EQ(ledger.planned.size(), 3u);
+  EXPECT_EQ(ledger.planned[1].path, "Game/b");
+  EXPECT_EQ(ledger.planned[1].digest, Digest::Of("3"));
+  // Interrupted again: what was known stays known.
+  store_.file_reads_left = 1;
+  EXPECT_FALSE(StageBook({{"Game/a", "2"}, {"Game/d", "5"}}).ok());
+  ASSERT_TRUE(StageBook({{"Game/c", "4"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/c", "4"}}));
+}
+
+TEST_F(StageTest, AnExactStageRemovesNoBareRepository) {
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
+  for (const std::string repository : {"", "Game/", "backup/game.git/"}) {
+    Write(repository + "HEAD", "ref: refs/heads/main");
+    Write(repository + "objects/pack/1.pack", "mine");
+    EXPECT_TRUE(fs::create_directories(Path(repository + "refs/heads")));
+    const Files before = Held();
+    const absl::Status status = StageExact({{"Game/a", "new"}}).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << repository;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is of a version control system"));
+    EXPECT_EQ(Held(), before);
+    for (const char* part : {"HEAD", "objects", "refs"}) fs::remove_all(Path(repository + part));
+  }
+  // What is like one and was cooked is none.
+  const Files tree = {{"r/HEAD", "a"}, {"r/objects/b", "b"}, {"r/refs/c", "c"}};
+  ASSERT_TRUE(StageExact(tree).ok());
+  ASSERT_TRUE(StageExact(tree).ok());
+  ASSERT_TRUE(StageExact({{"r", "d"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"r", "d"}}));
+}
+
 TEST_F(StageTest, AnExactStageRemovesNoRepository) {
   ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
   Write("Game/.git/HEAD", "mine");
@@ -397,6 +461,25 @@ TEST_F(StageTest, ANarrowCookRemovesTheOutputsOfItsFailedPackagesOnly) {
                            {"Game/x.pngs", "3"},
                            {"Game/y.png.ktx2", "4"},
                            {"Game/z", "z"}}));
+}
+
+TEST_F(StageTest, ANarrowCookKeepsTheOutputsOfAPackageNamedLikeAnOutputOfAFailedOne) {
+  ASSERT_TRUE(StageBook({{"Game/t.json.cbor", "1"},
+                         {"Game/t.json.meta", "2"},
+                         {"Game/t.json.meta.cbor", "3"},
+                         {"Game/t.json.d/x.bin", "4"},
+                         {"Game/t.json.d/y.bin", "5"}})
+                  .ok());
+  ASSERT_TRUE(
+      Stage(store_, StageOptions{.directory = sandbox_,
+                                 .root = Tree({}),
+                                 .by_the_book = false,
+                                 .failed_packages = {"Game/t.json"},
+                                 .packages_beside = {"Game/t.json.d/x.bin", "Game/t.json.meta"}})
+          .ok());
+  EXPECT_EQ(Held(), (Files{{"Game/t.json.meta", "2"},
+                           {"Game/t.json.meta.cbor", "3"},
+                           {"Game/t.json.d/x.bin", "4"}}));
 }
 
 TEST_F(StageTest, AFailedPackageIsRemovedThoughNarrowCooksCameBetween) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Sandboxes beside what people have: folders that Galley did not make, files of other people in them, long names, copied projects."""
-import json, os, shutil, subprocess, unittest
+import fcntl, json, os, shutil, subprocess, unittest
 
 import harness
 
@@ -75,6 +75,46 @@ class ForeignFolderTest(harness.E2ETest):
         self.assertEqual(cooked(self.path("out/pc")), {"Game/a.txt": b"a"})
         self.assertIn("without a selection", self.cook(self.game, "/Game/a.txt", "--exact", expect=2).stderr)
 
+    def test_a_cook_that_is_refused_makes_no_folder(self):
+        self.cook(self.game, "/Game/nosuch.txt", "--out", self.path("new/deep"), expect=2)
+        self.assertFalse(os.path.exists(self.path("new")))
+        os.makedirs(self.path("out"))
+        os.symlink(self.path("nowhere"), self.path("out/pc"))
+        said = self.cook(self.game, "--out", self.path("out"), expect=2).stderr
+        self.assertIn(f"{self.path('out/pc')} is a link to {self.path('nowhere')}, which is not there", said)
+        self.write("file", "mine")
+        self.assertIn(f"{self.path('file/pc')} cannot be a folder", self.cook(self.game, "--out", self.path("file"), expect=2).stderr)
+
+    def test_a_bare_repository_is_not_removed_with_exact(self):
+        self.cook(self.game)
+        sandbox = os.path.join(self.game, ".galley/cooked/pc")
+        subprocess.run(["git", "init", "-q", "--bare", os.path.join(sandbox, "backup")], check=True)
+        before = tree_of(sandbox)
+        self.assertIn(f"{sandbox}/backup, which is of a version control system", self.cook(self.game, "--exact", expect=2).stderr)
+        self.assertEqual(tree_of(sandbox), before)
+
+    def test_a_sandbox_among_the_content_is_not_cooked(self):
+        self.cook(self.game, "--out", os.path.join(self.game, "content/out"))
+        first = self.cook(self.game)
+        self.assertEqual(self.tree(self.game, "pc"), {"Game/a.txt": b"a", "Game/b.txt": b"b"})
+        self.assertIn(f"1 folder under the mounts is a sandbox of cooked files and is not cooked: {self.game}/content/out/pc;", first.summary["warnings"][0]["text"])
+
+    def test_one_stage_at_a_time(self):
+        os.makedirs(self.path("out/pc"))
+        folder = os.open(self.path("out/pc"), os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        process = self.start_cook(self.game, "--out", self.path("out"))
+        line = ""
+        while "waiting for another" not in line:
+            line = process.stderr.readline()
+            self.assertNotEqual(line, "")
+        self.assertIn(f"waiting for another process that stages to {self.path('out/pc')}", line)
+        self.assertEqual(os.listdir(self.path("out/pc")), [])
+        os.close(folder)
+        cook = self.finish_cook(self.game, process)
+        self.assertEqual(cook.code, 0, cook)
+        self.assertEqual(cooked(self.path("out/pc")), {"Game/a.txt": b"a", "Game/b.txt": b"b"})
+
     def test_what_is_in_the_way_fails_the_stage_and_the_next_cook_completes_it(self):
         self.cook(self.game)
         self.write("game/content/deep/c.txt", "c")
@@ -115,7 +155,7 @@ class InterruptedStageTest(harness.E2ETest):
 
         self.assertEqual(run(self.path("counted"), 0).returncode, 0)
         calls = int(self.read("count"))
-        begun = 0
+        begun = blocked = 0
         # Staging is near the end: each call from before its first to its last.
         for at in range(max(1, calls - 24), calls + 1):
             out = self.path(f"out{at}")
@@ -128,13 +168,23 @@ class InterruptedStageTest(harness.E2ETest):
                 begun += 1
                 self.write(f"out{at}/pc/Game/mine.txt", "mine")
             elif left:
-                self.assertTrue(all(name.startswith(".galley-new") for name in left), left)
+                self.assertTrue(all(name.startswith((".galley-new", ".galley-root.pending")) for name in left), left)
+            if ".galley-sandbox" in left and "Game/b.txt" not in left and blocked == 0:
+                # Somebody was first at a path that was only planned.
+                blocked += 1
+                mine = self.write(f"out{at}/pc/Game/b.txt", "mine")
+                refused = self.galley(*cook, out)
+                self.assertEqual(refused.returncode, 3, refused)
+                self.assertIn(f"{mine} was not put there by Galley", refused.stderr)
+                self.assertEqual(harness.read_file(mine), b"mine")
+                os.remove(mine)
             self.assertEqual(self.galley(*cook, out).returncode, 0, f"call {at} of {calls}")
             expected = {"Game/a.txt": b"a", "Game/b.txt": b"b"}
             if ".galley-sandbox" in left:
                 expected["Game/mine.txt"] = b"mine"
             self.assertEqual(cooked(os.path.join(out, "pc")), expected, f"call {at} of {calls}")
         self.assertGreater(begun, 3)
+        self.assertEqual(blocked, 1)
 
 
 class LongNameTest(harness.E2ETest):

@@ -38,6 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto ledger = ReadLedger(*sandbox);
   GALLEY_CHECK(ledger.ok());
   for (const std::string& path : ledger->files) GALLEY_CHECK(galley::tree::IsPlainPath(path));
+  for (const PlannedFile& file : ledger->planned)
+    GALLEY_CHECK(galley::tree::IsPlainPath(file.path));
   if (!ledger->exact) return 0;
   GALLEY_CHECK(EndStaging(*sandbox, *ledger->exact, ledger->files, ledger->stamps).ok());
   const auto again = ReadLedger(*sandbox);
