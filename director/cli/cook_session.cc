@@ -27,6 +27,7 @@
 #include "director/cli/near_names.h"
 #include "director/cli/package_of_path.h"
 #include "director/cli/package_place.h"
+#include "director/cli/packages_beside.h"
 #include "director/cli/scanned_project.h"
 #include "director/cli/unsent_results.h"
 #include "director/shell/changed_packages.h"
@@ -204,7 +205,7 @@ std::optional<CookSession::Stop> CookSession::CheckOutput(const std::string& pro
     if (!writable.ok()) {
       return Stop{kInfrastructure, fmt::format("the output cannot be written: {}; choose another "
                                                "with [output] dir or --out, or fix its permissions",
-                                               MessageOf(made))};
+                                               MessageOf(writable))};
     }
   }
   return std::nullopt;
@@ -651,8 +652,9 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   return std::nullopt;
 }
 
-absl::StatusOr<director::StageReport> CookSession::StageOne(
-    const std::string& platform, const Digest& root, const std::vector<std::string>& failed) {
+absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& platform,
+                                                            const Digest& root,
+                                                            director::StageOptions how) {
   const std::string sandbox = SandboxOf(platform);
   bool said = false;
   const auto may_wait = [&] {
@@ -666,21 +668,31 @@ absl::StatusOr<director::StageReport> CookSession::StageOne(
                                          project_->state_directory(), RulesOfSandboxes()));
   RETURN_IF_ERROR(director::ClaimSandbox(sandbox, OwnerOf(platform, home_.project_id),
                                          project_->state_directory()));
-  ASSIGN_OR_RETURN(director::StageReport staged,
-                   director::Stage(*store_, {.directory = sandbox,
-                                             .root = root,
-                                             .by_the_book = selection_.by_the_book,
-                                             .exact = options_.exact,
-                                             .failed_packages = failed,
-                                             .package_of = [this](std::string_view path) {
-                                               return PackageOfPath(*project_, report_, path);
-                                             }}));
+  how.directory = sandbox;
+  how.root = root;
+  ASSIGN_OR_RETURN(director::StageReport staged, director::Stage(*store_, how));
   report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
                           staged.written, HumanBytes(staged.bytes_written), staged.removed,
                           staged.unchanged));
   if (staged.foreign_count > 0)
     report_.OnWarning("", platform, director::ForeignText(sandbox, staged));
   return staged;
+}
+
+absl::StatusOr<director::StageOptions> CookSession::HowToStage() const {
+  director::StageOptions options{.by_the_book = selection_.by_the_book,
+                                 .exact = options_.exact,
+                                 .package_of = [this](std::string_view path) {
+                                   return PackageOfPath(*project_, report_, path);
+                                 }};
+  if (selection_.by_the_book) return options;
+  for (const SummaryFailure& failure : report_.failures) {
+    if (!failure.package.empty())
+      options.failed_packages.push_back(director::StagePath(*project_, failure.package));
+  }
+  ASSIGN_OR_RETURN(options.packages_beside,
+                   PackagesBeside(*project_, *journal_, options.failed_packages));
+  return options;
 }
 
 void CookSession::StageAll(std::string* damage) {
@@ -693,15 +705,12 @@ void CookSession::StageAll(std::string* damage) {
     return report_.OnFailed("", "", {.stage = director::Stage::kStage, .error = MessageOf(mine)});
   }
   const absl::Time begin = absl::Now();
-  std::vector<std::string> failed;
-  for (const SummaryFailure& failure : report_.failures) {
-    if (!failure.package.empty()) failed.push_back(director::StagePath(*project_, failure.package));
-  }
+  const absl::StatusOr<director::StageOptions> how = HowToStage();
   // The roots are published: an interrupt from here on is too late, the sandboxes follow them. (A
   // second one ends the process.)
   is_published_ = true;
   for (const auto& [platform, root] : outcome_->roots) {
-    const auto staged = StageOne(platform, root, failed);
+    const auto staged = how.ok() ? StageOne(platform, root, *how) : how.status();
     const bool is_loss = absl::IsDataLoss(staged.status()) || absl::IsNotFound(staged.status());
     if (is_loss && damage != nullptr && !interrupt_->interrupted()) {
       *damage = fmt::format("what the store lost is made again: {}: {}", platform,

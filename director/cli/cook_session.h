@@ -61,8 +61,10 @@ class CookSession {
   void FlushRemote();
   std::string RemoteDown() const;
   void StageAll(std::string* damage);
+  // `how` without folder and root.
   absl::StatusOr<director::StageReport> StageOne(const std::string& platform, const Digest& root,
-                                                 const std::vector<std::string>& failed);
+                                                 director::StageOptions how);
+  absl::StatusOr<director::StageOptions> HowToStage() const;
   void Remember();
   void KeepWithinSize();
   void GiveBackDeadBytes();

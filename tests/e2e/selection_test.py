@@ -68,6 +68,32 @@ class SelectionTest(E2ETest):
         latest = self.galley("tree", "--project", game, "pc@latest", "--json").stdout
         self.assertEqual(latest, self.galley("tree", "--project", game, first.roots["pc"], "--json").stdout)
 
+    def test_a_cook_in_which_all_fails_leaves_the_last_good_tree(self):
+        rule = 'match = "/Game/**/*.json"\ncooker = "data"'
+        game = self.project({"a.json": "{}", "b.json": "{}"}, [rule])
+        first = self.cook(game)
+        before = self.tree(game, "pc")
+        for name in ("a.json", "b.json"):
+            self.write(f"game/content/{name}", "{")
+        cook = self.cook(game, expect=1)
+        self.assertEqual(cook.roots, {})
+        self.assertIn("nothing was published: all 2 packages failed; the last good tree stays", cook.stderr)
+        self.assertEqual(self.tree(game, "pc"), before)
+        roots = [json.loads(line) for line in self.galley("roots", "--project", game, "--json").stdout.splitlines()]
+        self.assertEqual([root["root"] for root in roots], [first.roots["pc"]])
+        # What is good again is published; a failed package has no file.
+        self.write("game/content/a.json", "[1]")
+        self.assertEqual(set(self.cook(game, expect=1).roots), {"pc"})
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/a.json.cbor"})
+
+    def test_a_narrow_cook_that_fails_removes_its_own_outputs_only(self):
+        rules = ['match = "/Game/*.json"\ncooker = "data"', 'match = "/Game/*.json.meta"\ncooker = "copy"']
+        game = self.project({"t.json": "{}", "t.json.meta": "mine", "u.json": "{}"}, rules)
+        self.cook(game)
+        self.write("game/content/t.json", "{")
+        self.cook(game, "/Game/t.json", expect=1)
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/t.json.meta", "Game/u.json.cbor"})
+
     def test_wrong_rules_and_sidecars_are_told_once_and_nothing_is_done(self):
         files = {f"tex/{i}.png": GOOD_PNG for i in range(30)}
         game = self.project({**files, "maps/town.level": "town"}, [COPY, TEXTURE.replace("ignore_case = true\n", "")])
