@@ -29,6 +29,7 @@
 #include "director/cli/package_place.h"
 #include "director/cli/packages_beside.h"
 #include "director/cli/scanned_project.h"
+#include "director/cli/unpublished.h"
 #include "director/cli/unsent_results.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/fenced_store.h"
@@ -114,6 +115,7 @@ int CookSession::Run(std::string* damage) {
   }
   WarnOfIdleNever();
   StageAll(damage);
+  TellUnpublished();
   FlushRemote();
   Remember();
   if (damage != nullptr && !damage->empty()) {
@@ -727,6 +729,20 @@ void CookSession::StageAll(std::string* damage) {
     }
   }
   summary_.stage_s = Seconds(begin, absl::Now());
+}
+
+void CookSession::TellUnpublished() {
+  const director::CookEnded& ended = outcome_->ended;
+  if (!selection_.by_the_book || options_.repair || ended.is_interrupted || ended.is_fail_fast ||
+      !ended.infrastructure_error.empty())
+    return;
+  for (const std::string& platform : report_.platforms) {
+    if (outcome_->roots.contains(platform)) continue;
+    const auto last = journal_->LastPublished(platform);
+    report_.OnWarning("", platform,
+                      UnpublishedText(report_.failures, platform, outcome_->counters.in_cook,
+                                      last.ok() && last->sequence != 0));
+  }
 }
 
 // Patterns of `never` that name nothing, now that the generated packages of this cook are known.

@@ -61,6 +61,7 @@ class CookSession {
   void FlushRemote();
   std::string RemoteDown() const;
   void StageAll(std::string* damage);
+  void TellUnpublished();
   // `how` without folder and root.
   absl::StatusOr<director::StageReport> StageOne(const std::string& platform, const Digest& root,
                                                  director::StageOptions how);

@@ -65,9 +65,11 @@ RootContent DirectorShell::ContentOf(const PublishRoot& effect) const {
   return content;
 }
 
-// Behind a group that failed no root is published: the cook is about to end for it.
+// Behind a group that failed no root is published: the cook is about to end for it. A root of no
+// package never becomes `latest`: whoever reads there would lose all that was good.
 void DirectorShell::Do(const PublishRoot& effect) {
-  if (!options_.publishes) {
+  const bool is_empty = last_build_.at(effect.platform).packages.empty();
+  if (!options_.publishes || (effect.by_the_book && is_empty)) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
     return Post(Event(std::move(event)));
