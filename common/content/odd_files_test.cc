@@ -31,6 +31,23 @@ TEST_F(OddFilesTest, ALinkToAFileInItsMountIsThatFile) {
   EXPECT_EQ(Text(*snapshot, "/Game/sub/absolute"), "plain");
 }
 
+TEST_F(OddFilesTest, ASandboxIsNoContentUnlessItIsAMount) {
+  Write("content/out/pc/.galley-sandbox", "");
+  Write("content/out/pc/Game/plain.bin", "cooked");
+  Write("content/out/notes", "");
+  const auto snapshot = Scan();
+  EXPECT_EQ(Shown(*snapshot), "/Game/out/notes /Game/plain");
+  EXPECT_THAT(snapshot->sandboxes(), testing::ElementsAre(Host("content/out/pc")));
+  Write("content/out/pc/Game/new.bin", "cooked");
+  const std::vector<std::string> paths = {"/Game/out/pc/Game/new.bin", "/Game/out"};
+  for (const std::string& path : paths)
+    EXPECT_EQ(Shown(**snapshot->Refresh({&path, 1})), "/Game/out/notes /Game/plain") << path;
+  options_.mounts.push_back({.path = "/Dlc", .directory = Host("content/out/pc")});
+  EXPECT_EQ(
+      Shown(*Scan()),
+      "/Dlc/.galley-sandbox /Dlc/Game/new.bin /Dlc/Game/plain.bin /Game/out/notes /Game/plain");
+}
+
 TEST_F(OddFilesTest, ALinkOutOfItsMountIsAnErrorThatNamesWhereItLeads) {
   Link("../outside", "content/link");
   const auto snapshot = Scan();

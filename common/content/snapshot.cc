@@ -73,6 +73,7 @@ struct Snapshot::Impl {
   FoldIndex folds;
   std::string digest_cache_file;
   Clock* clock = nullptr;
+  std::vector<std::string> sandboxes;  // constant after construction
 
   mutable base::Mutex mutex;  // guards table.knowledge[].known
   std::atomic<uint64_t> bytes_hashed = 0;
@@ -166,7 +167,9 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
   ASSIGN_OR_RETURN(std::vector<SeenFile> seen, Walk({.mounts = impl->table.mounts,
                                                      .ignore = ignore,
                                                      .clock = *impl->clock,
-                                                     .threads = options.threads}));
+                                                     .threads = options.threads,
+                                                     .sandboxes = &impl->sandboxes}));
+  std::sort(impl->sandboxes.begin(), impl->sandboxes.end());
   impl->Fill(std::move(seen));
   if (options.digest_cache_file.empty())
     return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
@@ -330,13 +333,16 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(
   next->table.excluded_directories = before.excluded_directories;
   ASSIGN_OR_RETURN(const IgnoreRules ignore,
                    IgnoreRules::Create(before.ignore, before.excluded_directories));
+  next->sandboxes = impl_->sandboxes;
+  std::vector<std::string> seen_sandboxes;  // not told again
   std::vector<SeenFile> seen;
   if (!targets.empty()) {
     ASSIGN_OR_RETURN(seen, Walk({.mounts = next->table.mounts,
                                  .ignore = ignore,
                                  .clock = *next->clock,
                                  .threads = 1,
-                                 .targets = targets}));
+                                 .targets = targets,
+                                 .sandboxes = &seen_sandboxes}));
     // On the way to a target a folder may have shown an error of its own; it was in the table
     // already, or is new.
     std::erase_if(seen, [&](const SeenFile& file) {
@@ -388,6 +394,8 @@ absl::Status Snapshot::WriteTable(const std::string& file) const {
   }
   return WriteFileAtomic(file, Seal(kTableMagic, payload));
 }
+
+const std::vector<std::string>& Snapshot::sandboxes() const { return impl_->sandboxes; }
 
 Snapshot::Counters Snapshot::counters() const {
   return {impl_->table.files.size(), impl_->bytes_hashed, impl_->files_hashed};

@@ -9,7 +9,7 @@
 // other shows at the same virtual path. A file over a folder (of a weaker mount) hides all of it, a
 // folder over a file hides the file. A folder that cannot be read, and a name that cannot be a
 // virtual path (shown with \xNN), are entries with an error, too; a folder's stat says that it is
-// one.
+// one. A folder with kSandboxFile is not looked into, unless it is a mount's own.
 //
 // Digests: taken from bytes actually read, kept in the digest cache (path, size, mtime, ctime,
 // inode -> digest). An entry is trusted only when its times lie at least `kRacyWindow` before the
@@ -35,6 +35,10 @@
 #include "common/content/glob.h"
 
 namespace galley::content {
+
+// A folder that holds this file is one in which Galley lays out cooked files (director/stage): what
+// is there is never content, wherever it is.
+inline constexpr std::string_view kSandboxFile = ".galley-sandbox";
 
 struct Mount {
   std::string path;       // virtual, "/Game"
@@ -80,6 +84,8 @@ class Snapshot {
   ~Snapshot();
 
   const std::vector<Mount>& mounts() const;
+  // Host paths of the folders that Scan did not look into, since they are sandboxes. Sorted.
+  const std::vector<std::string>& sandboxes() const;
   // Sorted by path.
   std::span<const FileEntry> files() const;
   // nullptr when absent (or a folder). Entries with an error are returned.

@@ -162,21 +162,35 @@ class Walker {
     }
     const int fd = ::dirfd(directory.get());
     if (const std::optional<std::set<std::string>> names = NamesToTargets(folder)) {
+      if (::faccessat(fd, kSandboxFile.data(), F_OK, AT_SYMLINK_NOFOLLOW) == 0 && Leaves(folder))
+        return;
       for (const std::string& name : *names) LookAt(folder, fd, name, seen);
       return;
     }
     std::vector<std::string> names;
+    bool is_sandbox = false;
     errno = 0;
     while (const dirent* entry = ::readdir(directory.get())) {
       const std::string_view name = entry->d_name;
       if (name != "." && name != "..") names.emplace_back(name);
+      is_sandbox |= name == kSandboxFile;
       errno = 0;
     }
     if (errno != 0) {
       AddError(folder, "cannot read the whole folder", errno, seen);
       return;
     }
+    if (is_sandbox && Leaves(folder)) return;
     for (const std::string& name : names) LookAt(folder, fd, name, seen);
+  }
+
+  // A folder that is a sandbox is not looked into. (What a mount names is, whatever it is.)
+  bool Leaves(const Folder& folder) GALLEY_EXCLUDES(mutex_) {
+    if (options_.sandboxes == nullptr || folder.path == options_.mounts[folder.mount].path)
+      return false;
+    const base::MutexLock lock(mutex_);
+    options_.sandboxes->push_back(folder.host_path);
+    return true;
   }
 
   // The next segments on the way to the targets; nullopt when a target is this folder or above it:

@@ -31,6 +31,9 @@ struct WalkOptions {
   bool follow_links = true;  // within their mount; else each is an odd file
   // Virtual paths; when not empty, only what is there or below is looked at.
   std::vector<std::string> targets;
+  // Not null: folders below a mount's own that are sandboxes are not looked into, and their host
+  // paths are added here, in no particular order.
+  std::vector<std::string>* sandboxes = nullptr;
 };
 
 // In no particular order. INVALID_ARGUMENT: a mount that is no folder (named). RESOURCE_EXHAUSTED:

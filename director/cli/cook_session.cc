@@ -477,6 +477,10 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
                    .unmatched = UnmatchedFiles(*project_, *world_->table).size(),
                    .seconds = summary_.scan_s});
   for (const std::string& warning : StraySidecars(*world_->table)) report_.Warn(warning);
+  for (const std::string& text :
+       {SandboxesAmongContent(*world_->snapshot), IdleLabels(*project_)}) {
+    if (!text.empty()) report_.Warn(text);
+  }
   return std::nullopt;
 }
 

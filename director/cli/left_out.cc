@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/content/name.h"
 #include "common/record/cooker_description.h"
 #include "director/cli/error_list.h"
@@ -13,6 +14,8 @@
 
 namespace galley::cli {
 namespace {
+
+constexpr size_t kSandboxesToldMax = 3;
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -78,6 +81,39 @@ std::vector<std::string> StraySidecars(const director::ProjectCatalog& table) {
   }
   if (untold > 0) warnings.push_back(fmt::format("and {} more sidecars without a file", untold));
   return warnings;
+}
+
+std::string IdleLabels(const project::Project& project) {
+  size_t count = 0;
+  int first = 0;
+  for (const project::Rule& rule : project.rules) {
+    if (!rule.body.labels.has_value() || rule.body.labels->empty()) continue;
+    if (count++ == 0) first = rule.line;
+  }
+  if (count == 0) return "";
+  return fmt::format(
+      "{}:{}: `labels`{} has no effect yet: all workers are of this machine, and each takes every "
+      "job",
+      project::kProjectFile, first,
+      count == 1 ? "" : fmt::format(" (and of {} more rule{})", count - 1, count == 2 ? "" : "s"));
+}
+
+std::string SandboxesAmongContent(const content::Snapshot& snapshot) {
+  const std::vector<std::string>& sandboxes = snapshot.sandboxes();
+  if (sandboxes.empty()) return "";
+  std::string names;
+  for (size_t i = 0; i < std::min(sandboxes.size(), kSandboxesToldMax); ++i)
+    names += (i == 0 ? "" : ", ") + EscapeControl(sandboxes[i]);
+  if (sandboxes.size() > kSandboxesToldMax)
+    names += fmt::format(" and {} more", sandboxes.size() - kSandboxesToldMax);
+  const bool is_one = sandboxes.size() == 1;
+  return fmt::format(
+      "{} under the mounts {} and {} not cooked: {}; choose an [output] dir or --out outside of "
+      "the "
+      "mounts, or remove what is not needed any more",
+      is_one ? "1 folder" : fmt::format("{} folders", sandboxes.size()),
+      is_one ? "is a sandbox of cooked files" : "are sandboxes of cooked files",
+      is_one ? "is" : "are", names);
 }
 
 }  // namespace galley::cli

@@ -1,5 +1,5 @@
 // What a scan found and no cook looks at: files that no rule matches, sidecars of files that are
-// not there.
+// not there, sandboxes.
 #pragma once
 
 #include <string>
@@ -19,5 +19,13 @@ std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& pr
 // that. Likely is the nearest name of the same folder and extension, else the same name elsewhere,
 // if that has no sidecar of its own. Of more than kErrorsToldMax only the number is told.
 std::vector<std::string> StraySidecars(const director::ProjectCatalog& table);
+
+// Rules with `labels`, which say what a worker must have and have no effect as long as all workers
+// are of this machine. Empty: there is none.
+std::string IdleLabels(const project::Project& project);
+
+// Folders under the mounts that are sandboxes, and so are no content: their number, and the first
+// of them. Empty: there is none.
+std::string SandboxesAmongContent(const content::Snapshot& snapshot);
 
 }  // namespace galley::cli

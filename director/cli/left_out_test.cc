@@ -66,5 +66,27 @@ TEST_F(LeftOutTest, WhatHasASidecarIsNoNewName) {
   EXPECT_THAT(Stray(), ElementsAre(testing::Not(HasSubstr("barrel1"))));
 }
 
+TEST_F(LeftOutTest, SandboxesUnderTheMountsAreNumberedAndNamed) {
+  EXPECT_EQ(SandboxesAmongContent(*MakeWorld()->snapshot), "");
+  for (const char* name : {"a", "b", "c", "d"})
+    Write(fmt::format("content/out/{}/.galley-sandbox", name), "");
+  EXPECT_THAT(SandboxesAmongContent(*MakeWorld()->snapshot),
+              testing::AllOf(HasSubstr("4 folders under the mounts are sandboxes of cooked files"),
+                             HasSubstr("content/out/a, "), HasSubstr("content/out/c and 1 more;")));
+}
+
+TEST(IdleLabelsTest, RulesWithLabelsAreTold) {
+  project::Project project;
+  EXPECT_EQ(IdleLabels(project), "");
+  for (const int line : {12, 30}) {
+    project::Rule rule{.match = *content::Glob::Parse("/Game/*"), .line = line};
+    rule.body.labels = {"sdk-x"};
+    project.rules.push_back(rule);
+  }
+  EXPECT_EQ(IdleLabels(project),
+            "galley.toml:12: `labels` (and of 1 more rule) has no effect yet: all workers are of "
+            "this machine, and each takes every job");
+}
+
 }  // namespace
 }  // namespace galley::cli

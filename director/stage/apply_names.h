@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "common/content/snapshot.h"
 #include "director/stage/ledger.h"
 
 namespace galley::director {
@@ -14,7 +15,7 @@ inline constexpr std::string_view kApplyFolder = ".galley-apply";
 inline constexpr std::string_view kCheckoutName = ".galley-checkout";
 
 // Says whose sandbox the folder is (ownership.h).
-inline constexpr std::string_view kOwnerName = ".galley-sandbox";
+inline constexpr std::string_view kOwnerName = content::kSandboxFile;
 
 // What staging keeps in a sandbox for itself: no tree can have it, no stage removes it.
 inline bool IsStagingsOwn(std::string_view path) {

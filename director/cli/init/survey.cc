@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "common/content/snapshot.h"
 #include "fmt/format.h"
 
 namespace galley::init {
@@ -53,6 +54,7 @@ std::string ReasonByFiles(const Names& files) {
   for (const char* name : {"CMakeCache.txt", "CACHEDIR.TAG", "pyvenv.cfg", ".ninja_log"}) {
     if (files.contains(name)) return fmt::format("a build folder or cache: it holds {}", name);
   }
+  if (files.contains(content::kSandboxFile)) return "a sandbox: what a cook made";
   return "";
 }
 
