@@ -38,13 +38,17 @@ Home ReadHome(const std::string& state_directory) {
 }
 
 // One state folder that shows at two paths: a link, a bind mount, a network file system that is
-// mounted twice. Whoever asks has the lock, and so has just written to the lock's file: no copy has
-// a file with the same inode that was changed at the same time, not even a snapshot of the disk.
-// (Device numbers may differ from mount to mount.)
+// mounted twice. The folder itself must be the same one, for its files may be shared by a copy of
+// hard links (`cp -al`). Whoever asks has the lock, and so has just written to the lock's file: no
+// snapshot of the disk has one that was changed at the same time. (Device numbers may differ from
+// mount to mount.)
 bool IsSameState(const std::string& a, const std::string& b) {
+  const auto our_folder = StatFile(a);
+  const auto their_folder = StatFile(b);
   const auto ours = StatFile(JoinPath(a, "lock"));
   const auto theirs = StatFile(JoinPath(b, "lock"));
-  return ours.ok() && theirs.ok() && ours->inode == theirs->inode &&
+  return our_folder.ok() && their_folder.ok() && our_folder->inode == their_folder->inode &&
+         ours.ok() && theirs.ok() && ours->inode == theirs->inode &&
          ours->ctime_ns == theirs->ctime_ns;
 }
 

@@ -75,15 +75,14 @@ TEST_F(ProjectHomeTest, WhatWasRestoredInItsPlaceKeepsItsId) {
 TEST_F(ProjectHomeTest, OneFolderThatShowsAtTwoPathsIsNoCopy) {
   fs::create_directory_symlink(Folder("game"), Folder("link"));
   EXPECT_EQ(Find("link").project_id, "id");
-  // As a bind mount shows it: another path whose files are the same ones.
-  fs::create_directories(State("bound"));
+}
+
+// (`cp -al`)
+TEST_F(ProjectHomeTest, ACopyOfHardLinksIsACopy) {
+  fs::create_directories(State("linked"));
   for (const char* name : {"lock", "project"})
-    fs::create_hard_link(JoinPath(State("game"), name), JoinPath(State("bound"), name));
-  EXPECT_EQ(Find("bound").project_id, "id");
-  // A file of the same inode that was not written to just now is a snapshot's: here, another file.
-  fs::remove(JoinPath(State("bound"), "lock"));
-  Lock("bound", "1 term 1");
-  EXPECT_EQ(Find("bound").copied_from, Folder("game"));
+    fs::create_hard_link(JoinPath(State("game"), name), JoinPath(State("linked"), name));
+  EXPECT_EQ(Find("linked").copied_from, Folder("game"));
 }
 
 TEST_F(ProjectHomeTest, AFileThatIsDamagedSaysNothing) {
