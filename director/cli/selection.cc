@@ -116,10 +116,12 @@ class Finder {
  private:
   absl::StatusOr<std::vector<std::string>> MatchesOrNone(std::string_view pattern) const {
     ASSIGN_OR_RETURN(const content::Glob glob, content::Glob::Parse(pattern));
-    const std::string folder = glob.LiteralFolder();
     std::vector<std::string> found;
-    for (const std::string& name : table_.names()) {
-      if (content::IsUnder(name, folder) && glob.Matches(name)) found.push_back(name);
+    if (!IsGlob(pattern)) {  // lists of thousands of maps name each of them
+      if (table_.Find(pattern)) found.emplace_back(pattern);
+    } else {
+      found = Below(glob.LiteralFolder());
+      std::erase_if(found, [&](const std::string& name) { return !glob.Matches(name); });
     }
     if (found.empty() && IsOfAGenerator(pattern)) found.emplace_back(pattern);
     return found;
