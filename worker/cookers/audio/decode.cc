@@ -42,8 +42,7 @@ std::string_view SniffFormat(std::string_view bytes) {
 
 absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
   if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
-  if (bytes.starts_with("version https://git-lfs"))
-    return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
+  RETURN_IF_ERROR(CheckNoLfsPointer(bytes));
   const std::string_view found = SniffFormat(bytes);
   if (found == format) return absl::OkStatus();
   if (found.empty()) return ForeignSource(format, bytes);

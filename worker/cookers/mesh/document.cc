@@ -10,6 +10,7 @@
 #include "worker/cookers/mesh/glb.h"
 #include "worker/cookers/mesh/meshopt_views.h"
 #include "worker/cookers/mesh/uri.h"
+#include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker::mesh {
 namespace {
@@ -206,6 +207,8 @@ absl::StatusOr<std::string_view> BufferReader::ReadUri(const std::string& uri,
   auto bytes = read_file_(*path);
   if (!bytes.ok()) return Annotate(bytes.status(), pointer);
   if (*bytes == nullptr) return Flaw(pointer, fmt::format("there is no file \"{}\"", *path));
+  if (const absl::Status fetched = CheckNoLfsPointer(**bytes); !fetched.ok())
+    return Flaw(pointer, fmt::format("\"{}\": {}", *path, MessageOf(fetched)));
   return document_.Keep(*std::move(bytes));
 }
 

@@ -497,6 +497,15 @@ TEST_F(MeshCookerTest, AMissingBufferIsNamedAndObserved) {
   EXPECT_THAT(context->looks(), ElementsAre("file(cube.bin)"));
 }
 
+TEST_F(MeshCookerTest, APointerOfGitLfsIsNamedAsWhatItIs) {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n";
+  Run(pointer);
+  EXPECT_EQ(status_.message(), "the file is a Git LFS pointer; run `git lfs pull`");
+  Run(CubeScene().Gltf("cube.bin"), {}, {{"/Game/m/cube.bin", pointer}});
+  EXPECT_EQ(status_.message(),
+            "/buffers/0/uri: \"cube.bin\": the file is a Git LFS pointer; run `git lfs pull`");
+}
+
 TEST_F(MeshCookerTest, TagsTellOfTheMesh) {
   const auto context = Run(SkinnedScene().Glb());
   const auto& tags = context->tags();

@@ -135,6 +135,7 @@ absl::StatusOr<std::string_view> TextOf(const Blob& source) {
     return absl::InvalidArgumentError(fmt::format(
         "the file has {} bytes; a shader may have at most {}", text.size(), kSourceBytesMax));
   }
+  RETURN_IF_ERROR(CheckNoLfsPointer(text));
   if (text.find('\0') != std::string_view::npos) return ForeignSource("GLSL text", text);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;

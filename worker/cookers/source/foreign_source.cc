@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/base/status_macros.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -26,7 +27,13 @@ std::string FirstBytes(std::string_view bytes) {
   return text;
 }
 
+absl::Status CheckNoLfsPointer(std::string_view bytes) {
+  if (!bytes.starts_with("version https://git-lfs")) return absl::OkStatus();
+  return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
+}
+
 absl::Status ForeignSource(std::string_view format, std::string_view bytes) {
+  RETURN_IF_ERROR(CheckNoLfsPointer(bytes));
   return absl::InvalidArgumentError(
       fmt::format("the file is no {}: it begins with {}; replace or convert it, or {}", format,
                   FirstBytes(bytes), kOtherCookers));

@@ -16,8 +16,10 @@ inline constexpr std::string_view kOtherCookers =
 // "`<!DOCTYPE html>`" of text, "the bytes 00 01 02 ff" of all else. At most 24 characters or 8
 // bytes.
 std::string FirstBytes(std::string_view bytes);
-// INVALID_ARGUMENT: "the file is no png: it begins with `<!DOCTYPE`; convert it, or ...". `bytes`
-// are not empty.
+// INVALID_ARGUMENT: the file is what Git LFS leaves in the place of one that was not fetched.
+absl::Status CheckNoLfsPointer(std::string_view bytes);
+// CheckNoLfsPointer's, or INVALID_ARGUMENT: "the file is no png: it begins with `<!DOCTYPE`;
+// convert it, or ...". `bytes` are not empty.
 absl::Status ForeignSource(std::string_view format, std::string_view bytes);
 
 }  // namespace galley::worker

@@ -23,5 +23,14 @@ TEST(ForeignSourceTest, ItSaysWhatToDo) {
             "another kind choose the cooker `copy` or `command`");
 }
 
+TEST(ForeignSourceTest, APointerOfGitLfsIsNamedAsWhatItIs) {
+  const std::string_view pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\n";
+  for (const absl::Status& status : {CheckNoLfsPointer(pointer), ForeignSource("JSON", pointer)}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(status));
+    EXPECT_EQ(status.message(), "the file is a Git LFS pointer; run `git lfs pull`");
+  }
+  EXPECT_TRUE(CheckNoLfsPointer("version 1").ok());
+}
+
 }  // namespace
 }  // namespace galley::worker

@@ -35,18 +35,16 @@ std::string_view SniffFormat(std::string_view bytes) {
   if (IsPnm(bytes)) return "pnm";
   if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "webp";
   if (bytes.starts_with("DDS ")) return "dds";
-  if (bytes.starts_with("version https://git-lfs")) return "git-lfs";
   return {};
 }
 
 absl::Status CheckSignature(std::string_view format, std::string_view bytes) {
   if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
+  RETURN_IF_ERROR(CheckNoLfsPointer(bytes));
   const std::string_view found = SniffFormat(bytes);
   if (found == format || (format == "tga" && (found.empty() || found == "bmp")))
     return absl::OkStatus();
   if (found.empty()) return ForeignSource(format, bytes);
-  if (found == "git-lfs")
-    return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
   if (IsRead(found))
     return absl::InvalidArgumentError(
         fmt::format("the file is a {0}; name it .{0}, or convert it", found));
