@@ -179,6 +179,19 @@ class StoreGcTest(E2ETest):
         again = self.cook(game)
         self.assertEqual((again.cooked, again.roots), (0, cook.roots), again)
 
+    def test_a_small_store_does_not_grow_with_each_cook(self):
+        # What lives is less than a mebibyte, and so is what each cook leaves.
+        game = self.project({f"{i}.txt": f"the text of {i}\n" * 200 for i in range(60)}, RULES)
+        self.write("game/tools/log", '#!/bin/sh\ncp "$1" "$2"\n', 0o755)
+        self.cook(game)
+        first, _ = self.stored(game)
+        self.assertLess(first, 1 << 20)
+        for _ in range(2):
+            cook = self.cook(game, "--force")
+            self.assertLess(self.stored(game)[0], 1.25 * first, cook)
+        self.assertEqual(self.galley("store", "verify", "--project", game).returncode, 0)
+        self.assertEqual(self.cook(game).cooked, 0)
+
     def test_what_killed_cooks_left_is_given_back_and_the_cook_says_so(self):
         game = self.project({}, ['match = "/Game/**/*.txt"\ncooker = "copy"\n'])
         self.write("game/content/a.txt", os.urandom(900000))

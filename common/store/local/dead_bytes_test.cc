@@ -20,11 +20,11 @@ constexpr size_t kBlobBytes = 400'000;
 class DeadBytesTest : public GcTest {
  protected:
   // Workers that each append all of `blobs`, as two cooks of equal content do.
-  void CookTwice(int blobs, int workers = 2) {
+  void CookTwice(int blobs, size_t blob_bytes = kBlobBytes, int workers = 2) {
     for (int worker = 0; worker < workers; ++worker) {
       const auto writer = *SegmentWriter::Open(directory_, *store_->AllocateSegment());
       for (int i = 0; i < blobs; ++i) {
-        const auto written = *writer->Append(fmt::format("{}", i) + std::string(kBlobBytes, '.'));
+        const auto written = *writer->Append(fmt::format("{}", i) + std::string(blob_bytes, '.'));
         const PutResult result = SampleResult(fmt::format("{} of {}", i, worker), written.first);
         ASSERT_TRUE(store_->Commit({.blobs = {written}, .results = {result}}).ok());
         if (worker == 0) outputs_.push_back(written.first);
@@ -136,9 +136,18 @@ TEST_F(DeadBytesTest, WhatASessionThatBeganMeanwhileHeldGoesTheNextTime) {
   EXPECT_EQ(GiveBack().freed_bytes, 0u) << "once";
 }
 
+TEST_F(DeadBytesTest, OfASmallStoreAsMuchIsGivenBack) {
+  CookTwice(20, 5'000);
+  EXPECT_GT(PerLiveByte(), 1.9);
+  EXPECT_GT(GiveBack().freed_bytes, 0u);
+  EXPECT_LT(PerLiveByte(), 1.25);
+  CheckAll();
+  EXPECT_EQ(GiveBack().freed_bytes, 0u) << "once";
+}
+
 TEST_F(DeadBytesTest, LittleIsLeftWhereItIs) {
-  CookTwice(2);
-  EXPECT_EQ(GiveBack().freed_bytes, 0u) << "less than a mebibyte";
+  CookTwice(2, 20'000);
+  EXPECT_EQ(GiveBack().freed_bytes, 0u) << "less than 64 KiB";
   CheckAll();
 }
 

@@ -40,7 +40,7 @@ constexpr size_t kLookUpsMax = 4096;
 constexpr uint64_t kRecordBytesGuess = 128;
 // A segment of which less than this part is dead stays; of the log's, it is not read either.
 constexpr uint64_t kReadShare = 8;
-constexpr uint64_t kLittleBytes = 1 << 20;
+constexpr uint64_t kLittleBytes = 64 << 10;
 
 }  // namespace
 

@@ -15,8 +15,9 @@
 namespace galley::store {
 namespace {
 
-// Less is not worth a look.
-constexpr uint64_t kDeadBytesMin = 1 << 20;
+// Less is not worth a look: a new segment's begin and a few roots come to some of it in each store.
+// (To read the index of a small store and to write its live bytes again takes milliseconds.)
+constexpr uint64_t kDeadBytesMin = 64 << 10;
 constexpr uint64_t kChangedShare = 20;
 constexpr uint64_t kNoteBytesMax = 100;
 constexpr std::string_view kNoteVersion = "galley-compacted 1\n";
