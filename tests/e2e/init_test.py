@@ -89,6 +89,26 @@ class InitTest(harness.E2ETest):
         self.assertEqual(files, len([p for p in FILES if not p.startswith(("build/", ".godot/"))]))
         self.assertTrue(all(row["reason"] and row["action"] in ("cook", "copy", "read", "leave_out") for row in table["table"]))
 
+    def test_what_git_lfs_has_elsewhere_and_names_that_no_package_can_have_are_told(self):
+        pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+        for path, data in {"wall.png": pointer, "step.wav": pointer, "sign.png": png(), "a\\b.png": png(), "c\nd.png": png()}.items():
+            self.write("game/assets/" + path, data)
+        game = self.path("game")
+        said = self.galley("init", game).stdout
+        self.assertIn("2 files are pointers of Git LFS, whose contents are not here (assets/step.wav, ...): run `git lfs pull` before you cook", said)
+        for why in ("has a backslash", "has a control character"):
+            self.assertRegex(said, rf"\(odd\) +1  rename it +a name that {why}, which no package can have")
+        cook = self.cook(game, expect=1)
+        self.assertEqual({(f["package"], f["error"].partition("; ")[2] or "its name") for f in cook.failures if f["platform"] == "windows"},
+                         {("/Game/wall.png", "run `git lfs pull`"), ("/Game/step.wav", "run `git lfs pull`"),
+                          ("/Game/a\\x5cb.png", "its name"), ("/Game/c\\x0ad.png", "its name")})
+        # Fetched, and renamed.
+        self.write("game/assets/wall.png", png())
+        self.write("game/assets/step.wav", wav())
+        for name in ("a\\b.png", "c\nd.png"):
+            os.remove(self.path("game/assets", name))
+        self.cook(game)
+
     def test_a_first_cook_hides_its_folder_from_version_control(self):
         game = self.project({"a.bin": "x"}, ['match = "/Game/**/*.bin"\ncooker = "copy"'])
         self.cook(game)

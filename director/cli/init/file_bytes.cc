@@ -52,7 +52,6 @@ std::string_view Announced(std::string_view head) {
       {".snd"sv, "an AU"},
       {"PK\x03\x04"sv, "a ZIP"},
       {"\x1f\x8b"sv, "compressed by gzip"},
-      {"version https://git-lfs"sv, "a Git LFS pointer (run `git lfs pull`, then init again)"},
   };
   if (head.starts_with("RIFF") && head.substr(8).starts_with("WEBP")) return "a WebP";
   if (head.starts_with("RIFF") && head.substr(8).starts_with("WAVE")) return "a WAV";
@@ -182,6 +181,8 @@ bool IsMachO(std::string_view head) {
 }
 
 }  // namespace
+
+bool IsLfsPointer(std::string_view head) { return head.starts_with("version https://git-lfs"); }
 
 std::string_view ProgramKind(std::string_view head) {
   if (head.starts_with("\x7f"

@@ -9,6 +9,9 @@ namespace galley::init {
 // As many bytes as these functions want to see.
 inline constexpr size_t kHeadBytes = 64 << 10;
 
+// What Git LFS leaves in the place of a file that was not fetched.
+bool IsLfsPointer(std::string_view head);
+
 // What a program or a compiler made: "an executable (ELF)"; "" for everything else.
 std::string_view ProgramKind(std::string_view head);
 

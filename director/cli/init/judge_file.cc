@@ -79,6 +79,7 @@ Judged JudgeFile(const Tree& tree, const File& file) {
   }
   judged.decision = cooker.empty() ? Copy(std::string(WhyCopied(extension)))
                                    : CookBy(std::string(cooker), std::string(WhyCooked(cooker)));
+  if (judged.is_pointer = IsLfsPointer(*head); judged.is_pointer) return judged;
   if (cooker == "texture") {
     judged.is_grey = IsGreyImage(extension, *head);
     judged.cannot_be_normals = CannotBeNormalMap(extension, *head);

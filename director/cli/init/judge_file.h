@@ -17,6 +17,7 @@ struct Judged {
   std::vector<std::string> references;  // JSON: as written
   std::vector<std::string> buffers;     // glTF: as written, percent escapes decoded
   std::vector<GltfImage> images;        // glTF
+  bool is_pointer = false;              // of Git LFS: the name alone says what it is
   bool is_grey = false;                 // an image of one channel
   bool cannot_be_normals = false;       // an image that is no normal map
 };

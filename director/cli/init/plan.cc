@@ -67,6 +67,8 @@ Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max) {
   for (const Judged& file : files) {
     table.Add(ShownExtension(file.file.path), file.decision, file.file.path);
     const bool is_package = !file.decision.cooker.empty();
+    if (file.is_pointer && is_package && plan.lfs_pointers++ == 0)
+      plan.lfs_example = file.file.path;
     if (const Root* root = RootOf(roots, file.file.path); root != nullptr && is_package)
       ++plan.mounts[static_cast<size_t>(root - roots.data())].packages;
   }

@@ -30,8 +30,10 @@ struct Plan {
   std::vector<MountPlan> mounts;
   std::vector<Row> rows;  // what is cooked first, what is left out last
   std::string toml;
-  bool is_cut = false;    // there are more than kFilesMax files
-  bool is_empty = false;  // nothing was found that could be a package
+  size_t lfs_pointers = 0;  // files whose contents Git LFS has elsewhere
+  std::string lfs_example;  // the path of one
+  bool is_cut = false;      // there are more than kFilesMax files
+  bool is_empty = false;    // nothing was found that could be a package
 };
 
 // `name`: of the project.

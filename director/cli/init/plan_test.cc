@@ -15,6 +15,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace galley::init {
 namespace {
@@ -427,6 +428,34 @@ extension    files  what      why
   size_t files = 0;
   for (const Row& row : plan_.rows) files += row.files;
   EXPECT_EQ(files, 4u);
+}
+
+TEST_F(PlanTest, PointersOfGitLfsHaveTheRuleOfTheirNames) {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n";
+  Init({{"assets/a.png", pointer},
+        {"assets/b_normal.png", pointer},
+        {"assets/c.wav", pointer},
+        {"assets/d.gltf", pointer},
+        {"assets/e.frag", pointer},
+        {"assets/f.ttf", pointer},
+        {"README.md", pointer}});
+  EXPECT_EQ(Does("/Game/a.png"), "texture");
+  EXPECT_THAT(Does("/Game/b_normal.png"), HasSubstr("normal"));
+  EXPECT_EQ(Does("/Game/c.wav"), "audio");
+  EXPECT_EQ(Does("/Game/d.gltf"), "mesh");
+  EXPECT_EQ(Does("/Game/e.frag"), "shader");
+  EXPECT_EQ(Does("/Game/f.ttf"), "copy");
+  EXPECT_THAT(TableText(plan_), HasSubstr("6 files are pointers of Git LFS, whose contents are not "
+                                          "here (assets/a.png, ...): run `git lfs pull`"));
+  EXPECT_EQ(TableJson(plan_)["lfs_pointers"], 6);
+}
+
+TEST_F(PlanTest, ASandboxIsLeftOut) {
+  Init({{"assets/a.png", Png()},
+        {"assets/out/pc/.galley-sandbox", ""},
+        {"assets/out/pc/Game/b.png", Png()}});
+  EXPECT_EQ(ReasonOf("assets/out/pc"), "a sandbox: what a cook made");
+  EXPECT_EQ(ReasonOf("assets/out/pc/Game/b.png"), "no row");
 }
 
 }  // namespace

@@ -110,7 +110,9 @@ class Relater {
     const IncludeFinder finder(roots_, files_);
     std::set<std::string> included;
     for (Judged& file : files_) {
-      if (file.decision.action != Action::kCook || file.decision.cooker != "shader") continue;
+      if (file.decision.action != Action::kCook || file.decision.cooker != "shader" ||
+          file.is_pointer)
+        continue;
       const ExpandedShader shader = finder.Expand(file);
       const std::string why_not =
           shader.missing.empty() ? WhyNoVulkanGlsl(shader.text)

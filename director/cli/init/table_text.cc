@@ -76,6 +76,13 @@ std::string TableText(const Plan& plan) {
     text += fmt::format("{:<{}}  {:>7}  {:<{}}  {}\n", EscapeControl(row.extension),
                         extension_width, row.files, What(row.decision), what_width, Why(row));
   }
+  if (plan.lfs_pointers > 0) {
+    text += fmt::format(
+        "{} {} of Git LFS, whose contents are not here ({}{}): run `git lfs pull` before you cook; "
+        "the rules go by the names\n",
+        plan.lfs_pointers, plan.lfs_pointers == 1 ? "file is a pointer" : "files are pointers",
+        EscapeControl(plan.lfs_example), plan.lfs_pointers == 1 ? "" : ", ...");
+  }
   if (plan.is_cut)
     text +=
         fmt::format("only the first {} files were looked at; the rules go by them\n", kFilesMax);
@@ -85,6 +92,7 @@ std::string TableText(const Plan& plan) {
 nlohmann::json TableJson(const Plan& plan) {
   nlohmann::json json = {{"mounts", nlohmann::json::array()},
                          {"table", nlohmann::json::array()},
+                         {"lfs_pointers", plan.lfs_pointers},
                          {"cut", plan.is_cut}};
   for (const MountPlan& mount : plan.mounts) {
     json["mounts"].push_back({{"path", mount.root.path},
