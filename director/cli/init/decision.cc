@@ -19,6 +19,10 @@ Decision ReadByOthers(std::string reason) {
   return {.action = Action::kRead, .cooker = {}, .settings = {}, .reason = std::move(reason)};
 }
 
+Decision Rename(std::string reason) {
+  return {.action = Action::kRename, .cooker = {}, .settings = {}, .reason = std::move(reason)};
+}
+
 Decision LeaveOut(std::string reason) {
   return {.action = Action::kLeaveOut, .cooker = {}, .settings = {}, .reason = std::move(reason)};
 }

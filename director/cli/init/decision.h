@@ -12,6 +12,7 @@ enum class Action {
   kCook,      // by a cooker that makes another file of it
   kCopy,      // by the cooker `copy`
   kRead,      // no package: the cooks of other files read it
+  kRename,    // no package can have its name: a cook fails for it, or warns of it
   kLeaveOut,  // no package: no game loads it
 };
 
@@ -30,6 +31,7 @@ struct Decision {
 Decision CookBy(std::string cooker, std::string reason);
 Decision Copy(std::string reason);
 Decision ReadByOthers(std::string reason);
+Decision Rename(std::string reason);
 Decision LeaveOut(std::string reason);
 
 }  // namespace galley::init

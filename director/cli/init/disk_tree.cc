@@ -11,7 +11,9 @@
 #include <memory>
 
 #include "common/base/file.h"
+#include "common/base/status_macros.h"
 #include "common/content/name.h"
+#include "fmt/format.h"
 
 namespace galley::init {
 namespace {
@@ -26,6 +28,12 @@ std::string RealPath(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
   return real == nullptr ? "" : real.get();
+}
+
+// "path `/a` has a backslash" -> "has a backslash"
+std::string WhatIsWrong(const std::string& refusal) {
+  const size_t end = refusal.rfind("` ");
+  return end == std::string::npos ? refusal : refusal.substr(end + 2);
 }
 
 std::string Below(const std::string& directory, const std::string& path) {
@@ -60,8 +68,8 @@ Entry DiskTree::Look(const std::string& folder, const std::string& name) const {
     entry.kind = EntryKind::kTrouble;
     entry.trouble = std::move(why);
   };
-  if (!content::ValidateVirtualPath("/" + name).ok()) {
-    refuse("a name that no package can have; rename the file");
+  if (const absl::Status valid = content::ValidateVirtualPath("/" + name); !valid.ok()) {
+    refuse(fmt::format("a name that {}, which no package can have", WhatIsWrong(MessageOf(valid))));
     entry.has_bad_name = true;
     return entry;
   }
@@ -88,7 +96,9 @@ void DiskTree::FollowLink(const std::string& host_path, Entry& entry) const {
       target.empty() ? absl::StatusOr<FileStat>(absl::NotFoundError("")) : StatFile(target);
   if (!stat.ok()) {
     entry.trouble = "a link to nothing, or in a loop";
-  } else if (target == real_ || !content::IsUnder(target, real_)) {
+  } else if (target == real_) {
+    entry.trouble = "a link to a folder that contains it";
+  } else if (!content::IsUnder(target, real_)) {
     entry.trouble = "a link out of the folder";
   } else if (S_ISREG(stat->mode)) {
     entry.kind = EntryKind::kFile;

@@ -51,12 +51,24 @@ TEST_F(DiskTreeTest, LinksAreWhatTheyLeadToOrTrouble) {
   EXPECT_EQ(List("a/b")["up"].kind, EntryKind::kTrouble);
 }
 
-TEST_F(DiskTreeTest, ANameThatIsNotUtf8IsTrouble) {
-  ASSERT_TRUE(WriteFileAtomic(JoinPath(root_, "\xff.png"), "x").ok());
-  const auto entries = List("");
-  ASSERT_EQ(entries.size(), 1u);
-  EXPECT_EQ(entries.begin()->second.kind, EntryKind::kTrouble);
-  EXPECT_TRUE(entries.begin()->second.has_bad_name);
+TEST_F(DiskTreeTest, ANameThatNoPackageCanHaveIsTroubleAndSaysWhy) {
+  const std::map<std::string, std::string> names = {{"\xff.png", "is not valid UTF-8"},
+                                                    {"a\\b.png", "has a backslash"},
+                                                    {"a\nb.png", "has a control character"}};
+  for (const auto& [name, why] : names)
+    ASSERT_TRUE(WriteFileAtomic(JoinPath(root_, name), "x").ok());
+  auto entries = List("");
+  ASSERT_EQ(entries.size(), names.size());
+  for (const auto& [name, why] : names) {
+    EXPECT_EQ(entries[name].kind, EntryKind::kTrouble);
+    EXPECT_TRUE(entries[name].has_bad_name);
+    EXPECT_EQ(entries[name].trouble, "a name that " + why + ", which no package can have");
+  }
+}
+
+TEST_F(DiskTreeTest, ALinkToTheWholeTreeContainsItself) {
+  Link(".", "here");
+  EXPECT_EQ(List("")["here"].trouble, "a link to a folder that contains it");
 }
 
 TEST_F(DiskTreeTest, ReadsNoMoreThanItIsAskedFor) {

@@ -72,8 +72,12 @@ Plan MakePlan(const Tree& tree, const std::string& name, size_t files_max) {
     if (const Root* root = RootOf(roots, file.file.path); root != nullptr && is_package)
       ++plan.mounts[static_cast<size_t>(root - roots.data())].packages;
   }
-  for (const Omission& omission : survey.omissions)
-    table.Add(ShownKind(omission), LeaveOut(omission.reason), omission.path);
+  for (const Omission& omission : survey.omissions) {
+    // A scan names what it meets under a mount.
+    const bool fails = omission.has_bad_name && RootOf(roots, omission.path) != nullptr;
+    table.Add(ShownKind(omission), fails ? Rename(omission.reason) : LeaveOut(omission.reason),
+              omission.path);
+  }
   plan.rows = table.Rows();
   const ProjectTextOptions text{
       .name = name,

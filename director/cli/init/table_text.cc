@@ -22,6 +22,8 @@ std::string What(const Decision& decision) {
       return "copy";
     case Action::kRead:
       return "read, no package";
+    case Action::kRename:
+      return "rename it";
     case Action::kLeaveOut:
       return "left out";
   }
@@ -36,6 +38,8 @@ std::string_view ActionName(Action action) {
       return "copy";
     case Action::kRead:
       return "read";
+    case Action::kRename:
+      return "rename";
     case Action::kLeaveOut:
       return "leave_out";
   }
