@@ -54,7 +54,8 @@ void AddCook(CLI::App& app, Arguments& arguments) {
                  "Remove from the sandboxes files that Galley did not put there");
   cook->add_flag("--force", o.force, "Cook everything, even if it is cached");
   cook->add_flag("--retry-failed", o.retry_failed,
-                 "Cook again what failed before by its cooker's verdict");
+                 "Cook again what failed before by its cooker's verdict, or outgrew its memory or "
+                 "its time");
   cook->add_flag("--fail-fast", o.fail_fast, "Stop at the first failure");
   cook->add_flag("--standalone", o.standalone,
                  "Refuse when another cook of the project runs, instead of waiting");

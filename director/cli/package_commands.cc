@@ -17,6 +17,7 @@
 #include "director/cli/package_record.h"
 #include "director/cli/virtual_path.h"
 #include "director/journal/journal.h"
+#include "director/journal/kept_limits.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 
@@ -217,6 +218,9 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
   if (absl::Status forgotten = (*store)->Forget(keys); !forgotten.ok())
     return Fail(options, kInfrastructure, MessageOf(forgotten));
   if (absl::Status forgotten = (*journal)->Forget(names); !forgotten.ok())
+    return Fail(options, kInfrastructure, MessageOf(forgotten));
+  director::KeptLimits limits(project->state_directory());
+  if (absl::Status forgotten = limits.Forget(names); !forgotten.ok())
     return Fail(options, kInfrastructure, MessageOf(forgotten));
   if (options.json) PrintJson({{"forgot", names}});
   if (!options.quiet && !options.json)

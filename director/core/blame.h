@@ -20,6 +20,8 @@ class Blame {
   // Returns how many there are now.
   uint32_t AddOwnFault(PackageId package, WorkerId worker);
   uint32_t AddInfrastructureFault(PackageId package);
+  // The fault that was added last was a limit.
+  void AddLimit(PackageId package) { ++faults_[package].limits; }
   // Of an earlier director: where they were is not known any more.
   void AddEarlierFaults(PackageId package, uint32_t count) { faults_[package].own += count; }
   // Where it failed through its own fault, each once, in order: it goes to others while there are.
@@ -27,6 +29,7 @@ class Blame {
   bool HasFailedOn(PackageId package, WorkerId worker) const;
   struct Faults {
     uint32_t own = 0;
+    uint32_t limits = 0;  // of these
     uint32_t infrastructure = 0;
     std::vector<WorkerId> workers;  // as many as attempts at most
   };

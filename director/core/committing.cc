@@ -10,6 +10,7 @@ namespace {
 bool UsesUpAttempts(FailureCause cause) {
   switch (cause) {
     case FailureCause::kPackage:
+    case FailureCause::kLimit:
     case FailureCause::kRefused:
     case FailureCause::kMachine:
       return true;

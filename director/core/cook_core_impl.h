@@ -55,6 +55,7 @@ struct Attempt {
   uint32_t saves = 0;       // that it reported
   bool is_split = false;    // others have some of it, which may go on here all the same
   bool is_backup = false;   // beside the one that it backs up
+  bool is_alone = false;    // nothing else was in hand while it was (alone.cc)
   bool is_earlier = false;  // of an earlier term, and not taken for a hand-over of this one
   ReportId told_up_to = 0;  // of its reports, whose bytes are counted
 };
@@ -275,6 +276,13 @@ struct CookCore::Impl {
   bool IsKeptFrom(PackageId package, WorkerId worker) const;
   void HandOverKept();
 
+  // alone.cc
+  bool IsToRunAlone(PackageId package) const;
+  bool IsAllElseDone();
+  void HandOverAlone(PackageId package);
+  void EndAloneness();
+  bool IsKeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
+
   // stragglers.cc
   bool IsTimeToLook();
   void BackUpStragglers();
@@ -453,6 +461,7 @@ struct CookCore::Impl {
     PackageId package;
   };
   std::optional<KeptWorker> kept;
+  AttemptId alone = 0;  // has all workers to itself; 0: none has
 
   Turn turn;
 };

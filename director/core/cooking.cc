@@ -39,6 +39,15 @@ std::string WhatItDid(WorkerReport::Fault fault) {
   return "";
 }
 
+bool IsLimit(WorkerReport::Fault fault) {
+  return fault == WorkerReport::Fault::kMemory || fault == WorkerReport::Fault::kTimeout;
+}
+
+std::string LimitText(const std::string& what, const std::string& error, uint32_t count) {
+  return what + " in " + std::to_string(count) + " attempts, the last one alone on its machine" +
+         (error.empty() ? "" : ": " + error);
+}
+
 std::string QuarantineText(const std::string& what, const std::string& error, uint32_t count) {
   return what + " (" + std::to_string(count) +
          " attempts ended by crashes or limits); quarantined for this cook" +
@@ -281,6 +290,7 @@ uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker,
     retracted.erase(found);
   }
   const uint32_t count = blame.AddOwnFault(package, worker);
+  if (IsLimit(failed.fault)) blame.AddLimit(package);
   const uint32_t told = is_of_today && !forgiven_late.contains(package)
                             ? count
                             : std::min(count, options.own_fault_attempts_max - 1);
@@ -307,12 +317,18 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options.own_fault_attempts_max) {
     ++counters.jobs_retried;
+    packages[attempt.package].work->runs_alone = IsToRunAlone(attempt.package);
     return;
   }
   if ((InPhase(attempt.package, Phase::kToLookUp) | InPhase(attempt.package, Phase::kFollowing)) !=
       0)
     QuarantineOnceToCook(attempt.package, failed, count);
   const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
+  if (IsKeptLimit(attempt, failed)) {
+    return FailPlatforms(attempt.package, platforms, stage,
+                         LimitText(WhatItDid(failed.fault), failed.error, count), failed.log,
+                         FailureCause::kLimit, id);
+  }
   FailPlatforms(attempt.package, platforms, stage,
                 QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
                 FailureCause::kPackage, id);
@@ -490,6 +506,7 @@ PlatformMask CookCore::Impl::StillInHand(PackageId id) const {
 void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts.at(id);
   attempt.is_current = false;
+  if (alone == id) alone = 0;
   const absl::Duration ran = workers.Drop(attempt.worker, id, awake);
   grants.Release(attempt.group);
   Work& work = *packages[attempt.package].work;

@@ -207,6 +207,9 @@ LookedUp::Item CoreHarness::Answer(const LookUp::Item& question, PlatformIndex p
   if (package.work.empty()) return answer;
   if (cache_.contains({package.work, package.around, platform})) {
     answer.outcome = LookedUp::Hit{MakeResult(name), false};
+  } else if (const auto limit = limits_.find({package.work, package.around});
+             limit != limits_.end()) {
+    answer.outcome = LookedUp::Kept{.error = "kept: " + limit->second, .log = ""};
   } else {
     answer.outcome = LookedUp::Miss{.work = WorkOf(package.work, platform)};
   }
@@ -287,7 +290,12 @@ void CoreHarness::Do(const Notify& effect) {
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
     Say("failed " + core_->NameOf(failed->package) +
         (failed->platform ? " " + std::to_string(*failed->platform) : "") + ": " + failed->error +
-        (failed->log.empty() ? "" : " log=" + failed->log));
+        (failed->log.empty() ? "" : " log=" + failed->log) +
+        (failed->cause == FailureCause::kLimit ? " cause=limit" : ""));
+    if (failed->cause == FailureCause::kLimit) {
+      const TextPackage& package = project_->At(core_->NameOf(failed->package));
+      limits_.emplace(std::pair(package.work, package.around), failed->error);
+    }
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
     Say("warned " + core_->NameOf(warned->package) + ": " + warned->text);
   } else if (const auto* blamed = std::get_if<PackageBlamed>(&effect.notice)) {

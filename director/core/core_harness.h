@@ -9,7 +9,8 @@
 //   measured
 //
 //   Town = w around   its work is equal to that of all that have w; with the same around (a word,
-//                     or none) so is the result, which look-ups find once it is committed
+//                     or none) so is the result, which look-ups find once it is committed, and a
+//                     failure by a limit, which they find as soon as it is told
 //
 // The source of Town is content/Town. Other look-ups miss, commits succeed, workers attach and
 // roots are built at once, unless the test holds them (hold_*) and answers itself. Jobs are the
@@ -139,6 +140,7 @@ class CoreHarness {
   std::set<ReportId> acknowledged_;
   uint32_t results_ = 0;
   std::set<std::tuple<std::string, std::string, PlatformIndex>> cache_;  // work, around
+  std::map<std::pair<std::string, std::string>, std::string> limits_;    // of these: the error
   PlatformMask platforms_ = 1;
 };
 

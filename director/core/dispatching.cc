@@ -217,6 +217,7 @@ PackageId CookCore::Impl::NextJob() {
     const PackageId stalled = lifecycle.saves().Best(is_free);
     if (lifecycle.loads().empty()) return stalled;
     const PackageId next = lifecycle.loads().Top();
+    if (lifecycle.loads().TopRunsAlone()) return stalled.valid() ? stalled : next;
     if (stalled.valid() && packages[stalled].urgency >= lifecycle.loads().TopUrgency())
       return stalled;
     if (grants.IsFree(packages[next].resource_group)) return next;
@@ -236,13 +237,20 @@ void CookCore::Impl::Dispatch() {
   DropUnwanted();
   if (!HasLoadWork()) return;
   KeepWorkers();
+  if (alone != 0 && !HasBlockingJob()) return;
   HandOverKept();
   std::vector<PackageId> aside;
   // (A quarantined package may end it.)
   while (ending == Ending::kNone && (!workers.with_room().empty() || HasBlockingJob())) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
+    const bool runs_alone = packages[package].work->runs_alone;
+    if (runs_alone && !IsAllElseDone()) break;
     if (Quarantine(package) || TakeUpResumed(package)) continue;
+    if (runs_alone) {
+      HandOverAlone(package);
+      break;
+    }
     const Placement at = Place(package);
     if (at.worker.valid()) {
       HandOver(package, at);
@@ -285,6 +293,7 @@ void CookCore::Impl::SetHandedOver(PackageId id, AttemptId attempt) {
 
 // REQUIRES: its package, worker, group and expected time are known.
 void CookCore::Impl::Hold(AttemptId id, const Attempt& attempt) {
+  EndAloneness();
   grants.Acquire(attempt.group);
   warmth.Note(attempt.worker, InputsOf(attempt.package));
   counters.jobs_pending += workers.Take(attempt.worker, id,

@@ -110,6 +110,27 @@ TEST(EqualWorkTest, CrashesAndLimitsAreNotShared) {
   }
 }
 
+// Those who follow do not keep the last attempt from being alone.
+TEST(EqualWorkTest, ALimitThatIsKeptIsTheOthersWhereItHolds) {
+  CoreHarness shell("A = w\nB = w\nC = w elsewhere\nD = w\n");
+  shell.Request({"A", "B", "C", "D"});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(shell.HasOpenJob("A"));
+    EXPECT_FALSE(shell.HasOpenJob("B") || shell.HasOpenJob("C") || shell.HasOpenJob("D"));
+    shell.Report(
+        HarnessJob(shell.JobOf("A")),
+        WorkerReport::Failed{
+            .fault = Fault::kMemory, .error = "big", .executor_lost = true, .has_outgrown = true});
+  }
+  EXPECT_TRUE(shell.Says("failed A: outgrew its memory limit in 3 attempts"));
+  EXPECT_TRUE(shell.Says("failed B: kept: outgrew its memory limit"));
+  EXPECT_TRUE(shell.Says("failed D: kept: outgrew its memory limit"));
+  ASSERT_TRUE(shell.HasOpenJob("C")) << "it misses";
+  EXPECT_FALSE(shell.Says("start B") || shell.Says("start D"));
+  shell.Saved("C");
+  EXPECT_TRUE(shell.Says("ended\n"));
+}
+
 TEST(EqualWorkTest, RefusalsAreNotShared) {
   CoreHarness shell("A = w\nB = w\nC = w\n");
   shell.Request({"A", "B", "C"});

@@ -26,6 +26,8 @@ std::string_view FailureCauseName(FailureCause cause) {
       return "verdict";
     case FailureCause::kPackage:
       return "package";
+    case FailureCause::kLimit:
+      return "limit";
     case FailureCause::kRefused:
       return "refused";
     case FailureCause::kMachine:

@@ -115,11 +115,18 @@ struct LookedUp {
   struct Error {
     std::string error;  // the source cannot be read
   };
+  // A miss, but for a limit that an earlier cook saw it outgrow on this machine, and that is the
+  // same today.
+  struct Kept {
+    Stage stage = Stage::kLoad;
+    std::string error;
+    std::string log;  // digest text, or empty
+  };
   struct Item {
     PackageId package;
     PlatformIndex platform = 0;
     uint64_t generation = 0;  // of the LookUp; an answer to an older question is dropped
-    std::variant<Hit, Miss, NeedsCooked, Error> outcome;
+    std::variant<Hit, Miss, NeedsCooked, Error, Kept> outcome;
   };
   std::vector<Item> items;
 };
@@ -187,6 +194,8 @@ struct WorkerReport {
     std::string log;             // digest text, or empty
     PlatformMask platforms = 0;  // 0: all that are left
     bool executor_lost = false;  // its process ended, whatever the cause
+    bool has_outgrown = false;   // kMemory, kTimeout: a limit, by what it needs itself; and the
+                                 // shell knows all that the attempt had looked at
   };
   struct Needs {
     std::string package;
@@ -443,6 +452,8 @@ enum class FailureCause : uint8_t {
   kProject,  // its rule, references, cooked inputs or outputs do not fit with those of others
   kVerdict,  // its cooker's own judgement of its inputs
   kPackage,  // crashes, memory, time
+  kLimit,    // outgrew a limit in each of its attempts, the last of them alone on its machine, or
+             // did so in an earlier cook: kept for some days
   kRefused,  // its job cannot be done as it is (a tool that fails or is not there): not kept
   kMachine,  // too many faults that no package explains
 };

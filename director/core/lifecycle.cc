@@ -259,7 +259,8 @@ void Lifecycle::Refresh(PackageId id) {
     backing_off_.insert({package.work->not_before, id});
     loads_.Remove(id);
   } else if (is_free && !is_backing_off) {
-    loads_.Push(id, {.urgency = package.urgency,
+    loads_.Push(id, {.runs_alone = package.work->runs_alone,
+                     .urgency = package.urgency,
                      .was_loaded = package.was_loaded,
                      .length = LengthOf(package.cost + package.work->chain),
                      .rank = ranks_.RankOf(id)});

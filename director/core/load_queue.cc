@@ -14,8 +14,8 @@ int LengthOf(absl::Duration expected) {
 }
 
 void LoadQueue::Push(PackageId package, const LoadOrder& order) {
-  const Key key(-static_cast<int>(order.urgency), order.was_loaded, -order.length, order.rank,
-                package);
+  const Key key(order.runs_alone, -static_cast<int>(order.urgency), order.was_loaded, -order.length,
+                order.rank, package);
   if (const auto found = keys_.find(package); found != keys_.end()) {
     if (found->second == key) return;
     order_.erase(found->second);
@@ -33,12 +33,17 @@ void LoadQueue::Remove(PackageId package) {
 
 PackageId LoadQueue::Top() const {
   GALLEY_CHECK(!order_.empty());
-  return std::get<4>(*order_.begin());
+  return std::get<5>(*order_.begin());
 }
 
 Urgency LoadQueue::TopUrgency() const {
   GALLEY_CHECK(!order_.empty());
-  return static_cast<Urgency>(-std::get<0>(*order_.begin()));
+  return static_cast<Urgency>(-std::get<1>(*order_.begin()));
+}
+
+bool LoadQueue::TopRunsAlone() const {
+  GALLEY_CHECK(!order_.empty());
+  return std::get<0>(*order_.begin());
 }
 
 }  // namespace galley::director

@@ -1,9 +1,10 @@
 // LoadQueue: packages that must be cooked and are in nobody's hands.
 //
-// Order: urgency, then never loaded before (they reveal the graph), then longest (so that no long
-// job begins when all others are done), then lowest rank (leaves first), then lowest PackageId.
-// Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle
-// keeps it so). Cost: Push, Remove, Pop O(log n).   Threads: none; owned by CookCore.
+// Order: what is to run alone comes last, for it waits until all else is done; then urgency, then
+// never loaded before (they reveal the graph), then longest (so that no long job begins when all
+// others are done), then lowest rank (leaves first), then lowest PackageId. Invariant: holds p
+// exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle keeps it so). Cost:
+// Push, Remove, Pop O(log n).   Threads: none; owned by CookCore.
 #pragma once
 
 #include <tuple>
@@ -18,6 +19,7 @@
 namespace galley::director {
 
 struct LoadOrder {
+  bool runs_alone = false;
   Urgency urgency = Urgency::kNormal;
   bool was_loaded = false;
   int length = 0;  // see LengthOf
@@ -36,12 +38,13 @@ class LoadQueue {
   // REQUIRES: not empty.
   PackageId Top() const;
   Urgency TopUrgency() const;
+  bool TopRunsAlone() const;
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return order_.empty(); }
   size_t size() const { return order_.size(); }
 
  private:
-  using Key = std::tuple<int, bool, int, Rank, PackageId>;  // negated urgency and length
+  using Key = std::tuple<bool, int, bool, int, Rank, PackageId>;  // negated urgency and length
   absl::btree_set<Key> order_;
   absl::flat_hash_map<PackageId, Key> keys_;
 };

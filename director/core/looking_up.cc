@@ -78,6 +78,10 @@ void CookCore::Impl::OnLookedUp(const LookedUp& event) {
       void operator()(const LookedUp::Error& error) {
         core.FailPlatforms(id, MaskOf(platform), Stage::kRequest, error.error, "");
       }
+      void operator()(const LookedUp::Kept& kept) {
+        core.FailPlatforms(id, MaskOf(platform), kept.stage, kept.error, kept.log,
+                           FailureCause::kLimit);
+      }
     };
     std::visit(Answer{*this, item.package, item.platform}, item.outcome);
     Advance(item.package);

@@ -68,6 +68,7 @@ struct Work {
   AttemptId attempt = 0;                            // the current one
   RareVector<AttemptId> others;     // current ones beside it (stragglers.cc, splitting.cc)
   bool is_loaded = false;           // by a current attempt
+  bool runs_alone = false;          // next time: its attempts outgrew limits (alone.cc)
   uint32_t backups = 0;             // so far
   uint64_t memory_last = 0;         // peak in the last cook; 0: unknown
   uint64_t memory_max = 0;          // what its rule allows; 0: says nothing

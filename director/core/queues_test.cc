@@ -32,24 +32,36 @@ TEST(LoadQueueTest, NeverLoadedComesBeforeLowerRank) {
   EXPECT_EQ(queue.Top(), PackageId(1));
 }
 
+TEST(LoadQueueTest, WhatRunsAloneComesBehindAllOthers) {
+  LoadQueue queue;
+  queue.Push(PackageId(1), {.runs_alone = true, .urgency = Urgency::kBlocking});
+  EXPECT_TRUE(queue.TopRunsAlone());
+  queue.Push(PackageId(2), {.urgency = Urgency::kLow});
+  EXPECT_EQ(queue.Top(), PackageId(2));
+  EXPECT_FALSE(queue.TopRunsAlone());
+}
+
 TEST(LoadQueueTest, AgreesWithASet) {
   std::mt19937 random(7);
   LoadQueue queue;
-  std::set<std::tuple<int, bool, int, Rank, uint32_t>> model;
+  std::set<std::tuple<bool, int, bool, int, Rank, uint32_t>> model;
   for (int i = 0; i < 5000; ++i) {
     const uint32_t id = static_cast<uint32_t>(random() % 40);
-    std::erase_if(model, [&](const auto& key) { return std::get<4>(key) == id; });
+    std::erase_if(model, [&](const auto& key) { return std::get<5>(key) == id; });
     if (random() % 3 == 0) {
       queue.Remove(PackageId(id));
     } else {
-      const LoadOrder order{static_cast<Urgency>(random() % 4), random() % 2 == 0,
-                            static_cast<int>(random() % 3), static_cast<Rank>(random() % 10)};
+      const LoadOrder order{.runs_alone = random() % 8 == 0,
+                            .urgency = static_cast<Urgency>(random() % 4),
+                            .was_loaded = random() % 2 == 0,
+                            .length = static_cast<int>(random() % 3),
+                            .rank = static_cast<Rank>(random() % 10)};
       queue.Push(PackageId(id), order);
-      model.emplace(-static_cast<int>(order.urgency), order.was_loaded, -order.length, order.rank,
-                    id);
+      model.emplace(order.runs_alone, -static_cast<int>(order.urgency), order.was_loaded,
+                    -order.length, order.rank, id);
     }
     ASSERT_EQ(queue.size(), model.size());
-    ASSERT_TRUE(model.empty() || queue.Top().value() == std::get<4>(*model.begin()));
+    ASSERT_TRUE(model.empty() || queue.Top().value() == std::get<5>(*model.begin()));
   }
 }
 

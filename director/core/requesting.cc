@@ -309,6 +309,7 @@ void CookCore::Impl::Requeue(PackageId id) {
   if (package.work != nullptr) {
     package.work->waits.clear();
     package.work->has_begun = false;
+    package.work->runs_alone = false;  // it may need less by now
     package.work->waits_for_generator = false;
     package.work->is_loaded = false;
     lifecycle.SetState(id, State::kRequest, "from the beginning");

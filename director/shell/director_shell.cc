@@ -29,7 +29,8 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                 .tools = &tools_,
                 .results = &results_,
                 .trace = &trace_},
-               options_.look_up.trust_domain),
+               options_.look_up.trust_domain,
+               {options_.memory_bytes_default, options_.timeout_default}),
       look_ups_({.world = &world_,
                  .store = &store_,
                  .journal = &journal_,
@@ -40,6 +41,12 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                        Post(Internal([this, text] { listener_.OnWarning("", "", text); }));
                      }},
                 options_.look_up),
+      kept_limits_(options_.state_directory),
+      limit_answers_({.world = &world_, .tools = &tools_, .kept = &kept_limits_},
+                     {.trust_domain = options_.look_up.trust_domain,
+                      .retry_failed = options_.look_up.retry_failed,
+                      .defaults = {options_.memory_bytes_default, options_.timeout_default},
+                      .machine = MachineIdentity()}),
       commit_world_(world_.Get()),
       worlds_made_(commit_world_->number) {
   if (options_.remote == nullptr) return;
@@ -190,9 +197,11 @@ void DirectorShell::Execute(std::vector<Effect>& effects) {
 
 void DirectorShell::Do(const Notify& effect) {
   if (const auto* failed = std::get_if<PackageFailed>(&effect.notice)) {
-    if (failed->package.valid()) NoteFailure(*failed);
+    PackageFailed told = *failed;
+    if (failed->cause == FailureCause::kLimit) told.error += KeepLimit(*failed);
+    if (failed->package.valid()) NoteFailure(told);
     listener_.OnFailed(failed->package.valid() ? core_->NameOf(failed->package) : "",
-                       failed->platform ? PlatformName(*failed->platform) : "", *failed);
+                       failed->platform ? PlatformName(*failed->platform) : "", told);
   } else if (const auto* warned = std::get_if<PackageWarned>(&effect.notice)) {
     listener_.OnWarning(core_->NameOf(warned->package),
                         warned->platform ? PlatformName(*warned->platform) : "", warned->text);

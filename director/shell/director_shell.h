@@ -35,6 +35,7 @@
 #include "director/shell/commit_group.h"
 #include "director/shell/commit_pacing.h"
 #include "director/shell/failure_notes.h"
+#include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
 #include "director/shell/observer.h"
 #include "director/shell/progress_notes.h"
@@ -177,6 +178,7 @@ class DirectorShell {
   RootContent ContentOf(const PublishRoot& effect) const;
   std::optional<Digest> WholeRoot(const std::string& platform);
   void NoteFailure(const PackageFailed& failed);
+  std::string KeepLimit(const PackageFailed& failed);
   std::vector<FailureUpdate> TakeFailures();
   struct Successor {
     WorldPtr world;
@@ -209,6 +211,8 @@ class DirectorShell {
   ResultTable results_;
   ReportReader reports_;
   LookUpRunner look_ups_;
+  KeptLimits kept_limits_;
+  LimitAnswers limit_answers_;
   Cancellation remote_cancellation_;
   std::optional<RemoteLookUp> remote_look_up_;
   std::unique_ptr<CookCore> core_;

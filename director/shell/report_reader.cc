@@ -13,6 +13,8 @@
 namespace galley::director {
 namespace {
 
+constexpr size_t kOutgrownMax = 16;  // the one that is asked for had its machine for itself
+
 absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) {
   return Digest::FromHex(digest.hash(), digest.size_bytes());
 }
@@ -261,6 +263,32 @@ void ReportReader::ReadSaved(const std::string& worker_id, const AttemptInfo& in
                                     .read = std::move(read)};
 }
 
+absl::StatusOr<KeptLimit> ReportReader::OutgrownBy(const AttemptInfo& info,
+                                                   const v1::Failed& failed) const {
+  const v1::Opened& opened = failed.opened();
+  const bool is_memory = failed.cause() == v1::Failed::MEMORY;
+  if (!failed.has_opened() || (!is_memory && failed.cause() != v1::Failed::TIMEOUT))
+    return absl::NotFoundError("no limit, or what it had looked at is not known");
+  if (info.recipes == nullptr || opened.platform() >= info.recipes->size() ||
+      (info.platforms & MaskOf(opened.platform())) == 0)
+    return absl::InvalidArgumentError("a platform that the attempt does not have");
+  const project::ResolvedRecipe& recipe = (*info.recipes)[opened.platform()];
+  ASSIGN_OR_RETURN(const Digest source, ReadDigest(opened.source()));
+  KeptLimit limit{.weak_key = record::WeakKey(source, recipe.digest, trust_domain_),
+                  .kind = is_memory ? KeptLimit::Kind::kMemory : KeptLimit::Kind::kTime,
+                  .package = info.name};
+  ASSIGN_OR_RETURN(limit.observed, ReadObserved(opened.observed()));
+  limit.limit = LimitOf(limit.kind, recipe.needs, defaults_);
+  return limit;
+}
+
+std::optional<KeptLimit> ReportReader::OutgrownIn(AttemptId attempt) const {
+  base::MutexLock lock(mutex_);
+  const auto found = outgrown_.find(attempt);
+  if (found == outgrown_.end()) return std::nullopt;
+  return found->second;
+}
+
 void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& info,
                               const v1::Failed& failed, WorkerReport& report) {
   if (failed.cause() == v1::Failed::VERDICT) {
@@ -296,6 +324,12 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
   }
   for (const uint32_t platform : failed.platforms()) {
     if (platform < 32) out.platforms |= MaskOf(platform);
+  }
+  if (absl::StatusOr<KeptLimit> outgrown = OutgrownBy(info, failed); outgrown.ok()) {
+    out.has_outgrown = true;
+    base::MutexLock lock(mutex_);
+    outgrown_[report.attempt] = *std::move(outgrown);
+    if (outgrown_.size() > kOutgrownMax) outgrown_.erase(outgrown_.begin());
   }
   report.what = std::move(out);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@
 #include "common/base/mutex.h"
 #include "common/store/interface/store.h"
 #include "director/core/events.h"
+#include "director/journal/kept_limits.h"
+#include "director/shell/limit_answers.h"
 #include "director/shell/lookup.h"
 #include "director/shell/observer.h"
 #include "director/shell/result_table.h"
@@ -44,8 +47,8 @@ class ReportReader {
     ResultTable* results;
     Trace* trace;
   };
-  ReportReader(const Deps& deps, std::string trust_domain)
-      : deps_(deps), trust_domain_(std::move(trust_domain)) {}
+  ReportReader(const Deps& deps, std::string trust_domain, const DefaultLimits& defaults)
+      : deps_(deps), trust_domain_(std::move(trust_domain)), defaults_(defaults) {}
 
   void Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info);
 
@@ -54,6 +57,10 @@ class ReportReader {
 
   // The blobs that an attempt was given to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
+
+  // What the attempt outgrew, without time, stage and words. nullopt: nothing, or too many attempts
+  // did so since.
+  std::optional<KeptLimit> OutgrownIn(AttemptId attempt) const;
 
   // A commit named its blobs: the store says where they lie, if they do.
   void TakeCommitted(const record::Result& result);
@@ -72,15 +79,18 @@ class ReportReader {
   static std::vector<std::string> PackagesRead(const World& world, const StoredResult& stored);
   void ReadFailed(const std::string& worker_id, const AttemptInfo& info, const v1::Failed& failed,
                   WorkerReport& report);
+  absl::StatusOr<KeptLimit> OutgrownBy(const AttemptInfo& info, const v1::Failed& failed) const;
   void Remember(const google::protobuf::RepeatedPtrField<v1::BlobWritten>& blobs,
                 std::vector<std::pair<Digest, store::BlobLocation>>* list);
 
   Deps deps_;
   std::string trust_domain_;
+  DefaultLimits defaults_;
   mutable base::Mutex mutex_;
   absl::flat_hash_map<AttemptId, std::shared_ptr<const AttemptInfo>> attempts_
       GALLEY_GUARDED_BY(mutex_);
   absl::flat_hash_map<Digest, store::BlobLocation> locations_ GALLEY_GUARDED_BY(mutex_);
+  std::map<AttemptId, KeptLimit> outgrown_ GALLEY_GUARDED_BY(mutex_);  // the last kOutgrownMax
 };
 
 }  // namespace galley::director

@@ -35,7 +35,7 @@ class ReportReaderTest : public ShellTest {
                                                                 .tools = &tools_,
                                                                 .results = &results_,
                                                                 .trace = &trace_},
-                                             "main");
+                                             "main", DefaultLimits{4 << 20, absl::Minutes(1)});
     info_.package = PackageId(0);
     info_.name = "/Game/a.txt";
     info_.platforms = MaskOf(0) | MaskOf(1);
@@ -329,6 +329,47 @@ TEST_F(ReportReaderTest, AFailureKeepsItsCauseAndItsLog) {
     EXPECT_EQ(failed.platforms, MaskOf(1));
     EXPECT_EQ(failed.log, Digest::Of("the last words").ToString());
     EXPECT_EQ(*store_.Get(Digest::Of("the last words")).value(), "the last words");
+  }
+}
+
+TEST_F(ReportReaderTest, ALimitIsKnownWithWhatTheAttemptHadLookedAt) {
+  v1::Report report;
+  report.set_attempt(kAttempt);
+  v1::Failed& failed = *report.mutable_failed();
+  failed.set_cause(v1::Failed::TIMEOUT);
+  EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).has_outgrown);
+  failed.mutable_opened()->set_platform(1);
+  SetDigest(Digest::Of("source"), failed.mutable_opened()->mutable_source());
+  v1::Saved seen;
+  AddObserved(ObservationKind::kFile, "inc.txt", Digest::Of("include").ToString(), &seen);
+  *failed.mutable_opened()->mutable_observed() = seen.observed();
+  EXPECT_TRUE(ReadAs<WorkerReport::Failed>(report).has_outgrown);
+  const std::optional<KeptLimit> limit = reader_->OutgrownIn(kAttempt);
+  ASSERT_TRUE(limit.has_value());
+  EXPECT_EQ(limit->weak_key,
+            record::WeakKey(Digest::Of("source"), (*info_.recipes)[1].digest, "main"));
+  EXPECT_EQ(limit->kind, KeptLimit::Kind::kTime);
+  EXPECT_EQ(limit->limit, 60'000u);
+  EXPECT_EQ(limit->observed.size(), 1u);
+  EXPECT_EQ(limit->package, "/Game/a.txt");
+  EXPECT_FALSE(reader_->OutgrownIn(kAttempt + 1).has_value());
+}
+
+TEST_F(ReportReaderTest, WhatCannotBeBelievedIsNoLimitToKeep) {
+  v1::Report honest;
+  honest.set_attempt(kAttempt);
+  honest.mutable_failed()->set_cause(v1::Failed::MEMORY);
+  SetDigest(Digest::Of("source"), honest.mutable_failed()->mutable_opened()->mutable_source());
+  ASSERT_TRUE(ReadAs<WorkerReport::Failed>(honest).has_outgrown);
+  for (const auto& spoil : std::vector<std::function<void(v1::Failed&)>>{
+           [](v1::Failed& failed) { failed.set_cause(v1::Failed::CRASHED); },
+           [](v1::Failed& failed) { failed.mutable_opened()->set_platform(2); },
+           [](v1::Failed& failed) { failed.mutable_opened()->set_platform(40); },
+           [](v1::Failed& failed) { failed.mutable_opened()->clear_source(); },
+           [](v1::Failed& failed) { failed.mutable_opened()->add_observed()->set_kind(77); }}) {
+    v1::Report report = honest;
+    spoil(*report.mutable_failed());
+    EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).has_outgrown) << report.DebugString();
   }
 }
 

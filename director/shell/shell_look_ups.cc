@@ -84,7 +84,11 @@ void DirectorShell::RunLookUps(std::vector<LookUpItem> items) {
     LookedUp answer = look_ups_.Run(items);
     std::vector<LookUpItem> asked = items;
     LookedUp missed;
-    if (remote_look_up_) missed = TakeMisses(answer, asked);
+    if (remote_look_up_) {
+      missed = TakeMisses(answer, asked);
+    } else {
+      limit_answers_.Answer(items, clock_.Now(), answer);
+    }
     Post(Internal([this, number, items = std::move(items), asked = std::move(asked),
                    answer = std::move(answer), missed = std::move(missed)]() mutable {
       // An answer that a new snapshot overtook is not given: the question is asked again.
@@ -121,8 +125,10 @@ void DirectorShell::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
   }
 }
 
+// What it was asked for is not to be had anywhere.
 void DirectorShell::AnswerLookUp(uint64_t world_number, std::vector<LookUpItem> items,
                                  LookedUp answer) {
+  limit_answers_.Answer(items, clock_.Now(), answer);
   Post(Internal(
       [this, world_number, items = std::move(items), answer = std::move(answer)]() mutable {
         if (world_.Get()->number != world_number) return RunLookUps(std::move(items));

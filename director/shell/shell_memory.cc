@@ -1,6 +1,7 @@
-// What DirectorShell's journal keeps for `galley why`: failures, and why each package is in the
-// cook.
+// What DirectorShell's state keeps: failures and why each package is in the cook, for `galley why`;
+// and what outgrew its limits.
 
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
 
@@ -22,6 +23,21 @@ void DirectorShell::NoteFailure(const PackageFailed& failed) {
     if (!failed.platform ? (request_.platforms & MaskOf(p)) == 0 : *failed.platform != p) continue;
     failures_.Failed({core_->NameOf(failed.package), PlatformName(p)}, record);
   }
+}
+
+// Returns what a person is told of that. Of an earlier cook it is kept already. A disk without room
+// is the machine's fault, whatever failed for it.
+std::string DirectorShell::KeepLimit(const PackageFailed& failed) {
+  std::optional<KeptLimit> seen = reports_.OutgrownIn(failed.attempt);
+  if (!seen || (options_.has_room && !options_.has_room().ok())) return "";
+  const absl::Status may_write = options_.may_write ? options_.may_write() : absl::OkStatus();
+  const absl::StatusOr<std::string> kept =
+      may_write.ok() ? limit_answers_.Keep(*std::move(seen), failed, clock_.Now())
+                     : absl::StatusOr<std::string>(may_write);
+  if (kept.ok()) return *kept;
+  LogWarning("package={} its limit is not kept: {}", core_->NameOf(failed.package),
+             MessageOf(kept.status()));
+  return "";
 }
 
 // Of the group that is about to be committed.

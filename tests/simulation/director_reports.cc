@@ -156,6 +156,9 @@ WorkerReport SimDirector::Read(const v1::Report& wire) {
       LookAtInputs(given);
     WorkerReport::Failed out{.error = failed.error(), .executor_lost = failed.executor_lost()};
     out.fault = FaultOf(failed.cause());
+    // What poisons a package here is in its content, whatever runs beside it.
+    out.has_outgrown =
+        out.fault == WorkerReport::Fault::kMemory || out.fault == WorkerReport::Fault::kTimeout;
     for (const uint32_t platform : failed.platforms()) out.platforms |= MaskOf(platform);
     report.what = std::move(out);
   }

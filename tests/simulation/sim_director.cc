@@ -218,7 +218,8 @@ void SimDirector::Note(const PackageFailed& failed) {
   has_ever_failed_ = true;
   deps_.checks.Trace("failed " + name + ": " + failed.error);
   if (failed.error.empty()) deps_.checks.Break("safety: a failure without a reason: " + name);
-  if (failed.cause == FailureCause::kPackage) own_faults_->CheckQuarantined(name);
+  if (failed.cause == FailureCause::kPackage || failed.cause == FailureCause::kLimit)
+    own_faults_->CheckQuarantined(name);
 }
 
 void SimDirector::Note(const PackageBlamed& blamed) {

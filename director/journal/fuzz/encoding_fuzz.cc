@@ -6,6 +6,7 @@
 
 #include "common/base/status_macros.h"
 #include "director/journal/encoding.h"
+#include "director/journal/kept_limits.h"
 
 namespace {
 
@@ -24,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace galley::director;
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 8) {
+  switch (data[0] % 9) {
     case 0:
       Check(bytes, DecodeDigest, EncodeDigest);
       break;
@@ -48,6 +49,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 7:
       Check(bytes, DecodeBlame, EncodeBlame);
+      break;
+    case 8:
+      Check(bytes, DecodeKeptLimits, EncodeKeptLimits);
       break;
     default:
       break;

@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                        .tools = &tools,
                        .results = &results,
                        .trace = &trace},
-                      "main");
+                      "main", {.memory_bytes = 4 << 20, .timeout = absl::Minutes(1)});
   reader.Register(1, fixture.info);
   for (v1::Report& wire : *message.mutable_reports()) {
     wire.set_attempt(1);

@@ -1,0 +1,47 @@
+// The last attempt at what outgrew its memory or its time in all others has the machine for itself:
+// only then is it the package's own need that counts, and not what ran beside it.
+//
+// It waits until all else is done: no job is in hand, none could be, and no look-up is open. While
+// it runs no other job begins, but for a Blocking one, which ends its aloneness. What fails so is
+// kept by the shell (FailureCause::kLimit). All workers are taken to be on one machine.
+#include "director/core/cook_core_impl.h"
+
+namespace galley::director {
+
+// It has one attempt left, and all others ended by limits.
+bool CookCore::Impl::IsToRunAlone(PackageId package) const {
+  const Blame::Faults faults = blame.Of(package);
+  return faults.own + 1 == options.own_fault_attempts_max && faults.limits == faults.own &&
+         faults.own > 0;
+}
+
+// What a worker of an earlier director has, and what was retracted, may go on somewhere; but either
+// may never be heard of again, and must not be waited for.
+bool CookCore::Impl::IsAllElseDone() {
+  return workers.jobs_in_hand() == 0 && lifecycle.requests().empty() && look_ups_in_flight == 0 &&
+         agenda.empty() && !lifecycle.equal_work().has_freed() &&
+         selected_next == request->selected.size();
+}
+
+void CookCore::Impl::HandOverAlone(PackageId id) {
+  const Placement at = Place(id);
+  if (!at.worker.valid()) return;
+  HandOver(id, at);
+  alone = packages[id].work->attempt;
+  attempts.at(alone).is_alone = resumed.empty() && retracted.empty();
+}
+
+// Another job is handed over.
+void CookCore::Impl::EndAloneness() {
+  if (alone == 0) return;
+  attempts.at(alone).is_alone = false;
+  alone = 0;
+}
+
+// REQUIRES: the fault is counted.
+bool CookCore::Impl::IsKeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const {
+  const Blame::Faults faults = blame.Of(attempt.package);
+  return failed.has_outgrown && attempt.is_alone && faults.limits == faults.own;
+}
+
+}  // namespace galley::director

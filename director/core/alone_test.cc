@@ -1,0 +1,133 @@
+// What outgrew a limit in all its attempts but one has the machine for itself in the last one.
+#include <gtest/gtest.h>
+
+#include "director/core/core_harness.h"
+
+namespace galley::director {
+namespace {
+
+using Fault = WorkerReport::Fault;
+
+class AloneTest : public testing::Test {
+ protected:
+  void Outgrow(const std::string& name, Fault fault = Fault::kMemory, bool has_outgrown = true) {
+    shell_.Report(shell_.JobOf(name), WorkerReport::Failed{.fault = fault,
+                                                           .error = "more than 5 bytes",
+                                                           .executor_lost = true,
+                                                           .has_outgrown = has_outgrown});
+  }
+  uint32_t HandOvers(const std::string& name) {
+    shell_.Send(QueryAsked{.package = name});
+    return shell_.replies.back().package->attempts;
+  }
+
+  CoreHarness shell_{"Big\nA\nB\nC << A\n", {.workers = 2}};
+};
+
+TEST_F(AloneTest, TheLastAttemptWaitsUntilAllElseIsDone) {
+  shell_.Request({"Big", "A", "B", "C"});
+  Outgrow("Big");
+  Outgrow("Big");
+  EXPECT_EQ(HandOvers("Big"), 2u);
+  shell_.Saved("A");
+  shell_.Saved("B");
+  EXPECT_EQ(HandOvers("Big"), 2u) << "C has begun meanwhile";
+  shell_.Saved("C");
+  EXPECT_EQ(HandOvers("Big"), 3u);
+}
+
+TEST_F(AloneTest, NothingBeginsBesideIt) {
+  shell_.Request({"Big"});
+  Outgrow("Big");
+  Outgrow("Big");
+  ASSERT_EQ(HandOvers("Big"), 3u);
+  shell_.Send(PackagesDiscovered{{{"A", InstigatorCategory::kCookMap}}});
+  shell_.Pass(absl::Seconds(3));
+  EXPECT_FALSE(shell_.HasOpenJob("A"));
+  Outgrow("Big");
+  EXPECT_TRUE(shell_.HasOpenJob("A"));
+}
+
+TEST_F(AloneTest, ItsFailureIsOneByALimit) {
+  shell_.Request({"Big"});
+  Outgrow("Big");
+  Outgrow("Big", Fault::kTimeout);
+  Outgrow("Big");
+  EXPECT_TRUE(
+      shell_.Says("failed Big: outgrew its memory limit in 3 attempts, the last one alone "
+                  "on its machine: more than 5 bytes cause=limit\n"))
+      << shell_.TakeLog();
+}
+
+TEST_F(AloneTest, OfWhatCrashedOnceItIsNot) {
+  shell_.Request({"Big", "A"});
+  Outgrow("Big", Fault::kCrashed);
+  Outgrow("Big");
+  EXPECT_EQ(HandOvers("Big"), 3u) << "beside A";
+  Outgrow("Big");
+  EXPECT_FALSE(shell_.Says("cause=limit")) << shell_.TakeLog();
+  EXPECT_TRUE(shell_.Says("failed Big: outgrew its memory limit (3 attempts"));
+}
+
+// The machine had no room, or what the attempt had looked at is not known.
+TEST_F(AloneTest, WithoutWhatItHadLookedAtItIsNot) {
+  shell_.Request({"Big"});
+  for (int i = 0; i < 3; ++i) Outgrow("Big", Fault::kTimeout, false);
+  EXPECT_FALSE(shell_.Says("cause=limit")) << shell_.TakeLog();
+  EXPECT_TRUE(shell_.Says("failed Big: ran out of time (3 attempts"));
+}
+
+TEST_F(AloneTest, ABlockingJobIsNotHeldUpAndEndsIt) {
+  shell_.Request({"Big"});
+  Outgrow("Big");
+  Outgrow("Big");
+  shell_.Send(PackagesDiscovered{{{"A", InstigatorCategory::kCookOnTheFly}}});
+  EXPECT_TRUE(shell_.HasOpenJob("A"));
+  Outgrow("Big");
+  EXPECT_TRUE(shell_.Says("failed Big: outgrew its memory limit (3 attempts")) << shell_.TakeLog();
+}
+
+TEST_F(AloneTest, AChangeOfItsFilesTakesItBackToTheOthers) {
+  shell_.Request({"Big", "A"});
+  Outgrow("Big");
+  Outgrow("Big");
+  ASSERT_EQ(HandOvers("Big"), 2u);
+  shell_.Send(FilesChanged{.catalog = shell_.project(), .packages = {"Big"}, .paths = {}});
+  EXPECT_EQ(HandOvers("Big"), 3u) << "beside A";
+}
+
+TEST_F(AloneTest, SeveralAreAloneOneAfterTheOther) {
+  shell_.Request({"A", "B"});
+  for (const char* name : {"A", "B"}) {
+    Outgrow(name);
+    Outgrow(name);
+  }
+  EXPECT_NE(HandOvers("A") == 3, HandOvers("B") == 3);
+  const std::string first = HandOvers("A") == 3 ? "A" : "B";
+  Outgrow(first);
+  EXPECT_EQ(HandOvers(first == "A" ? "B" : "A"), 3u);
+}
+
+TEST_F(AloneTest, AnAttemptThatItsWorkerDiedUnderIsMadeAgainAlone) {
+  shell_.Request({"Big"});
+  Outgrow("Big");
+  Outgrow("Big");
+  shell_.Send(WorkerLost{.worker = shell_.JobOf("Big").worker, .reason = "signal 9"});
+  shell_.Pass(absl::Seconds(1));
+  ASSERT_EQ(HandOvers("Big"), 4u);
+  Outgrow("Big");
+  EXPECT_TRUE(shell_.Says("cause=limit")) << shell_.TakeLog();
+}
+
+TEST_F(AloneTest, WhatIsKeptFailsWithoutAnAttempt) {
+  shell_.hold_look_ups = true;
+  shell_.Request({"Big"});
+  const LookUp::Item asked = shell_.look_ups.front();
+  shell_.Send(LookedUp{{{asked.package, 0, asked.generation,
+                         LookedUp::Kept{.stage = Stage::kSave, .error = "too large", .log = ""}}}});
+  EXPECT_TRUE(shell_.Says("failed Big: too large")) << shell_.TakeLog();
+  EXPECT_FALSE(shell_.HasOpenJob("Big"));
+}
+
+}  // namespace
+}  // namespace galley::director

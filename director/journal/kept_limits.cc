@@ -1,0 +1,198 @@
+#include "director/journal/kept_limits.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/memory_limit.h"
+#include "common/base/status_macros.h"
+#include "common/base/wire_format.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+using Type = WireReader::Type;
+
+constexpr std::string_view kSchema = "galley.kept-limits.v1 ";
+constexpr uint64_t kFileBytesMax = 1ull << 30;
+
+std::string Encode(const KeptLimit& limit) {
+  WireWriter writer;
+  writer.Bytes(1, limit.weak_key.ToString());
+  writer.Bytes(2, record::EncodeObserved(limit.observed));
+  writer.Varint(3, static_cast<uint64_t>(limit.kind));
+  writer.Varint(4, limit.limit);
+  writer.Varint(5, static_cast<uint64_t>(absl::ToUnixMillis(limit.since)));
+  writer.Bytes(6, limit.package);
+  writer.Varint(7, limit.stage);
+  writer.Bytes(8, limit.error);
+  writer.Bytes(9, limit.log);
+  writer.Bytes(10, limit.machine);
+  return writer.Take();
+}
+
+absl::Status TakeNumber(const WireReader::Field& field, KeptLimit& limit) {
+  switch (field.number) {
+    case 3:
+      if (field.value != 1 && field.value != 2) break;
+      limit.kind = static_cast<KeptLimit::Kind>(field.value);
+      return absl::OkStatus();
+    case 4:
+      limit.limit = field.value;
+      return absl::OkStatus();
+    case 5:
+      limit.since = absl::FromUnixMillis(static_cast<int64_t>(field.value));
+      return absl::OkStatus();
+    case 7:
+      if (field.value > UINT8_MAX) break;
+      limit.stage = static_cast<uint8_t>(field.value);
+      return absl::OkStatus();
+    default:
+      break;
+  }
+  return absl::DataLossError(fmt::format("unexpected number in field {}", field.number));
+}
+
+absl::Status TakeText(const WireReader::Field& field, KeptLimit& limit) {
+  switch (field.number) {
+    case 1: {
+      ASSIGN_OR_RETURN(limit.weak_key, Digest::Parse(field.bytes));
+      return absl::OkStatus();
+    }
+    case 2: {
+      ASSIGN_OR_RETURN(limit.observed, record::DecodeObserved(field.bytes));
+      return absl::OkStatus();
+    }
+    case 6:
+      limit.package = field.bytes;
+      return absl::OkStatus();
+    case 8:
+      limit.error = field.bytes;
+      return absl::OkStatus();
+    case 9:
+      limit.log = field.bytes;
+      return absl::OkStatus();
+    case 10:
+      limit.machine = field.bytes;
+      return absl::OkStatus();
+    default:
+      return absl::DataLossError(fmt::format("unexpected text in field {}", field.number));
+  }
+}
+
+absl::StatusOr<KeptLimit> Decode(std::string_view bytes) {
+  KeptLimit limit;
+  bool has_key = false;
+  WireReader reader(bytes);
+  while (!reader.AtEnd()) {
+    ASSIGN_OR_RETURN(const WireReader::Field field, reader.Next());
+    has_key |= field.number == 1;
+    RETURN_IF_ERROR(field.type == Type::kBytes ? TakeText(field, limit) : TakeNumber(field, limit));
+  }
+  if (!has_key) return absl::DataLossError("a limit without a key");
+  return limit;
+}
+
+// Whatever its time and its words.
+bool IsSame(const KeptLimit& a, const KeptLimit& b) {
+  return a.weak_key == b.weak_key && a.observed == b.observed && a.kind == b.kind &&
+         a.limit == b.limit && a.machine == b.machine;
+}
+
+}  // namespace
+
+std::string EncodeKeptLimits(const std::vector<KeptLimit>& limits) {
+  WireWriter writer;
+  for (const KeptLimit& limit : limits) writer.Element(1, Encode(limit));
+  const std::string body = writer.Take();
+  return fmt::format("{}{}\n", kSchema, Digest::Of(body).hex()) + body;
+}
+
+absl::StatusOr<std::vector<KeptLimit>> DecodeKeptLimits(std::string_view bytes) {
+  const size_t line = bytes.find('\n');
+  if (!bytes.starts_with(kSchema) || line == std::string_view::npos)
+    return absl::DataLossError("of another version");
+  const std::string_view body = bytes.substr(line + 1);
+  if (bytes.substr(kSchema.size(), line - kSchema.size()) != Digest::Of(body).hex())
+    return absl::DataLossError("its bytes are not those that were written");
+  std::vector<KeptLimit> limits;
+  WireReader reader(body);
+  while (!reader.AtEnd()) {
+    const absl::StatusOr<WireReader::Field> field = reader.Next();
+    if (!field.ok() || field->number != 1 || field->type != Type::kBytes)
+      return absl::DataLossError("it is malformed");
+    absl::StatusOr<KeptLimit> limit = Decode(field->bytes);
+    if (!limit.ok()) return absl::DataLossError(MessageOf(limit.status()));
+    limits.push_back(*std::move(limit));
+  }
+  return limits;
+}
+
+KeptLimits::KeptLimits(const std::string& state_directory)
+    : file_(JoinPath(state_directory, "kept_limits")) {
+  const absl::StatusOr<std::string> bytes = galley::ReadFile(file_, kFileBytesMax);
+  if (absl::IsNotFound(bytes.status())) return;
+  absl::StatusOr<std::vector<KeptLimit>> limits =
+      bytes.ok() ? DecodeKeptLimits(*bytes)
+                 : absl::StatusOr<std::vector<KeptLimit>>(bytes.status());
+  if (limits.ok()) {
+    limits_ = *std::move(limits);
+  } else {
+    LogWarning("{}: what outgrew its limits is tried again: {}", file_, MessageOf(limits.status()));
+  }
+}
+
+bool KeptLimits::empty() const {
+  base::MutexLock lock(mutex_);
+  return limits_.empty();
+}
+
+std::vector<KeptLimit> KeptLimits::Of(const Digest& weak_key, const std::string& machine,
+                                      absl::Time now) const {
+  std::vector<KeptLimit> found;
+  base::MutexLock lock(mutex_);
+  for (auto limit = limits_.rbegin(); limit != limits_.rend(); ++limit) {
+    if (limit->weak_key == weak_key && limit->machine == machine && now - limit->since < kKeptFor)
+      found.push_back(*limit);
+  }
+  return found;
+}
+
+absl::Status KeptLimits::Keep(KeptLimit limit) {
+  base::MutexLock lock(mutex_);
+  std::erase_if(limits_, [&](const KeptLimit& other) {
+    return IsSame(other, limit) || limit.since - other.since >= kKeptFor;
+  });
+  limits_.push_back(std::move(limit));
+  limits_.back().is_new = true;
+  if (limits_.size() > kLimitsMax) limits_.erase(limits_.begin());
+  return Write();
+}
+
+absl::Status KeptLimits::Forget(std::span<const std::string> packages) {
+  base::MutexLock lock(mutex_);
+  const size_t forgotten = std::erase_if(limits_, [&](const KeptLimit& limit) {
+    return std::find(packages.begin(), packages.end(), limit.package) != packages.end();
+  });
+  return forgotten == 0 ? absl::OkStatus() : Write();
+}
+
+absl::Status KeptLimits::Write() const {
+  return WriteFileAtomic(file_, EncodeKeptLimits(limits_), /*sync=*/true);
+}
+
+// A container may have no id, or that of its image; two of one image differ by name.
+std::string MachineIdentity() {
+  std::string id = galley::ReadFile("/etc/machine-id", 4096).value_or("");
+  if (!id.empty() && id.back() == '\n') id.pop_back();
+  char name[256] = {};
+  if (::gethostname(name, sizeof(name) - 1) != 0) name[0] = '\0';
+  return fmt::format("{} {} {}", id, name, MemoryLimits().Sample().limit_bytes);
+}
+
+}  // namespace galley::director

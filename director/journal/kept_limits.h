@@ -1,0 +1,80 @@
+// KeptLimits: packages that outgrew their memory or their time on this machine, in all their
+// attempts and in the last one alone, so that the next cooks need not pay for that again.
+//
+// Such a failure is no verdict: another machine, a larger limit or another input may do. It is kept
+// in the project's state, never in a store, with the machine that saw it, and holds there for
+// kKeptFor while the weak key, all that the attempt had looked at and the limit are the same. At
+// most kLimitsMax are kept; the oldest go first.
+//
+// Stored in .galley/state/kept_limits, replaced as a whole (there are few, and they change seldom):
+//
+//   "galley.kept-limits.v1 <SHA-256 of the rest, hex>\n", then for each, oldest first, as
+//   length-delimited field 1:
+//   KeptLimit  1 weak_key (hex/size)  2 observed (record::EncodeObserved)  3 kind  4 limit
+//              5 since (Unix milliseconds)  6 package  7 stage  8 error  9 log  10 machine
+//
+// A file of another version, or a damaged one, is as none: what it held is tried again. Threads:
+// any.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/digest.h"
+#include "common/base/mutex.h"
+#include "common/record/observation.h"
+
+namespace galley::director {
+
+struct KeptLimit {
+  enum class Kind : uint8_t { kMemory = 1, kTime = 2 };
+  Digest weak_key;
+  std::vector<record::Observed> observed;  // canonical
+  Kind kind = Kind::kMemory;
+  uint64_t limit = 0;  // bytes; milliseconds of processor time
+  absl::Time since;
+  std::string package;  // that was seen to; others of the same weak key are meant as well
+  uint8_t stage = 0;    // director::Stage
+  std::string error;
+  std::string log;      // digest text, or empty
+  std::string machine;  // MachineIdentity
+  bool is_new = false;  // kept since this KeptLimits was made; not stored
+};
+
+std::string EncodeKeptLimits(const std::vector<KeptLimit>& limits);
+// DATA_LOSS: it is damaged, or of another version.
+absl::StatusOr<std::vector<KeptLimit>> DecodeKeptLimits(std::string_view bytes);
+
+class KeptLimits {
+ public:
+  static constexpr absl::Duration kKeptFor = absl::Hours(7 * 24);
+  static constexpr size_t kLimitsMax = 1'000;
+
+  // Reads what there is.
+  explicit KeptLimits(const std::string& state_directory);
+
+  bool empty() const;
+  // Those of this machine that are kept at `now`, the newest first.
+  std::vector<KeptLimit> Of(const Digest& weak_key, const std::string& machine,
+                            absl::Time now) const;
+  // In the place of one that differs in nothing but its time and its words. Durable on return.
+  absl::Status Keep(KeptLimit limit);
+  absl::Status Forget(std::span<const std::string> packages);
+
+ private:
+  absl::Status Write() const GALLEY_REQUIRES(mutex_);
+
+  const std::string file_;
+  mutable base::Mutex mutex_;
+  std::vector<KeptLimit> limits_ GALLEY_GUARDED_BY(mutex_);  // oldest first
+};
+
+// Of the machine on which this process runs: its id and name, and how much memory it may use.
+std::string MachineIdentity();
+
+}  // namespace galley::director

@@ -1,0 +1,148 @@
+#include "director/journal/kept_limits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/file.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::Field;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class KeptLimitsTest : public testing::Test {
+ protected:
+  void SetUp() override { state_ = *MakeTemporaryDirectory(testing::TempDir(), "limits-"); }
+  void TearDown() override { RemoveAll(state_).IgnoreError(); }
+
+  KeptLimit Limit(const std::string& key, const std::string& include = "absent") const {
+    return {.weak_key = Digest::Of(key),
+            .observed = {{{record::ObservationKind::kFile, "a.h", ""}, include}},
+            .kind = KeptLimit::Kind::kTime,
+            .limit = 1000,
+            .since = now_,
+            .package = "/Game/" + key,
+            .stage = 2,
+            .error = "slow",
+            .log = "log",
+            .machine = "here"};
+  }
+  static std::vector<std::string> PackagesOf(const std::vector<KeptLimit>& limits) {
+    std::vector<std::string> packages;
+    for (const KeptLimit& limit : limits) packages.push_back(limit.package);
+    return packages;
+  }
+  std::vector<KeptLimit> Of(const std::string& key, const std::string& machine = "here") const {
+    return KeptLimits(state_).Of(Digest::Of(key), machine, now_);
+  }
+
+  std::string state_;
+  absl::Time now_ = absl::FromUnixSeconds(1'000'000);
+};
+
+TEST_F(KeptLimitsTest, AreThereForTheNextCook) {
+  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("a")).ok());
+  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("b")).ok());
+  const std::vector<KeptLimit> found = Of("a");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].observed, Limit("a").observed);
+  EXPECT_EQ(found[0].kind, KeptLimit::Kind::kTime);
+  EXPECT_EQ(found[0].limit, 1000u);
+  EXPECT_EQ(found[0].since, now_);
+  EXPECT_EQ(found[0].stage, 2);
+  EXPECT_EQ(found[0].error, "slow");
+  EXPECT_EQ(found[0].log, "log");
+}
+
+TEST_F(KeptLimitsTest, OfAnotherMachineAreNotUsed) {
+  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("a")).ok());
+  EXPECT_THAT(Of("a", "there"), IsEmpty());
+}
+
+TEST_F(KeptLimitsTest, AreKeptForSevenDays) {
+  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("a")).ok());
+  now_ += absl::Hours(7 * 24) - absl::Seconds(1);
+  EXPECT_THAT(Of("a"), SizeIs(1));
+  now_ += absl::Seconds(1);
+  EXPECT_THAT(Of("a"), IsEmpty());
+}
+
+TEST_F(KeptLimitsTest, EachIsKeptOnceAndTheNewestComesFirst) {
+  KeptLimits limits(state_);
+  ASSERT_TRUE(limits.Keep(Limit("a", "folder")).ok());
+  ASSERT_TRUE(limits.Keep(Limit("a")).ok());
+  now_ += absl::Hours(1);
+  ASSERT_TRUE(limits.Keep(Limit("a", "folder")).ok());
+  const std::vector<KeptLimit> found = Of("a");
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].since, now_);
+  EXPECT_EQ(found[0].observed[0].value, "folder");
+}
+
+TEST_F(KeptLimitsTest, TheOldestGoFirst) {
+  std::vector<KeptLimit> many(KeptLimits::kLimitsMax, Limit("a"));
+  for (size_t i = 0; i < many.size(); ++i) many[i].limit = i;
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(state_, "kept_limits"), EncodeKeptLimits(many)).ok());
+  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("b")).ok());
+  EXPECT_THAT(Of("a"), SizeIs(KeptLimits::kLimitsMax - 1));
+  EXPECT_EQ(Of("a").back().limit, 1u);
+}
+
+TEST_F(KeptLimitsTest, OfAPackageAreForgotten) {
+  KeptLimits limits(state_);
+  ASSERT_TRUE(limits.Keep(Limit("a")).ok());
+  ASSERT_TRUE(limits.Keep(Limit("b")).ok());
+  ASSERT_TRUE(KeptLimits(state_).Forget(std::vector<std::string>{"/Game/a"}).ok());
+  EXPECT_THAT(Of("a"), IsEmpty());
+  EXPECT_THAT(PackagesOf(Of("b")), ElementsAre("/Game/b"));
+}
+
+TEST_F(KeptLimitsTest, ADamagedFileIsAsNone) {
+  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("a")).ok());
+  const std::string file = JoinPath(state_, "kept_limits");
+  std::string bytes = *ReadFile(file);
+  bytes.back() ^= 1;
+  ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
+  EXPECT_EQ(DecodeKeptLimits(bytes).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(Of("a"), IsEmpty());
+  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("b")).ok());
+  EXPECT_THAT(Of("b"), SizeIs(1));
+}
+
+TEST_F(KeptLimitsTest, OfAnotherVersionTheyAreAsNone) {
+  std::string bytes = EncodeKeptLimits({Limit("a")});
+  bytes[bytes.find("v1") + 1] = '2';
+  EXPECT_EQ(DecodeKeptLimits(bytes).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// Written by the first version.
+TEST(KeptLimitsGoldenTest, TheFirstVersionIsStillRead) {
+  const std::vector<KeptLimit> limits = {{.weak_key = Digest::Of("key"),
+                                          .observed = {},
+                                          .kind = KeptLimit::Kind::kMemory,
+                                          .limit = 5,
+                                          .since = absl::FromUnixMillis(7),
+                                          .package = "/Game/a",
+                                          .stage = 1,
+                                          .error = "e",
+                                          .log = "",
+                                          .machine = "m"}};
+  const std::string bytes = EncodeKeptLimits(limits);
+  EXPECT_EQ(bytes.substr(0, bytes.find(' ')), "galley.kept-limits.v1");
+  EXPECT_EQ(bytes.substr(bytes.find('\n') + 1),
+            "\x0a\x5b\x0a\x42" + Digest::Of("key").ToString() +
+                "\x18\x01\x20\x05\x28\x07\x32\x07/Game/a\x38\x01\x42\x01"
+                "e\x52\x01m");
+  EXPECT_THAT(*DecodeKeptLimits(bytes), SizeIs(1));
+}
+
+TEST(MachineIdentityTest, IsTheSameTwice) {
+  EXPECT_FALSE(MachineIdentity().empty());
+  EXPECT_EQ(MachineIdentity(), MachineIdentity());
+}
+
+}  // namespace
+}  // namespace galley::director

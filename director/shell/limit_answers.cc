@@ -1,0 +1,116 @@
+#include "director/shell/limit_answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/record/recipe.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+const char* SettingOf(KeptLimit::Kind kind) {
+  return kind == KeptLimit::Kind::kMemory ? "memory" : "timeout_s";
+}
+
+std::string WhatTriesAgain(KeptLimit::Kind kind) {
+  return fmt::format("`galley cook --retry-failed`, or another `{}` in its rule, tries it again",
+                     SettingOf(kind));
+}
+
+}  // namespace
+
+uint64_t LimitOf(KeptLimit::Kind kind, const project::Needs& needs, const DefaultLimits& defaults) {
+  if (kind == KeptLimit::Kind::kMemory)
+    return needs.memory_bytes > 0 ? needs.memory_bytes : defaults.memory_bytes;
+  const bool is_set = needs.timeout > absl::ZeroDuration();
+  return static_cast<uint64_t>(
+      absl::ToInt64Milliseconds(is_set ? needs.timeout : defaults.timeout));
+}
+
+// A look at a cooked input whose result is not known yet: `needs` names it, and nothing else speaks
+// against the answer.
+std::optional<LookedUp::Kept> LimitAnswers::Judge(const World& world, const LookUpItem& item,
+                                                  PlatformIndex platform, const KeptLimit& kept,
+                                                  std::vector<std::string>& needs) const {
+  static const CookedOutputs& none = *new CookedOutputs();
+  const project::ResolvedRecipe& recipe = (*item.recipes)[platform];
+  if (kept.limit != LimitOf(kept.kind, recipe.needs, options_.defaults)) return std::nullopt;
+  const Observer observer(world, *deps_.tools);
+  std::vector<std::string> wanted;
+  for (const record::Observed& seen : kept.observed) {
+    std::string needed;
+    const auto value =
+        observer.ValueOf(seen.what,
+                         {.package = item.name,
+                          .platform = platform,
+                          .cooked = platform < item.cooked.size() ? &item.cooked[platform] : &none},
+                         &needed);
+    if (!value.ok()) return std::nullopt;
+    if (!needed.empty()) {
+      wanted.push_back(std::move(needed));
+    } else if (*value != seen.value) {
+      return std::nullopt;
+    }
+  }
+  needs.insert(needs.end(), wanted.begin(), wanted.end());
+  if (!wanted.empty()) return std::nullopt;
+  return LookedUp::Kept{
+      .stage = kept.stage == static_cast<uint8_t>(Stage::kSave) ? Stage::kSave : Stage::kLoad,
+      .error = fmt::format("{}; seen in a cook on {}, and kept for {} days: {}", kept.error,
+                           absl::FormatTime("%Y-%m-%d %H:%M", kept.since, absl::LocalTimeZone()),
+                           KeptLimits::kKeptFor / absl::Hours(24), WhatTriesAgain(kept.kind)),
+      .log = kept.log};
+}
+
+void LimitAnswers::AnswerOne(const World& world, const LookUpItem& item, absl::Time now,
+                             LookedUp::Item& one) const {
+  const absl::StatusOr<Digest> source = item.generated_source
+                                            ? absl::StatusOr<Digest>(*item.generated_source)
+                                            : world.snapshot->DigestOf(item.name);
+  if (!source.ok() || one.platform >= item.recipes->size()) return;
+  const Digest weak_key =
+      record::WeakKey(*source, (*item.recipes)[one.platform].digest, options_.trust_domain);
+  std::vector<std::string> needs;
+  for (const KeptLimit& kept : deps_.kept->Of(weak_key, options_.machine, now)) {
+    if (options_.retry_failed && !kept.is_new) continue;
+    if (auto answer = Judge(world, item, one.platform, kept, needs)) {
+      one.outcome = *std::move(answer);
+      return;
+    }
+  }
+  if (needs.empty()) return;
+  std::sort(needs.begin(), needs.end());
+  needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+  one.outcome = LookedUp::NeedsCooked{std::move(needs)};
+}
+
+void LimitAnswers::Answer(const std::vector<LookUpItem>& items, absl::Time now,
+                          LookedUp& answer) const {
+  if (deps_.kept->empty()) return;
+  const WorldPtr world = deps_.world->Get();
+  for (LookedUp::Item& one : answer.items) {
+    if (!std::holds_alternative<LookedUp::Miss>(one.outcome)) continue;
+    const auto item = std::find_if(items.begin(), items.end(), [&](const LookUpItem& asked) {
+      return asked.package == one.package;
+    });
+    if (item != items.end()) AnswerOne(*world, *item, now, one);
+  }
+}
+
+absl::StatusOr<std::string> LimitAnswers::Keep(KeptLimit seen, const PackageFailed& failed,
+                                               absl::Time now) const {
+  const KeptLimit::Kind kind = seen.kind;
+  seen.since = now;
+  seen.stage = static_cast<uint8_t>(failed.stage);
+  seen.error = failed.error;
+  seen.log = failed.log;
+  seen.machine = options_.machine;
+  RETURN_IF_ERROR(deps_.kept->Keep(std::move(seen)));
+  return fmt::format("; kept for {} days: {}", KeptLimits::kKeptFor / absl::Hours(24),
+                     WhatTriesAgain(kind));
+}
+
+}  // namespace galley::director

@@ -1,0 +1,69 @@
+// LimitAnswers: look-ups that found nothing are answered from what earlier cooks saw outgrow its
+// limits on this machine (director/journal/kept_limits.h), so that nobody pays for it again; and
+// new failures of that kind are kept.
+//
+// It comes behind all caches: a result that another machine made counts more. A kept limit answers
+// when all that its attempt had looked at has its old value and the limit is today's; with
+// --retry-failed only those do that this director's own jobs outgrew, so that of equal work one is
+// tried. Threads: any.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/project/resolver.h"
+#include "director/core/events.h"
+#include "director/journal/kept_limits.h"
+#include "director/shell/lookup.h"
+#include "director/shell/observer.h"
+#include "director/shell/world.h"
+
+namespace galley::director {
+
+// What a job may use when its rule says nothing.
+struct DefaultLimits {
+  uint64_t memory_bytes = 0;
+  absl::Duration timeout;
+};
+
+// As in KeptLimit::limit.
+uint64_t LimitOf(KeptLimit::Kind kind, const project::Needs& needs, const DefaultLimits& defaults);
+
+class LimitAnswers {
+ public:
+  struct Deps {
+    WorldHolder* world;
+    ToolDigests* tools;
+    KeptLimits* kept;
+  };
+  struct Options {
+    std::string trust_domain;
+    bool retry_failed = false;
+    DefaultLimits defaults;
+    std::string machine;
+  };
+  LimitAnswers(const Deps& deps, Options options) : deps_(deps), options_(std::move(options)) {}
+
+  // Replaces misses in `answer` to the question `items`.
+  void Answer(const std::vector<LookUpItem>& items, absl::Time now, LookedUp& answer) const;
+  // `seen`: of the attempt, without time, stage and words. Returns what a person is told beside the
+  // error.
+  absl::StatusOr<std::string> Keep(KeptLimit seen, const PackageFailed& failed,
+                                   absl::Time now) const;
+
+ private:
+  std::optional<LookedUp::Kept> Judge(const World& world, const LookUpItem& item,
+                                      PlatformIndex platform, const KeptLimit& kept,
+                                      std::vector<std::string>& needs) const;
+  void AnswerOne(const World& world, const LookUpItem& item, absl::Time now,
+                 LookedUp::Item& one) const;
+
+  Deps deps_;
+  Options options_;
+};
+
+}  // namespace galley::director
