@@ -3,7 +3,8 @@
 //
 // It waits until all else is done: no job is in hand, none could be, and no look-up is open. While
 // it runs no other job begins, but for a Blocking one, which ends its aloneness. What fails so is
-// kept by the shell (FailureCause::kLimit). All workers are taken to be on one machine.
+// kept by the shell (FailureCause::kLimit), for the platform that was at work. All workers are
+// taken to be on one machine.
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
@@ -38,10 +39,24 @@ void CookCore::Impl::EndAloneness() {
   alone = 0;
 }
 
-// REQUIRES: the fault is counted.
-bool CookCore::Impl::IsKeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const {
+// Memory may have been short for what ran beside it. Time is a limit of its own only for what used
+// it up: what hangs would hang alone as well, and keep all others waiting.
+bool CookCore::Impl::IsLimit(const WorkerReport::Failed& failed) {
+  return failed.fault == WorkerReport::Fault::kMemory ||
+         (failed.fault == WorkerReport::Fault::kTimeout && failed.outgrown.has_value());
+}
+
+// Of its platforms, the one whose failure is kept. An attempt that had saved another one before may
+// have outgrown its limit by what that one left behind. REQUIRES: the fault is counted.
+PlatformMask CookCore::Impl::KeptLimit(const Attempt& attempt,
+                                       const WorkerReport::Failed& failed) const {
   const Blame::Faults faults = blame.Of(attempt.package);
-  return failed.has_outgrown && attempt.is_alone && faults.limits == faults.own;
+  if (!IsLimit(failed) || !failed.outgrown || !attempt.is_alone || attempt.saves > 0 ||
+      faults.limits != faults.own)
+    return 0;
+  const std::optional<PlatformIndex> platform =
+      platform_sets.Index(*failed.outgrown, attempt.platform_set);
+  return platform.has_value() ? MaskOf(*platform) : 0;
 }
 
 }  // namespace galley::director

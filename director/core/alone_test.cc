@@ -10,11 +10,12 @@ using Fault = WorkerReport::Fault;
 
 class AloneTest : public testing::Test {
  protected:
-  void Outgrow(const std::string& name, Fault fault = Fault::kMemory, bool has_outgrown = true) {
+  void Outgrow(const std::string& name, Fault fault = Fault::kMemory,
+               std::optional<PlatformIndex> outgrown = 0) {
     shell_.Report(shell_.JobOf(name), WorkerReport::Failed{.fault = fault,
                                                            .error = "more than 5 bytes",
                                                            .executor_lost = true,
-                                                           .has_outgrown = has_outgrown});
+                                                           .outgrown = outgrown});
   }
   uint32_t HandOvers(const std::string& name) {
     shell_.Send(QueryAsked{.package = name});
@@ -61,7 +62,7 @@ TEST_F(AloneTest, ItsFailureIsOneByALimit) {
 
 TEST_F(AloneTest, OfWhatCrashedOnceItIsNot) {
   shell_.Request({"Big", "A"});
-  Outgrow("Big", Fault::kCrashed);
+  Outgrow("Big", Fault::kCrashed, std::nullopt);
   Outgrow("Big");
   EXPECT_EQ(HandOvers("Big"), 3u) << "beside A";
   Outgrow("Big");
@@ -72,9 +73,59 @@ TEST_F(AloneTest, OfWhatCrashedOnceItIsNot) {
 // The machine had no room, or what the attempt had looked at is not known.
 TEST_F(AloneTest, WithoutWhatItHadLookedAtItIsNot) {
   shell_.Request({"Big"});
-  for (int i = 0; i < 3; ++i) Outgrow("Big", Fault::kTimeout, false);
+  for (int i = 0; i < 3; ++i) Outgrow("Big", Fault::kTimeout, std::nullopt);
   EXPECT_FALSE(shell_.Says("cause=limit")) << shell_.TakeLog();
   EXPECT_TRUE(shell_.Says("failed Big: ran out of time (3 attempts"));
+}
+
+// What hangs would only keep the others waiting; nothing is kept of it.
+TEST_F(AloneTest, WhatOnlyWaitedUntilItsTimeWasUpIsNotAlone) {
+  shell_.Request({"Big", "A"});
+  Outgrow("Big", Fault::kTimeout, std::nullopt);
+  Outgrow("Big", Fault::kTimeout, std::nullopt);
+  EXPECT_EQ(HandOvers("Big"), 3u) << "beside A";
+}
+
+TEST_F(AloneTest, MemoryThatTheMachineDidNotHaveMayBeThereAlone) {
+  shell_.Request({"Big", "A"});
+  Outgrow("Big", Fault::kMemory, std::nullopt);
+  Outgrow("Big", Fault::kMemory, std::nullopt);
+  EXPECT_EQ(HandOvers("Big"), 2u);
+  shell_.Saved("A");
+  ASSERT_EQ(HandOvers("Big"), 3u);
+  shell_.Saved("Big");
+  EXPECT_TRUE(shell_.Says("done Big\n"));
+}
+
+TEST(AloneOfTwoPlatformsTest, OnlyTheOneThatWasAtWorkFailsByTheLimit) {
+  CoreHarness shell("Big\n", {.platform_count = 2});
+  shell.Request({"Big"});
+  for (int i = 0; i < 3; ++i)
+    shell.Report(shell.JobOf("Big"),
+                 WorkerReport::Failed{.fault = Fault::kMemory, .error = "big", .outgrown = 1});
+  EXPECT_TRUE(
+      shell.Says("failed Big 1: outgrew its memory limit in 3 attempts, the last one alone "
+                 "on its machine: big cause=limit\n"));
+  EXPECT_TRUE(
+      shell.Says("failed Big 0: outgrew its memory limit (3 attempts ended by crashes or "
+                 "limits); quarantined for this cook: big\n"))
+      << shell.TakeLog();
+}
+
+// What the platform before it left in memory counts as well.
+TEST(AloneOfTwoPlatformsTest, NothingIsKeptOfAnAttemptThatHadSavedOneBefore) {
+  CoreHarness shell("Big\n", {.platform_count = 2});
+  shell.Request({"Big"});
+  const auto outgrow = [&] {
+    shell.Report(shell.JobOf("Big"),
+                 WorkerReport::Failed{.fault = Fault::kMemory, .error = "big", .outgrown = 1});
+  };
+  outgrow();
+  outgrow();
+  shell.Saved("Big", 0);
+  outgrow();
+  EXPECT_TRUE(shell.Says("failed Big 1: outgrew its memory limit (3 attempts")) << shell.TakeLog();
+  EXPECT_FALSE(shell.Says("cause=limit"));
 }
 
 TEST_F(AloneTest, ABlockingJobIsNotHeldUpAndEndsIt) {

@@ -281,7 +281,8 @@ struct CookCore::Impl {
   bool IsAllElseDone();
   void HandOverAlone(PackageId package);
   void EndAloneness();
-  bool IsKeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
+  static bool IsLimit(const WorkerReport::Failed& failed);
+  PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
 
   // stragglers.cc
   bool IsTimeToLook();

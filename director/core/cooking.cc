@@ -39,10 +39,6 @@ std::string WhatItDid(WorkerReport::Fault fault) {
   return "";
 }
 
-bool IsLimit(WorkerReport::Fault fault) {
-  return fault == WorkerReport::Fault::kMemory || fault == WorkerReport::Fault::kTimeout;
-}
-
 std::string LimitText(const std::string& what, const std::string& error, uint32_t count) {
   return what + " in " + std::to_string(count) + " attempts, the last one alone on its machine" +
          (error.empty() ? "" : ": " + error);
@@ -290,7 +286,7 @@ uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker,
     retracted.erase(found);
   }
   const uint32_t count = blame.AddOwnFault(package, worker);
-  if (IsLimit(failed.fault)) blame.AddLimit(package);
+  if (IsLimit(failed)) blame.AddLimit(package);
   const uint32_t told = is_of_today && !forgiven_late.contains(package)
                             ? count
                             : std::min(count, options.own_fault_attempts_max - 1);
@@ -324,12 +320,11 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
       0)
     QuarantineOnceToCook(attempt.package, failed, count);
   const Stage stage = packages[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
-  if (IsKeptLimit(attempt, failed)) {
-    return FailPlatforms(attempt.package, platforms, stage,
-                         LimitText(WhatItDid(failed.fault), failed.error, count), failed.log,
-                         FailureCause::kLimit, id);
-  }
-  FailPlatforms(attempt.package, platforms, stage,
+  const PlatformMask by_limit = KeptLimit(attempt, failed) & platforms;
+  FailPlatforms(attempt.package, by_limit, stage,
+                LimitText(WhatItDid(failed.fault), failed.error, count), failed.log,
+                FailureCause::kLimit, id);
+  FailPlatforms(attempt.package, platforms & ~by_limit, stage,
                 QuarantineText(WhatItDid(failed.fault), failed.error, count), failed.log,
                 FailureCause::kPackage, id);
 }

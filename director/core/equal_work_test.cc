@@ -88,7 +88,7 @@ TEST(EqualWorkTest, AVerdictIsTheOthersWhereItHolds) {
 
 // In series, many copies of what hangs would take the sum of all their limits.
 TEST(EqualWorkTest, CrashesAndLimitsAreNotShared) {
-  for (const Fault fault : {Fault::kCrashed, Fault::kMemory, Fault::kTimeout}) {
+  for (const Fault fault : {Fault::kCrashed, Fault::kTimeout}) {
     CoreHarness shell("A = w\nB = w\nC = w\n");
     shell.Request({"A", "B", "C"});
     for (int i = 0; i < 3; ++i) {
@@ -110,6 +110,22 @@ TEST(EqualWorkTest, CrashesAndLimitsAreNotShared) {
   }
 }
 
+// (The last attempt at each has the machine for itself: alone_test.cc.)
+TEST(EqualWorkTest, MemoryIsNotShared) {
+  CoreHarness shell("A = w\nB = w\nC = w\n");
+  shell.Request({"A", "B", "C"});
+  for (int i = 0; i < 3; ++i) shell.Failed("A", Fault::kMemory);
+  EXPECT_TRUE(shell.Says("failed A: outgrew its memory limit (3 attempts"));
+  ASSERT_TRUE(shell.HasOpenJob("B") && shell.HasOpenJob("C")) << "side by side";
+  shell.Failed("C", Fault::kMemory);
+  shell.Failed("C", Fault::kMemory);
+  EXPECT_FALSE(shell.HasOpenJob("C"));
+  shell.Saved("B");
+  ASSERT_TRUE(shell.HasOpenJob("C"));
+  shell.Saved("C");
+  EXPECT_TRUE(shell.Says("done B\n") && shell.Says("done C\n"));
+}
+
 // Those who follow do not keep the last attempt from being alone.
 TEST(EqualWorkTest, ALimitThatIsKeptIsTheOthersWhereItHolds) {
   CoreHarness shell("A = w\nB = w\nC = w elsewhere\nD = w\n");
@@ -120,7 +136,7 @@ TEST(EqualWorkTest, ALimitThatIsKeptIsTheOthersWhereItHolds) {
     shell.Report(
         HarnessJob(shell.JobOf("A")),
         WorkerReport::Failed{
-            .fault = Fault::kMemory, .error = "big", .executor_lost = true, .has_outgrown = true});
+            .fault = Fault::kMemory, .error = "big", .executor_lost = true, .outgrown = 0});
   }
   EXPECT_TRUE(shell.Says("failed A: outgrew its memory limit in 3 attempts"));
   EXPECT_TRUE(shell.Says("failed B: kept: outgrew its memory limit"));

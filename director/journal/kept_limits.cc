@@ -19,7 +19,7 @@ namespace {
 using Type = WireReader::Type;
 
 constexpr std::string_view kSchema = "galley.kept-limits.v1 ";
-constexpr uint64_t kFileBytesMax = 1ull << 30;
+constexpr uint64_t kFileBytesMax = 64 << 20;
 
 std::string Encode(const KeptLimit& limit) {
   WireWriter writer;
@@ -104,6 +104,10 @@ bool IsSame(const KeptLimit& a, const KeptLimit& b) {
          a.limit == b.limit && a.machine == b.machine;
 }
 
+bool IsKept(const KeptLimit& limit, absl::Time now) {
+  return limit.since <= now && now - limit.since < KeptLimits::kKeptFor;
+}
+
 }  // namespace
 
 std::string EncodeKeptLimits(const std::vector<KeptLimit>& limits) {
@@ -140,11 +144,16 @@ KeptLimits::KeptLimits(const std::string& state_directory)
   absl::StatusOr<std::vector<KeptLimit>> limits =
       bytes.ok() ? DecodeKeptLimits(*bytes)
                  : absl::StatusOr<std::vector<KeptLimit>>(bytes.status());
-  if (limits.ok()) {
-    limits_ = *std::move(limits);
-  } else {
+  if (!limits.ok()) {
     LogWarning("{}: what outgrew its limits is tried again: {}", file_, MessageOf(limits.status()));
+    return;
   }
+  base::MutexLock lock(mutex_);
+  for (KeptLimit& limit : *limits) {
+    const size_t size = Encode(limit).size();
+    limits_.push_back({std::move(limit), size});
+  }
+  NoteKeys();
 }
 
 bool KeptLimits::empty() const {
@@ -156,34 +165,63 @@ std::vector<KeptLimit> KeptLimits::Of(const Digest& weak_key, const std::string&
                                       absl::Time now) const {
   std::vector<KeptLimit> found;
   base::MutexLock lock(mutex_);
-  for (auto limit = limits_.rbegin(); limit != limits_.rend(); ++limit) {
-    if (limit->weak_key == weak_key && limit->machine == machine && now - limit->since < kKeptFor)
-      found.push_back(*limit);
+  if (!weak_keys_.contains(weak_key)) return found;
+  for (auto entry = limits_.rbegin(); entry != limits_.rend(); ++entry) {
+    const KeptLimit& limit = entry->limit;
+    if (limit.weak_key == weak_key && limit.machine == machine && IsKept(limit, now))
+      found.push_back(limit);
   }
   return found;
 }
 
 absl::Status KeptLimits::Keep(KeptLimit limit) {
+  const size_t bytes = Encode(limit).size();
+  if (bytes > kLimitBytesMax) {
+    return absl::ResourceExhaustedError(
+        fmt::format("what its attempt had looked at takes {} bytes, and at most {} are kept", bytes,
+                    kLimitBytesMax));
+  }
   base::MutexLock lock(mutex_);
-  std::erase_if(limits_, [&](const KeptLimit& other) {
-    return IsSame(other, limit) || limit.since - other.since >= kKeptFor;
+  std::erase_if(limits_, [&](const Entry& other) {
+    return IsSame(other.limit, limit) || !IsKept(other.limit, limit.since);
   });
-  limits_.push_back(std::move(limit));
-  limits_.back().is_new = true;
-  if (limits_.size() > kLimitsMax) limits_.erase(limits_.begin());
-  return Write();
+  limits_.push_back({std::move(limit), bytes});
+  limits_.back().limit.is_new = true;
+  size_t first = limits_.size(), total = 0;
+  while (first > 0 && limits_.size() - first < kLimitsMax &&
+         total + limits_[first - 1].bytes <= kBytesMax)
+    total += limits_[--first].bytes;
+  limits_.erase(limits_.begin(), limits_.begin() + static_cast<ptrdiff_t>(first));
+  NoteKeys();
+  is_changed_ = true;
+  return absl::OkStatus();
 }
 
 absl::Status KeptLimits::Forget(std::span<const std::string> packages) {
-  base::MutexLock lock(mutex_);
-  const size_t forgotten = std::erase_if(limits_, [&](const KeptLimit& limit) {
-    return std::find(packages.begin(), packages.end(), limit.package) != packages.end();
-  });
-  return forgotten == 0 ? absl::OkStatus() : Write();
+  {
+    base::MutexLock lock(mutex_);
+    const size_t forgotten = std::erase_if(limits_, [&](const Entry& entry) {
+      return std::find(packages.begin(), packages.end(), entry.limit.package) != packages.end();
+    });
+    is_changed_ |= forgotten > 0;
+    NoteKeys();
+  }
+  return Save();
 }
 
-absl::Status KeptLimits::Write() const {
-  return WriteFileAtomic(file_, EncodeKeptLimits(limits_), /*sync=*/true);
+absl::Status KeptLimits::Save() {
+  std::vector<KeptLimit> limits;
+  {
+    base::MutexLock lock(mutex_);
+    if (!std::exchange(is_changed_, false)) return absl::OkStatus();
+    for (const Entry& entry : limits_) limits.push_back(entry.limit);
+  }
+  return WriteFileAtomic(file_, EncodeKeptLimits(limits), /*sync=*/true);
+}
+
+void KeptLimits::NoteKeys() {
+  weak_keys_.clear();
+  for (const Entry& entry : limits_) weak_keys_.insert(entry.limit.weak_key);
 }
 
 // A container may have no id, or that of its image; two of one image differ by name.

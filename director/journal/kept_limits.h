@@ -3,8 +3,8 @@
 //
 // Such a failure is no verdict: another machine, a larger limit or another input may do. It is kept
 // in the project's state, never in a store, with the machine that saw it, and holds there for
-// kKeptFor while the weak key, all that the attempt had looked at and the limit are the same. At
-// most kLimitsMax are kept; the oldest go first.
+// kKeptFor while the weak key, all that the attempt had looked at and the limit are the same. What
+// is kept has an upper bound in number and in bytes; the oldest go first.
 //
 // Stored in .galley/state/kept_limits, replaced as a whole (there are few, and they change seldom):
 //
@@ -23,6 +23,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/digest.h"
@@ -54,24 +56,38 @@ class KeptLimits {
  public:
   static constexpr absl::Duration kKeptFor = absl::Hours(7 * 24);
   static constexpr size_t kLimitsMax = 1'000;
+  static constexpr size_t kLimitBytesMax = 64 << 10;  // of one, encoded
+  static constexpr size_t kBytesMax = 4 << 20;        // of all
 
   // Reads what there is.
   explicit KeptLimits(const std::string& state_directory);
 
   bool empty() const;
-  // Those of this machine that are kept at `now`, the newest first.
+  // Those of this machine that are kept at `now`, the newest first. One from the future (the clock
+  // was set back) does not hold.
   std::vector<KeptLimit> Of(const Digest& weak_key, const std::string& machine,
                             absl::Time now) const;
-  // In the place of one that differs in nothing but its time and its words. Durable on return.
+  // In the place of one that differs in nothing but its time and its words. RESOURCE_EXHAUSTED: it
+  // is larger than kLimitBytesMax, and is not kept. In memory only, until Save.
   absl::Status Keep(KeptLimit limit);
+  // Writes what is not written yet; durable on return.
+  absl::Status Save();
+  // Durable on return.
   absl::Status Forget(std::span<const std::string> packages);
 
  private:
-  absl::Status Write() const GALLEY_REQUIRES(mutex_);
+  struct Entry {
+    KeptLimit limit;
+    size_t bytes = 0;
+  };
+  void NoteKeys() GALLEY_REQUIRES(mutex_);
 
   const std::string file_;
   mutable base::Mutex mutex_;
-  std::vector<KeptLimit> limits_ GALLEY_GUARDED_BY(mutex_);  // oldest first
+  std::vector<Entry> limits_ GALLEY_GUARDED_BY(mutex_);  // oldest first
+  // Most that is asked for has no limit.
+  absl::flat_hash_set<Digest> weak_keys_ GALLEY_GUARDED_BY(mutex_);
+  bool is_changed_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
 // Of the machine on which this process runs: its id and name, and how much memory it may use.

@@ -30,6 +30,11 @@ class KeptLimitsTest : public testing::Test {
             .log = "log",
             .machine = "here"};
   }
+  absl::Status Keep(const KeptLimit& limit) const {
+    KeptLimits limits(state_);
+    const absl::Status kept = limits.Keep(limit);
+    return kept.ok() ? limits.Save() : kept;
+  }
   static std::vector<std::string> PackagesOf(const std::vector<KeptLimit>& limits) {
     std::vector<std::string> packages;
     for (const KeptLimit& limit : limits) packages.push_back(limit.package);
@@ -44,8 +49,8 @@ class KeptLimitsTest : public testing::Test {
 };
 
 TEST_F(KeptLimitsTest, AreThereForTheNextCook) {
-  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("a")).ok());
-  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("b")).ok());
+  ASSERT_TRUE(Keep(Limit("a")).ok());
+  ASSERT_TRUE(Keep(Limit("b")).ok());
   const std::vector<KeptLimit> found = Of("a");
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].observed, Limit("a").observed);
@@ -58,16 +63,57 @@ TEST_F(KeptLimitsTest, AreThereForTheNextCook) {
 }
 
 TEST_F(KeptLimitsTest, OfAnotherMachineAreNotUsed) {
-  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("a")).ok());
+  ASSERT_TRUE(Keep(Limit("a")).ok());
   EXPECT_THAT(Of("a", "there"), IsEmpty());
 }
 
 TEST_F(KeptLimitsTest, AreKeptForSevenDays) {
-  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("a")).ok());
+  ASSERT_TRUE(Keep(Limit("a")).ok());
   now_ += absl::Hours(7 * 24) - absl::Seconds(1);
   EXPECT_THAT(Of("a"), SizeIs(1));
   now_ += absl::Seconds(1);
   EXPECT_THAT(Of("a"), IsEmpty());
+}
+
+// The clock was set back since.
+TEST_F(KeptLimitsTest, FromTheFutureAreNotUsed) {
+  ASSERT_TRUE(Keep(Limit("a")).ok());
+  now_ -= absl::Seconds(1);
+  EXPECT_THAT(Of("a"), IsEmpty());
+  ASSERT_TRUE(Keep(Limit("b")).ok());
+  now_ += absl::Hours(1);
+  EXPECT_THAT(Of("a"), IsEmpty()) << "it is gone";
+}
+
+TEST_F(KeptLimitsTest, AreWrittenWhenTheyAreSaved) {
+  KeptLimits limits(state_);
+  ASSERT_TRUE(limits.Keep(Limit("a")).ok());
+  EXPECT_THAT(limits.Of(Digest::Of("a"), "here", now_), SizeIs(1));
+  EXPECT_THAT(Of("a"), IsEmpty());
+  ASSERT_TRUE(limits.Save().ok());
+  EXPECT_THAT(Of("a"), SizeIs(1));
+}
+
+TEST_F(KeptLimitsTest, OneThatHadLookedAtTooMuchIsNotKept) {
+  KeptLimit large = Limit("a");
+  large.observed[0].value.assign(KeptLimits::kLimitBytesMax, 'x');
+  EXPECT_EQ(Keep(large).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(Of("a"), IsEmpty());
+}
+
+TEST_F(KeptLimitsTest, TheyAreBoundedInBytes) {
+  constexpr size_t kEach = KeptLimits::kLimitBytesMax / 2;
+  constexpr size_t kCount = KeptLimits::kBytesMax / kEach;
+  KeptLimits limits(state_);
+  for (size_t i = 0; i < 2 * kCount; ++i) {
+    KeptLimit limit = Limit("a", std::to_string(i));
+    limit.error.assign(kEach, 'x');
+    ASSERT_TRUE(limits.Keep(limit).ok());
+  }
+  const std::vector<KeptLimit> found = limits.Of(Digest::Of("a"), "here", now_);
+  EXPECT_LT(found.size(), kCount);
+  EXPECT_GT(found.size(), kCount - 3);
+  EXPECT_EQ(found.front().observed[0].value, std::to_string(2 * kCount - 1)) << "the newest stays";
 }
 
 TEST_F(KeptLimitsTest, EachIsKeptOnceAndTheNewestComesFirst) {
@@ -76,6 +122,7 @@ TEST_F(KeptLimitsTest, EachIsKeptOnceAndTheNewestComesFirst) {
   ASSERT_TRUE(limits.Keep(Limit("a")).ok());
   now_ += absl::Hours(1);
   ASSERT_TRUE(limits.Keep(Limit("a", "folder")).ok());
+  ASSERT_TRUE(limits.Save().ok());
   const std::vector<KeptLimit> found = Of("a");
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_EQ(found[0].since, now_);
@@ -86,7 +133,7 @@ TEST_F(KeptLimitsTest, TheOldestGoFirst) {
   std::vector<KeptLimit> many(KeptLimits::kLimitsMax, Limit("a"));
   for (size_t i = 0; i < many.size(); ++i) many[i].limit = i;
   ASSERT_TRUE(WriteFileAtomic(JoinPath(state_, "kept_limits"), EncodeKeptLimits(many)).ok());
-  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("b")).ok());
+  ASSERT_TRUE(Keep(Limit("b")).ok());
   EXPECT_THAT(Of("a"), SizeIs(KeptLimits::kLimitsMax - 1));
   EXPECT_EQ(Of("a").back().limit, 1u);
 }
@@ -95,20 +142,21 @@ TEST_F(KeptLimitsTest, OfAPackageAreForgotten) {
   KeptLimits limits(state_);
   ASSERT_TRUE(limits.Keep(Limit("a")).ok());
   ASSERT_TRUE(limits.Keep(Limit("b")).ok());
+  ASSERT_TRUE(limits.Save().ok());
   ASSERT_TRUE(KeptLimits(state_).Forget(std::vector<std::string>{"/Game/a"}).ok());
   EXPECT_THAT(Of("a"), IsEmpty());
   EXPECT_THAT(PackagesOf(Of("b")), ElementsAre("/Game/b"));
 }
 
 TEST_F(KeptLimitsTest, ADamagedFileIsAsNone) {
-  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("a")).ok());
+  ASSERT_TRUE(Keep(Limit("a")).ok());
   const std::string file = JoinPath(state_, "kept_limits");
   std::string bytes = *ReadFile(file);
   bytes.back() ^= 1;
   ASSERT_TRUE(WriteFileAtomic(file, bytes).ok());
   EXPECT_EQ(DecodeKeptLimits(bytes).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(Of("a"), IsEmpty());
-  ASSERT_TRUE(KeptLimits(state_).Keep(Limit("b")).ok());
+  ASSERT_TRUE(Keep(Limit("b")).ok());
   EXPECT_THAT(Of("b"), SizeIs(1));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/recipe.h"
@@ -67,9 +68,7 @@ std::optional<LookedUp::Kept> LimitAnswers::Judge(const World& world, const Look
 
 void LimitAnswers::AnswerOne(const World& world, const LookUpItem& item, absl::Time now,
                              LookedUp::Item& one) const {
-  const absl::StatusOr<Digest> source = item.generated_source
-                                            ? absl::StatusOr<Digest>(*item.generated_source)
-                                            : world.snapshot->DigestOf(item.name);
+  const absl::StatusOr<Digest> source = SourceOf(world, item);
   if (!source.ok() || one.platform >= item.recipes->size()) return;
   const Digest weak_key =
       record::WeakKey(*source, (*item.recipes)[one.platform].digest, options_.trust_domain);
@@ -91,12 +90,12 @@ void LimitAnswers::Answer(const std::vector<LookUpItem>& items, absl::Time now,
                           LookedUp& answer) const {
   if (deps_.kept->empty()) return;
   const WorldPtr world = deps_.world->Get();
+  absl::flat_hash_map<PackageId, const LookUpItem*> asked;
+  for (const LookUpItem& item : items) asked.emplace(item.package, &item);
   for (LookedUp::Item& one : answer.items) {
     if (!std::holds_alternative<LookedUp::Miss>(one.outcome)) continue;
-    const auto item = std::find_if(items.begin(), items.end(), [&](const LookUpItem& asked) {
-      return asked.package == one.package;
-    });
-    if (item != items.end()) AnswerOne(*world, *item, now, one);
+    if (const auto item = asked.find(one.package); item != asked.end())
+      AnswerOne(*world, *item->second, now, one);
   }
 }
 

@@ -51,7 +51,7 @@ class LimitAnswers {
   // Replaces misses in `answer` to the question `items`.
   void Answer(const std::vector<LookUpItem>& items, absl::Time now, LookedUp& answer) const;
   // `seen`: of the attempt, without time, stage and words. Returns what a person is told beside the
-  // error.
+  // error. It answers from now on; the caller has it saved (KeptLimits::Save).
   absl::StatusOr<std::string> Keep(KeptLimit seen, const PackageFailed& failed,
                                    absl::Time now) const;
 

@@ -47,6 +47,7 @@ class LimitAnswersTest : public ShellTest {
                    .package = kPackage};
     said_ = *Answers().Keep(std::move(seen),
                             {.stage = Stage::kSave, .error = "too large", .log = "log"}, now_);
+    ASSERT_TRUE(kept_->Save().ok());
   }
   LookedUp::Item Ask(const LimitAnswers& answers, const std::string& name = kPackage,
                      std::vector<CookedOutputs> cooked = {}) {

@@ -149,7 +149,7 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
   return answer;
 }
 
-absl::StatusOr<Digest> LookUpRunner::SourceOf(const World& world, const LookUpItem& item) {
+absl::StatusOr<Digest> SourceOf(const World& world, const LookUpItem& item) {
   return item.generated_source ? absl::StatusOr<Digest>(*item.generated_source)
                                : world.snapshot->DigestOf(item.name);
 }

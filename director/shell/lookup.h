@@ -37,6 +37,9 @@ struct LookUpItem {
   std::vector<CookedOutputs> cooked;  // by platform index; may be shorter
 };
 
+// The digest of its source. ABORTED: the file is another one by now.
+absl::StatusOr<Digest> SourceOf(const World& world, const LookUpItem& item);
+
 class LookUpRunner {
  public:
   struct Deps {
@@ -80,7 +83,6 @@ class LookUpRunner {
   std::vector<Question> QuestionsOf(const LookUpItem& item, PlatformIndex platform,
                                     const Digest& source) const;
   std::vector<Question> QuestionsOf(const World& world, const std::vector<LookUpItem>& items) const;
-  static absl::StatusOr<Digest> SourceOf(const World& world, const LookUpItem& item);
   void FindCandidates(const World& world, const MoreSets& more, std::vector<Question>& questions);
   void FromCache(const World& world, std::vector<Question>& questions, LookedUp& answer);
   void Evaluate(const World& world, Question& question);

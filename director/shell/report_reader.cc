@@ -326,7 +326,7 @@ void ReportReader::ReadFailed(const std::string& worker_id, const AttemptInfo& i
     if (platform < 32) out.platforms |= MaskOf(platform);
   }
   if (absl::StatusOr<KeptLimit> outgrown = OutgrownBy(info, failed); outgrown.ok()) {
-    out.has_outgrown = true;
+    out.outgrown = failed.opened().platform();
     base::MutexLock lock(mutex_);
     outgrown_[report.attempt] = *std::move(outgrown);
     if (outgrown_.size() > kOutgrownMax) outgrown_.erase(outgrown_.begin());

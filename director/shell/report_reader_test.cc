@@ -337,13 +337,13 @@ TEST_F(ReportReaderTest, ALimitIsKnownWithWhatTheAttemptHadLookedAt) {
   report.set_attempt(kAttempt);
   v1::Failed& failed = *report.mutable_failed();
   failed.set_cause(v1::Failed::TIMEOUT);
-  EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).has_outgrown);
+  EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).outgrown.has_value());
   failed.mutable_opened()->set_platform(1);
   SetDigest(Digest::Of("source"), failed.mutable_opened()->mutable_source());
   v1::Saved seen;
   AddObserved(ObservationKind::kFile, "inc.txt", Digest::Of("include").ToString(), &seen);
   *failed.mutable_opened()->mutable_observed() = seen.observed();
-  EXPECT_TRUE(ReadAs<WorkerReport::Failed>(report).has_outgrown);
+  EXPECT_EQ(ReadAs<WorkerReport::Failed>(report).outgrown, 1u);
   const std::optional<KeptLimit> limit = reader_->OutgrownIn(kAttempt);
   ASSERT_TRUE(limit.has_value());
   EXPECT_EQ(limit->weak_key,
@@ -360,7 +360,7 @@ TEST_F(ReportReaderTest, WhatCannotBeBelievedIsNoLimitToKeep) {
   honest.set_attempt(kAttempt);
   honest.mutable_failed()->set_cause(v1::Failed::MEMORY);
   SetDigest(Digest::Of("source"), honest.mutable_failed()->mutable_opened()->mutable_source());
-  ASSERT_TRUE(ReadAs<WorkerReport::Failed>(honest).has_outgrown);
+  ASSERT_EQ(ReadAs<WorkerReport::Failed>(honest).outgrown, 0u);
   for (const auto& spoil : std::vector<std::function<void(v1::Failed&)>>{
            [](v1::Failed& failed) { failed.set_cause(v1::Failed::CRASHED); },
            [](v1::Failed& failed) { failed.mutable_opened()->set_platform(2); },
@@ -369,7 +369,7 @@ TEST_F(ReportReaderTest, WhatCannotBeBelievedIsNoLimitToKeep) {
            [](v1::Failed& failed) { failed.mutable_opened()->add_observed()->set_kind(77); }}) {
     v1::Report report = honest;
     spoil(*report.mutable_failed());
-    EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).has_outgrown) << report.DebugString();
+    EXPECT_FALSE(ReadAs<WorkerReport::Failed>(report).outgrown.has_value()) << report.DebugString();
   }
 }
 

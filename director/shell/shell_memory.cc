@@ -30,14 +30,19 @@ void DirectorShell::NoteFailure(const PackageFailed& failed) {
 std::string DirectorShell::KeepLimit(const PackageFailed& failed) {
   std::optional<KeptLimit> seen = reports_.OutgrownIn(failed.attempt);
   if (!seen || (options_.has_room && !options_.has_room().ok())) return "";
-  const absl::Status may_write = options_.may_write ? options_.may_write() : absl::OkStatus();
   const absl::StatusOr<std::string> kept =
-      may_write.ok() ? limit_answers_.Keep(*std::move(seen), failed, clock_.Now())
-                     : absl::StatusOr<std::string>(may_write);
-  if (kept.ok()) return *kept;
-  LogWarning("package={} its limit is not kept: {}", core_->NameOf(failed.package),
-             MessageOf(kept.status()));
-  return "";
+      limit_answers_.Keep(*std::move(seen), failed, clock_.Now());
+  if (!kept.ok()) {
+    LogWarning("package={} its limit is not kept: {}", core_->NameOf(failed.package),
+               MessageOf(kept.status()));
+    return "";
+  }
+  commit_thread_.Post([this] {
+    absl::Status saved = options_.may_write ? options_.may_write() : absl::OkStatus();
+    if (saved.ok()) saved = kept_limits_.Save();
+    if (!saved.ok()) LogWarning("kept limits: {}", MessageOf(saved));
+  });
+  return *kept;
 }
 
 // Of the group that is about to be committed.

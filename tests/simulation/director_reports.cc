@@ -1,5 +1,7 @@
 // SimDirector's side of the workers: streams, and what is reported on them.
 
+#include <bit>
+
 #include "common/record/action.h"
 #include "common/wire/convert.h"
 #include "director/shell/worker_messages.h"
@@ -157,8 +159,10 @@ WorkerReport SimDirector::Read(const v1::Report& wire) {
     WorkerReport::Failed out{.error = failed.error(), .executor_lost = failed.executor_lost()};
     out.fault = FaultOf(failed.cause());
     // What poisons a package here is in its content, whatever runs beside it.
-    out.has_outgrown =
+    const bool is_limit =
         out.fault == WorkerReport::Fault::kMemory || out.fault == WorkerReport::Fault::kTimeout;
+    if (is_limit && given.platforms != 0)
+      out.outgrown = static_cast<PlatformIndex>(std::countr_zero(given.platforms));
     for (const uint32_t platform : failed.platforms()) out.platforms |= MaskOf(platform);
     report.what = std::move(out);
   }
