@@ -9,9 +9,9 @@
 //
 // Errors, by code: INVALID_ARGUMENT is the cooker's own verdict on its inputs (kept, shown again,
 // names file and line where there is one and says what was expected); ABORTED only as the context
-// returned it (needs a cooked input, or stale source: hand it on unchanged); every other code is
-// trouble of the machine (tried again). An exception out of a cooker is a crash of its own making:
-// a verdict. Threads: one call at a time.
+// returned it (needs a cooked input, or stale source: hand it on unchanged); OUT_OF_RANGE only as
+// OutOfMemoryError (out_of_memory.h); every other code is trouble of the machine (tried again). An
+// exception out of a cooker is a crash of its own making: a verdict. Threads: one call at a time.
 #pragma once
 
 #include <memory>

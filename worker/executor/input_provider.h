@@ -5,7 +5,7 @@
 // A look is asked for as a record::Observation whose path is in normal form, and answered with its
 // canonical value. Errors of Observe: ABORTED with an Interruption in it (InterruptionOf) ends the
 // attempt; INVALID_ARGUMENT: the question itself is wrong; OUT_OF_RANGE: a file is larger than the
-// job's memory; every other code is trouble of the machine. Threads: one owner.
+// job's memory (OutOfMemoryError); every other code is trouble of the machine. Threads: one owner.
 #pragma once
 
 #include <cstdint>

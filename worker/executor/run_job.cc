@@ -10,6 +10,7 @@
 #include "common/base/status_macros.h"
 #include "common/base/utf8.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker {
 namespace {
@@ -27,11 +28,9 @@ TroubleCause CauseOf(absl::StatusCode code) {
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kResourceExhausted:  // a full disk, too many open files (ErrnoStatus)
       return TroubleCause::kInfrastructure;
-    // A limit of the job: few attempts, then it is named. A full disk shows in the store, which
-    // stops the cook.
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kOutOfRange:  // see out_of_memory.h
       return TroubleCause::kMemory;
     case absl::StatusCode::kDeadlineExceeded:
       return TroubleCause::kTimeout;
@@ -244,12 +243,10 @@ class Job {
   // Runs a cooker's code. A throw is a verdict; a lack of memory is not.
   template <typename Body>
   absl::Status Guard(Body body) {
-    out_of_memory_ = false;
     try {
       return body();
     } catch (const std::bad_alloc&) {
-      out_of_memory_ = true;
-      return absl::ResourceExhaustedError("the cooker ran out of memory");
+      return OutOfMemoryError("the cooker ran out of memory");
     } catch (const std::exception& exception) {
       return absl::InvalidArgumentError(fmt::format("the cooker threw: {}", exception.what()));
     } catch (...) {
@@ -259,20 +256,11 @@ class Job {
 
   // An end unless `status` is a success or the cooker's own verdict.
   std::optional<JobEnd> JudgedEnd(const RecordingContext& context, const absl::Status& status) {
-    const std::string& log = context.gathered().log;
-    if (out_of_memory_) {
-      return Trouble{.cause = TroubleCause::kMemory,
-                     .error = TextOf(status),
-                     .log = log,
-                     .has_outgrown = true};
-    }
     if (context.trouble().ok() && (status.ok() || absl::IsInvalidArgument(status)))
       return std::nullopt;
-    JobEnd end = EndOf(context.trouble().ok() ? status : context.trouble());
-    if (auto* trouble = std::get_if<Trouble>(&end)) {
-      trouble->log = log;
-      trouble->has_outgrown = context.trouble().ok() && absl::IsResourceExhausted(status);
-    }
+    const bool is_own = context.trouble().ok() || IsOutOfMemory(status);
+    JobEnd end = EndOf(is_own ? status : context.trouble());
+    if (auto* trouble = std::get_if<Trouble>(&end)) trouble->log = context.gathered().log;
     return end;
   }
 
@@ -296,7 +284,6 @@ class Job {
   std::vector<JobTarget> left_;
   uint32_t current_ = 0;
   Warm warm_;
-  bool out_of_memory_ = false;
 };
 
 }  // namespace

@@ -69,12 +69,16 @@ class JobSink {
   virtual std::vector<uint32_t> LeftOut() { return {}; }
 };
 
-enum class TroubleCause { kUnknown, kMemory, kTimeout, kInfrastructure };
+enum class TroubleCause {
+  kUnknown,
+  kMemory,  // what the job needs is more than it may use (out_of_memory.h), and nothing else
+  kTimeout,
+  kInfrastructure
+};
 struct Trouble {
   TroubleCause cause = TroubleCause::kUnknown;
   std::string error;
-  std::string log;            // of the load or cook that it ended; may be empty
-  bool has_outgrown = false;  // kMemory: what the cooker needs is more than it may use
+  std::string log;  // of the load or cook that it ended; may be empty
 };
 struct JobDone {};
 struct JobNeeds {

@@ -1,5 +1,7 @@
 #include "worker/executor/run_job.h"
 
+#include <cerrno>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "worker/executor/executor_test_world.h"
@@ -145,6 +147,26 @@ TEST_F(RunJobTest, ALackOfMemoryIsNoVerdict) {
   ASSERT_TRUE(std::holds_alternative<Trouble>(end));
   EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kMemory);
   EXPECT_THAT(kept_.saves, IsEmpty());
+}
+
+TEST_F(RunJobTest, ABudgetOfTheCookersOwnIsALackOfMemory) {
+  Write("/Game/p.script", "outgrow raise_it\n");
+  Scan();
+  const JobEnd end = Cook("/Game/p.script", {0});
+  ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+  EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kMemory);
+  EXPECT_EQ(std::get<Trouble>(end).error, "raise_it");
+}
+
+TEST_F(RunJobTest, WhatTheMachineHasTooLittleOfIsNoLackOfMemory) {
+  for (const int error : {ENOSPC, EDQUOT, EMFILE, ENFILE, EFBIG}) {
+    Write("/Game/p.script", "errno " + std::to_string(error) + "\n");
+    Scan();
+    const JobEnd end = Cook("/Game/p.script", {0});
+    ASSERT_TRUE(std::holds_alternative<Trouble>(end));
+    EXPECT_EQ(std::get<Trouble>(end).cause, TroubleCause::kInfrastructure)
+        << std::get<Trouble>(end).error;
+  }
 }
 
 TEST_F(RunJobTest, TroubleOfTheMachineIsNoVerdict) {

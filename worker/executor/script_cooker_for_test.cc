@@ -5,7 +5,9 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker {
 namespace {
@@ -100,6 +102,8 @@ class ScriptCooker final : public Cooker {
     if (verb == "throw") throw std::runtime_error(first);
     if (verb == "exhaust") throw std::bad_alloc();
     if (verb == "refuse") return absl::FailedPreconditionError(first);
+    if (verb == "outgrow") return OutOfMemoryError(first);
+    if (verb == "errno") return ErrnoStatus(std::stoi(first), "write", "a file");
     if (verb == "fail") return absl::InternalError("disk on fire");
     return absl::OkStatus();
   }

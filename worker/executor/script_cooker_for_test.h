@@ -6,7 +6,7 @@
 //                                appends what was seen to the text
 //   out SUFFIX                   gives the text so far as an output ("." for the empty suffix)
 //   reference PATH | generate NAME | warn TEXT | log TEXT | verdict TEXT | throw TEXT | fail |
-//   exhaust
+//   exhaust | outgrow TEXT | errno NUMBER
 #pragma once
 
 #include <memory>

@@ -12,6 +12,7 @@
 #include "common/store/local/segment_writer.h"
 #include "fmt/format.h"
 #include "worker/cookers/cooker.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker {
 namespace {
@@ -47,12 +48,11 @@ absl::Status SnapshotInputs::FromSnapshot(const absl::Status& status,
   return status;
 }
 
-// A file that cannot fit is told apart from a machine that has no room: OUT_OF_RANGE.
 absl::Status SnapshotInputs::CheckSize(const std::string& path) const {
   const content::FileEntry* entry = options_.snapshot->Find(path);
   if (entry == nullptr || entry->stat.size_bytes <= options_.read_bytes_max)
     return absl::OkStatus();
-  return absl::OutOfRangeError(fmt::format(
+  return OutOfMemoryError(fmt::format(
       "{} has {} bytes, more than the job's memory limit of {}, and its cooker holds all "
       "of it (a rule's memory sets the limit)",
       path, entry->stat.size_bytes, options_.read_bytes_max));

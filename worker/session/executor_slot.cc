@@ -456,7 +456,7 @@ void ExecutorSlot::TakeFrame(Frame frame) {
     v1::Failed& failed = *reports->front().mutable_failed();
     failed.set_log_tail(TailOfLog(failed.log_tail() + before + log_tail_));
     failed.clear_opened();
-    if (HasOutgrown(message)) {
+    if (HasOutgrown(failed)) {
       if (auto opened = ReadOpenedNotes(notes_.get(), told))
         *failed.mutable_opened() = *std::move(opened);
     }
@@ -487,10 +487,9 @@ void ExecutorSlot::TakeFrame(Frame frame) {
 }
 
 // Of what failed in order: by what the job needs itself.
-bool ExecutorSlot::HasOutgrown(const v1::FromExecutor& message) const {
-  return message.failed().cause() == v1::Failed::TIMEOUT
-             ? time_.up() == TimeUp::kProcessor
-             : message.failed().cause() == v1::Failed::MEMORY && message.has_outgrown();
+bool ExecutorSlot::HasOutgrown(const v1::Failed& failed) const {
+  return failed.cause() == v1::Failed::TIMEOUT ? time_.up() == TimeUp::kProcessor
+                                               : failed.cause() == v1::Failed::MEMORY;
 }
 
 // False: its time is up, and it is lost. Who started programs may end them and keep what they said.

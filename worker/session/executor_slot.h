@@ -128,7 +128,7 @@ class ExecutorSlot {
   absl::Status TakeBytes(const Frame& frame);
   void CheckLimits();
   bool CheckTime(absl::Time now);
-  bool HasOutgrown(const v1::FromExecutor& message) const;
+  bool HasOutgrown(const v1::Failed& failed) const;
   void WatchPrograms(absl::Time now);
   void TellPending(bool is_pending);
   void EndSpare();

@@ -17,6 +17,7 @@
 #include "worker/cookers/audio/loop.h"
 #include "worker/cookers/audio/loudness.h"
 #include "worker/cookers/audio/resampler.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker {
 namespace audio {
@@ -66,7 +67,7 @@ class AudioCooker : public Cooker {
 
 // Want of memory is trouble of the machine, no verdict on the source.
 absl::Status OutOfMemory(const CookContext& context) {
-  return absl::ResourceExhaustedError(fmt::format(
+  return OutOfMemoryError(fmt::format(
       "not enough memory for this sound (the job may use {} bytes); raise `memory` in its rule",
       context.MemoryBytesMax()));
 }

@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/audio/ogg_stream.h"
+#include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker::audio {
@@ -135,7 +136,7 @@ absl::Status CheckMemory(uint64_t rate, uint64_t channels, uint64_t frames, uint
   const uint64_t decoded_bytes = frames_held * channels * sizeof(float);
   const uint64_t output_bytes = std::max(frames, frames * kOpusRate / rate) * channels;
   if (decoded_bytes + output_bytes <= options.memory_bytes_max) return absl::OkStatus();
-  return absl::ResourceExhaustedError(fmt::format(
+  return OutOfMemoryError(fmt::format(
       "the sound has {} frames of {} channels at {} Hz: {} bytes decoded and at most {} of output, "
       "and the job has {} beside the source; raise `memory` in its rule",
       frames, channels, rate, decoded_bytes, output_bytes, options.memory_bytes_max));

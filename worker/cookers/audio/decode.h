@@ -3,7 +3,7 @@
 // that was cut off is an error, never a shorter sound or silence.
 //
 // Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, empty, or above the limits below: a
-// verdict), RESOURCE_EXHAUSTED (within those limits but the job may not use enough memory: no
+// verdict), OUT_OF_RANGE (within those limits but the job may not use enough memory: no
 // verdict, since the limit is no part of the key). Threads: any; no state.
 #pragma once
 
@@ -48,7 +48,7 @@ absl::StatusOr<Decoded> DecodeOpus(std::string_view bytes, const DecodeOptions& 
 // Whether a sound of this form may be decoded. `options`: without the source's bytes.
 absl::Status CheckForm(uint64_t rate, uint64_t channels, uint64_t frames,
                        const DecodeOptions& options);
-// RESOURCE_EXHAUSTED: the sound's output and room for `frames_held` decoded ones is more than the
+// OUT_OF_RANGE: the sound's output and room for `frames_held` decoded ones is more than the
 // job may use. REQUIRES: CheckForm was content with `frames`.
 absl::Status CheckMemory(uint64_t rate, uint64_t channels, uint64_t frames, uint64_t frames_held,
                          const DecodeOptions& options);

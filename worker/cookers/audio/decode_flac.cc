@@ -12,6 +12,7 @@
 #include "worker/cookers/audio/decode.h"
 #include "worker/cookers/audio/loop.h"
 #include "worker/cookers/audio/sample_sink.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -93,7 +94,7 @@ void Metadata(const FLAC__StreamDecoder*, const FLAC__StreamMetadata* block, voi
       TakeComments(block->data.vorbis_comment, job);
     }
   } catch (const std::bad_alloc&) {
-    job.Fail(absl::ResourceExhaustedError("not enough memory to decode"));
+    job.Fail(OutOfMemoryError("not enough memory to decode"));
   }
 }
 
@@ -120,7 +121,7 @@ absl::Status Run(FLAC__StreamDecoder* decoder, FlacJob& job) {
   if (FLAC__stream_decoder_init_stream(decoder, &Read, nullptr, nullptr, nullptr, nullptr, &Write,
                                        &Metadata, &Error,
                                        &job) != FLAC__STREAM_DECODER_INIT_STATUS_OK) {
-    return absl::ResourceExhaustedError("libFLAC cannot make a decoder");
+    return OutOfMemoryError("libFLAC cannot make a decoder");
   }
   const bool has_metadata = FLAC__stream_decoder_process_until_end_of_metadata(decoder) != 0;
   RETURN_IF_ERROR(job.status);
@@ -130,7 +131,7 @@ absl::Status Run(FLAC__StreamDecoder* decoder, FlacJob& job) {
   RETURN_IF_ERROR(job.sink.Begin(info.sample_rate, info.channels, info.total_samples));
   const bool is_read = FLAC__stream_decoder_process_until_end_of_stream(decoder) != 0;
   RETURN_IF_ERROR(job.status);
-  return is_read ? absl::OkStatus() : absl::ResourceExhaustedError("libFLAC stopped");
+  return is_read ? absl::OkStatus() : OutOfMemoryError("libFLAC stopped");
 }
 
 absl::StatusOr<uint32_t> MaskOfComments(const std::vector<std::string>& comments) {
@@ -187,7 +188,7 @@ absl::StatusOr<Decoded> DecodeFlac(std::string_view bytes, const DecodeOptions& 
   Sound& sound = decoded.sound;
   FlacJob job(bytes, sound, options);
   const std::unique_ptr<FLAC__StreamDecoder, DeleteDecoder> decoder(FLAC__stream_decoder_new());
-  if (decoder == nullptr) return absl::ResourceExhaustedError("libFLAC cannot make a decoder");
+  if (decoder == nullptr) return OutOfMemoryError("libFLAC cannot make a decoder");
   RETURN_IF_ERROR(Run(decoder.get(), job));
   const bool is_sum_right = FLAC__stream_decoder_finish(decoder.get()) != 0;
   RETURN_IF_ERROR(CheckWhole(job, sound.frames(), is_sum_right));

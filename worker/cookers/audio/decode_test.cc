@@ -393,7 +393,7 @@ TEST(DecodeTest, SlowSoundsAreLimitedByWhatTheyAreBroughtTo) {
               HasSubstr("decoded to 32-bit floats at this rate or at 48000 Hz; split it"));
   EXPECT_FALSE(CheckForm(96'000, 1, frames_max + 1, {}).ok());
   EXPECT_EQ(CheckForm(1'000, 1, 1'000, {.memory_bytes_max = 51'999}).code(),
-            absl::StatusCode::kResourceExhausted);
+            absl::StatusCode::kOutOfRange);
   EXPECT_TRUE(CheckForm(1'000, 1, 1'000, {.memory_bytes_max = 52'000}).ok());
 }
 
@@ -405,7 +405,7 @@ TEST(DecodeTest, ASoundOfUnknownLengthMayNeedItsRoomTwice) {
   EXPECT_NE(sink.Append(100), nullptr);
   EXPECT_NE(sink.Append(100), nullptr);
   EXPECT_EQ(sink.Append(1), nullptr);
-  EXPECT_EQ(sink.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(sink.status().code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST(DecodeTest, ASoundOfKnownLengthGetsItsRoomOnce) {
@@ -424,7 +424,7 @@ TEST(DecodeTest, LimitsAreCheckedBeforeMemoryIsTaken) {
   const uint64_t needed = wav.size() + 40'000 + 10'000;
   EXPECT_THAT(
       ErrorOf(wav, "wav", needed - 1),
-      HasSubstr("RESOURCE_EXHAUSTED: wav: the sound has 10000 frames of 1 channels at 48000 "
+      HasSubstr("OUT_OF_RANGE: wav: the sound has 10000 frames of 1 channels at 48000 "
                 "Hz: 40000 bytes decoded and at most 10000 of output, and the job has 49999 "
                 "beside the source; raise `memory`"));
   EXPECT_EQ(ErrorOf(wav, "wav", needed), "OK");

@@ -9,6 +9,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/audio/encoder.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -46,7 +47,7 @@ absl::Status StatusOf(int error) {
   if (error == OPE_OK) return absl::OkStatus();
   const std::string text = fmt::format("libopusenc: {}", ope_strerror(error));
   // All arguments are checked before; what is left is memory.
-  return error == OPE_ALLOC_FAIL || error == OPE_WRITE_FAIL ? absl::ResourceExhaustedError(text)
+  return error == OPE_ALLOC_FAIL || error == OPE_WRITE_FAIL ? OutOfMemoryError(text)
                                                             : absl::InternalError(text);
 }
 

@@ -7,6 +7,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/audio/encoder.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -36,8 +37,7 @@ class VorbisState {
     has_dsp_ = vorbis_analysis_init(&dsp, &info) == 0;
     has_block_ = has_dsp_ && vorbis_block_init(&dsp, &block) == 0;
     has_stream_ = has_block_ && ogg_stream_init(&stream, serial) == 0;
-    return has_stream_ ? absl::OkStatus()
-                       : absl::ResourceExhaustedError("libvorbis has not enough memory");
+    return has_stream_ ? absl::OkStatus() : OutOfMemoryError("libvorbis has not enough memory");
   }
 
   vorbis_info info{};
@@ -85,7 +85,7 @@ absl::Status WriteHeaders(VorbisState& state, const EncodeOptions& options, std:
   ogg_packet headers[3];
   if (vorbis_analysis_headerout(&state.dsp, &state.comment, &headers[0], &headers[1],
                                 &headers[2]) != 0) {
-    return absl::ResourceExhaustedError("libvorbis cannot write its headers");
+    return OutOfMemoryError("libvorbis cannot write its headers");
   }
   for (ogg_packet& header : headers) ogg_stream_packetin(&state.stream, &header);
   ogg_page page;

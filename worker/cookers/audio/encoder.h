@@ -4,7 +4,7 @@
 // no clock or rand() is left in them. Its decoded length is exactly the resampler's frames().
 //
 // Errors: INVALID_ARGUMENT: the codec has no mode for this rate, number of channels and bit rate;
-// RESOURCE_EXHAUSTED: not enough memory. Threads: any; no state is kept.
+// OUT_OF_RANGE: not enough memory. Threads: any; no state is kept.
 #pragma once
 
 #include <cstdint>

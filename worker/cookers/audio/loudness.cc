@@ -7,6 +7,8 @@
 #include <cmath>
 #include <memory>
 
+#include "worker/cookers/out_of_memory.h"
+
 namespace galley::worker::audio {
 namespace {
 
@@ -37,14 +39,14 @@ constexpr Roles kRoles[kChannelsMax] = {
 absl::StatusOr<std::optional<double>> MeasureLoudness(const Sound& sound) {
   const std::unique_ptr<ebur128_state, DeleteState> state(
       ebur128_init(sound.channels, sound.rate, EBUR128_MODE_I));
-  if (state == nullptr) return absl::ResourceExhaustedError("libebur128 has not enough memory");
+  if (state == nullptr) return OutOfMemoryError("libebur128 has not enough memory");
   for (uint32_t i = 0; i < sound.channels; ++i)
     ebur128_set_channel(state.get(), i, kRoles[sound.channels - 1][i]);
   for (uint64_t at = 0; at < sound.frames(); at += kBlockFrames) {
     const float* block = sound.samples.data() + at * sound.channels;
     if (ebur128_add_frames_float(state.get(), block, std::min(kBlockFrames, sound.frames() - at)) !=
         EBUR128_SUCCESS)
-      return absl::ResourceExhaustedError("libebur128 has not enough memory");
+      return OutOfMemoryError("libebur128 has not enough memory");
   }
   double loudness = 0;
   if (ebur128_loudness_global(state.get(), &loudness) != EBUR128_SUCCESS ||

@@ -9,7 +9,7 @@
 namespace galley::worker::audio {
 
 // Integrated loudness in LUFS, rounded to 0.1 LU as meters show it. nullopt: there is none, the
-// sound is shorter than 400 ms or stays below -70 LUFS. RESOURCE_EXHAUSTED: not enough memory.
+// sound is shorter than 400 ms or stays below -70 LUFS. OUT_OF_RANGE: not enough memory.
 absl::StatusOr<std::optional<double>> MeasureLoudness(const Sound& sound);
 
 }  // namespace galley::worker::audio

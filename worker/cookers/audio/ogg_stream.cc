@@ -8,6 +8,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -49,7 +50,7 @@ class PageReader {
   absl::Status Feed() {
     const size_t size = std::min(kReadSize, bytes_.size() - fed_);
     char* buffer = ogg_sync_buffer(&sync_, static_cast<int64_t>(size));
-    if (buffer == nullptr) return absl::ResourceExhaustedError("libogg has not enough memory");
+    if (buffer == nullptr) return OutOfMemoryError("libogg has not enough memory");
     std::memcpy(buffer, bytes_.data() + fed_, size);
     ogg_sync_wrote(&sync_, static_cast<int64_t>(size));
     fed_ += size;

@@ -8,6 +8,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/audio/loop.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker::audio {
 namespace {
@@ -38,7 +39,7 @@ absl::StatusOr<Resampler> Resampler::Create(const Sound& sound, uint32_t to_rate
   soxr_error_t error = nullptr;
   resampler.handle_.reset(CreateHandle(sound.rate, to_rate, sound.channels, &error));
   if (resampler.handle_ == nullptr)
-    return absl::ResourceExhaustedError(fmt::format("libsoxr: {}", soxr_strerror(error)));
+    return OutOfMemoryError(fmt::format("libsoxr: {}", soxr_strerror(error)));
   resampler.block_.resize(kBlockFrames * sound.channels);
   return resampler;
 }
@@ -60,8 +61,7 @@ absl::StatusOr<size_t> Resampler::Process(std::span<float> out) {
     size_t made = 0;
     const soxr_error_t error = soxr_process(handle_.get(), in, std::min(left, kBlockFrames), &used,
                                             out.data(), out.size() / channels(), &made);
-    if (error != nullptr)
-      return absl::ResourceExhaustedError(fmt::format("libsoxr: {}", soxr_strerror(error)));
+    if (error != nullptr) return OutOfMemoryError(fmt::format("libsoxr: {}", soxr_strerror(error)));
     taken_ += used;
     if (made > 0 || left == 0) return made;
   }

@@ -21,7 +21,7 @@ namespace galley::worker::audio {
 
 class Resampler {
  public:
-  // RESOURCE_EXHAUSTED: libsoxr has not enough memory. `sound` must outlive the object.
+  // OUT_OF_RANGE: libsoxr has not enough memory. `sound` must outlive the object.
   // REQUIRES: the sound has at least one frame.
   static absl::StatusOr<Resampler> Create(const Sound& sound, uint32_t to_rate);
   Resampler(Resampler&&) noexcept;

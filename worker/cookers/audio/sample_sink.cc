@@ -5,11 +5,12 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker::audio {
 namespace {
 
-absl::Status OutOfMemory() { return absl::ResourceExhaustedError("not enough memory to decode"); }
+absl::Status OutOfMemory() { return OutOfMemoryError("not enough memory to decode"); }
 
 }  // namespace
 

@@ -20,6 +20,7 @@
 #include "worker/cookers/command/run_program.h"
 #include "worker/cookers/command/tool.h"
 #include "worker/cookers/command/workspace.h"
+#include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/unseen_reads.h"
 
 namespace galley::worker {
@@ -338,7 +339,7 @@ class Run {
     // It may meet its limit (RLIMIT_AS) sooner than the session looks at what it holds.
     if (const uint64_t memory_max = context_.MemoryBytesMax();
         memory_max > 0 && run.status.memory_peak_bytes > memory_max / 2) {
-      return absl::ResourceExhaustedError(fmt::format(
+      return OutOfMemoryError(fmt::format(
           "{}; it held {} of the {} bytes of memory that it may (a rule's memory sets it)", said,
           run.status.memory_peak_bytes, memory_max));
     }

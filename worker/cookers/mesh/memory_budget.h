@@ -13,7 +13,7 @@ class MemoryBudget {
   explicit MemoryBudget(uint64_t job_bytes_max = 0) : job_bytes_max_(job_bytes_max) {}
 
   // Counts memory that is about to be taken, for what lies at `pointer` of the source.
-  // RESOURCE_EXHAUSTED when this source needs more than a quarter of what the job may use: nothing
+  // OUT_OF_RANGE when this source needs more than a quarter of what the job may use: nothing
   // is counted then.
   absl::Status Take(uint64_t bytes, const std::string& pointer);
 

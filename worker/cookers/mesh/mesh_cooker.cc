@@ -13,6 +13,7 @@
 #include "worker/cookers/mesh/scene.h"
 #include "worker/cookers/mesh/textures.h"
 #include "worker/cookers/mesh/warnings.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker {
 namespace mesh {
@@ -34,7 +35,7 @@ record::CookerDescription Describe() {
 
 // Want of memory is trouble of the machine, no verdict on the source.
 absl::Status OutOfMemory(const CookContext& context) {
-  return absl::ResourceExhaustedError(fmt::format(
+  return OutOfMemoryError(fmt::format(
       "not enough memory for this mesh (the job may use {} bytes); raise `memory` in its rule",
       context.MemoryBytesMax()));
 }

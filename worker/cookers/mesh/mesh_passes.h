@@ -10,7 +10,7 @@
 namespace galley::worker::mesh {
 
 // TANGENT where the material has a normal map and the primitive none. `texcoords`: by material,
-// from TakeTextures; materials of variants count, too. RESOURCE_EXHAUSTED: normals that must
+// from TakeTextures; materials of variants count, too. OUT_OF_RANGE: normals that must
 // be made for them take more than is left of the scene's budget. REQUIRES: before QuantizeScene.
 absl::Status AddTangents(Scene& scene, const std::vector<uint64_t>& texcoords,
                          std::vector<std::string>& warnings);

@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "worker/cookers/library/build_id.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker {
 namespace {
@@ -38,7 +39,7 @@ absl::StatusOr<CrossModule> CrossModule::Create(const std::vector<uint32_t>& mod
                                                 spvc_backend backend) {
   CrossModule cross;
   if (spvc_context_create(&cross.context_) != SPVC_SUCCESS)
-    return absl::ResourceExhaustedError("no memory for spirv-cross");
+    return OutOfMemoryError("no memory for spirv-cross");
   spvc_parsed_ir parsed = nullptr;
   RETURN_IF_ERROR(
       cross.Check(spvc_context_parse_spirv(cross.context_, module.data(), module.size(), &parsed)));
@@ -53,8 +54,7 @@ CrossModule::~CrossModule() {
 
 absl::Status CrossModule::Check(spvc_result result) const {
   if (result == SPVC_SUCCESS) return absl::OkStatus();
-  if (result == SPVC_ERROR_OUT_OF_MEMORY)
-    return absl::ResourceExhaustedError("no memory for spirv-cross");
+  if (result == SPVC_ERROR_OUT_OF_MEMORY) return OutOfMemoryError("no memory for spirv-cross");
   const char* text = spvc_context_get_last_error_string(context_);
   return absl::InvalidArgumentError(text == nullptr || *text == '\0' ? "spirv-cross failed" : text);
 }

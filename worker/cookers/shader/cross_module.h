@@ -1,7 +1,7 @@
 // A SPIR-V module inside spirv-cross, with its errors as statuses.
 //
 // Every flaw that spirv-cross finds is INVALID_ARGUMENT with its words: the module is valid by
-// then, so what it cannot do is the shader's. Memory is RESOURCE_EXHAUSTED. Threads: none.
+// then, so what it cannot do is the shader's. Memory is OUT_OF_RANGE. Threads: none.
 #pragma once
 
 #include <cstdint>

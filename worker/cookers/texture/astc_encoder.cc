@@ -2,6 +2,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/texture/encoder.h"
 
 namespace galley::worker::texture {
@@ -9,8 +10,7 @@ namespace {
 
 absl::Status AstcFailure(std::string_view what, astcenc_error error) {
   const std::string text = fmt::format("astcenc: {}: {}", what, astcenc_get_error_string(error));
-  return error == ASTCENC_ERR_OUT_OF_MEM ? absl::ResourceExhaustedError(text)
-                                         : absl::InternalError(text);
+  return error == ASTCENC_ERR_OUT_OF_MEM ? OutOfMemoryError(text) : absl::InternalError(text);
 }
 
 float Preset(Quality quality) {

@@ -4,6 +4,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker::texture {
@@ -90,7 +91,7 @@ absl::Status CheckSize(uint64_t width, uint64_t height, uint64_t channel_bytes,
         "{}, above the limit of {}; make it smaller or split it", size, kDecodedBytesMax));
   }
   if (decoded_bytes > options.memory_bytes_max / 4) {
-    return absl::ResourceExhaustedError(fmt::format(
+    return OutOfMemoryError(fmt::format(
         "{}, above a quarter of the job's memory ({} bytes); raise `memory` in its rule", size,
         options.memory_bytes_max));
   }

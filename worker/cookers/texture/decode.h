@@ -3,7 +3,7 @@
 // words.
 //
 // Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, or above kSideMax or kDecodedBytesMax:
-// a verdict), RESOURCE_EXHAUSTED (within those limits but the job may not use enough memory: no
+// a verdict), OUT_OF_RANGE (within those limits but the job may not use enough memory: no
 // verdict, since the limit is no part of the key). Not looked at: gAMA, cHRM, sRGB and iCCP chunks,
 // ICC profiles in JPEG, Exif orientation. The setting color_space decides. Threads: any; no state.
 #pragma once

@@ -10,6 +10,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/texture/decode.h"
 
 namespace galley::worker::texture {
@@ -39,8 +40,7 @@ class JpegReader {
   bool ReadRows(uint8_t* texels);
 
   absl::Status Error() const {
-    return is_out_of_memory_ ? absl::ResourceExhaustedError(error_)
-                             : absl::InvalidArgumentError(error_);
+    return is_out_of_memory_ ? OutOfMemoryError(error_) : absl::InvalidArgumentError(error_);
   }
   uint32_t width() const { return info_.image_width; }
   uint32_t height() const { return info_.image_height; }

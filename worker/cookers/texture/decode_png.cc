@@ -11,6 +11,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/texture/decode.h"
 
 namespace galley::worker::texture {
@@ -35,8 +36,7 @@ class PngReader {
   bool ReadRows(png_bytepp rows);
 
   absl::Status Error() const {
-    return is_out_of_memory_ ? absl::ResourceExhaustedError(error_)
-                             : absl::InvalidArgumentError(error_);
+    return is_out_of_memory_ ? OutOfMemoryError(error_) : absl::InvalidArgumentError(error_);
   }
   uint32_t width() const { return png_get_image_width(png_, info_); }
   uint32_t height() const { return png_get_image_height(png_, info_); }

@@ -230,7 +230,7 @@ TEST(DecodePngTest, MoreThanTheJobsMemoryIsNoVerdict) {
   const std::string png = MakePng(Constant(64, 64, {}));
   EXPECT_EQ(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4}), "decoded");
   EXPECT_THAT(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 - 4}),
-              HasSubstr("RESOURCE_EXHAUSTED: png: the image is 64 x 64"));
+              HasSubstr("OUT_OF_RANGE: png: the image is 64 x 64"));
 }
 
 TEST(DecodePngTest, AHugeImageInAFewBytesIsTruncatedBeforeAnythingIsAllocated) {
@@ -361,10 +361,9 @@ TEST(DecodeTest, TheLimitsHoldForAllLayersTogether) {
   const std::string png = MakePng(Constant(64, 64, {}));
   EXPECT_EQ(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 * 3, .images_count = 3}),
             "decoded");
-  EXPECT_THAT(
-      ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 * 3 - 4, .images_count = 3}),
-      HasSubstr("RESOURCE_EXHAUSTED: png: the image is 64 x 64 (RGBA, 8 bits a channel) and "
-                "one of 3 layers: 49152 bytes decoded"));
+  EXPECT_THAT(ErrorOf("png", png, {.memory_bytes_max = 64 * 64 * 4 * 4 * 3 - 4, .images_count = 3}),
+              HasSubstr("OUT_OF_RANGE: png: the image is 64 x 64 (RGBA, 8 bits a channel) and "
+                        "one of 3 layers: 49152 bytes decoded"));
   EXPECT_THAT(ErrorOf("png", WithPngSize(png, 16000, 8001), {.images_count = 2}),
               HasSubstr("1024128000 bytes decoded, above"));
 }

@@ -39,7 +39,7 @@ class AstcEncoder {
  public:
   AstcEncoder();
   ~AstcEncoder();
-  // INTERNAL, RESOURCE_EXHAUSTED: as astcenc says. `level` holds kUnorm8 texels.
+  // INTERNAL, OUT_OF_RANGE: as astcenc says. `level` holds kUnorm8 texels.
   absl::StatusOr<std::string> Encode(const Level& level, const EncodeOptions& options);
   // Frees all contexts.
   void Trim() { contexts_.clear(); }

@@ -201,7 +201,7 @@ TEST_F(LayersTest, CubesNeedSixSquareFaces) {
 TEST_F(LayersTest, TheMemoryOfAllLayersCounts) {
   const auto context = Context(Layers(2));
   context->set_memory_bytes_max(8 * 8 * 4 * 4 * 2);
-  EXPECT_TRUE(absl::IsResourceExhausted(LoadAndCook(*cooker_, *context)));
+  EXPECT_TRUE(absl::IsOutOfRange(LoadAndCook(*cooker_, *context)));
   context->set_memory_bytes_max(8 * 8 * 4 * 4 * 3);
   EXPECT_TRUE(LoadAndCook(*cooker_, *context).ok());
 }

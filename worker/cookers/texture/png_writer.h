@@ -8,7 +8,7 @@
 
 namespace galley::worker::texture {
 
-// RESOURCE_EXHAUSTED: libpng has no memory. REQUIRES: 8-bit texels.
+// OUT_OF_RANGE: libpng has no memory. REQUIRES: 8-bit texels.
 absl::StatusOr<std::string> WritePng(const Image& image);
 
 }  // namespace galley::worker::texture

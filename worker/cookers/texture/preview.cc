@@ -10,6 +10,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/texture/ktx2_reader.h"
 #include "worker/cookers/texture/transfer.h"
 
@@ -24,7 +25,7 @@ struct FreeContext {
 
 absl::Status AstcFailure(astcenc_error error) {
   const std::string text = fmt::format("astcenc: {}", astcenc_get_error_string(error));
-  return error == ASTCENC_ERR_OUT_OF_MEM ? absl::ResourceExhaustedError(text)
+  return error == ASTCENC_ERR_OUT_OF_MEM ? OutOfMemoryError(text)
                                          : absl::InvalidArgumentError(text);
 }
 

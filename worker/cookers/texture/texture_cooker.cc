@@ -7,6 +7,7 @@
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
+#include "worker/cookers/out_of_memory.h"
 #include "worker/cookers/texture/encoder.h"
 #include "worker/cookers/texture/ktx2_writer.h"
 #include "worker/cookers/texture/layers.h"
@@ -161,7 +162,7 @@ class TextureCooker : public Cooker {
 
 // Want of memory is trouble of the machine, no verdict on the source.
 absl::Status OutOfMemory(const CookContext& context) {
-  return absl::ResourceExhaustedError(fmt::format(
+  return OutOfMemoryError(fmt::format(
       "not enough memory for this texture (the job may use {} bytes); raise `memory` in its rule",
       context.MemoryBytesMax()));
 }
