@@ -29,6 +29,8 @@ namespace {
 using Strings = std::vector<std::string>;
 
 constexpr uint64_t kOutputBytesMax = uint64_t{16} << 30;
+// Of a program (RLIMIT_AS), for each byte that it may hold: programs reserve more than they use.
+constexpr uint64_t kAddressSpaceFactor = 2;
 constexpr const char* kResultFile = ".galley/result.json";
 constexpr const char* kDepfile = ".galley/depfile";
 // Where {cooked:PACKAGE} without a suffix looks, in this order.
@@ -313,7 +315,9 @@ class Run {
     }
     for (const auto& [name, value] : environment) options.environment.push_back(name + "=" + value);
     options.file_size_bytes_max = kOutputBytesMax;
-    options.memory_bytes_max = context_.MemoryBytesMax();
+    // The session ends what holds more than its limit; this is for what grows faster than it looks.
+    options.memory_bytes_max =
+        std::min(context_.MemoryBytesMax(), UINT64_MAX / kAddressSpaceFactor) * kAddressSpaceFactor;
     if (context_.TimeLeft() <= absl::ZeroDuration())
       return absl::DeadlineExceededError("no time is left to run the program");
     SetReadsUnseen(true);
@@ -336,12 +340,12 @@ class Run {
     if (run.status.ok()) return absl::OkStatus();
     if (run.status.signal == SIGKILL || run.status.code == 128 + SIGKILL)
       return absl::UnavailableError(said);  // 137: a shell's child
-    // It may meet its limit (RLIMIT_AS) sooner than the session looks at what it holds.
+    // It may end sooner than the session looks at what it holds.
     if (const uint64_t memory_max = context_.MemoryBytesMax();
-        memory_max > 0 && run.status.memory_peak_bytes > memory_max / 2) {
-      return OutOfMemoryError(fmt::format(
-          "{}; it held {} of the {} bytes of memory that it may (a rule's memory sets it)", said,
-          run.status.memory_peak_bytes, memory_max));
+        memory_max > 0 && run.status.memory_peak_bytes > memory_max) {
+      return OutOfMemoryError(
+          fmt::format("{}; it held {} bytes of memory, and may hold {} (a rule's memory sets it)",
+                      said, run.status.memory_peak_bytes, memory_max));
     }
     if (run.status.signal == SIGXFSZ) {
       return absl::FailedPreconditionError(fmt::format("{}: wrote more than {} bytes into one file",

@@ -5,6 +5,7 @@
 
 #include "common/base/status_macros.h"
 #include "tests/testing/fake_cook_context.h"
+#include "worker/cookers/out_of_memory.h"
 
 namespace galley::worker {
 namespace {
@@ -77,14 +78,23 @@ TEST_F(CommandCookerTest, FailureIsNoVerdictAndHasStatusAndTail) {
               testing::AllOf(HasSubstr("cannot read it"), HasSubstr("exit code 3")));
 }
 
-TEST_F(CommandCookerTest, WhoFailedAndHeldMostOfItsMemoryOutgrewIt) {
+TEST_F(CommandCookerTest, WhoFailedAndHeldMoreThanItMayOutgrewIt) {
   constexpr uint64_t kMiB = uint64_t{1} << 20;
-  for (const auto& [memory_max, code] : {std::pair(64 * kMiB, absl::StatusCode::kOutOfRange),
-                                         {1'024 * kMiB, absl::StatusCode::kFailedPrecondition}}) {
-    Make("x=$(yes | head -c 40000000); exit 3").set_memory_bytes_max(memory_max);
+  for (const auto& [memory_max, has_outgrown] :
+       {std::pair(16 * kMiB, true), {64 * kMiB, false}, {1'024 * kMiB, false}}) {
+    Make("head -c 40000000 /dev/zero | tail -c 40000000 > /dev/null; exit 3")
+        .set_memory_bytes_max(memory_max);
     const absl::Status status = Cook();
-    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_EQ(IsOutOfMemory(status), has_outgrown) << status;
+    EXPECT_EQ(absl::IsFailedPrecondition(status), !has_outgrown) << status;
   }
+}
+
+TEST_F(CommandCookerTest, ADepfileOfGigabytesIsAMistakeAndNoLackOfMemory) {
+  Make("echo 1 > {output:.txt}; truncate -s 8G {depfile}");
+  const absl::Status status = Cook();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(MessageOf(status), HasSubstr("depfile: .galley/depfile has 8589934592 bytes"));
 }
 
 TEST_F(CommandCookerTest, FailuresWithoutAWordHaveALogToo) {

@@ -67,6 +67,11 @@ absl::StatusOr<std::string> Workspace::FileOf(const std::string& relative) const
 absl::StatusOr<std::string> Workspace::Read(const std::string& relative,
                                             uint64_t size_bytes_max) const {
   ASSIGN_OR_RETURN(const std::string path, FileOf(relative));
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(path));
+  if (stat.size_bytes > size_bytes_max) {
+    return absl::InvalidArgumentError(fmt::format("{} has {} bytes; expected at most {}", relative,
+                                                  stat.size_bytes, size_bytes_max));
+  }
   return ReadFile(path, size_bytes_max);
 }
 

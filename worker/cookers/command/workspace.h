@@ -30,7 +30,7 @@ class Workspace {
   // Host path of a file that the program wrote. NOT_FOUND: there is none; INVALID_ARGUMENT: not a
   // regular file, or reached through a link. `relative` is in normal form.
   absl::StatusOr<std::string> FileOf(const std::string& relative) const;
-  // Its bytes. RESOURCE_EXHAUSTED above `size_bytes_max`.
+  // Its bytes. INVALID_ARGUMENT above `size_bytes_max`.
   absl::StatusOr<std::string> Read(const std::string& relative, uint64_t size_bytes_max) const;
 
  private:
