@@ -25,6 +25,11 @@ std::string TimeText(const Death& death) {
 
 }  // namespace
 
+bool HasOutgrown(const Death& death) {
+  return death.killed_for == KilledFor::kMemory ||
+         (death.killed_for == KilledFor::kTimeout && death.time_up == TimeUp::kProcessor);
+}
+
 DeathVerdict Judge(const Death& death) {
   switch (death.killed_for) {
     case KilledFor::kMemory:

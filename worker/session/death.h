@@ -22,6 +22,11 @@ struct Death {
   std::string detail;            // for kProtocol and kStore
 };
 
+// Whether its package has outgrown a limit of its own: it was measured above its memory, or has
+// used its time of a processor. It has not when it waited or got no processor, and when the kernel
+// killed it because the control group had no memory left: others take of that, too.
+bool HasOutgrown(const Death& death);
+
 struct DeathVerdict {
   v1::Failed::Cause cause = v1::Failed::CAUSE_UNKNOWN;
   std::string error;

@@ -33,6 +33,18 @@ TEST(DeathTest, AKillOfTheKernelForWantOfMemoryIsTheJobs) {
             v1::Failed::CRASHED);
 }
 
+TEST(DeathTest, OnlyWhatWasMeasuredAboveItsOwnLimitHasOutgrownIt) {
+  EXPECT_TRUE(HasOutgrown({.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kMemory}));
+  EXPECT_FALSE(HasOutgrown({.exit = {.signal = SIGKILL}, .was_out_of_memory = true}))
+      << "the control group's memory is not the package's alone";
+  EXPECT_FALSE(HasOutgrown({.exit = {.signal = SIGSEGV}}));
+  for (const TimeUp up : {TimeUp::kWaiting, TimeUp::kClock, TimeUp::kProcessor}) {
+    EXPECT_EQ(HasOutgrown(
+                  {.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kTimeout, .time_up = up}),
+              up == TimeUp::kProcessor);
+  }
+}
+
 TEST(DeathTest, AKillForMemoryNamesTheLimit) {
   const DeathVerdict verdict = Judge(
       {.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kMemory, .memory_bytes_max = 12345});

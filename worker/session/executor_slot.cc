@@ -592,8 +592,6 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
   death.timeout = absl::Microseconds(jobs_.front().job.job().timeout_us());
   const DeathVerdict verdict = Judge(death);
   const uint64_t lost = attempt();
-  const bool has_outgrown = killed_for == KilledFor::kMemory || death.was_out_of_memory ||
-                            (killed_for == KilledFor::kTimeout && time_.up() == TimeUp::kProcessor);
   log_tail_ = TailOfLog(std::move(log_tail_) + verdict.error +
                         "\n");  // a failure has a log even if nothing was printed
   if (killed_for != KilledFor::kCancel) {
@@ -612,7 +610,8 @@ void ExecutorSlot::Lose(KilledFor killed_for, std::string detail) {
                 .cause = verdict.cause,
                 .error = verdict.error,
                 .log_tail = std::exchange(log_tail_, {}),
-                .opened = has_outgrown ? ReadOpenedNotes(notes.get(), lost) : std::nullopt});
+                .opened = galley::worker::HasOutgrown(death) ? ReadOpenedNotes(notes.get(), lost)
+                                                             : std::nullopt});
   SendDue();
 }
 

@@ -40,6 +40,16 @@ TEST_F(JobTimeTest, ABusyMachineTakesNothingOfIt) {
   EXPECT_EQ(Pass(absl::Seconds(2), 0.5, true), TimeUp::kProcessor);
 }
 
+// However much passed before it had it, and although it waited for a while.
+TEST_F(JobTimeTest, WhatHasUsedItsTimeHasUsedItOnABusyMachineToo) {
+  time_.Begin(now_, absl::Seconds(10));
+  EXPECT_EQ(Pass(absl::Seconds(60), 0.1, true), TimeUp::kNo);
+  EXPECT_EQ(Pass(absl::Seconds(3), 0, false), TimeUp::kNo);
+  EXPECT_EQ(time_.Look(now_ + absl::Milliseconds(100),
+                       {.below = 1, .time = used_ + absl::Seconds(5), .wants_more = false}),
+            TimeUp::kProcessor);
+}
+
 TEST_F(JobTimeTest, ManyThreadsHaveNoLessThanOne) {
   time_.Begin(now_, absl::Seconds(10));
   EXPECT_EQ(Pass(absl::Seconds(9), 8, true), TimeUp::kNo);
