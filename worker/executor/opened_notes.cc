@@ -1,10 +1,12 @@
 #include "worker/executor/opened_notes.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <string_view>
 
 #include "common/wire/convert.h"
 
@@ -12,49 +14,56 @@ namespace galley::worker {
 namespace {
 
 constexpr uint64_t kNotKnown = ~uint64_t{0};
-constexpr off_t kAttemptAt = 0, kSizeAt = 8, kTimeUpAt = 16, kNotesAt = 64;
+constexpr size_t kAttemptAt = 0, kSizeAt = 8, kTimeUpAt = 16, kNotesAt = 64;
+constexpr size_t kFileBytes = kNotesAt + kNotesBytesMax;
 
-// To memory: it fails for want of memory only, and then the size says nothing new.
-bool Write(int file, std::string_view bytes, off_t at) {
-  return ::pwrite(file, bytes.data(), bytes.size(), at) == static_cast<ssize_t>(bytes.size());
+std::atomic_ref<uint64_t> NumberAt(uint8_t* map, size_t at) {
+  return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(map + at));
 }
 
-bool WriteNumber(int file, uint64_t number, off_t at) {
-  return Write(file, {reinterpret_cast<const char*>(&number), sizeof(number)}, at);
-}
-
-std::optional<uint64_t> ReadNumber(int file, off_t at) {
+std::optional<uint64_t> ReadNumber(int file, size_t at) {
   uint64_t number = 0;
-  if (::pread(file, &number, sizeof(number), at) != sizeof(number)) return std::nullopt;
+  if (::pread(file, &number, sizeof(number), static_cast<off_t>(at)) != sizeof(number))
+    return std::nullopt;
   return number;
 }
 
-void AddTo(v1::Opened& piece, const record::Observation& what, const std::string& value) {
-  wire::ToProto(record::Observed{.what = what, .value = value}, piece.add_observed());
+std::optional<uint64_t> ReadSize(int file, uint64_t attempt) {
+  const std::optional<uint64_t> size = ReadNumber(file, kSizeAt);
+  const bool is_known = attempt != 0 && ReadNumber(file, kAttemptAt) == attempt &&
+                        size.has_value() && *size <= kNotesBytesMax;
+  return is_known ? size : std::nullopt;
 }
 
 }  // namespace
 
+OpenedNotes::OpenedNotes(int file) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || status.st_size != static_cast<off_t>(kFileBytes)) return;
+  void* const map = ::mmap(nullptr, kFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (map != MAP_FAILED) map_ = static_cast<uint8_t*>(map);
+}
+
+OpenedNotes::~OpenedNotes() {
+  if (map_ != nullptr) ::munmap(map_, kFileBytes);
+}
+
 void OpenedNotes::BeginJob(uint64_t attempt) {
   attempt_ = attempt;
   unknown_ = 1;  // until its source is read
-  is_full_ = false;
-  size_ = 0;
-  WriteSize();
-  WriteNumber(file_, attempt, kAttemptAt);
+  Clear();
+  if (map_ != nullptr) NumberAt(map_, kAttemptAt).store(attempt, std::memory_order_release);
 }
 
 void OpenedNotes::Begin(uint32_t platform, const Digest& source,
                         const std::map<record::Observation, std::string>& observed) {
   unknown_ = 1;
-  is_full_ = false;
-  size_ = 0;
-  WriteSize();
-  v1::Opened known;
-  known.set_platform(platform);
-  wire::ToProto(source, known.mutable_source());
-  for (const auto& [what, value] : observed) AddTo(known, what, value);
-  Append(known);
+  Clear();
+  piece_.Clear();
+  piece_.set_platform(platform);
+  wire::ToProto(source, piece_.mutable_source());
+  AppendPiece();
+  for (const auto& [what, value] : observed) Append(what, value);
   EndUnknown();
 }
 
@@ -67,42 +76,62 @@ void OpenedNotes::EndUnknown() {
 }
 
 void OpenedNotes::Add(const record::Observation& what, const std::string& value) {
-  v1::Opened piece;
-  AddTo(piece, what, value);
-  Append(piece);
-}
-
-bool OpenedNotes::IsTimeUp() const {
-  return attempt_ != 0 && ReadNumber(file_, kTimeUpAt) == attempt_;
-}
-
-void OpenedNotes::Append(const v1::Opened& piece) {
-  const std::string bytes = piece.SerializeAsString();
-  if (is_full_ || size_ + bytes.size() > kNotesBytesMax ||
-      !Write(file_, bytes, kNotesAt + static_cast<off_t>(size_))) {
-    is_full_ = true;
-  } else {
-    size_ += bytes.size();
-  }
+  Append(what, value);
   WriteSize();
 }
 
+bool OpenedNotes::IsTimeUp() const {
+  return map_ != nullptr && attempt_ != 0 &&
+         NumberAt(map_, kTimeUpAt).load(std::memory_order_acquire) == attempt_;
+}
+
+void OpenedNotes::Append(const record::Observation& what, const std::string& value) {
+  if (value.size() > kNotesBytesMax) is_full_ = true;
+  if (map_ == nullptr || is_full_) return;
+  piece_.Clear();
+  wire::ToProto(record::Observed{.what = what, .value = value}, piece_.add_observed());
+  AppendPiece();
+}
+
+// Behind what the size covers: nobody reads it yet.
+void OpenedNotes::AppendPiece() {
+  const size_t bytes = piece_.ByteSizeLong();
+  is_full_ = is_full_ || bytes > kNotesBytesMax - size_;
+  if (map_ == nullptr || is_full_) return;
+  piece_.SerializeWithCachedSizesToArray(map_ + kNotesAt + size_);
+  size_ += bytes;
+}
+
+// REQUIRES: unknown_ > 0. What is written next is read by nobody who reads the size before or
+// after.
+void OpenedNotes::Clear() {
+  is_full_ = false;
+  size_ = 0;
+  WriteSize();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
 void OpenedNotes::WriteSize() {
-  WriteNumber(file_, unknown_ > 0 || is_full_ ? kNotKnown : size_, kSizeAt);
+  if (map_ == nullptr) return;
+  NumberAt(map_, kSizeAt)
+      .store(unknown_ > 0 || is_full_ ? kNotKnown : size_, std::memory_order_release);
 }
 
 absl::StatusOr<FileDescriptor> MakeOpenedNotes() {
-  FileDescriptor file(::memfd_create("galley-opened", MFD_CLOEXEC));
-  if (!file.valid()) return ErrnoStatus(errno, "memory file for", "an executor's notes");
+  FileDescriptor file(::memfd_create("galley-opened", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.valid() || ::ftruncate(file.get(), kFileBytes) != 0 ||
+      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return ErrnoStatus(errno, "memory file for", "an executor's notes");
   return file;
 }
 
+// The executor may be alive and go on with its next job: what was read while it began that is none.
 std::optional<v1::Opened> ReadOpenedNotes(int file, uint64_t attempt) {
-  const std::optional<uint64_t> size = ReadNumber(file, kSizeAt);
-  if (attempt == 0 || ReadNumber(file, kAttemptAt) != attempt || !size || *size > kNotesBytesMax)
-    return std::nullopt;
+  const std::optional<uint64_t> size = ReadSize(file, attempt);
+  if (!size.has_value()) return std::nullopt;
   std::string bytes(static_cast<size_t>(*size), '\0');
-  if (::pread(file, bytes.data(), bytes.size(), kNotesAt) != static_cast<ssize_t>(bytes.size()))
+  if (::pread(file, bytes.data(), bytes.size(), kNotesAt) != static_cast<ssize_t>(bytes.size()) ||
+      ReadSize(file, attempt) != size)
     return std::nullopt;
   v1::Opened opened;
   if (!opened.ParseFromString(bytes) || !wire::FromProto(opened.source()).ok() ||
@@ -111,6 +140,10 @@ std::optional<v1::Opened> ReadOpenedNotes(int file, uint64_t attempt) {
   return opened;
 }
 
-void TellTimeIsUp(int file, uint64_t attempt) { WriteNumber(file, attempt, kTimeUpAt); }
+void TellTimeIsUp(int file, uint64_t attempt) {
+  // To memory that is there already, or for want of which the job is ended without a word.
+  [[maybe_unused]] const ssize_t written =
+      ::pwrite(file, &attempt, sizeof(attempt), static_cast<off_t>(kTimeUpAt));
+}
 
 }  // namespace galley::worker

@@ -1,7 +1,8 @@
 // OpenedNotes: what the present job of an executor has looked at, in memory that its session can
 // still read when the executor was killed; and the session's word that the job's time is up.
 //
-// A file in memory (memfd_create) that both have open, made by the session for each executor:
+// A file in memory (memfd_create) that both have open, made by the session for each executor. It
+// has its full size from the beginning, cannot be cut, and takes memory for what is written only:
 //
 //   offset  bytes  little-endian
 //        0      8  the attempt that the notes are of
@@ -10,8 +11,13 @@
 //       16      8  the attempt whose time is up, written by the session
 //       64   size  v1::Opened, in pieces: their concatenation is the message
 //
-// Both are of one build, so there is no version. Cost: three small writes for each new look, and
-// none of them wakes anybody up. Threads: one owner on each side.
+// Both are of one build, so there is no version. The executor writes into a map of the file, bytes
+// first and their size last: a reader after a kill finds the notes of before a look, those of
+// after it, or that they are not known.
+//
+// Cost of a new look: one piece (v1::Opened in the same object each time) that is written to where
+// it belongs, and three stores; 0.2 us and no system call, and nobody is woken up. IsTimeUp is one
+// load. Threads: one owner on each side.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +33,16 @@
 
 namespace galley::worker {
 
-inline constexpr uint64_t kNotesBytesMax = 512 << 10;  // what looked at more does not know it
+inline constexpr uint64_t kNotesBytesMax = 64 << 10;  // what looked at more does not know it
 
 // The executor's side.
 class OpenedNotes {
  public:
-  explicit OpenedNotes(int file) : file_(file) {}
+  // No file, or not one of MakeOpenedNotes: nothing is noted, and no time is up.
+  explicit OpenedNotes(int file);
+  ~OpenedNotes();
+  OpenedNotes(const OpenedNotes&) = delete;
+  OpenedNotes& operator=(const OpenedNotes&) = delete;
 
   void BeginJob(uint64_t attempt);
   // A load or a cook for the platform begins, which knows this much by now.
@@ -46,14 +56,17 @@ class OpenedNotes {
   bool IsTimeUp() const;
 
  private:
-  void Append(const v1::Opened& piece);
+  void Append(const record::Observation& what, const std::string& value);
+  void AppendPiece();
+  void Clear();
   void WriteSize();
 
-  int file_;
+  uint8_t* map_ = nullptr;
   uint64_t attempt_ = 0;
   uint64_t size_ = 0;
   int unknown_ = 0;
   bool is_full_ = false;
+  v1::Opened piece_;  // kept for the memory that it holds
 };
 
 // The session's side.

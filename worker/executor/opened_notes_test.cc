@@ -1,6 +1,10 @@
 #include "worker/executor/opened_notes.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 
 namespace galley::worker {
 namespace {
@@ -69,12 +73,87 @@ TEST_F(OpenedNotesTest, OfAnotherAttemptTheyAreNone) {
 }
 
 TEST_F(OpenedNotesTest, WhatIsTooLongIsNotKnown) {
+  for (const size_t bytes : {kNotesBytesMax - 10, kNotesBytesMax, 10 * kNotesBytesMax}) {
+    notes_.BeginJob(7);
+    notes_.Begin(0, source_, {});
+    notes_.Add(File("list"), std::string(bytes, 'x'));
+    notes_.Add(File("b.h"), "absent");
+    EXPECT_FALSE(Read().has_value()) << bytes;
+    notes_.Begin(1, source_, {});
+    EXPECT_TRUE(Read().has_value());
+  }
+}
+
+TEST_F(OpenedNotesTest, ManySmallOnesAreTooLongTogether) {
   notes_.BeginJob(7);
   notes_.Begin(0, source_, {});
-  notes_.Add(File("list"), std::string(kNotesBytesMax, 'x'));
-  notes_.Add(File("b.h"), "absent");
+  int known = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    notes_.Add(File(std::to_string(i)), std::string(90, 'x'));
+    if (const auto opened = Read()) known = opened->observed_size();
+  }
   EXPECT_FALSE(Read().has_value());
-  notes_.Begin(1, source_, {});
+  EXPECT_GT(known, 500) << "more than 100 bytes for each";
+  EXPECT_LT(known, 700);
+}
+
+// Whatever is read while the executor writes, or after it was killed at any moment, is what it had
+// looked at before or after some look.
+TEST_F(OpenedNotesTest, AreWholeWheneverTheirWriterIsKilled) {
+  const auto expect_whole = [this] {
+    const std::optional<v1::Opened> opened = Read();
+    if (!opened.has_value()) return false;
+    EXPECT_EQ(opened->platform(), 3u);
+    EXPECT_EQ(opened->source().hash(), source_.hex());
+    for (int i = 0; i < opened->observed_size(); ++i) {
+      EXPECT_EQ(opened->observed(i).subject(), std::to_string(i));
+      EXPECT_EQ(opened->observed(i).value(), std::string(static_cast<size_t>(i), 'x'));
+    }
+    return opened->observed_size() > 0;
+  };
+  for (int kills = 0; kills < 20; ++kills) {
+    const pid_t writer = ::fork();
+    if (writer == 0) {
+      notes_.BeginJob(7);
+      while (true) {
+        notes_.Begin(3, source_, {});
+        for (int i = 0; i < 300; ++i) {
+          notes_.BeginUnknown();
+          notes_.Add(File(std::to_string(i)), std::string(static_cast<size_t>(i), 'x'));
+          notes_.EndUnknown();
+        }
+      }
+    }
+    for (int seen = 0; seen < 20 && !HasFailure();) seen += expect_whole();
+    ASSERT_EQ(::kill(writer, SIGKILL), 0);
+    ASSERT_EQ(::waitpid(writer, nullptr, 0), writer);
+    expect_whole();
+  }
+}
+
+// The next job, sent ahead, begins while the notes of the one before are read.
+TEST_F(OpenedNotesTest, OfAJobThatBeginsMeanwhileNothingIsTakenForTheOneBefore) {
+  const pid_t writer = ::fork();
+  if (writer == 0) {
+    for (uint64_t job = 1;; ++job) {
+      notes_.BeginJob(7 + job % 2);
+      notes_.Begin(static_cast<uint32_t>(job % 2), source_, {{File("a.h"), "absent"}});
+    }
+  }
+  for (int seen = 0; seen < 200;) {
+    const std::optional<v1::Opened> opened = Read(8);
+    if (!opened.has_value()) continue;
+    ++seen;
+    EXPECT_EQ(opened->platform(), 1u);
+  }
+  ASSERT_EQ(::kill(writer, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(writer, nullptr, 0), writer);
+}
+
+TEST_F(OpenedNotesTest, TheirFileCannotBeCutUnderTheOneThatWrites) {
+  EXPECT_NE(::ftruncate(file_.get(), 0), 0);
+  notes_.BeginJob(7);
+  notes_.Begin(0, source_, {});
   EXPECT_TRUE(Read().has_value());
 }
 
