@@ -7,8 +7,9 @@ namespace galley::worker {
 class UnseenReads {
  public:
   virtual ~UnseenReads() = default;
-  // A program runs that has not said yet what it read: an attempt that is killed meanwhile does not
-  // know all that it had looked at. Said again with `false` when the program has told.
+  // A program runs that has not said yet what it read: an attempt that is killed meanwhile, or that
+  // fails, does not know all that it had looked at. Said again with `false` when the program ended
+  // well and has told.
   virtual void SetReadsUnseen(bool are_unseen) = 0;
 };
 

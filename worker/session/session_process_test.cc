@@ -511,6 +511,32 @@ TEST_F(SessionProcessTest, AProgramThatEatsMemoryBesideItsExecutorIsEnded) {
   EXPECT_NE(failed.log_tail().find("outgrew its memory limit"), std::string::npos);
 }
 
+// A depfile that is there when the program is ended may not be the whole list of what it read.
+TEST_F(SessionProcessTest, WhatAProgramReadThatRanOutOfTimeIsKnownOnlyWithoutADepfile) {
+  StartSession();
+  uint64_t attempt = 0;
+  for (const char* const tells : {"", "echo o: Game/readme.txt > {depfile}; "}) {
+    v1::Job job = CommandOf(++attempt, std::string(tells) + "while :; do :; done");
+    job.set_timeout_us(300'000);
+    const v1::Failed failed = *FailureIn(Run(job));
+    EXPECT_EQ(failed.cause(), v1::Failed::TIMEOUT) << failed.error();
+    EXPECT_EQ(failed.has_opened(), *tells == '\0') << tells;
+  }
+}
+
+TEST_F(SessionProcessTest, WhatAProgramReadThatOutgrewItsMemoryIsKnownOnlyWithoutADepfile) {
+  StartSession();
+  uint64_t attempt = 0;
+  for (const char* const tells : {"", "echo o: Game/readme.txt > {depfile}; "}) {
+    v1::Job job =
+        CommandOf(++attempt, std::string(tells) + "head -c 1G /dev/zero | tail -c 1G > /dev/null");
+    job.set_memory_bytes(150'000'000);
+    const v1::Failed failed = *FailureIn(Run(job));
+    EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
+    EXPECT_EQ(failed.has_opened(), *tells == '\0') << tells;
+  }
+}
+
 TEST_F(SessionProcessTest, HelloSaysHowMuchMemoryThereIs) {
   StartSession();
   EXPECT_GT(director_.memory_bytes(), 16u << 20);

@@ -222,14 +222,14 @@ class Run {
           fmt::format("{}: {}", settings_.argv[0],
                       run.timed_out ? "killed, the job's time was up" : run.status.ToString()));
       // A file that changed while the program ran is a better reason: the attempt is made again.
+      // What the program left may not be the whole list of what it read: its reads stay unseen.
       absl::Status said = TakeResult(true);
       if (said.ok()) said = TakeDepfile(true);
-      if (said.ok()) NoteReadsSeen();
       return absl::IsAborted(said) ? said : ended;
     }
     absl::Status taken = TakeResult(false);
     if (taken.ok()) taken = TakeDepfile(false);
-    if (taken.ok()) NoteReadsSeen();
+    if (taken.ok()) SetReadsUnseen(false);
     if (taken.ok()) taken = TakeOutputs();
     if (!taken.ok() && !absl::IsAborted(taken)) context_.Log(MessageOf(taken));
     return Verdict(taken);
@@ -243,16 +243,10 @@ class Run {
     return absl::FailedPreconditionError(status.message());
   }
 
+  // Without a depfile and {result} all that it reads is known by its settings.
   void SetReadsUnseen(bool are_unseen) {
     auto* const unseen = dynamic_cast<UnseenReads*>(&context_);
     if (unseen != nullptr && !settings_.inputs_known()) unseen->SetReadsUnseen(are_unseen);
-  }
-
-  // It has said what it read, if it says so at all.
-  void NoteReadsSeen() {
-    const bool has_told =
-        (settings_.depfile.empty() || has_depfile_) && (!settings_.has_result || has_result_);
-    if (has_told) SetReadsUnseen(false);
   }
 
   absl::Status PutCookedInputs() {
@@ -360,7 +354,6 @@ class Run {
     if (absl::IsNotFound(text.status())) return absl::OkStatus();
     const absl::Status status =
         text.ok() ? ApplyResult(context_, workspace_, *text, has_failed) : text.status();
-    has_result_ = status.ok();
     return absl::IsAborted(status) ? status : Annotate(status, "{result}");
   }
 
@@ -380,7 +373,6 @@ class Run {
       const absl::Status status = ObservePrerequisite(prerequisite);
       if (!status.ok()) return absl::IsAborted(status) ? status : Annotate(status, "depfile");
     }
-    has_depfile_ = true;
     return absl::OkStatus();
   }
 
@@ -420,8 +412,6 @@ class Run {
   const Workspace workspace_;
   std::map<CookedInput, std::string> cooked_;
   Strings argv_;
-  bool has_depfile_ = false;
-  bool has_result_ = false;
 };
 
 absl::Status CommandCooker::Cook(CookContext& context, Loaded& loaded) {

@@ -9,6 +9,10 @@
 // but with {depfile} or {result}, which may be wrong themselves: FAILED_PRECONDITION. The source or
 // a tool changed while the program ran: the attempt counts for nothing
 // (CookContext::CheckUnchanged).
+//
+// A program that fails and held more memory than it may (rusage): OutOfMemoryError. Galley keeps
+// such a failure, and one for time, only when it knows all that the program read. With a depfile or
+// {result} it does not: what a program leaves that failed or was killed may not be the whole list.
 #pragma once
 
 #include <memory>

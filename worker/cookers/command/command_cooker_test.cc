@@ -6,6 +6,7 @@
 #include "common/base/status_macros.h"
 #include "tests/testing/fake_cook_context.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/unseen_reads.h"
 
 namespace galley::worker {
 namespace {
@@ -13,6 +14,14 @@ namespace {
 using nlohmann::json;
 using testing::Contains;
 using testing::HasSubstr;
+
+// Knows whether a program's reads are unseen now.
+class WatchedContext final : public FakeCookContext, public UnseenReads {
+ public:
+  using FakeCookContext::FakeCookContext;
+  void SetReadsUnseen(bool unseen) override { are_unseen = unseen; }
+  bool are_unseen = false;
+};
 
 class CommandCookerTest : public testing::Test {
  protected:
@@ -87,6 +96,32 @@ TEST_F(CommandCookerTest, WhoFailedAndHeldMoreThanItMayOutgrewIt) {
     const absl::Status status = Cook();
     EXPECT_EQ(IsOutOfMemory(status), has_outgrown) << status;
     EXPECT_EQ(absl::IsFailedPrecondition(status), !has_outgrown) << status;
+  }
+}
+
+// Of a program that failed, or was killed for its time, nobody knows whether it wrote down all that
+// it read.
+TEST_F(CommandCookerTest, OnlyAProgramThatEndedWellHasToldAllThatItRead) {
+  constexpr std::string_view kTells = "echo 'o: Game/a.h' > {depfile}; echo 1 > {output:.txt}; ";
+  for (const auto& [then, is_told] :
+       {std::pair("true", true), {"exit 3", false}, {"sleep 1000", false}}) {
+    const json settings = {{"argv", {"sh", "-c", std::string(kTells) + then}},
+                           {"outputs", {".txt"}}};
+    WatchedContext context(cooker_->description(), "/Game/x.obj", "source\n", settings);
+    context.AddFile("/Game/a.h", "a");
+    if (then == std::string_view("sleep 1000")) context.set_time_left(absl::Milliseconds(300));
+    EXPECT_EQ(LoadAndCook(*cooker_, context).ok(), is_told);
+    EXPECT_EQ(context.are_unseen, !is_told) << then;
+  }
+}
+
+TEST_F(CommandCookerTest, WithoutADepfileAllThatAProgramReadsIsKnownBefore) {
+  for (const char* const script : {"echo 1 > {output:.txt}", "exit 3", "sleep 1000"}) {
+    const json settings = {{"argv", {"sh", "-c", script}}, {"outputs", {".txt"}}};
+    WatchedContext context(cooker_->description(), "/Game/x.obj", "source\n", settings);
+    if (script == std::string_view("sleep 1000")) context.set_time_left(absl::Milliseconds(30));
+    LoadAndCook(*cooker_, context).IgnoreError();
+    EXPECT_FALSE(context.are_unseen) << script;
   }
 }
 
