@@ -606,6 +606,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                                  .worker_program = WorkerProgram(),
                                  .cookers_json = cookers_.json,
                                  .table = table_options_,
+                                 .worker_build = cookers_.build,
                                  .slots = project_->farm.slots,
                                  .project_id = home_.project_id,
                                  .keep_roots = project_->store.keep_roots,

@@ -16,6 +16,7 @@
 #include "director/cli/commands.h"
 #include "director/cli/package_record.h"
 #include "director/cli/virtual_path.h"
+#include "director/core/events.h"
 #include "director/journal/journal.h"
 #include "director/journal/kept_limits.h"
 #include "fmt/format.h"
@@ -205,6 +206,7 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
   if (!store.ok()) return Fail(options, kInfrastructure, MessageOf(store.status()));
   std::vector<std::string> names;
   std::vector<Digest> keys;
+  bool outgrew_limit = false;
   for (const std::string& argument : packages) {
     const auto name = ToVirtual(*project, argument);
     if (!name.ok()) return Fail(options, kUsage, MessageOf(name.status()));
@@ -214,14 +216,21 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
       return Fail(options, kUsage, fmt::format("{} was in no cook of this project", *name));
     names.push_back(*name);
     for (const auto& [platform, one] : (*record)->platforms) keys.push_back(one.action_key);
+    for (const auto& [platform, one] : (*record)->failures)
+      outgrew_limit |= one.cause == director::FailureCauseName(director::FailureCause::kLimit);
   }
   if (absl::Status forgotten = (*store)->Forget(keys); !forgotten.ok())
     return Fail(options, kInfrastructure, MessageOf(forgotten));
   if (absl::Status forgotten = (*journal)->Forget(names); !forgotten.ok())
     return Fail(options, kInfrastructure, MessageOf(forgotten));
-  director::KeptLimits limits(project->state_directory());
-  if (absl::Status forgotten = limits.Forget(names); !forgotten.ok())
-    return Fail(options, kInfrastructure, MessageOf(forgotten));
+  if (outgrew_limit) {
+    // All: it may have been seen to at an equal package, and what is tried once too often is no
+    // harm.
+    director::KeptLimits limits(project->state_directory());
+    limits.Clear();
+    if (absl::Status forgotten = limits.Save(); !forgotten.ok())
+      return Fail(options, kInfrastructure, MessageOf(forgotten));
+  }
   if (options.json) PrintJson({{"forgot", names}});
   if (!options.quiet && !options.json)
     std::fputs(

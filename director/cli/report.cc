@@ -68,8 +68,9 @@ std::string ProgressText(const director::Counters& c, const director::Progress& 
     text += fmt::format(", {} left", DurationText(*progress.left));
   if (!remote.empty()) text += fmt::format(", remote {}", remote);
   if (IsLong(progress)) {
-    text += fmt::format(", longest {} ({})", EscapeControl(progress.longest),
-                        DurationText(progress.longest_for));
+    text += fmt::format(", longest {} ({}{})", EscapeControl(progress.longest),
+                        DurationText(progress.longest_for),
+                        progress.is_alone ? ", the last attempt, alone on the machine" : "");
   }
   return text;
 }

@@ -1,35 +1,46 @@
 // The last attempt at what outgrew its memory or its time in all others has the machine for itself:
 // only then is it the package's own need that counts, and not what ran beside it.
 //
-// It waits until all else is done: no job is in hand, none could be, and no look-up is open. While
-// it runs no other job begins, but for a Blocking one, which ends its aloneness. What fails so is
-// kept by the shell (FailureCause::kLimit), for the platform that was at work. All workers are
-// taken to be on one machine.
+// It waits until all else is done: no job is in hand, none could be, and no look-up, commit or scan
+// is open. While it runs no other job begins, but for a Blocking one, which ends its aloneness.
+// What is Blocking itself waits for nobody. When this took options.alone_max in a cook, or with
+// fail_fast, last attempts are made beside others. What fails alone is kept by the shell
+// (FailureCause::kLimit), for the platform that was at work. All workers are taken to be on one
+// machine.
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
 
 // It has one attempt left, and all others ended by limits.
 bool CookCore::Impl::IsToRunAlone(PackageId package) const {
+  if (!request.has_value() || request->fail_fast) return false;
   const Blame::Faults faults = blame.Of(package);
   return faults.own + 1 == options.own_fault_attempts_max && faults.limits == faults.own &&
          faults.own > 0;
 }
 
-// What a worker of an earlier director has, and what was retracted, may go on somewhere; but either
-// may never be heard of again, and must not be waited for.
+// REQUIRES: it is in the cook, and not over.
+bool CookCore::Impl::WaitsToBeAlone(PackageId package) const {
+  return packages[package].work->runs_alone && packages[package].urgency != Urgency::kBlocking &&
+         alone_for < options.alone_max;
+}
+
 bool CookCore::Impl::IsAllElseDone() {
   return workers.jobs_in_hand() == 0 && lifecycle.requests().empty() && look_ups_in_flight == 0 &&
-         agenda.empty() && !lifecycle.equal_work().has_freed() &&
+         agenda.empty() && !lifecycle.equal_work().has_freed() && commits.empty() &&
+         !lifecycle.has_backing_off() && stale_waiters.empty() &&
          selected_next == request->selected.size();
 }
 
+// What a worker of an earlier director has, and what was retracted, may go on somewhere; but either
+// may never be heard of again, and is not waited for.
 void CookCore::Impl::HandOverAlone(PackageId id) {
   const Placement at = Place(id);
   if (!at.worker.valid()) return;
   HandOver(id, at);
+  if (!resumed.empty() || !retracted.empty()) return;
   alone = packages[id].work->attempt;
-  attempts.at(alone).is_alone = resumed.empty() && retracted.empty();
+  attempts.at(alone).is_alone = true;
 }
 
 // Another job is handed over.

@@ -170,6 +170,134 @@ TEST_F(AloneTest, AnAttemptThatItsWorkerDiedUnderIsMadeAgainAlone) {
   EXPECT_TRUE(shell_.Says("cause=limit")) << shell_.TakeLog();
 }
 
+// C could begin as soon as A is durable.
+TEST_F(AloneTest, ItWaitsForWhatIsBeingCommitted) {
+  shell_.Request({"Big", "A", "C"});
+  Outgrow("Big");
+  Outgrow("Big");
+  shell_.hold_commits = true;
+  shell_.Saved("A");
+  EXPECT_EQ(HandOvers("Big"), 2u);
+  shell_.hold_commits = false;
+  const Persist::Item item = shell_.commits.front();
+  shell_.Send(Persisted{{{item.package, item.platform, item.result}}});
+  EXPECT_EQ(HandOvers("Big"), 2u) << "C comes first";
+  shell_.Saved("C");
+  EXPECT_EQ(HandOvers("Big"), 3u);
+}
+
+TEST_F(AloneTest, ItWaitsForWhatBacksOff) {
+  shell_.Request({"Big", "A"});
+  Outgrow("Big");
+  Outgrow("Big");
+  shell_.Failed("A", Fault::kInfrastructure);
+  EXPECT_EQ(HandOvers("Big"), 2u);
+  shell_.Pass(absl::Seconds(1));
+  EXPECT_TRUE(shell_.HasOpenJob("A"));
+  shell_.Saved("A");
+  EXPECT_EQ(HandOvers("Big"), 3u);
+}
+
+TEST_F(AloneTest, WhatIsBlockingWaitsForNobody) {
+  shell_.Request({"A"});
+  shell_.Send(PackagesDiscovered{{{"Big", InstigatorCategory::kCookOnTheFly}}});
+  Outgrow("Big");
+  Outgrow("Big");
+  EXPECT_EQ(HandOvers("Big"), 3u) << "beside A";
+}
+
+TEST_F(AloneTest, ItsUrgencyMayRiseWhileItWaits) {
+  shell_.Request({"Big", "A"});
+  Outgrow("Big");
+  Outgrow("Big");
+  ASSERT_EQ(HandOvers("Big"), 2u);
+  shell_.Send(PackagesDiscovered{{{"Big", InstigatorCategory::kCookOnTheFly}}});
+  EXPECT_EQ(HandOvers("Big"), 3u) << "beside A";
+}
+
+TEST_F(AloneTest, WithFailFastItFailsAtOnce) {
+  shell_.Request({"Big", "A"}, {.fail_fast = true});
+  for (int i = 0; i < 3; ++i) Outgrow("Big");
+  EXPECT_TRUE(shell_.Says("failed Big: outgrew its memory limit (3 attempts")) << shell_.TakeLog();
+}
+
+TEST(AloneInACookTest, SoMuchOfItIsSpentOnThat) {
+  CoreHarness shell("A\nB\nC\n", {.workers = 2, .alone_max = absl::Seconds(5)});
+  shell.Request({"A", "B", "C"});
+  const auto outgrow = [&](const std::string& name) {
+    shell.Report(shell.JobOf(name),
+                 WorkerReport::Failed{.fault = Fault::kMemory, .error = "big", .outgrown = 0});
+  };
+  for (const char* name : {"A", "B", "C"}) {
+    outgrow(name);
+    outgrow(name);
+  }
+  const auto with_three = [&] {
+    std::string names;
+    for (const char* name : {"A", "B", "C"}) {
+      shell.Send(QueryAsked{.package = name});
+      if (shell.replies.back().package->attempts == 3) names += name;
+    }
+    return names;
+  };
+  const std::string first = with_three();
+  ASSERT_EQ(first.size(), 1u) << first;
+  shell.Pass(absl::Seconds(6));
+  outgrow(first);
+  EXPECT_TRUE(shell.Says("cause=limit"));
+  EXPECT_EQ(with_three().size(), 2u) << "the others, side by side: " << with_three();
+}
+
+class MovedJobTest : public testing::Test {
+ protected:
+  // All are given to the first worker; some are moved to the second one when it comes.
+  explicit MovedJobTest(const std::string& project = "A\nB\nBig\n")
+      : shell_(project, {.workers = 2}) {
+    shell_.slots = 1;
+    shell_.hold_workers = true;
+  }
+  void Attach(size_t worker) { shell_.Send(WorkerAttached{shell_.spawned[worker], 1, {}}); }
+  void Outgrow(const HarnessJob& job) {
+    shell_.Report(job,
+                  WorkerReport::Failed{.fault = Fault::kMemory, .error = "big", .outgrown = 0});
+  }
+
+  CoreHarness shell_;
+};
+
+// It had begun when it was moved, so that it ran twice; what is in hand is taken back.
+TEST_F(MovedJobTest, AfterALateFaultTheLastAttemptIsAloneToo) {
+  shell_.Request({"Big", "A", "B"});
+  Attach(0);
+  const HarnessJob moved = shell_.JobOf("Big");
+  Attach(1);
+  ASSERT_TRUE(shell_.Says("retract Big\n")) << shell_.TakeLog();
+  Outgrow(shell_.JobOf("Big"));
+  const AttemptId third = shell_.JobOf("Big").start.attempt;
+  ASSERT_TRUE(shell_.HasOpenJob("Big")) << "beside the other job";
+  shell_.TakeLog();
+  Outgrow(moved);
+  EXPECT_TRUE(shell_.Says("cancel Big\n")) << shell_.TakeLog();
+  EXPECT_EQ(shell_.JobOf("Big").start.attempt, third) << "it waits";
+  shell_.Saved("A");
+  shell_.Saved("B");
+  ASSERT_NE(shell_.JobOf("Big").start.attempt, third);
+}
+
+TEST_F(MovedJobTest, WhatALostWorkerHadDoesNotCount) {
+  shell_.Request({"Big", "A", "B"});
+  Attach(0);
+  const WorkerId lost = shell_.JobOf("A").worker;
+  Attach(1);
+  ASSERT_TRUE(shell_.Says("retract ")) << shell_.TakeLog();
+  shell_.Send(WorkerLost{.worker = lost, .reason = "signal 9", .is_infrastructure = true});
+  shell_.Pass(absl::Seconds(1));
+  shell_.Saved("A");
+  shell_.Saved("B");
+  for (int i = 0; i < 3; ++i) Outgrow(shell_.JobOf("Big"));
+  EXPECT_TRUE(shell_.Says("cause=limit")) << shell_.TakeLog();
+}
+
 TEST_F(AloneTest, WhatIsKeptFailsWithoutAnAttempt) {
   shell_.hold_look_ups = true;
   shell_.Request({"Big"});

@@ -6,15 +6,6 @@
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
-namespace {
-
-// The limit is kept when it is told; equal work may be looked up in the same step.
-bool MayAnswerLookUps(const Notice& notice) {
-  const auto* failed = std::get_if<PackageFailed>(&notice);
-  return failed != nullptr && failed->cause == FailureCause::kLimit;
-}
-
-}  // namespace
 
 CookCore::Impl::Impl(const CookOptions& cook_options, std::shared_ptr<const Catalog> first_catalog)
     : options(cook_options),
@@ -110,17 +101,13 @@ void CookCore::Impl::Flush(std::vector<Effect>& effects) {
   for (Reply& reply : turn.replies) effects.push_back(std::move(reply));
   if (!turn.persist.empty() || turn.is_persist_urgent)
     effects.push_back(Persist{std::move(turn.persist), turn.is_persist_urgent});
-  const bool asks_late = std::any_of(turn.notices.begin(), turn.notices.end(), MayAnswerLookUps);
-  const auto ask = [&] {
-    if (!turn.look_ups.empty()) effects.push_back(LookUp{std::move(turn.look_ups)});
-  };
-  if (!asks_late) ask();
   if (!turn.rescans.empty()) effects.push_back(Rescan{std::move(turn.rescans)});
   for (const director::Stop& stop : turn.stops) effects.push_back(stop);
   for (auto& [worker, desire] : turn.desires) effects.push_back(std::move(desire));
   for (Spawn& spawn : turn.spawns) effects.push_back(spawn);
   for (Notice& notice : turn.notices) effects.push_back(Notify{std::move(notice)});
-  if (asks_late) ask();
+  // A limit is kept when it is told, and equal work may be looked up in the same step.
+  if (!turn.look_ups.empty()) effects.push_back(LookUp{std::move(turn.look_ups)});
   for (Effect& root : turn.roots) effects.push_back(std::move(root));
   turn = Turn();
 }

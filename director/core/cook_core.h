@@ -30,6 +30,7 @@ struct CookOptions {
   uint32_t look_ups_per_batch = 128;
   uint32_t rank_visits_max = 10'000;  // edges, to place one reference in the order of ranks
   uint32_t own_fault_attempts_max = 3;
+  absl::Duration alone_max = absl::Minutes(10);  // so long a cook's last attempts run alone
   uint32_t infrastructure_attempts_max = 100;
   uint32_t needs_max = 256;         // restarts of one package for late cooked inputs
   uint32_t generators_max = 16;     // one that another one generated that ...

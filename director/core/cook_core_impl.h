@@ -184,6 +184,7 @@ struct CookCore::Impl {
   void OnFailed(AttemptId id, const WorkerReport::Failed& failed);
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
   void ForgetRetracted(AttemptId id);
+  void ForgetRetractedOf(WorkerId worker);
   void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
   uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
                          bool is_of_today = true);
@@ -278,6 +279,7 @@ struct CookCore::Impl {
 
   // alone.cc
   bool IsToRunAlone(PackageId package) const;
+  bool WaitsToBeAlone(PackageId package) const;
   bool IsAllElseDone();
   void HandOverAlone(PackageId package);
   void EndAloneness();
@@ -462,7 +464,8 @@ struct CookCore::Impl {
     PackageId package;
   };
   std::optional<KeptWorker> kept;
-  AttemptId alone = 0;  // has all workers to itself; 0: none has
+  AttemptId alone = 0;       // has all workers to itself; 0: none has
+  absl::Duration alone_for;  // in this cook, all that had
 
   Turn turn;
 };

@@ -287,6 +287,10 @@ uint32_t CookCore::Impl::CountOwnFault(PackageId package, WorkerId worker,
   }
   const uint32_t count = blame.AddOwnFault(package, worker);
   if (IsLimit(failed)) blame.AddLimit(package);
+  if (is_of_today && packages[package].work != nullptr) {
+    packages[package].work->runs_alone = IsToRunAlone(package);
+    lifecycle.Refresh(package);
+  }
   const uint32_t told = is_of_today && !forgiven_late.contains(package)
                             ? count
                             : std::min(count, options.own_fault_attempts_max - 1);
@@ -313,7 +317,6 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options.own_fault_attempts_max) {
     ++counters.jobs_retried;
-    packages[attempt.package].work->runs_alone = IsToRunAlone(attempt.package);
     return;
   }
   if ((InPhase(attempt.package, Phase::kToLookUp) | InPhase(attempt.package, Phase::kFollowing)) !=
@@ -356,6 +359,11 @@ void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& faile
   const bool is_of_today = late.is_earlier || late.generation == package.generation;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
+  // What is in hand would be the last attempt, and not alone.
+  if (!is_over && is_of_today && WaitsToBeAlone(late.package)) {
+    EndAttempts(late.package, Tell::kCancel);
+    return Advance(late.package);
+  }
   if (count < options.own_fault_attempts_max || !is_of_today || (is_over && !late.is_earlier))
     return;
   QuarantineOnceToCook(late.package, failed, count);
@@ -474,6 +482,14 @@ void CookCore::Impl::ForgetRetracted(AttemptId id) {
   if (found->second.empty()) retracted.erase(found);
 }
 
+void CookCore::Impl::ForgetRetractedOf(WorkerId worker) {
+  for (auto at = retracted.begin(); at != retracted.end();) {
+    std::erase_if(at->second, [&](AttemptId id) { return attempts.at(id).worker == worker; });
+    const auto here = at++;
+    if (here->second.empty()) retracted.erase(here);
+  }
+}
+
 void CookCore::Impl::TakeBack(Attempt& attempt, PlatformMask platforms) {
   const PackageData& package = packages[attempt.package];
   platforms &= ~StillInHand(attempt.package);
@@ -501,8 +517,9 @@ PlatformMask CookCore::Impl::StillInHand(PackageId id) const {
 void CookCore::Impl::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts.at(id);
   attempt.is_current = false;
-  if (alone == id) alone = 0;
   const absl::Duration ran = workers.Drop(attempt.worker, id, awake);
+  if (alone == id) alone_for += ran;
+  if (alone == id) alone = 0;
   grants.Release(attempt.group);
   Work& work = *packages[attempt.package].work;
   if (work.attempt != id) {

@@ -108,6 +108,7 @@ void CookCore::Impl::OnWorkerLost(const WorkerLost& event) {
   workers.SetLost(event.worker);
   warmth.Forget(event.worker);
   ForgetResumedOf(event.worker);
+  ForgetRetractedOf(event.worker);
   ++counters.workers_lost;
   ++losses;
   counters.workers_attached = workers.attached();
@@ -169,6 +170,7 @@ void CookCore::Impl::OnWorkerUnfit(const WorkerUnfit& event) {
   workers.SetLost(event.worker);
   warmth.Forget(event.worker);
   ForgetResumedOf(event.worker);
+  ForgetRetractedOf(event.worker);
   ++counters.workers_lost;
   counters.workers_attached = workers.attached();
   for (const AttemptId attempt : worker->hand.All()) {
@@ -217,7 +219,7 @@ PackageId CookCore::Impl::NextJob() {
     const PackageId stalled = lifecycle.saves().Best(is_free);
     if (lifecycle.loads().empty()) return stalled;
     const PackageId next = lifecycle.loads().Top();
-    if (lifecycle.loads().TopRunsAlone()) return stalled.valid() ? stalled : next;
+    if (WaitsToBeAlone(next)) return stalled.valid() ? stalled : next;
     if (stalled.valid() && packages[stalled].urgency >= lifecycle.loads().TopUrgency())
       return stalled;
     if (grants.IsFree(packages[next].resource_group)) return next;
@@ -238,13 +240,14 @@ void CookCore::Impl::Dispatch() {
   if (!HasLoadWork()) return;
   KeepWorkers();
   if (alone != 0 && !HasBlockingJob()) return;
-  HandOverKept();
+  if (alone == 0) HandOverKept();
   std::vector<PackageId> aside;
   // (A quarantined package may end it.)
   while (ending == Ending::kNone && (!workers.with_room().empty() || HasBlockingJob())) {
     const PackageId package = NextJob();
     if (!package.valid()) break;
-    const bool runs_alone = packages[package].work->runs_alone;
+    if (alone != 0 && packages[package].urgency != Urgency::kBlocking) break;
+    const bool runs_alone = WaitsToBeAlone(package);
     if (runs_alone && !IsAllElseDone()) break;
     if (Quarantine(package) || TakeUpResumed(package)) continue;
     if (runs_alone) {
@@ -259,7 +262,7 @@ void CookCore::Impl::Dispatch() {
     }
   }
   for (const PackageId package : aside) lifecycle.Refresh(package);
-  if (ending != Ending::kNone) return;
+  if (ending != Ending::kNone || alone != 0) return;
   Balance();
   if (!IsTimeToLook()) return;
   Split();

@@ -259,11 +259,12 @@ void Lifecycle::Refresh(PackageId id) {
     backing_off_.insert({package.work->not_before, id});
     loads_.Remove(id);
   } else if (is_free && !is_backing_off) {
-    loads_.Push(id, {.runs_alone = package.work->runs_alone,
-                     .urgency = package.urgency,
-                     .was_loaded = package.was_loaded,
-                     .length = LengthOf(package.cost + package.work->chain),
-                     .rank = ranks_.RankOf(id)});
+    loads_.Push(id,
+                {.runs_alone = package.work->runs_alone && package.urgency != Urgency::kBlocking,
+                 .urgency = package.urgency,
+                 .was_loaded = package.was_loaded,
+                 .length = LengthOf(package.cost + package.work->chain),
+                 .rank = ranks_.RankOf(id)});
   } else {
     loads_.Remove(id);
   }

@@ -41,9 +41,4 @@ Urgency LoadQueue::TopUrgency() const {
   return static_cast<Urgency>(-std::get<1>(*order_.begin()));
 }
 
-bool LoadQueue::TopRunsAlone() const {
-  GALLEY_CHECK(!order_.empty());
-  return std::get<0>(*order_.begin());
-}
-
 }  // namespace galley::director

@@ -38,7 +38,6 @@ class LoadQueue {
   // REQUIRES: not empty.
   PackageId Top() const;
   Urgency TopUrgency() const;
-  bool TopRunsAlone() const;
   bool Contains(PackageId package) const { return keys_.contains(package); }
   bool empty() const { return order_.empty(); }
   size_t size() const { return order_.size(); }

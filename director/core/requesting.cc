@@ -51,6 +51,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   edges.Grow(packages.size());
   blame.Clear();
   retracted.clear();
+  alone_for = absl::ZeroDuration();
   ranks.Clear();
   ranks.Grow(packages.size());
   stale_files.clear();

@@ -78,6 +78,7 @@ void CookCore::Impl::FindLongest(Progress& view) const {
   if (!longest) return;
   view.longest = NameOf(attempts.at(longest->second).package);
   view.longest_for = awake - longest->first;
+  view.is_alone = longest->second == alone;
 }
 
 WorkerId CookCore::Impl::IdleFor(const Attempt& attempt, bool is_elsewhere) const {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -161,6 +162,11 @@ bool KeptLimits::empty() const {
   return limits_.empty();
 }
 
+bool KeptLimits::is_saved() const {
+  base::MutexLock lock(mutex_);
+  return !is_changed_;
+}
+
 std::vector<KeptLimit> KeptLimits::Of(const Digest& weak_key, const std::string& machine,
                                       absl::Time now) const {
   std::vector<KeptLimit> found;
@@ -187,26 +193,37 @@ absl::Status KeptLimits::Keep(KeptLimit limit) {
   });
   limits_.push_back({std::move(limit), bytes});
   limits_.back().limit.is_new = true;
-  size_t first = limits_.size(), total = 0;
-  while (first > 0 && limits_.size() - first < kLimitsMax &&
-         total + limits_[first - 1].bytes <= kBytesMax)
-    total += limits_[--first].bytes;
-  limits_.erase(limits_.begin(), limits_.begin() + static_cast<ptrdiff_t>(first));
-  NoteKeys();
-  is_changed_ = true;
+  DropOldest();
+  NoteChange();
   return absl::OkStatus();
 }
 
-absl::Status KeptLimits::Forget(std::span<const std::string> packages) {
-  {
-    base::MutexLock lock(mutex_);
-    const size_t forgotten = std::erase_if(limits_, [&](const Entry& entry) {
-      return std::find(packages.begin(), packages.end(), entry.limit.package) != packages.end();
-    });
-    is_changed_ |= forgotten > 0;
-    NoteKeys();
+// What is beyond any bound, seen from the newest.
+void KeptLimits::DropOldest() {
+  const Digest newest = limits_.back().limit.weak_key;
+  size_t count = 0, bytes = 0, of_key = 0;
+  std::vector<Entry> left;
+  for (auto entry = limits_.rbegin(); entry != limits_.rend(); ++entry) {
+    if (entry->limit.weak_key == newest && of_key++ >= kLimitsOfAKeyMax) continue;
+    bytes += entry->bytes;
+    if (count++ == kLimitsMax || bytes > kBytesMax) break;
+    left.push_back(std::move(*entry));
   }
-  return Save();
+  limits_.assign(std::make_move_iterator(left.rbegin()), std::make_move_iterator(left.rend()));
+}
+
+void KeptLimits::Withdraw(const Digest& weak_key) {
+  base::MutexLock lock(mutex_);
+  if (!weak_keys_.contains(weak_key)) return;
+  std::erase_if(limits_, [&](const Entry& entry) { return entry.limit.weak_key == weak_key; });
+  NoteChange();
+}
+
+void KeptLimits::Clear() {
+  base::MutexLock lock(mutex_);
+  if (limits_.empty()) return;
+  limits_.clear();
+  NoteChange();
 }
 
 absl::Status KeptLimits::Save() {
@@ -216,7 +233,17 @@ absl::Status KeptLimits::Save() {
     if (!std::exchange(is_changed_, false)) return absl::OkStatus();
     for (const Entry& entry : limits_) limits.push_back(entry.limit);
   }
-  return WriteFileAtomic(file_, EncodeKeptLimits(limits), /*sync=*/true);
+  const absl::Status written = WriteFileAtomic(file_, EncodeKeptLimits(limits), /*sync=*/true);
+  if (!written.ok()) {
+    base::MutexLock lock(mutex_);
+    is_changed_ = true;
+  }
+  return written;
+}
+
+void KeptLimits::NoteChange() {
+  is_changed_ = true;
+  NoteKeys();
 }
 
 void KeptLimits::NoteKeys() {

@@ -18,7 +18,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +43,7 @@ struct KeptLimit {
   uint8_t stage = 0;    // director::Stage
   std::string error;
   std::string log;      // digest text, or empty
-  std::string machine;  // MachineIdentity
+  std::string machine;  // MachineIdentity, and the build of the workers
   bool is_new = false;  // kept since this KeptLimits was made; not stored
 };
 
@@ -56,6 +55,7 @@ class KeptLimits {
  public:
   static constexpr absl::Duration kKeptFor = absl::Hours(7 * 24);
   static constexpr size_t kLimitsMax = 1'000;
+  static constexpr size_t kLimitsOfAKeyMax = 16;      // as observation sets of a weak key
   static constexpr size_t kLimitBytesMax = 64 << 10;  // of one, encoded
   static constexpr size_t kBytesMax = 4 << 20;        // of all
 
@@ -63,6 +63,7 @@ class KeptLimits {
   explicit KeptLimits(const std::string& state_directory);
 
   bool empty() const;
+  bool is_saved() const;
   // Those of this machine that are kept at `now`, the newest first. One from the future (the clock
   // was set back) does not hold.
   std::vector<KeptLimit> Of(const Digest& weak_key, const std::string& machine,
@@ -70,17 +71,21 @@ class KeptLimits {
   // In the place of one that differs in nothing but its time and its words. RESOURCE_EXHAUSTED: it
   // is larger than kLimitBytesMax, and is not kept. In memory only, until Save.
   absl::Status Keep(KeptLimit limit);
-  // Writes what is not written yet; durable on return.
+  // It was cooked within its limits: those of this weak key hold no longer. In memory only, until
+  // Save.
+  void Withdraw(const Digest& weak_key);
+  void Clear();
+  // Writes what is not written yet; durable on return. After an error it can be tried again.
   absl::Status Save();
-  // Durable on return.
-  absl::Status Forget(std::span<const std::string> packages);
 
  private:
   struct Entry {
     KeptLimit limit;
     size_t bytes = 0;
   };
+  void DropOldest() GALLEY_REQUIRES(mutex_);
   void NoteKeys() GALLEY_REQUIRES(mutex_);
+  void NoteChange() GALLEY_REQUIRES(mutex_);
 
   const std::string file_;
   mutable base::Mutex mutex_;

@@ -92,10 +92,16 @@ std::vector<std::string> FilesOf(const std::string& program, absl::Duration wait
   return files;
 }
 
+std::string BuildOf(const nlohmann::json& files) {
+  return files.empty()
+             ? ""
+             : Digest::Of(files.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+                   .ToString();
+}
+
 // nullopt: absent, damaged, of another program, or the program changed since. The file is ours, but
 // anything may have happened to it.
-std::optional<std::vector<record::CookerDescription>> FromCache(const std::string& cache_file,
-                                                                const std::string& program) {
+std::optional<Cookers> FromCache(const std::string& cache_file, const std::string& program) {
   const auto bytes = ReadFile(cache_file, kOutputBytesMax);
   if (!bytes.ok()) return std::nullopt;
   const auto cache = nlohmann::json::parse(*bytes, nullptr, false);
@@ -109,13 +115,12 @@ std::optional<std::vector<record::CookerDescription>> FromCache(const std::strin
   if (!cache["cookers"].is_string()) return std::nullopt;
   auto descriptions = record::DecodeDescriptions(cache["cookers"].get_ref<const std::string&>());
   if (!descriptions.ok()) return std::nullopt;
-  return *std::move(descriptions);
+  return Cookers{.descriptions = *std::move(descriptions), .build = BuildOf(cache["files"])};
 }
 
 // Asks the program itself, and remembers its answer.
-absl::StatusOr<std::vector<record::CookerDescription>> Ask(const std::string& program,
-                                                           const std::string& cache_file,
-                                                           absl::Duration wait_max) {
+absl::StatusOr<Cookers> Ask(const std::string& program, const std::string& cache_file,
+                            absl::Duration wait_max) {
   // Before it runs: one that is replaced meanwhile is asked again.
   nlohmann::json files = nlohmann::json::object();
   if (!cache_file.empty()) {
@@ -130,13 +135,14 @@ absl::StatusOr<std::vector<record::CookerDescription>> Ask(const std::string& pr
     return absl::UnavailableError(
         fmt::format("{} describe: {}", program, MessageOf(descriptions.status())));
   }
+  const std::string build = BuildOf(files);
   if (!cache_file.empty()) {
     const nlohmann::json cache = {
         {"program", program}, {"files", std::move(files)}, {"cookers", *json}};
     RETURN_IF_ERROR(WriteFileAtomic(
         cache_file, cache.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
   }
-  return descriptions;
+  return Cookers{.descriptions = *std::move(descriptions), .build = build};
 }
 
 }  // namespace
@@ -147,9 +153,9 @@ absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
   Cookers cookers;
   auto cached = cache_file.empty() ? std::nullopt : FromCache(cache_file, worker_program);
   if (cached) {
-    cookers.descriptions = *std::move(cached);
+    cookers = *std::move(cached);
   } else {
-    ASSIGN_OR_RETURN(cookers.descriptions, Ask(worker_program, cache_file, wait_max));
+    ASSIGN_OR_RETURN(cookers, Ask(worker_program, cache_file, wait_max));
   }
   cookers.json = record::EncodeDescriptions(cookers.descriptions);
   if (binary_identity) {

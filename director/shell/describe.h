@@ -14,6 +14,8 @@ namespace galley::director {
 struct Cookers {
   std::string json;  // exactly as described: every worker must say the same
   std::vector<record::CookerDescription> descriptions;
+  // The program and its libraries: other bytes, another build. Empty without a cache file.
+  std::string build;
 };
 
 // `cache_file` may be empty. UNAVAILABLE: the program cannot be run (names it), prints nonsense, or

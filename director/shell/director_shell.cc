@@ -46,7 +46,7 @@ DirectorShell::DirectorShell(ShellOptions options, WorldPtr world, store::Store&
                      {.trust_domain = options_.look_up.trust_domain,
                       .retry_failed = options_.look_up.retry_failed,
                       .defaults = {options_.memory_bytes_default, options_.timeout_default},
-                      .machine = MachineIdentity()}),
+                      .machine = MachineIdentity() + " " + options_.worker_build}),
       commit_world_(world_.Get()),
       worlds_made_(commit_world_->number) {
   if (options_.remote == nullptr) return;

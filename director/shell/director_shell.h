@@ -60,6 +60,7 @@ struct ShellOptions {
   CookOptions core;
   LookUpRunner::Options look_up;
   ProjectCatalog::Options table;  // for successor snapshots
+  std::string worker_build;       // Cookers::build
   uint32_t slots = 1;
   uint64_t memory_bytes_default = 4ull << 30;
   absl::Duration timeout_default = absl::Minutes(30);
@@ -179,6 +180,7 @@ class DirectorShell {
   std::optional<Digest> WholeRoot(const std::string& platform);
   void NoteFailure(const PackageFailed& failed);
   std::string KeepLimit(const PackageFailed& failed);
+  void SaveLimits();
   std::vector<FailureUpdate> TakeFailures();
   struct Successor {
     WorldPtr world;

@@ -5,7 +5,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/log.h"
-#include "common/base/status_macros.h"
 #include "common/record/recipe.h"
 #include "fmt/format.h"
 
@@ -60,9 +59,9 @@ std::optional<LookedUp::Kept> LimitAnswers::Judge(const World& world, const Look
   if (!wanted.empty()) return std::nullopt;
   return LookedUp::Kept{
       .stage = kept.stage == static_cast<uint8_t>(Stage::kSave) ? Stage::kSave : Stage::kLoad,
-      .error = fmt::format("{}; seen in a cook on {}, and kept for {} days: {}", kept.error,
+      .error = fmt::format("{}; seen in a cook on {}, and {}", kept.error,
                            absl::FormatTime("%Y-%m-%d %H:%M", kept.since, absl::LocalTimeZone()),
-                           KeptLimits::kKeptFor / absl::Hours(24), WhatTriesAgain(kept.kind)),
+                           WhatIsKept(kept.kind)),
       .log = kept.log};
 }
 
@@ -90,25 +89,28 @@ void LimitAnswers::Answer(const std::vector<LookUpItem>& items, absl::Time now,
                           LookedUp& answer) const {
   if (deps_.kept->empty()) return;
   const WorldPtr world = deps_.world->Get();
-  absl::flat_hash_map<PackageId, const LookUpItem*> asked;
-  for (const LookUpItem& item : items) asked.emplace(item.package, &item);
+  absl::flat_hash_map<PackageId, const LookUpItem*> asked;  // once it is needed
   for (LookedUp::Item& one : answer.items) {
     if (!std::holds_alternative<LookedUp::Miss>(one.outcome)) continue;
+    if (asked.empty()) {
+      for (const LookUpItem& item : items) asked.emplace(item.package, &item);
+    }
     if (const auto item = asked.find(one.package); item != asked.end())
       AnswerOne(*world, *item->second, now, one);
   }
 }
 
-absl::StatusOr<std::string> LimitAnswers::Keep(KeptLimit seen, const PackageFailed& failed,
-                                               absl::Time now) const {
-  const KeptLimit::Kind kind = seen.kind;
+absl::Status LimitAnswers::Keep(KeptLimit seen, const PackageFailed& failed, absl::Time now) const {
   seen.since = now;
   seen.stage = static_cast<uint8_t>(failed.stage);
   seen.error = failed.error;
   seen.log = failed.log;
   seen.machine = options_.machine;
-  RETURN_IF_ERROR(deps_.kept->Keep(std::move(seen)));
-  return fmt::format("; kept for {} days: {}", KeptLimits::kKeptFor / absl::Hours(24),
+  return deps_.kept->Keep(std::move(seen));
+}
+
+std::string LimitAnswers::WhatIsKept(KeptLimit::Kind kind) {
+  return fmt::format("kept for {} days: {}", KeptLimits::kKeptFor / absl::Hours(24),
                      WhatTriesAgain(kind));
 }
 

@@ -44,16 +44,17 @@ class LimitAnswers {
     std::string trust_domain;
     bool retry_failed = false;
     DefaultLimits defaults;
-    std::string machine;
+    std::string machine;  // as in KeptLimit
   };
   LimitAnswers(const Deps& deps, Options options) : deps_(deps), options_(std::move(options)) {}
 
   // Replaces misses in `answer` to the question `items`.
   void Answer(const std::vector<LookUpItem>& items, absl::Time now, LookedUp& answer) const;
-  // `seen`: of the attempt, without time, stage and words. Returns what a person is told beside the
-  // error. It answers from now on; the caller has it saved (KeptLimits::Save).
-  absl::StatusOr<std::string> Keep(KeptLimit seen, const PackageFailed& failed,
-                                   absl::Time now) const;
+  // `seen`: of the attempt, without time, stage and words. It answers from now on; the caller has
+  // it saved (KeptLimits::Save).
+  absl::Status Keep(KeptLimit seen, const PackageFailed& failed, absl::Time now) const;
+  // For people: for how long, and what tries it again.
+  static std::string WhatIsKept(KeptLimit::Kind kind);
 
  private:
   std::optional<LookedUp::Kept> Judge(const World& world, const LookUpItem& item,

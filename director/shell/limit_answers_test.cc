@@ -45,8 +45,10 @@ class LimitAnswersTest : public ShellTest {
                    .kind = kind,
                    .limit = limit,
                    .package = kPackage};
-    said_ = *Answers().Keep(std::move(seen),
-                            {.stage = Stage::kSave, .error = "too large", .log = "log"}, now_);
+    ASSERT_TRUE(Answers()
+                    .Keep(std::move(seen),
+                          {.stage = Stage::kSave, .error = "too large", .log = "log"}, now_)
+                    .ok());
     ASSERT_TRUE(kept_->Save().ok());
   }
   LookedUp::Item Ask(const LimitAnswers& answers, const std::string& name = kPackage,
@@ -68,13 +70,12 @@ class LimitAnswersTest : public ShellTest {
   WorldHolder world_{nullptr};
   std::unique_ptr<KeptLimits> kept_;
   absl::Time now_ = absl::FromUnixSeconds(1'000'000);
-  std::string said_;
 };
 
 TEST_F(LimitAnswersTest, TheSameIsAnsweredAtOnceAndSaysWhatTriesItAgain) {
   Keep({Include()});
-  EXPECT_EQ(said_,
-            "; kept for 7 days: `galley cook --retry-failed`, or another `memory` in its rule, "
+  EXPECT_EQ(LimitAnswers::WhatIsKept(KeptLimit::Kind::kMemory),
+            "kept for 7 days: `galley cook --retry-failed`, or another `memory` in its rule, "
             "tries it again");
   const LookedUp::Item item = Ask(Answers());
   const auto* kept = std::get_if<LookedUp::Kept>(&item.outcome);
@@ -115,7 +116,7 @@ TEST_F(LimitAnswersTest, AChangedLimitOfItsKindTriesAgain) {
 
 TEST_F(LimitAnswersTest, ForTimeItIsTheTimeThatMustBeTheSame) {
   Keep({}, KeptLimit::Kind::kTime, 60'000);
-  EXPECT_THAT(said_, HasSubstr("`timeout_s`"));
+  EXPECT_THAT(LimitAnswers::WhatIsKept(KeptLimit::Kind::kTime), HasSubstr("`timeout_s`"));
   EXPECT_FALSE(IsMiss(Answers()));
   AddRule("/**/*.txt", {.timeout = absl::Seconds(5)});
   world_.Set(MakeWorld());

@@ -83,8 +83,12 @@ DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
     LogWarning("package={} platform={} {}", alarm.package, alarm.platform, alarm.text);
   std::vector<ResultId> cooked;
   for (const Persist::Item& item : persist.items) {
-    if (item.was_cooked) cooked.push_back(item.result);
+    if (!item.was_cooked) continue;
+    cooked.push_back(item.result);
+    if (const StoredResultPtr stored = results_.Get(item.result); stored != nullptr)
+      kept_limits_.Withdraw(stored->weak_key);
   }
+  SaveLimits();
   return {.outcome = std::move(outcome),
           .cooked = std::move(cooked),
           .took = clock_.Monotonic() - begun};

@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/director_shell.h"
+#include "fmt/format.h"
 
 namespace galley::director {
 
@@ -25,24 +26,35 @@ void DirectorShell::NoteFailure(const PackageFailed& failed) {
   }
 }
 
-// Returns what a person is told of that. Of an earlier cook it is kept already. A disk without room
-// is the machine's fault, whatever failed for it.
+// Returns what a person is told of that beside the error. (An answer that is kept from an earlier
+// cook is of no attempt.) A disk without room is the machine's fault, whatever failed for it.
 std::string DirectorShell::KeepLimit(const PackageFailed& failed) {
+  if (failed.attempt == 0) return "";
   std::optional<KeptLimit> seen = reports_.OutgrownIn(failed.attempt);
-  if (!seen || (options_.has_room && !options_.has_room().ok())) return "";
-  const absl::StatusOr<std::string> kept =
-      limit_answers_.Keep(*std::move(seen), failed, clock_.Now());
-  if (!kept.ok()) {
-    LogWarning("package={} its limit is not kept: {}", core_->NameOf(failed.package),
-               MessageOf(kept.status()));
-    return "";
+  absl::Status kept = options_.has_room ? options_.has_room() : absl::OkStatus();
+  if (!seen) kept = absl::NotFoundError("too many other attempts failed since");
+  if (kept.ok()) {
+    const std::string what = limit_answers_.WhatIsKept(seen->kind);
+    kept = limit_answers_.Keep(*std::move(seen), failed, clock_.Now());
+    if (kept.ok()) {
+      commit_thread_.Post([this] { SaveLimits(); });
+      return "; " + what;
+    }
   }
-  commit_thread_.Post([this] {
-    absl::Status saved = options_.may_write ? options_.may_write() : absl::OkStatus();
-    if (saved.ok()) saved = kept_limits_.Save();
-    if (!saved.ok()) LogWarning("kept limits: {}", MessageOf(saved));
-  });
-  return *kept;
+  return fmt::format("; this is not kept for the next cook: {}", MessageOf(kept));
+}
+
+// Commit thread.
+void DirectorShell::SaveLimits() {
+  if (kept_limits_.is_saved()) return;
+  absl::Status saved = options_.may_write ? options_.may_write() : absl::OkStatus();
+  if (saved.ok()) saved = kept_limits_.Save();
+  if (saved.ok()) return;
+  const std::string text = fmt::format(
+      "what outgrew its limits could not be written down, and is tried again in the next cook: {}",
+      MessageOf(saved));
+  LogWarning("{}", text);
+  Post(Internal([this, text] { listener_.OnWarning("", "", text); }));
 }
 
 // Of the group that is about to be committed.

@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "common/base/human_bytes.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
@@ -33,9 +34,8 @@ bool HasOutgrown(const Death& death) {
 DeathVerdict Judge(const Death& death) {
   switch (death.killed_for) {
     case KilledFor::kMemory:
-      return {v1::Failed::MEMORY,
-              fmt::format("outgrew its memory limit of {} bytes (a rule's memory sets it)",
-                          death.memory_bytes_max)};
+      return {v1::Failed::MEMORY, fmt::format("more than {} of memory (a rule's memory sets it)",
+                                              HumanBytes(death.memory_bytes_max))};
     case KilledFor::kTimeout:
       return {v1::Failed::TIMEOUT, TimeText(death)};
     case KilledFor::kCancel:
