@@ -1,10 +1,12 @@
 #include "worker/executor/opened_notes.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <functional>
 
 namespace galley::worker {
 namespace {
@@ -97,57 +99,73 @@ TEST_F(OpenedNotesTest, ManySmallOnesAreTooLongTogether) {
   EXPECT_LT(known, 700);
 }
 
+// A process that writes for ever, until it is killed.
+class Writer {
+ public:
+  explicit Writer(const std::function<void()>& write) : pid_(::fork()) {
+    if (pid_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (true) write();
+  }
+  ~Writer() { Kill(); }
+  void Kill() {
+    if (pid_ <= 0) return;
+    EXPECT_EQ(::kill(pid_, SIGKILL), 0);
+    EXPECT_EQ(::waitpid(pid_, nullptr, 0), pid_);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_;
+};
+
 // Whatever is read while the executor writes, or after it was killed at any moment, is what it had
 // looked at before or after some look.
 TEST_F(OpenedNotesTest, AreWholeWheneverTheirWriterIsKilled) {
   const auto expect_whole = [this] {
     const std::optional<v1::Opened> opened = Read();
-    if (!opened.has_value()) return false;
+    if (!opened.has_value()) return;
     EXPECT_EQ(opened->platform(), 3u);
     EXPECT_EQ(opened->source().hash(), source_.hex());
     for (int i = 0; i < opened->observed_size(); ++i) {
       EXPECT_EQ(opened->observed(i).subject(), std::to_string(i));
       EXPECT_EQ(opened->observed(i).value(), std::string(static_cast<size_t>(i), 'x'));
     }
-    return opened->observed_size() > 0;
   };
-  for (int kills = 0; kills < 20; ++kills) {
-    const pid_t writer = ::fork();
-    if (writer == 0) {
+  for (int kills = 0; kills < 50; ++kills) {
+    Writer writer([this] {
       notes_.BeginJob(7);
-      while (true) {
-        notes_.Begin(3, source_, {});
-        for (int i = 0; i < 300; ++i) {
-          notes_.BeginUnknown();
-          notes_.Add(File(std::to_string(i)), std::string(static_cast<size_t>(i), 'x'));
-          notes_.EndUnknown();
-        }
+      notes_.Begin(3, source_, {});
+      for (int i = 0; i < 300; ++i) {
+        notes_.BeginUnknown();
+        notes_.Add(File(std::to_string(i)), std::string(static_cast<size_t>(i), 'x'));
+        notes_.EndUnknown();
       }
-    }
-    for (int seen = 0; seen < 20 && !HasFailure();) seen += expect_whole();
-    ASSERT_EQ(::kill(writer, SIGKILL), 0);
-    ASSERT_EQ(::waitpid(writer, nullptr, 0), writer);
+    });
+    for (int reads = 0; reads < 10 * kills; ++reads) expect_whole();
+    writer.Kill();
     expect_whole();
   }
 }
 
 // The next job, sent ahead, begins while the notes of the one before are read.
 TEST_F(OpenedNotesTest, OfAJobThatBeginsMeanwhileNothingIsTakenForTheOneBefore) {
-  const pid_t writer = ::fork();
-  if (writer == 0) {
-    for (uint64_t job = 1;; ++job) {
-      notes_.BeginJob(7 + job % 2);
-      notes_.Begin(static_cast<uint32_t>(job % 2), source_, {{File("a.h"), "absent"}});
+  const auto platform_of = [](uint64_t attempt) {
+    return static_cast<uint32_t>(1'000 + attempt % 1'000);  // notes of one size
+  };
+  uint64_t next = 1;
+  Writer writer([&] {
+    notes_.BeginJob(next);
+    notes_.Begin(platform_of(next++), source_, {{File("a.h"), "absent"}});
+    for (int i = 0; i < 2'000; ++i) notes_.IsTimeUp();  // else nobody ever reads it in time
+  });
+  for (int reads = 0; reads < 50'000 && !HasFailure(); ++reads) {
+    uint64_t attempt = 0;
+    ASSERT_EQ(::pread(file_.get(), &attempt, sizeof(attempt), 0), 8);
+    if (const auto opened = Read(attempt)) {
+      EXPECT_EQ(opened->platform(), platform_of(attempt));
     }
   }
-  for (int seen = 0; seen < 200;) {
-    const std::optional<v1::Opened> opened = Read(8);
-    if (!opened.has_value()) continue;
-    ++seen;
-    EXPECT_EQ(opened->platform(), 1u);
-  }
-  ASSERT_EQ(::kill(writer, SIGKILL), 0);
-  ASSERT_EQ(::waitpid(writer, nullptr, 0), writer);
 }
 
 TEST_F(OpenedNotesTest, TheirFileCannotBeCutUnderTheOneThatWrites) {
