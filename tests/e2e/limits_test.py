@@ -29,7 +29,7 @@ class LimitsTest(E2ETest):
     def runs(self):
         return len(self.read("runs").splitlines())
 
-    # One worker: on a machine that is busy a second one would begin a slow attempt a second time.
+    # One worker: with two, a job that is moved to the other may have begun already, and is run by both.
     def cook_here(self, game, *args, expect=0):
         return self.cook(game, "--workers", 1, *args, expect=expect)
 
