@@ -84,8 +84,8 @@ class SourceReader {
     auto blob = store_.Get(digest);
     if (!blob.ok()) {
       return absl::NotFoundError(
-          fmt::format("{} is no longer what was cooked, and {} is not in the store; cook again, or "
-                      "set [store] keep_sources = true",
+          fmt::format("{} is no longer what was cooked, and {} is not in the store; cook it, and "
+                      "export it before its files change",
                       what, digest.ToString()));
     }
     return **blob;
