@@ -318,6 +318,7 @@ void CookCore::Impl::CancelAll() {
   CancelResumed();
   for (const WorkerId worker : workers.Holding()) {
     for (const AttemptId attempt : workers.Find(worker)->hand.All()) {
+      if (Current(attempt) == nullptr) continue;  // it ended with one further up
       const PackageId package = attempts.at(attempt).package;
       EndAttempt(attempt, Tell::kCancel);
       Advance(package);

@@ -34,8 +34,9 @@ bool HasOutgrown(const Death& death) {
 DeathVerdict Judge(const Death& death) {
   switch (death.killed_for) {
     case KilledFor::kMemory:
-      return {v1::Failed::MEMORY, fmt::format("more than {} of memory (a rule's memory sets it)",
-                                              HumanBytes(death.memory_bytes_max))};
+      return {v1::Failed::MEMORY,
+              fmt::format("it took more than {} of memory (a rule's memory sets the limit)",
+                          HumanBytes(death.memory_bytes_max))};
     case KilledFor::kTimeout:
       return {v1::Failed::TIMEOUT, TimeText(death)};
     case KilledFor::kCancel:

@@ -49,7 +49,7 @@ TEST(DeathTest, AKillForMemoryNamesTheLimit) {
   const DeathVerdict verdict = Judge(
       {.exit = {.signal = SIGKILL}, .killed_for = KilledFor::kMemory, .memory_bytes_max = 12345});
   EXPECT_EQ(verdict.cause, v1::Failed::MEMORY);
-  EXPECT_THAT(verdict.error, AllOf(HasSubstr("12345"), HasSubstr("memory sets it")));
+  EXPECT_THAT(verdict.error, AllOf(HasSubstr("12.1 KiB"), HasSubstr("memory sets the limit")));
 }
 
 TEST(DeathTest, AKillForTimeIsATimeout) {

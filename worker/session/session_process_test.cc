@@ -508,7 +508,7 @@ TEST_F(SessionProcessTest, AProgramThatEatsMemoryBesideItsExecutorIsEnded) {
   job.set_memory_bytes(150'000'000);
   const v1::Failed failed = *FailureIn(Run(job));
   EXPECT_EQ(failed.cause(), v1::Failed::MEMORY) << failed.error();
-  EXPECT_NE(failed.log_tail().find("outgrew its memory limit"), std::string::npos);
+  EXPECT_NE(failed.log_tail().find("it took more than 143.1 MiB of memory"), std::string::npos);
 }
 
 // A depfile that is there when the program is ended may not be the whole list of what it read.
