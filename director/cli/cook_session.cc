@@ -29,6 +29,7 @@
 #include "director/cli/package_place.h"
 #include "director/cli/packages_beside.h"
 #include "director/cli/scanned_project.h"
+#include "director/cli/stage_wait.h"
 #include "director/cli/unpublished.h"
 #include "director/cli/unsent_results.h"
 #include "director/shell/changed_packages.h"
@@ -126,7 +127,7 @@ int CookSession::Run(std::string* damage) {
   }
   KeepWithinSize();
   GiveBackDeadBytes();
-  return Finish(std::nullopt);
+  return Finish(stage_stop_);
 }
 
 std::optional<CookSession::Stop> CookSession::LoadTheProject() {
@@ -392,7 +393,7 @@ void CookSession::FlushRemote() {
       base::MutexLock lock(mutex_);
       flushing_ = write_back_.get();
     }
-    if (outcome_->ended.is_interrupted) {
+    if (outcome_->ended.is_interrupted || stage_stop_) {
       write_back_->Cancel();
       remote_.cache->Stop();
     }
@@ -663,11 +664,13 @@ absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& p
                                                             const Digest& root,
                                                             director::StageOptions how) {
   const std::string sandbox = SandboxOf(platform);
-  bool said = false;
+  StageWait wait(sandbox);
+  SystemClock clock;
   const auto may_wait = [&] {
-    if (!said) report_.Say(fmt::format("waiting for another process that stages to {}", sandbox));
-    said = true;
-    return !interrupt_->interrupted();
+    if (interrupt_->interrupted()) return false;
+    if (const std::string line = wait.LineAt(clock.Monotonic()); !line.empty())
+      report_.SayAlways(line);
+    return true;
   };
   ASSIGN_OR_RETURN(const FileDescriptor lock, director::LockSandbox(sandbox, may_wait));
   // Once more: somebody may have used the folder while this cook ran.
@@ -713,11 +716,18 @@ void CookSession::StageAll(std::string* damage) {
   }
   const absl::Time begin = absl::Now();
   const absl::StatusOr<director::StageOptions> how = HowToStage();
-  // The roots are published: an interrupt from here on is too late, the sandboxes follow them. (A
-  // second one ends the process.)
+  // The roots are published: an interrupt from here on is too late, the sandboxes follow them,
+  // unless that must wait for another process. (A second one ends the process.)
   is_published_ = true;
   for (const auto& [platform, root] : outcome_->roots) {
     const auto staged = how.ok() ? StageOne(platform, root, *how) : how.status();
+    if (absl::IsCancelled(staged.status()) && interrupt_->interrupted()) {
+      stage_stop_ = Stop{kInterrupted,
+                         fmt::format("{}; {} is published and was not staged: `galley cook` stages "
+                                     "what is left",
+                                     MessageOf(staged.status()), platform)};
+      break;
+    }
     const bool is_loss = absl::IsDataLoss(staged.status()) || absl::IsNotFound(staged.status());
     if (is_loss && damage != nullptr && !interrupt_->interrupted()) {
       *damage = fmt::format("what the store lost is made again: {}: {}", platform,

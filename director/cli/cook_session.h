@@ -107,6 +107,7 @@ class CookSession {
   Summary summary_;
   bool stage_failed_ = false;
   bool is_published_ = false;
+  std::optional<Stop> stage_stop_;  // interrupted while it waited for somebody else's stage
   absl::Time started_;
 };
 

@@ -168,7 +168,10 @@ void Report::ClearLine() {
 }
 
 void Report::Say(std::string_view text) {
-  if (options_.quiet || options_.json) return;
+  if (!options_.quiet && !options_.json) SayAlways(text);
+}
+
+void Report::SayAlways(std::string_view text) {
   TellMessages();
   ClearLine();
   std::fputs(fmt::format("{}\n", EscapeControl(text)).c_str(), stderr);

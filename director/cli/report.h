@@ -68,6 +68,8 @@ class Report final : public director::ShellListener {
 
   // One line of what goes on ("scanned 1,234 files in 0.02 s").
   void Say(std::string_view text);
+  // The same of what the cook waits for: told with --quiet and --json, too.
+  void SayAlways(std::string_view text);
   struct Scan {
     size_t files = 0;
     size_t packages = 0;

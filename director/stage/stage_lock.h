@@ -2,7 +2,10 @@
 // machines, `galley apply` and `galley checkout` (LockFolder in sandbox.h).
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -15,5 +18,9 @@ namespace galley::director {
 // (CANCELLED). A file system without such locks is logged and gives none. Blocking.
 absl::StatusOr<FileDescriptor> LockSandbox(const std::string& directory,
                                            const std::function<bool()>& may_wait);
+
+// The process that holds the lock of the folder, as /proc/locks has it. nullopt: nobody does, or
+// the process is of another machine or container.
+std::optional<pid_t> LockHolder(const std::string& directory);
 
 }  // namespace galley::director

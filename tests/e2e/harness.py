@@ -1,5 +1,5 @@
 """What the end-to-end tests share: real processes, one temporary folder each. The programs are those of GALLEY_BIN_DIR."""
-import json, os, shutil, signal, subprocess, tempfile, time, unittest
+import json, os, shutil, signal, subprocess, tempfile, threading, time, unittest
 
 BIN = os.environ.get("GALLEY_BIN_DIR", "build/bin")
 SOURCE = os.environ.get("GALLEY_SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -103,6 +103,20 @@ class E2ETest(unittest.TestCase):
         stdout, stderr = process.communicate(timeout=LIMIT_S)
         done = subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
         return Cook(done, self.summary_of(project))
+
+    def wait_for_line(self, process, text):
+        """The next line of its stderr that has this text. A process that does not say it is killed when the patience ends."""
+        patience = threading.Timer(LIMIT_S, process.kill)
+        patience.start()
+        said = ""
+        try:
+            for line in process.stderr:
+                if text in line:
+                    return line
+                said += line
+        finally:
+            patience.cancel()
+        self.fail(f"it did not say: {text}\n{said}")
 
     def summary_of(self, project):
         try:

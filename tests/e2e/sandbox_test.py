@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Sandboxes beside what people have: folders that Galley did not make, files of other people in them, long names, copied projects."""
-import fcntl, json, os, shutil, subprocess, unittest
+import fcntl, json, os, shutil, signal, subprocess, unittest
 
 import harness
 
@@ -104,16 +104,33 @@ class ForeignFolderTest(harness.E2ETest):
         folder = os.open(self.path("out/pc"), os.O_RDONLY)
         fcntl.flock(folder, fcntl.LOCK_EX)
         process = self.start_cook(self.game, "--out", self.path("out"))
-        line = ""
-        while "waiting for another" not in line:
-            line = process.stderr.readline()
-            self.assertNotEqual(line, "")
+        self.addCleanup(process.kill)
+        line = self.wait_for_line(process, "waiting for another")
         self.assertIn(f"waiting for another process that stages to {self.path('out/pc')}", line)
         self.assertEqual(os.listdir(self.path("out/pc")), [])
         os.close(folder)
         cook = self.finish_cook(self.game, process)
         self.assertEqual(cook.code, 0, cook)
         self.assertEqual(cooked(self.path("out/pc")), {"Game/a.txt": b"a", "Game/b.txt": b"b"})
+
+    def test_ctrl_c_ends_a_cook_that_waits_for_the_stage_of_another(self):
+        game = self.project({"a.txt": "a"}, [COPY], name="two", platforms=['name = "pc"', 'name = "phone"'])
+        os.makedirs(self.path("out/pc"))
+        folder = os.open(self.path("out/pc"), os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        process = self.start_cook(game, "--quiet", "--out", self.path("out"))
+        self.addCleanup(process.kill)
+        line = self.wait_for_line(process, "waiting for another")
+        if os.path.exists("/proc/locks"):
+            self.assertIn(f"(process {os.getpid()})", line)
+        process.send_signal(signal.SIGINT)
+        cook = self.finish_cook(game, process)
+        self.assertEqual((cook.code, cook.summary["exit_code"]), (130, 130), cook)
+        self.assertIn("pc is published and was not staged: `galley cook` stages what is left", cook.stderr)
+        self.assertFalse(os.path.exists(self.path("out/phone")), "it stopped")
+        os.close(folder)
+        self.cook(game, "--out", self.path("out"))
+        self.assertEqual((cooked(self.path("out/pc")), cooked(self.path("out/phone"))), ({"Game/a.txt": b"a"}, {"Game/a.txt": b"a"}))
 
     def test_what_is_in_the_way_fails_the_stage_and_the_next_cook_completes_it(self):
         self.cook(self.game)
