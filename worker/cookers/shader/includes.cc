@@ -5,6 +5,7 @@
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "fmt/format.h"
+#include "worker/cookers/source/foreign_source.h"
 
 namespace galley::worker {
 namespace {
@@ -92,6 +93,8 @@ glslang::TShader::Includer::IncludeResult* Includes::Search(std::string_view nam
 
 glslang::TShader::Includer::IncludeResult* Includes::Accept(const std::string& path,
                                                             const Blob& bytes) {
+  if (const absl::Status fetched = CheckNoLfsPointer(*bytes); !fetched.ok())
+    return Refuse(fmt::format("{}: {}", path, MessageOf(fetched)));
   const std::string_view text = WithoutByteOrderMark(*bytes);
   included_bytes_ += text.size();
   if (++includes_ > kIncludesMax) return Refuse(fmt::format("more than {} includes", kIncludesMax));

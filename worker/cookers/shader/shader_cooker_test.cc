@@ -119,6 +119,16 @@ TEST_F(ShaderCookerTest, ErrorsNameFileAndLineAndAllAreGiven) {
               testing::AllOf(HasSubstr("bad.glsl:2: 'unknown_there'"), HasSubstr("source:3: ")));
 }
 
+TEST_F(ShaderCookerTest, AnIncludeThatGitLfsDidNotFetchIsNamed) {
+  Make(kIncluding)
+      .AddFile("/Game/fx/inc/light.glsl",
+               "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n");
+  EXPECT_THAT(Error(), testing::AllOf(HasSubstr("source:2:"),
+                                      HasSubstr("inc/light.glsl: the file is a Git LFS pointer; "
+                                                "run `git lfs pull`"),
+                                      testing::Not(HasSubstr("syntax error"))));
+}
+
 TEST_F(ShaderCookerTest, CycleOfIncludesIsAnError) {
   Make("#version 450\n#include \"a.glsl\"\nvoid main() {}\n")
       .AddFile("/Game/fx/a.glsl", "#include \"a.glsl\"\n");
