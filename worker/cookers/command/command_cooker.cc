@@ -21,6 +21,7 @@
 #include "worker/cookers/command/tool.h"
 #include "worker/cookers/command/workspace.h"
 #include "worker/cookers/out_of_memory.h"
+#include "worker/cookers/source/foreign_source.h"
 #include "worker/cookers/unseen_reads.h"
 
 namespace galley::worker {
@@ -416,6 +417,8 @@ class Run {
 
 absl::Status CommandCooker::Cook(CookContext& context, Loaded& loaded) {
   const auto& command = static_cast<LoadedCommand&>(loaded);
+  const std::string pointer = LfsPointerWarning(context.source());
+  if (!pointer.empty()) context.AddWarning(pointer);
   ASSIGN_OR_RETURN(Workspace workspace, Workspace::Create(context));
   return Run(context, command.settings, command.name, std::move(workspace)).Do();
 }

@@ -1,5 +1,7 @@
 #include "worker/cookers/copy/copy_cooker.h"
 
+#include "worker/cookers/source/foreign_source.h"
+
 namespace galley::worker {
 namespace {
 
@@ -20,6 +22,8 @@ class CopyCooker : public Cooker {
   }
 
   absl::Status Cook(CookContext& context, Loaded&) override {
+    const std::string pointer = LfsPointerWarning(context.source());
+    if (!pointer.empty()) context.AddWarning(pointer);
     return context.AddSourceAsOutput("");
   }
 

@@ -32,6 +32,11 @@ absl::Status CheckNoLfsPointer(std::string_view bytes) {
   return absl::InvalidArgumentError("the file is a Git LFS pointer; run `git lfs pull`");
 }
 
+std::string LfsPointerWarning(const Blob& source) {
+  if (source == nullptr || CheckNoLfsPointer(*source).ok()) return "";
+  return "the source is a Git LFS pointer, not the file; run `git lfs pull`";
+}
+
 absl::Status ForeignSource(std::string_view format, std::string_view bytes) {
   RETURN_IF_ERROR(CheckNoLfsPointer(bytes));
   return absl::InvalidArgumentError(

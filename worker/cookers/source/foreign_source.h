@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "common/base/blob.h"
 
 namespace galley::worker {
 
@@ -18,6 +19,9 @@ inline constexpr std::string_view kOtherCookers =
 std::string FirstBytes(std::string_view bytes);
 // INVALID_ARGUMENT: the file is what Git LFS leaves in the place of one that was not fetched.
 absl::Status CheckNoLfsPointer(std::string_view bytes);
+// The same as a warning, of a cooker that takes any file. Empty: it is no pointer. `source` may be
+// null, as that of a large file is: a pointer is small.
+std::string LfsPointerWarning(const Blob& source);
 // CheckNoLfsPointer's, or INVALID_ARGUMENT: "the file is no png: it begins with `<!DOCTYPE`;
 // convert it, or ...". `bytes` are not empty.
 absl::Status ForeignSource(std::string_view format, std::string_view bytes);
