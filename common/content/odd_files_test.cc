@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/base/status_macros.h"
+#include "common/content/sandboxes.h"
 #include "common/content/test_tree.h"
 
 namespace galley::content {
@@ -38,6 +39,9 @@ TEST_F(OddFilesTest, ASandboxIsNoContentUnlessItIsAMount) {
   const auto snapshot = Scan();
   EXPECT_EQ(Shown(*snapshot), "/Game/out/notes /Game/plain");
   EXPECT_THAT(snapshot->sandboxes(), testing::ElementsAre(Host("content/out/pc")));
+  EXPECT_EQ(SandboxAround(*snapshot, "/Game/out/pc/Game/plain.bin"), Host("content/out/pc"));
+  for (const char* path : {"/Game/out/notes", "/Game/out/pcx", "/Else/out/pc/a", "/Game"})
+    EXPECT_EQ(SandboxAround(*snapshot, path), "") << path;
   Write("content/out/pc/Game/new.bin", "cooked");
   const std::vector<std::string> paths = {"/Game/out/pc/Game/new.bin", "/Game/out"};
   for (const std::string& path : paths)

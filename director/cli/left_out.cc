@@ -108,12 +108,13 @@ std::string SandboxesAmongContent(const content::Snapshot& snapshot) {
     names += fmt::format(" and {} more", sandboxes.size() - kSandboxesToldMax);
   const bool is_one = sandboxes.size() == 1;
   return fmt::format(
-      "{} under the mounts {} and {} not cooked: {}; choose an [output] dir or --out outside of "
-      "the "
-      "mounts, or remove what is not needed any more",
+      "{} under the mounts {} and {} not cooked: {}; if {} content (a copy of cooked files), "
+      "delete "
+      "the file {} in {}; else leave {} there, or move {} out of the mounts ([output] dir, --out)",
       is_one ? "1 folder" : fmt::format("{} folders", sandboxes.size()),
       is_one ? "is a sandbox of cooked files" : "are sandboxes of cooked files",
-      is_one ? "is" : "are", names);
+      is_one ? "is" : "are", names, is_one ? "it is" : "one of them is", content::kSandboxFile,
+      is_one ? "it" : "that one", is_one ? "it" : "them", is_one ? "it" : "them");
 }
 
 }  // namespace galley::cli

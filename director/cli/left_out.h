@@ -25,7 +25,7 @@ std::vector<std::string> StraySidecars(const director::ProjectCatalog& table);
 std::string IdleLabels(const project::Project& project);
 
 // Folders under the mounts that are sandboxes, and so are no content: their number, and the first
-// of them. Empty: there is none.
+// of them, and what to do. Empty: there is none.
 std::string SandboxesAmongContent(const content::Snapshot& snapshot);
 
 }  // namespace galley::cli

@@ -72,7 +72,10 @@ TEST_F(LeftOutTest, SandboxesUnderTheMountsAreNumberedAndNamed) {
     Write(fmt::format("content/out/{}/.galley-sandbox", name), "");
   EXPECT_THAT(SandboxesAmongContent(*MakeWorld()->snapshot),
               testing::AllOf(HasSubstr("4 folders under the mounts are sandboxes of cooked files"),
-                             HasSubstr("content/out/a, "), HasSubstr("content/out/c and 1 more;")));
+                             HasSubstr("content/out/a, "), HasSubstr("content/out/c and 1 more;"),
+                             HasSubstr("if one of them is content (a copy of cooked files), delete "
+                                       "the file .galley-sandbox in that one; else leave them "
+                                       "there, or move them out of the mounts")));
 }
 
 TEST(IdleLabelsTest, RulesWithLabelsAreTold) {

@@ -46,6 +46,19 @@ std::string NeverPattern(const project::Project& project, const std::string& pac
   return {};
 }
 
+// The folder around a file that is a sandbox, and not a mount's own. Empty: there is none.
+std::string SandboxAround(const project::Project& project, const std::string& host) {
+  const auto is_mount = [&](std::string_view folder) {
+    return std::any_of(project.mounts.begin(), project.mounts.end(),
+                       [&](const content::Mount& mount) { return mount.directory == folder; });
+  };
+  std::string_view folder = content::FolderOf(host);
+  for (; folder.size() > 1 && !is_mount(folder); folder = content::FolderOf(folder)) {
+    if (FileExists(JoinPath(folder, content::kSandboxFile))) return std::string(folder);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::optional<project::CookerChoice> ChoiceOf(const project::Project& project,
@@ -71,6 +84,8 @@ std::string WhyNotCooked(const project::Project& project, const std::string& pac
     return fmt::format("there is no file {}: it was deleted, renamed, or never there{}", file,
                        Nearest(package, host));
   }
+  if (const std::string sandbox = SandboxAround(project, host); !sandbox.empty())
+    return fmt::format("it is in the sandbox {}, which is not content", sandbox);
   if (!ChoiceOf(project, package)) {
     return fmt::format(
         "no [[rule]] of galley.toml matches it and there is no sidecar {}.cook, so that it is no "

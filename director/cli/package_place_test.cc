@@ -68,6 +68,16 @@ TEST_F(PackagePlaceTest, ANameThatIsNoPackageSaysWhy) {
   EXPECT_THAT(WhyNotCooked(project_, "/Game/own.txt.cook"), HasSubstr("says how /Game/own.txt is"));
 }
 
+TEST_F(PackagePlaceTest, AFileInASandboxIsNoContent) {
+  Write("out/pc/Game/barrel.png");
+  EXPECT_EQ(WhyNotCooked(project_, "/Game/out/pc/Game/barrel.png"), "");
+  Write("out/pc/.galley-sandbox");
+  EXPECT_EQ(WhyNotCooked(project_, "/Game/out/pc/Game/barrel.png"),
+            "it is in the sandbox " + root_ + "/content/out/pc, which is not content");
+  project_.mounts.push_back({.path = "/Cooked", .directory = root_ + "/content/out/pc"});
+  EXPECT_THAT(WhyNotCooked(project_, "/Cooked/Game/barrel.png"), HasSubstr("no [[rule]]"));
+}
+
 TEST_F(PackagePlaceTest, ThePlaceOfAnErrorIsAFileThatIsThere) {
   EXPECT_EQ(FileOfPlace(project_, "/Game/barrel.png", "source"), "content/barrel.png");
   EXPECT_EQ(FileOfPlace(project_, "/Game/barrel.png", "dev/x.png"), "content/dev/x.png");

@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
+#include "common/content/sandboxes.h"
 #include "director/cli/error_list.h"
 #include "director/cli/near_names.h"
 #include "director/cli/virtual_path.h"
@@ -172,6 +173,7 @@ class Finder {
     const director::ReferenceTarget target = table_.Resolve("/", name);
     std::string why = target.error.empty() ? "there is no such file" : target.error;
     if (table_.snapshot().Kind(name) == content::EntryKind::kAbsent &&
+        content::SandboxAround(table_.snapshot(), name).empty() &&
         table_.snapshot().FindFolded(name) == nullptr)
       why += Near(name, table_.names());
     return absl::InvalidArgumentError(fmt::format("{} is no package: {}", argument, why));

@@ -55,6 +55,14 @@ class SelectionTest : public director::ShellTest {
   bool by_the_book_ = false;
 };
 
+TEST_F(SelectionTest, AFileInASandboxIsNamedAsSuch) {
+  Write("content/out/pc/.galley-sandbox", "");
+  Write("content/out/pc/Game/a.png", "");
+  options_of_cook_.packages = {"/Game/out/pc/Game/a.png"};
+  EXPECT_EQ(Selected(), "--package: /Game/out/pc/Game/a.png is no package: it is in the sandbox " +
+                            dir_ + "/content/out/pc, which is not content");
+}
+
 TEST_F(SelectionTest, WithoutAnyWordAllPackagesAreCookedByTheBook) {
   EXPECT_EQ(Selected(),
             "maps/forest.txt folder, maps/town.txt folder, props/a.png folder, props/b/c.png "

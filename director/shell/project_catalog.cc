@@ -10,6 +10,7 @@
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 #include "common/content/name.h"
+#include "common/content/sandboxes.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -270,7 +271,10 @@ ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view 
     }
     return target;
   }
-  target.error = "there is no such file";
+  const std::string sandbox = content::SandboxAround(*snapshot_, target.name);
+  target.error = sandbox.empty()
+                     ? "there is no such file"
+                     : fmt::format("it is in the sandbox {}, which is not content", sandbox);
   return target;
 }
 

@@ -1,0 +1,14 @@
+// What a scan left out since it is in a sandbox (Snapshot::sandboxes).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/content/snapshot.h"
+
+namespace galley::content {
+
+// The host path of the sandbox in which the file of this virtual path would be. Empty: in none.
+std::string SandboxAround(const Snapshot& snapshot, std::string_view path);
+
+}  // namespace galley::content
