@@ -1,6 +1,7 @@
 #include "worker/session/director_stream.h"
 
 #include <grpcpp/grpcpp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -76,7 +77,7 @@ class CountingSink final : public EventSink {
   int received_ = 0;
 };
 
-// Waits for somebody who connects, and hangs up on them. False: that failed.
+// Waits for somebody who connects, and hangs up on them. False: that failed, or nobody came.
 bool HangUpOnTheNext(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::copy(path.begin(), path.end(), address.sun_path);
@@ -84,7 +85,11 @@ bool HangUpOnTheNext(const std::string& path) {
   const bool is_listening =
       ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
       ::listen(listener.get(), 1) == 0;
-  const FileDescriptor met(is_listening ? ::accept(listener.get(), nullptr, nullptr) : -1);
+  pollfd somebody{.fd = listener.get(), .events = POLLIN, .revents = 0};
+  const bool has_come =
+      is_listening &&
+      ::poll(&somebody, 1, static_cast<int>(std::chrono::milliseconds(kPatience).count())) == 1;
+  const FileDescriptor met(has_come ? ::accept(listener.get(), nullptr, nullptr) : -1);
   ::unlink(path.c_str());
   return met.valid();
 }
