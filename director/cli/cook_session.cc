@@ -479,7 +479,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
                    .seconds = summary_.scan_s});
   for (const std::string& warning : StraySidecars(*world_->table)) report_.Warn(warning);
   for (const std::string& text :
-       {SandboxesAmongContent(*world_->snapshot), IdleLabels(*project_)}) {
+       {SandboxesAmongContent(*world_->snapshot), IdleLabels(*project_, *world_->table)}) {
     if (!text.empty()) report_.Warn(text);
   }
   return std::nullopt;

@@ -42,6 +42,21 @@ std::string LikelyNewName(const content::Snapshot& snapshot, const std::string& 
   return near.empty() ? elsewhere : fmt::format("{}/{}", folder, near);
 }
 
+const std::vector<std::string>& LabelsOf(const project::ResolvedRecipes* recipes) {
+  static const std::vector<std::string> kNone;
+  return recipes == nullptr || recipes->empty() ? kNone : recipes->front().needs.labels;
+}
+
+// Whether a package has labels of its sidecar, as far as they differ from those of its rules: known
+// without a look at the sidecar.
+bool HasOwnLabels(const director::ProjectCatalog& table, const std::string& sidecar) {
+  const std::string package = sidecar.substr(0, sidecar.size() - project::kSidecarSuffix.size());
+  const director::RecipesPtr recipes = table.RecipesOf(package);
+  if (LabelsOf(recipes.get()).empty()) return false;
+  const auto of_rules = table.resolver()->Resolve(package, std::nullopt);
+  return !of_rules.ok() || LabelsOf(of_rules->get()) != LabelsOf(recipes.get());
+}
+
 }  // namespace
 
 std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
@@ -83,19 +98,29 @@ std::vector<std::string> StraySidecars(const director::ProjectCatalog& table) {
   return warnings;
 }
 
-std::string IdleLabels(const project::Project& project) {
-  size_t count = 0;
-  int first = 0;
+std::string IdleLabels(const project::Project& project, const director::ProjectCatalog& table) {
+  std::string first;
+  size_t rules = 0, sidecars = 0;
   for (const project::Rule& rule : project.rules) {
     if (!rule.body.labels.has_value() || rule.body.labels->empty()) continue;
-    if (count++ == 0) first = rule.line;
+    if (rules++ == 0) first = fmt::format("{}:{}", project::kProjectFile, rule.line);
   }
-  if (count == 0) return "";
+  for (const content::FileEntry& file : table.snapshot().files()) {
+    if (!project::IsSidecar(file.path) || !HasOwnLabels(table, file.path)) continue;
+    ++sidecars;
+    if (first.empty()) first = file.path;
+  }
+  if (first.empty()) return "";
+  const auto counted = [](size_t count, const char* more, const char* what) {
+    return fmt::format("{}{} {}{}", count, more, what, count == 1 ? "" : "s");
+  };
+  std::vector<std::string> others;
+  if (rules > 1) others.push_back(counted(rules - 1, " more", "rule"));
+  if (rules > 0 && sidecars > 0) others.push_back(counted(sidecars, "", "sidecar"));
+  if (rules == 0 && sidecars > 1) others.push_back(counted(sidecars - 1, " more", "sidecar"));
   return fmt::format(
-      "{}:{}: `labels`{} has no effect yet: all workers are of this machine, and each takes every "
-      "job",
-      project::kProjectFile, first,
-      count == 1 ? "" : fmt::format(" (and of {} more rule{})", count - 1, count == 2 ? "" : "s"));
+      "{}: `labels`{} has no effect yet: all workers are of this machine, and each takes every job",
+      first, others.empty() ? "" : fmt::format(" (and of {})", fmt::join(others, " and ")));
 }
 
 std::string SandboxesAmongContent(const content::Snapshot& snapshot) {

@@ -20,9 +20,10 @@ std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& pr
 // if that has no sidecar of its own. Of more than kErrorsToldMax only the number is told.
 std::vector<std::string> StraySidecars(const director::ProjectCatalog& table);
 
-// Rules with `labels`, which say what a worker must have and have no effect as long as all workers
-// are of this machine. Empty: there is none.
-std::string IdleLabels(const project::Project& project);
+// Rules and sidecars with `labels`, which say what a worker must have and have no effect as long as
+// all workers are of this machine. Sidecars with the labels that the rules give anyway do not
+// count. Empty: there is none.
+std::string IdleLabels(const project::Project& project, const director::ProjectCatalog& table);
 
 // Folders under the mounts that are sandboxes, and so are no content: their number, and the first
 // of them, and what to do. Empty: there is none.
