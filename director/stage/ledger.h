@@ -11,7 +11,8 @@
 //                           <hex>/<size>" for each root of which files may be there, then a line
 //                           "path <path>" for each file that Galley put there, then a line "next
 //                           <hex>/<size> <path>" for each file that is about to be written where
-//                           Galley has none (it is Galley's only if it has these bytes: else
+//                           Galley has none (it is Galley's only if it has these bytes, or if a
+//                           power cut left none of them: no more bytes than these, all zero; else
 //                           somebody was first), then a line "end" when these are all. It says what
 //                           may be removed; nothing it names is trusted to be whole.
 //

@@ -56,6 +56,7 @@ class Planner {
       RETURN_IF_ERROR(CheckFolders());
     }
     for (const tree::TreeFile& file : input_.wanted) RETURN_IF_ERROR(Place(file));
+    RETURN_IF_ERROR(CheckBlocked());
     NoteFiles();
     return std::move(plan_);
   }
@@ -97,15 +98,36 @@ class Planner {
   }
 
   // `path` keeps what is to be at `place` or below it from getting there.
-  absl::Status Blocked(std::string_view path, std::string_view place) const {
-    const auto wanted = std::lower_bound(
-        input_.wanted.begin(), input_.wanted.end(),
-        IsWanted(place) ? std::string(place) : fmt::format("{}/", place),
-        [](const tree::TreeFile& file, const std::string& p) { return file.path < p; });
+  void NoteBlocked(std::string path, std::string_view place) {
+    if (blocked_count_++ == 0) {
+      const auto wanted = std::lower_bound(
+          input_.wanted.begin(), input_.wanted.end(),
+          IsWanted(place) ? std::string(place) : fmt::format("{}/", place),
+          [](const tree::TreeFile& file, const std::string& p) { return file.path < p; });
+      first_blocked_ = wanted->path;
+    }
+    if (blocked_.size() < kForeignNamedMax) blocked_.push_back(std::move(path));
+  }
+
+  absl::Status CheckBlocked() const {
+    if (blocked_count_ == 0) return absl::OkStatus();
+    if (blocked_count_ == 1) {
+      return absl::FailedPreconditionError(
+          fmt::format("{} was not put there by Galley, and {} needs its place: move it away{}",
+                      EscapeControl(sandbox_.Full(blocked_.front())),
+                      NameWithPackage(first_blocked_, input_.package_of),
+                      input_.by_the_book ? ", or cook with --exact, which removes it" : ""));
+    }
+    std::string names;
+    for (const std::string& path : blocked_)
+      names += (names.empty() ? "" : ", ") + EscapeControl(path);
+    if (blocked_count_ > blocked_.size())
+      names += fmt::format(" and {} more", blocked_count_ - blocked_.size());
     return absl::FailedPreconditionError(fmt::format(
-        "{} was not put there by Galley, and {} needs its place: move it away{}",
-        EscapeControl(sandbox_.Full(path)), NameWithPackage(wanted->path, input_.package_of),
-        input_.by_the_book ? ", or cook with --exact, which removes it" : ""));
+        "{} files in {} were not put there by Galley, and cooked files need their places: {}: move "
+        "them away{}",
+        blocked_count_, EscapeControl(sandbox_.Full("")), names,
+        input_.by_the_book ? ", or cook with --exact, which removes them" : ""));
   }
 
   void AddForeign(std::string path) {
@@ -154,7 +176,7 @@ class Planner {
       AddForeign(*left);
     }
     RETURN_IF_ERROR(left.status());
-    if (is_in_the_way && !left->empty() && IsWanted(path)) return Blocked(*left, path);
+    if (is_in_the_way && !left->empty() && IsWanted(path)) NoteBlocked(*left, path);
     if (is_wanted || !left->empty()) return left;
     if (may_stay && !is_in_the_way) return path;
     plan_.removals.push_back({path, true});
@@ -166,8 +188,11 @@ class Planner {
     if (IsWanted(path)) return path;
     if (doomed_.contains(path)) return std::string();  // it is among the removals
     if (!IsOurs(path) && !input_.exact) {
-      if (plan_.folders.contains(path)) return Blocked(path, path);
-      AddForeign(path);
+      if (plan_.folders.contains(path)) {
+        NoteBlocked(path, path);
+      } else {
+        AddForeign(path);
+      }
       return path;
     }
     if (input_.exact && !IsOurs(path) && IsRepositoryName(NameOf(path))) return Repository(path);
@@ -195,7 +220,7 @@ class Planner {
     for (const std::string& folder : plan_.folders) {
       ASSIGN_OR_RETURN(const Node node, sandbox_.Look(folder));
       const bool is_file = node.kind == NodeKind::kFile || node.kind == NodeKind::kOther;
-      if (is_file && !IsOurs(folder)) return Blocked(folder, folder);
+      if (is_file && !IsOurs(folder)) NoteBlocked(folder, folder);
     }
     return absl::OkStatus();
   }
@@ -236,7 +261,7 @@ class Planner {
     } else {
       const bool is_file = node.kind == NodeKind::kFile || node.kind == NodeKind::kOther;
       if (is_file && input_.knows_all && !input_.exact && !IsOurs(file.path))
-        return Blocked(file.path, file.path);
+        NoteBlocked(file.path, file.path);
       if (input_.knows_all && !IsOurs(file.path)) plan_.planned.push_back({file.path, file.digest});
       plan_.writes.push_back(file);
       plan_.stamps_to_fill.push_back(plan_.stamps.size());
@@ -296,8 +321,11 @@ class Planner {
 
   Sandbox& sandbox_;
   PlanInput input_;
-  PathSet doomed_;  // outputs of failed packages
-  PathSet theirs_;  // somebody's files that have the very bytes that are wanted there
+  PathSet doomed_;            // outputs of failed packages
+  PathSet theirs_;            // somebody's files that have the very bytes that are wanted there
+  size_t blocked_count_ = 0;  // somebody's files where something is wanted
+  std::vector<std::string> blocked_;  // the first of them, at most kForeignNamedMax
+  std::string first_blocked_;         // what is wanted at the place of the first
   Plan plan_;
 };
 

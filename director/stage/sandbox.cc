@@ -139,16 +139,18 @@ absl::StatusOr<std::vector<std::string>> Sandbox::Names(std::string_view folder)
   return names;
 }
 
-absl::StatusOr<bool> Sandbox::Holds(std::string_view path, const Digest& digest) {
+absl::StatusOr<FileDescriptor> Sandbox::OpenIfReadable(std::string_view path) {
   ASSIGN_OR_RETURN(const int parent, Folder(ParentOf(path), false));
-  if (parent < 0) return false;
-  const FileDescriptor file(
+  if (parent < 0) return FileDescriptor();
+  FileDescriptor file(
       ::openat(parent, NameOf(path).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file.valid()) {
-    // What cannot be read is not known to be right: it is written anew.
-    if (IsNoFolder(errno) || errno == EACCES || errno == ENXIO) return false;
-    return ErrnoStatus(errno, "open", Full(path));
-  }
+  if (file.valid() || IsNoFolder(errno) || errno == EACCES || errno == ENXIO) return file;
+  return ErrnoStatus(errno, "open", Full(path));
+}
+
+absl::StatusOr<bool> Sandbox::Holds(std::string_view path, const Digest& digest) {
+  ASSIGN_OR_RETURN(const FileDescriptor file, OpenIfReadable(path));
+  if (!file.valid()) return false;  // it is not known to be right, and is written anew
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), Full(path)));
   if (!S_ISREG(stat.mode) || stat.size_bytes != digest.size_bytes()) return false;
   DigestBuilder builder;
@@ -159,6 +161,22 @@ absl::StatusOr<bool> Sandbox::Holds(std::string_view path, const Digest& digest)
     if (count < 0) return ErrnoStatus(errno, "read", Full(path));
     if (count == 0) return builder.Finish() == digest;
     builder.Add(std::string_view(buffer.data(), static_cast<size_t>(count)));
+  }
+}
+
+absl::StatusOr<bool> Sandbox::IsBlank(std::string_view path, uint64_t size_bytes_max) {
+  ASSIGN_OR_RETURN(const FileDescriptor file, OpenIfReadable(path));
+  if (!file.valid()) return false;
+  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), Full(path)));
+  if (!S_ISREG(stat.mode) || stat.size_bytes > size_bytes_max) return false;
+  std::string buffer(256 << 10, '\0');
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, "read", Full(path));
+    if (count == 0) return true;
+    const std::string_view bytes(buffer.data(), static_cast<size_t>(count));
+    if (bytes.find_first_not_of('\0') != std::string_view::npos) return false;
   }
 }
 

@@ -58,6 +58,9 @@ class Sandbox {
   absl::StatusOr<std::vector<std::string>> Names(std::string_view folder);
   // True when the regular file holds exactly the bytes of `digest`.
   absl::StatusOr<bool> Holds(std::string_view path, const Digest& digest);
+  // True when the regular file has at most `size_bytes_max` bytes, all of them zero, or none: what
+  // a power cut leaves of a file that was written and not synced.
+  absl::StatusOr<bool> IsBlank(std::string_view path, uint64_t size_bytes_max);
   // nullopt when absent or no regular file. RESOURCE_EXHAUSTED above `size_bytes_max`.
   absl::StatusOr<std::optional<std::string>> Read(std::string_view path, uint64_t size_bytes_max);
 
@@ -114,6 +117,9 @@ class Sandbox {
                                              std::string_view path, bool make);
   // Forgets descriptors of `path` and what lies under it.
   void Close(std::string_view path);
+
+  // To read; not valid when it is no file that can be read.
+  absl::StatusOr<FileDescriptor> OpenIfReadable(std::string_view path);
 
   // As a file without a name until it is whole, so that writers do not wait for each other at the
   // folder of the temporary files. False: something lies there, or there are no such files here.

@@ -228,8 +228,8 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
   return absl::OkStatus();
 }
 
-// Of what an interrupted stage was about to write, the files that have its bytes are Galley's. Any
-// other file was put there by somebody.
+// Of what an interrupted stage was about to write, the files that have its bytes are Galley's, and
+// those of which a power cut left none. Any other file was put there by somebody.
 absl::Status NotePlanned(Sandbox& sandbox, const Ledger& ledger, PlanInput& input) {
   std::vector<tree::TreeFile> written;
   for (const PlannedFile& file : ledger.planned) {
@@ -237,9 +237,13 @@ absl::Status NotePlanned(Sandbox& sandbox, const Ledger& ledger, PlanInput& inpu
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(file.path));
     if (node.kind != NodeKind::kFile) continue;
     ASSIGN_OR_RETURN(const bool is_whole, sandbox.Holds(file.path, file.digest));
-    if (!is_whole) continue;
+    if (!is_whole) {
+      ASSIGN_OR_RETURN(const bool is_blank, sandbox.IsBlank(file.path, file.digest.size_bytes()));
+      if (!is_blank) continue;
+    }
     written.push_back({.path = file.path, .digest = file.digest});
-    input.trusted.emplace(file.path, LaidFile{.digest = file.digest, .stamp = node.stamp});
+    if (is_whole)
+      input.trusted.emplace(file.path, LaidFile{.digest = file.digest, .stamp = node.stamp});
   }
   AddKnown(written, input.known);
   return absl::OkStatus();
@@ -323,8 +327,8 @@ namespace {
 using FileDigests = std::map<std::string, Digest>;
 
 // Below `folder`, at any depth, is nothing but files and folders of the tree. (Files get their
-// names when they are whole: one with other bytes somebody edited. A power cut may have emptied
-// it.)
+// names when they are whole: one with other bytes somebody edited, unless a power cut left none of
+// its bytes.)
 absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const FileDigests& files,
                              const PathSet& folders) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(folder));
@@ -334,8 +338,9 @@ absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const 
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(path));
     if (const auto file = files.find(path); node.kind == NodeKind::kFile && file != files.end()) {
       ASSIGN_OR_RETURN(const bool is_whole, sandbox.Holds(path, file->second));
-      ASSIGN_OR_RETURN(const bool is_empty, sandbox.Holds(path, Digest::Of("")));
-      if (is_whole || is_empty) continue;
+      if (is_whole) continue;
+      ASSIGN_OR_RETURN(const bool is_blank, sandbox.IsBlank(path, file->second.size_bytes()));
+      if (is_blank) continue;
     }
     if (node.kind == NodeKind::kFolder && folders.contains(path)) {
       RETURN_IF_ERROR(CheckOnlyOfTree(sandbox, path, files, folders));

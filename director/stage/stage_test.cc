@@ -394,6 +394,35 @@ TEST_F(StageTest, AFileAtAPathThatWasOnlyPlannedIsNotReplaced) {
   }
 }
 
+// Staged files are not synced: after a power cut they may have no bytes, or zero bytes.
+TEST_F(StageTest, WhatAPowerCutLeftOfAFirstStageIsGalleys) {
+  ASSERT_TRUE(CreateDirectories(sandbox_).ok());
+  Sandbox sandbox = Sandbox::Open(sandbox_).value();
+  ASSERT_TRUE(BeginStaging(sandbox, {.is_whole = true}).ok());  // as ClaimSandbox does
+  const Files files = {{"Game/a", "11"}, {"Game/b", "22"}, {"Game/c", "33"}, {"Game/d", "44"}};
+  store_.file_reads_left = 4;
+  EXPECT_FALSE(StageBook(files).ok());
+  const auto cut = [&] {
+    Write("Game/a", "");
+    Write("Game/b", std::string(2, '\0'));
+    Write("Game/c", std::string(1, '\0'));
+  };
+  cut();
+  for (const std::string& mine : {std::string(3, '\0'), std::string("\0x", 2)}) {
+    Write("Game/d", mine);
+    EXPECT_THAT(std::string(StageBook(files).status().message()),
+                HasSubstr(fmt::format("{} was not put there by Galley", Path("Game/d"))));
+    EXPECT_EQ(Held()["Game/d"], mine);
+  }
+  fs::remove(Path("Game/d"));
+  store_.file_reads_left = 4;
+  EXPECT_FALSE(StageBook(files).ok());
+  EXPECT_EQ(Held()["Game/b"], "22");
+  cut();
+  ASSERT_TRUE(StageBook({{"Game/b", "22"}, {"Game/d", "44"}}).ok());
+  EXPECT_EQ(Held(), (Files{{"Game/b", "22"}, {"Game/d", "44"}}));
+}
+
 TEST_F(StageTest, WhatAnInterruptedStageWroteIsGalleysAndIsReadOnce) {
   ASSERT_TRUE(StageBook({{"Game/old", "1"}}).ok());
   store_.file_reads_left = 3;
@@ -556,6 +585,29 @@ TEST_F(StageTest, AForeignFileInAFilesPlaceIsNotReplaced) {
   }
   ASSERT_TRUE(StageExact({{"Game/a", "a"}, {"Game/c", "c"}}).ok());
   EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/c", "c"}}));
+}
+
+TEST_F(StageTest, OfManyFilesInTheWayTheFirstAreTold) {
+  ASSERT_TRUE(StageBook({{"Game/z", "z"}}).ok());
+  Write("Game/a", "mine");
+  Write("Game/b/mine", "mine");
+  Files files = {{"Game/a/x", "x"}, {"Game/a/y", "y"}, {"Game/b", "b"}, {"Game/z", "z"}};
+  for (int i = 0; i < 5; ++i) {
+    Write(fmt::format("Game/f{}", i), "mine");
+    files[fmt::format("Game/f{}", i)] = "cooked";
+  }
+  const Files held = Held();
+  for (const bool by_the_book : {true, false}) {
+    const absl::Status status = (by_the_book ? StageBook(files) : StageNarrow(files)).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status));
+    EXPECT_EQ(
+        status.message(),
+        fmt::format("7 files in {} were not put there by Galley, and cooked files need their "
+                    "places: Game/a, Game/b/mine, Game/f0, Game/f1, Game/f2 and 2 more: move "
+                    "them away{}",
+                    sandbox_, by_the_book ? ", or cook with --exact, which removes them" : ""));
+    EXPECT_EQ(Held(), held);
+  }
 }
 
 // What is there then is most likely an older cook's.
