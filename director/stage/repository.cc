@@ -1,6 +1,7 @@
 #include "director/stage/repository.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
@@ -8,8 +9,11 @@
 namespace galley::director {
 
 bool IsRepositoryName(std::string_view name) {
-  return name == ".git" || name == ".hg" || name == ".svn" || name == ".jj" || name == ".bzr" ||
-         name == "_darcs" || name == "CVS" || name.starts_with(".p4");
+  constexpr std::string_view kNames[] = {".bzr", ".fslckout", ".git",     ".hg",
+                                         ".jj",  ".pijul",    ".plastic", ".repo",
+                                         ".svn", "CVS",       "_FOSSIL_", "_darcs"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames) ||
+         name.starts_with(".p4");
 }
 
 absl::StatusOr<bool> IsBareRepository(Sandbox& sandbox, std::string_view folder,
@@ -22,7 +26,7 @@ absl::StatusOr<bool> IsBareRepository(Sandbox& sandbox, std::string_view folder,
     ASSIGN_OR_RETURN(
         const Node node,
         sandbox.Look(folder.empty() ? std::string(name) : fmt::format("{}/{}", folder, name)));
-    if (node.kind != NodeKind::kFolder) return false;
+    if (node.kind == NodeKind::kFile) return false;
   }
   return true;
 }

@@ -17,7 +17,8 @@ bool IsRepositoryName(std::string_view name);
 inline constexpr std::string_view kBareRepositoryFile = "HEAD";
 
 // `folder`, which holds `names` (sorted), is a repository itself: one of Git without a folder of
-// files, as `git clone --bare` and servers make it. Source: gitrepository-layout(5).
+// files, as `git clone --bare` and servers make it. Its folders may be links to those of another
+// one. Source: gitrepository-layout(5).
 absl::StatusOr<bool> IsBareRepository(Sandbox& sandbox, std::string_view folder,
                                       const std::vector<std::string>& names);
 

@@ -453,6 +453,19 @@ TEST_F(StageTest, AnExactStageRemovesNoBareRepository) {
     EXPECT_EQ(Held(), before);
     for (const char* part : {"HEAD", "objects", "refs"}) fs::remove_all(Path(repository + part));
   }
+  // Parts that are links are parts; a part that is a file is none.
+  for (const std::string linked : {"objects", "refs"}) {
+    Write("Game/g/HEAD", "ref: refs/heads/main");
+    for (const std::string part : {"objects", "refs"})
+      EXPECT_TRUE(fs::create_directories(Path("Game/g/" + part)));
+    fs::remove(Path("Game/g/" + linked));
+    fs::create_directory_symlink("/nowhere", Path("Game/g/" + linked));
+    EXPECT_TRUE(absl::IsFailedPrecondition(StageExact({{"Game/a", "new"}}).status())) << linked;
+    fs::remove(Path("Game/g/" + linked));
+    Write("Game/g/" + linked, "a file");
+    EXPECT_TRUE(StageExact({{"Game/a", "a"}}).ok()) << linked;
+    EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
+  }
   // What is like one and was cooked is none.
   const Files tree = {{"r/HEAD", "a"}, {"r/objects/b", "b"}, {"r/refs/c", "c"}};
   ASSERT_TRUE(StageExact(tree).ok());
@@ -469,6 +482,20 @@ TEST_F(StageTest, AnExactStageRemovesNoRepository) {
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr(Path("Game/.git")));
   EXPECT_EQ(Held(), (Files{{"Game/.git/HEAD", "mine"}, {"Game/a", "a"}}));
+}
+
+TEST_F(StageTest, AnExactStageRemovesNoRepositoryOfAnySystem) {
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
+  for (const std::string name : {".plastic/plastic.workspace", ".repo/manifest.xml", ".fslckout",
+                                 "_FOSSIL_", ".pijul/config"}) {
+    Write("Game/" + name, "mine");
+    const Files before = Held();
+    const absl::Status status = StageExact({{"Game/a", "new"}}).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << name;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is of a version control system"));
+    EXPECT_EQ(Held(), before);
+    fs::remove_all(Path("Game/" + name.substr(0, name.find('/'))));
+  }
 }
 
 TEST_F(StageTest, ANarrowCookAddsAndReplacesAndKeepsTheRest) {
