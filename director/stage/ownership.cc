@@ -225,17 +225,24 @@ absl::Status CheckRepository(Sandbox& sandbox) {
       EscapeControl(sandbox.Full(repository == "." ? "" : repository))));
 }
 
-// Of a folder that is absent: a link that leads nowhere would be in the way when it is made.
-absl::Status CheckLink(const std::string& directory) {
-  const absl::StatusOr<FileStat> link = StatFile(directory, /*follow_links=*/false);
-  if (!link.ok() || !S_ISLNK(link->mode)) return absl::OkStatus();
-  std::string target(PATH_MAX, '\0');
-  const ssize_t size = ::readlink(directory.c_str(), target.data(), target.size());
-  target.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
-  return absl::FailedPreconditionError(
-      fmt::format("{} is a link to {}, which is not there; nothing was done. Make that folder, "
-                  "remove the link, or give another folder with --out or [output] dir",
-                  EscapeControl(directory), EscapeControl(target)));
+// Of a folder that is absent: a link that leads nowhere, there or above it, would be in the way
+// when it is made.
+absl::Status CheckLinks(const std::string& directory) {
+  std::string path = directory;
+  while (path.size() > 1 && absl::IsNotFound(StatFile(path).status())) {
+    const absl::StatusOr<FileStat> link = StatFile(path, /*follow_links=*/false);
+    if (link.ok() && S_ISLNK(link->mode)) {
+      std::string target(PATH_MAX, '\0');
+      const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+      target.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+      return absl::FailedPreconditionError(
+          fmt::format("{} is a link to {}, which is not there; nothing was done. Make that folder, "
+                      "remove the link, or give another folder with --out or [output] dir",
+                      EscapeControl(path), EscapeControl(target)));
+    }
+    path.resize(std::max<size_t>(1, path.rfind('/')));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -244,7 +251,7 @@ absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owne
                           const std::string& state_directory, const SandboxRules& rules) {
   RETURN_IF_ERROR(CheckApart(directory, rules.apart_from));
   const absl::StatusOr<FileStat> stat = StatFile(directory);
-  if (absl::IsNotFound(stat.status())) return CheckLink(directory);
+  if (absl::IsNotFound(stat.status())) return CheckLinks(directory);
   if (absl::IsFailedPrecondition(stat.status())) {
     return absl::FailedPreconditionError(fmt::format(
         "{} cannot be a folder, because what is above it is none ({}); nothing was done. Give "

@@ -38,9 +38,9 @@ struct SandboxRules {
 };
 
 // Changes nothing. FAILED_PRECONDITION, a whole message: `directory` is not to be staged to: it is
-// no folder or a link to nothing, holds what is not Galley's, is another project's sandbox or a
-// newer Galley's, contains a folder of the project's, or holds a repository and `exact` is asked
-// for.
+// no folder, it or a folder above it is a link to nothing, it holds what is not Galley's, is
+// another project's sandbox or a newer Galley's, contains a folder of the project's, or holds a
+// repository and `exact` is asked for.
 absl::Status CheckSandbox(const std::string& directory, const SandboxOwner& owner,
                           const std::string& state_directory, const SandboxRules& rules = {});
 

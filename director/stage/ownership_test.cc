@@ -103,6 +103,19 @@ TEST_F(OwnershipTest, ALinkToNothingIsRefused) {
               HasSubstr("is a link to " + JoinPath(folder_, "nowhere") + ", which is not there"));
 }
 
+TEST_F(OwnershipTest, AFolderBelowALinkToNothingIsRefused) {
+  fs::create_symlink(JoinPath(folder_, "nowhere"), JoinPath(folder_, "out"));
+  for (const std::string& directory : {Out(), JoinPath(folder_, "out/deep/pc")}) {
+    const absl::Status status = Check(tower_, directory);
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << directory;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(JoinPath(folder_, "out") + " is a link to " +
+                          JoinPath(folder_, "nowhere") + ", which is not there"));
+  }
+  fs::create_directories(JoinPath(folder_, "nowhere"));
+  EXPECT_TRUE(Check(tower_, Out()).ok());
+}
+
 TEST_F(OwnershipTest, WhetherAFolderCanBeWrittenIsSeenWithoutMakingIt) {
   EXPECT_TRUE(CheckWritable(Out()).ok());
   EXPECT_FALSE(FileExists(JoinPath(folder_, "out")));

@@ -82,6 +82,9 @@ class ForeignFolderTest(harness.E2ETest):
         os.symlink(self.path("nowhere"), self.path("out/pc"))
         said = self.cook(self.game, "--out", self.path("out"), expect=2).stderr
         self.assertIn(f"{self.path('out/pc')} is a link to {self.path('nowhere')}, which is not there", said)
+        os.symlink(self.path("nowhere"), self.path("way"))
+        said = self.cook(self.game, "--out", self.path("way"), expect=2).stderr
+        self.assertIn(f"{self.path('way')} is a link to {self.path('nowhere')}, which is not there", said)
         self.write("file", "mine")
         self.assertIn(f"{self.path('file/pc')} cannot be a folder", self.cook(self.game, "--out", self.path("file"), expect=2).stderr)
 
