@@ -85,6 +85,14 @@ void RemoveOldScratch(const std::string& state,
 // Comparisons with names for a warning, which every cook repeats: a tenth of a second.
 constexpr size_t kNearMax = 30'000;
 
+// Empty: the folder's name is its name, which another folder does not have.
+std::string NameGiven(const project::Project& project) {
+  const auto origin =
+      std::find_if(project.origins.begin(), project.origins.end(),
+                   [](const project::Origin& one) { return one.key == "project.name"; });
+  return origin == project.origins.end() || origin->source == "default" ? "" : project.name;
+}
+
 // The director's own executables lie together.
 std::string WorkerProgram() { return JoinPath(ProgramDirectory(), "galley-worker"); }
 
@@ -173,7 +181,7 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
 director::SandboxOwner CookSession::OwnerOf(const std::string& platform,
                                             std::string project_id) const {
   return {.project_id = std::move(project_id),
-          .project_name = project_->name,
+          .project_name = NameGiven(*project_),
           .project_folder = RealPath(project_->root),
           .platform = platform};
 }

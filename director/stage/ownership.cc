@@ -82,14 +82,15 @@ absl::StatusOr<std::optional<OwnerFile>> ReadOwner(Sandbox& sandbox) {
 
 // Without the id (the state was deleted, or is a copy's) the place must say so: the same one in the
 // project, or seen from anywhere. Another project may be where the one that is named was, so its
-// name must be the same; in `.galley` is nothing but this project's own.
+// name must be the same if both have one; in `.galley` is nothing but this project's own.
 bool IsOf(const OwnerFile& file, const SandboxOwner& owner, const std::string& directory) {
   if (!owner.project_id.empty() && file.owner.project_id == owner.project_id) return true;
   const bool has_moved_along =
       !file.place.starts_with('/') && file.place == PlaceOf(directory, owner.project_folder);
   if (has_moved_along && file.place.starts_with(kOwnFolder)) return true;
-  return file.owner.project_name == owner.project_name &&
-         (has_moved_along || file.owner.project_folder == owner.project_folder);
+  const bool may_be_named_so = file.owner.project_name == owner.project_name ||
+                               file.owner.project_name.empty() || owner.project_name.empty();
+  return may_be_named_so && (has_moved_along || file.owner.project_folder == owner.project_folder);
 }
 
 // One line of the state's file: "<device> <inode> <birth> <platform> <path>". Without its time of
@@ -173,10 +174,11 @@ absl::Status IsForeign(const std::string& directory, const std::vector<std::stri
 
 absl::Status IsOfAnother(const std::string& directory, const OwnerFile& file) {
   return absl::FailedPreconditionError(fmt::format(
-      "{} is the sandbox of another project, {} in {}, whose files would be replaced; nothing was "
+      "{} is the sandbox of another project, {}in {}, whose files would be replaced; nothing was "
       "done. Give another folder with --out or [output] dir; or, if that project is gone or stages "
       "there no more, pass --adopt",
-      EscapeControl(directory), EscapeControl(file.owner.project_name),
+      EscapeControl(directory),
+      file.owner.project_name.empty() ? "" : EscapeControl(file.owner.project_name) + " ",
       EscapeControl(file.owner.project_folder)));
 }
 

@@ -8,9 +8,10 @@
 //
 // A folder may be staged to when it is absent or empty; when its `.galley-sandbox` names this
 // project's id, or this project's folder and name (whose state was deleted), or when it is at the
-// same place in this project as it was in the one that is named (it was copied along with it), and
-// that is in `.galley` or the projects have one name; when it has no such file, but a marker of
-// staging (an older Galley wrote none), or is in the project's state.
+// same place in this project as it was in the one that is named (it was moved or copied along with
+// it), and that is in `.galley` or the projects have one name; when it has no such file, but a
+// marker of staging (an older Galley wrote none), or is in the project's state. Names are compared
+// only if galley.toml gives both: the name of the folder is another one after each move.
 //
 // Threads: none. One process of a project at a time writes.
 #pragma once
@@ -23,8 +24,8 @@
 namespace galley::director {
 
 struct SandboxOwner {
-  std::string project_id;  // empty: it has none yet
-  std::string project_name;
+  std::string project_id;      // empty: it has none yet
+  std::string project_name;    // empty: galley.toml gives none
   std::string project_folder;  // the real path of the folder of galley.toml
   std::string platform;
 };

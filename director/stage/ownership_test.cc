@@ -248,6 +248,34 @@ TEST_F(OwnershipTest, AnotherProjectInTheSameFolderHasNoneOfThem) {
     EXPECT_TRUE(absl::IsFailedPrecondition(Check(castle, directory))) << directory;
 }
 
+// As a job of a CI system has it: the state is gone, the folder is another one.
+TEST_F(OwnershipTest, AProjectWithoutANameKeepsTheSandboxesThatMovedAlong) {
+  const auto move = [&](const std::string& from, SandboxOwner to) {
+    fs::remove_all(JoinPath(folder_, from + "/.galley"));
+    fs::remove_all(to.project_folder);
+    fs::rename(JoinPath(folder_, from), to.project_folder);
+    return Check(to, JoinPath(to.project_folder, "out/pc"));
+  };
+  SandboxOwner first = Project("job-123", "1111");
+  first.project_name.clear();
+  ASSERT_TRUE(Claim(first, JoinPath(first.project_folder, "out/pc")).ok());
+  ASSERT_TRUE(Claim(first, Out()).ok());
+  SandboxOwner second = Project("job-124", "");
+  EXPECT_TRUE(move("job-123", second).ok()) << "its name is new";
+  second.project_name.clear();
+  EXPECT_TRUE(move("job-124", Project("job-125", "")).ok());
+  const absl::Status elsewhere = Check(second, Out());
+  EXPECT_TRUE(absl::IsFailedPrecondition(elsewhere)) << "any project could say so";
+  EXPECT_THAT(std::string(elsewhere.message()),
+              HasSubstr("another project, in " + first.project_folder));
+  // An older Galley wrote the folder's name.
+  SandboxOwner old = Project("job-126", "2222");
+  ASSERT_TRUE(Claim(old, JoinPath(old.project_folder, "out/pc")).ok());
+  second = Project("job-127", "");
+  second.project_name.clear();
+  EXPECT_TRUE(move("job-126", second).ok());
+}
+
 TEST_F(OwnershipTest, ASandboxThatWasCopiedWithItsProjectIsOfTheCopy) {
   const std::string inside = JoinPath(tower_.project_folder, ".galley/cooked/pc");
   ASSERT_TRUE(Claim(tower_, inside).ok());

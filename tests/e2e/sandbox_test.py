@@ -276,6 +276,16 @@ class CopiedProjectTest(harness.E2ETest):
         self.assertIn(f"the sandbox of another project, game in {self.game}", refused.stderr)
         self.cook(self.game)
 
+    def test_a_project_without_a_name_takes_its_output_along(self):
+        self.write("game/galley.toml", self.read("game/galley.toml").replace(b'name = "game"\n', b""))
+        self.cook(self.game, "--out", self.path("game/out"))
+        # As jobs of a CI system have it: another folder for each, and no state.
+        shutil.rmtree(self.path("game/.galley"))
+        os.rename(self.game, self.path("job-124"))
+        os.remove(self.path("job-124/content/b.txt"))
+        self.cook(self.path("job-124"), "--out", self.path("job-124/out"))
+        self.assertEqual(cooked(self.path("job-124/out/pc")), {"Game/a.txt": b"a"})
+
     def test_what_was_moved_or_restored_keeps_its_id(self):
         ids, _ = self.roots(self.game)
         moved = self.path("moved")
