@@ -697,7 +697,7 @@ absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& p
   return staged;
 }
 
-absl::StatusOr<director::StageOptions> CookSession::HowToStage() const {
+director::StageOptions CookSession::HowToStage() const {
   director::StageOptions options{.by_the_book = selection_.by_the_book,
                                  .exact = options_.exact,
                                  .package_of = [this](std::string_view path) {
@@ -708,8 +708,9 @@ absl::StatusOr<director::StageOptions> CookSession::HowToStage() const {
     if (!failure.package.empty())
       options.failed_packages.push_back(director::StagePath(*project_, failure.package));
   }
-  ASSIGN_OR_RETURN(options.packages_beside,
-                   PackagesBeside(*project_, *journal_, options.failed_packages));
+  const director::ProjectCatalog& table = *outcome_->world->table;
+  options.packages_beside =
+      PackagesBeside(*project_, table.names(), table.GeneratedNames(), options.failed_packages);
   return options;
 }
 
@@ -723,12 +724,12 @@ void CookSession::StageAll(std::string* damage) {
     return report_.OnFailed("", "", {.stage = director::Stage::kStage, .error = MessageOf(mine)});
   }
   const absl::Time begin = absl::Now();
-  const absl::StatusOr<director::StageOptions> how = HowToStage();
+  const director::StageOptions how = HowToStage();
   // The roots are published: an interrupt from here on is too late, the sandboxes follow them,
   // unless that must wait for another process. (A second one ends the process.)
   is_published_ = true;
   for (const auto& [platform, root] : outcome_->roots) {
-    const auto staged = how.ok() ? StageOne(platform, root, *how) : how.status();
+    const auto staged = StageOne(platform, root, how);
     if (absl::IsCancelled(staged.status()) && interrupt_->interrupted()) {
       stage_stop_ = Stop{kInterrupted,
                          fmt::format("{}; {} is published and was not staged: `galley cook` stages "

@@ -65,7 +65,7 @@ class CookSession {
   // `how` without folder and root.
   absl::StatusOr<director::StageReport> StageOne(const std::string& platform, const Digest& root,
                                                  director::StageOptions how);
-  absl::StatusOr<director::StageOptions> HowToStage() const;
+  director::StageOptions HowToStage() const;
   void Remember();
   void KeepWithinSize();
   void GiveBackDeadBytes();

@@ -5,17 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "common/project/project.h"
-#include "director/journal/journal.h"
 
 namespace galley::cli {
 
 // `failed`: where the outputs of the failed packages begin in the tree (director::StagePath). The
-// answer is such beginnings, too, of packages that were ever cooked here and are not in `failed`.
-// Cost: a look at each package of the journal.
-absl::StatusOr<std::vector<std::string>> PackagesBeside(const project::Project& project,
-                                                        director::Journal& journal,
-                                                        const std::vector<std::string>& failed);
+// answer is such beginnings, too, of those of `names` and `generated` (the packages that there are
+// now, sorted) that are not in `failed`. Cost: a search for each failed package.
+std::vector<std::string> PackagesBeside(const project::Project& project,
+                                        const std::vector<std::string>& names,
+                                        const std::vector<std::string>& generated,
+                                        const std::vector<std::string>& failed);
 
 }  // namespace galley::cli

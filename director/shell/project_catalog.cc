@@ -223,6 +223,17 @@ RecipesPtr ProjectCatalog::GeneratedRecipesOf(std::string_view name) const {
   return found == generated_.end() ? nullptr : found->second.entry.recipes;
 }
 
+std::vector<std::string> ProjectCatalog::GeneratedNames() const {
+  std::vector<std::string> names;
+  {
+    base::MutexLock lock(mutex_);
+    names.reserve(generated_.size());
+    for (const auto& [name, generated] : generated_) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 ReferenceTarget ProjectCatalog::Resolve(std::string_view from, std::string_view as_written) const {
   ReferenceTarget target;
   const auto asked = content::NormalizeAsked(as_written);

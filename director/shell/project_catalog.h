@@ -48,6 +48,9 @@ class ProjectCatalog final : public Catalog {
   // Remembered by Generated().
   RecipesPtr GeneratedRecipesOf(std::string_view name) const;
 
+  // Those that Generated() was asked about up to now, sorted.
+  std::vector<std::string> GeneratedNames() const;
+
   // What is wrong with sidecars, and with rules as far as they match a package: each text once, in
   // the order of the names. These packages have an error, too.
   const std::vector<std::string>& recipe_errors() const { return recipe_errors_; }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/stage/apply_names.h"
@@ -45,7 +46,10 @@ bool IsOutput(std::string_view path, std::string_view package) {
 
 class Planner {
  public:
-  Planner(Sandbox& sandbox, PlanInput input) : sandbox_(sandbox), input_(std::move(input)) {}
+  Planner(Sandbox& sandbox, PlanInput input)
+      : sandbox_(sandbox),
+        input_(std::move(input)),
+        packages_beside_(input_.packages_beside.begin(), input_.packages_beside.end()) {}
 
   absl::StatusOr<Plan> Make() {
     RETURN_IF_ERROR(NoteWanted());
@@ -227,26 +231,38 @@ class Planner {
 
   absl::Status RemoveFailed() {
     for (const std::string& package : input_.failed_packages) {
-      for (auto known = std::lower_bound(input_.known.begin(), input_.known.end(), package);
-           known != input_.known.end() && known->starts_with(package); ++known) {
-        if (!IsOutput(*known, package) || IsWanted(*known) || IsOfAnother(*known, package))
-          continue;
-        if (!doomed_.insert(*known).second) continue;
-        ASSIGN_OR_RETURN(const Node node, sandbox_.Look(*known));
-        if (node.kind == NodeKind::kFile || node.kind == NodeKind::kOther)
-          plan_.removals.push_back({*known, false});
+      RETURN_IF_ERROR(CheckInterrupted(input_.interrupted));
+      if (std::binary_search(input_.known.begin(), input_.known.end(), package))
+        RETURN_IF_ERROR(RemoveOutput(package, package));
+      const std::string below = package + ".";
+      for (auto known = std::lower_bound(input_.known.begin(), input_.known.end(), below);
+           known != input_.known.end() && known->starts_with(below); ++known) {
+        RETURN_IF_ERROR(CheckInterrupted(input_.interrupted));
+        if (IsOutput(*known, package)) RETURN_IF_ERROR(RemoveOutput(*known, package));
       }
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status RemoveOutput(const std::string& path, std::string_view package) {
+    if (IsWanted(path) || IsOfAnother(path, package) || !doomed_.insert(path).second)
+      return absl::OkStatus();
+    ASSIGN_OR_RETURN(const Node node, sandbox_.Look(path));
+    if (node.kind == NodeKind::kFile || node.kind == NodeKind::kOther)
+      plan_.removals.push_back({path, false});
     return absl::OkStatus();
   }
 
   // "a.json.meta" may be an output of "a.json" by its name, and is of "a.json.meta" if there is
   // such a package.
   bool IsOfAnother(std::string_view path, std::string_view package) const {
-    return std::any_of(input_.packages_beside.begin(), input_.packages_beside.end(),
-                       [&](const std::string& other) {
-                         return other.size() > package.size() && IsOutput(path, other);
-                       });
+    if (packages_beside_.contains(path)) return path.size() > package.size();
+    for (size_t dot = path.find('.', package.size() + 1); dot != std::string_view::npos;
+         dot = path.find('.', dot + 1)) {
+      const std::string_view other = path.substr(0, dot);
+      if (IsOutput(path, other) && packages_beside_.contains(other)) return true;
+    }
+    return false;
   }
 
   absl::Status Place(const tree::TreeFile& file) {
@@ -321,7 +337,8 @@ class Planner {
 
   Sandbox& sandbox_;
   PlanInput input_;
-  PathSet doomed_;            // outputs of failed packages
+  absl::flat_hash_set<std::string_view> packages_beside_;  // of input_
+  PathSet doomed_;                                         // outputs of failed packages
   PathSet theirs_;            // somebody's files that have the very bytes that are wanted there
   size_t blocked_count_ = 0;  // somebody's files where something is wanted
   std::vector<std::string> blocked_;  // the first of them, at most kForeignNamedMax

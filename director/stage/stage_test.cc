@@ -546,6 +546,19 @@ TEST_F(StageTest, AFailedPackageIsRemovedThoughNarrowCooksCameBetween) {
   EXPECT_EQ(Held(), (Files{{"Game/y.png.ktx2", "3"}, {"Game/z", "4"}}));
 }
 
+TEST_F(StageTest, AnInterruptIsNoticedAmongFailedPackages) {
+  ASSERT_TRUE(StageBook({{"Game/x.png.ktx2", "1"}}).ok());
+  const std::atomic<bool> interrupted = true;
+  const absl::Status status = Stage(store_, StageOptions{.directory = sandbox_,
+                                                         .root = Tree({}),
+                                                         .by_the_book = false,
+                                                         .failed_packages = {"Game/x.png"},
+                                                         .interrupted = &interrupted})
+                                  .status();
+  EXPECT_TRUE(absl::IsCancelled(status));
+  EXPECT_TRUE(FileExists(Path(".galley-root"))) << "nothing was begun";
+}
+
 TEST_F(StageTest, AFailedPackageIsRemovedAfterAnInterruptedStage) {
   ASSERT_TRUE(StageBook({{"Game/x.png.ktx2", "1"}}).ok());
   store_.file_reads_left = 2;

@@ -94,6 +94,17 @@ class SelectionTest(E2ETest):
         self.cook(game, "/Game/t.json", expect=1)
         self.assertEqual(set(self.tree(game, "pc")), {"Game/t.json.meta", "Game/u.json.cbor"})
 
+    def test_a_deleted_package_keeps_no_output_of_a_failed_one(self):
+        game = self.project({"t.json.cbor": "mine"}, ['match = "/Game/*.json"\ncooker = "data"', 'match = "/Game/*.cbor"\ncooker = "copy"'])
+        self.cook(game)
+        os.remove(os.path.join(game, "content/t.json.cbor"))
+        self.write("game/content/t.json", "{}")
+        self.cook(game)
+        self.assertEqual(set(self.tree(game, "pc")), {"Game/t.json.cbor"})
+        self.write("game/content/t.json", "{")
+        self.cook(game, "/Game/t.json", expect=1)
+        self.assertEqual(self.tree(game, "pc"), {})
+
     def test_wrong_rules_and_sidecars_are_told_once_and_nothing_is_done(self):
         files = {f"tex/{i}.png": GOOD_PNG for i in range(30)}
         game = self.project({**files, "maps/town.level": "town"}, [COPY, TEXTURE.replace("ignore_case = true\n", "")])
