@@ -3,10 +3,10 @@
 //
 // It waits until all else is done: no job is in hand, none could be, and no look-up, commit or scan
 // is open. While it runs no other job begins, but for a Blocking one, which ends its aloneness.
-// What is Blocking itself waits for nobody. When this took options.alone_max in a cook, or with
-// fail_fast, last attempts are made beside others. What fails alone is kept by the shell
-// (FailureCause::kLimit), for the platform that was at work. All workers are taken to be on one
-// machine.
+// What is Blocking itself waits for nobody. When this took options.alone_max in a cook, what came
+// up since waits no longer, and other last attempts are made beside others, as with fail_fast. What
+// fails alone is kept by the shell (FailureCause::kLimit), for the platform that was at work. All
+// workers are taken to be on one machine.
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
@@ -32,13 +32,39 @@ bool CookCore::Impl::IsAllElseDone() {
          selected_next == request->selected.size();
 }
 
-// What a worker of an earlier director has, and what was retracted, may go on somewhere; but either
-// may never be heard of again, and is not waited for.
+// While jobs wait that came up since.
+bool CookCore::Impl::IsAloneForTooLong() const {
+  if (alone == 0) return false;
+  const LoadQueue& loads = lifecycle.loads();
+  const bool others_wait =
+      !lifecycle.saves().empty() || (!loads.empty() && !packages[loads.Top()].work->runs_alone);
+  if (!others_wait) return false;
+  for (const Hand::Running& one : workers.Find(attempts.at(alone).worker)->hand.running()) {
+    if (one.attempt == alone) return alone_for + (awake - one.began_at) >= options.alone_max;
+  }
+  return false;
+}
+
+// Jobs that had begun when they were moved: they run twice, and nobody waits for these.
+void CookCore::Impl::CancelRetracted() {
+  for (const auto& [package, attempts_at] : retracted) {
+    for (const AttemptId attempt : attempts_at) {
+      const WorkerId where = attempts.at(attempt).worker;
+      if (workers.Find(where)->presence == Worker::Presence::kAttached)
+        DesireFor(where).cancel.push_back(attempt);
+    }
+  }
+  retracted.clear();
+}
+
+// What a worker of an earlier director has may go on somewhere; but it may never be heard of again,
+// and is not waited for.
 void CookCore::Impl::HandOverAlone(PackageId id) {
   const Placement at = Place(id);
   if (!at.worker.valid()) return;
+  CancelRetracted();
   HandOver(id, at);
-  if (!resumed.empty() || !retracted.empty()) return;
+  if (!resumed.empty()) return;
   alone = packages[id].work->attempt;
   attempts.at(alone).is_alone = true;
 }

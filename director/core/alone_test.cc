@@ -248,6 +248,24 @@ TEST(AloneInACookTest, SoMuchOfItIsSpentOnThat) {
   EXPECT_EQ(with_three().size(), 2u) << "the others, side by side: " << with_three();
 }
 
+TEST(AloneInACookTest, WhatCameUpSinceDoesNotWaitForLonger) {
+  CoreHarness shell("Big\nA\n", {.workers = 2, .alone_max = absl::Seconds(5)});
+  shell.Request({"Big"});
+  const auto outgrow = [&] {
+    shell.Report(shell.JobOf("Big"),
+                 WorkerReport::Failed{.fault = Fault::kMemory, .error = "big", .outgrown = 0});
+  };
+  outgrow();
+  outgrow();
+  shell.Send(PackagesDiscovered{{{"A", InstigatorCategory::kCookMap}}});
+  shell.Pass(absl::Seconds(4));
+  EXPECT_FALSE(shell.HasOpenJob("A"));
+  shell.Pass(absl::Seconds(2));
+  EXPECT_TRUE(shell.HasOpenJob("A"));
+  outgrow();
+  EXPECT_FALSE(shell.Says("cause=limit")) << "it was not alone";
+}
+
 class MovedJobTest : public testing::Test {
  protected:
   // All are given to the first worker; some are moved to the second one when it comes.

@@ -153,9 +153,8 @@ void CookCore::Impl::Advance(PackageId id) {
 
 void CookCore::Impl::Finish(PackageId id) {
   WakeWaiters(id);
-  PackageData& package = packages[id];
   EndAttempts(id, Tell::kCancel);
-  if (!package.work->stale_path.empty()) stale_waiters[package.work->stale_path].erase(id);
+  StopWaitingForScan(id);
   lifecycle.SetState(id, State::kIdle, InPhase(id, Phase::kFailed) != 0 ? "failed" : "cooked");
   Conclude(id);
 }

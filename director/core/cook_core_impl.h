@@ -185,6 +185,7 @@ struct CookCore::Impl {
   void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
   void ForgetRetracted(AttemptId id);
   void ForgetRetractedOf(WorkerId worker);
+  void StopWaitingForScan(PackageId id);
   void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
   uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
                          bool is_of_today = true);
@@ -280,6 +281,8 @@ struct CookCore::Impl {
   // alone.cc
   bool IsToRunAlone(PackageId package) const;
   bool WaitsToBeAlone(PackageId package) const;
+  bool IsAloneForTooLong() const;
+  void CancelRetracted();
   bool IsAllElseDone();
   void HandOverAlone(PackageId package);
   void EndAloneness();

@@ -317,6 +317,11 @@ void CookCore::Impl::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options.own_fault_attempts_max) {
     ++counters.jobs_retried;
+    // What others have of it would be its last attempt, and not alone.
+    if (!WaitsToBeAlone(attempt.package)) return;
+    for (const AttemptId other : AttemptsAt(attempt.package)) {
+      if (other != id) EndAttempt(other, Tell::kCancel);
+    }
     return;
   }
   if ((InPhase(attempt.package, Phase::kToLookUp) | InPhase(attempt.package, Phase::kFollowing)) !=
@@ -462,6 +467,12 @@ void CookCore::Impl::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   if (waiters.empty()) turn.rescans.push_back(stale.path);
   waiters.insert(package_id);
   Advance(package_id);
+}
+
+// The scan goes on, for others.
+void CookCore::Impl::StopWaitingForScan(PackageId id) {
+  const auto waiters = stale_waiters.find(packages[id].work->stale_path);
+  if (waiters != stale_waiters.end()) waiters->second.erase(id);
 }
 
 // Over, and something was not reported: dropped by the worker, or reports overtook each other.

@@ -64,6 +64,7 @@ void CookCore::Impl::OnWorkerAttached(const WorkerAttached& event) {
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
     warmth.Forget(event.worker);  // its executors are others
+    ForgetRetractedOf(event.worker);
     // Those who wait for these answers are gone; their numbers will be another's.
     for (auto& entry : commits) {
       std::erase_if(entry.second.reports,
@@ -239,6 +240,7 @@ void CookCore::Impl::Dispatch() {
   DropUnwanted();
   if (!HasLoadWork()) return;
   KeepWorkers();
+  if (IsAloneForTooLong()) EndAloneness();
   if (alone != 0 && !HasBlockingJob()) return;
   if (alone == 0) HandOverKept();
   std::vector<PackageId> aside;
@@ -328,7 +330,8 @@ AttemptId CookCore::Impl::Give(PackageId id, const Placement& at, PlatformMask p
                       .expected = expected,
                       .memory_bytes = MemoryOf(id),
                       .urgency = package.urgency,
-                      .is_awaited = IsAwaited(id)};
+                      .is_awaited = IsAwaited(id),
+                      .runs_alone = package.work->runs_alone};
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(platforms & MaskOf(p))) continue;
     for (const PackageId input : package.cooked_inputs) {

@@ -383,6 +383,7 @@ struct Desire {
     uint64_t memory_bytes = 0;           // expected, at its peak; 0: unknown
     Urgency urgency = Urgency::kNormal;  // it goes before what waits there and is less urgent
     bool is_awaited = false;             // a package or a person waits for its result
+    bool runs_alone = false;             // what other jobs left in its executor must not count
   };
   WorkerId worker;
   std::vector<Start> start;

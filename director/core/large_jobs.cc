@@ -63,7 +63,7 @@ void CookCore::Impl::HandOverKept() {
   const PackageId id = kept->package;
   const PackageData& package = packages[id];
   const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
-                        package.work->attempt == 0 && !package.work->runs_alone &&
+                        package.work->attempt == 0 && !WaitsToBeAlone(id) &&
                         package.work->not_before == absl::InfinitePast() &&
                         grants.IsFree(package.resource_group);
   if (!is_ready || !MayBeKeptFor(id, kept->worker, *workers.Find(kept->worker))) {

@@ -258,7 +258,7 @@ void CookCore::Impl::Leave(PackageId id, std::string_view reason) {
   if (package.work != nullptr) {
     WakeWaiters(id);
     EndAttempts(id, Tell::kCancel);
-    if (!package.work->stale_path.empty()) stale_waiters[package.work->stale_path].erase(id);
+    StopWaitingForScan(id);
     lifecycle.SetState(id, State::kIdle, reason);
   }
   Withdraw(id);

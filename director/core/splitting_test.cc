@@ -53,6 +53,24 @@ TEST(SplittingTest, TheLastPlatformsOfWhatRunsGoToAnIdleWorker) {
   EXPECT_EQ(alone.shell.core().counters().jobs_split, 1u);
 }
 
+// Each part is an attempt; the last one has the machine for itself (alone.cc).
+TEST(SplittingTest, APartThatWouldBeTheLastAttemptAfterLimitsIsTakenBack) {
+  Alone alone({.workers = 3});
+  CoreHarness& shell = alone.shell;
+  std::vector<HarnessJob> jobs = {alone.whole};
+  for (int i = 0; i < 2; ++i) {
+    alone.Attach();
+    shell.Pass(absl::Milliseconds(200));
+    jobs.push_back(shell.JobOf("Big"));
+  }
+  ASSERT_NE(jobs[1].start.attempt, jobs[2].start.attempt) << shell.TakeLog();
+  shell.TakeLog();
+  for (int i = 0; i < 2; ++i)
+    shell.Report(jobs[i], WorkerReport::Failed{.fault = Fault::kMemory, .error = "big"});
+  EXPECT_TRUE(shell.Says("cancel Big\n")) << shell.TakeLog();
+  EXPECT_EQ(shell.JobOf("Big").start.platforms, 0b1111u);
+}
+
 TEST(SplittingTest, ResultsComeFromBoth) {
   Alone alone;
   alone.Look();

@@ -105,6 +105,15 @@ bool IsSame(const KeptLimit& a, const KeptLimit& b) {
          a.limit == b.limit && a.machine == b.machine;
 }
 
+// Of something that both looked at.
+bool SawAnother(std::span<const record::Observed> limit, std::span<const record::Observed> other) {
+  return std::any_of(limit.begin(), limit.end(), [&](const record::Observed& seen) {
+    return std::any_of(other.begin(), other.end(), [&](const record::Observed& one) {
+      return one.what == seen.what && one.value != seen.value;
+    });
+  });
+}
+
 bool IsKept(const KeptLimit& limit, absl::Time now) {
   return limit.since <= now && now - limit.since < KeptLimits::kKeptFor;
 }
@@ -212,11 +221,13 @@ void KeptLimits::DropOldest() {
   limits_.assign(std::make_move_iterator(left.rbegin()), std::make_move_iterator(left.rend()));
 }
 
-void KeptLimits::Withdraw(const Digest& weak_key) {
+void KeptLimits::Withdraw(const Digest& weak_key, std::span<const record::Observed> observed) {
   base::MutexLock lock(mutex_);
   if (!weak_keys_.contains(weak_key)) return;
-  std::erase_if(limits_, [&](const Entry& entry) { return entry.limit.weak_key == weak_key; });
-  NoteChange();
+  const size_t withdrawn = std::erase_if(limits_, [&](const Entry& entry) {
+    return entry.limit.weak_key == weak_key && !SawAnother(entry.limit.observed, observed);
+  });
+  if (withdrawn > 0) NoteChange();
 }
 
 void KeptLimits::Clear() {

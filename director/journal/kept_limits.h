@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,9 +72,9 @@ class KeptLimits {
   // In the place of one that differs in nothing but its time and its words. RESOURCE_EXHAUSTED: it
   // is larger than kLimitBytesMax, and is not kept. In memory only, until Save.
   absl::Status Keep(KeptLimit limit);
-  // It was cooked within its limits: those of this weak key hold no longer. In memory only, until
-  // Save.
-  void Withdraw(const Digest& weak_key);
+  // It was cooked within its limits with these values: those of this weak key that saw no other
+  // ones hold no longer. In memory only, until Save.
+  void Withdraw(const Digest& weak_key, std::span<const record::Observed> observed);
   void Clear();
   // Writes what is not written yet; durable on return. After an error it can be tried again.
   absl::Status Save();

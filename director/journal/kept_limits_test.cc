@@ -145,11 +145,13 @@ TEST_F(KeptLimitsTest, OfAKeyThatWasCookedWithinItsLimitsTheyAreWithdrawn) {
   KeptLimits limits(state_);
   ASSERT_TRUE(limits.Keep(Limit("a")).ok());
   ASSERT_TRUE(limits.Keep(Limit("b")).ok());
-  limits.Withdraw(Digest::Of("a"));
+  limits.Withdraw(Digest::Of("a"), Limit("a", "another").observed);
+  EXPECT_THAT(limits.Of(Digest::Of("a"), "here", now_), SizeIs(1)) << "it saw another value";
+  limits.Withdraw(Digest::Of("a"), Limit("a").observed);
   ASSERT_TRUE(limits.Save().ok());
   EXPECT_THAT(Of("a"), IsEmpty());
   EXPECT_THAT(PackagesOf(Of("b")), ElementsAre("/Game/b"));
-  limits.Withdraw(Digest::Of("c"));
+  limits.Withdraw(Digest::Of("c"), {});
   EXPECT_TRUE(limits.is_saved()) << "nothing to write";
 }
 

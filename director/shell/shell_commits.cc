@@ -85,8 +85,8 @@ DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
   for (const Persist::Item& item : persist.items) {
     if (!item.was_cooked) continue;
     cooked.push_back(item.result);
-    if (const StoredResultPtr stored = results_.Get(item.result); stored != nullptr)
-      kept_limits_.Withdraw(stored->weak_key);
+    const StoredResultPtr stored = results_.Get(item.result);
+    if (stored != nullptr) kept_limits_.Withdraw(stored->weak_key, stored->observed);
   }
   SaveLimits();
   return {.outcome = std::move(outcome),

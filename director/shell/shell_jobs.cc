@@ -57,6 +57,7 @@ void DirectorShell::FillJob(WorkerId worker, const Desire::Start& start, v1::ToW
   job.set_expected_memory_bytes(start.memory_bytes);
   job.set_urgency(static_cast<uint32_t>(start.urgency));
   job.set_is_awaited(start.is_awaited);
+  job.set_runs_alone(start.runs_alone);
   if (const record::Generated* generated = core_->GeneratedOf(start.package)) {
     info->generated_source = generated->source;
     job.mutable_generated_source()->set_hash(generated->source.hex());

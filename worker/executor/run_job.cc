@@ -258,7 +258,9 @@ class Job {
   std::optional<JobEnd> JudgedEnd(const RecordingContext& context, const absl::Status& status) {
     if (context.trouble().ok() && (status.ok() || absl::IsInvalidArgument(status)))
       return std::nullopt;
-    const bool is_own = context.trouble().ok() || IsOutOfMemory(status);
+    // A look that must be waited for is the reason, whatever the cooker made of it.
+    const bool is_own = context.trouble().ok() ||
+                        (IsOutOfMemory(status) && !InterruptionOf(context.trouble()).has_value());
     JobEnd end = EndOf(is_own ? status : context.trouble());
     if (auto* trouble = std::get_if<Trouble>(&end)) trouble->log = context.gathered().log;
     return end;

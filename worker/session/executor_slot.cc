@@ -186,7 +186,8 @@ void ExecutorSlot::SendDue() {
   while (sent_ < jobs_.size() && !asked_.has_value()) {
     Held& held = jobs_[sent_];
     const bool is_ahead = is_running();
-    if (is_ahead && !FitsAhead(held)) return;
+    if (is_ahead && (!FitsAhead(held) || held.job.job().runs_alone())) return;
+    if (held.job.job().runs_alone() && child_.running()) Discard();
     const CollectionStep due = DueBefore(held.job.job().memory_bytes());
     if (is_ahead && due.what != CollectionStep::What::kNothing) return;
     if (!is_ahead && Collect(due)) return;

@@ -570,6 +570,19 @@ TEST_F(SessionProcessTest, AnExecutorThatCollectionDoesNotHelpIsReplacedBetweenJ
   EXPECT_NE(ExecutorPid(), executor);
 }
 
+// What other jobs left in it would count as the job's own memory.
+TEST_F(SessionProcessTest, AJobThatRunsAloneHasAnExecutorOfItsOwn) {
+  StartSession();
+  Run(JobOf(1, "/Game/readme.txt"));
+  const pid_t executor = ExecutorPid();
+  Run(JobOf(2, "/Game/readme.txt"));
+  ASSERT_EQ(ExecutorPid(), executor);
+  v1::Job job = JobOf(3, "/Game/readme.txt");
+  job.set_runs_alone(true);
+  EXPECT_EQ(FailureIn(Run(job)), nullptr);
+  EXPECT_NE(ExecutorPid(), executor);
+}
+
 TEST_F(SessionProcessTest, AnExecutorThatEndsWhenItIsToCollectIsReplacedAndTheJobIsDone) {
   StartSession();
   // It may die before the session has the job, and then takes the job with it: again.
