@@ -15,7 +15,10 @@ SegmentPool::SegmentPool(absl::Duration wait_max, Starved starved, KnownBlobs::A
 
 void SegmentPool::SetStore(const std::string& directory, uint64_t term) {
   base::MutexLock lock(mutex_);
-  if (directory != directory_ || term != term_) known_.Forget();
+  if (directory != directory_ || term != term_) {
+    known_.Forget();
+    seen_there_.clear();
+  }
   term_ = term;
   if (directory == directory_) return;
   directory_ = directory;
@@ -108,9 +111,20 @@ absl::StatusOr<wire::BlobAt> SegmentPool::Append(std::string_view bytes) {
   return written.status();
 }
 
-// A copy may have been damaged, or its segment gone, since it was known.
+// A copy may have been damaged, or its segment gone, since it was known. It is read once a second
+// at most: a thousand shaders have one reflection.
 bool SegmentPool::IsThere(const Digest& digest, const store::BlobLocation& location) {
-  return store::ReadBlobAt(Directory(), digest, location).ok();
+  const auto now = std::chrono::steady_clock::now();
+  {
+    const base::MutexLock lock(mutex_);
+    const auto found = seen_there_.find(digest);
+    if (found != seen_there_.end() && now - found->second < kThereFor) return true;
+  }
+  if (!store::ReadBlobAt(Directory(), digest, location).ok()) return false;
+  const base::MutexLock lock(mutex_);
+  if (seen_there_.size() >= kSeenThereMax) seen_there_.clear();
+  seen_there_[digest] = now;
+  return true;
 }
 
 std::string SegmentPool::Directory() {

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/base/mutex.h"
@@ -50,6 +51,8 @@ class SegmentPool {
   // last one that it gave.
   absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
   std::string Directory();
+  static constexpr std::chrono::seconds kThereFor{1};
+  static constexpr size_t kSeenThereMax = 10'000;
   bool IsThere(const Digest& digest, const store::BlobLocation& location);
   absl::StatusOr<wire::BlobAt> AppendTo(const Digest& digest, std::string_view bytes)
       GALLEY_REQUIRES(mutex_);
@@ -68,6 +71,8 @@ class SegmentPool {
   std::string unusable_ GALLEY_GUARDED_BY(mutex_);  // why the last one given is of no use
   std::set<uint64_t> seen_ GALLEY_GUARDED_BY(mutex_);
   std::unique_ptr<store::SegmentWriter> writer_ GALLEY_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Digest, std::chrono::steady_clock::time_point> seen_there_
+      GALLEY_GUARDED_BY(mutex_);
 };
 
 }  // namespace galley::worker
