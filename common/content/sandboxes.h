@@ -1,4 +1,4 @@
-// What a scan left out since it is in a sandbox (Snapshot::sandboxes).
+// Names that a scan left out since they are in a sandbox (Snapshot::sandboxes).
 #pragma once
 
 #include <string>

@@ -51,7 +51,7 @@ std::string DurationText(absl::Duration duration) {
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
 }
 
-// What began just now says nothing.
+// A job that began just now says nothing.
 bool IsLong(const director::Progress& progress) {
   return !progress.longest.empty() && progress.longest_for >= kToldIfLonger;
 }

@@ -1,4 +1,4 @@
-// What a cook says while another process has the sandbox that it is to stage to.
+// The lines of a cook that waits while another process has the sandbox that it is to stage to.
 #pragma once
 
 #include <string>

@@ -1,17 +1,17 @@
 // The last attempt at what outgrew its memory or its time in all others has the machine for itself:
 // only then is it the package's own need that counts, and not what ran beside it.
 //
-// It waits until all else is done: no job is in hand, none could be, and no look-up, commit or scan
-// is open. While it runs no other job begins, but for a Blocking one, which ends its aloneness.
-// What is Blocking itself waits for nobody. When this took options.alone_max in a cook, what came
-// up since waits no longer, and other last attempts are made beside others, as with fail_fast. What
-// fails alone is kept by the shell (FailureCause::kLimit), for the platform that was at work. All
-// workers are taken to be on one machine.
+// The attempt waits until all else is done: no job is in hand, none could be, and no look-up, commit
+// or scan is open. While the attempt runs no other job begins, but for a Blocking one, which ends
+// its aloneness. A Blocking package waits for nobody. When such attempts took options.alone_max in
+// a cook, jobs that came up since wait no longer, and other last attempts are made beside others,
+// as with fail_fast. The shell keeps a failure of an attempt that was alone (FailureCause::kLimit),
+// for the platform that was at work. All workers are taken to be on one machine.
 #include "director/core/cook_core_impl.h"
 
 namespace galley::director {
 
-// It has one attempt left, and all others ended by limits.
+// The package has one attempt left, and all others ended by limits.
 bool CookCore::Impl::IsToRunAlone(PackageId package) const {
   if (!request.has_value() || request->fail_fast) return false;
   const Blame::Faults faults = blame.Of(package);

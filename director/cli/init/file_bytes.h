@@ -9,7 +9,7 @@ namespace galley::init {
 // As many bytes as these functions want to see.
 inline constexpr size_t kHeadBytes = 64 << 10;
 
-// What Git LFS leaves in the place of a file that was not fetched.
+// A pointer that Git LFS leaves in the place of a file that was not fetched.
 bool IsLfsPointer(std::string_view head);
 
 // What a program or a compiler made: "an executable (ELF)"; "" for everything else.
