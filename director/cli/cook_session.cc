@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "absl/time/clock.h"
+#include "common/base/healed.h"
 #include "common/base/hex.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
@@ -849,6 +850,7 @@ void CookSession::NumberRoots() {
 }
 
 int CookSession::Finish(const std::optional<Stop>& stop) {
+  for (const std::string& text : TakeHealed()) report_.Warn(text);
   report_.TellMessages();
   int code = kDone;
   if (!report_.failures.empty()) code = kFailed;

@@ -10,8 +10,11 @@
 #include <string_view>
 
 #include "CLI/CLI.hpp"
+#include "common/base/healed.h"
+#include "common/base/log.h"
 #include "director/cli/arguments.h"
 #include "director/cli/refusal.h"
+#include "fmt/format.h"
 
 namespace galley::cli {
 namespace {
@@ -35,6 +38,12 @@ int CheckPrinted(const GlobalOptions& options, int code) {
                           "standard output could not be written: not all was printed; is there "
                           "space where it goes?");
   return code == kDone || code == kFailed ? failed : code;
+}
+
+// What the command met, and `galley cook` has not told already.
+void TellHealed() {
+  for (const std::string& text : TakeHealed())
+    fmt::print(stderr, "galley: warning: {}\n", EscapeControl(text));
 }
 
 }  // namespace
@@ -65,7 +74,9 @@ int Main(int argc, char** argv) {
   }
   if (const std::string empty = EmptyArgument(app); !empty.empty())
     return Fail(parsed.global, kUsage, empty);
-  return CheckPrinted(parsed.global, parsed.refusal ? parsed.refusal() : parsed.action());
+  const int code = parsed.refusal ? parsed.refusal() : parsed.action();
+  TellHealed();
+  return CheckPrinted(parsed.global, code);
 }
 
 }  // namespace galley::cli
