@@ -1,0 +1,444 @@
+"""Every damage of a file that Galley wrote ends in one cook.
+
+The files are found by listing what cooks, puts, pins and verifies left of a small project, so a new kind of file is in the test. Each *round*
+damages one file in one way: a byte flipped, the file truncated, zeroed, deleted, replaced by an older version or by a folder, made unreadable;
+while nobody holds the store, or `galley store serve`, or behind a cook that was killed. Then one cook has to end well with the same roots and
+sandboxes, and a warning where it made anything again; and the cook after it has nothing to do and nothing to say.
+
+GALLEY_DAMAGE_ROUNDS: so many, spread over all by GALLEY_DAMAGE_SEED (a plain run: 60; `scripts/test --long`: all). GALLEY_DAMAGE_ONLY: the name of a round, as a
+failure prints it, or a part of names. GALLEY_DAMAGE_LOG: a file to which failed rounds are appended.
+"""
+import collections, concurrent.futures, os, random, re, shutil, signal, stat, subprocess, tempfile, threading, time
+
+import harness
+from harness import BIN, LIMIT_S, read_file, wait_until
+
+LONG = bool(os.environ.get("GALLEY_LONG"))
+ROUNDS = int(os.environ.get("GALLEY_DAMAGE_ROUNDS", "0" if LONG else "60"))  # 0: all
+SEED = int(os.environ.get("GALLEY_DAMAGE_SEED", "1"))
+ONLY = os.environ.get("GALLEY_DAMAGE_ONLY", "")
+LOG = os.environ.get("GALLEY_DAMAGE_LOG", "")
+LANES = 2  # rounds at a time
+FLIPS = 32  # evenly spaced places
+CUTS = {"empty": 0, "half": 1 / 2}
+KINDS = [f"flip{place}" for place in range(FLIPS)] + [f"cut-{cut}" for cut in CUTS] + ["zeroed", "deleted", "older", "unreadable", "folder"]
+HOLDERS = ("nobody", "serve", "killed")
+LARGE = (1 << 20) + 5_000  # bytes: a file of its own in the store
+# Files of a class beyond this many are like the others.
+FILES_OF_A_CLASS_MAX = 4
+# The user that cooks: for root nothing is unreadable.
+USER = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+# Files of which each read is checked: damage of their bytes is told by the very cook.
+SEALED = ("state/cookers.json", "state/digests", "state/project", "state/sandboxes", "state/kept_limits", "state/snapshot-#.table", "store/id",
+          "store/epoch", "store/format")
+TOML = """[project]
+name = "harm"
+[[mount]]
+path = "/Game"
+dir = "content"
+[[platform]]
+name = "pc"
+texture = "bc"
+shader = "spirv-1.5"
+[[platform]]
+name = "deck"
+texture = "bc"
+shader = "spirv-1.3"
+[[rule]]
+match = "/Game/**/*.{json,level}"
+cooker = "data"
+[[rule]]
+match = "/Game/maps/*.level"
+settings = { cell_size = 64 }
+[[rule]]
+match = "/Game/**/*.bin"
+cooker = "copy"
+[[rule]]
+match = "/Game/**/*.held"
+cooker = "command"
+settings = { argv = ["tools/hold", "{input}", "{output:.out}"], outputs = [".out"] }
+[[rule]]
+match = "/Game/**/*.eats"
+cooker = "command"
+memory = "64MiB"
+settings = { argv = ["tools/eats", "{input}", "{output:.out}"], outputs = [".out"] }
+"""
+HOLD = '#!/bin/sh\ngate=${0%/tools/hold}/gate\nif [ -p "$gate" ]; then cat "$gate"; fi\nprintf held > "$2"; cat "$1" >> "$2"\n'
+EATS = "#!/usr/bin/python3\nx = []\nwhile True:\n    x.append(bytearray(16 << 20))\n"
+NOWHERE = {"GALLEY_STORE_REMOTE": "grpc://127.0.0.1:9", "GALLEY_STORE_REMOTE_MODE": "read-write"}
+
+
+def class_of(path):
+    """What files of one purpose have in common: long hex names and numbers are all one."""
+    path = re.sub(r"[0-9a-f]{16,}", "#", path)
+    path = re.sub(r"(?<=files/)[0-9a-f]{2}(?=/)", "#", path)
+    return re.sub(r"\d+", "#", path)
+
+
+def files_below(folder):
+    """Relative paths of what a round may damage, in an order that is the same each time; sockets and the cooked files are left out."""
+    found = []
+    for base, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(base, name), folder)
+            is_cooked = path.startswith("cooked/") and name not in (".galley-sandbox", ".galley-root")
+            if stat.S_ISREG(os.lstat(os.path.join(folder, path)).st_mode) and not is_cooked:
+                found.append(path)
+    return found
+
+
+def told(cook):
+    return f"exit {cook.code}, {cook.results}\n{cook.stderr[-1500:]}"
+
+
+def copy_all(source, target):
+    subprocess.run(["cp", "-a", "--reflink=auto", source, target], check=True)
+
+
+class Round:
+    """One file, one way, one holder. Its name is the same in each run of the test."""
+
+    def __init__(self, path, number, kind, holder):
+        self.path, self.kind, self.holder = path, kind, holder
+        self.file_class = class_of(path)
+        self.name = f"{self.file_class}[{number}] {kind} {holder}"
+
+    def is_of_sealed(self):
+        return self.file_class in SEALED and not self.kind.startswith(("deleted", "older"))
+
+    def apply(self, galley_dir, older_dir):
+        """False: it changes nothing."""
+        path = os.path.join(galley_dir, self.path)
+        if not os.path.exists(path):
+            return False  # whoever holds the store removed it
+        if self.kind == "deleted":
+            os.remove(path)
+        elif self.kind == "folder":
+            os.remove(path)
+            os.mkdir(path)
+            with open(os.path.join(path, "note.txt"), "w") as file:
+                file.write("somebody's")
+            os.chmod(path, 0o777)
+        elif self.kind == "unreadable":
+            os.chmod(path, 0)
+        elif self.kind == "older":
+            older = os.path.join(older_dir, self.path)
+            if not os.path.isfile(older) or read_file(older) == read_file(path):
+                return False
+            os.remove(path)
+            copy_all(older, path)
+        else:
+            return self.change(path)
+        return True
+
+    def change(self, path):
+        data = bytearray(read_file(path))
+        if not data:
+            return False
+        mode = os.stat(path).st_mode
+        os.chmod(path, 0o644)
+        if self.kind.startswith("flip"):
+            place = int(self.kind[4:])
+            if place >= len(data):
+                return False
+            at = place * len(data) // FLIPS if len(data) > FLIPS else place
+            data[at] ^= 1 << (at % 7)
+        elif self.kind == "zeroed":
+            data = bytearray(len(data))
+        with open(path, "r+b") as file:
+            if self.kind.startswith("cut"):
+                file.truncate(int(len(data) * CUTS[self.kind[4:]]))
+            else:
+                file.write(data)
+        os.chmod(path, mode)
+        return True
+
+
+class Lane:
+    """A project with all that cooks of it left; a round at a time."""
+
+    def __init__(self, test, game):
+        self.test, self.game = test, game
+        self.galley_dir = self.path(".galley")
+        self.store = os.path.join(self.galley_dir, "store")
+        self.home = game + ".home"
+        os.makedirs(self.home)
+        self.prepare()
+
+    def path(self, *names):
+        return os.path.join(self.game, *names)
+
+    def write(self, name, data, mode=0o644):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data if isinstance(data, bytes) else data.encode())
+        os.chmod(path, mode)
+
+    def environment(self, more=None):
+        return {**os.environ, "HOME": self.home, "XDG_RUNTIME_DIR": self.home, **(more or {})}
+
+    def galley(self, *args, env=None, expect=0):
+        done = subprocess.run([os.path.join(BIN, "galley"), *args], text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, timeout=LIMIT_S, cwd=self.game, env=self.environment(env), **USER)
+        if expect is not None and done.returncode != expect:
+            raise AssertionError(f"galley {' '.join(args)}: exit {done.returncode}\n{done.stderr[-3000:]}")
+        return done
+
+    def cook_once(self, *args, env=None):
+        summary = self.game + ".summary.json"
+        if os.path.exists(summary):
+            os.remove(summary)
+        done = self.galley("cook", "--project", self.game, "--workers", "1", "--summary", summary, *args, env=env, expect=None)
+        return harness.Cook(done, self.test.summary_of(self.game))
+
+    def cook_well(self, *args, env=None):
+        cook = self.cook_once(*args, env=env)
+        if cook.code != 0:
+            raise AssertionError(f"{cook}")
+        return cook
+
+    # ---- what there is to damage
+
+    def prepare(self):
+        rng = random.Random(0)
+        self.write("galley.toml", TOML)
+        self.write("tools/hold", HOLD, 0o755)
+        self.write("tools/eats", EATS, 0o755)
+        for i in range(12):
+            self.write(f"content/data/d{i}.json", f'{{"n": {i}, "to": {{"$ref": "d{(i + 1) % 12}.json"}}}}')
+        items = ",".join(f'{{"position": [{x}, 0, {z}], "n": {x + z}}}' for x in range(0, 200, 50) for z in range(0, 200, 50))
+        self.write("content/maps/town.level", f'{{"items": [{items}]}}')
+        for i in range(3):
+            self.write(f"content/bin/large{i}.bin", rng.randbytes(LARGE))
+            self.write(f"content/bin/small{i}.bin", rng.randbytes(1000 + i))
+        self.write("content/data/a.held", "0")
+        if USER:
+            for base, _, names in os.walk(self.game):
+                for path in [base] + [os.path.join(base, name) for name in names]:
+                    os.chown(path, USER["user"], USER["group"])
+            os.chown(self.home, USER["user"], USER["group"])
+            os.chmod(os.path.dirname(self.game), 0o777)
+        self.cook_well()
+        copy_all(self.galley_dir, self.path("older"))
+        # From here on all that a project and its store may come to have.
+        for i in (0, 1):
+            self.write(f"content/bin/large{i}.bin", rng.randbytes(LARGE))
+        self.write("content/data/d3.json", '{"n": 33}')
+        self.write("content/data/x.eats", "x")
+        if self.cook_once().code != 1:
+            raise AssertionError("nothing outgrew its memory")
+        os.remove(self.path("content/data/x.eats"))
+        self.galley("clean", "--project", self.game, "/Game/bin/small0.bin")
+        self.cook_well(env=NOWHERE)
+        self.galley("store", "put", self.path("content"), "--pin", "kept", "--store", self.store)
+        self.interrupt_a_verify()
+        time.sleep(2.1)  # a file that changed just now is not in the cache of digests
+        self.cook_well()
+        self.reference = self.cook_well()
+        self.trees = {platform: self.test.tree(self.game, platform) for platform in self.reference.roots}
+        if "warning" in self.reference.stderr or len(self.trees) != 2:
+            raise AssertionError(f"{self.reference}")
+        copy_all(self.galley_dir, self.path("pristine"))
+        self.prepare_killed()
+
+    def interrupt_a_verify(self):
+        """How far it came lies in the store."""
+        verify = subprocess.Popen([os.path.join(BIN, "galley"), "store", "verify", "--store", self.store, "--rate", "50KiB"], env=self.environment(),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **USER)
+        wait_until(lambda: os.path.exists(os.path.join(self.store, "store.sock")), "the verify to run")
+        verify.send_signal(signal.SIGINT)
+        verify.wait(LIMIT_S)
+
+    def prepare_killed(self):
+        """The state that a cook leaves that was killed, with its workers, while one job ran and others were committed."""
+        self.write("content/data/d5.json", '{"n": 55}')
+        self.write("content/data/a.held", "1")
+        os.mkfifo(self.path("gate"))
+        os.chmod(self.path("gate"), 0o666)
+        cook = subprocess.Popen([os.path.join(BIN, "galley"), "cook", "--project", self.game, "--workers", "1"], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=self.environment(), start_new_session=True, **USER)
+        gate = wait_until(self.open_gate, "the cook to wait", LIMIT_S)
+        children = [pid for name in ("galley-worker", "sh", "hold") for pid, _ in harness.processes(name, cook.pid)]
+        for pid in [cook.pid, *children]:
+            harness.kill(pid)
+        cook.wait(LIMIT_S)
+        os.close(gate)
+        os.remove(self.path("gate"))
+        wait_until(lambda: not any(harness.is_running(pid) for pid in children), "its workers to end")
+        copy_all(self.galley_dir, self.path("killed"))
+        self.reference_killed = self.cook_well()
+        self.trees_killed = {platform: self.test.tree(self.game, platform) for platform in self.reference.roots}
+
+    def open_gate(self):
+        try:
+            return os.open(self.path("gate"), os.O_WRONLY | os.O_NONBLOCK)  # fails as long as nobody reads there
+        except OSError:
+            return None
+
+    def all_rounds(self):
+        rounds, of_the_living = [], set()
+        for holder in HOLDERS:
+            counts = collections.Counter()
+            for path in files_below(self.path("killed" if holder == "killed" else "pristine")):
+                file_class = class_of(path)
+                number = counts[file_class]
+                counts[file_class] += 1
+                of_the_living |= {file_class} if holder == "nobody" else set()
+                is_owners = path.startswith("store/")
+                if number >= FILES_OF_A_CLASS_MAX or (holder == "serve" and not is_owners):
+                    continue
+                if holder == "killed" and file_class in of_the_living and not file_class.startswith("state/journal"):
+                    continue
+                kinds = ["unreadable", "folder", "deleted"] if "/logs/" in f"/{path}" else KINDS
+                rounds += [Round(path, number, kind, holder) for kind in kinds]
+        return rounds
+
+    # ---- a round
+
+    def expect(self, is_right, what):
+        if not is_right:
+            raise AssertionError(what)
+
+    def reset(self, holder):
+        for base, folders, _ in os.walk(self.galley_dir):
+            for folder in folders:
+                os.chmod(os.path.join(base, folder), 0o755)
+        shutil.rmtree(self.galley_dir)
+        copy_all(self.path("killed" if holder == "killed" else "pristine"), self.galley_dir)
+        self.write("content/data/d5.json", '{"n": 55}' if holder == "killed" else '{"n": 5, "to": {"$ref": "d6.json"}}')
+        self.write("content/data/a.held", "1" if holder == "killed" else "0")
+
+    def serve(self):
+        process = subprocess.Popen([os.path.join(BIN, "galley"), "store", "serve", "--store", self.store, "--listen", "127.0.0.1:0"], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=self.environment(), **USER)
+        if "serving" not in process.stdout.readline():
+            process.kill()
+            raise AssertionError("store serve did not begin")
+        return process
+
+    def end(self, serving):
+        serving.send_signal(signal.SIGTERM)
+        try:
+            return serving.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            serving.kill()
+            serving.wait()
+            raise
+        finally:
+            serving.stdout.close()
+
+    def run(self, one):
+        """Whether the round changed anything."""
+        self.reset(one.holder)
+        serving = self.serve() if one.holder == "serve" else None
+        try:
+            if not one.apply(self.galley_dir, self.path("older")):
+                return False
+            self.look(one, self.cook_once(), "first cook")
+            self.look_clean(one, self.cook_once(), "second cook")
+        finally:
+            code = self.end(serving) if serving else 0
+        if serving:
+            self.expect(code == 0, f"store serve: exit {code}")
+            self.look(one, self.cook_once(), "first cook without the owner")
+            self.look_clean(one, self.cook_once(), "second cook without the owner")
+        return True
+
+    def look(self, one, cook, which):
+        reference, trees = (self.reference_killed, self.trees_killed) if one.holder == "killed" else (self.reference, self.trees)
+        self.expect(cook.code == 0, f"{which}: {told(cook)}")
+        self.expect(cook.roots == reference.roots, f"{which}: other roots: {told(cook)}")
+        for platform, tree in trees.items():
+            self.expect(self.test.tree(self.game, platform) == tree, f"{which}: the sandbox of {platform} is not its tree: {told(cook)}")
+        if one.holder == "serve":
+            return
+        says = "warning" in cook.stderr
+        is_quiet = cook.results["up_to_date"] == self.reference.results["up_to_date"]
+        if one.holder == "nobody":
+            self.expect(is_quiet or says, f"{which}: work without a word: {told(cook)}")
+            self.expect(says or not self.moved_aside(), f"{which}: moved aside without a word: {self.moved_aside()}")
+        if one.is_of_sealed():
+            self.expect(says and os.path.basename(one.path) in cook.stderr, f"{which}: no warning names it: {told(cook)}")
+
+    def moved_aside(self):
+        return [name for base, folders, names in os.walk(self.galley_dir) for name in folders + names if ".broken" in name]
+
+    def look_clean(self, one, cook, which):
+        self.expect(cook.code == 0, f"{which}: {told(cook)}")
+        self.expect("warning" not in cook.stderr, f"{which}: it still warns: {told(cook)}")
+        reference = self.reference_killed if one.holder == "killed" else self.reference
+        self.expect(cook.roots == reference.roots, f"{which}: other roots: {told(cook)}")
+        self.expect(cook.results["up_to_date"] == self.reference.results["up_to_date"], f"{which}: there was still work: {told(cook)}")
+
+
+class DamageTest(harness.E2ETest):
+    def setUp(self):
+        super().setUp()
+        shm = "/dev/shm"  # thousands of syncs are no use here
+        if os.access(shm, os.W_OK):
+            shutil.rmtree(self.dir)
+            self.dir = tempfile.mkdtemp(prefix="galley-e2e-", dir=shm)
+        os.chmod(self.dir, 0o777)
+        with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
+            self.lanes = list(pool.map(lambda number: Lane(self, self.path(f"game{number}")), range(LANES)))
+        for lane in self.lanes:
+            lane.rounds = {one.name: one for one in lane.all_rounds()}
+
+    def chosen(self):
+        rounds = list(self.lanes[0].rounds.values())
+        if ONLY:
+            return [one for one in rounds if ONLY in one.name]
+        if not ROUNDS:
+            return rounds
+        # One of each class of files before a second one of any.
+        rng, by_class, chosen = random.Random(SEED), collections.defaultdict(list), []
+        for one in rounds:
+            by_class[one.file_class, one.holder].append(one)
+        queues = [rng.sample(each, len(each)) for each in by_class.values()]
+        rng.shuffle(queues)
+        while len(chosen) < ROUNDS and queues:
+            chosen += [queue.pop() for queue in queues]
+            queues = [queue for queue in queues if queue]
+        return chosen[:ROUNDS]
+
+    def test_every_damage_of_what_galley_wrote_ends_in_one_cook(self):
+        rounds, began, free, lock = self.chosen(), time.monotonic(), list(self.lanes), threading.Lock()
+
+        def one_round(one):
+            with lock:
+                lane = free.pop()
+            try:
+                return one.name in lane.rounds and lane.run(lane.rounds[one.name])
+            finally:
+                with lock:
+                    free.append(lane)
+
+        failed, damaged, done = [], 0, 0
+        with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
+            futures = {pool.submit(one_round, one): one for one in rounds}
+            for future in concurrent.futures.as_completed(futures):
+                done += 1
+                if done % 200 == 0:
+                    print(f"damage: {done} of {len(rounds)} rounds, {len(failed)} failed, {time.monotonic() - began:.0f} s", flush=True)
+                if not future.exception():
+                    damaged += future.result()
+                    continue
+                damaged += 1
+                failed.append(self.tell(futures[future], future.exception()))
+        print(f"damage: {len(rounds)} rounds, {damaged} changed something, {len(failed)} failed, {time.monotonic() - began:.0f} s", flush=True)
+        self.assertEqual(failed, [])
+
+    def tell(self, one, error):
+        again = f"GALLEY_DAMAGE_ONLY='{one.name}' GALLEY_BIN_DIR={os.path.abspath(BIN)} python3 -B {os.path.abspath(__file__)}"
+        text = f"{one.name}: {type(error).__name__}: {error}"
+        print(f"{text}\nagain: {again}\n", flush=True)
+        if LOG:
+            with open(LOG, "a") as file:
+                file.write(f"{text[:2500]}\n\n")
+        return one.name
+
+
+if __name__ == "__main__":
+    harness.unittest.main()
