@@ -1,0 +1,127 @@
+#include "common/base/own_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/healed.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kBroken = ".broken-";
+constexpr mode_t kUsable = S_IRUSR | S_IWUSR;
+
+// The numbers of what was put aside, sorted.
+std::vector<uint64_t> BrokenOf(const std::string& path) {
+  std::vector<uint64_t> numbers;
+  const std::string prefix = fs::path(path).filename().string() + std::string(kBroken);
+  std::error_code error;
+  for (fs::directory_iterator at(fs::path(path).parent_path(), error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    uint64_t number = 0;
+    const char* const last = name.data() + name.size();
+    const auto [parsed, problem] = std::from_chars(name.data() + prefix.size(), last, number);
+    if (problem == std::errc() && parsed == last) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::string BrokenName(const std::string& path, uint64_t number) {
+  return fmt::format("{}{}{}", path, kBroken, number);
+}
+
+void DropOldest(const std::string& path) {
+  const std::vector<uint64_t> numbers = BrokenOf(path);
+  int files = 0;
+  for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
+    const std::string name = BrokenName(path, *number);
+    const absl::StatusOr<FileStat> stat = StatFile(name, /*follow_links=*/false);
+    if (stat.ok() && S_ISREG(stat->mode) && ++files > kBrokenFilesMax) ::unlink(name.c_str());
+  }
+}
+
+// What lies there, as a person would call it; nullopt: a regular file.
+std::optional<std::string_view> OddKind(mode_t mode) {
+  if (S_ISREG(mode)) return std::nullopt;
+  if (S_ISDIR(mode)) return "it is a folder";
+  return "it is no regular file";
+}
+
+// Of a file itself: what a link leads to is somebody's.
+void PutModeRight(const std::string& path, int needed) {
+  if (::access(path.c_str(), needed) == 0) return;
+  const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
+  if (!stat.ok() || !S_ISREG(stat->mode) || (stat->mode & kUsable) == kUsable) return;
+  const mode_t mode = (stat->mode & 07777) | kUsable;
+  if (::chmod(path.c_str(), mode) != 0) return;
+  NoteHealed(fmt::format("{}: its mode {:04o} forbade to use it; its mode is {:04o} now", path,
+                         stat->mode & 07777, mode));
+}
+
+// What is in the way of a file; says so. OK: it was put aside.
+absl::StatusOr<std::string> PutOddAside(const std::string& path, std::string_view kind) {
+  const absl::StatusOr<std::string> aside = PutAside(path);
+  if (!aside.ok())
+    return absl::PermissionDeniedError(
+        fmt::format("{}, and cannot be moved aside ({})", kind, MessageOf(aside.status())));
+  return fmt::format("{}; it was moved aside to {}", kind, *aside);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> PutAside(const std::string& path) {
+  const std::vector<uint64_t> numbers = BrokenOf(path);
+  const std::string aside = BrokenName(path, numbers.empty() ? 1 : numbers.back() + 1);
+  if (::rename(path.c_str(), aside.c_str()) != 0) return ErrnoStatus(errno, "move aside", path);
+  DropOldest(path);
+  return aside;
+}
+
+absl::StatusOr<std::string> ReadOwnFile(const std::string& path, uint64_t size_bytes_max) {
+  const absl::StatusOr<FileStat> stat = StatFile(path);
+  if (absl::IsNotFound(stat.status())) return stat.status();
+  if (stat.ok()) {
+    if (const auto kind = OddKind(stat->mode)) {
+      const absl::StatusOr<std::string> told = PutOddAside(path, *kind);
+      return absl::DataLossError(told.ok() ? *told : MessageOf(told.status()));
+    }
+    PutModeRight(path, R_OK);
+  }
+  absl::StatusOr<std::string> bytes = ReadFile(path, size_bytes_max);
+  if (bytes.ok() || absl::IsNotFound(bytes.status())) return bytes;
+  return absl::DataLossError(fmt::format("it cannot be read ({})", MessageOf(bytes.status())));
+}
+
+absl::Status ClearTheWay(const std::string& path) {
+  const absl::StatusOr<FileStat> stat = StatFile(path);
+  if (absl::IsNotFound(stat.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(stat.status());
+  if (const auto kind = OddKind(stat->mode)) {
+    const absl::StatusOr<std::string> told = PutOddAside(path, *kind);
+    if (!told.ok()) return Annotate(told.status(), path);
+    NoteHealed(fmt::format("{}: {}", path, *told));
+  } else {
+    PutModeRight(path, R_OK | W_OK);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace galley
