@@ -83,21 +83,6 @@ class StoreVerifyTest(E2ETest):
         self.assertEqual((report["repaired"], [(r["root"], r["example"]) for r in report["lost_roots"]]),
                          (False, [(self.root, "Game/large.bin")]), report)
 
-    def test_a_damaged_index_is_told_and_made_again(self):
-        for number in range(200):  # enough for more than one of its blocks: the first, of blobs, is not read when the store is opened
-            self.write(f"game/content/many/{number}.bin", str(number))
-        self.root = self.cook(self.game, "--workers", 1).roots["pc"]
-        self.roots = self.told("roots")
-        path = max(glob.glob(self.store + "/index/*.sst"), key=os.path.getsize)
-        held = bytearray(read_file(path))
-        held[100] ^= 1
-        with open(path, "wb") as file:
-            file.write(held)
-        report = self.verify(expect=1)
-        self.assertIn("the index is made again when the store is opened the next time", " ".join(report["problems"]))
-        self.assertEqual(self.told("roots"), self.roots)
-        self.assertEqual(self.verify()["problems"], [])
-
     def test_without_a_project_the_roots_that_lack_something_are_named(self):
         self.rot(self.large)
         done = self.galley("store", "verify", "--repair", "--store", self.store)

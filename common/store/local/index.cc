@@ -1,19 +1,28 @@
 #include "common/store/local/index.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
-#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/fixed_fields.h"
 #include "fmt/format.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env.h"
+#include "rocksdb/file_checksum.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/slice_transform.h"
@@ -29,17 +38,10 @@ constexpr std::string_view kMetaStore = "mstore";        // "<index version> <st
 constexpr std::string_view kMetaEpoch = "mepoch";        // fixed64
 constexpr std::string_view kMetaCounters = "mcounters";  // 7 * fixed64
 constexpr std::string_view kIndexVersion = "1";
+constexpr int kErrnosOfMachine[] = {EMFILE, ENFILE, ENOMEM, ENOSPC, EDQUOT, EROFS, EAGAIN, EINTR};
 
 rocksdb::Slice SliceOf(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-absl::Status FromRocks(const rocksdb::Status& status) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string text = "index: " + status.ToString();
-  if (status.IsNoSpace() || status.IsMemoryLimit()) return absl::ResourceExhaustedError(text);
-  if (status.IsCorruption()) return absl::DataLossError(text);
-  return absl::InternalError(text);
-}
 
 // Big-endian, so that keys sort by number.
 void PutBig(std::string& bytes, uint64_t value, int size) {
@@ -56,6 +58,13 @@ std::string DigestKey(char kind, const Digest& digest) {
   std::string key(1, kind);
   PutDigest(key, digest);
   return key;
+}
+absl::Status WrongValue(std::string_view what) {
+  return absl::DataLossError(fmt::format("a {} has the wrong size", what));
+}
+absl::StatusOr<Digest> KeyDigest(std::string_view key) {
+  if (key.size() != 1 + kDigestBytes) return WrongValue("key");
+  return GetDigest(key, 1);
 }
 std::string RootsPrefix(std::string_view project_id) {
   std::string key = "p";
@@ -87,9 +96,6 @@ std::string EncodePlace(uint64_t segment, uint64_t offset) {
   PutFixed64(bytes, segment);
   PutFixed64(bytes, offset);
   return bytes;
-}
-absl::Status WrongValue(std::string_view what) {
-  return absl::DataLossError(fmt::format("index: a {} has the wrong size", what));
 }
 absl::StatusOr<RecordPlace> DecodePlace(std::string_view bytes) {
   if (bytes.size() < 16) return WrongValue("place");
@@ -155,6 +161,18 @@ absl::StatusOr<IndexCounters> DecodeCounters(std::string_view bytes) {
                        .roots = GetFixed64(bytes, 48)};
 }
 
+// RocksDB's own log, which would be files in its folder. What it tells is an error of a call, too.
+class InfoLog final : public rocksdb::Logger {
+ public:
+  InfoLog() : Logger(rocksdb::ERROR_LEVEL) {}
+  using Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    char line[512];
+    std::vsnprintf(line, sizeof(line), format, arguments);
+    LogDebug("index: {}", line);
+  }
+};
+
 rocksdb::Options IndexOptions() {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -177,26 +195,122 @@ rocksdb::Options IndexOptions() {
   options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(1));
   options.max_open_files = 256;
   options.max_background_jobs = 2;
-  options.max_log_file_size = 1 << 20;
-  options.keep_log_file_num = 2;
-  options.info_log_level = rocksdb::ERROR_LEVEL;
+  options.info_log = std::make_shared<InfoLog>();
   options.max_manifest_file_size = 4 << 20;
+  // A checksum of each whole file, for CheckFiles: those of blocks do not cover all of it.
+  options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
   return options;
 }
 
 constexpr size_t kKeysAtOnce = 256;
 
+// Errors that the machine has, not the files: to make the files anew would not help.
+bool IsOfMachine(const rocksdb::Status& status) {
+  if (status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain())
+    return true;
+  if (!status.IsIOError()) return false;
+  // RocksDB keeps the text of an errno, not its number.
+  const std::string text = status.ToString();
+  return std::any_of(std::begin(kErrnosOfMachine), std::end(kErrnosOfMachine), [&](int error) {
+    return text.find(std::generic_category().message(error)) != std::string::npos;
+  });
+}
+
+// Database: RocksDB on one folder, and what was found wrong in it.
+//
+// RocksDB opens files by their paths as long as it lives. It is given the path of a descriptor of
+// the folder, so that the folder can be renamed under it: a damaged index is moved aside while
+// others still read it.
+class Database {
+ public:
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path, bool create) {
+    FileDescriptor folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.valid()) return OpenError(errno, path);
+    auto database = std::unique_ptr<Database>(new Database(path, std::move(folder)));
+    if (!FileExists(database->alias_)) {
+      return absl::FailedPreconditionError(
+          fmt::format("index {}: {} is not there: mount /proc", path, database->alias_));
+    }
+    rocksdb::Options options = IndexOptions();
+    options.create_if_missing = create;
+    options.error_if_exists = create;
+    rocksdb::DB* db = nullptr;
+    const rocksdb::Status status = rocksdb::DB::Open(options, database->alias_, &db);
+    database->db_.reset(db);
+    RETURN_IF_ERROR(database->From(status));
+    return database;
+  }
+
+  rocksdb::DB& operator*() const { return *db_; }
+  rocksdb::DB* operator->() const { return db_.get(); }
+
+  absl::Status From(const rocksdb::Status& status) {
+    if (status.ok()) return absl::OkStatus();
+    std::string text = status.ToString();
+    for (size_t at = 0; (at = text.find(alias_, at)) != std::string::npos;)
+      text.replace(at, alias_.size(), "index");
+    if (!IsOfMachine(status)) return Damaged(text);
+    const std::string message = fmt::format("index {}: {}", path(), text);
+    return status.IsBusy() || status.IsTryAgain() ? absl::InternalError(message)
+                                                  : absl::ResourceExhaustedError(message);
+  }
+  // A value that was read. What is wrong with it is damage.
+  template <typename T>
+  absl::StatusOr<T> Decoded(absl::StatusOr<T> value) {
+    if (value.ok()) return value;
+    return Damaged(MessageOf(value.status()));
+  }
+  absl::Status Damaged(std::string_view what) {
+    const base::MutexLock lock(mutex_);
+    const absl::Status status = absl::DataLossError(std::string(what));
+    if (damage_.ok()) damage_ = status;
+    return status;
+  }
+  absl::Status damage() const {
+    const base::MutexLock lock(mutex_);
+    return damage_;
+  }
+  std::string path() const {
+    const base::MutexLock lock(mutex_);
+    return path_;
+  }
+  void SetPath(const std::string& path) {
+    const base::MutexLock lock(mutex_);
+    path_ = path;
+  }
+
+ private:
+  Database(std::string path, FileDescriptor folder)
+      : folder_(std::move(folder)),
+        alias_(fmt::format("/proc/self/fd/{}", folder_.get())),
+        path_(std::move(path)) {}
+
+  static absl::Status OpenError(int error, const std::string& path) {
+    if (error == ENOENT) return absl::NotFoundError("it is gone");
+    if (error == ENOTDIR) return absl::DataLossError("it is no folder");
+    if (error == EACCES) return absl::DataLossError("it may not be read");
+    return ErrnoStatus(error, "open", path);
+  }
+
+  const FileDescriptor folder_;
+  const std::string alias_;  // of the folder, whatever its name
+  std::unique_ptr<rocksdb::DB> db_;
+  mutable base::Mutex mutex_;
+  std::string path_ GALLEY_GUARDED_BY(mutex_);
+  absl::Status damage_ GALLEY_GUARDED_BY(mutex_);
+};
+
 // What lies under each of at most kKeysAtOnce keys, with its number; nullopt: nothing.
 template <typename Visit>
-absl::Status GetMany(rocksdb::DB& db, std::span<const std::string> keys, const Visit& visit) {
+absl::Status GetMany(Database& db, std::span<const std::string> keys, const Visit& visit) {
   const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());
-  db.MultiGet(rocksdb::ReadOptions(), db.DefaultColumnFamily(), keys.size(), slices.data(),
-              values.data(), statuses.data());
+  db->MultiGet(rocksdb::ReadOptions(), db->DefaultColumnFamily(), keys.size(), slices.data(),
+               values.data(), statuses.data());
   for (size_t i = 0; i < keys.size(); ++i) {
     const bool absent = statuses[i].IsNotFound();
-    if (!absent) RETURN_IF_ERROR(FromRocks(statuses[i]));
+    if (!absent) RETURN_IF_ERROR(db.From(statuses[i]));
     RETURN_IF_ERROR(visit(i, absent ? std::nullopt : std::optional(ViewOf(values[i]))));
   }
   return absl::OkStatus();
@@ -204,13 +318,10 @@ absl::Status GetMany(rocksdb::DB& db, std::span<const std::string> keys, const V
 
 class RocksBatch final : public IndexBatch {
  public:
-  RocksBatch(rocksdb::DB& db, IndexCounters counters, uint64_t epoch)
-      : db_(db), counters_(counters), epoch_(epoch) {}
+  RocksBatch(Database& db, const IndexCounters& counters) : db_(db), counters_(counters) {}
 
   absl::Status SetBlob(const Digest& digest, const BlobLocation& location) override {
-    RETURN_IF_ERROR(RemoveBlob(digest));
-    CountBlob(digest, location.segment, 1);
-    return Set(DigestKey('b', digest), EncodePlace(location.segment, location.offset));
+    return Replace(DigestKey('b', digest), EncodePlace(location.segment, location.offset));
   }
   absl::Status SetBlobs(std::span<const LocatedBlob> blobs) override {
     for (size_t begin = 0; begin < blobs.size(); begin += kKeysAtOnce) {
@@ -224,42 +335,27 @@ class RocksBatch final : public IndexBatch {
               there = changed->second.has_value()
                           ? std::optional(std::string_view(*changed->second))
                           : std::nullopt;
-            const auto& [digest, location] = part[i];
-            if (there.has_value()) {
-              ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(*there));
-              CountBlob(digest, place.segment, UINT64_MAX);
-            }
-            CountBlob(digest, location.segment, 1);
-            return Set(std::move(keys[i]), EncodePlace(location.segment, location.offset));
+            const BlobLocation& location = part[i].second;
+            return Replace(std::move(keys[i]), there,
+                           EncodePlace(location.segment, location.offset));
           }));
     }
     return absl::OkStatus();
   }
   absl::Status RemoveBlob(const Digest& digest) override {
-    const std::string key = DigestKey('b', digest);
-    ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
-    if (!old.has_value()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(*old));
-    CountBlob(digest, place.segment, UINT64_MAX);
-    return Remove(key);
+    return Replace(DigestKey('b', digest), std::nullopt);
   }
   absl::Status SetResult(const Digest& action_key, const RecordPlace& place) override {
-    RETURN_IF_ERROR(RemoveResult(action_key));
-    ++counters_.results;
-    return Set(DigestKey('r', action_key), EncodePlace(place.segment, place.offset));
+    return Replace(DigestKey('r', action_key), EncodePlace(place.segment, place.offset));
   }
   absl::Status RemoveResult(const Digest& action_key) override {
-    const std::string key = DigestKey('r', action_key);
-    ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
-    if (!old.has_value()) return absl::OkStatus();
-    --counters_.results;
-    return Remove(key);
+    return Replace(DigestKey('r', action_key), std::nullopt);
   }
   absl::Status SetActionResult(const Digest& key, const RecordPlace& place) override {
     return Set(DigestKey('a', key), EncodePlace(place.segment, place.offset));
   }
   absl::Status RemoveActionResult(const Digest& key) override {
-    return Remove(DigestKey('a', key));
+    return Set(DigestKey('a', key), std::nullopt);
   }
   absl::Status StampResult(const Digest& action_key, uint32_t hours) override {
     return Stamp(DigestKey('r', action_key), hours);
@@ -269,19 +365,15 @@ class RocksBatch final : public IndexBatch {
   }
   absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) override {
     ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
-    counters_.observation_sets -= sets.size();
     std::erase_if(sets, [&](const SetPlace& other) { return other.checksum == set.checksum; });
     sets.insert(sets.begin(), set);
     if (sets.size() > ActionCache::kSetsMax) sets.resize(ActionCache::kSetsMax);
-    counters_.observation_sets += sets.size();
-    return Set(DigestKey('o', weak_key), EncodeSets(sets));
+    return ReplaceSets(weak_key, sets);
   }
   absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) override {
     ASSIGN_OR_RETURN(std::vector<SetPlace> sets, Sets(weak_key));
-    counters_.observation_sets -=
-        std::erase_if(sets, [&](const SetPlace& other) { return other.place == place; });
-    return sets.empty() ? Remove(DigestKey('o', weak_key))
-                        : Set(DigestKey('o', weak_key), EncodeSets(sets));
+    std::erase_if(sets, [&](const SetPlace& other) { return other.place == place; });
+    return ReplaceSets(weak_key, sets);
   }
   absl::Status MoveObservationSet(const Digest& weak_key, const RecordPlace& from,
                                   const RecordPlace& to) override {
@@ -289,13 +381,10 @@ class RocksBatch final : public IndexBatch {
     for (SetPlace& set : sets) {
       if (set.place == from) set.place = to;
     }
-    return sets.empty() ? absl::OkStatus() : Set(DigestKey('o', weak_key), EncodeSets(sets));
+    return sets.empty() ? absl::OkStatus() : ReplaceSets(weak_key, sets);
   }
   absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) override {
-    const std::string key = RootKey(root);
-    ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
-    if (!old.has_value()) ++counters_.roots;
-    return Set(key, EncodePlace(place.segment, place.offset) + EncodePublished(root));
+    return Replace(RootKey(root), EncodePlace(place.segment, place.offset) + EncodePublished(root));
   }
   absl::Status SetSegment(uint64_t number, const SegmentState& state) override {
     std::string value;
@@ -303,123 +392,184 @@ class RocksBatch final : public IndexBatch {
     PutFixed32(value, (state.is_abandoned ? 1u : 0u) | (state.is_cut ? 2u : 0u) |
                           (state.is_dropped ? 4u : 0u));
     PutFixed64(value, state.indexed_bytes);
-    return Set(SegmentKey(number), value);
+    return Set(SegmentKey(number), std::move(value));
   }
-  absl::Status RemoveSegment(uint64_t number) override { return Remove(SegmentKey(number)); }
+  absl::Status RemoveSegment(uint64_t number) override {
+    return Set(SegmentKey(number), std::nullopt);
+  }
   absl::Status SetEpoch(uint64_t epoch) override {
-    epoch_ = epoch;
-    std::string value;
-    PutFixed64(value, epoch);
-    return Set(std::string(kMetaEpoch), value);
+    epoch_ = std::max(epoch_.value_or(0), epoch);
+    ++changes_;
+    return absl::OkStatus();
   }
+  std::optional<uint64_t> epoch() const override { return epoch_; }
   absl::Status NoteDamage(const RecordPlace& place) override { return Set(DamageKey(place), ""); }
   size_t size() const override { return changes_; }
 
-  absl::Status WriteTo(rocksdb::DB& db) {
-    RETURN_IF_ERROR(Set(std::string(kMetaCounters), EncodeCounters(counters_)));
+  absl::Status WriteTo(uint64_t epoch) {
     rocksdb::WriteOptions options;
     options.disableWAL = true;  // the segments are the log
-    return FromRocks(db.Write(options, &batch_));
+    rocksdb::WriteBatch& batch = batch_;
+    std::string value;
+    PutFixed64(value, epoch);
+    RETURN_IF_ERROR(db_.From(batch.Put(SliceOf(kMetaEpoch), SliceOf(value))));
+    RETURN_IF_ERROR(
+        db_.From(batch.Put(SliceOf(kMetaCounters), SliceOf(EncodeCounters(counters_)))));
+    return db_.From(db_->Write(options, &batch));
   }
   const IndexCounters& counters() const { return counters_; }
-  uint64_t epoch() const { return epoch_; }
+
+  // Makes the same changes here.
+  absl::Status Add(const RocksBatch& other) {
+    for (const auto& [key, value] : other.changed_) RETURN_IF_ERROR(Replace(key, value));
+    if (other.epoch_.has_value()) RETURN_IF_ERROR(SetEpoch(*other.epoch_));
+    return absl::OkStatus();
+  }
 
  private:
-  void CountBlob(const Digest& digest, uint64_t segment, uint64_t sign) {
-    counters_.blobs += sign;
-    counters_.blob_bytes += sign * digest.size_bytes();
-    if (segment != 0) return;
-    counters_.files += sign;
-    counters_.file_bytes += sign * digest.size_bytes();
+  // Keeps the counters true when `value` comes (sign 1) or goes (-1).
+  absl::Status Count(std::string_view key, std::string_view value, uint64_t sign) {
+    switch (key.front()) {
+      case 'b': {
+        ASSIGN_OR_RETURN(const Digest digest, db_.Decoded(KeyDigest(key)));
+        ASSIGN_OR_RETURN(const RecordPlace place, db_.Decoded(DecodePlace(value)));
+        counters_.blobs += sign;
+        counters_.blob_bytes += sign * digest.size_bytes();
+        if (place.segment != 0) break;
+        counters_.files += sign;
+        counters_.file_bytes += sign * digest.size_bytes();
+        break;
+      }
+      case 'r':
+        counters_.results += sign;
+        break;
+      case 'o': {
+        ASSIGN_OR_RETURN(const std::vector<SetPlace> sets, db_.Decoded(DecodeSets(value)));
+        counters_.observation_sets += sign * sets.size();
+        break;
+      }
+      case 'p':
+        counters_.roots += sign;
+        break;
+      default:
+        break;  // the others are not counted
+    }
+    return absl::OkStatus();
+  }
+  static bool IsCounted(std::string_view key) {
+    return std::string_view("brop").find(key.front()) != std::string_view::npos;
+  }
+  absl::Status Replace(std::string key, std::optional<std::string> value) {
+    if (!IsCounted(key)) return Set(std::move(key), std::move(value));
+    ASSIGN_OR_RETURN(const std::optional<std::string> there, Get(key));
+    return Replace(std::move(key), there, std::move(value));
+  }
+  absl::Status Replace(std::string key, const std::optional<std::string_view>& there,
+                       std::optional<std::string> value) {
+    if (there.has_value()) RETURN_IF_ERROR(Count(key, *there, UINT64_MAX));
+    if (value.has_value()) RETURN_IF_ERROR(Count(key, *value, 1));
+    if (!there.has_value() && !value.has_value()) return absl::OkStatus();
+    return Set(std::move(key), std::move(value));
   }
   absl::Status Stamp(std::string key, uint32_t hours) {
     ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(key));
     if (!old.has_value()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(ResultPlace place, DecodeResultPlace(*old));
+    ASSIGN_OR_RETURN(ResultPlace place, db_.Decoded(DecodeResultPlace(*old)));
     place.used_hours = hours;
     return Set(std::move(key), EncodeResultPlace(place));
   }
   absl::StatusOr<std::vector<SetPlace>> Sets(const Digest& weak_key) {
     ASSIGN_OR_RETURN(const std::optional<std::string> old, Get(DigestKey('o', weak_key)));
-    return DecodeSets(old.value_or(""));
+    return db_.Decoded(DecodeSets(old.value_or("")));
+  }
+  absl::Status ReplaceSets(const Digest& weak_key, const std::vector<SetPlace>& sets) {
+    return Replace(DigestKey('o', weak_key),
+                   sets.empty() ? std::nullopt : std::optional(EncodeSets(sets)));
   }
   absl::StatusOr<std::optional<std::string>> Get(const std::string& key) {
     if (const auto found = changed_.find(key); found != changed_.end()) return found->second;
     std::string value;
-    const rocksdb::Status status = db_.Get(rocksdb::ReadOptions(), SliceOf(key), &value);
+    const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), SliceOf(key), &value);
     if (status.IsNotFound()) return std::optional<std::string>();
-    RETURN_IF_ERROR(FromRocks(status));
+    RETURN_IF_ERROR(db_.From(status));
     return std::optional<std::string>(std::move(value));
   }
-  absl::Status Set(std::string key, std::string value) {
+  absl::Status Set(std::string key, std::optional<std::string> value) {
     ++changes_;
-    RETURN_IF_ERROR(FromRocks(batch_.Put(SliceOf(key), SliceOf(value))));
+    RETURN_IF_ERROR(db_.From(value.has_value() ? batch_.Put(SliceOf(key), SliceOf(*value))
+                                               : batch_.Delete(SliceOf(key))));
     changed_.insert_or_assign(std::move(key), std::move(value));
     return absl::OkStatus();
   }
-  absl::Status Remove(std::string key) {
-    ++changes_;
-    RETURN_IF_ERROR(FromRocks(batch_.Delete(SliceOf(key))));
-    changed_.insert_or_assign(std::move(key), std::nullopt);
-    return absl::OkStatus();
-  }
 
-  rocksdb::DB& db_;
+  Database& db_;
   rocksdb::WriteBatch batch_;
-  // What `batch_` makes of the keys that it names; look-up only.
+  // What `batch_` makes of the keys that it names. Their order is of no matter: look-up, and adding
+  // to another batch.
   absl::flat_hash_map<std::string, std::optional<std::string>> changed_;
   IndexCounters counters_;
-  uint64_t epoch_;
+  std::optional<uint64_t> epoch_;
   size_t changes_ = 0;
 };
 
-class RocksIndex final : public Index {
+class RocksIndex final : public StoredIndex {
  public:
-  explicit RocksIndex(std::unique_ptr<rocksdb::DB> db) : db_(std::move(db)) {}
+  explicit RocksIndex(std::unique_ptr<Database> db) : database_(std::move(db)), db_(*database_) {}
 
   // The values about the index; NOT_FOUND when they are not `store_id`'s.
   absl::Status Load(std::string_view store_id) {
     std::string value;
     for (const std::string_view key : {kMetaStore, kMetaEpoch, kMetaCounters}) {
       const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), SliceOf(key), &value);
-      if (status.IsNotFound()) return absl::NotFoundError("index: it was never finished");
-      RETURN_IF_ERROR(FromRocks(status));
+      if (status.IsNotFound()) return absl::NotFoundError("its making was cut off");
+      RETURN_IF_ERROR(db_.From(status));
       if (key == kMetaStore && value != MetaStore(store_id))
-        return absl::NotFoundError("index: of another store or version");
-      if (key == kMetaEpoch && value.size() != 8) return WrongValue("loss epoch");
+        return absl::NotFoundError("it is of another store or version");
+      if (key == kMetaEpoch && value.size() != 8)
+        return db_.Damaged(MessageOf(WrongValue("loss epoch")));
+      const base::MutexLock lock(mutex_);
       if (key == kMetaEpoch) epoch_ = GetFixed64(value, 0);
       if (key == kMetaCounters) {
-        ASSIGN_OR_RETURN(counters_, DecodeCounters(value));
+        ASSIGN_OR_RETURN(counters_, db_.Decoded(DecodeCounters(value)));
       }
     }
     return absl::OkStatus();
   }
-  absl::Status Initialize(std::string_view store_id) {
+  absl::Status Finish(std::string_view store_id) override {
+    auto batch = NewBatch();
+    RETURN_IF_ERROR(Write(*batch));
     rocksdb::WriteOptions options;
     options.disableWAL = true;
-    RETURN_IF_ERROR(FromRocks(db_->Put(options, SliceOf(kMetaStore), MetaStore(store_id))));
-    auto batch = NewBatch();
-    RETURN_IF_ERROR(batch->SetEpoch(0));
-    return Write(std::move(batch));
+    RETURN_IF_ERROR(db_.From(db_->Put(options, SliceOf(kMetaStore), MetaStore(store_id))));
+    return Flush(/*wait=*/true);
   }
+  void SetPath(const std::string& path) override { db_.SetPath(path); }
+  absl::Status damage() const override { return db_.damage(); }
 
   std::unique_ptr<IndexBatch> NewBatch() override {
-    return std::make_unique<RocksBatch>(*db_, counters(), epoch_);
+    return std::make_unique<RocksBatch>(db_, counters());
+  }
+  absl::StatusOr<std::unique_ptr<IndexBatch>> Rebase(const IndexBatch& batch) override {
+    auto same = std::make_unique<RocksBatch>(db_, counters());
+    RETURN_IF_ERROR(same->Add(static_cast<const RocksBatch&>(batch)));
+    return same;
   }
 
-  absl::Status Write(std::unique_ptr<IndexBatch> batch) override {
-    auto& rocks = static_cast<RocksBatch&>(*batch);
-    RETURN_IF_ERROR(rocks.WriteTo(*db_));
+  using Index::Write;
+  absl::Status Write(IndexBatch& batch) override {
+    auto& rocks = static_cast<RocksBatch&>(batch);
+    const uint64_t epoch = std::max(this->epoch(), rocks.epoch().value_or(0));
+    RETURN_IF_ERROR(rocks.WriteTo(epoch));
     const base::MutexLock lock(mutex_);
     counters_ = rocks.counters();
-    epoch_ = rocks.epoch();
+    epoch_ = epoch;
     return absl::OkStatus();
   }
   absl::Status Flush(bool wait) override {
     rocksdb::FlushOptions options;
     options.wait = wait;
     options.allow_write_stall = true;
-    return FromRocks(db_->Flush(options));
+    return db_.From(db_->Flush(options));
   }
 
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Blobs(
@@ -430,7 +580,7 @@ class RocksIndex final : public Index {
         GetEach('b', digests, [&](std::optional<std::string_view> value) -> absl::Status {
           found.emplace_back();
           if (!value.has_value()) return absl::OkStatus();
-          ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(*value));
+          ASSIGN_OR_RETURN(const RecordPlace place, db_.Decoded(DecodePlace(*value)));
           found.back() = BlobLocation{.segment = place.segment, .offset = place.offset};
           return absl::OkStatus();
         });
@@ -451,7 +601,7 @@ class RocksIndex final : public Index {
     found.reserve(weak_keys.size());
     const absl::Status status =
         GetEach('o', weak_keys, [&](std::optional<std::string_view> value) -> absl::Status {
-          ASSIGN_OR_RETURN(std::vector<SetPlace> sets, DecodeSets(value.value_or("")));
+          ASSIGN_OR_RETURN(std::vector<SetPlace> sets, db_.Decoded(DecodeSets(value.value_or(""))));
           found.push_back(std::move(sets));
           return absl::OkStatus();
         });
@@ -466,7 +616,7 @@ class RocksIndex final : public Index {
     RETURN_IF_ERROR(ForEach(
         project_id.empty() ? "p" : RootsPrefix(project_id),
         [&](std::string_view, std::string_view value) -> absl::Status {
-          ASSIGN_OR_RETURN(IndexedRoot indexed, DecodeRoot(value));
+          ASSIGN_OR_RETURN(IndexedRoot indexed, db_.Decoded(DecodeRoot(value)));
           const bool is_successor = !roots.empty() &&
                                     roots.back().root.project_id == indexed.root.project_id &&
                                     roots.back().root.platform == indexed.root.platform;
@@ -485,8 +635,8 @@ class RocksIndex final : public Index {
   absl::StatusOr<std::map<uint64_t, SegmentState>> Segments() override {
     std::map<uint64_t, SegmentState> segments;
     RETURN_IF_ERROR(ForEach("s", [&](std::string_view key, std::string_view value) -> absl::Status {
-      if (key.size() != 9) return WrongValue("segment's key");
-      ASSIGN_OR_RETURN(segments[GetBig(key.substr(1))], DecodeSegmentState(value));
+      if (key.size() != 9) return db_.Damaged(MessageOf(WrongValue("segment's key")));
+      ASSIGN_OR_RETURN(segments[GetBig(key.substr(1))], db_.Decoded(DecodeSegmentState(value)));
       return absl::OkStatus();
     }));
     return segments;
@@ -495,19 +645,20 @@ class RocksIndex final : public Index {
     std::string value;
     const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), SegmentKey(number), &value);
     if (status.IsNotFound()) return std::optional<SegmentState>();
-    RETURN_IF_ERROR(FromRocks(status));
-    ASSIGN_OR_RETURN(const SegmentState state, DecodeSegmentState(value));
+    RETURN_IF_ERROR(db_.From(status));
+    ASSIGN_OR_RETURN(const SegmentState state, db_.Decoded(DecodeSegmentState(value)));
     return std::optional(state);
   }
   absl::StatusOr<bool> IsKnownDamage(const RecordPlace& place) override {
     std::string value;
     const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), DamageKey(place), &value);
     if (status.IsNotFound()) return false;
-    RETURN_IF_ERROR(FromRocks(status));
+    RETURN_IF_ERROR(db_.From(status));
     return true;
   }
   absl::Status CheckFiles() override {
-    return FromRocks(db_->VerifyChecksum(rocksdb::ReadOptions()));
+    RETURN_IF_ERROR(db_.From(db_->VerifyChecksum(rocksdb::ReadOptions())));
+    return db_.From(db_->VerifyFileChecksums(rocksdb::ReadOptions()));
   }
   uint64_t epoch() const override {
     const base::MutexLock lock(mutex_);
@@ -525,7 +676,7 @@ class RocksIndex final : public Index {
                            const std::function<absl::Status(const LocatedBlob&)>& visit) override {
     return ForEachDigest(
         'b', range, [&](const Digest& digest, std::string_view value) -> absl::Status {
-          ASSIGN_OR_RETURN(const RecordPlace place, DecodePlace(value));
+          ASSIGN_OR_RETURN(const RecordPlace place, db_.Decoded(DecodePlace(value)));
           return visit({digest, BlobLocation{.segment = place.segment, .offset = place.offset}});
         });
   }
@@ -554,16 +705,16 @@ class RocksIndex final : public Index {
   absl::Status ForEachObservationSet(
       const KeyRange& range,
       const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) override {
-    return ForEachDigest('o', range,
-                         [&](const Digest& digest, std::string_view value) -> absl::Status {
-                           ASSIGN_OR_RETURN(const std::vector<SetPlace> sets, DecodeSets(value));
-                           for (const SetPlace& set : sets) RETURN_IF_ERROR(visit(digest, set));
-                           return absl::OkStatus();
-                         });
+    return ForEachDigest(
+        'o', range, [&](const Digest& digest, std::string_view value) -> absl::Status {
+          ASSIGN_OR_RETURN(const std::vector<SetPlace> sets, db_.Decoded(DecodeSets(value)));
+          for (const SetPlace& set : sets) RETURN_IF_ERROR(visit(digest, set));
+          return absl::OkStatus();
+        });
   }
   absl::Status ForEachRoot(const std::function<absl::Status(const IndexedRoot&)>& visit) override {
     return ForEach("p", [&](std::string_view, std::string_view value) -> absl::Status {
-      ASSIGN_OR_RETURN(const IndexedRoot root, DecodeRoot(value));
+      ASSIGN_OR_RETURN(const IndexedRoot root, db_.Decoded(DecodeRoot(value)));
       return visit(root);
     });
   }
@@ -571,10 +722,6 @@ class RocksIndex final : public Index {
  private:
   static std::string MetaStore(std::string_view store_id) {
     return fmt::format("{} {}", kIndexVersion, store_id);
-  }
-  static absl::StatusOr<Digest> KeyDigest(std::string_view key) {
-    if (key.size() != 1 + kDigestBytes) return WrongValue("key");
-    return GetDigest(key, 1);
   }
 
   absl::StatusOr<std::vector<std::optional<ResultPlace>>> Places(char kind,
@@ -585,7 +732,7 @@ class RocksIndex final : public Index {
         GetEach(kind, keys, [&](std::optional<std::string_view> value) -> absl::Status {
           found.emplace_back();
           if (!value.has_value()) return absl::OkStatus();
-          ASSIGN_OR_RETURN(found.back(), DecodeResultPlace(*value));
+          ASSIGN_OR_RETURN(found.back(), db_.Decoded(DecodeResultPlace(*value)));
           return absl::OkStatus();
         });
     RETURN_IF_ERROR(status);
@@ -594,11 +741,11 @@ class RocksIndex final : public Index {
   absl::Status ForEachPlace(
       char kind, const KeyRange& range,
       const std::function<absl::Status(const Digest&, const ResultPlace&)>& visit) {
-    return ForEachDigest(kind, range,
-                         [&](const Digest& digest, std::string_view value) -> absl::Status {
-                           ASSIGN_OR_RETURN(const ResultPlace place, DecodeResultPlace(value));
-                           return visit(digest, place);
-                         });
+    return ForEachDigest(
+        kind, range, [&](const Digest& digest, std::string_view value) -> absl::Status {
+          ASSIGN_OR_RETURN(const ResultPlace place, db_.Decoded(DecodeResultPlace(value)));
+          return visit(digest, place);
+        });
   }
 
   // One value for each key, in their order; nullopt: absent.
@@ -610,7 +757,7 @@ class RocksIndex final : public Index {
            digests.subspan(begin, std::min(kKeysAtOnce, digests.size() - begin)))
         keys.push_back(DigestKey(kind, digest));
       RETURN_IF_ERROR(
-          GetMany(*db_, keys, [&](size_t, std::optional<std::string_view> value) -> absl::Status {
+          GetMany(db_, keys, [&](size_t, std::optional<std::string_view> value) -> absl::Status {
             return visit(value);
           }));
     }
@@ -626,7 +773,7 @@ class RocksIndex final : public Index {
         range.after.has_value() ? DigestKey(kind, *range.after) + '\0' : prefix;
     return ForEachFrom(from, prefix, range.keys_max,
                        [&](std::string_view key, std::string_view value) -> absl::Status {
-                         ASSIGN_OR_RETURN(const Digest digest, KeyDigest(key));
+                         ASSIGN_OR_RETURN(const Digest digest, db_.Decoded(KeyDigest(key)));
                          return visit(digest, value);
                        });
   }
@@ -646,48 +793,31 @@ class RocksIndex final : public Index {
          at->Next(), --keys_max) {
       RETURN_IF_ERROR(visit(ViewOf(at->key()), ViewOf(at->value())));
     }
-    return FromRocks(at->status());
+    return db_.From(at->status());
   }
 
-  const std::unique_ptr<rocksdb::DB> db_;
+  const std::unique_ptr<Database> database_;
+  Database& db_;
   mutable base::Mutex mutex_;
-  IndexCounters counters_;
-  uint64_t epoch_ = 0;
+  IndexCounters counters_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
 };
-
-absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& path, bool create) {
-  rocksdb::Options options = IndexOptions();
-  options.create_if_missing = create;
-  options.error_if_exists = create;
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(options, path, &db);
-  if (status.ok()) return std::unique_ptr<rocksdb::DB>(db);
-  // What is missing or wrong is made again; what the machine refuses is reported.
-  const bool machine =
-      status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain();
-  if (!create && !machine) return absl::NotFoundError("index: " + status.ToString());
-  return FromRocks(status);
-}
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Index>> Index::Open(const std::string& path,
-                                                   std::string_view store_id) {
-  ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> db, OpenDatabase(path, /*create=*/false));
+absl::StatusOr<std::unique_ptr<StoredIndex>> StoredIndex::Open(const std::string& path,
+                                                               std::string_view store_id) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> db, Database::Open(path, /*create=*/false));
   auto index = std::make_unique<RocksIndex>(std::move(db));
-  const absl::Status status = index->Load(store_id);
-  if (status.code() == absl::StatusCode::kDataLoss) return absl::NotFoundError(status.message());
-  RETURN_IF_ERROR(status);
-  return std::unique_ptr<Index>(std::move(index));
+  RETURN_IF_ERROR(index->Load(store_id));
+  return std::unique_ptr<StoredIndex>(std::move(index));
 }
 
-absl::StatusOr<std::unique_ptr<Index>> Index::Create(const std::string& path,
-                                                     std::string_view store_id) {
+absl::StatusOr<std::unique_ptr<StoredIndex>> StoredIndex::Create(const std::string& path) {
   RETURN_IF_ERROR(RemoveAll(path));
-  ASSIGN_OR_RETURN(std::unique_ptr<rocksdb::DB> db, OpenDatabase(path, /*create=*/true));
-  auto index = std::make_unique<RocksIndex>(std::move(db));
-  RETURN_IF_ERROR(index->Initialize(store_id));
-  return std::unique_ptr<Index>(std::move(index));
+  RETURN_IF_ERROR(CreateDirectories(path));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> db, Database::Open(path, /*create=*/true));
+  return std::unique_ptr<StoredIndex>(std::make_unique<RocksIndex>(std::move(db)));
 }
 
 }  // namespace galley::store

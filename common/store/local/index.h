@@ -99,7 +99,10 @@ class IndexBatch {
   virtual absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) = 0;
   virtual absl::Status SetSegment(uint64_t number, const SegmentState& state) = 0;
   virtual absl::Status RemoveSegment(uint64_t number) = 0;
+  // It never falls: a lower one changes nothing.
   virtual absl::Status SetEpoch(uint64_t epoch) = 0;
+  // That SetEpoch was called with.
+  virtual std::optional<uint64_t> epoch() const = 0;
   virtual absl::Status NoteDamage(
       const RecordPlace& place) = 0;  // known damage of a segment: reported once
   virtual size_t size() const = 0;    // changes so far
@@ -107,17 +110,12 @@ class IndexBatch {
 
 class Index {
  public:
-  // NOT_FOUND: there is none, or not this store's, or it is not whole: delete it and Create. Other
-  // errors are the machine's.
-  static absl::StatusOr<std::unique_ptr<Index>> Open(const std::string& path,
-                                                     std::string_view store_id);
-  // An empty one in place of whatever is there.
-  static absl::StatusOr<std::unique_ptr<Index>> Create(const std::string& path,
-                                                       std::string_view store_id);
   virtual ~Index() = default;
 
   virtual std::unique_ptr<IndexBatch> NewBatch() = 0;
-  virtual absl::Status Write(std::unique_ptr<IndexBatch> batch) = 0;
+  // REQUIRES: the batch is this index's.
+  virtual absl::Status Write(IndexBatch& batch) = 0;
+  absl::Status Write(std::unique_ptr<IndexBatch> batch) { return Write(*batch); }
   // Everything written so far reaches the disk.
   virtual absl::Status Flush(bool wait) = 0;
 
@@ -162,8 +160,31 @@ class Index {
       const KeyRange& range,
       const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) = 0;
 
-  // Reads all of its files. DATA_LOSS.
+  // Reads all of its files.
   virtual absl::Status CheckFiles() = 0;
+};
+
+// One index on the disk. An error of any call, also of one of its batches, is DATA_LOSS when
+// something is wrong with the index itself: damage() says so from then on, and another one has to
+// be made. All other errors are the machine's. What cannot be read is never answered as absent.
+class StoredIndex : public Index {
+ public:
+  // NOT_FOUND: there is none, or not this store's, or its making was cut off. DATA_LOSS: it is
+  // damaged. In both cases it is to be made anew.
+  static absl::StatusOr<std::unique_ptr<StoredIndex>> Open(const std::string& path,
+                                                           std::string_view store_id);
+  // An empty one in place of whatever is there. Until it is finished nobody can Open it.
+  static absl::StatusOr<std::unique_ptr<StoredIndex>> Create(const std::string& path);
+
+  // It holds all that there is, and is this store's from now on; it is on the disk.
+  virtual absl::Status Finish(std::string_view store_id) = 0;
+  // Its folder has another name now; it goes on all the same.
+  virtual void SetPath(const std::string& path) = 0;
+  // OK, or the first damage that a call met.
+  virtual absl::Status damage() const = 0;
+  // The changes of a batch of another index that holds the same, as a batch of this one; also after
+  // the other one could not be written.
+  virtual absl::StatusOr<std::unique_ptr<IndexBatch>> Rebase(const IndexBatch& batch) = 0;
 };
 
 }  // namespace galley::store

@@ -194,12 +194,11 @@ absl::Status LocalStore::PlanSets(const CommitBatch& batch, Plan& plan) {
   std::vector<Digest> weak_keys;
   for (const SetView& set : given) weak_keys.push_back(set.weak_key);
   Tell(weak_keys);
-  const auto known = index_->ObservationSets(weak_keys);
-  if (!known.ok()) return NoteIndex(known.status());
+  ASSIGN_OR_RETURN(const auto known, index_->ObservationSets(weak_keys));
   for (size_t i = 0; i < given.size(); ++i) {
     const uint64_t checksum = Checksum(given[i].bytes);
     if (!plan.set_checksums.emplace(given[i].weak_key, checksum).second) continue;
-    const auto& sets = (*known)[i];
+    const auto& sets = known[i];
     const auto same = std::find_if(sets.begin(), sets.end(),
                                    [&](const SetPlace& set) { return set.checksum == checksum; });
     if (same == sets.end()) {
@@ -349,6 +348,7 @@ absl::Status LocalStore::SyncOwn() {
     checkpoint_bytes_ += end - file->synced_bytes();
     commits_ = std::max(commits_.load(), CommitsOf(file->number(), end));
     file->set_synced_bytes(end);
+    own_ends_.Set(file->number(), end);
     synced_ends_[file->number()] = end;
   }
   return absl::OkStatus();
@@ -528,11 +528,10 @@ absl::StatusOr<uint64_t> LocalStore::Publish(const PublishedRoot& root) {
         fmt::format("root {} is not in the store: put its Directories before it is published",
                     root.root.ToString()));
   }
-  const auto roots = index_->Roots(root.project_id);
-  if (!roots.ok()) return NoteIndex(roots.status());
+  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> roots, index_->Roots(root.project_id));
   PublishedRoot published = root;
   published.sequence = 1;
-  for (const IndexedRoot& other : *roots) {
+  for (const IndexedRoot& other : roots) {
     if (other.root.platform == root.platform)
       published.sequence = std::max(published.sequence, other.root.sequence + 1);
   }
@@ -543,12 +542,11 @@ absl::StatusOr<uint64_t> LocalStore::Publish(const PublishedRoot& root) {
 absl::Status LocalStore::Forget(std::span<const Digest> action_keys) {
   const base::MutexLock lock(commit_mutex_);
   RETURN_IF_ERROR(CommitLocked(Plan(), nullptr));
-  const auto places = index_->Results(action_keys);
-  if (!places.ok()) return NoteIndex(places.status());
+  ASSIGN_OR_RETURN(const auto places, index_->Results(action_keys));
   std::vector<Digest> known;
   auto index = index_->NewBatch();
   for (size_t i = 0; i < action_keys.size(); ++i) {
-    if (!(*places)[i].has_value()) continue;
+    if (!places[i].has_value()) continue;
     known.push_back(action_keys[i]);
     RETURN_IF_ERROR(index->RemoveResult(action_keys[i]));
   }

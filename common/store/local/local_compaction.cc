@@ -615,6 +615,7 @@ absl::Status LocalStore::Compactor::GiveUpDamaged() {
 absl::Status LocalStore::Compactor::Remove() {
   const base::MutexLock lock(store_.commit_mutex_);
   RETURN_IF_ERROR(store_.broken_);
+  RETURN_IF_ERROR(store_.index_->StillCovers(coverage_));
   ASSIGN_OR_RETURN(const Holders holders, store_.FindHolders());
   ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());
   auto index = store_.index_->NewBatch();
@@ -640,6 +641,8 @@ absl::Status LocalStore::Compactor::Remove() {
   // Before they go: an index that knows them would take them for lost, and one that does not would
   // read the log's begin anew.
   RETURN_IF_ERROR(store_.index_->Flush(/*wait=*/true));
+  // An index that was made meanwhile does not say that they go.
+  RETURN_IF_ERROR(store_.index_->StillCovers(coverage_));
   const auto remove = [&](const Left& left) {
     const std::string path = SegmentPath(store_.directory_, left.segment.number);
     if (::unlink(path.c_str()) != 0) return ErrnoStatus(errno, "remove", path);

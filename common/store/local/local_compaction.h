@@ -32,8 +32,9 @@ struct Dropped {
 class LocalStore::Compactor {
  public:
   // After a cook nothing is done unless too much is dead, and a bounded amount is moved.
-  Compactor(LocalStore& store, const GcOptions& options, bool is_after_cook)
-      : store_(store), options_(options), is_after_cook_(is_after_cook) {}
+  Compactor(LocalStore& store, const GcOptions& options, const Coverage& coverage,
+            bool is_after_cook)
+      : store_(store), options_(options), coverage_(coverage), is_after_cook_(is_after_cook) {}
 
   absl::Status Plan(const Dropped& dropped);
   // Begins a new segment where the one that is filled is to go, or the one with the highest number.
@@ -111,6 +112,7 @@ class LocalStore::Compactor {
 
   LocalStore& store_;
   const GcOptions& options_;
+  const Coverage coverage_;
   const bool is_after_cook_;
   std::vector<Weighed> workers_;  // that nobody appends to any more
   std::vector<Weighed> log_;      // all of the owner's, in order

@@ -73,7 +73,8 @@ absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellatio
   // What would be moved now would go only when they have ended.
   if (!holders.names.empty()) return GcReport{.held_by = holders.names};
   const GcOptions options{.cancellation = cancellation};
-  Compactor compactor(*this, options, /*is_after_cook=*/true);
+  ASSIGN_OR_RETURN(const Coverage coverage, index_->Cover());
+  Compactor compactor(*this, options, coverage, /*is_after_cook=*/true);
   RETURN_IF_ERROR(compactor.Plan({}));
   const uint64_t planned_bytes = compactor.freed_bytes();
   bool is_done = !compactor.has_chosen();
@@ -81,8 +82,12 @@ absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellatio
     // Until this run has done all of it, the sizes of an earlier one say nothing.
     RETURN_IF_ERROR(RemoveAll(NotePath(directory_)));
     RETURN_IF_ERROR(compactor.MakeRoom());
-    RETURN_IF_ERROR(compactor.Run());
-    is_done = compactor.freed_bytes() >= planned_bytes && !compactor.HasTooMuchDead();
+    const absl::Status run = compactor.Run();
+    // Where another index was made meanwhile, the next cook goes on.
+    const bool is_cut_off = !index_->StillCovers(coverage).ok();
+    if (!is_cut_off) RETURN_IF_ERROR(run);
+    is_done =
+        !is_cut_off && compactor.freed_bytes() >= planned_bytes && !compactor.HasTooMuchDead();
   }
   if (is_done) {
     ASSIGN_OR_RETURN(const StoreStats after, Stats());

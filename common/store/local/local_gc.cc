@@ -48,6 +48,7 @@ constexpr absl::Duration kDisputeAge = absl::Hours(24 * 90);
 constexpr size_t kGeneratorsMax = 64;
 constexpr size_t kStepMax = 4096;
 constexpr size_t kFilesInStepMax = 256;
+constexpr int kCollectTriesMax = 3;
 
 // What is needed, with its size. A digest is eight bytes of its hash: another one may be taken for
 // it, and stays.
@@ -93,7 +94,8 @@ void ReadOurs(const std::string& payload, CollectedResult& result) {
 // One run.
 class LocalStore::Collector {
  public:
-  Collector(LocalStore& store, const GcOptions& options) : store_(store), options_(options) {}
+  Collector(LocalStore& store, const GcOptions& options, const Coverage& coverage)
+      : store_(store), options_(options), coverage_(coverage) {}
 
   absl::StatusOr<GcReport> Run() {
     RETURN_IF_ERROR(store_.CommitIfRoom());
@@ -103,7 +105,7 @@ class LocalStore::Collector {
     ChooseResults();
     RETURN_IF_ERROR(ChooseSets());
     RETURN_IF_ERROR(ChooseBlobs());
-    Compactor compactor(store_, options_, /*is_after_cook=*/false);
+    Compactor compactor(store_, options_, coverage_, /*is_after_cook=*/false);
     RETURN_IF_ERROR(compactor.Plan(WhatGoes()));
     if (!options_.is_dry) {
       RETURN_IF_ERROR(compactor.MakeRoom());
@@ -325,6 +327,7 @@ class LocalStore::Collector {
       RETURN_IF_ERROR(CheckCancelled(options_));
       const base::MutexLock lock(store_.commit_mutex_);
       RETURN_IF_ERROR(store_.broken_);
+      RETURN_IF_ERROR(store_.index_->StillCovers(coverage_));
       auto index = store_.index_->NewBatch();
       for (size_t i = begin; i < std::min(begin + kStepMax, dropped_sets_.size()); ++i) {
         const auto& [weak_key, place] = dropped_sets_[i];
@@ -376,6 +379,7 @@ class LocalStore::Collector {
     RETURN_IF_ERROR(CheckCancelled(options_));
     const base::MutexLock lock(store_.commit_mutex_);
     RETURN_IF_ERROR(store_.broken_);
+    RETURN_IF_ERROR(store_.index_->StillCovers(coverage_));
     absl::Status logged = Condemn(step);
     if (logged.ok()) logged = store_.SyncOwnAlone();
     if (!logged.ok()) {
@@ -456,6 +460,7 @@ class LocalStore::Collector {
 
   LocalStore& store_;
   const GcOptions options_;
+  const Coverage coverage_;  // of what it is known by what may go
   GcReport report_;
   Holders holders_;
   Needed needed_, named_by_dropped_;
@@ -484,7 +489,14 @@ absl::StatusOr<LocalStore::Holders> LocalStore::FindHolders() {
 
 absl::StatusOr<GcReport> LocalStore::Collect(const GcOptions& options) {
   const base::MutexLock lock(collect_mutex_);
-  return Collector(*this, options).Run();
+  absl::StatusOr<GcReport> report;
+  // What is needed is found out again when the index was made again meanwhile.
+  for (int tries = 0; tries < kCollectTriesMax; ++tries) {
+    ASSIGN_OR_RETURN(const Coverage coverage, index_->Cover());
+    report = Collector(*this, options, coverage).Run();
+    if (report.ok() || index_->StillCovers(coverage).ok()) break;
+  }
+  return report;
 }
 
 }  // namespace galley::store

@@ -57,7 +57,14 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
       options_(std::move(options)),
       store_id_(std::move(layout.store_id)),
       lock_(std::move(layout.lock)),
-      index_(std::move(recovered.index)),
+      index_(std::make_unique<LiveIndex>(
+          std::move(recovered.index),
+          IndexRebuild::Deps{.directory = directory_,
+                             .store_id = store_id_,
+                             .free_bytes_least = options_.free_bytes_least,
+                             .boot_time = options_.boot_time,
+                             .now = options_.now,
+                             .synced_ends = &own_ends_})),
       touches_(options_.boot_time()),
       queue_([this](std::span<const CommitBatch* const> batches) { return CommitGroup(batches); }),
       sync_mark_({.append = [this](const auto& bytes) { return AppendSyncMark(directory_, bytes); },
@@ -95,6 +102,7 @@ absl::Status LocalStore::RollSegment() {
       last = SegmentFile::Open(directory_, number);
     if (last.ok() && (*last)->size_bytes() == stat->size_bytes) {
       own_ = *std::move(last);
+      own_ends_.Set(number, own_->synced_bytes());
       return absl::OkStatus();
     }
   }
@@ -107,7 +115,9 @@ absl::Status LocalStore::RollSegment() {
 absl::StatusOr<std::unique_ptr<SegmentFile>> LocalStore::CreateSegment(SegmentWriterKind writer) {
   for (int tries = 0;; ++tries) {
     const SegmentHeader header{.writer = writer, .number = segment_next_, .store_id = store_id_};
+    if (writer == SegmentWriterKind::kOwner) own_ends_.Set(header.number, 0);
     auto created = SegmentFile::Create(directory_, header);
+    if (!created.ok()) own_ends_.Forget(header.number);
     if (!created.ok() && (!absl::IsAlreadyExists(created.status()) || tries == kTakenNumbersMax))
       return created.status();
     ++segment_next_;
@@ -125,24 +135,13 @@ absl::Status LocalStore::Append(RecordKind kind, const Digest& key, std::string_
   return absl::OkStatus();
 }
 
-// A damaged index is made again by the next owner; this one says so and goes on refusing.
-absl::Status LocalStore::NoteIndex(const absl::Status& status) {
-  if (status.code() != absl::StatusCode::kDataLoss) return status;
-  const absl::Status marked = WriteFileAtomic(RebuildMarkerPath(directory_), "");
-  if (!marked.ok()) LogWarning("store={} {}", directory_, MessageOf(marked));
-  return absl::DataLossError(
-      fmt::format("store {}: {}; the index is made again when the store is opened the next time",
-                  directory_, MessageOf(status)));
-}
-
 // By the index, without what went with the ends of segments.
 absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::KnownBlobs(
     std::span<const Digest> digests) {
-  absl::StatusOr<std::vector<std::optional<BlobLocation>>> found = index_->Blobs(digests);
-  if (!found.ok()) return NoteIndex(found.status());
+  ASSIGN_OR_RETURN(std::vector<std::optional<BlobLocation>> found, index_->Blobs(digests));
   if (cut_segments_.empty()) return found;
   for (size_t i = 0; i < digests.size(); ++i) {
-    std::optional<BlobLocation>& location = (*found)[i];
+    std::optional<BlobLocation>& location = found[i];
     if (location.has_value() && IsCutOff(digests[i], *location)) location.reset();
   }
   return found;
@@ -408,17 +407,15 @@ absl::StatusOr<std::string> LocalStore::ReadLogged(RecordKind kind, const Digest
 
 absl::StatusOr<std::vector<std::vector<std::string>>> LocalStore::ObservationSets(
     std::span<const Digest> weak_keys) {
-  const auto places = index_->ObservationSets(weak_keys);
-  if (!places.ok()) return NoteIndex(places.status());
+  ASSIGN_OR_RETURN(const auto places, index_->ObservationSets(weak_keys));
   std::vector<std::vector<std::string>> answer(weak_keys.size());
   for (size_t i = 0; i < weak_keys.size(); ++i) {
-    for (const SetPlace& set : (*places)[i]) {
+    for (const SetPlace& set : places[i]) {
       absl::StatusOr<std::string> bytes =
           ReadLogged(RecordKind::kObservationSet, weak_keys[i], set.place);
       if (absl::IsDataLoss(bytes.status())) {
-        const auto now = index_->ObservationSets(std::span(&weak_keys[i], 1));
-        if (!now.ok()) return NoteIndex(now.status());
-        for (const SetPlace& other : now->front()) {
+        ASSIGN_OR_RETURN(const auto now, index_->ObservationSets(std::span(&weak_keys[i], 1)));
+        for (const SetPlace& other : now.front()) {
           if (other.checksum == set.checksum && other.place != set.place)
             bytes = ReadLogged(RecordKind::kObservationSet, weak_keys[i], other.place);
         }
@@ -470,9 +467,7 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadTold(
   std::vector<std::optional<ResultPlace>> places;
   {
     const base::SharedLock telling(telling_);
-    auto found = is_ours ? index_->Results(keys) : index_->ActionResults(keys);
-    if (!found.ok()) return NoteIndex(found.status());
-    places = *std::move(found);
+    ASSIGN_OR_RETURN(places, is_ours ? index_->Results(keys) : index_->ActionResults(keys));
     const absl::Time now = options_.boot_time();
     for (size_t i = 0; i < keys.size(); ++i) {
       if (!condemned_.empty() && condemned_.contains(keys[i])) places[i].reset();
@@ -500,10 +495,10 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadLoggedRe
     absl::StatusOr<std::string> bytes = ReadLogged(kind, keys[i], *places[i]);
     if (absl::IsDataLoss(bytes.status())) {
       // A collection may have moved it meanwhile.
-      const auto now = kind == RecordKind::kResult ? index_->Results(std::span(&keys[i], 1))
-                                                   : index_->ActionResults(std::span(&keys[i], 1));
-      if (!now.ok()) return NoteIndex(now.status());
-      const std::optional<ResultPlace>& place = now->front();
+      const std::span key(&keys[i], 1);
+      ASSIGN_OR_RETURN(const auto now, kind == RecordKind::kResult ? index_->Results(key)
+                                                                   : index_->ActionResults(key));
+      const std::optional<ResultPlace>& place = now.front();
       if (place.has_value() && RecordPlace(*place) != RecordPlace(*places[i]))
         bytes = ReadLogged(kind, keys[i], *place);
     }
@@ -533,10 +528,9 @@ absl::StatusOr<uint64_t> LocalStore::AllocateSegment() {
 }
 
 absl::StatusOr<std::vector<PublishedRoot>> LocalStore::Roots(std::string_view project_id) {
-  const auto indexed = index_->Roots(project_id);
-  if (!indexed.ok()) return NoteIndex(indexed.status());
+  ASSIGN_OR_RETURN(const std::vector<IndexedRoot> indexed, index_->Roots(project_id));
   std::vector<PublishedRoot> roots;
-  for (const IndexedRoot& root : *indexed) roots.push_back(root.root);
+  for (const IndexedRoot& root : indexed) roots.push_back(root.root);
   return roots;
 }
 

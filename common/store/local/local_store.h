@@ -29,9 +29,11 @@
 #include "common/store/local/commit_queue.h"
 #include "common/store/local/index.h"
 #include "common/store/local/layout.h"
+#include "common/store/local/live_index.h"
 #include "common/store/local/open.h"
 #include "common/store/local/recovery.h"
 #include "common/store/local/segment_file.h"
+#include "common/store/local/synced_ends.h"
 #include "common/store/local/touches.h"
 
 namespace galley::store {
@@ -131,7 +133,6 @@ class LocalStore final : public Store, public DeadBytes {
   absl::Status GiveUp(const Digest& digest, const absl::Status& loss);
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);
   absl::Status FlushPendingIfMany();
-  absl::Status NoteIndex(const absl::Status& status);
   absl::StatusOr<std::vector<std::optional<std::string>>> ReadLoggedResults(
       RecordKind kind, std::span<const Digest> keys,
       std::span<const std::optional<ResultPlace>> places);
@@ -183,7 +184,8 @@ class LocalStore final : public Store, public DeadBytes {
   const LocalStoreOptions options_;
   const std::string store_id_;
   const FileDescriptor lock_;
-  const std::unique_ptr<Index> index_;
+  SyncedEnds own_ends_;  // of the segments that this owner fills
+  const std::unique_ptr<LiveIndex> index_;
   // Those that were longer once, and how long they are: what the index says of the rest is wrong.
   std::map<uint64_t, uint64_t> cut_segments_;  // const once it is made
 

@@ -110,13 +110,7 @@ class LocalStore::Verifier {
   absl::StatusOr<VerifyReport> Run() {
     RETURN_IF_ERROR(store_.Commit({}));
     TakeUpCursor();
-    absl::Status status = RunPhases();
-    if (IsLoss(status)) {
-      // Of blobs and records it is dealt with where it is found: this is the index.
-      cursor_.AddProblem(MessageOf(store_.NoteIndex(status)));
-      status = absl::OkStatus();
-    }
-    if (!status.ok()) {
+    if (const absl::Status status = RunPhases(); !status.ok()) {
       if (Settle().ok()) Save();
       return status;
     }

@@ -15,6 +15,9 @@
 #include "common/base/status_macros.h"
 #include "common/store/interface/sync_doubt.h"
 #include "common/store/local/blob_file.h"
+#include "common/store/local/index_folder.h"
+#include "common/store/local/index_remaking.h"
+#include "common/store/local/log_replay.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/write_anew.h"
 #include "fmt/format.h"
@@ -22,12 +25,14 @@
 namespace galley::store {
 namespace {
 
-constexpr size_t kBatchChangesMax = 8192;
 constexpr int64_t kUnusedSecondsMin = 600;
 // More than are counted between two times that the index is written out.
 constexpr uint64_t kEpochsUntold = 1 << 20;
 
-std::string IndexPath(const std::string& directory) { return JoinPath(directory, "index"); }
+// Programs before December 2026 left it when they found the index damaged.
+std::string RebuildMarkerPath(const std::string& directory) {
+  return JoinPath(TemporaryDirectory(directory), "rebuild-index");
+}
 
 class Recovery {
  public:
@@ -38,7 +43,28 @@ class Recovery {
         options_(options),
         opened_us_(static_cast<uint64_t>(std::max<int64_t>(0, absl::ToUnixMicros(options.now())))),
         segments_(std::move(segments)),
-        replay_(directory, segments_) {}
+        remaking_(directory, options.boot_time),
+        replay_(
+            {.directory = directory,
+             .store_id = layout.store_id,
+             .on_loss = [this] { return RaiseEpoch(); },
+             .used_hours = [this] { return remaking_.has_begun() ? HoursOf(options_.now()) : 0; },
+             .on_read = [this](uint64_t bytes) { remaking_.NoteRead(bytes); }}) {}
+
+  // OK, or what was found wrong with the index that was there. It is to be made anew, whatever the
+  // outcome of Run; not if it was made just now.
+  absl::Status damage() const {
+    return index_ == nullptr || remaking_.has_begun() ? absl::OkStatus() : index_->damage();
+  }
+  uint64_t epoch() const { return index_ == nullptr ? 0 : index_->epoch(); }
+
+  // With an index that is made anew, for this reason.
+  // REQUIRES: Run was not called. `epoch_min`: of the index that was there, if it is known.
+  absl::StatusOr<Recovered> RunAnew(const absl::Status& why, uint64_t epoch_min) {
+    epoch_min_ = epoch_min;
+    why_ = why;
+    return Run();
+  }
 
   absl::StatusOr<Recovered> Run() {
     ASSIGN_OR_RETURN(mark_, ReadSyncMark(directory_));
@@ -74,21 +100,47 @@ class Recovery {
 
  private:
   absl::Status OpenIndex() {
-    absl::StatusOr<std::unique_ptr<Index>> opened = absl::NotFoundError("index: marked as damaged");
-    if (!FileExists(RebuildMarkerPath(directory_)))
-      opened = Index::Open(IndexPath(directory_), layout_.store_id);
-    if (opened.ok()) {
-      index_ = *std::move(opened);
-      return CheckSegments();
+    if (why_.ok()) {
+      absl::StatusOr<std::unique_ptr<StoredIndex>> opened = OpenAsItIs();
+      if (opened.ok()) {
+        index_ = *std::move(opened);
+        return CheckSegments();
+      }
+      if (!absl::IsNotFound(opened.status()) && !absl::IsDataLoss(opened.status()))
+        return opened.status();
+      why_ = opened.status();
     }
-    if (opened.status().code() != absl::StatusCode::kNotFound) return opened.status();
-    if (!segments_.empty())
-      LogWarning("store={} index is made again: {}", directory_, MessageOf(opened.status()));
     // What was there before cannot be told from the segments alone.
     if (!segments_.empty() || layout_.loss_epoch != 0u) RETURN_IF_ERROR(RaiseEpoch());
-    rebuilt_ = true;
-    ASSIGN_OR_RETURN(index_, Index::Create(IndexPath(directory_), layout_.store_id));
+    remaking_.Begin(segments_);
+    const auto aside = MoveIndexAside(directory_);
+    if (!absl::IsNotFound(aside.status())) {
+      RETURN_IF_ERROR(aside.status());
+      remaking_.set_aside(*aside);
+    }
+    ASSIGN_OR_RETURN(index_, StoredIndex::Create(NewIndexPath(directory_)));
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<StoredIndex>> OpenAsItIs() {
+    if (FileExists(RebuildMarkerPath(directory_)))
+      return absl::DataLossError("an older program found it damaged");
+    absl::StatusOr<std::unique_ptr<StoredIndex>> opened =
+        StoredIndex::Open(IndexPath(directory_), layout_.store_id);
+    const std::string anew = NewIndexPath(directory_);
+    if (!FileExists(anew)) return opened;
+    if (FileExists(IndexPath(directory_))) {
+      RETURN_IF_ERROR(RemoveAll(anew));
+      return opened;
+    }
+    // The making of one was cut off: at its very end, or before.
+    absl::StatusOr<std::unique_ptr<StoredIndex>> made = StoredIndex::Open(anew, layout_.store_id);
+    if (absl::IsNotFound(made.status()) || absl::IsDataLoss(made.status()))
+      return absl::NotFoundError("its making was cut off");
+    RETURN_IF_ERROR(made.status());
+    RETURN_IF_ERROR(PutNewIndexInPlace(directory_));
+    (*made)->SetPath(IndexPath(directory_));
+    return made;
   }
 
   // What a compaction left when it was cut off: oldest first, as there.
@@ -130,53 +182,14 @@ class Recovery {
 
   // The owner's segments that are longer than they are indexed.
   absl::Status FindTails() {
-    ASSIGN_OR_RETURN(const auto states, index_->Segments());
-    for (const SegmentListing& segment : segments_) {
-      const auto known = states.find(segment.number);
-      SegmentState state;
-      if (known != states.end()) {
-        state = known->second;
-      } else {
-        const absl::StatusOr<SegmentHeader> header =
-            ReadSegmentHeader(directory_, segment.number, layout_.store_id);
-        if (absl::IsDataLoss(header.status())) {
-          RETURN_IF_ERROR(NoteBadHeader(segment, header.status()));
-          continue;
-        }
-        RETURN_IF_ERROR(header.status());  // what it holds is not known, and not lost
-        state = {
-            .writer = header->writer,
-            .indexed_bytes = header->writer == SegmentWriterKind::kOwner ? kSegmentHeaderBytes : 0};
-      }
-      if (state.writer == SegmentWriterKind::kOwner && segment.size_bytes > state.indexed_bytes) {
-        tails_.emplace_back(segment, state);
-      } else if (known == states.end()) {
-        RETURN_IF_ERROR(SetState(segment.number, state));
-      }
-    }
+    ASSIGN_OR_RETURN(tails_, replay_.FindTails(segments_, /*ends=*/{}, *index_));
     return absl::OkStatus();
-  }
-
-  // A segment without a whole header was being made when a crash came, unless it holds more than
-  // that.
-  absl::Status NoteBadHeader(const SegmentListing& segment, const absl::Status& status) {
-    if (segment.size_bytes <= kSegmentHeaderBytes) return absl::OkStatus();
-    LogWarning("store={} {}: if it was the owner's, what it said is lost", directory_,
-               MessageOf(status));
-    RETURN_IF_ERROR(RaiseEpoch());
-    return SetState(segment.number, {.writer = SegmentWriterKind::kWorker, .is_abandoned = true});
-  }
-
-  absl::Status SetState(uint64_t segment, const SegmentState& state) {
-    auto batch = index_->NewBatch();
-    RETURN_IF_ERROR(batch->SetSegment(segment, state));
-    return index_->Write(std::move(batch));
   }
 
   absl::Status WriteTailsAnew() {
     LogWarning("store={} a sync failed or was cut short: what it was of is written anew",
                directory_);
-    for (const auto& [segment, state] : tails_) RETURN_IF_ERROR(WriteSegmentAnew(segment.number));
+    for (const SegmentTail& tail : tails_) RETURN_IF_ERROR(WriteSegmentAnew(tail.segment));
     return SyncDirectory(JoinPath(directory_, "segments"));
   }
 
@@ -186,8 +199,12 @@ class Recovery {
   }
 
   absl::Status ReplayTails() {
-    for (const auto& [segment, state] : tails_) RETURN_IF_ERROR(Replay(segment, state));
-    return absl::OkStatus();
+    for (const SegmentTail& tail : tails_) {
+      // What the page cache shows may not be on the disk yet; once it is indexed it has to be.
+      RETURN_IF_ERROR(SyncSegment(tail.segment));
+      RETURN_IF_ERROR(replay_.Read(tail, *index_));
+    }
+    return replay_.NoteAdopted(*index_);
   }
 
   absl::Status SyncSegment(uint64_t segment) {
@@ -198,53 +215,21 @@ class Recovery {
     return absl::OkStatus();
   }
 
-  absl::Status Replay(const SegmentListing& segment, SegmentState state) {
-    // What the page cache shows may not be on the disk yet; once it is indexed it has to be.
-    RETURN_IF_ERROR(SyncSegment(segment.number));
-    auto batch = index_->NewBatch();
-    // How far it is indexed is said at the end only: until then a crash has it read again.
-    std::vector<LocatedBlob> blobs;  // one behind the other: indexed together
-    const auto set_blobs = [&]() -> absl::Status {
-      return batch->SetBlobs(std::exchange(blobs, {}));
-    };
-    const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
-                                    std::string_view payload) -> absl::Status {
-      if (header.kind == RecordKind::kBlob && blobs.size() < kBatchChangesMax) {
-        blobs.emplace_back(header.key, BlobLocation{segment.number, offset});
-        return absl::OkStatus();
-      }
-      RETURN_IF_ERROR(set_blobs());
-      if (batch->size() >= kBatchChangesMax) {
-        RETURN_IF_ERROR(index_->Write(std::move(batch)));
-        batch = index_->NewBatch();
-      }
-      return replay_.Apply({segment.number, offset}, header, payload, *batch);
-    };
-    ASSIGN_OR_RETURN(const ScanReport report,
-                     ScanSegment(directory_, segment.number, state.indexed_bytes, visit));
-    RETURN_IF_ERROR(set_blobs());
-    if (!report.damaged.empty() || replay_.adopted_missing() > 0) RETURN_IF_ERROR(RaiseEpoch());
-    for (const DamagedRange& range : report.damaged) {
-      LogWarning("store={} segment={:016x} offset={} damaged_bytes={}: what they held is lost",
-                 directory_, segment.number, range.offset, range.size_bytes);
-      RETURN_IF_ERROR(batch->NoteDamage({segment.number, range.offset}));
-    }
-    // A torn tail is behind us for good: nobody appends to this segment again (SegmentToFill).
-    state.indexed_bytes = report.size_bytes;
-    if (report.whole_end != report.size_bytes) {
-      RETURN_IF_ERROR(batch->NoteDamage({segment.number, report.whole_end}));
-      state.is_abandoned = true;
-    }
-    RETURN_IF_ERROR(batch->SetSegment(segment.number, state));
-    return index_->Write(std::move(batch));
-  }
-
   absl::Status Settle() {
     RETURN_IF_ERROR(SettleEpoch());
     RETURN_IF_ERROR(SettleCollected());
     RETURN_IF_ERROR(RemoveUnused());
-    if (rebuilt_) RETURN_IF_ERROR(index_->Flush(/*wait=*/true));
+    if (remaking_.has_begun()) RETURN_IF_ERROR(FinishIndex());
     ::unlink(RebuildMarkerPath(directory_).c_str());
+    return absl::OkStatus();
+  }
+
+  absl::Status FinishIndex() {
+    RETURN_IF_ERROR(index_->Finish(layout_.store_id));
+    RETURN_IF_ERROR(PutNewIndexInPlace(directory_));
+    index_->SetPath(IndexPath(directory_));
+    // A new store has never had one.
+    if (!segments_.empty()) remaking_.Tell(why_);
     return absl::OkStatus();
   }
 
@@ -332,7 +317,7 @@ class Recovery {
   // That anything remembers. When the file does not, higher than anybody can have been told: those
   // that were counted in between, and those before an index that is lost, too.
   uint64_t HighestEpoch() const {
-    const uint64_t told = std::max(index_ == nullptr ? 0 : index_->epoch(), replay_.epoch_max());
+    const uint64_t told = std::max({epoch_min_, epoch(), replay_.epoch_max()});
     if (layout_.loss_epoch.has_value()) return std::max(told, *layout_.loss_epoch);
     return std::max(told + kEpochsUntold, opened_us_);
   }
@@ -373,87 +358,32 @@ class Recovery {
   const uint64_t opened_us_;
   std::vector<SegmentListing> segments_;
   DecodedSyncMark mark_;  // of the owners before
-  RecordReplay replay_;
-  std::unique_ptr<Index> index_;
-  std::vector<std::pair<SegmentListing, SegmentState>> tails_;
-  bool rebuilt_ = false;
+  absl::Status why_;      // the index has to be made anew
+  uint64_t epoch_min_ = 0;
+  IndexRemaking remaking_;
+  LogReplay replay_;
+  std::unique_ptr<StoredIndex> index_;
+  std::vector<SegmentTail> tails_;
   uint64_t raised_epoch_ = 0;  // 0: nothing is lost
 };
 
 }  // namespace
 
-std::string RebuildMarkerPath(const std::string& store_directory) {
-  return JoinPath(TemporaryDirectory(store_directory), "rebuild-index");
-}
-
 absl::StatusOr<Recovered> Recover(const std::string& store_directory, const OpenedLayout& layout,
                                   const LocalStoreOptions& options) {
+  absl::Status damage;
+  uint64_t epoch = 0;
+  {
+    ASSIGN_OR_RETURN(std::vector<SegmentListing> segments, ListSegments(store_directory));
+    Recovery recovery(store_directory, layout, options, std::move(segments));
+    absl::StatusOr<Recovered> recovered = recovery.Run();
+    damage = recovery.damage();
+    if (recovered.ok() || damage.ok()) return recovered;
+    epoch = recovery.epoch();
+  }
+  // The damage was found while the index was brought up.
   ASSIGN_OR_RETURN(std::vector<SegmentListing> segments, ListSegments(store_directory));
-  return Recovery(store_directory, layout, options, std::move(segments)).Run();
-}
-
-RecordReplay::RecordReplay(const std::string& store_directory,
-                           const std::vector<SegmentListing>& segments)
-    : directory_(store_directory) {
-  for (const SegmentListing& segment : segments)
-    segment_bytes_[segment.number] = segment.size_bytes;
-}
-
-bool RecordReplay::CanHold(const Digest& digest, const BlobLocation& location) const {
-  if (location.segment == 0) {
-    const absl::StatusOr<FileStat> stat = StatFile(BlobFilePath(directory_, digest));
-    return stat.ok() && stat->size_bytes == digest.size_bytes();
-  }
-  const auto at = segment_bytes_.find(location.segment);
-  return at != segment_bytes_.end() && location.offset < at->second &&
-         digest.size_bytes() <= at->second - location.offset;
-}
-
-absl::Status RecordReplay::Apply(const RecordPlace& place, const RecordHeader& header,
-                                 std::string_view payload, IndexBatch& batch) {
-  switch (header.kind) {
-    case RecordKind::kBlob:
-      return batch.SetBlob(header.key, {place.segment, place.offset});
-    case RecordKind::kAdopted: {
-      ASSIGN_OR_RETURN(const std::vector<LocatedBlob> blobs, DecodeAdopted(payload));
-      for (const auto& [digest, location] : blobs) {
-        if (CanHold(digest, location)) {
-          RETURN_IF_ERROR(batch.SetBlob(digest, location));
-        } else {
-          ++adopted_missing_;
-        }
-      }
-      return absl::OkStatus();
-    }
-    case RecordKind::kObservationSet:
-      return batch.AddObservationSet(header.key,
-                                     {.place = place, .checksum = header.payload_checksum});
-    case RecordKind::kResult:
-      return batch.SetResult(header.key, place);
-    case RecordKind::kActionResult:
-      return batch.SetActionResult(header.key, place);
-    case RecordKind::kPublished: {
-      ASSIGN_OR_RETURN(const PublishedRoot root, DecodePublished(payload));
-      return batch.SetRoot(root, place);
-    }
-    case RecordKind::kForgotten: {
-      ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
-      for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveResult(key));
-      return absl::OkStatus();
-    }
-    case RecordKind::kCollected: {
-      ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
-      for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveActionResult(key));
-      return absl::OkStatus();
-    }
-    case RecordKind::kLoss: {
-      ASSIGN_OR_RETURN(const Loss loss, DecodeLoss(payload));
-      epoch_max_ = std::max(epoch_max_, loss.epoch);
-      for (const Digest& digest : loss.blobs) RETURN_IF_ERROR(batch.RemoveBlob(digest));
-      return absl::OkStatus();
-    }
-  }
-  return absl::OkStatus();  // a later version's
+  return Recovery(store_directory, layout, options, std::move(segments)).RunAnew(damage, epoch);
 }
 
 }  // namespace galley::store

@@ -231,11 +231,11 @@ absl::StatusOr<Record> ReadRecord(const std::string& store_directory, uint64_t s
 }
 
 absl::StatusOr<ScanReport> ScanSegment(const std::string& store_directory, uint64_t segment,
-                                       uint64_t from, const RecordVisitor& visit) {
+                                       uint64_t from, const RecordVisitor& visit, uint64_t end) {
   const std::string path = SegmentPath(store_directory, segment);
   ASSIGN_OR_RETURN(const FileDescriptor file, OpenToRead(path));
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
-  return Scanner(file.get(), segment, stat.size_bytes, path, visit)
+  return Scanner(file.get(), segment, std::min(stat.size_bytes, end), path, visit)
       .Run(std::max(from, kSegmentHeaderBytes));
 }
 

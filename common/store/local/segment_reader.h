@@ -69,9 +69,11 @@ struct ScanReport {
 using RecordVisitor = std::function<absl::Status(uint64_t offset, const RecordHeader& header,
                                                  std::string_view payload)>;
 
-// Reads the records from `from` (at least kSegmentHeaderBytes, where a record begins) to the end.
-// Bytes which are no record are stepped over: the next valid header at a multiple of 8 goes on.
+// Reads the records from `from` (at least kSegmentHeaderBytes, where a record begins) to the end of
+// the file, or to `end`, as if the file ended there. Bytes which are no record are stepped over:
+// the next valid header at a multiple of 8 goes on.
 absl::StatusOr<ScanReport> ScanSegment(const std::string& store_directory, uint64_t segment,
-                                       uint64_t from, const RecordVisitor& visit);
+                                       uint64_t from, const RecordVisitor& visit,
+                                       uint64_t end = UINT64_MAX);
 
 }  // namespace galley::store

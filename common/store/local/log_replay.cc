@@ -1,0 +1,213 @@
+#include "common/store/local/log_replay.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/log_records.h"
+#include "common/store/local/segment_reader.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+constexpr size_t kBatchChangesMax = 8192;
+
+absl::Status SetState(Index& index, uint64_t segment, const SegmentState& state) {
+  const auto batch = index.NewBatch();
+  RETURN_IF_ERROR(batch->SetSegment(segment, state));
+  return index.Write(*batch);
+}
+
+// A collection moves it aside and, when it is cut off, back again.
+bool HasFile(const std::string& directory, const Digest& digest) {
+  const std::string path = BlobFilePath(directory, digest);
+  for (const std::string& place : {path, CollectedFilePath(directory, digest), path}) {
+    const absl::StatusOr<FileStat> stat = StatFile(place);
+    if (stat.ok() && stat->size_bytes == digest.size_bytes()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SegmentTail>> LogReplay::FindTails(
+    const std::vector<SegmentListing>& segments, const std::map<uint64_t, uint64_t>& ends,
+    Index& index) {
+  std::vector<SegmentTail> tails;
+  ASSIGN_OR_RETURN(const auto states, index.Segments());
+  segment_bytes_.clear();
+  for (const SegmentListing& segment : segments) {
+    segment_bytes_[segment.number] = segment.size_bytes;
+    const auto known = states.find(segment.number);
+    SegmentState state;
+    if (known != states.end()) {
+      state = known->second;
+    } else {
+      const absl::StatusOr<SegmentHeader> header =
+          ReadSegmentHeader(deps_.directory, segment.number, deps_.store_id);
+      if (absl::IsNotFound(header.status())) continue;  // a collection removed it meanwhile
+      if (absl::IsDataLoss(header.status())) {
+        RETURN_IF_ERROR(NoteBadHeader(segment, header.status(), index));
+        continue;
+      }
+      RETURN_IF_ERROR(header.status());  // what it holds is not known, and not lost
+      state = {
+          .writer = header->writer,
+          .indexed_bytes = header->writer == SegmentWriterKind::kOwner ? kSegmentHeaderBytes : 0};
+    }
+    const auto bound = ends.find(segment.number);
+    const uint64_t end = bound == ends.end() ? segment.size_bytes : bound->second;
+    if (state.writer == SegmentWriterKind::kOwner && end > state.indexed_bytes) {
+      tails.push_back({.segment = segment.number, .end = end, .state = state});
+    } else if (known == states.end() && bound == ends.end()) {
+      RETURN_IF_ERROR(SetState(index, segment.number, state));
+    }
+  }
+  return tails;
+}
+
+// A segment without a whole header was being made when a crash came, unless it holds more than
+// that.
+absl::Status LogReplay::NoteBadHeader(const SegmentListing& segment, const absl::Status& status,
+                                      Index& index) {
+  if (segment.size_bytes <= kSegmentHeaderBytes) return absl::OkStatus();
+  LogWarning("store={} {}: if it was the owner's, what it said is lost", deps_.directory,
+             MessageOf(status));
+  RETURN_IF_ERROR(deps_.on_loss());
+  return SetState(index, segment.number,
+                  {.writer = SegmentWriterKind::kWorker, .is_abandoned = true});
+}
+
+absl::Status LogReplay::Read(const SegmentTail& tail, Index& index) {
+  SegmentState state = tail.state;
+  auto batch = index.NewBatch();
+  // How far it is indexed is said at the end only: until then a crash has it read again.
+  std::vector<LocatedBlob> blobs;  // one behind the other: indexed together
+  const auto set_blobs = [&]() -> absl::Status {
+    return batch->SetBlobs(std::exchange(blobs, {}));
+  };
+  const RecordVisitor visit = [&](uint64_t offset, const RecordHeader& header,
+                                  std::string_view payload) -> absl::Status {
+    if (deps_.on_read) deps_.on_read(RecordSpan(header.payload_bytes));
+    if (header.kind == RecordKind::kBlob && blobs.size() < kBatchChangesMax) {
+      blobs.emplace_back(header.key, BlobLocation{tail.segment, offset});
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(set_blobs());
+    if (batch->size() >= kBatchChangesMax) {
+      RETURN_IF_ERROR(index.Write(*batch));
+      batch = index.NewBatch();
+    }
+    return Apply({tail.segment, offset}, header, payload, *batch);
+  };
+  const absl::StatusOr<ScanReport> report =
+      ScanSegment(deps_.directory, tail.segment, state.indexed_bytes, visit, tail.end);
+  if (absl::IsNotFound(report.status())) return absl::OkStatus();  // a collection removed it
+  RETURN_IF_ERROR(report.status());
+  RETURN_IF_ERROR(set_blobs());
+  if (!report->damaged.empty() || adopted_missing_ > 0) RETURN_IF_ERROR(deps_.on_loss());
+  for (const DamagedRange& range : report->damaged) {
+    LogWarning("store={} segment={:016x} offset={} damaged_bytes={}: what they held is lost",
+               deps_.directory, tail.segment, range.offset, range.size_bytes);
+    RETURN_IF_ERROR(batch->NoteDamage({tail.segment, range.offset}));
+  }
+  // A torn tail is behind us for good: nobody appends to this segment again.
+  state.indexed_bytes = report->size_bytes;
+  if (report->whole_end != report->size_bytes) {
+    RETURN_IF_ERROR(batch->NoteDamage({tail.segment, report->whole_end}));
+    state.is_abandoned = true;
+  }
+  RETURN_IF_ERROR(batch->SetSegment(tail.segment, state));
+  return index.Write(*batch);
+}
+
+absl::Status LogReplay::NoteAdopted(Index& index) {
+  auto batch = index.NewBatch();
+  for (const auto& [segment, end] : std::exchange(adopted_ends_, {})) {
+    ASSIGN_OR_RETURN(std::optional<SegmentState> state, index.Segment(segment));
+    const bool is_workers = state.has_value() && state->writer == SegmentWriterKind::kWorker;
+    if (!is_workers || state->is_cut || state->indexed_bytes >= end) continue;
+    state->indexed_bytes = end;
+    RETURN_IF_ERROR(batch->SetSegment(segment, *state));
+  }
+  return batch->size() == 0 ? absl::OkStatus() : index.Write(*batch);
+}
+
+bool LogReplay::CanHold(const Digest& digest, const BlobLocation& location) {
+  if (location.segment == 0) return HasFile(deps_.directory, digest);
+  const auto fits = [&](uint64_t bytes) {
+    return location.offset < bytes && digest.size_bytes() <= bytes - location.offset;
+  };
+  const auto at = segment_bytes_.find(location.segment);
+  if (at != segment_bytes_.end() && fits(at->second)) return true;
+  const bool is_older =
+      !segment_bytes_.empty() && location.segment < segment_bytes_.rbegin()->first;
+  if (at == segment_bytes_.end() && is_older) return false;  // it is gone
+  // A worker may have written it since the segments were listed.
+  const absl::StatusOr<FileStat> stat = StatFile(SegmentPath(deps_.directory, location.segment));
+  if (!stat.ok()) return false;
+  segment_bytes_[location.segment] = stat->size_bytes;
+  return fits(stat->size_bytes);
+}
+
+absl::Status LogReplay::ApplyAdopted(std::string_view payload, IndexBatch& batch) {
+  ASSIGN_OR_RETURN(const std::vector<LocatedBlob> blobs, DecodeAdopted(payload));
+  for (const auto& [digest, location] : blobs) {
+    if (!CanHold(digest, location)) {
+      ++adopted_missing_;
+      continue;
+    }
+    RETURN_IF_ERROR(batch.SetBlob(digest, location));
+    if (location.segment == 0) continue;
+    // Without the padding, which a worker that died may not have written.
+    uint64_t& end = adopted_ends_[location.segment];
+    end = std::max(end, location.offset + kRecordHeaderBytes + digest.size_bytes());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LogReplay::Apply(const RecordPlace& place, const RecordHeader& header,
+                              std::string_view payload, IndexBatch& batch) {
+  const uint32_t used_hours = deps_.used_hours();
+  switch (header.kind) {
+    case RecordKind::kBlob:
+      return batch.SetBlob(header.key, {place.segment, place.offset});
+    case RecordKind::kAdopted:
+      return ApplyAdopted(payload, batch);
+    case RecordKind::kObservationSet:
+      return batch.AddObservationSet(header.key,
+                                     {.place = place, .checksum = header.payload_checksum});
+    case RecordKind::kResult:
+      RETURN_IF_ERROR(batch.SetResult(header.key, place));
+      return used_hours == 0 ? absl::OkStatus() : batch.StampResult(header.key, used_hours);
+    case RecordKind::kActionResult:
+      RETURN_IF_ERROR(batch.SetActionResult(header.key, place));
+      return used_hours == 0 ? absl::OkStatus() : batch.StampActionResult(header.key, used_hours);
+    case RecordKind::kPublished: {
+      ASSIGN_OR_RETURN(const PublishedRoot root, DecodePublished(payload));
+      return batch.SetRoot(root, place);
+    }
+    case RecordKind::kForgotten: {
+      ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
+      for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveResult(key));
+      return absl::OkStatus();
+    }
+    case RecordKind::kCollected: {
+      ASSIGN_OR_RETURN(const std::vector<Digest> keys, DecodeDigests(payload));
+      for (const Digest& key : keys) RETURN_IF_ERROR(batch.RemoveActionResult(key));
+      return absl::OkStatus();
+    }
+    case RecordKind::kLoss: {
+      ASSIGN_OR_RETURN(const Loss loss, DecodeLoss(payload));
+      epoch_max_ = std::max(epoch_max_, loss.epoch);
+      for (const Digest& digest : loss.blobs) RETURN_IF_ERROR(batch.RemoveBlob(digest));
+      return absl::OkStatus();
+    }
+  }
+  return absl::OkStatus();  // a later version's
+}
+
+}  // namespace galley::store
