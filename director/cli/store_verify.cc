@@ -174,10 +174,9 @@ int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked
       asked.repair && has_project && code == kDone && lost.empty() && (had_problems || have_lacked);
   PrintReport(options, *report, lost, is_repaired);
   if (code != kDone) return code;
-  // What a root of a project lacks its next cook makes again; nobody does that for a pin.
-  const bool is_lasting = std::any_of(
-      lost.begin(), lost.end(), [&](const LostRoot& root) { return asked.repair || IsPin(root); });
-  return !had_problems && !is_lasting ? kDone : kFailed;
+  // A root that lacks something is one that somebody may want tonight: until it is whole again this
+  // says so, also where the next cook will make it whole.
+  return !had_problems && lost.empty() ? kDone : kFailed;
 }
 
 }  // namespace galley::cli
