@@ -24,6 +24,7 @@
 #include "common/store/local/open.h"
 #include "common/tree/plain_name.h"
 #include "common/tree/tree.h"
+#include "director/stage/apply_names.h"
 #include "director/stage/blob_groups.h"
 #include "fmt/format.h"
 
@@ -103,6 +104,33 @@ absl::Status CheckApart(const std::string& path, const std::string& store_direct
       fmt::format("{} holds the store itself, {}: put what lies beside it, or choose another store "
                   "with --store",
                   path, store_directory));
+}
+
+// The work of Galley's that is not finished where this file lies, and how a person finishes it;
+// empty: none.
+std::string UnfinishedWork(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name == kCheckoutName)
+    return "a checkout to this folder was cut off, or is still at work: check the tree out again";
+  if (name == kPendingName)
+    return "a cook was cut off while it staged to this folder, or is still at work: cook again";
+  const std::string_view folder = path.substr(0, path.size() - name.size());
+  if (folder.starts_with(fmt::format("{}/", kApplyFolder)) ||
+      folder.find(fmt::format("/{}/", kApplyFolder)) != std::string_view::npos)
+    return "a patch was not applied to its end in this folder: apply it again";
+  return "";
+}
+
+// Half a tree that is put as if it were whole is found out only by those who use it.
+absl::Status CheckFinished(const std::vector<Item>& items) {
+  for (const Item& item : items) {
+    const std::string work = UnfinishedWork(item.path());
+    if (work.empty()) continue;
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: {}, or remove this file if the folder is whole without it, then put it again",
+        EscapeControl(item.entry.host_path), work));
+  }
+  return absl::OkStatus();
 }
 
 content::DigestCache LoadCache(const std::string& file) {
@@ -387,6 +415,7 @@ absl::StatusOr<PutTreeReport> PutTree(store::Store& store, const PutTreeOptions&
     }
   });
   RETURN_IF_ERROR(items.status());
+  RETURN_IF_ERROR(CheckFinished(*items));
   return Putter(store, info.directory, options, clock, *std::move(items)).Run(cache, threads);
 }
 

@@ -43,8 +43,9 @@ struct PutTreeReport {
   std::vector<std::string> errors;              // by path
 };
 
-// All of the tree is durable on return. INVALID_ARGUMENT: `path` is no file and no folder, or holds
-// the store. CANCELLED: by on_progress. RESOURCE_EXHAUSTED and others: the store's.
+// All of the tree is durable on return. INVALID_ARGUMENT: `path` is no file and no folder, holds
+// the store, or holds a part of a tree, because a checkout, a cook or a patch was cut off there
+// (nothing was put then). CANCELLED: by on_progress. RESOURCE_EXHAUSTED and others: the store's.
 absl::StatusOr<PutTreeReport> PutTree(store::Store& store, const PutTreeOptions& options);
 
 }  // namespace galley::director

@@ -218,6 +218,29 @@ TEST_F(PutTreeTest, TheStoreItselfIsNotPut) {
   EXPECT_THAT(MessageOf(report.status()), HasSubstr("holds the store itself"));
 }
 
+TEST_F(PutTreeTest, WhatWasCutOffIsNotPutAsIfItWereWhole) {
+  Write("a", "text");
+  for (const std::string mark : {".galley-checkout", "deep/.galley-checkout",
+                                 ".galley-root.pending", ".galley-apply/new/a"}) {
+    const std::string file = Write(mark, "");
+    const auto put = Put();
+    EXPECT_TRUE(absl::IsInvalidArgument(put.status())) << put.status();
+    EXPECT_THAT(put.status().message(), HasSubstr(file));
+    fs::remove_all(home_ + "/in/" + mark.substr(0, mark.find('/')));
+    EXPECT_TRUE(Put().ok());
+    EXPECT_EQ(store_->Stats()->blobs, 2u) << "the file and its folder: nothing was put before";
+    store_.reset();
+    fs::remove_all(home_ + "/store");
+    Open();
+  }
+}
+
+TEST_F(PutTreeTest, NamesThatAreOnlyLikeTheMarksArePut) {
+  Write(".galley-checkout.txt", "a");
+  Write("a.galley-apply/b", "b");
+  EXPECT_EQ(FilesOf(*Put()->root).size(), 2u);
+}
+
 TEST_F(PutTreeTest, NoFolderNoTree) {
   EXPECT_EQ(Put("absent").status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(PutTree(*store_, {.path = "/dev/null"}).status().code(),

@@ -47,6 +47,25 @@ class StorePutTest(E2ETest):
         verify = self.galley("store", "verify", "--store", self.path("store"))
         self.assertEqual(verify.returncode, 0, verify.stdout)
 
+    def test_a_folder_whose_checkout_was_cut_off_is_not_put(self):
+        root = self.put(self.make()).stdout.strip()
+        library = self.path("kill.so")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kill_at_call.c")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+        checkout = ("checkout", root, self.path("out"), "--store", self.path("store"))
+        cut_off = self.galley(*checkout, env={"LD_PRELOAD": library, "GALLEY_KILL_AT": "100"})
+        self.assertEqual(cut_off.returncode, -signal.SIGKILL, cut_off.stderr)
+        self.assertTrue(os.path.exists(self.path("out/.galley-checkout")))
+        refused = self.put(self.path("out"), expect=2)
+        self.assertEqual(refused.stdout, "")
+        self.assertIn(f"{self.path('out/.galley-checkout')}: a checkout to this folder was cut off", refused.stderr)
+        self.write("around/b.txt", "b")
+        os.rename(self.path("out"), self.path("around/out"))
+        self.assertIn("around/out/.galley-checkout", self.put(self.path("around"), expect=2).stderr)
+        os.rename(self.path("around/out"), self.path("out"))
+        self.assertEqual(self.galley(*checkout).returncode, 0)
+        self.assertEqual(self.put(self.path("out")).stdout.strip(), root)
+
     def test_an_unchanged_tree_is_not_read_again(self):
         tree = self.make()
         first = self.put(tree, json_too=True)
