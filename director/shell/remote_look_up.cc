@@ -90,7 +90,9 @@ absl::Status RemoteLookUp::KeepComplete(std::vector<Found>& found) {
 }
 
 bool RemoteLookUp::Bring(const std::vector<LookUpItem>& items) {
-  if (deps_.cancellation->is_cancelled()) return false;
+  if (deps_.cancellation->is_cancelled() ||
+      deps_.remote->State().given_up != store::RemoteState::GivenUp::kNo)
+    return false;
   const LookUpRunner::MoreSets sets = BringSets(items);
   std::vector<Found> found = FindResults(items, sets);
   absl::Status kept = KeepComplete(found);

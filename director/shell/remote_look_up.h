@@ -42,7 +42,7 @@ class RemoteLookUp {
                                  const LookUpRunner::MoreSets& sets);
   absl::Status KeepComplete(std::vector<Found>& found);
   store::RemoteLimits limits() const {
-    return {.patience = kPatience, .cancellation = deps_.cancellation};
+    return {.patience = kPatience, .cancellation = deps_.cancellation, .is_waited_for = true};
   }
   tree::ReadBlob Reader();
 

@@ -208,6 +208,7 @@ class Down final : public store::RemoteCache {
                                             const store::RemoteLimits& limits) override {
     return behind_.Fetch(digests, into, limits);
   }
+  std::vector<Digest> Doubted(std::span<const Digest>) override { return {}; }
   absl::Status Send(std::span<const Digest> digests, store::BlobStore& from,
                     const store::RemoteLimits& limits) override {
     RETURN_IF_ERROR(Fails());

@@ -1,6 +1,7 @@
 #include "tests/testing/fake_reapi.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
@@ -24,6 +25,11 @@ constexpr size_t kPiece = 64 << 10;
 
 std::string NameOf(const reapi::Digest& digest) {
   return fmt::format("{}/{}", digest.hash(), digest.size_bytes());
+}
+
+// By its digest, so that it is the same one each time.
+bool IsOneIn(uint64_t count, const std::string& name) {
+  return count <= 1 || std::stoull(name.substr(0, 8), nullptr, 16) % count == 0;
 }
 
 std::vector<std::string> Split(const std::string& name) {
@@ -142,8 +148,22 @@ struct FakeReapi::State {
     const Digest digest = Digest::Of(bytes);
     if (digest.ToString() != name) return false;
     base::MutexLock lock(mutex);
-    if (!manners.forgets_writes) blobs[name] = std::move(bytes);
+    if (manners.forgets_writes || (!manners.overwrites && blobs.contains(name))) return true;
+    blobs[name] = std::move(bytes);
     return true;
+  }
+
+  // As long as a slow disk takes for it, or until other manners are set.
+  void WaitFor(const std::string& name) {
+    base::MutexLock lock(mutex);
+    if (manners.read_delay <= absl::ZeroDuration() || !IsOneIn(manners.slow_one_in, name)) return;
+    const auto end =
+        std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(manners.read_delay);
+    for (const uint64_t begun = told; told == begun && !is_ending;) {
+      const auto left = end - std::chrono::steady_clock::now();
+      if (left <= left.zero()) return;
+      changed.WaitFor(mutex, left);
+    }
   }
 };
 
@@ -179,6 +199,11 @@ class Cas final : public reapi::ContentAddressableStorage::Service {
     const bool takes_zstd =
         std::count(request->acceptable_compressors().begin(),
                    request->acceptable_compressors().end(), reapi::Compressor::ZSTD) != 0;
+    // Those of one batch are read side by side.
+    const auto slow = std::find_if(
+        request->digests().begin(), request->digests().end(),
+        [&](const reapi::Digest& digest) { return IsOneIn(now.slow_one_in, NameOf(digest)); });
+    if (slow != request->digests().end()) state_.WaitFor(NameOf(*slow));
     uint64_t sum = 0;
     for (const reapi::Digest& digest : request->digests()) {
       sum += static_cast<uint64_t>(digest.size_bytes());
@@ -311,6 +336,7 @@ class ByteStream final : public bytestream::ByteStream::Service {
     const Resource resource = ParseName(request->resource_name());
     if (resource.is_zstd && (now.has_no_zstd_streams || !now.has_zstd))
       return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "no zstd");
+    state_.WaitFor(resource.blob);
     const auto found = state_.Find(resource.blob);
     if (!found) return grpc::Status(grpc::StatusCode::NOT_FOUND, "no such blob");
     auto offset = static_cast<uint64_t>(request->read_offset());
@@ -348,7 +374,7 @@ class ByteStream final : public bytestream::ByteStream::Service {
     const Resource resource = ParseName(name);
     if (resource.is_zstd && (now.has_no_zstd_streams || !now.has_zstd))
       return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "no zstd");
-    if (state_.Find(resource.blob)) {
+    if (!now.overwrites && state_.Find(resource.blob)) {
       reply->set_committed_size(Answer(now, resource.size, 0, true));
       return grpc::Status::OK;
     }
@@ -513,6 +539,13 @@ std::optional<std::string> FakeReapi::GetResult(const Digest& key) const {
   base::MutexLock lock(state_->mutex);
   const auto at = state_->results.find(key.ToString());
   return at == state_->results.end() ? std::nullopt : std::optional(at->second);
+}
+
+void FakeReapi::Rot(uint64_t one_in) {
+  base::MutexLock lock(state_->mutex);
+  for (auto& [name, bytes] : state_->blobs) {
+    if (!bytes.empty() && IsOneIn(one_in, name)) bytes[bytes.size() / 2] ^= 1;
+  }
 }
 
 size_t FakeReapi::result_count() const {

@@ -28,6 +28,8 @@ struct FakeReapiManners {
 
   // How it reads.
   bool corrupts = false;             // flips a byte of whatever it reads
+  absl::Duration read_delay;         // before each blob that it reads; one in `slow_one_in` of them
+  uint64_t slow_one_in = 1;          // by the blob's digest
   bool shortens = false;             // leaves the last byte out
   bool lengthens = false;            // goes on and on
   bool ignores_read_offset = false;  // always from the start
@@ -40,6 +42,7 @@ struct FakeReapiManners {
   enum class Committed { kSize, kReceived, kMinusOne, kNonsense };
   Committed committed = Committed::kReceived;
   bool forgets_writes = false;        // says OK and keeps nothing
+  bool overwrites = false;            // takes what it has again; else it says OK and keeps the old
   int break_writes = 0;               // so many streams end with UNAVAILABLE after half of the blob
   bool refuses_write_offset = false;  // UNKNOWN for any but 0 (bazel-remote)
   bool has_no_write_status = false;   // UNIMPLEMENTED (bb-storage)
@@ -76,6 +79,8 @@ class FakeReapi {
   size_t blob_count() const;
   void Empty();  // all blobs and results
   void Drop(const Digest& digest);
+  // One in so many blobs, by digest, has a wrong byte until it is written anew.
+  void Rot(uint64_t one_in);
   size_t result_count() const;
   // How often a method was called ("BatchReadBlobs"), whatever came of it.
   uint64_t Calls(std::string_view method) const;

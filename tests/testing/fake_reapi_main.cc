@@ -2,12 +2,18 @@
 // each, and answers each line with one:
 //
 //   corrupt | hang | well      from now on
+//   slow <ms> <n>              from now on, before each blob that it reads, of one in n
+//   overwrite                  from now on it takes blobs again that it has
+//   token <text>               from now on it demands this token
+//   rot <n>                    one in n of the blobs that it has gets a wrong byte
+//   calls <method>             how often it was called
 //   empty                      drops all that it has
 //   kill | restart             stops serving; serves again what it had
 //   count                      "<blobs> <results>"
 
 #include <cstdio>
 #include <iostream>
+#include <sstream>
 #include <string>
 
 #include "fmt/format.h"
@@ -18,7 +24,30 @@ int main() {
   std::cout << server.url() << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::string answer = "ok";
-    if (line == "corrupt") {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (word == "slow") {
+      int64_t milliseconds = 0;
+      galley::testing::FakeReapiManners manners;
+      words >> milliseconds >> manners.slow_one_in;
+      manners.read_delay = absl::Milliseconds(milliseconds);
+      server.Set(manners);
+    } else if (word == "rot") {
+      uint64_t one_in = 1;
+      words >> one_in;
+      server.Rot(one_in);
+    } else if (word == "token") {
+      galley::testing::FakeReapiManners manners;
+      words >> word;
+      manners.token = "Bearer " + word;
+      server.Set(manners);
+    } else if (word == "calls") {
+      words >> word;
+      answer = fmt::format("{}", server.Calls(word));
+    } else if (line == "overwrite") {
+      server.Set({.overwrites = true});
+    } else if (line == "corrupt") {
       server.Set({.corrupts = true});
     } else if (line == "hang") {
       server.Set({.hangs = true});

@@ -29,6 +29,11 @@ struct RemoteLimits {
   absl::Duration patience = absl::Seconds(30);
   // Beside that: the time of what is moved, at least 1 MB/s.
   Cancellation* cancellation = nullptr;
+  // A cook waits for what is read: a try that hangs is not made again, and how long it took counts
+  // for whether the remote is read from at all (RemoteState::GivenUp). Then there is no answer.
+  bool is_waited_for = false;
+  // How long one try may hang, beside the time of what it moves.
+  absl::Duration stall_max = absl::InfiniteDuration();
 };
 
 struct RemoteState {
@@ -39,8 +44,15 @@ struct RemoteState {
   std::string reason;         // the last failure, for people
   uint64_t blobs_fetched = 0, bytes_fetched = 0;
   uint64_t blobs_sent = 0, bytes_sent = 0;
-  uint64_t blobs_wrong = 0;   // their bytes were not those of their digest
-  uint64_t calls_failed = 0;  // with all their tries
+  uint64_t blobs_came = 0;   // for those who looked: right and wrong ones
+  uint64_t blobs_wrong = 0;  // their bytes were not those of their digest
+  // Why it is not read from any more in this cook.
+  enum class GivenUp { kNo, kWrongBlobs, kSlow };
+  GivenUp given_up = GivenUp::kNo;
+  absl::Duration lost;            // by reads that took too long, or brought nothing right
+  uint64_t blobs_repaired = 0;    // were wrong, and are right since they were sent again
+  uint64_t blobs_kept_wrong = 0;  // were sent again, and are as wrong as before
+  uint64_t calls_failed = 0;      // with all their tries
 };
 
 class RemoteCache : public BlobStore {
@@ -56,6 +68,10 @@ class RemoteCache : public BlobStore {
   virtual absl::StatusOr<std::vector<Digest>> Fetch(std::span<const Digest> digests,
                                                     BlobStore& into,
                                                     const RemoteLimits& limits) = 0;
+  // Those of `digests` that are to be sent though the remote says that it has them: wrong bytes of
+  // them came from there; or so many were wrong that it is not believed of any that this cook has
+  // not sent.
+  virtual std::vector<Digest> Doubted(std::span<const Digest> digests) = 0;
   // Sends blobs, whether the remote has them or not: ask FindMissing before. An error: not all were
   // taken.
   virtual absl::Status Send(std::span<const Digest> digests, BlobStore& from,

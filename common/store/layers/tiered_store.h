@@ -22,7 +22,7 @@ namespace galley::store {
 class TieredStore final : public Store {
  public:
   TieredStore(std::unique_ptr<Store> near, std::shared_ptr<RemoteCache> far,
-              const RemoteLimits& limits = {})
+              const RemoteLimits& limits = {.is_waited_for = true})
       : near_(std::move(near)), far_(std::move(far)), limits_(limits) {}
 
   absl::StatusOr<Blob> Get(const Digest& digest) override;

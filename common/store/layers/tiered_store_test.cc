@@ -34,6 +34,7 @@ class MemoryRemote final : public RemoteCache {
     }
     return lacking;
   }
+  std::vector<Digest> Doubted(std::span<const Digest>) override { return {}; }
   absl::Status Send(std::span<const Digest>, BlobStore&, const RemoteLimits&) override {
     return absl::OkStatus();
   }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "common/base/certificates.h"
+#include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -72,6 +73,38 @@ absl::StatusOr<RemoteCredentials> ReadCredentials(const CredentialFiles& files) 
     }
   }
   return credentials;
+}
+
+std::string Authorization::value() const {
+  const base::MutexLock lock(mutex_);
+  return value_;
+}
+
+bool Authorization::Renew(const std::string& refused) {
+  const base::MutexLock lock(mutex_);
+  if (value_ != refused) return true;  // another thread was here
+  if (file_.empty()) return false;
+  absl::StatusOr<std::string> read = ReadAuthorization(file_);
+  problem_ = read.ok() ? "" : MessageOf(read.status());
+  if (!read.ok() || *read == value_) return false;
+  LogInfo("credential_file={} holds another token: it is used from now on", file_);
+  value_ = *std::move(read);
+  return true;
+}
+
+std::string Authorization::RefusalText() const {
+  const base::MutexLock lock(mutex_);
+  if (file_.empty())
+    return "the server accepts nobody without a credential: [store] credential_file names none";
+  if (!problem_.empty())
+    return fmt::format(
+        "the server does not accept the token that was in {}, and this cannot be "
+        "read again: {}",
+        file_, problem_);
+  return fmt::format(
+      "the server does not accept the token of {}, which is read again before each "
+      "further try",
+      file_);
 }
 
 }  // namespace galley::store

@@ -77,5 +77,22 @@ TEST_F(CredentialsTest, ASecretThatOthersReadIsWorthAWarning) {
   EXPECT_THAT(read->warnings, testing::ElementsAre(HasSubstr("mode 0644): chmod 600")));
 }
 
+TEST_F(CredentialsTest, ARefusedTokenIsReadAgainFromItsFile) {
+  const std::string file = File("token", "first");
+  Authorization authorization("Bearer first", file);
+  EXPECT_FALSE(authorization.Renew("Bearer first")) << "the file has no other one";
+  EXPECT_THAT(authorization.RefusalText(), HasSubstr(file + ", which is read again"));
+  File("token", "second");
+  EXPECT_EQ(authorization.value(), "Bearer first") << "it is good until it is refused";
+  EXPECT_TRUE(authorization.Renew("Bearer first"));
+  EXPECT_EQ(authorization.value(), "Bearer second");
+  EXPECT_TRUE(authorization.Renew("Bearer first")) << "another thread's call had the old one";
+  File("token", "two words");
+  EXPECT_FALSE(authorization.Renew("Bearer second"));
+  EXPECT_EQ(authorization.value(), "Bearer second");
+  EXPECT_THAT(authorization.RefusalText(), HasSubstr("cannot be read again"));
+  EXPECT_THAT(Authorization("", "").RefusalText(), HasSubstr("credential_file"));
+}
+
 }  // namespace
 }  // namespace galley::store

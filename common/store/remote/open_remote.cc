@@ -12,6 +12,7 @@ absl::StatusOr<Remote> OpenRemote(const RemoteConfig& config) {
   ReapiClientOptions options;
   ASSIGN_OR_RETURN(options.url, ParseRemoteUrl(config.url));
   ASSIGN_OR_RETURN(options.credentials, ReadCredentials(config.files));
+  options.credential_file = config.files.credential;
   options.instance = config.instance;
   Remote remote{.warnings = options.credentials.warnings};
   const std::shared_ptr<Clock> clock = options.clock;

@@ -21,6 +21,8 @@ constexpr uint64_t kMovedEnough = 8 << 20;  // of one try of a read
 // a larger one. What is beside the blobs needs room.
 constexpr uint64_t kBatchBytesMax = 3'800'000;
 constexpr int kAnswerBytesMax = 64 << 20;
+// Of one call: a token that is replaced again and again keeps nobody busy.
+constexpr int kRenewalsMax = 3;
 
 std::shared_ptr<grpc::Channel> OpenReapiChannel(const ReapiClientOptions& options) {
   wire::PrepareGrpc();
@@ -50,6 +52,7 @@ absl::Duration TimeToMove(uint64_t bytes) {
 
 ReapiCaller::ReapiCaller(ReapiClientOptions options)
     : options_(std::move(options)),
+      authorization_(options_.credentials.authorization, options_.credential_file),
       breaker_(options_.breaker),
       random_(options_.seed != 0 ? options_.seed : std::random_device()()) {
   const auto channel = OpenReapiChannel(options_);
@@ -77,7 +80,6 @@ RemoteState ReapiCaller::State() const {
                     .bytes_fetched = counters_.bytes_fetched,
                     .blobs_sent = counters_.blobs_sent,
                     .bytes_sent = counters_.bytes_sent,
-                    .blobs_wrong = counters_.blobs_wrong,
                     .calls_failed = counters_.calls_failed};
   const base::MutexLock lock(mutex_);
   state.takes_results = !capabilities_.has_value() || capabilities_->takes_results;
@@ -87,16 +89,23 @@ RemoteState ReapiCaller::State() const {
   return state;
 }
 
+bool ReapiCaller::is_down() const {
+  const base::MutexLock lock(mutex_);
+  return breaker_.is_open() || !useless_.empty();
+}
+
 ReapiCaller::Tried ReapiCaller::Try(absl::Duration deadline, const RemoteLimits& limits,
                                     const Attempt& attempt) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoNanoseconds(deadline));
-  if (!options_.credentials.authorization.empty())
-    context.AddMetadata("authorization", options_.credentials.authorization);
+  std::string authorization = authorization_.value();
+  if (!authorization.empty()) context.AddMetadata("authorization", authorization);
   const Cancellation::Hook hook(limits.cancellation, [&context] { context.TryCancel(); });
   const Cancellation::Hook stop(&stopped_, [&context] { context.TryCancel(); });
   const grpc::Status status = attempt(context);
-  return {.status = wire::FromGrpc(status), .hint = RetryInfoIn(status.error_details())};
+  return {.status = wire::FromGrpc(status),
+          .authorization = std::move(authorization),
+          .hint = RetryInfoIn(status.error_details())};
 }
 
 absl::Status ReapiCaller::TryUntil(uint64_t bytes, const uint64_t* moved,
@@ -105,10 +114,11 @@ absl::Status ReapiCaller::TryUntil(uint64_t bytes, const uint64_t* moved,
   SystemClock clock;
   const absl::Time end = clock.Monotonic() + limits.patience + TimeToMove(bytes);
   const absl::Duration deadline =
-      options_.call_deadline +
+      std::min(options_.call_deadline, limits.stall_max) +
       (moved == nullptr ? TimeToMove(bytes) : std::min(TimeToMove(bytes), kReadTryMax));
   auto schedule = std::make_unique<RetrySchedule>(options_.retry, Random());
   uint64_t moved_before = 0;
+  int renewals = 0;
   while (true) {
     if (IsUnwanted(limits)) return absl::CancelledError("nobody wants it any more");
     const absl::Duration left = end - clock.Monotonic();
@@ -116,10 +126,16 @@ absl::Status ReapiCaller::TryUntil(uint64_t bytes, const uint64_t* moved,
       return absl::DeadlineExceededError("it took longer than anybody waits");
     const Tried tried = Try(std::min(deadline, left), limits, attempt);
     if (tried.status.ok() || IsUnwanted(limits)) return tried.status;
+    if (absl::IsUnauthenticated(tried.status) && renewals++ < kRenewalsMax &&
+        authorization_.Renew(tried.authorization))
+      continue;
     if (moved != nullptr && *moved >= moved_before + kMovedEnough) {
       moved_before = *moved;
       schedule = std::make_unique<RetrySchedule>(options_.retry, Random());
     }
+    // The cook can have made it by the time that a second try hangs, too.
+    if (limits.is_waited_for && absl::IsDeadlineExceeded(tried.status) && moved_before == 0)
+      return tried.status;
     const std::optional<absl::Duration> wait = schedule->Next(tried.status, tried.hint);
     if (!wait || clock.Monotonic() + *wait >= end) return tried.status;
     Cancellation pause;  // ends with either
@@ -130,14 +146,27 @@ absl::Status ReapiCaller::TryUntil(uint64_t bytes, const uint64_t* moved,
 }
 
 void ReapiCaller::Note(const absl::Status& status, std::string_view what) {
-  const bool has_answered = !IsWorthRetrying(status.code());
+  const bool is_refused = absl::IsUnauthenticated(status);
+  const bool has_answered = !is_refused && !IsWorthRetrying(status.code());
   if (!has_answered) ++counters_.calls_failed;
   const base::MutexLock lock(mutex_);
   if (has_answered) {
     breaker_.Answered();
+  } else if (is_refused) {
+    TakeForDown(status, what);  // whatever else is asked would be refused as well
   } else {
-    breaker_.Failed(options_.clock->Monotonic(), fmt::format("{}: {}", what, MessageOf(status)));
+    breaker_.Failed(options_.clock->Monotonic(), ReasonOf(status, what));
   }
+}
+
+void ReapiCaller::TakeForDown(const absl::Status& status, std::string_view what) {
+  for (int i = 0; i < options_.breaker.failures_max; ++i)
+    breaker_.Failed(options_.clock->Monotonic(), ReasonOf(status, what));
+}
+
+std::string ReapiCaller::ReasonOf(const absl::Status& status, std::string_view what) const {
+  if (!absl::IsUnauthenticated(status)) return fmt::format("{}: {}", what, MessageOf(status));
+  return fmt::format("{}: {} ({})", what, authorization_.RefusalText(), MessageOf(status));
 }
 
 // What the server says of itself is kept.
@@ -149,7 +178,10 @@ absl::Status ReapiCaller::AskCapabilities(const RemoteLimits& limits, bool is_pr
     return capabilities_stub_->GetCapabilities(&context, request, &reply);
   };
   if (is_probe) {
-    RETURN_IF_ERROR(Try(options_.probe_deadline, limits, ask).status);
+    Tried tried = Try(options_.probe_deadline, limits, ask);
+    if (absl::IsUnauthenticated(tried.status) && authorization_.Renew(tried.authorization))
+      tried = Try(options_.probe_deadline, limits, ask);
+    RETURN_IF_ERROR(tried.status);
   } else {
     RETURN_IF_ERROR(TryUntil(0, nullptr,
                              {.patience = std::min(limits.patience, options_.call_deadline),
@@ -199,7 +231,7 @@ absl::Status ReapiCaller::CheckUp(const RemoteLimits& limits) {
     if (probed.ok()) {
       breaker_.Answered();
     } else {
-      breaker_.Failed(options_.clock->Monotonic(), "GetCapabilities: " + MessageOf(probed));
+      breaker_.Failed(options_.clock->Monotonic(), ReasonOf(probed, "GetCapabilities"));
     }
     return probed;
   }
@@ -216,10 +248,7 @@ absl::Status ReapiCaller::CheckUp(const RemoteLimits& limits) {
   if (!IsUnwanted(limits)) ++counters_.calls_failed;
   const base::MutexLock lock(mutex_);
   // Not to answer the first question is to be down.
-  if (!IsUnwanted(limits)) {
-    for (int i = 0; i < options_.breaker.failures_max; ++i)
-      breaker_.Failed(options_.clock->Monotonic(), "GetCapabilities: " + MessageOf(asked));
-  }
+  if (!IsUnwanted(limits)) TakeForDown(asked, "GetCapabilities");
   return asked;
 }
 

@@ -2,7 +2,8 @@
 // when that may help, not at all while the server is down, ended when nobody wants the answer.
 //
 // Before the first call it asks for the server's capabilities; a server that does not answer that,
-// or speaks no SHA-256, is down. Threads: any.
+// or speaks no SHA-256, is down. One that does not accept our token is down, too, until it does:
+// the token is read again from its file first. Threads: any.
 #pragma once
 
 #include <atomic>
@@ -65,15 +66,17 @@ class ReapiCaller {
 
   struct Counters {
     std::atomic<uint64_t> blobs_fetched = 0, bytes_fetched = 0, blobs_sent = 0, bytes_sent = 0,
-                          blobs_wrong = 0, calls_failed = 0;
+                          calls_failed = 0;
   };
   Counters& counters() { return counters_; }
   RemoteState State() const;
+  bool is_down() const;
   void Stop() { stopped_.Cancel(); }
 
  private:
   struct Tried {
     absl::Status status;
+    std::string authorization;  // that was sent along
     std::optional<absl::Duration> hint;
   };
   Tried Try(absl::Duration deadline, const RemoteLimits& limits, const Attempt& attempt);
@@ -84,9 +87,13 @@ class ReapiCaller {
   absl::Status AskCapabilities(const RemoteLimits& limits, bool is_probe);
   absl::Status CheckUp(const RemoteLimits& limits);
   void Note(const absl::Status& status, std::string_view what);
+  // No further try is made before a probe.
+  void TakeForDown(const absl::Status& status, std::string_view what) GALLEY_REQUIRES(mutex_);
+  std::string ReasonOf(const absl::Status& status, std::string_view what) const;
   uint64_t Random();
 
   const ReapiClientOptions options_;
+  Authorization authorization_;
   std::unique_ptr<reapi::ContentAddressableStorage::Stub> cas_;
   std::unique_ptr<reapi::ActionCache::Stub> action_cache_;
   std::unique_ptr<reapi::Capabilities::Stub> capabilities_stub_;

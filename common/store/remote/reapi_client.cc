@@ -9,9 +9,12 @@
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 #include "common/store/interface/check_bytes.h"
+#include "common/store/remote/blob_trust.h"
 #include "common/store/remote/reapi_caller.h"
 #include "common/store/remote/reapi_downloader.h"
 #include "common/store/remote/reapi_uploader.h"
+#include "common/store/remote/retry.h"
+#include "common/store/remote/waited_read.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -42,7 +45,9 @@ class OnlyBlob final : public BlobStore {
 
 class ReapiClient final : public RemoteCache {
  public:
-  explicit ReapiClient(ReapiClientOptions options) : caller_(std::move(options)) {}
+  explicit ReapiClient(ReapiClientOptions options)
+      : caller_(std::move(options)),
+        trust_(caller_.options().stream_bytes_min, caller_.options().verdict) {}
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
     return FindMissing(digests, RemoteLimits());
@@ -80,7 +85,17 @@ class ReapiClient final : public RemoteCache {
 
   absl::Status Send(std::span<const Digest> digests, BlobStore& from,
                     const RemoteLimits& limits) override {
-    return uploader_.Send(digests, from, limits);
+    RETURN_IF_ERROR(uploader_.Send(digests, from, limits));
+    for (const Digest& digest : trust_.ToReadBack(digests)) {
+      const std::optional<bool> is_right = downloader_.IsRightThere(digest, limits);
+      if (is_right) trust_.ReadBack(digest, *is_right);
+    }
+    trust_.Sent(digests);
+    return absl::OkStatus();
+  }
+
+  std::vector<Digest> Doubted(std::span<const Digest> digests) override {
+    return trust_.Doubted(digests);
   }
 
   std::vector<std::optional<std::string>> ActionResults(std::span<const Digest> keys,
@@ -112,7 +127,26 @@ class ReapiClient final : public RemoteCache {
         });
   }
 
-  RemoteState State() const override { return caller_.State(); }
+  RemoteState State() const override {
+    RemoteState state = caller_.State();
+    const BlobTrust::Counts counts = trust_.counts();
+    state.blobs_came = counts.blobs_came;
+    state.blobs_wrong = counts.blobs_wrong;
+    state.lost = counts.lost;
+    state.blobs_repaired = counts.blobs_repaired;
+    state.blobs_kept_wrong = counts.blobs_kept_wrong;
+    switch (counts.given_up) {
+      case RemoteVerdict::Reason::kNone:
+        break;
+      case RemoteVerdict::Reason::kWrong:
+        state.given_up = RemoteState::GivenUp::kWrongBlobs;
+        break;
+      case RemoteVerdict::Reason::kSlow:
+        state.given_up = RemoteState::GivenUp::kSlow;
+        break;
+    }
+    return state;
+  }
   void Stop() override { caller_.Stop(); }
 
  private:
@@ -142,23 +176,27 @@ class ReapiClient final : public RemoteCache {
 
   // A server may take inline contents out of a result unless it is asked for them (bazel-remote).
   std::optional<std::string> ActionResultOf(const Digest& key, const RemoteLimits& limits) {
+    if (limits.is_waited_for && trust_.has_given_up()) return std::nullopt;
     reapi::GetActionResultRequest request;
     request.set_instance_name(caller_.options().instance);
     ToReapi(key, request.mutable_action_digest());
     request.add_inline_output_files("out/details");
     request.add_inline_output_files("observation-sets");
     reapi::ActionResult reply;
+    WaitedRead read(limits, trust_);
     const absl::Status status = caller_.Call(
-        "GetActionResult", kResultBytesUsual, limits, [&](grpc::ClientContext& context) {
+        "GetActionResult", kResultBytesUsual, read.limits(), [&](grpc::ClientContext& context) {
           reply.Clear();
           return caller_.action_cache().GetActionResult(&context, request, &reply);
         });
+    read.Ended(kResultBytesUsual, /*is_of_use=*/!IsWorthRetrying(status.code()), caller_.is_down());
     if (!status.ok()) return std::nullopt;
     return reply.SerializeAsString();
   }
 
   ReapiCaller caller_;
-  ReapiDownloader downloader_{caller_};
+  BlobTrust trust_;
+  ReapiDownloader downloader_{caller_, trust_};
   ReapiUploader uploader_{caller_};
 };
 

@@ -16,6 +16,7 @@
 #include "common/store/remote/breaker.h"
 #include "common/store/remote/credentials.h"
 #include "common/store/remote/remote_url.h"
+#include "common/store/remote/remote_verdict.h"
 #include "common/store/remote/retry.h"
 
 namespace galley::store {
@@ -24,8 +25,11 @@ struct ReapiClientOptions {
   RemoteUrl url;
   std::string instance;
   RemoteCredentials credentials;
+  std::string credential_file;  // of credentials.authorization, which is read again when it is
+                                // refused; empty: it does not change
   RetryOptions retry;
   BreakerOptions breaker;
+  RemoteVerdictOptions verdict;
   absl::Duration call_deadline = absl::Seconds(10);  // of one try, and a second for each MB moved
   absl::Duration probe_deadline = absl::Seconds(3);  // of a question whether it is up again
   size_t calls_at_once = 4;                          // of one Fetch, Send or ActionResults

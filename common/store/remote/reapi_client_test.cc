@@ -224,6 +224,97 @@ INSTANTIATE_TEST_SUITE_P(Lies, WrongBytesTest,
                          ::testing::Combine(::testing::Range(0, 3), ::testing::Bool(),
                                             ::testing::Bool()));
 
+TEST_F(ReapiClientTest, AWrongBlobIsReadOnceMoreAndByAnotherCall) {
+  const std::vector<Digest> there = There(20, 2000);
+  fake_.Rot(1);
+  EXPECT_EQ(LackingAfterFetch(there).size(), 20u);
+  EXPECT_EQ(fake_.Calls("BatchReadBlobs"), 1u);
+  EXPECT_EQ(fake_.Calls("Read"), 20u);
+  EXPECT_EQ(client_->State().given_up, RemoteState::GivenUp::kNo) << "too few to say";
+}
+
+TEST_F(ReapiClientTest, AStoreOfWrongBlobsIsNotReadFromAnyMore) {
+  const std::vector<Digest> there = There(1000, 2000);
+  fake_.Rot(1);
+  limits_.is_waited_for = true;
+  EXPECT_EQ(LackingAfterFetch(there).size(), 1000u);
+  const RemoteState state = client_->State();
+  EXPECT_EQ(state.given_up, RemoteState::GivenUp::kWrongBlobs);
+  EXPECT_FALSE(state.is_down);
+  EXPECT_LE(state.blobs_wrong, 40u);
+  EXPECT_LE(fake_.Calls("Read"), 40u);
+  fake_.ForgetCalls();
+  const std::vector<Digest> more = There(1, 10);
+  EXPECT_EQ(LackingAfterFetch(more), more);
+  EXPECT_THAT(client_->ActionResults(more, limits_), ElementsAre(std::nullopt));
+  EXPECT_EQ(client_->Get(more[0], limits_).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(fake_.Calls("Read") + fake_.Calls("BatchReadBlobs") + fake_.Calls("GetActionResult"),
+            0u);
+  EXPECT_TRUE(client_->FindMissing(more).ok()) << "it is written to as before";
+}
+
+TEST_F(ReapiClientTest, AStoreWithOneWrongBlobInTenIsReadToTheEnd) {
+  const std::vector<Digest> there = There(1000, 200);
+  fake_.Rot(10);
+  limits_.is_waited_for = true;
+  const size_t lacking = LackingAfterFetch(there).size();
+  const RemoteState state = client_->State();
+  EXPECT_EQ(state.given_up, RemoteState::GivenUp::kNo);
+  EXPECT_EQ(state.blobs_wrong, lacking);
+  EXPECT_EQ(state.blobs_came, 1000u);
+  EXPECT_GT(lacking, 50u);
+  EXPECT_LT(lacking, 150u);
+}
+
+TEST_F(ReapiClientTest, WhatIsWrongThereIsRightAfterItWasSentAgain) {
+  for (const size_t size : {size_t{2000}, size_t{2'000'000}}) {
+    fake_.Empty();
+    Connect({});
+    fake_.Set({.overwrites = true});
+    const std::vector<Digest> there = There(3, size);
+    fake_.Rot(1);
+    EXPECT_EQ(LackingAfterFetch(there).size(), 3u);
+    EXPECT_THAT(*client_->FindMissing(there), IsEmpty());
+    EXPECT_EQ(client_->Doubted(there), there);
+    Here(3, size);
+    EXPECT_TRUE(client_->Send(there, local_, limits_).ok());
+    ExpectThere(there);
+    EXPECT_THAT(client_->Doubted(there), IsEmpty());
+    EXPECT_EQ(client_->State().blobs_repaired, 3u);
+    EXPECT_EQ(client_->State().blobs_kept_wrong, 0u);
+  }
+}
+
+TEST_F(ReapiClientTest, AServerThatKeepsWhatItHasIsFoundOut) {
+  for (const size_t size : {size_t{2000}, size_t{2'000'000}}) {
+    fake_.Empty();
+    Connect({});
+    const std::vector<Digest> there = There(3, size);
+    fake_.Rot(1);
+    EXPECT_EQ(LackingAfterFetch(there).size(), 3u);
+    EXPECT_EQ(client_->Doubted(there), there);
+    Here(3, size);
+    EXPECT_TRUE(client_->Send(there, local_, limits_).ok());
+    EXPECT_THAT(client_->Doubted(there), IsEmpty()) << "it would be in vain";
+    EXPECT_EQ(client_->State().blobs_repaired, 0u);
+    EXPECT_EQ(client_->State().blobs_kept_wrong, 3u);
+  }
+}
+
+TEST_F(ReapiClientTest, AStoreWhoseReadsHangIsNotReadFromAnyMore) {
+  const std::vector<Digest> there = There(40, 2'000'000);
+  Connect({.breaker = {.failures_max = 1000, .failing_max = absl::Hours(1)},
+           .verdict = {.lost_max = absl::Milliseconds(200)},
+           .call_deadline = absl::Milliseconds(100)});
+  EXPECT_THAT(*client_->FindMissing(there), IsEmpty());
+  fake_.Set({.read_delay = absl::Hours(1)});
+  limits_.is_waited_for = true;
+  EXPECT_EQ(LackingAfterFetch(there).size(), there.size());
+  EXPECT_EQ(client_->State().given_up, RemoteState::GivenUp::kSlow);
+  EXPECT_LT(fake_.Calls("Read"), 20u) << "four at once, and none twice";
+  fake_.Set({});
+}
+
 // ------------------------------------------------------------------ what breaks
 
 TEST_F(ReapiClientTest, AReadThatBrokeGoesOn) {
@@ -410,6 +501,31 @@ TEST_F(ReapiClientTest, ItSaysWhoItIs) {
   EXPECT_TRUE(client_->State().is_down);
   Connect({.credentials = {.authorization = "Bearer s3cr3t"}});
   EXPECT_THAT(*client_->FindMissing(there), IsEmpty());
+}
+
+TEST_F(ReapiClientTest, ATokenThatIsReplacedIsReadAgain) {
+  TemporaryFolder folder;
+  const std::string file = folder.In("token");
+  EXPECT_TRUE(WriteFileAtomic(file, "first\n").ok());
+  fake_.Set({.token = "Bearer first"});
+  const std::vector<Digest> there = There(1, 100);
+  Connect({.credentials = {.authorization = "Bearer first"}, .credential_file = file});
+  EXPECT_TRUE(client_->FindMissing(there).ok());
+  // It expired, and the file has the next one already.
+  fake_.Set({.token = "Bearer second"});
+  EXPECT_TRUE(WriteFileAtomic(file, "second\n").ok());
+  EXPECT_TRUE(client_->FindMissing(there).ok());
+  EXPECT_EQ(client_->State().calls_failed, 0u);
+  // And now it has not.
+  fake_.Set({.token = "Bearer third"});
+  EXPECT_FALSE(client_->FindMissing(there).ok());
+  EXPECT_TRUE(client_->State().is_down);
+  EXPECT_THAT(client_->State().reason,
+              HasSubstr("does not accept the token of " + file + ", which is read again"));
+  EXPECT_TRUE(WriteFileAtomic(file, "third\n").ok());
+  clock_->Advance(absl::Seconds(1));
+  EXPECT_TRUE(client_->FindMissing(there).ok());
+  EXPECT_FALSE(client_->State().is_down);
 }
 
 // ------------------------------------------------------------------ our own side

@@ -13,6 +13,7 @@
 #include "common/base/zstd_stream.h"
 #include "common/store/interface/check_bytes.h"
 #include "common/store/remote/retry.h"
+#include "common/store/remote/waited_read.h"
 #include "common/wire/channel.h"
 #include "fmt/format.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 constexpr size_t kBatchDigestsMax = 4096;
 constexpr uint64_t kBesideABlob = 128;  // of its digest, status and the message around it
-constexpr size_t kWrongMax = 100'000;
+constexpr int kReadsOfABlob = 2;
 // A compressed read that broke begins again: larger blobs are read plain.
 constexpr uint64_t kCompressedBytesMax = 64 << 20;
 // Beyond every output that there is; a lie about a size must not keep us busy for ever.
@@ -43,6 +44,18 @@ class OneBlob final : public BlobStore {
     return absl::OkStatus();
   }
   Blob blob;
+};
+
+// Takes it all and keeps nothing.
+class Nowhere final : public BlobStore {
+ public:
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
+    return std::vector<Digest>(digests.begin(), digests.end());
+  }
+  absl::StatusOr<Blob> Get(const Digest&) override { return absl::NotFoundError("it keeps none"); }
+  absl::Status Put(const Digest& digest, std::string_view bytes) override {
+    return AreBytesOf(digest, bytes) ? absl::OkStatus() : absl::InvalidArgumentError("other bytes");
+  }
 };
 
 }  // namespace
@@ -81,16 +94,9 @@ struct ReapiDownloader::Stream {
 };
 
 void ReapiDownloader::NoteWrong(const Digest& digest) {
-  ++caller_.counters().blobs_wrong;
   LogWarning("remote={} blob={} bytes are wrong; not asked for again", caller_.options().url.text,
              digest.ToString());
-  const base::MutexLock lock(mutex_);
-  if (wrong_.size() < kWrongMax) wrong_.insert(digest);
-}
-
-bool ReapiDownloader::IsKnownWrong(const Digest& digest) const {
-  const base::MutexLock lock(mutex_);
-  return wrong_.contains(digest);
+  trust_.CameWrong(digest);
 }
 
 absl::StatusOr<std::vector<Digest>> ReapiDownloader::Fetch(std::span<const Digest> digests,
@@ -100,7 +106,7 @@ absl::StatusOr<std::vector<Digest>> ReapiDownloader::Fetch(std::span<const Diges
   for (const Digest& digest : std::set<Digest>(digests.begin(), digests.end())) {
     if (digest != Digest()) wanted.push_back(digest);
   }
-  if (wanted.empty()) return wanted;
+  if (wanted.empty() || trust_.has_given_up()) return wanted;
   const absl::StatusOr<ReapiCapabilities> server = caller_.Capabilities(limits);
   if (!server.ok()) return wanted;
   Work work{.into = into, .limits = limits, .server = *server};
@@ -111,7 +117,7 @@ absl::StatusOr<std::vector<Digest>> ReapiDownloader::Fetch(std::span<const Diges
   std::vector<Digest> alone;
   for (const Digest& digest : wanted) {
     const uint64_t bytes = digest.size_bytes() + kBesideABlob;
-    if (IsKnownWrong(digest)) {
+    if (trust_.IsKnownWrong(digest)) {
       work.Lacks(digest);
     } else if (digest.size_bytes() > caller_.options().stream_bytes_min ||
                bytes > server->batch_bytes_max) {
@@ -135,7 +141,7 @@ absl::StatusOr<std::vector<Digest>> ReapiDownloader::Fetch(std::span<const Diges
       if (i < batches.size()) {
         FetchBatch(batches[i], work);
       } else {
-        FetchAlone(alone[i - batches.size()], work);
+        FetchAlone(alone[i - batches.size()], kReadsOfABlob, work);
       }
     }
   });
@@ -144,8 +150,8 @@ absl::StatusOr<std::vector<Digest>> ReapiDownloader::Fetch(std::span<const Diges
   return std::vector<Digest>(work.lacking.begin(), work.lacking.end());
 }
 
-// Those that did not come out of the batch are asked for alone: the server may have limits of its
-// own, or a bad day.
+// Those that did not come out of the batch, or with wrong bytes, are asked for alone: the server
+// may have limits of its own, or a bad day.
 void ReapiDownloader::FetchBatch(std::span<const Digest> batch, Work& work) {
   reapi::BatchReadBlobsRequest request;
   request.set_instance_name(caller_.options().instance);
@@ -157,15 +163,19 @@ void ReapiDownloader::FetchBatch(std::span<const Digest> batch, Work& work) {
     bytes += digest.size_bytes();
   }
   reapi::BatchReadBlobsResponse reply;
+  WaitedRead read(work.limits, trust_);
   const absl::Status status =
-      caller_.Call("BatchReadBlobs", bytes, work.limits, [&](grpc::ClientContext& context) {
+      caller_.Call("BatchReadBlobs", bytes, read.limits(), [&](grpc::ClientContext& context) {
         reply.Clear();
         return caller_.cas().BatchReadBlobs(&context, request, &reply);
       });
+  read.Ended(bytes, /*is_of_use=*/!IsWorthRetrying(status.code()), caller_.is_down());
   if (!status.ok() && IsWorthRetrying(status.code())) {  // it was, and to no avail
     for (const Digest& digest : open) work.Lacks(digest);
     return;
   }
+  std::set<Digest> wrong;
+  size_t absent = 0;
   for (const auto& one : reply.responses()) {
     const std::optional<Digest> digest = FromReapi(one.digest());
     if (!digest || !open.contains(*digest)) continue;
@@ -173,28 +183,35 @@ void ReapiDownloader::FetchBatch(std::span<const Digest> batch, Work& work) {
     if (one.status().code() == static_cast<int>(absl::StatusCode::kNotFound)) {
       work.Lacks(*digest);
       open.erase(*digest);
+      ++absent;
       continue;
     }
     if (one.status().code() != 0) continue;
     absl::StatusOr<std::string> plain = one.data();
     if (one.compressor() == reapi::Compressor::ZSTD)
       plain = ZstdDecompress(one.data(), digest->size_bytes());
-    if (!plain.ok() || one.compressor() > reapi::Compressor::ZSTD || !AreBytesOf(*digest, *plain))
+    if (one.compressor() > reapi::Compressor::ZSTD) continue;
+    if (!plain.ok() || !AreBytesOf(*digest, *plain)) {
+      wrong.insert(*digest);
       continue;
+    }
     if (const absl::Status put = work.into.Put(*digest, *plain); !put.ok()) return work.Fails(put);
     ++caller_.counters().blobs_fetched;
     caller_.counters().bytes_fetched += digest->size_bytes();
     open.erase(*digest);
   }
+  trust_.CameRight(batch.size() - open.size() - absent);
   for (const Digest& digest : open) {
     if (work.HasOwnError()) return;
-    FetchAlone(digest, work);
+    FetchAlone(digest, wrong.contains(digest) ? 1 : kReadsOfABlob, work);
   }
 }
 
-void ReapiDownloader::FetchAlone(const Digest& digest, Work& work) {
-  Stream stream{.digest = digest, .into = work.into, .is_zstd = work.server.has_zstd_streams};
-  const absl::Status status = ReadStream(stream, work.limits);
+void ReapiDownloader::FetchAlone(const Digest& digest, int rounds, Work& work) {
+  Stream stream{.digest = digest,
+                .into = work.into,
+                .is_zstd = work.server.has_zstd_streams && rounds == kReadsOfABlob};
+  const absl::Status status = Read(stream, rounds, work.limits);
   if (!stream.own_error.ok()) return work.Fails(stream.own_error);
   if (!status.ok()) work.Lacks(digest);
 }
@@ -204,20 +221,47 @@ absl::StatusOr<Blob> ReapiDownloader::Get(const Digest& digest, const RemoteLimi
   ASSIGN_OR_RETURN(const ReapiCapabilities server, caller_.Capabilities(limits));
   OneBlob into;
   Stream stream{.digest = digest, .into = into, .is_zstd = server.has_zstd_streams};
-  RETURN_IF_ERROR(ReadStream(stream, limits));
+  RETURN_IF_ERROR(Read(stream, kReadsOfABlob, limits));
   return into.blob;
+}
+
+std::optional<bool> ReapiDownloader::IsRightThere(const Digest& digest,
+                                                  const RemoteLimits& limits) {
+  Nowhere into;
+  Stream stream{.digest = digest, .into = into};
+  const absl::Status status = ReadStream(stream, /*rounds=*/1, limits);
+  if (!status.ok() && !absl::IsDataLoss(status)) return std::nullopt;
+  return status.ok();
+}
+
+absl::Status ReapiDownloader::CheckAsked(const Digest& digest) const {
+  if (digest.size_bytes() > kBlobBytesMax)
+    return absl::NotFoundError(fmt::format("blob {} is too large", digest.ToString()));
+  if (trust_.IsKnownWrong(digest))
+    return absl::DataLossError(
+        fmt::format("blob {}: the server's bytes were wrong", digest.ToString()));
+  return absl::OkStatus();
+}
+
+absl::Status ReapiDownloader::Read(Stream& stream, int rounds, const RemoteLimits& limits) {
+  RETURN_IF_ERROR(CheckAsked(stream.digest));
+  if (limits.is_waited_for && trust_.has_given_up())
+    return absl::UnavailableError("it is not read from any more");
+  WaitedRead read(limits, trust_);
+  const absl::Status status = ReadStream(stream, rounds, read.limits());
+  const bool is_of_use = !absl::IsDataLoss(status) && !IsWorthRetrying(status.code());
+  read.Ended(stream.digest.size_bytes(), is_of_use, caller_.is_down());
+  if (status.ok()) trust_.CameRight(1);
+  if (absl::IsDataLoss(status) && stream.own_error.ok()) NoteWrong(stream.digest);
+  return status;
 }
 
 // Wrong bytes are asked for a second time, from the start and not compressed: a server that ignores
 // where a read begins, or one that went away in the middle, shows as that, too.
-absl::Status ReapiDownloader::ReadStream(Stream& stream, const RemoteLimits& limits) {
+absl::Status ReapiDownloader::ReadStream(Stream& stream, int rounds, const RemoteLimits& limits) {
   const Digest& digest = stream.digest;
-  if (digest.size_bytes() > kBlobBytesMax)
-    return absl::NotFoundError(fmt::format("blob {} is too large", digest.ToString()));
-  if (IsKnownWrong(digest))
-    return absl::DataLossError(
-        fmt::format("blob {}: the server's bytes were wrong", digest.ToString()));
-  for (int round = 0; round < 2; ++round) {
+  const int rounds_before = kReadsOfABlob - rounds;
+  for (int round = rounds_before; round < kReadsOfABlob; ++round) {
     stream.writer.reset();
     stream.offset = 0;
     stream.is_too_long = false;
@@ -241,7 +285,6 @@ absl::Status ReapiDownloader::ReadStream(Stream& stream, const RemoteLimits& lim
       if (!absl::IsInvalidArgument(finished)) return stream.own_error = finished;
     }
   }
-  NoteWrong(digest);
   return absl::DataLossError(
       fmt::format("blob {}: the server's bytes are wrong", digest.ToString()));
 }
