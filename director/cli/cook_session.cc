@@ -29,6 +29,7 @@
 #include "director/cli/package_of_path.h"
 #include "director/cli/package_place.h"
 #include "director/cli/packages_beside.h"
+#include "director/cli/remote_warnings.h"
 #include "director/cli/scanned_project.h"
 #include "director/cli/stage_wait.h"
 #include "director/cli/unpublished.h"
@@ -312,25 +313,34 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   quota_ = std::make_unique<store::QuotaKeeper>(
       *store_, store::QuotaOptions{.bytes_max = project_->store.size_bytes_max,
                                    .say = [](const std::string& text) { LogInfo("{}", text); }});
-  if (project_->store.remote.is_written && remote_.cache != nullptr) {
-    write_back_ = std::make_unique<director::WriteBack>(
-        director::WriteBack::Deps{.store = store_.get(),
-                                  .remote = remote_.cache.get(),
-                                  .known = remote_.known.get(),
-                                  .trust_domain = project_->store.trust},
-        director::WriteBackOptions());
-  }
   auto journal = director::Journal::Open(state);
   if (!journal.ok())
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
   journal_ = std::move(*journal);
   journal_->Fence(may_write);
   if (std::optional<Stop> stop = SettleTheHome()) return stop;
-  if (write_back_ != nullptr) {
-    for (director::StoredResultPtr& stored : FindUnsent(*journal_, *store_, ReadUnsent(state)))
-      write_back_->Add(std::move(stored));
-  }
+  if (project_->store.remote.is_written && remote_.cache != nullptr) StartWriteBack();
   return std::nullopt;
+}
+
+// What an earlier cook was not able to send is sent first.
+void CookSession::StartWriteBack() {
+  write_back_ = std::make_unique<director::WriteBack>(
+      director::WriteBack::Deps{
+          .store = store_.get(),
+          .remote = remote_.cache.get(),
+          .known = remote_.known.get(),
+          .trust_domain = project_->store.trust,
+          .settled =
+              [this](const director::StoredResult& stored) { ForgetSent(*journal_, stored); }},
+      director::WriteBackOptions());
+  auto unsent = FindUnsent(*journal_, *store_);
+  if (!unsent.ok()) {
+    LogWarning("what was not sent to the remote store is not sent now: {}",
+               MessageOf(unsent.status()));
+    return;
+  }
+  for (director::StoredResultPtr& stored : *unsent) write_back_->Add(std::move(stored));
 }
 
 // The project's id, and that it is here.
@@ -418,26 +428,11 @@ void CookSession::FlushRemote() {
           report.reason.empty() ? "more were cooked than can wait" : report.reason,
           report.unsent.empty() ? "" : "; the next cook sends them"));
     }
-    absl::Status noted = lock_->Check();  // another cook's file is not ours to replace
-    if (noted.ok()) noted = WriteUnsent(project_->state_directory(), report.unsent);
-    if (!noted.ok())
-      report_.Warn(fmt::format("what was not sent is sent only when it is cooked again: {}",
-                               MessageOf(noted)));
   }
   const store::RemoteState state = remote_.cache->State();
   const std::string down = RemoteDown();
   remote_.cache->Stop();  // what hangs there is waited for by nobody
-  if (!down.empty()) {
-    report_.Warn(fmt::format("the remote store {} is {}, the cook went on without it: {}",
-                             state.url, down, state.reason));
-  } else if (state.calls_failed > 0) {
-    report_.Warn(fmt::format("{} calls of the remote store {} failed, the cook did without them",
-                             state.calls_failed, state.url));
-  }
-  if (state.blobs_wrong > 0) {
-    report_.Warn(fmt::format("{} blobs of the remote store {} had wrong bytes and were not used",
-                             state.blobs_wrong, state.url));
-  }
+  for (const std::string& text : RemoteWarnings(state, down)) report_.Warn(text);
 }
 
 std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {

@@ -52,6 +52,7 @@ class CookSession {
   director::SandboxRules RulesOfSandboxes() const;
   std::string SandboxOf(const std::string& platform) const;
   std::optional<Stop> SettleTheHome();
+  void StartWriteBack();
   void ReportOddFiles();
   void WarnOfIdleNever();
   absl::Status TakeOver(uint32_t term);
@@ -94,8 +95,9 @@ class CookSession {
   std::optional<store::Session> store_session_;
   store::Remote remote_;  // null members: there is none
   std::unique_ptr<store::QuotaKeeper> quota_;
-  std::unique_ptr<director::WriteBack> write_back_;
   std::unique_ptr<director::Journal> journal_;
+  std::unique_ptr<director::WriteBack>
+      write_back_;                      // ends first: it tells the journal what was sent
   director::JournalProgress progress_;  // of a cook whose director died
   std::vector<director::WorkerRecord> survivors_;
   std::shared_ptr<director::World> world_;

@@ -1,80 +1,71 @@
 #include "director/cli/unsent_results.h"
 
-#include <unistd.h>
+#include <algorithm>
+#include <span>
+#include <utility>
 
-#include <cerrno>
-#include <memory>
-
-#include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "director/shell/known_result.h"
-#include "nlohmann/json.hpp"
 
 namespace galley::cli {
 namespace {
 
-constexpr size_t kBytesMax = 256 << 20;
+using director::Journal;
+using director::StoredResultPtr;
+using director::UnsentResult;
 
-std::string PathOf(const std::string& state_directory) {
-  return JoinPath(state_directory, "unsent.json");
+// The result that was recorded, and no other one of its package; null: it is not there any more.
+absl::StatusOr<StoredResultPtr> RecordOf(Journal& journal, const UnsentResult& unsent) {
+  ASSIGN_OR_RETURN(const auto record, journal.Find(unsent.package));
+  if (!record.has_value()) return nullptr;
+  const auto at = record->platforms.find(unsent.platform);
+  if (at == record->platforms.end() || at->second.action_key != unsent.action_key) return nullptr;
+  StoredResultPtr stored = director::StoredOf(at->second, unsent.package, unsent.platform);
+  if (stored == nullptr || stored->result.is_disputed != unsent.is_dispute ||
+      (stored->result.is_verdict && !stored->result.is_disputed))
+    return nullptr;
+  return stored;
 }
 
 }  // namespace
 
-UnsentResults ReadUnsent(const std::string& state_directory) {
-  const std::string path = PathOf(state_directory);
-  const auto text = ReadFile(path, kBytesMax);
-  if (absl::IsNotFound(text.status())) return {};
-  if (text.ok()) {
-    const nlohmann::json list = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-    UnsentResults unsent;
-    for (const nlohmann::json& one : list) {
-      if (!one.is_array() || one.size() != 2 || !one[0].is_string() || !one[1].is_string())
-        continue;
-      unsent.emplace_back(one[0].get<std::string>(), one[1].get<std::string>());
+absl::StatusOr<std::vector<StoredResultPtr>> FindUnsent(Journal& journal, store::Store& store) {
+  ASSIGN_OR_RETURN(const std::vector<UnsentResult> unsent, journal.Unsent());
+  std::vector<StoredResultPtr> found;
+  std::vector<UnsentResult> gone;
+  for (const UnsentResult& one : unsent) {
+    ASSIGN_OR_RETURN(StoredResultPtr stored, RecordOf(journal, one));
+    if (stored == nullptr) {
+      gone.push_back(one);
+    } else {
+      found.push_back(std::move(stored));
     }
-    if (list.is_array() && unsent.size() == list.size()) return unsent;
-  }
-  LogWarning("{} is not read: {}; what it names is sent when it is cooked again", path,
-             text.ok() ? "it is no list of packages and platforms" : MessageOf(text.status()));
-  return {};
-}
-
-absl::Status WriteUnsent(const std::string& state_directory, const UnsentResults& unsent) {
-  const std::string path = PathOf(state_directory);
-  if (!unsent.empty()) return WriteFileAtomic(path, nlohmann::json(unsent).dump() + "\n");
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "remove", path);
-  return absl::OkStatus();
-}
-
-std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal, store::Store& store,
-                                                  const UnsentResults& unsent) {
-  std::vector<director::StoredResultPtr> found;
-  for (const auto& [package, platform] : unsent) {
-    const auto record = journal.Find(package);
-    if (!record.ok() || !record->has_value()) continue;
-    const auto at = (*record)->platforms.find(platform);
-    if (at == (*record)->platforms.end()) continue;
-    auto stored = director::StoredOf(at->second, package, platform);
-    if (stored == nullptr || (stored->result.is_verdict && !stored->result.is_disputed)) continue;
-    found.push_back(std::move(stored));
   }
   std::vector<Digest> keys;
-  for (const director::StoredResultPtr& stored : found) keys.push_back(stored->action_key);
-  const auto held = store.Results(keys);
-  if (!held.ok()) {
-    LogWarning("what was not sent is not sent now: {}", MessageOf(held.status()));
-    return {};
-  }
-  std::vector<director::StoredResultPtr> standing;
+  for (const StoredResultPtr& stored : found) keys.push_back(stored->action_key);
+  ASSIGN_OR_RETURN(const auto held, store.Results(keys));
+  std::vector<StoredResultPtr> standing;
   for (size_t i = 0; i < found.size(); ++i) {
-    if (!(*held)[i].has_value()) continue;
-    const auto result = record::DecodeResult(*(*held)[i]);
-    if (result.ok() && record::SameOutcome(*result, found[i]->result))
+    const auto result = held[i].has_value()
+                            ? record::DecodeResult(*held[i])
+                            : absl::StatusOr<record::Result>(absl::NotFoundError("forgotten"));
+    if (result.ok() && record::SameOutcome(*result, found[i]->result)) {
       standing.push_back(std::move(found[i]));
+    } else {
+      gone.push_back({found[i]->package, found[i]->platform_name, found[i]->action_key,
+                      found[i]->result.is_disputed});
+    }
   }
+  RETURN_IF_ERROR(journal.ForgetUnsent(gone));
   return standing;
+}
+
+void ForgetSent(Journal& journal, const director::StoredResult& stored) {
+  const UnsentResult sent{stored.package, stored.platform_name, stored.action_key,
+                          stored.result.is_disputed};
+  const absl::Status forgotten = journal.ForgetUnsent(std::span(&sent, 1));
+  if (!forgotten.ok()) LogWarning("journal: {}", MessageOf(forgotten));
 }
 
 }  // namespace galley::cli

@@ -1,25 +1,24 @@
-// Results that the remote store was not given before their cook ended: it writes down whose they
-// are (<state>/unsent.json), and the next cook sends what the journal has of these by then.
+// Results that a remote store was not given before their cook ended, or was killed: the journal
+// knows whose they are (director/journal/journal.h), and the next cook that writes to a remote
+// store sends what stands of these by then.
 #pragma once
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "director/journal/journal.h"
 #include "director/shell/result_table.h"
+#include "director/shell/write_back.h"
 
 namespace galley::cli {
 
-using UnsentResults = std::vector<std::pair<std::string, std::string>>;  // package, platform
+// What the journal and the store agree upon. What was disputed, forgotten or cooked anew since is
+// not sent, and the journal forgets it.
+absl::StatusOr<std::vector<director::StoredResultPtr>> FindUnsent(director::Journal& journal,
+                                                                  store::Store& store);
 
-// None, with a word in the log, when the file is damaged.
-UnsentResults ReadUnsent(const std::string& state_directory);
-// Replaces what was there; without any the file goes.
-absl::Status WriteUnsent(const std::string& state_directory, const UnsentResults& unsent);
-// What the journal and the store agree upon: what was disputed or forgotten since is not sent.
-std::vector<director::StoredResultPtr> FindUnsent(director::Journal& journal, store::Store& store,
-                                                  const UnsentResults& unsent);
+// For WriteBack: the journal forgets what is settled. A journal that cannot is told to the log:
+// what is sent twice does no harm.
+void ForgetSent(director::Journal& journal, const director::StoredResult& stored);
 
 }  // namespace galley::cli

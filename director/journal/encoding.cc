@@ -343,6 +343,19 @@ absl::StatusOr<AttemptRecord> DecodeAttempt(std::string_view bytes) {
   return attempt;
 }
 
+std::string EncodeUnsent(const UnsentResult& unsent) {
+  WireWriter writer;
+  writer.Element(1, EncodeDigest(unsent.action_key));
+  writer.Varint(2, unsent.is_dispute ? 1 : 0);
+  return writer.Take();
+}
+
+absl::StatusOr<UnsentResult> DecodeUnsent(std::string_view bytes) {
+  UnsentResult unsent;
+  RETURN_IF_ERROR(ReadInto(bytes, "an unsent result", unsent.action_key, unsent.is_dispute));
+  return unsent;
+}
+
 std::string EncodeBlame(const BlameRecord& blame) {
   WireWriter writer;
   writer.Varint(1, blame.own_faults);

@@ -18,6 +18,7 @@
 //                      9 attempts  10 own_faults  11 infrastructure_faults
 //   Instigators        1 repeated { 1 category  2 referencer }
 //   LastPublished      1 sequence  2 loss_epoch + 1
+//   Unsent             1 action_key (Digest)  2 is_dispute
 //   Attempt            1 worker  2 package  3 repeated { 1 platform  2 name  3 recipe (Digest) }
 //                      4 generated_source (Digest)
 //   Blame              1 own_faults  2 what  3 error  4 log
@@ -71,6 +72,9 @@ absl::StatusOr<PublishedIn> DecodeLastPublished(std::string_view bytes);
 
 // Of an AttemptRecord all but the attempt, and of a BlameRecord all but the package: those are
 // keys.
+// Without the names, which are in the key.
+std::string EncodeUnsent(const UnsentResult& unsent);
+absl::StatusOr<UnsentResult> DecodeUnsent(std::string_view bytes);
 std::string EncodeAttempt(const AttemptRecord& attempt);
 absl::StatusOr<AttemptRecord> DecodeAttempt(std::string_view bytes);
 

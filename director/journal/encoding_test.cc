@@ -81,6 +81,8 @@ BlameRecord SomeBlame() {
   return {.own_faults = 2, .what = "crashed its executor", .error = "signal 11", .log = "digest"};
 }
 
+UnsentResult SomeUnsent() { return {.action_key = Digest::Of("key"), .is_dispute = true}; }
+
 void ExpectSame(const PlatformRecord& a, const PlatformRecord& b) {
   EXPECT_EQ(a.recipe, b.recipe);
   EXPECT_EQ(a.source, b.source);
@@ -169,6 +171,9 @@ TEST(JournalEncodingTest, AttemptsAndBlameComeBackWhole) {
   EXPECT_EQ(DecodeAttempt(EncodeAttempt(AttemptRecord())).value(), AttemptRecord());
   EXPECT_EQ(DecodeBlame(EncodeBlame(SomeBlame())).value(), SomeBlame());
   EXPECT_EQ(DecodeBlame(EncodeBlame(BlameRecord())).value(), BlameRecord());
+  EXPECT_EQ(DecodeUnsent(EncodeUnsent(SomeUnsent())).value(), SomeUnsent());
+  EXPECT_EQ(DecodeUnsent(EncodeUnsent(UnsentResult())).value(), UnsentResult());
+  EXPECT_TRUE(absl::IsDataLoss(DecodeUnsent("\x7a\x01x").status()));
 }
 
 TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion2) {
@@ -184,7 +189,8 @@ TEST(JournalEncodingTest, TheStoredBytesAreThoseOfVersion2) {
           HexLines(
               EncodeIndexEntries({.paths = {"/a"}, .folders = {"/f"}, .cooked_inputs = {"/c"}})) +
           "published sequence\n" + HexLines(EncodeLastPublished({300})) + "attempt\n" +
-          HexLines(EncodeAttempt(SomeAttempt())) + "blame\n" + HexLines(EncodeBlame(SomeBlame())));
+          HexLines(EncodeAttempt(SomeAttempt())) + "blame\n" + HexLines(EncodeBlame(SomeBlame())) +
+          "unsent\n" + HexLines(EncodeUnsent(SomeUnsent())));
 }
 
 TEST(JournalEncodingTest, EveryTruncationIsDataLossOrALesserRecord) {

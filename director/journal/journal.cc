@@ -234,9 +234,15 @@ class RocksJournal final : public Journal {
       for (const auto& [platform, update] : platforms) {
         if (absl::Status done = PutRecord(*update, is_new, changes); !done.ok())
           return Annotate(done, fmt::format("{} for {}", where(), platform));
+        if (update->is_unsent) {
+          changes.Put(UnsentKey(package, platform),
+                      EncodeUnsent({.action_key = update->record.action_key,
+                                    .is_dispute = update->is_dispute}));
+        }
       }
       NoteKnown(package);
     }
+    base::MutexLock lock(unsent_mutex_);
     return Write(changes, sync);
   }
 
@@ -369,6 +375,38 @@ class RocksJournal final : public Journal {
       RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgetting"));
     }
     return Write(batch, true);
+  }
+
+  absl::StatusOr<std::vector<UnsentResult>> Unsent() override {
+    std::vector<UnsentResult> unsent;
+    PrefixScan scan(*database_);
+    RETURN_IF_ERROR(Watch(
+        scan.Each(kUnsentPrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
+          const size_t end = key.find('\0');
+          if (end == std::string_view::npos)
+            return absl::DataLossError("the journal holds a malformed key");
+          ASSIGN_OR_RETURN(UnsentResult one, DecodeUnsent(value));
+          one.package.assign(key.substr(kUnsentPrefix.size(), end - kUnsentPrefix.size()));
+          one.platform.assign(key.substr(end + 1));
+          unsent.push_back(std::move(one));
+          return absl::OkStatus();
+        })));
+    return unsent;
+  }
+
+  absl::Status ForgetUnsent(std::span<const UnsentResult> sent) override {
+    base::MutexLock lock(unsent_mutex_);
+    rocksdb::WriteBatch batch;
+    for (const UnsentResult& one : sent) {
+      const std::string key = UnsentKey(one.package, one.platform);
+      std::string held;
+      const rocksdb::Status status = database_->Get(rocksdb::ReadOptions(), key, &held);
+      if (status.IsNotFound()) continue;
+      RETURN_IF_ERROR(Watch(ToStatus(status, "reading the journal")));
+      if (held != EncodeUnsent(one)) continue;
+      RETURN_IF_ERROR(PutOrDelete(batch, key, false, {}));
+    }
+    return Write(batch, false);
   }
 
   void Fence(std::function<absl::Status()> may_write) override {
@@ -543,6 +581,8 @@ class RocksJournal final : public Journal {
   const std::unique_ptr<rocksdb::DB> database_;  // synchronises itself
   WriteFence fence_;
   JournalMeta meta_;  // the writing thread's
+  // Held by whoever writes what is unsent: it is looked at before it is forgotten.
+  base::Mutex unsent_mutex_;
 
   const bool was_empty_;  // when it was opened
   mutable base::Mutex mutex_;

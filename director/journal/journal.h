@@ -158,6 +158,15 @@ struct JournalProgress {
   bool empty() const { return given.empty() && over.empty() && blamed.empty(); }
 };
 
+// A result that was cooked here and that a store of other people was not given yet.
+struct UnsentResult {
+  std::string package;
+  std::string platform;
+  Digest action_key;
+  bool is_dispute = false;  // of the result that had this key before
+  bool operator==(const UnsentResult&) const = default;
+};
+
 // One change of one package's record.
 struct JournalUpdate {
   std::string package;
@@ -167,6 +176,10 @@ struct JournalUpdate {
   // counts.
   std::vector<std::string> paths;
   std::vector<std::string> folders;
+  // There is a store of other people that is to be given this result: the journal knows of it from
+  // the write on that makes the result durable, until ForgetUnsent.
+  bool is_unsent = false;
+  bool is_dispute = false;
 };
 
 // A platform of a package failed; nullopt: it does no longer.
@@ -236,6 +249,12 @@ class Journal {
   // Synced, if there was any: else a power cut could bring back whom a cook that ended had blamed.
   virtual absl::Status ForgetProgress() = 0;
   virtual absl::Status Forget(std::span<const std::string> packages) = 0;
+
+  // What was recorded as unsent, sorted by package and platform.
+  virtual absl::StatusOr<std::vector<UnsentResult>> Unsent() { return std::vector<UnsentResult>(); }
+  // Not synced: what is sent twice does no harm. Of a package and platform that has another unsent
+  // result by now, that one stays. Threads: any.
+  virtual absl::Status ForgetUnsent(std::span<const UnsentResult>) { return absl::OkStatus(); }
 
   // No package was known when it was opened. False also when that is not known.
   virtual bool WasEmpty() const { return false; }

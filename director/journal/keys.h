@@ -10,6 +10,7 @@
 //   "S" platform                        Published: the sequence of the root last published
 //   "A" attempt, 8 bytes, big-endian    Attempt: in a worker's hands
 //   "B" package                         Blame
+//   "W" package NUL platform            Unsent: what a remote store is to be given
 //
 // All that ForEach reads lies together, by package name (NUL sorts below all that a name may hold).
 #pragma once
@@ -80,6 +81,15 @@ inline std::optional<uint64_t> ParseAttemptKey(std::string_view key) {
 
 inline std::string BlameKey(std::string_view package) {
   return std::string(kBlamePrefix).append(package);
+}
+
+inline constexpr std::string_view kUnsentPrefix = "W";
+
+inline std::string UnsentKey(std::string_view package, std::string_view platform) {
+  std::string key(kUnsentPrefix);
+  key.append(package);
+  key.push_back('\0');
+  return key.append(platform);
 }
 
 // The parts of a PackageKey; views into it.

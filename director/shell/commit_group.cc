@@ -267,6 +267,8 @@ absl::Status RecordInJournal(Journal& journal, const ResultTable& results, const
     last.attempts = waited.attempts;
     if (auto before = journal.Find(stored->package); before.ok())
       ExplainChange(*before, was_cooked, update);
+    update.is_unsent = cook.is_sent_back && was_cooked && IsSentBack(*stored, instead != nullptr);
+    update.is_dispute = stored->result.is_disputed;
     updates.push_back(std::move(update));
   }
   return updates.empty() ? absl::OkStatus() : journal.Record(updates, has_cooked);

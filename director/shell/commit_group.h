@@ -31,7 +31,16 @@ struct CommitOutcome {
 struct CookNumber {
   uint32_t cook = 0;  // the director's term
   bool is_forced = false;
+  // What it cooks is sent to a store of other people, and the journal is to know what was not yet.
+  bool is_sent_back = false;
 };
+
+// Of what was cooked here: it stands, and other people are to have it. `stands`: what the store
+// holds. A verdict is of one store, but for a dispute: the other store may have the first outcome,
+// and nobody else should have either.
+inline bool IsSentBack(const StoredResult& stands, bool is_instead) {
+  return is_instead ? stands.result.is_disputed : !stands.result.is_verdict;
+}
 
 // One group. Blocking. The journal learns only what holds in `holds`' snapshot, the one that is now
 // the base of differences: a result that a change of files overtook on its way here feeds the cache

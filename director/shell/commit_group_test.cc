@@ -83,6 +83,38 @@ TEST_F(CommitGroupTest, TheJournalLearnsWhichCookMadeItAndWhereItsTimeWent) {
   EXPECT_EQ(last.attempts, 4u);
 }
 
+TEST_F(CommitGroupTest, WhatARemoteStoreIsToBeGivenTheJournalKnowsWithTheResult) {
+  const UnsentResult made{.package = "/Game/a.txt",
+                          .platform = "windows",
+                          .action_key = Digest::Of("key"),
+                          .is_dispute = false};
+  Commit(Make("key", "made"));
+  EXPECT_THAT(*journal_->Unsent(), IsEmpty()) << "this cook sends nothing";
+  cook_.is_sent_back = true;
+  Commit(Make("cached", "made"), /*was_cooked=*/false);
+  EXPECT_THAT(*journal_->Unsent(), IsEmpty()) << "others know it";
+  Commit(Make("key", "made"));
+  EXPECT_THAT(*journal_->Unsent(), ElementsAre(made));
+  EXPECT_TRUE(journal_->ForgetUnsent(std::vector{made}).ok());
+  EXPECT_THAT(*journal_->Unsent(), IsEmpty());
+  auto verdict = Make("verdict", "made");
+  verdict->result = {.is_verdict = true, .error = "no"};
+  verdict->encoded = record::EncodeResult(verdict->result);
+  verdict->blobs.clear();
+  Commit(verdict);
+  EXPECT_THAT(*journal_->Unsent(), IsEmpty()) << "a verdict is of one store";
+}
+
+TEST_F(CommitGroupTest, ADisputeIsUnsentInPlaceOfTheResult) {
+  cook_.is_sent_back = true;
+  Commit(Make("key", "made"));
+  Commit(Make("key", "made otherwise"));
+  EXPECT_THAT(*journal_->Unsent(), ElementsAre(UnsentResult{.package = "/Game/a.txt",
+                                                            .platform = "windows",
+                                                            .action_key = Digest::Of("key"),
+                                                            .is_dispute = true}));
+}
+
 TEST_F(CommitGroupTest, AResultThatIsFoundAgainKeepsItsStory) {
   Commit(Make("key", "made"));
   cook_ = {.cook = 10, .is_forced = true};

@@ -42,7 +42,9 @@ void DirectorShell::CommitPending() {
   std::vector<FailureUpdate> failures = TakeFailures();
   commit_thread_.Post([this, persist = Persist{std::exchange(pending_commit_, {})},
                        failures = std::move(failures),
-                       cook = CookNumber{.cook = options_.core.term, .is_forced = request_.force}] {
+                       cook = CookNumber{.cook = options_.core.term,
+                                         .is_forced = request_.force,
+                                         .is_sent_back = options_.write_back != nullptr}] {
     Committed committed = CommitNow(persist, failures, cook);
     {
       base::MutexLock lock(mutex_);
@@ -131,8 +133,7 @@ bool DirectorShell::TakeCommitted() {
   return true;
 }
 
-// What was cooked here and stands. A verdict is of one store, but for a dispute: the other store
-// may have the first outcome, and nobody else should have either.
+// What was cooked here and stands.
 void DirectorShell::SendBack(const Committed& committed) {
   const Persisted& event = committed.outcome.event;
   if (!event.error.empty()) return;
@@ -143,10 +144,8 @@ void DirectorShell::SendBack(const Committed& committed) {
       continue;
     const StoredResultPtr stored =
         results_.Get(item.instead == nullptr ? item.result : item.instead->id);
-    if (stored == nullptr) continue;
-    const bool is_sent =
-        item.instead == nullptr ? !stored->result.is_verdict : stored->result.is_disputed;
-    if (is_sent) options_.write_back->Add(stored);
+    if (stored != nullptr && IsSentBack(*stored, item.instead != nullptr))
+      options_.write_back->Add(stored);
   }
 }
 

@@ -53,8 +53,7 @@ class WithMade final : public store::BlobStore {
 // The server would say the same to the next cook.
 bool IsForGood(const absl::Status& refused) {
   return absl::IsFailedPrecondition(refused) || absl::IsInvalidArgument(refused) ||
-         absl::IsPermissionDenied(refused) || absl::IsUnauthenticated(refused) ||
-         absl::IsInternal(refused);
+         absl::IsPermissionDenied(refused) || absl::IsInternal(refused);
 }
 
 uint64_t BytesOf(const record::Result& result) {
@@ -125,7 +124,7 @@ WriteBackReport WriteBack::Flush() {
   changed_.NotifyAll();
   uint64_t done = report_.sent + report_.failed;
   absl::Time last_progress = clock_.Monotonic();
-  while (!sending_.empty() || !waiting_.empty()) {
+  while (!sending_.empty() || !waiting_.empty() || settling_ > 0) {
     const uint64_t now_done = report_.sent + report_.failed;
     if (now_done != done) last_progress = clock_.Monotonic();
     done = now_done;
@@ -171,18 +170,26 @@ void WriteBack::Run() {
       LogWarning("package={} platform={} not sent to the remote store: {}", one.stored->package,
                  one.stored->platform_name, MessageOf(sent));
     }
-    TakeOutcome(std::move(one), sent);
+    const std::vector<StoredResultPtr> settled = TakeOutcome(one, sent);
+    if (deps_.settled) {
+      for (const StoredResultPtr& stored : settled) deps_.settled(*stored);
+    }
+    {
+      base::MutexLock lock(mutex_);
+      --settling_;
+    }
     changed_.NotifyAll();
   }
 }
 
-void WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
+std::vector<StoredResultPtr> WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
   bool is_tried_again = !sent.ok() && deps_.remote->State().is_down;
   // It may have come back since this failed: once more then, but not for ever.
   if (!is_tried_again && absl::IsUnavailable(sent)) {
     is_tried_again = !std::exchange(one.was_unavailable, true);
   }
   base::MutexLock lock(mutex_);
+  ++settling_;
   sending_.erase(one.stored);
   if (IsOvertaken(*one.stored)) {
     bytes_ -= std::min(bytes_, one.bytes);
@@ -193,14 +200,14 @@ void WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
       if (dispute->result.is_disputed && dispute->action_key == one.stored->action_key)
         waiting_.push_back({std::make_shared<StoredResult>(*dispute), 0});
     }
-    return;
+    return {one.stored};
   }
   if (sent.ok() && one.stored->result.is_disputed) disputes_sent_.push_back(one.stored);
   if (is_tried_again && !is_flushing_ && !is_ending_) {
     report_.reason = MessageOf(sent);
     paused_until_ = clock_.Monotonic() + options_.pause;
     waiting_.push_front(std::move(one));
-    return;
+    return {};
   }
   bytes_ -= std::min(bytes_, one.bytes);
   if (sent.ok()) {
@@ -209,8 +216,12 @@ void WriteBack::TakeOutcome(Waiting one, const absl::Status& sent) {
   } else {
     ++report_.failed;
     report_.reason = MessageOf(sent);
-    if (!IsForGood(sent)) NoteUnsent(*one.stored);
+    if (!IsForGood(sent)) {
+      NoteUnsent(*one.stored);
+      return {};
+    }
   }
+  return {one.stored};
 }
 
 absl::Status WriteBack::Send(const StoredResult& stored) {
@@ -242,6 +253,9 @@ absl::Status WriteBack::Send(const StoredResult& stored) {
   closure.erase(std::unique(closure.begin(), closure.end()), closure.end());
 
   ASSIGN_OR_RETURN(std::vector<Digest> missing, deps_.known->FindMissing(closure));
+  // What is wrong there is not missing, and nobody can use it.
+  const std::vector<Digest> doubted = deps_.remote->Doubted(closure);
+  missing.insert(missing.end(), doubted.begin(), doubted.end());
   RETURN_IF_ERROR(deps_.remote->Send(missing, from, limits()));
   // What was there a minute ago may be gone, and what was taken may have been dropped.
   ASSIGN_OR_RETURN(missing, deps_.remote->FindMissing(closure, limits()));

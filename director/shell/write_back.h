@@ -1,12 +1,15 @@
 // WriteBack: sends what was cooked here to a store of other people, behind the cook's back.
 //
-// For each result, in this order: what it names, and what its keys are the digests of; another look
-// at whether all of that is there, since servers evict; the result; its observation set in front of
-// those that lie under its weak key. So whoever finds a result there finds what it names.
+// For each result, in this order: what it names, and what its keys are the digests of, also where
+// the remote has it with wrong bytes; another look at whether all of that is there, since servers
+// evict; the result; its observation set in front of those that lie under its weak key. So whoever
+// finds a result there finds what it names.
 //
 // While the remote is down what is to be sent waits, and is tried again now and then: the cook may
 // end after it came back. A queue that is full drops its oldest; what could not be sent is counted
-// and named, so that the next cook may send it. Nothing here waits for it but Flush. Threads: any.
+// and named, so that the next cook may send it. Nothing here waits for it but Flush.
+//
+// Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +57,9 @@ class WriteBack {
     store::BlobStore* known;  // the remote behind an ExistenceCache
     // Whose trust domain a weak key's is.
     std::string trust_domain;
+    // It was sent, or the server refuses it for good: the next cook need not send it. Called by any
+    // thread, and before Flush returns. May be null.
+    std::function<void(const StoredResult&)> settled = nullptr;
   };
   WriteBack(const Deps& deps, const WriteBackOptions& options);
   // Drops what waits, cancels what is being sent. (A question by way of `known` is not: whoever
@@ -77,7 +83,8 @@ class WriteBack {
   };
   void Run();
   bool IsTimeToSend() GALLEY_REQUIRES(mutex_);
-  void TakeOutcome(Waiting one, const absl::Status& sent);
+  // The results that are settled by it.
+  std::vector<StoredResultPtr> TakeOutcome(Waiting one, const absl::Status& sent);
   bool IsOvertaken(const StoredResult& stored) const GALLEY_REQUIRES(mutex_) {
     return !stored.result.is_disputed && disputed_.contains(stored.action_key);
   }
@@ -99,6 +106,7 @@ class WriteBack {
   std::deque<Waiting> waiting_ GALLEY_GUARDED_BY(mutex_);
   uint64_t bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::set<StoredResultPtr> sending_ GALLEY_GUARDED_BY(mutex_);
+  size_t settling_ GALLEY_GUARDED_BY(mutex_) = 0;        // threads that tell what is settled
   std::set<Digest> disputed_ GALLEY_GUARDED_BY(mutex_);  // keys
   std::vector<StoredResultPtr> disputes_sent_ GALLEY_GUARDED_BY(mutex_);
   bool is_ending_ GALLEY_GUARDED_BY(mutex_) = false;

@@ -181,6 +181,58 @@ TEST_F(WriteBackTest, AServerThatIsDownOrOnlyReadIsSaid) {
   EXPECT_NE(report.reason, "");
 }
 
+TEST_F(WriteBackTest, WhatWasSentOrIsRefusedForGoodIsSettled) {
+  std::atomic<int> settled = 0;
+  WriteBack::Deps deps = Deps();
+  deps.settled = [&](const StoredResult&) { ++settled; };
+  {
+    WriteBack write_back(deps, {});
+    write_back.Add(Cooked(kOneSet));
+    write_back.Flush();
+    EXPECT_EQ(settled, 1);
+  }
+  {
+    remote_.Set({.takes_results = false});
+    WriteBack write_back(deps, {});
+    write_back.Add(Cooked(kOneSet));
+    write_back.Flush();
+    EXPECT_EQ(settled, 2);
+  }
+  remote_.Set({.token = "Bearer another"});
+  WriteBack write_back(deps, {});
+  write_back.Add(Cooked(kOneSet));
+  const WriteBackReport report = write_back.Flush();
+  EXPECT_EQ(report.failed, 1u);
+  EXPECT_EQ(report.unsent.size(), 1u) << "the next cook may have another token";
+  EXPECT_EQ(settled, 2);
+}
+
+TEST_F(WriteBackTest, WhatIsWrongThereIsSentThoughItIsNotMissing) {
+  const StoredResultPtr stored = Cooked(kOneSet);
+  for (const bool overwrites : {true, false}) {
+    remote_.Empty();
+    remote_.Set({});
+    {
+      WriteBack write_back(Deps(), {});
+      write_back.Add(stored);
+      EXPECT_EQ(write_back.Flush().sent, 1u);
+    }
+    remote_.Rot(1);
+    remote_.Set({.overwrites = overwrites});
+    store::ReapiClientOptions options{.url = *store::ParseRemoteUrl(remote_.url()), .seed = 1};
+    client_ = store::CreateReapiClient(std::move(options));
+    const Digest output = stored->result.outputs[0].digest;
+    store::MemoryStore elsewhere;
+    EXPECT_THAT(*client_->Fetch({&output, 1}, elsewhere, {}), ElementsAre(output));
+    WriteBack write_back(Deps(), {});
+    write_back.Add(stored);
+    EXPECT_EQ(write_back.Flush().sent, 1u);
+    EXPECT_EQ(Digest::Of(*remote_.Get(output)) == output, overwrites);
+    EXPECT_EQ(client_->State().blobs_repaired, overwrites ? 1u : 0u);
+    EXPECT_EQ(client_->State().blobs_kept_wrong, overwrites ? 0u : 1u);
+  }
+}
+
 // Another store of other people that is down for a while.
 class Down final : public store::RemoteCache {
  public:

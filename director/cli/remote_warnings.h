@@ -1,0 +1,16 @@
+// What a cook says of the store of other people when it ends: it is right without that store, so
+// these are warnings.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/store/interface/remote_cache.h"
+
+namespace galley::cli {
+
+// `down`: "down since 14:05"; empty: it is not.
+std::vector<std::string> RemoteWarnings(const store::RemoteState& state, std::string_view down);
+
+}  // namespace galley::cli

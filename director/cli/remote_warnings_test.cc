@@ -1,0 +1,56 @@
+#include "director/cli/remote_warnings.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace galley::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(RemoteWarningsTest, AStoreThatWasRightIsNotSpokenOf) {
+  EXPECT_THAT(RemoteWarnings({.url = "grpc://cas", .blobs_came = 7}, ""), IsEmpty());
+}
+
+TEST(RemoteWarningsTest, AFewWrongBlobsAreCounted) {
+  EXPECT_THAT(
+      RemoteWarnings({.url = "grpc://cas", .blobs_came = 700, .blobs_wrong = 3}, ""),
+      ElementsAre("3 blobs of the remote store grpc://cas had wrong bytes and were not used"));
+}
+
+TEST(RemoteWarningsTest, TheVerdictIsSaidWithItsNumbersAndWhatWasRepaired) {
+  EXPECT_THAT(RemoteWarnings({.url = "grpc://cas",
+                              .blobs_came = 40,
+                              .blobs_wrong = 32,
+                              .given_up = store::RemoteState::GivenUp::kWrongBlobs,
+                              .blobs_repaired = 31,
+                              .blobs_kept_wrong = 1},
+                             ""),
+              ElementsAre("32 of 40 blobs of the remote store grpc://cas had wrong bytes and were "
+                          "not used: the cook went on without it; 31 of them were made again, and "
+                          "are right there now",
+                          HasSubstr("1 blobs of the remote store grpc://cas stay wrong")));
+}
+
+TEST(RemoteWarningsTest, TooSlowIsSaidOnceWithItsCost) {
+  EXPECT_THAT(RemoteWarnings({.url = "grpc://cas",
+                              .given_up = store::RemoteState::GivenUp::kSlow,
+                              .lost = absl::Seconds(12),
+                              .calls_failed = 9},
+                             ""),
+              ElementsAre(HasSubstr("cost 12 s; the cook went on without it")));
+}
+
+TEST(RemoteWarningsTest, DownIsSaidBeforeSlow) {
+  EXPECT_THAT(RemoteWarnings({.url = "grpc://cas",
+                              .reason = "Read: refused",
+                              .given_up = store::RemoteState::GivenUp::kSlow},
+                             "down since 14:05"),
+              ElementsAre("the remote store grpc://cas is down since 14:05, the cook went on "
+                          "without it: Read: refused"));
+}
+
+}  // namespace
+}  // namespace galley::cli
