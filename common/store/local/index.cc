@@ -22,7 +22,6 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
-#include "rocksdb/file_checksum.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/options.h"
 #include "rocksdb/slice_transform.h"
@@ -197,8 +196,6 @@ rocksdb::Options IndexOptions() {
   options.max_background_jobs = 2;
   options.info_log = std::make_shared<InfoLog>();
   options.max_manifest_file_size = 4 << 20;
-  // A checksum of each whole file, for CheckFiles: those of blocks do not cover all of it.
-  options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
   return options;
 }
 
@@ -657,8 +654,7 @@ class RocksIndex final : public StoredIndex {
     return true;
   }
   absl::Status CheckFiles() override {
-    RETURN_IF_ERROR(db_.From(db_->VerifyChecksum(rocksdb::ReadOptions())));
-    return db_.From(db_->VerifyFileChecksums(rocksdb::ReadOptions()));
+    return db_.From(db_->VerifyChecksum(rocksdb::ReadOptions()));
   }
   uint64_t epoch() const override {
     const base::MutexLock lock(mutex_);

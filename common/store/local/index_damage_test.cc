@@ -495,6 +495,29 @@ TEST_F(IndexDamageTest, OthersGoOnWhileItIsMadeAgain) {
   EXPECT_THAT(TakeHealed(), IsEmpty());
 }
 
+// The index can be opened, and is wrong where the end of the log is put in. No sync failed by that:
+// the log is not written anew.
+TEST_F(IndexDamageTest, DamageThatIsMetWhileTheIndexIsBroughtUpIsHealed) {
+  const std::string copy = Copy(), crashed = folder_.In("crashed");
+  PutResult later = SampleResult("later", blobs_.front().first);
+  later.weak_key = results_.front().weak_key;
+  {
+    const auto store = OpenAt(copy);
+    ASSERT_TRUE(store->Commit({.results = {later}}).ok());
+    fs::copy(copy, crashed, fs::copy_options::recursive);
+  }
+  FlipTables(crashed);
+  const uint64_t inode = StatFile(SegmentPath(crashed, 1))->inode;
+  const auto store = OpenAt(crashed);
+  ASSERT_NE(store, nullptr);
+  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  EXPECT_EQ(StatFile(SegmentPath(crashed, 1))->inode, inode);
+  EXPECT_FALSE(FileExists(JoinPath(crashed, "syncing")));
+  EXPECT_TRUE(ResultOf(*store, later.action_key).has_value());
+  EXPECT_THAT(store->ObservationSets(std::span(&later.weak_key, 1))->front(),
+              ElementsAre(later.observation_set, results_.front().observation_set));
+}
+
 // The making was killed at one of its steps.
 TEST_F(IndexDamageTest, AMakingThatWasCutOffIsBegunAnewOrUsed) {
   std::string copy = Copy();

@@ -83,6 +83,18 @@ absl::StatusOr<std::string> MoveIndexAside(const std::string& store_directory) {
   return path;
 }
 
+bool RemoveUnusedIndexes(const std::string& store_directory, const std::string& kept) {
+  bool was_any = FileExists(NewIndexPath(store_directory));
+  if (was_any) RemoveBroken(NewIndexPath(store_directory));
+  for (const uint64_t number : ListBroken(store_directory)) {
+    const std::string path = BrokenPath(store_directory, number);
+    if (path == kept) continue;
+    RemoveBroken(path);
+    was_any = true;
+  }
+  return was_any;
+}
+
 absl::Status PutNewIndexInPlace(const std::string& store_directory) {
   RETURN_IF_ERROR(Rename(NewIndexPath(store_directory), IndexPath(store_directory)));
   return SyncDirectory(store_directory);

@@ -25,6 +25,9 @@ std::string NewIndexPath(const std::string& store_directory);
 // Moves `index` aside, whatever it is, and removes the oldest of those that are too many. Its new
 // path. NOT_FOUND: there is none.
 absl::StatusOr<std::string> MoveIndexAside(const std::string& store_directory);
+// Makes room: removes what could not be finished, and the damaged ones but for `kept` (may be
+// empty). True: there was any.
+bool RemoveUnusedIndexes(const std::string& store_directory, const std::string& kept);
 // REQUIRES: there is no `index`. It is durable.
 absl::Status PutNewIndexInPlace(const std::string& store_directory);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr absl::Duration kTellInterval = absl::Seconds(10);
 // Read between two looks at the clock.
-constexpr uint64_t kLookBytes = 64 << 20;
+constexpr uint64_t kLookBytes = 1 << 20;
 
 }  // namespace
 

@@ -183,7 +183,10 @@ absl::Status LiveIndex::Heal(const std::shared_ptr<StoredIndex>& damaged) {
     const base::MutexLock lock(mutex_);
     is_whole_ = false;
   }
-  const absl::Status remade = Remake(*damaged);
+  absl::Status remade = Remake(*damaged);
+  // The one that was moved aside now is still read.
+  if (absl::IsResourceExhausted(remade) && RemoveUnusedIndexes(deps_.directory, aside_))
+    remade = Remake(*damaged);
   if (remade.ok()) return remade;
   const std::string where = aside_.empty() ? "" : fmt::format("it is {} now, and ", aside_);
   const std::string text = fmt::format(

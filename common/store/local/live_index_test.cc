@@ -186,6 +186,19 @@ TEST_F(LiveIndexTest, OnAFullDiskNothingIsLostAndNothingIsRemoved) {
   EXPECT_THAT(TakeHealed(), SizeIs(1));
 }
 
+TEST_F(LiveIndexTest, WhereRoomIsMissingTheOldestAsideMakeIt) {
+  for (const char* name : {"/index.broken-4", "/index.broken-5", "/index.anew"})
+    fs::create_directories(directory_ + name);
+  deps_.free_bytes_least = uint64_t{1} << 60;
+  Open();
+  FlipTables();
+  EXPECT_TRUE(absl::IsResourceExhausted(index_->Blobs(digests_).status()));
+  EXPECT_FALSE(FileExists(directory_ + "/index.broken-4"));
+  EXPECT_FALSE(FileExists(directory_ + "/index.broken-5"));
+  EXPECT_FALSE(FileExists(directory_ + "/index.anew"));
+  EXPECT_TRUE(FileExists(directory_ + "/index.broken-6")) << "it is still read";
+}
+
 TEST_F(LiveIndexTest, WhatIsDamagedAgainAtOnceIsTheMachinesDoing) {
   int flips = 0;
   const auto visit = [&](const LocatedBlob&) {

@@ -51,11 +51,18 @@ class Recovery {
              .used_hours = [this] { return remaking_.has_begun() ? HoursOf(options_.now()) : 0; },
              .on_read = [this](uint64_t bytes) { remaking_.NoteRead(bytes); }}) {}
 
-  // OK, or what was found wrong with the index that was there. It is to be made anew, whatever the
-  // outcome of Run; not if it was made just now.
+  // Why the index that was there has to be made anew, or was; OK: it has not.
   absl::Status damage() const {
-    return index_ == nullptr || remaking_.has_begun() ? absl::OkStatus() : index_->damage();
+    if (!why_.ok() || index_ == nullptr) return why_;
+    return index_->damage();
   }
+  // After Run failed: nothing is in doubt that was not before, unless a sync failed.
+  void LowerOwnMark() const {
+    if (!is_mark_ours_) return;
+    if (const absl::Status lowered = RemoveSyncMark(directory_); !lowered.ok())
+      LogWarning("store={} {}", directory_, MessageOf(lowered));
+  }
+  bool has_begun_anew() const { return remaking_.has_begun(); }
   uint64_t epoch() const { return index_ == nullptr ? 0 : index_->epoch(); }
 
   // With an index that is made anew, for this reason.
@@ -70,14 +77,13 @@ class Recovery {
     ASSIGN_OR_RETURN(mark_, ReadSyncMark(directory_));
     RETURN_IF_ERROR(OpenIndex());
     RETURN_IF_ERROR(FindTails());
-    RETURN_IF_ERROR(OpenInOrder(
-        {.is_marked = mark_.is_marked,
-         .raise_mark = [this] { return AppendSyncMark(directory_, EncodeSyncMark({})); },
-         .write_log_anew = [this] { return WriteTailsAnew(); },
-         .sync_and_read_log = [this] { return ReplayTails(); },
-         .write_files_anew = [this] { return WriteFilesAnew(); },
-         .settle = [this] { return Settle(); },
-         .lower_mark = [this] { return RemoveSyncMark(directory_); }}));
+    RETURN_IF_ERROR(OpenInOrder({.is_marked = mark_.is_marked,
+                                 .raise_mark = [this] { return RaiseMark(); },
+                                 .write_log_anew = [this] { return WriteTailsAnew(); },
+                                 .sync_and_read_log = [this] { return ReplayTails(); },
+                                 .write_files_anew = [this] { return WriteFilesAnew(); },
+                                 .settle = [this] { return Settle(); },
+                                 .lower_mark = [this] { return RemoveSyncMark(directory_); }}));
     Recovered recovered;
     ASSIGN_OR_RETURN(recovered.segment_to_fill, SegmentToFill());
     ASSIGN_OR_RETURN(recovered.segments, index_->Segments());
@@ -186,6 +192,11 @@ class Recovery {
     return absl::OkStatus();
   }
 
+  absl::Status RaiseMark() {
+    is_mark_ours_ = !mark_.is_marked;
+    return AppendSyncMark(directory_, EncodeSyncMark({}));
+  }
+
   absl::Status WriteTailsAnew() {
     LogWarning("store={} a sync failed or was cut short: what it was of is written anew",
                directory_);
@@ -211,8 +222,9 @@ class Recovery {
     const std::string path = SegmentPath(directory_, segment);
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid()) return ErrnoStatus(errno, "open", path);
-    if (options_.sync(file.get()) != 0) return ErrnoStatus(errno, "sync", path);
-    return absl::OkStatus();
+    if (options_.sync(file.get()) == 0) return absl::OkStatus();
+    is_mark_ours_ = false;  // from here on it is for the next owner, too
+    return ErrnoStatus(errno, "sync", path);
   }
 
   absl::Status Settle() {
@@ -358,7 +370,8 @@ class Recovery {
   const uint64_t opened_us_;
   std::vector<SegmentListing> segments_;
   DecodedSyncMark mark_;  // of the owners before
-  absl::Status why_;      // the index has to be made anew
+  bool is_mark_ours_ = false;
+  absl::Status why_;  // the index has to be made anew
   uint64_t epoch_min_ = 0;
   IndexRemaking remaking_;
   LogReplay replay_;
@@ -371,19 +384,32 @@ class Recovery {
 
 absl::StatusOr<Recovered> Recover(const std::string& store_directory, const OpenedLayout& layout,
                                   const LocalStoreOptions& options) {
-  absl::Status damage;
+  absl::Status why;  // the index is to be made anew
+  bool has_begun_anew = false;
   uint64_t epoch = 0;
-  {
-    ASSIGN_OR_RETURN(std::vector<SegmentListing> segments, ListSegments(store_directory));
-    Recovery recovery(store_directory, layout, options, std::move(segments));
-    absl::StatusOr<Recovered> recovered = recovery.Run();
-    damage = recovery.damage();
-    if (recovered.ok() || damage.ok()) return recovered;
-    epoch = recovery.epoch();
-  }
+  const auto run = [&] {
+    auto segments = ListSegments(store_directory);
+    if (!segments.ok()) return absl::StatusOr<Recovered>(segments.status());
+    Recovery recovery(store_directory, layout, options, *std::move(segments));
+    auto outcome = why.ok() ? recovery.Run() : recovery.RunAnew(why, epoch);
+    epoch = std::max(epoch, recovery.epoch());
+    if (!outcome.ok()) recovery.LowerOwnMark();
+    why = recovery.damage();
+    has_begun_anew = recovery.has_begun_anew();
+    return outcome;
+  };
+  absl::StatusOr<Recovered> recovered = run();
   // The damage was found while the index was brought up.
-  ASSIGN_OR_RETURN(std::vector<SegmentListing> segments, ListSegments(store_directory));
-  return Recovery(store_directory, layout, options, std::move(segments)).RunAnew(damage, epoch);
+  if (!recovered.ok() && !why.ok() && !has_begun_anew) recovered = run();
+  if (recovered.ok() || !has_begun_anew) return recovered;
+  if (absl::IsResourceExhausted(recovered.status()) && RemoveUnusedIndexes(store_directory, ""))
+    recovered = run();
+  if (recovered.ok()) return recovered;
+  return Annotate(
+      recovered.status(),
+      fmt::format("{}: {}; another one could not be made (nothing is lost, and the next "
+                  "command that can makes it)",
+                  IndexPath(store_directory), MessageOf(why)));
 }
 
 }  // namespace galley::store
