@@ -19,6 +19,7 @@
 #include <set>
 #include <sstream>
 
+#include "common/base/descriptor_limit.h"
 #include "common/base/file.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
@@ -100,6 +101,8 @@ struct Prepared {
   std::vector<char*> argv;
   std::vector<char*> envp;
   std::vector<std::string> environment;
+  std::optional<uint64_t> descriptors_before;  // what we were started with, if we raised it
+  uint64_t descriptors_hard = 0;
 };
 
 Prepared Prepare(const ChildOptions& options) {
@@ -121,6 +124,8 @@ Prepared Prepare(const ChildOptions& options) {
                               options.environment.end());
   for (std::string& entry : prepared.environment) prepared.envp.push_back(entry.data());
   prepared.envp.push_back(nullptr);
+  prepared.descriptors_before = DescriptorLimitBefore();
+  prepared.descriptors_hard = CurrentDescriptorLimit().hard;
   return prepared;
 }
 
@@ -159,6 +164,10 @@ void SetLimit(__rlimit_resource_t resource, uint64_t value) {
   SetLimit(RLIMIT_AS, options.memory_bytes_max);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  if (prepared.descriptors_before.has_value()) {
+    const rlimit descriptors{*prepared.descriptors_before, prepared.descriptors_hard};
+    ::setrlimit(RLIMIT_NOFILE, &descriptors);
+  }
   if (failure == 0) {
     ::execve(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
     failure = errno;

@@ -39,8 +39,12 @@ struct StoreServeOptions {
   std::vector<std::string> listen;  // none: kReapiAddress
   std::string identities;           // a file (store/reapi/gate.h)
   std::string tls_cert, tls_key, tls_ca;
-  std::string instance;  // empty: any
-  std::string max_size;  // empty: the project's, or any
+  std::string instance;          // empty: any
+  std::string max_size;          // empty: the project's, or any
+  uint64_t connections_max = 0;  // 0: as many as the descriptors allow, at most 4,096
+  uint64_t silent_max = 256;     // of one address
+  uint64_t silent_seconds = 20;
+  std::string max_unread;  // empty: a quarter of the memory
 };
 inline constexpr const char* kReapiAddress = "127.0.0.1:8980";
 // Serves until it is interrupted.

@@ -10,9 +10,13 @@
 #include <string_view>
 
 #include "CLI/CLI.hpp"
+#include "common/base/descriptor_limit.h"
 #include "common/base/healed.h"
+#include "common/base/last_words.h"
 #include "common/base/log.h"
+#include "common/base/status_macros.h"
 #include "director/cli/arguments.h"
+#include "director/cli/limits.h"
 #include "director/cli/refusal.h"
 #include "fmt/format.h"
 
@@ -27,6 +31,16 @@ std::vector<std::string> ArgumentsOf(int argc, char** argv) {
     arguments.emplace_back("--help");
   }
   return arguments;
+}
+
+// "cook", "store serve".
+std::string CommandOf(const CLI::App& app) {
+  std::string name;
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    name += (name.empty() ? "" : " ") + at->get_name();
+  }
+  return name;
 }
 
 // An answer that did not arrive whole is none. (A reader that went away wanted no more.)
@@ -49,6 +63,8 @@ void TellHealed() {
 }  // namespace
 
 int Main(int argc, char** argv) {
+  SetLastWords("galley", kInfrastructure);
+  RaiseDescriptorLimit();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe behind us must not end a cook
   if (std::string_view(argv[0]).ends_with("galley-director")) {
     return Fail({}, kUsage,
@@ -74,6 +90,11 @@ int Main(int argc, char** argv) {
   }
   if (const std::string empty = EmptyArgument(app); !empty.empty())
     return Fail(parsed.global, kUsage, empty);
+  const std::string command = CommandOf(app);
+  const absl::Status limits =
+      CheckLimits(command, NeedsOf(command, parsed.cook.workers.value_or(0)));
+  if (!limits.ok() && !parsed.refusal)
+    return Fail(parsed.global, kInfrastructure, MessageOf(limits));
   const int code = parsed.refusal ? parsed.refusal() : parsed.action();
   TellHealed();
   return CheckPrinted(parsed.global, code);

@@ -1,6 +1,5 @@
 // cook, doctor.
 
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "director/cli/commands.h"
 #include "director/cli/cook_session.h"
 #include "director/cli/left_out.h"
+#include "director/cli/limits.h"
 #include "director/cli/scanned_project.h"
 #include "director/shell/describe.h"
 #include "fmt/format.h"
@@ -63,14 +63,6 @@ Check CheckSpace(const std::string& name, const std::string& directory) {
   return {name, ok,
           fmt::format("{}: {} free{}", directory, HumanBytes(free_bytes),
                       ok ? "" : "; make room, a cook stops cleanly before the disk is full")};
-}
-
-Check CheckDescriptors() {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  const bool ok = limit.rlim_cur >= 1024;
-  return {"open files", ok,
-          fmt::format("limit {}{}", limit.rlim_cur, ok ? "" : "; raise it: ulimit -n 4096")};
 }
 
 // What cooks may use here: memory of the machine, or of the control groups around this process.
@@ -159,7 +151,8 @@ int RunDoctor(const GlobalOptions& options) {
   }
   checks.push_back({"cores", true, fmt::format("{}", std::thread::hardware_concurrency())});
   checks.push_back(CheckMemory());
-  checks.push_back(CheckDescriptors());
+  for (LimitFinding& one : LookAtLimits())
+    checks.push_back({std::move(one.name), one.ok, std::move(one.text)});
   const auto project = OpenProject(options);
   std::vector<project::Origin> origins;
   if (!project.ok()) {

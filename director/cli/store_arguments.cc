@@ -64,6 +64,29 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
       ->type_name("S");
   serve->add_option("--instance", o.instance, "The only instance name that is served")
       ->type_name("NAME");
+  serve
+      ->add_option(
+          "--max-connections", o.connections_max,
+          "Have at most this many connections; further ones are refused (default: what the "
+          "limit of open files allows, at most 4096)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000u));
+  serve
+      ->add_option("--max-silent", o.silent_max,
+                   "Have at most this many connections of one address that have said nothing yet, "
+                   "or have not finished their TLS handshake (256)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000u));
+  serve
+      ->add_option("--silent-timeout", o.silent_seconds,
+                   "Close such a connection after this many seconds (20)")
+      ->type_name("S")
+      ->check(CLI::Range(1u, 3600u));
+  serve
+      ->add_option("--max-unread", o.max_unread,
+                   "Hold at most this much in replies that clients have not read yet (default: a "
+                   "quarter of the memory)")
+      ->type_name("S");
 }
 
 void AddPut(CLI::App& store, Arguments& arguments) {

@@ -1,10 +1,13 @@
 // `galley store serve`: the store as a cache for REAPI v2 clients.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/descriptor_limit.h"
 #include "common/base/log.h"
+#include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/project/value_reader.h"
@@ -12,8 +15,10 @@
 #include "common/store/local/sessions.h"
 #include "common/store/reapi/reapi_server.h"
 #include "common/store/reapi/tls_pair.h"
+#include "common/store/serve/folder_watch.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
+#include "director/cli/limits.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -21,6 +26,7 @@ namespace {
 
 constexpr absl::Duration kLeaseTime = absl::Hours(3);
 constexpr std::chrono::hours kRenewInterval{1};
+constexpr std::chrono::seconds kWatchInterval{2};
 
 // A thread of signals says when to end.
 class Ending {
@@ -45,11 +51,26 @@ class Ending {
   bool is_told_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
+absl::StatusOr<uint64_t> UnreadBytesMax(const StoreServeOptions& serve) {
+  constexpr uint64_t kLeast = 256 << 20;
+  if (serve.max_unread.empty()) return std::max(kLeast, MemoryLimits().Sample().limit_bytes / 4);
+  const absl::StatusOr<uint64_t> size = project::ParseSize(serve.max_unread);
+  return size.ok() ? size : Annotate(size.status(), "--max-unread");
+}
+
 absl::StatusOr<store::ReapiServerOptions> ServerOptions(const StoreServeOptions& serve) {
   store::ReapiServerOptions options{
       .addresses = serve.listen,
       .tls = {.certificate = serve.tls_cert, .key = serve.tls_key, .ca = serve.tls_ca}};
   if (options.addresses.empty()) options.addresses.emplace_back(kReapiAddress);
+  ServerShare share;
+  RETURN_IF_ERROR(ShareDescriptors(CurrentDescriptorLimit().soft, serve.connections_max, share));
+  options.door = {.connections_max = share.connections,
+                  .unfinished_per_address_max = serve.silent_max,
+                  .patience = absl::Seconds(serve.silent_seconds)};
+  options.calls_max = share.calls;
+  ASSIGN_OR_RETURN(options.reply_bytes_max, UnreadBytesMax(serve));
+  options.uploads.open_max = share.uploads;
   if (!serve.instance.empty()) {
     RETURN_IF_ERROR(Annotate(store::CheckInstanceName(serve.instance), "--instance"));
     options.reapi.instance = serve.instance;
@@ -95,6 +116,21 @@ void Announce(const GlobalOptions& options, const std::string& directory,
   std::fflush(stdout);
 }
 
+// kDone: it was told to end; kInfrastructure: its store is gone.
+int ServeUntilEnd(Ending& ending, const store::FolderWatch& watch, store::Session& session,
+                  const GlobalOptions& options) {
+  auto renewed_at = std::chrono::steady_clock::now();
+  while (!ending.Wait(kWatchInterval)) {
+    if (const absl::Status folder = watch.CheckFolderAndLock(); !folder.ok())
+      return Fail(options, kInfrastructure, MessageOf(folder));
+    if (std::chrono::steady_clock::now() - renewed_at < kRenewInterval) continue;
+    renewed_at = std::chrono::steady_clock::now();
+    if (const absl::Status renewed = session.Renew(kLeaseTime); !renewed.ok())
+      LogWarning("store serve: {}: more is kept than need be", MessageOf(renewed));
+  }
+  return kDone;
+}
+
 }  // namespace
 
 int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) {
@@ -126,6 +162,8 @@ int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) 
   }
   const auto info = (*opened)->Info();
   if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
+  const auto watch = store::FolderWatch::Begin(info->directory);
+  if (!watch.ok()) return Fail(options, kInfrastructure, MessageOf(watch.status()));
   // Clients have no sessions: for so long they may rely on what they were told, this server's
   // predecessor included.
   auto session = store::Session::Begin(info->directory, "store serve");
@@ -141,11 +179,7 @@ int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) 
   store::QuotaKeeper quota(**opened, {.bytes_max = *bytes_max,
                                       .say = [](const std::string& text) { LogInfo("{}", text); }});
   Announce(options, info->directory, (*server)->addresses(), has_tls);
-  while (!ending.Wait(kRenewInterval)) {
-    if (const absl::Status renewed = session->Renew(kLeaseTime); !renewed.ok())
-      LogWarning("store serve: {}: more is kept than need be", MessageOf(renewed));
-  }
-  return kDone;
+  return ServeUntilEnd(ending, *watch, *session, options);
 }
 
 }  // namespace galley::cli

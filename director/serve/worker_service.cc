@@ -9,18 +9,24 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/descriptor_limit.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/listen/accept_loop.h"
+#include "common/listen/listening_socket.h"
 #include "common/wire/channel.h"
 #include "common/wire/conversation.h"
+#include "common/wire/hand_over.h"
 #include "fmt/format.h"
 #include "galley/v1/worker.grpc.pb.h"
 
@@ -118,6 +124,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
         stream.context->TryCancel();
       }
     }
+    if (door_ != nullptr) door_->Stop();
     if (server_ == nullptr) return;
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
     server_->Wait();
@@ -133,27 +140,31 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     }
     socket_path_ = socket_path;
     address_ = "unix:" + socket_path;
-    // gRPC removes what it bound by its name, whoever's that is by then: so it gets a name of its
-    // own.
+    // It never stands in its place with another mode.
     const std::string bound = socket_path + NewSuffix();
     ::unlink(bound.c_str());
     wire::PrepareGrpc();
     grpc::ServerBuilder builder;
-    builder.AddListeningPort(
-        "unix:" + bound,
-        grpc::InsecureServerCredentials());  // protected by the folder's and socket's mode
+    // Protected by the folder's and socket's mode.
+    const std::function<void(int)> hand_over = wire::HandOverToLocal(builder);
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) {
       return absl::UnavailableError(fmt::format("cannot listen on {} for workers", socket_path));
     }
+    ASSIGN_OR_RETURN(FileDescriptor socket, listen::ListenOnUnix(bound));
     if (::chmod(bound.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", bound);
     ASSIGN_OR_RETURN(ours_, StatFile(bound, false));
     if (::rename(bound.c_str(), socket_path.c_str()) != 0)
       return ErrnoStatus(errno, "put in place", socket_path);
     if (!link_path_.empty()) LinkTo(socket_path);
-    return absl::OkStatus();
+    std::vector<listen::AcceptLoop::Listener> listeners;
+    listeners.push_back({.socket = std::move(socket), .hand_over = hand_over});
+    door_ = listen::AcceptLoop::Make(
+        {.name = "workers", .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft)},
+        clock_);
+    return door_->Start(std::move(listeners));
   }
 
   const std::string& address() const override { return address_; }
@@ -293,6 +304,8 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
   base::Mutex mutex_;
   std::map<std::string, std::string> tokens_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, Stream> streams_ GALLEY_GUARDED_BY(mutex_);
+  SystemClock clock_;
+  std::unique_ptr<listen::AcceptLoop> door_;
   std::unique_ptr<grpc::Server> server_;
 };
 

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "common/base/descriptor_limit.h"
+#include "common/base/last_words.h"
 #include "common/base/log.h"
 #include "worker/main/commands.h"
 #include "worker/main/cook_file.h"
@@ -88,6 +90,8 @@ int RunWorker(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  galley::SetLastWords("galley-worker", galley::worker::kExitOther);
+  galley::RaiseDescriptorLimit();
   try {
     const bool is_cook = std::filesystem::path(argv[0]).filename() == "galley-cook";
     galley::InitLog(is_cook ? "galley-cook" : "galley-worker", galley::LogLevel::kInfo, "");

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -21,6 +22,7 @@
 #include "common/store/reapi/call_handler.h"
 #include "common/store/reapi/group_commit.h"
 #include "common/store/reapi/methods.h"
+#include "common/store/reapi/reply_budget.h"
 #include "common/store/reapi/task_pool.h"
 #include "grpcpp/generic/async_generic_service.h"
 #include "grpcpp/support/byte_buffer.h"
@@ -39,6 +41,8 @@ class OpenCalls {
   void Remove(const ReapiCall* call);
   // Ends those that are overdue.
   void Sweep(absl::Time now);
+  // Cancels those that are open still.
+  void Cancel(const std::vector<const void*>& calls);
   size_t size() const;
 
  private:
@@ -53,6 +57,7 @@ class ReapiCall final : public grpc::ServerGenericBidiReactor,
     TaskPool& pool;
     GroupCommit& commits;
     OpenCalls& calls;
+    ReplyBudget& replies;
     Clock& clock;
     const std::function<void()>& on_step;  // as ReapiServerOptions
   };
@@ -64,6 +69,8 @@ class ReapiCall final : public grpc::ServerGenericBidiReactor,
 
   // Ends it when it is overdue.
   void Sweep(absl::Time now);
+  // Ends it, whatever waits to be taken.
+  void Cancel();
 
   void OnReadDone(bool is_ok) override;
   void OnWriteDone(bool is_ok) override;
@@ -77,6 +84,8 @@ class ReapiCall final : public grpc::ServerGenericBidiReactor,
   void Take(Step step);
   void CarryOut(Step step);
   bool HasEnded();
+  // False: there is no room for what it says; the call was ended.
+  bool TakeRoom(size_t bytes);
   void ReadLocked() GALLEY_REQUIRES(mutex_);
   void EndLocked(const absl::Status& status) GALLEY_REQUIRES(mutex_);
 

@@ -10,6 +10,8 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
+#include "common/listen/accept_loop.h"
+#include "common/listen/listening_socket.h"
 #include "common/store/reapi/error_details.h"
 #include "common/store/reapi/group_commit.h"
 #include "common/store/reapi/methods.h"
@@ -19,6 +21,7 @@
 #include "common/store/reapi/tls_pair.h"
 #include "common/store/reapi/unix_listener.h"
 #include "common/wire/channel.h"
+#include "common/wire/hand_over.h"
 #include "fmt/format.h"
 #include "grpc/grpc_security_constants.h"
 #include "grpcpp/generic/async_generic_service.h"
@@ -36,6 +39,7 @@ constexpr int kMetadataBytesMax = 16 << 10;
 constexpr int kStreamsMax = 128;  // Bazel opens 100
 constexpr size_t kQuotaBytes = size_t{256} << 20;
 constexpr absl::Duration kRetryDelay = absl::Seconds(1);
+constexpr absl::Duration kKeepaliveTimeout = absl::Seconds(20);
 constexpr std::chrono::seconds kGrace{1}, kSweepInterval{1};
 
 Credentials CredentialsOf(const grpc::CallbackServerContext& context) {
@@ -61,14 +65,18 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
         identities_file_(options.identities_file),
         uploads_(store, options.reapi, clock, options.uploads),
         methods_(ReapiMethods(store, options.reapi, uploads_)),
+        replies_(options.reply_bytes_max),
         commits_(store),
         pool_(std::in_place,
               options.threads != 0 ? options.threads
                                    : 2 * std::max(1u, std::thread::hardware_concurrency()),
               options.tasks_max),
+        door_(listen::AcceptLoop::Make(
+            {.name = "reapi", .limits = options.door, .user_timeout = kKeepaliveTimeout}, clock)),
         gate_(std::make_shared<const Gate>(options.identities)) {}
 
   ~GrpcReapiServer() override {
+    door_->Stop();
     if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now() + kGrace);
     {
       const base::MutexLock lock(mutex_);
@@ -83,20 +91,16 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     wire::PrepareGrpc();
     RETURN_IF_ERROR(MakeCredentials());
     grpc::ServerBuilder builder;
-    std::vector<int> ports(options_.addresses.size(), 0);
-    for (size_t i = 0; i < ports.size(); ++i) {
-      RETURN_IF_ERROR(
-          CheckListener(options_.addresses[i], has_tls(), !options_.identities.empty()));
-      ASSIGN_OR_RETURN(const Listened at, ListenAt(options_.addresses[i]));
-      builder.AddListeningPort(at.address, at.credentials, &ports[i]);
-    }
+    std::vector<listen::AcceptLoop::Listener> listeners;
+    for (const std::string& address : options_.addresses)
+      RETURN_IF_ERROR(ListenAt(address, builder, listeners));
     SetLimits(builder);
     builder.RegisterCallbackGenericService(this);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr) return CannotListen();
+    if (server_ == nullptr)
+      return absl::InternalError("no server can be made (--verbose says more)");
+    RETURN_IF_ERROR(door_->Start(std::move(listeners)));
     for (const auto& listener : unix_listeners_) RETURN_IF_ERROR(listener->Publish());
-    for (size_t i = 0; i < ports.size(); ++i)
-      addresses_.push_back(WithPort(options_.addresses[i], ports[i]));
     if (options_.sweeps_by_itself) sweeper_ = std::thread([this] { SweepEachSecond(); });
     return absl::OkStatus();
   }
@@ -104,6 +108,7 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   std::vector<std::string> addresses() const override { return addresses_; }
   size_t open_calls() const override { return calls_.size(); }
   size_t open_uploads() const override { return uploads_.open(); }
+  listen::DoorFigures door() const override { return door_->figures(); }
   void Sweep() override {
     calls_.Sweep(clock_.Monotonic());
     uploads_.Sweep();
@@ -130,30 +135,28 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     return absl::OkStatus();
   }
 
-  struct Listened {
-    std::string address;  // what gRPC is told
-    std::shared_ptr<grpc::ServerCredentials> credentials;
-  };
-  // A socket of this machine needs no TLS, and few clients could speak it there.
-  absl::StatusOr<Listened> ListenAt(const std::string& address) {
-    if (!IsUnixAddress(address)) {
-      return Listened{address, has_tls() ? tls_credentials_ : grpc::InsecureServerCredentials()};
+  // Adds its sockets. One of this machine's needs no TLS, and few clients could speak it there.
+  absl::Status ListenAt(const std::string& address, grpc::ServerBuilder& builder,
+                        std::vector<listen::AcceptLoop::Listener>& listeners) {
+    RETURN_IF_ERROR(CheckListener(address, has_tls(), !options_.identities.empty()));
+    const bool is_unix = IsUnixAddress(address), needs_tls = has_tls() && !is_unix;
+    const auto hand_over =
+        wire::HandOverTo(builder, needs_tls ? tls_credentials_ : grpc::InsecureServerCredentials());
+    if (is_unix) {
+      ASSIGN_OR_RETURN(auto listener, UnixListener::Prepare(PathOfUnixAddress(address)));
+      unix_listeners_.push_back(std::move(listener));
+      ASSIGN_OR_RETURN(FileDescriptor socket,
+                       listen::ListenOnUnix(unix_listeners_.back()->bind_path()));
+      listeners.push_back({.socket = std::move(socket), .hand_over = hand_over});
+      addresses_.push_back(address);
+      return absl::OkStatus();
     }
-    ASSIGN_OR_RETURN(auto listener, UnixListener::Prepare(PathOfUnixAddress(address)));
-    unix_listeners_.push_back(std::move(listener));
-    return Listened{"unix:" + unix_listeners_.back()->bind_path(),
-                    grpc::InsecureServerCredentials()};
-  }
-
-  // gRPC knows why, and tells its log only.
-  absl::Status CannotListen() const {
-    for (const std::string& address : options_.addresses) {
-      const std::string why = IsUnixAddress(address) ? "" : WhyNotListen(address);
-      if (!why.empty())
-        return absl::UnavailableError(fmt::format("{} cannot be listened on: {}", address, why));
-    }
-    return absl::UnavailableError(fmt::format("{} cannot be listened on (--verbose says more)",
-                                              fmt::join(options_.addresses, ", ")));
+    ASSIGN_OR_RETURN(listen::TcpSockets tcp, listen::ListenOnTcp(address));
+    for (FileDescriptor& socket : tcp.sockets)
+      listeners.push_back(
+          {.socket = std::move(socket), .has_tls = needs_tls, .hand_over = hand_over});
+    addresses_.push_back(WithPort(address, tcp.port));
+    return absl::OkStatus();
   }
 
   void SetLimits(grpc::ServerBuilder& builder) const {
@@ -162,19 +165,21 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
     builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
     builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
     for (const auto& [argument, value] : std::vector<std::pair<std::string, int>>{
-             {GRPC_ARG_ALLOW_REUSEPORT, 0},
+             {GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+              static_cast<int>(absl::ToInt64Milliseconds(options_.door.patience))},
              {GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax},
              {GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax},
              {GRPC_ARG_MAX_CONNECTION_IDLE_MS, 600'000},
              {GRPC_ARG_KEEPALIVE_TIME_MS, 60'000},
-             {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000},
+             {GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+              static_cast<int>(absl::ToInt64Milliseconds(kKeepaliveTimeout))},
              {GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1},
              {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000},
              {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 2}})
       builder.AddChannelArgument(argument, value);
   }
 
-  static std::string WithPort(const std::string& address, int port) {
+  static std::string WithPort(const std::string& address, uint16_t port) {
     if (!address.ends_with(":0")) return address;
     return address.substr(0, address.size() - 1) + std::to_string(port);
   }
@@ -182,11 +187,13 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   // The one door of all calls.
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
+    door_->NoteCall(context->peer());
     const auto method = methods_.find(context->method());
     const CallLimits limits = method == methods_.end() ? kUnaryLimits : method->second.limits;
     const auto call = std::make_shared<ReapiCall>(ReapiCall::Deps{.pool = *pool_,
                                                                   .commits = commits_,
                                                                   .calls = calls_,
+                                                                  .replies = replies_,
                                                                   .clock = clock_,
                                                                   .on_step = options_.on_step},
                                                   *context, limits);
@@ -271,12 +278,14 @@ class GrpcReapiServer final : public ReapiServer, private grpc::CallbackGenericS
   Uploads uploads_;
   const std::map<std::string, Method, std::less<>> methods_;
   OpenCalls calls_;
+  ReplyBudget replies_;
   GroupCommit commits_;
   std::optional<TaskPool> pool_;
   std::shared_ptr<TlsPair> tls_pair_;  // null: no TLS
   absl::Time tls_looked_;              // of Sweep, one at a time
   std::shared_ptr<grpc::ServerCredentials> tls_credentials_;
   std::vector<std::unique_ptr<UnixListener>> unix_listeners_;
+  const std::unique_ptr<listen::AcceptLoop> door_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
   base::Mutex mutex_;

@@ -1,15 +1,12 @@
 #include "common/store/reapi/unix_listener.h"
 
-#include <netdb.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <random>
 #include <utility>
@@ -69,22 +66,15 @@ absl::Status RemoveStale(const std::string& path, const std::string& aside) {
   return is_alive ? TakenError(path) : absl::OkStatus();
 }
 
-std::string Why(int family, const sockaddr* address, socklen_t size) {
-  const FileDescriptor server(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!server.valid()) return std::strerror(errno);
-  const int yes = 1;
-  if (family != AF_UNIX) ::setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  if (::bind(server.get(), address, size) != 0 || ::listen(server.get(), 1) != 0)
-    return std::strerror(errno);
-  return "";
-}
-
 std::string WhyNotAtPath(const std::string& path) {
   const std::optional<sockaddr_un> address = SocketAddress(path);
   if (!address) return "the path is too long for a socket";
-  std::string why = Why(AF_UNIX, reinterpret_cast<const sockaddr*>(&*address), sizeof(*address));
-  if (why.empty()) ::unlink(path.c_str());
-  return why;
+  const FileDescriptor server(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!server.valid() ||
+      ::bind(server.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) != 0)
+    return std::strerror(errno);
+  ::unlink(path.c_str());
+  return "";
 }
 
 }  // namespace
@@ -93,25 +83,6 @@ std::string PathOfUnixAddress(std::string_view address) {
   address.remove_prefix(kUnix.size());
   if (address.starts_with("//")) address.remove_prefix(2);
   return std::string(address);
-}
-
-std::string WhyNotListen(std::string_view address) {
-  if (address.starts_with(kUnix)) return WhyNotAtPath(PathOfUnixAddress(address));
-  const size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos) return "";
-  std::string host(address.substr(0, colon));
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const addrinfo hints{.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
-  addrinfo* found = nullptr;
-  const int error =
-      ::getaddrinfo(host.c_str(), std::string(address.substr(colon + 1)).c_str(), &hints, &found);
-  if (error != 0) return ::gai_strerror(error);
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    if (std::string why = Why(one->ai_family, one->ai_addr, one->ai_addrlen); !why.empty())
-      return why;
-  }
-  return "";
 }
 
 absl::StatusOr<std::unique_ptr<UnixListener>> UnixListener::Prepare(std::string path) {

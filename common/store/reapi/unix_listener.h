@@ -1,8 +1,8 @@
 // UnixListener: a path for a server's socket that takes nobody else's place.
 //
-// Whoever listens binds a name of its own beside the path (gRPC removes what is at the path that it
-// binds, before and after), and Publish gives that socket the path, unless somebody has it. What a
-// dead server left there is removed; at the end only the own socket is.
+// Whoever listens binds a name of its own beside the path, and Publish gives that socket the path,
+// unless somebody has it. What a dead server left there is removed; at the end only the own socket
+// is.
 #pragma once
 
 #include <memory>
@@ -34,8 +34,5 @@ class UnixListener {
 
 // "unix:" URIs: "unix:/path", "unix:path", "unix:///path".
 std::string PathOfUnixAddress(std::string_view address);
-
-// Why nobody can listen at "host:port" ("Address already in use"), or at a path; "": one could.
-std::string WhyNotListen(std::string_view address);
 
 }  // namespace galley::store

@@ -92,8 +92,11 @@ absl::StatusOr<SharedStore::Access> SharedStore::OpenOnce() const {
     auto served = std::make_shared<Served>();
     served->store = *std::move(own);
     ASSIGN_OR_RETURN(served->server, StoreServer::Start(*served->store, directory_));
+    ASSIGN_OR_RETURN(const FolderWatch watch, FolderWatch::Begin(directory_));
     Store* const store = served->store.get();
-    return Access{.store = std::shared_ptr<Store>(std::move(served), store), .is_owner = true};
+    return Access{.store = std::shared_ptr<Store>(std::move(served), store),
+                  .is_owner = true,
+                  .watch = watch};
   }
   if (own.status().code() != absl::StatusCode::kAlreadyExists) return own.status();
   ASSIGN_OR_RETURN(std::shared_ptr<Store> theirs,
@@ -115,13 +118,29 @@ SharedStore::Access SharedStore::Current() const {
   return access_;
 }
 
+absl::Status SharedStore::CheckFolder() const {
+  const Access access = Current();
+  return access.watch.has_value() ? access.watch->CheckFolder() : absl::OkStatus();
+}
+
+absl::Status SharedStore::Explained(const Access& access, const absl::Status& status) {
+  if (status.ok() || !access.watch.has_value()) return status;
+  const absl::Status folder = access.watch->CheckFolder();
+  return folder.ok() ? status : folder;
+}
+
 template <typename Call>
 auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<Store>())) {
   absl::Time end = absl::InfiniteFuture();
   while (true) {
     const Access access = Current();
     auto answer = call(access.store);
-    if (!IsGone(StatusOf(answer)) || access.is_owner) return answer;
+    if (!IsGone(StatusOf(answer)) || access.is_owner) {
+      if (StatusOf(answer).ok()) return answer;
+      if (absl::Status why = Explained(access, StatusOf(answer)); why != StatusOf(answer))
+        return why;
+      return answer;
+    }
     if (end == absl::InfiniteFuture()) end = Monotonic() + timeout_;
     if (Monotonic() >= end) return answer;
     RETURN_IF_ERROR(Replace(access.generation, end));
@@ -181,7 +200,8 @@ void SharedStore::NoteSaved(const std::set<uint64_t>& numbers) {
 }
 
 absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
-  if (Current().is_owner) return Current().store->Put(digest, bytes);  // it dies with us
+  if (const Access access = Current(); access.is_owner)
+    return Explained(access, access.store->Put(digest, bytes));  // it dies with us
   if (Digest::Of(bytes) != digest) {
     return absl::InvalidArgumentError(
         fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(),
@@ -211,10 +231,14 @@ absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
 
 std::vector<absl::Status> SharedStore::PutMany(std::span<const BlobView> blobs) {
   const Access access = Current();
-  return access.is_owner ? access.store->PutMany(blobs) : Store::PutMany(blobs);
+  if (!access.is_owner) return Store::PutMany(blobs);
+  std::vector<absl::Status> put = access.store->PutMany(blobs);
+  for (absl::Status& status : put) status = Explained(access, status);
+  return put;
 }
 
 absl::Status SharedStore::Commit(const CommitBatch& batch) {
+  RETURN_IF_ERROR(CheckFolder());
   const std::set<uint64_t> saved = PutSoFar();
   const absl::Status status = Retried([&](Store& store) { return store.Commit(batch); });
   if (status.ok() || status.code() == absl::StatusCode::kAlreadyExists) NoteSaved(saved);
@@ -222,6 +246,7 @@ absl::Status SharedStore::Commit(const CommitBatch& batch) {
 }
 
 absl::StatusOr<uint64_t> SharedStore::Publish(const PublishedRoot& root) {
+  RETURN_IF_ERROR(CheckFolder());
   const std::set<uint64_t> saved = PutSoFar();
   bool is_again = false;
   const auto publish = [&](Store& store) -> absl::StatusOr<uint64_t> {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -22,6 +23,7 @@
 #include "common/base/mutex.h"
 #include "common/store/interface/dead_bytes.h"
 #include "common/store/interface/store.h"
+#include "common/store/serve/folder_watch.h"
 
 namespace galley::store {
 
@@ -53,6 +55,7 @@ class SharedStore final : public Store, public DeadBytes {
   absl::StatusOr<uint64_t> AllocateSegment() override;
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
       std::span<const Digest> digests) override;
+  // FAILED_PRECONDITION, Publish likewise: the store's folder was deleted under its owner.
   absl::Status Commit(const CommitBatch& batch) override;
   // Made again only when the newest record of the platform is not this one.
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
@@ -69,6 +72,7 @@ class SharedStore final : public Store, public DeadBytes {
   struct Access {
     std::shared_ptr<Store> store;
     bool is_owner = false;
+    std::optional<FolderWatch> watch;  // of an owner
     uint64_t generation = 0;  // of accesses: tells whether somebody else replaced it meanwhile
   };
   // A Put that is not known to be durable.
@@ -88,6 +92,9 @@ class SharedStore final : public Store, public DeadBytes {
   template <typename Call>
   auto Retried(const Call& call) -> decltype(call(std::declval<Store&>()));
   Access Current() const;
+  absl::Status CheckFolder() const;
+  // What `status` comes from, when the owner's folder is gone.
+  static absl::Status Explained(const Access& access, const absl::Status& status);
   // Replaces the access unless another thread did. OK: there is one to try.
   absl::Status Replace(uint64_t generation, absl::Time end);
   absl::Status PutUnsavedTo(Store& store);

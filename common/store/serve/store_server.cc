@@ -7,15 +7,22 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <utility>
+#include <vector>
 
+#include "common/base/clock.h"
+#include "common/base/descriptor_limit.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/listen/accept_loop.h"
+#include "common/listen/listening_socket.h"
 #include "common/store/remote/connect.h"
 #include "common/store/remote/store_wire.h"
 #include "common/store/serve/store_service.h"
 #include "common/wire/channel.h"
+#include "common/wire/hand_over.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -53,6 +60,7 @@ class GrpcStoreServer final : public StoreServer {
     // The name goes first: who comes now finds no owner, not one that does not answer.
     if (!path_.empty()) ::unlink(path_.c_str());
     if (!path_file_.empty()) ::unlink(path_file_.c_str());
+    if (door_ != nullptr) door_->Stop();
     if (server_ != nullptr)
       server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
   }
@@ -82,18 +90,27 @@ class GrpcStoreServer final : public StoreServer {
   absl::Status Bind(const std::string& temporary, const std::string& path) {
     wire::PrepareGrpc();
     grpc::ServerBuilder builder;
-    builder.AddListeningPort(SocketTarget(temporary), grpc::InsecureServerCredentials());
+    door_ = listen::AcceptLoop::Make(
+        {.name = "store", .limits = listen::LocalDoorLimits(CurrentDescriptorLimit().soft)},
+        clock_);
+    const std::function<void(int)> hand_over = wire::HandOverToLocal(builder);
     builder.RegisterService(&service_);
     builder.SetMaxReceiveMessageSize(4 << 20);
     server_ = builder.BuildAndStart();
     if (server_ == nullptr)
-      return absl::InternalError(fmt::format("the socket {} cannot be listened on", path));
+      return absl::InternalError(fmt::format("no server can be made for the socket {}", path));
+    ASSIGN_OR_RETURN(FileDescriptor socket, listen::ListenOnUnix(temporary));
     if (::chmod(temporary.c_str(), 0600) != 0) return ErrnoStatus(errno, "chmod", temporary);
+    std::vector<listen::AcceptLoop::Listener> listeners;
+    listeners.push_back({.socket = std::move(socket), .hand_over = hand_over});
+    RETURN_IF_ERROR(door_->Start(std::move(listeners)));
     if (::rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename", path);
     return absl::OkStatus();
   }
 
   StoreService service_;
+  SystemClock clock_;
+  std::unique_ptr<listen::AcceptLoop> door_;
   std::unique_ptr<grpc::Server> server_;
   std::string path_;
   std::string path_file_;

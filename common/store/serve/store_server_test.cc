@@ -5,9 +5,11 @@
 
 #include <filesystem>
 
+#include "common/base/status_macros.h"
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/local/open.h"
 #include "common/store/remote/connect.h"
+#include "common/store/serve/folder_watch.h"
 #include "gmock/gmock.h"
 
 namespace galley::store {
@@ -82,6 +84,24 @@ TEST(StoreServerTest, ErrorsKeepTheirCodeOnTheWay) {
   fs::resize_file(path, 100);
   EXPECT_EQ(client->Get(large).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(EpochOf(*client), 1u);
+}
+
+TEST(StoreServerTest, AnOwnerWhoseFolderWasDeletedOrReplacedSaysSo) {
+  const TemporaryFolder folder;
+  const std::string directory = folder.In("store");
+  const auto owner = *OpenOrConnect(directory);
+  const auto watch = *FolderWatch::Begin(directory);
+  PutBytes(*owner, "a");
+  ASSERT_TRUE(owner->Commit({}).ok());
+  EXPECT_TRUE(watch.CheckFolderAndLock().ok());
+  fs::remove(JoinPath(directory, "lock"));
+  EXPECT_TRUE(watch.CheckFolder().ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(watch.CheckFolderAndLock()));
+  fs::rename(directory, folder.In("aside"));
+  EXPECT_THAT(MessageOf(owner->Put(Digest::Of("b"), "b")), testing::HasSubstr("was deleted while"));
+  EXPECT_THAT(MessageOf(owner->Commit({})), testing::HasSubstr(directory + " was deleted while"));
+  fs::create_directory(directory);
+  EXPECT_THAT(MessageOf(owner->Publish({}).status()), testing::HasSubstr("was replaced while"));
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// The limits of this process (ulimit), and what commands need of them: too little is said in one
+// sentence before anything begins, not by whatever fails first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace galley::cli {
+
+// Of this process and what it starts; 0: the limit does not matter.
+struct LimitNeeds {
+  uint64_t descriptors = 0;
+  uint64_t address_space_bytes = 0;
+  uint64_t threads = 0;  // of the user
+};
+
+// Of a command by its name ("cook", "store serve"). `workers`: of a cook.
+LimitNeeds NeedsOf(std::string_view command, uint32_t workers);
+
+// RESOURCE_EXHAUSTED: the first limit that is too small, what `command` needs, and how to raise it.
+absl::Status CheckLimits(std::string_view command, const LimitNeeds& needs);
+
+// What `galley doctor` says.
+struct LimitFinding {
+  std::string name;
+  bool ok = true;
+  std::string text;
+};
+std::vector<LimitFinding> LookAtLimits();
+
+// How a server that has so many descriptors divides them, so that a flood of connections leaves the
+// store its own.
+struct ServerShare {
+  uint64_t connections = 0;
+  uint64_t calls = 0;    // each may read a file
+  uint64_t uploads = 0;  // each writes one
+};
+// `connections`: as asked for, 0: as many as is sensible. RESOURCE_EXHAUSTED: so many cannot be.
+absl::Status ShareDescriptors(uint64_t descriptors, uint64_t connections, ServerShare& share);
+
+}  // namespace galley::cli
