@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/index_folder.h"
 #include "common/store/local/layout.h"
@@ -188,13 +189,17 @@ absl::Status LiveIndex::Heal(const std::shared_ptr<StoredIndex>& damaged) {
   if (absl::IsResourceExhausted(remade) && RemoveUnusedIndexes(deps_.directory, aside_))
     remade = Remake(*damaged);
   if (remade.ok()) return remade;
+  // It is of no use, and the disk may be full.
+  (void)RemoveAll(NewIndexPath(deps_.directory));
   const std::string where = aside_.empty() ? "" : fmt::format("it is {} now, and ", aside_);
   const std::string text = fmt::format(
       "{}: {}; {}another one could not be made: {}. Nothing is lost: it is made by the next "
       "command "
       "that can",
       IndexPath(deps_.directory), MessageOf(damaged->damage()), where, MessageOf(remade));
-  return absl::IsDataLoss(remade) ? absl::InternalError(text) : absl::Status(remade.code(), text);
+  // Never NOT_FOUND, which whoever asked for a blob takes for its absence.
+  const bool is_told = absl::IsResourceExhausted(remade) || absl::IsPermissionDenied(remade);
+  return absl::Status(is_told ? remade.code() : absl::StatusCode::kInternal, text);
 }
 
 absl::Status LiveIndex::Remake(StoredIndex& damaged) {

@@ -79,8 +79,11 @@ absl::Status LocalStore::WritePlan(const Plan& plan, const PublishedRoot* root) 
       .sync_log = [&]() GALLEY_REQUIRES(commit_mutex_) { return SyncOwn(); },
       .lower_mark = [&]() GALLEY_REQUIRES(commit_mutex_) { return sync_mark_.Lower(); },
       .index = [&]() GALLEY_REQUIRES(commit_mutex_) -> absl::Status {
-        RETURN_IF_ERROR(NoteSegments(plan, *index));
-        return WriteIndex(std::move(index));
+        const absl::Status noted = NoteSegments(plan, *index);
+        if (noted.ok()) return WriteIndex(std::move(index));
+        // The log has it already: a later commit would say that it is in the index.
+        Break(noted);
+        return noted;
       }};
   RETURN_IF_ERROR(CommitInOrder(steps));
   DropPending(plan.pending);

@@ -387,10 +387,10 @@ class LocalStore::Collector {
       return logged;
     }
     auto index = store_.index_->NewBatch();
-    for (const Digest& key : step.results) RETURN_IF_ERROR(index->RemoveResult(key));
-    for (const Digest& key : step.action_results) RETURN_IF_ERROR(index->RemoveActionResult(key));
-    for (const auto& [digest, location] : step.blobs) RETURN_IF_ERROR(index->RemoveBlob(digest));
-    RETURN_IF_ERROR(store_.NoteSegments({}, *index));
+    const absl::Status noted = Note(step, *index);
+    // The log says that it is gone: an index that says otherwise is behind it for good.
+    if (!noted.ok()) store_.Break(noted);
+    RETURN_IF_ERROR(noted);
     RETURN_IF_ERROR(store_.WriteIndex(std::move(index)));
     {
       const base::ExclusiveLock telling(store_.telling_);
@@ -403,6 +403,13 @@ class LocalStore::Collector {
       if (location.segment == 0) ::unlink(CollectedFilePath(store_.directory_, digest).c_str());
     }
     return absl::OkStatus();
+  }
+
+  absl::Status Note(const Step& step, IndexBatch& index) GALLEY_REQUIRES(store_.commit_mutex_) {
+    for (const Digest& key : step.results) RETURN_IF_ERROR(index.RemoveResult(key));
+    for (const Digest& key : step.action_results) RETURN_IF_ERROR(index.RemoveActionResult(key));
+    for (const auto& [digest, location] : step.blobs) RETURN_IF_ERROR(index.RemoveBlob(digest));
+    return store_.NoteSegments({}, index);
   }
 
   // Leaves in `step` what nobody was told of meanwhile. The log says that it is gone before anybody
