@@ -102,8 +102,11 @@ def files_below(folder):
         for name in sorted(names):
             path = os.path.relpath(os.path.join(base, name), folder)
             is_cooked = path.startswith("cooked/") and name not in (".galley-sandbox", ".galley-root")
-            if stat.S_ISREG(os.lstat(os.path.join(folder, path)).st_mode) and not is_cooked:
-                found.append(path)
+            try:
+                if stat.S_ISREG(os.lstat(os.path.join(folder, path)).st_mode) and not is_cooked:
+                    found.append(path)
+            except FileNotFoundError:
+                pass  # whoever holds the store removed it meanwhile
     return found
 
 
@@ -127,6 +130,12 @@ class Round:
 
     def apply(self, galley_dir, older_dir):
         """False: it changes nothing."""
+        try:
+            return self.damage(galley_dir, older_dir)
+        except FileNotFoundError:
+            return False  # whoever holds the store removed it meanwhile
+
+    def damage(self, galley_dir, older_dir):
         files = [path for path in files_below(galley_dir) if class_of(path) == self.file_class]
         if self.number >= len(files):
             return False  # whoever holds the store removed it
