@@ -22,7 +22,7 @@ namespace galley {
 // again.
 void NoteHealed(const std::string& text);
 
-// Those since the last call, in their order.
+// The notes since the last call, in their order.
 std::vector<std::string> TakeHealed();
 
 }  // namespace galley

@@ -51,7 +51,7 @@ void WriteNumber(uint64_t number) {
 }
 
 [[noreturn]] void OnTerminate() {
-  // What nobody caught is thrown again to see what it is.
+  // The exception that nobody caught is thrown again to see its type.
   try {
     if (std::current_exception() != nullptr) throw;
   } catch (const std::bad_alloc&) {

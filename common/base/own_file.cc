@@ -58,14 +58,14 @@ void DropOldest(const std::string& path) {
   }
 }
 
-// What lies there, as a person would call it; nullopt: a regular file.
+// A person's word for the thing that lies there; nullopt: a regular file.
 std::optional<std::string_view> OddKind(mode_t mode) {
   if (S_ISREG(mode)) return std::nullopt;
   if (S_ISDIR(mode)) return "it is a folder";
   return "it is no regular file";
 }
 
-// Of a file itself: what a link leads to is somebody's.
+// The mode is a file's own: the place that a link leads to is somebody's.
 void PutModeRight(const std::string& path, int needed) {
   if (::access(path.c_str(), needed) == 0) return;
   const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
@@ -76,7 +76,7 @@ void PutModeRight(const std::string& path, int needed) {
                          stat->mode & 07777, mode));
 }
 
-// What is in the way of a file; says so. OK: it was put aside.
+// Moves aside the thing that is in the way of a file, and says so. OK: it was put aside.
 absl::StatusOr<std::string> PutOddAside(const std::string& path, std::string_view kind) {
   const absl::StatusOr<std::string> aside = PutAside(path);
   if (!aside.ok())

@@ -26,8 +26,8 @@ absl::StatusOr<std::string> ReadOwnFile(const std::string& path, uint64_t size_b
 inline constexpr int kBrokenFilesMax = 3;
 absl::StatusOr<std::string> PutAside(const std::string& path);
 
-// What is no regular file is put aside, which is noted; a regular file of this user's is made
-// readable and writable. For files whose contents do not matter (logs, locks). OK when absent.
+// A thing that is no regular file is put aside, which is noted; a regular file of this user's is
+// made readable and writable. For files whose contents do not matter (logs, locks). OK when absent.
 absl::Status ClearTheWay(const std::string& path);
 
 }  // namespace galley

@@ -40,7 +40,7 @@ constexpr int kBusyWaitMs = 100, kIdleWaitMs = 1000;
 constexpr absl::Duration kSweepPause = absl::Milliseconds(20);
 constexpr absl::Duration kNoDescriptorPause = absl::Milliseconds(10);
 
-// What an event is about: listeners by their place, connections by their Id.
+// Keys of events say what they are about: listeners by their place, connections by their Id.
 constexpr uint64_t kListenerBit = uint64_t{1} << 63;
 constexpr uint64_t kWake = UINT64_MAX;
 

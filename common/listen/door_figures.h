@@ -1,4 +1,4 @@
-// What came of the connections of one door (accept_loop.h).
+// Counts of what came of the connections of one door (accept_loop.h).
 #pragma once
 
 #include <cstddef>

@@ -21,8 +21,8 @@ inline constexpr size_t kFirstBytesMax = 24;
 // Source: RFC 9113, 3.4 (preface); RFC 8446, 4 and 5.1 (record, handshake message).
 FirstBytes Judge(std::string_view bytes);
 
-// What a client hears that finds no room, so that it can say more than "closed": HTTP/2's SETTINGS
-// and GOAWAY(ENHANCE_YOUR_CALM) with a text, or TLS's alert internal_error.
+// The answer that a client hears which finds no room, so that it can say more than "closed":
+// HTTP/2's SETTINGS and GOAWAY(ENHANCE_YOUR_CALM) with a text, or TLS's alert internal_error.
 std::string_view RefusalOf(bool has_tls);
 
 }  // namespace galley::listen
