@@ -8,7 +8,7 @@ well with the same roots and sandboxes, and a warning where it made anything aga
 GALLEY_DAMAGE_ROUNDS: so many, spread over all by GALLEY_DAMAGE_SEED (a plain run: 60; `scripts/test --long`: all). GALLEY_DAMAGE_ONLY: of those whose name holds
 this text; a failure prints it. GALLEY_DAMAGE_LOG: a file to which failed rounds are appended.
 """
-import collections, concurrent.futures, os, random, re, shutil, signal, stat, subprocess, tempfile, threading, time
+import collections, concurrent.futures, os, random, re, shutil, signal, stat, subprocess, threading, time
 
 import harness
 from harness import BIN, LIMIT_S, read_file, wait_until
@@ -437,10 +437,7 @@ class Lane:
 class DamageTest(harness.E2ETest):
     def setUp(self):
         super().setUp()
-        shm = "/dev/shm"  # thousands of syncs are no use here
-        if os.access(shm, os.W_OK):
-            shutil.rmtree(self.dir)
-            self.dir = tempfile.mkdtemp(prefix="galley-e2e-", dir=shm)
+        self.use_memory()
         os.chmod(self.dir, 0o777)
         with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
             self.lanes = list(pool.map(lambda number: Lane(self, self.path(f"game{number}")), range(LANES)))
@@ -464,6 +461,7 @@ class DamageTest(harness.E2ETest):
 
     def test_every_damage_of_what_galley_wrote_ends_in_one_cook(self):
         rounds, began, free, lock = self.chosen(), time.monotonic(), list(self.lanes), threading.Lock()
+        self.assertTrue(rounds, f"no round's name holds {ONLY!r}")
 
         def one_round(one):
             with lock:
@@ -488,6 +486,7 @@ class DamageTest(harness.E2ETest):
                 failed.append(self.tell(futures[future], future.exception()))
         print(f"damage: {len(rounds)} rounds, {damaged} changed something, {len(failed)} failed, {time.monotonic() - began:.0f} s", flush=True)
         self.assertEqual(failed, [])
+        self.assertGreater(damaged, 0, "no round changed anything")
 
     def tell(self, one, error):
         again = f"GALLEY_DAMAGE_ONLY='{one.name}' GALLEY_BIN_DIR={os.path.abspath(BIN)} python3 -B {os.path.abspath(__file__)}"

@@ -52,7 +52,13 @@ class E2ETest(unittest.TestCase):
 
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="galley-e2e-")
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.addCleanup(lambda: shutil.rmtree(self.dir, ignore_errors=True))
+
+    def use_memory(self):
+        """Moves to a folder that costs no syncs, where there is one."""
+        if os.access("/dev/shm", os.W_OK):
+            shutil.rmtree(self.dir)
+            self.dir = tempfile.mkdtemp(prefix="galley-e2e-", dir="/dev/shm")
 
     def path(self, *parts):
         return os.path.join(self.dir, *parts)

@@ -7,7 +7,7 @@ the roots of before, and then the store is whole.
 
 GALLEY_ROT_SEEDS: how many (`scripts/test --long`: 1,000). GALLEY_ROT_FIRST: the first one.
 """
-import collections, concurrent.futures, glob, json, os, random, shutil, signal, subprocess, sys, tempfile, threading, time
+import collections, concurrent.futures, glob, json, os, random, shutil, signal, subprocess, sys, threading, time
 
 import harness, segments
 from harness import BIN, LIMIT_S, read_file, wait_until
@@ -323,10 +323,7 @@ class Lane:
 class RotTest(harness.E2ETest):
     def setUp(self):
         super().setUp()
-        shm = "/dev/shm"  # thousands of syncs are no use here
-        if os.access(shm, os.W_OK):
-            shutil.rmtree(self.dir)
-            self.dir = tempfile.mkdtemp(prefix="galley-e2e-", dir=shm)
+        self.use_memory()
         game = self.prepare()
         self.lanes = [Lane(self, game)]
         for number in range(1, LANES):
