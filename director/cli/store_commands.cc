@@ -29,7 +29,7 @@ int RunStoreStats(const GlobalOptions& options) {
   if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
   const auto stats = (*opened)->Stats();
   if (!stats.ok()) return Fail(options, kInfrastructure, MessageOf(stats.status()));
-  const uint64_t stored_bytes = stats->segment_bytes + stats->file_bytes;
+  const uint64_t stored_bytes = stats->segment_bytes + stats->file_bytes + stats->unadopted_bytes;
   const nlohmann::ordered_json json = {{"directory", info->directory},
                                        {"store_id", info->store_id},
                                        {"loss_epoch", info->loss_epoch},
@@ -41,6 +41,10 @@ int RunStoreStats(const GlobalOptions& options) {
                                        {"segment_bytes", stats->segment_bytes},
                                        {"files", stats->files},
                                        {"file_bytes", stats->file_bytes},
+                                       {"unadopted_files", stats->unadopted_files},
+                                       {"unadopted_bytes", stats->unadopted_bytes},
+                                       {"temporary_files", stats->temporary_files},
+                                       {"temporary_bytes", stats->temporary_bytes},
                                        {"stored_bytes", stored_bytes},
                                        {"roots", stats->roots},
                                        {"quarantined", stats->quarantined}};

@@ -71,6 +71,8 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
                {"dropped_results", report->dropped_results},
                {"freed_bytes", report->freed_bytes},
                {"moved_bytes", report->moved_bytes},
+               {"left_files", report->left_files},
+               {"left_bytes", report->left_bytes},
                {"held_by", report->held_by}});
     return kDone;
   }
@@ -84,6 +86,12 @@ int RunStoreGc(const GlobalOptions& options, const StoreGcOptions& asked) {
     std::puts(fmt::format("{} segments of {}; {} in them {} written again",
                           gc->is_dry ? "would remove" : "removed", HumanBytes(report->freed_bytes),
                           HumanBytes(report->moved_bytes), gc->is_dry ? "would be" : "were")
+                  .c_str());
+  }
+  if (report->left_files != 0) {
+    std::puts(fmt::format("{} {} files ({}) that nobody adopted, or that processes which died left",
+                          gc->is_dry ? "would remove" : "removed", report->left_files,
+                          HumanBytes(report->left_bytes))
                   .c_str());
   }
   for (const std::string& session : report->held_by)

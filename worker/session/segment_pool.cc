@@ -5,6 +5,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
+#include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "fmt/format.h"
 
@@ -133,6 +134,7 @@ std::string SegmentPool::Directory() {
 }
 
 absl::StatusOr<wire::BlobAt> SegmentPool::AppendTo(const Digest& digest, std::string_view bytes) {
+  RETURN_IF_ERROR(store::CheckFreeSpace(directory_, bytes.size(), store::kFreeBytesMargin));
   const store::BlobView blob{.digest = digest, .bytes = bytes};
   ASSIGN_OR_RETURN(const auto locations, writer_->AppendHashed(std::span(&blob, 1)));
   return wire::BlobAt{.digest = digest, .location = locations.front()};

@@ -138,6 +138,10 @@ struct StoreStats {
   uint64_t file_bytes = 0;
   uint64_t roots = 0;
   uint64_t quarantined = 0;
+  // Large files that nobody adopted (yet), and what is being written or was left by a process that
+  // died while it wrote.
+  uint64_t unadopted_files = 0, unadopted_bytes = 0;
+  uint64_t temporary_files = 0, temporary_bytes = 0;
 };
 
 struct VerifyProgress {
@@ -175,6 +179,8 @@ struct GcReport {
   uint64_t dropped_blobs = 0, dropped_bytes = 0, dropped_results = 0;
   // Of segments that went, and of what they still held and was written again for it.
   uint64_t freed_bytes = 0, moved_bytes = 0;
+  // What killed processes left and nobody adopted, that went.
+  uint64_t left_files = 0, left_bytes = 0;
   // Live sessions for whose sake more stays than the rest asks for, oldest first.
   std::vector<std::string> held_by;
 };

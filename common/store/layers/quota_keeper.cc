@@ -30,7 +30,7 @@ absl::Status QuotaKeeper::Keep(Cancellation* cancellation,
                                const std::function<void(const std::string& text)>& say) {
   const base::MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(const StoreStats stats, store_.Stats());
-  const uint64_t size = stats.segment_bytes + stats.file_bytes;
+  const uint64_t size = stats.segment_bytes + stats.file_bytes + stats.unadopted_bytes;
   if (size <= options_.bytes_max) return absl::OkStatus();
   say(fmt::format("the store holds {}, more than {}: dropping what was not used for the longest",
                   HumanBytes(size), HumanBytes(options_.bytes_max)));

@@ -14,6 +14,8 @@
 #include "common/base/status_macros.h"
 #include "common/store/interface/store.h"
 #include "common/store/local/layout.h"
+#include "common/store/local/open.h"
+#include "common/store/local/writer_note.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -24,6 +26,22 @@ constexpr size_t kPieceBytes = 1 << 20;
 absl::Status Wrong(const Digest& digest, const std::string& path) {
   return absl::DataLossError(
       fmt::format("blob {}: its bytes in {} are wrong", digest.ToString(), path));
+}
+
+// True: the right file lies there, and stays. Whoever asks relies on it from here on, which its
+// time says to a collection: that looks at the time again when it has put the file aside, and puts
+// it back (local_unadopted.cc).
+bool KeepsBlobFile(const std::string& store_directory, const Digest& digest) {
+  if (!CheckBlobFile(store_directory, digest).ok()) return false;
+  if (!NoteWritten(store_directory, digest).ok()) return false;
+  const std::string path = BlobFilePath(store_directory, digest);
+  return ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0 && FileExists(path);
+}
+
+absl::Status PutBlobFile(const std::string& store_directory, const Digest& digest,
+                         TemporaryFile& file) {
+  RETURN_IF_ERROR(NoteWritten(store_directory, digest));
+  return file.PutAt(BlobFilePath(store_directory, digest));
 }
 
 class FileReader final : public BlobReader {
@@ -93,8 +111,8 @@ class FileWriter final : public BlobWriter {
           fmt::format("blob {}: the {} bytes given are not those of this digest",
                       digest_.ToString(), written_));
     }
-    if (!CheckBlobFile(store_directory_, digest_).ok())
-      RETURN_IF_ERROR(file_.PutAt(BlobFilePath(store_directory_, digest_)));
+    if (!KeepsBlobFile(store_directory_, digest_))
+      RETURN_IF_ERROR(PutBlobFile(store_directory_, digest_, file_));
     return on_finish_ ? on_finish_() : absl::OkStatus();
   }
 
@@ -145,10 +163,11 @@ absl::Status TemporaryFile::PutAt(const std::string& path) {
 absl::Status WriteBlobFile(const std::string& store_directory, const Digest& digest,
                            std::string_view bytes) {
   // A file that is there may be what a power cut left of one: it is kept only when it is right.
-  if (CheckBlobFile(store_directory, digest).ok()) return absl::OkStatus();
+  if (KeepsBlobFile(store_directory, digest)) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckFreeSpace(store_directory, bytes.size(), kFreeBytesMargin));
   ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::Create(store_directory, kBlobFileMode));
   RETURN_IF_ERROR(file.Write(bytes));
-  return file.PutAt(BlobFilePath(store_directory, digest));
+  return PutBlobFile(store_directory, digest, file);
 }
 
 absl::StatusOr<HashedFile> HashedFile::Create(const std::string& store_directory) {
@@ -157,14 +176,15 @@ absl::StatusOr<HashedFile> HashedFile::Create(const std::string& store_directory
 }
 
 absl::Status HashedFile::Append(std::string_view bytes) {
+  RETURN_IF_ERROR(CheckFreeSpace(store_directory_, bytes.size(), kFreeBytesMargin));
   RETURN_IF_ERROR(file_.Write(bytes));
   hash_.Add(bytes);
   return absl::OkStatus();
 }
 
 absl::Status HashedFile::KeepAs(const Digest& digest) {
-  if (CheckBlobFile(store_directory_, digest).ok()) return absl::OkStatus();
-  return file_.PutAt(BlobFilePath(store_directory_, digest));
+  if (KeepsBlobFile(store_directory_, digest)) return absl::OkStatus();
+  return PutBlobFile(store_directory_, digest, file_);
 }
 
 absl::StatusOr<std::unique_ptr<BlobWriter>> NewBlobFileWriter(

@@ -64,7 +64,7 @@ bool MayHaveTooMuchDead(const StoreStats& stats) {
 
 absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellation) {
   const base::MutexLock lock(collect_mutex_);
-  ASSIGN_OR_RETURN(const StoreStats before, Stats());
+  ASSIGN_OR_RETURN(const StoreStats before, Sizes());
   if (!MayHaveTooMuchDead(before)) return GcReport{};
   const std::optional<Note> note = ReadNote(directory_);
   if (note.has_value() && kChangedShare * Changed(*note, SizesOf(before)) < before.blob_bytes)
@@ -90,7 +90,7 @@ absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellatio
         !is_cut_off && compactor.freed_bytes() >= planned_bytes && !compactor.HasTooMuchDead();
   }
   if (is_done) {
-    ASSIGN_OR_RETURN(const StoreStats after, Stats());
+    ASSIGN_OR_RETURN(const StoreStats after, Sizes());
     const Note now = SizesOf(after);
     RETURN_IF_ERROR(
         WriteFileAtomic(NotePath(directory_),

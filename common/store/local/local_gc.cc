@@ -31,6 +31,7 @@
 #include "common/store/interface/kept_roots.h"
 #include "common/store/interface/named_blobs.h"
 #include "common/store/local/local_compaction.h"
+#include "common/store/local/local_unadopted.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/sessions.h"
 #include "common/tree/tree.h"
@@ -107,11 +108,18 @@ class LocalStore::Collector {
     RETURN_IF_ERROR(ChooseBlobs());
     Compactor compactor(store_, options_, coverage_, /*is_after_cook=*/false);
     RETURN_IF_ERROR(compactor.Plan(WhatGoes()));
+    LeftBehind left(store_, holders_);
+    RETURN_IF_ERROR(
+        left.Find([this](const Digest& digest) { return needed_.Has(digest) || IsTold(digest); }));
     if (!options_.is_dry) {
+      // First, since it needs no space: on a full disk it makes some for the rest.
+      RETURN_IF_ERROR(left.Remove(options_));
       RETURN_IF_ERROR(compactor.MakeRoom());
       RETURN_IF_ERROR(Sweep());
       RETURN_IF_ERROR(compactor.Run());
     }
+    report_.left_files = left.files();
+    report_.left_bytes = left.bytes();
     report_.freed_bytes = compactor.freed_bytes();
     report_.moved_bytes = compactor.moved_bytes();
     return std::move(report_);

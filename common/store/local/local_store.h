@@ -77,6 +77,7 @@ class LocalStore final : public Store, public DeadBytes {
  private:
   class Collector;
   class Compactor;
+  class LeftBehind;
   class Verifier;
   class WhyFinder;
   // For whose sake things stay.
@@ -86,6 +87,8 @@ class LocalStore final : public Store, public DeadBytes {
     bool hold_all = false;           // what they were told before this owner came, nobody knows
     std::vector<std::string> names;  // none: nobody
   };
+  struct LargeFile;      // local_unadopted.h
+  struct TemporaryLeft;  // local_unadopted.h
   // Of the batch.
   struct SetView {
     const Digest& weak_key;
@@ -175,7 +178,13 @@ class LocalStore final : public Store, public DeadBytes {
   // local_gc.cc
   absl::StatusOr<Holders> FindHolders();
 
+  // local_unadopted.cc
+  std::vector<TemporaryLeft> TemporaryFiles() const;
+  absl::StatusOr<std::vector<LargeFile>> UnadoptedFiles();
+  absl::StatusOr<bool> IndexCoversAllSegments();
+
   // local_verify.cc
+  absl::StatusOr<StoreStats> Sizes();  // Stats without what the index does not know
   absl::Status Lose(const std::vector<Digest>& blobs) GALLEY_REQUIRES(commit_mutex_);
   absl::Status CheckBlob(const Digest& digest, const BlobLocation& location);
   absl::Status QuarantineIfWrong(const Digest& digest, bool& was_wrong);

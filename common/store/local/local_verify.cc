@@ -10,7 +10,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/interface/kept_roots.h"
 #include "common/store/local/blob_file.h"
-#include "common/store/local/local_store.h"
+#include "common/store/local/local_unadopted.h"
 #include "common/store/local/quarantine.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
@@ -676,7 +676,7 @@ absl::StatusOr<VerifyReport> LocalStore::Verify(const VerifyOptions& options) {
   return report;
 }
 
-absl::StatusOr<StoreStats> LocalStore::Stats() {
+absl::StatusOr<StoreStats> LocalStore::Sizes() {
   RETURN_IF_ERROR(CommitIfRoom());
   const IndexCounters counters = index_->counters();
   StoreStats stats{.blobs = counters.blobs,
@@ -692,6 +692,20 @@ absl::StatusOr<StoreStats> LocalStore::Stats() {
     stats.segment_bytes += segment.size_bytes;
   }
   stats.quarantined = CountEntries(QuarantineDirectory(directory_));
+  return stats;
+}
+
+absl::StatusOr<StoreStats> LocalStore::Stats() {
+  ASSIGN_OR_RETURN(StoreStats stats, Sizes());
+  ASSIGN_OR_RETURN(const std::vector<LargeFile> unadopted, UnadoptedFiles());
+  for (const LargeFile& file : unadopted) {
+    ++stats.unadopted_files;
+    stats.unadopted_bytes += file.size_bytes;
+  }
+  for (const TemporaryLeft& one : TemporaryFiles()) {
+    ++stats.temporary_files;
+    stats.temporary_bytes += one.size_bytes;
+  }
   return stats;
 }
 

@@ -16,10 +16,12 @@ namespace galley::store {
 // Small blobs go to segments, larger ones are files of their own.
 inline constexpr uint64_t kSmallBlobBytesMax = 1 << 20;
 
+// Kept free beside what is written, so that RocksDB never meets a full disk. Workers leave it free,
+// too: the owner would refuse to adopt what they write beyond.
+inline constexpr uint64_t kFreeBytesMargin = 64ull << 20;
+
 struct LocalStoreOptions {
-  // Kept free beside what is written, so that RocksDB never meets a full disk: below it writes are
-  // RESOURCE_EXHAUSTED.
-  uint64_t free_bytes_margin = 64ull << 20;
+  uint64_t free_bytes_margin = kFreeBytesMargin;  // below it writes are RESOURCE_EXHAUSTED
   // The same for what writes little, and has to go on a disk that is full: opening (to read, or to
   // collect), and collecting.
   uint64_t free_bytes_least = 8ull << 20;

@@ -365,7 +365,11 @@ class RemoteStore final : public Store {
                       .files = reply.files(),
                       .file_bytes = reply.file_bytes(),
                       .roots = reply.roots(),
-                      .quarantined = reply.quarantined()};
+                      .quarantined = reply.quarantined(),
+                      .unadopted_files = reply.unadopted_files(),
+                      .unadopted_bytes = reply.unadopted_bytes(),
+                      .temporary_files = reply.temporary_files(),
+                      .temporary_bytes = reply.temporary_bytes()};
   }
 
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override {
@@ -439,6 +443,8 @@ class RemoteStore final : public Store {
                     .dropped_results = reply.dropped_results(),
                     .freed_bytes = reply.freed_bytes(),
                     .moved_bytes = reply.moved_bytes(),
+                    .left_files = reply.left_files(),
+                    .left_bytes = reply.left_bytes(),
                     .held_by = {reply.held_by().begin(), reply.held_by().end()}};
   }
 

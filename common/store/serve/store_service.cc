@@ -212,6 +212,10 @@ grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest*,
   reply->set_file_bytes(stats->file_bytes);
   reply->set_roots(stats->roots);
   reply->set_quarantined(stats->quarantined);
+  reply->set_unadopted_files(stats->unadopted_files);
+  reply->set_unadopted_bytes(stats->unadopted_bytes);
+  reply->set_temporary_files(stats->temporary_files);
+  reply->set_temporary_bytes(stats->temporary_bytes);
   return grpc::Status::OK;
 }
 
@@ -266,6 +270,8 @@ grpc::Status StoreService::Collect(grpc::ServerContext* context, const v1::Colle
   reply->set_dropped_results(report->dropped_results);
   reply->set_freed_bytes(report->freed_bytes);
   reply->set_moved_bytes(report->moved_bytes);
+  reply->set_left_files(report->left_files);
+  reply->set_left_bytes(report->left_bytes);
   for (const std::string& session : report->held_by) reply->add_held_by(session);
   return grpc::Status::OK;
 }

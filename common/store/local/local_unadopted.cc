@@ -1,0 +1,215 @@
+// What LocalStore does about large files that nobody adopted: a cook that was killed, or a disk
+// that was full, leaves them in `files`, and the index does not know them.
+//
+// One is adopted only on demand: whoever wants to put its bytes reads it, finds that it is right,
+// and sets its time to now (blob_file.h); a commit then syncs it as any other. A collection removes
+// one when nothing that stays names it, the index knows what all segments say, nobody who lives may
+// be about to report it, and either its writer is known and dead (writer_note.h) or it is a day
+// old. Under the commit lock it is put aside first and its time is looked at again: so a process
+// that found it right in between finds that it is gone, or keeps it.
+#include "common/store/local/local_unadopted.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "common/store/local/local_compaction.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr absl::Duration kUnadoptedAge = absl::Hours(24);
+constexpr size_t kLookUpsMax = 4096;
+// The time of a file is that of a coarse clock, and may be set meanwhile.
+constexpr absl::Duration kClockDoubt = absl::Minutes(1);
+
+bool IsGone(const std::error_code& error) { return error == std::errc::no_such_file_or_directory; }
+
+absl::Status VisitBlobFiles(
+    const std::string& directory,
+    const std::function<absl::Status(const Digest&, const FileStat&)>& visit) {
+  std::error_code error;
+  for (fs::directory_iterator folder(JoinPath(directory, "files"), error), end;
+       !error && folder != end; folder.increment(error)) {
+    std::error_code inner;
+    for (fs::directory_iterator at(folder->path(), inner); !inner && at != end;
+         at.increment(inner)) {
+      const std::optional<Digest> digest = ParseBlobFileName(at->path().filename().string());
+      if (!digest.has_value() || BlobFilePath(directory, *digest) != at->path().string()) continue;
+      const absl::StatusOr<FileStat> stat = StatFile(at->path().string(), /*follow_links=*/false);
+      if (!stat.ok() || !S_ISREG(stat->mode)) continue;
+      RETURN_IF_ERROR(visit(*digest, *stat));
+    }
+    if (inner && !IsGone(inner) && inner != std::errc::not_a_directory)
+      return ErrnoStatus(inner.value(), "read folder", folder->path().string());
+  }
+  if (error && !IsGone(error))
+    return ErrnoStatus(error.value(), "read folder", JoinPath(directory, "files"));
+  return absl::OkStatus();
+}
+
+// The process that writes it, by its name; 0: none says so.
+pid_t WriterOf(std::string_view name) {
+  pid_t pid = 0;
+  const char* const last = name.data() + name.size();
+  const auto [end, error] = std::from_chars(name.data(), last, pid);
+  return error == std::errc() && pid > 0 && end != last && *end == '.' ? pid : 0;
+}
+
+bool IsAlive(pid_t pid) { return ::kill(pid, 0) == 0 || errno != ESRCH; }
+
+uint64_t BytesIn(const fs::path& path, absl::Time& written) {
+  uint64_t bytes = 0;
+  const auto add = [&](const std::string& file) {
+    const absl::StatusOr<FileStat> stat = StatFile(file, /*follow_links=*/false);
+    if (!stat.ok()) return;
+    if (S_ISREG(stat->mode)) bytes += stat->size_bytes;
+    written = std::max(written, absl::FromUnixNanos(stat->mtime_ns));
+  };
+  add(path.string());
+  std::error_code error;
+  if (fs::is_directory(fs::symlink_status(path, error))) {
+    for (fs::recursive_directory_iterator at(path, error), end; !error && at != end;
+         at.increment(error))
+      add(at->path().string());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<LocalStore::TemporaryLeft> LocalStore::TemporaryFiles() const {
+  std::vector<TemporaryLeft> left;
+  std::error_code error;
+  for (fs::directory_iterator at(TemporaryDirectory(directory_), error), end; !error && at != end;
+       at.increment(error)) {
+    const pid_t writer = WriterOf(at->path().filename().string());
+    if (writer == 0) continue;
+    TemporaryLeft one{.path = at->path().string(), .is_live = IsAlive(writer)};
+    one.size_bytes = BytesIn(at->path(), one.written);
+    left.push_back(std::move(one));
+  }
+  return left;
+}
+
+absl::StatusOr<std::vector<LocalStore::LargeFile>> LocalStore::UnadoptedFiles() {
+  std::vector<LargeFile> unadopted, some;
+  const auto look = [&]() -> absl::Status {
+    std::vector<Digest> digests;
+    for (const LargeFile& file : some) digests.push_back(file.digest);
+    ASSIGN_OR_RETURN(const auto found, Look(digests));
+    for (size_t i = 0; i < some.size(); ++i) {
+      const bool is_adopted = found[i].has_value() && found[i]->segment == 0;
+      if (!is_adopted) unadopted.push_back(some[i]);
+    }
+    some.clear();
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(VisitBlobFiles(directory_, [&](const Digest& digest, const FileStat& stat) {
+    some.push_back({.digest = digest,
+                    .size_bytes = stat.size_bytes,
+                    .written = absl::FromUnixNanos(stat.mtime_ns)});
+    return some.size() < kLookUpsMax ? absl::OkStatus() : look();
+  }));
+  RETURN_IF_ERROR(look());
+  return unadopted;
+}
+
+// Some segment has no header any more: if it was the owner's, what it adopted is not known.
+absl::StatusOr<bool> LocalStore::IndexCoversAllSegments() {
+  ASSIGN_OR_RETURN(const auto segments, index_->Segments());
+  return std::none_of(segments.begin(), segments.end(), [](const auto& segment) {
+    return segment.second.writer == SegmentWriterKind::kWorker && segment.second.is_abandoned;
+  });
+}
+
+LocalStore::LeftBehind::LeftBehind(LocalStore& store, const Holders& holders)
+    : store_(store), holders_(holders), day_ago_(store.options_.now() - kUnadoptedAge) {}
+
+absl::Status LocalStore::LeftBehind::Find(const std::function<bool(const Digest&)>& is_needed) {
+  for (TemporaryLeft& one : store_.TemporaryFiles()) {
+    if (IsOlderThanAll(one.written) && (!one.is_live || one.written < day_ago_))
+      temporary_.push_back(std::move(one));
+  }
+  ASSIGN_OR_RETURN(const bool covers_all, store_.IndexCoversAllSegments());
+  if (!covers_all) return absl::OkStatus();
+  ASSIGN_OR_RETURN(notes_, ReadWriterNotes(store_.directory_));
+  std::set<Digest> by_living, by_dead;
+  for (const WriterNote& note : notes_)
+    (note.is_live ? by_living : by_dead).insert(note.files.begin(), note.files.end());
+  ASSIGN_OR_RETURN(const std::vector<LargeFile> unadopted, store_.UnadoptedFiles());
+  for (const LargeFile& file : unadopted) {
+    const bool may_be_reported = by_living.contains(file.digest) || !IsOlderThanAll(file.written);
+    const bool is_left = by_dead.contains(file.digest) || file.written < day_ago_;
+    if (!may_be_reported && is_left && !is_needed(file.digest)) {
+      files_.push_back(file);
+    } else {
+      staying_.insert(file.digest);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Written before anybody who lives, and uses the store, began to.
+bool LocalStore::LeftBehind::IsOlderThanAll(absl::Time written) const {
+  return holders_.names.empty() ||
+         (!holders_.hold_all && written < holders_.oldest_write - kClockDoubt);
+}
+
+uint64_t LocalStore::LeftBehind::bytes() const {
+  uint64_t bytes = 0;
+  for (const LargeFile& file : files_) bytes += file.size_bytes;
+  for (const TemporaryLeft& one : temporary_) bytes += one.size_bytes;
+  return bytes;
+}
+
+absl::Status LocalStore::LeftBehind::Remove(const GcOptions& options) {
+  for (const TemporaryLeft& one : temporary_) RETURN_IF_ERROR(RemoveAll(one.path));
+  std::vector<LargeFile> removed;
+  for (const LargeFile& file : std::exchange(files_, {})) {
+    RETURN_IF_ERROR(CheckCancelled(options));
+    ASSIGN_OR_RETURN(const bool has_gone, RemoveUnlessWanted(file));
+    if (has_gone) removed.push_back(file);
+    if (!has_gone) staying_.insert(file.digest);
+  }
+  files_ = std::move(removed);
+  for (const WriterNote& note : notes_) {
+    const bool says_more = std::any_of(note.files.begin(), note.files.end(),
+                                       [&](const auto& file) { return staying_.contains(file); });
+    if (!note.is_live && !says_more) ::unlink(note.path.c_str());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> LocalStore::LeftBehind::RemoveUnlessWanted(const LargeFile& file) {
+  const base::MutexLock lock(store_.commit_mutex_);
+  RETURN_IF_ERROR(store_.broken_);
+  ASSIGN_OR_RETURN(const auto found, store_.Look(std::span(&file.digest, 1)));
+  if (found[0].has_value() && found[0]->segment == 0) return false;
+  const std::string path = BlobFilePath(store_.directory_, file.digest);
+  const std::string aside = CollectedFilePath(store_.directory_, file.digest);
+  if (::rename(path.c_str(), aside.c_str()) != 0) {
+    if (errno == ENOENT) return false;
+    return ErrnoStatus(errno, "move", path);
+  }
+  const absl::StatusOr<FileStat> stat = StatFile(aside);
+  if (!stat.ok() || absl::FromUnixNanos(stat->mtime_ns) != file.written) {
+    RETURN_IF_ERROR(RestoreCollectedFile(store_.directory_, file.digest));
+    return false;
+  }
+  if (::unlink(aside.c_str()) != 0) return ErrnoStatus(errno, "remove", aside);
+  return true;
+}
+
+}  // namespace galley::store

@@ -1,0 +1,150 @@
+#include "common/store/local/writer_note.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/mutex.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/segment_format.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+constexpr std::string_view kFirstLine = "galley-writer 1\n";
+constexpr size_t kSumDigits = 16;
+
+std::string WritersFolder(std::string_view store_directory) {
+  return JoinPath(store_directory, "writers");
+}
+
+// A note that is being written, of this process.
+class OpenNote {
+ public:
+  static absl::StatusOr<std::unique_ptr<OpenNote>> Create(const std::string& store_directory) {
+    const std::string folder = WritersFolder(store_directory);
+    RETURN_IF_ERROR(CreateDirectories(folder));
+    // Nobody sees it before it is locked.
+    std::string temporary =
+        JoinPath(TemporaryDirectory(store_directory), fmt::format("{}.XXXXXX", ::getpid()));
+    FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC | O_APPEND));
+    if (!file.valid()) return ErrnoStatus(errno, "create", temporary);
+    std::random_device random;
+    const std::string path =
+        JoinPath(folder, fmt::format("{}.{:08x}{:08x}", ::getpid(), random(), random()));
+    absl::Status status;
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) status = ErrnoStatus(errno, "lock", temporary);
+    if (status.ok()) status = WriteAll(file.get(), kFirstLine, temporary);
+    if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+      status = ErrnoStatus(errno, "rename", path);
+    if (!status.ok()) {
+      ::unlink(temporary.c_str());
+      return status;
+    }
+    return std::unique_ptr<OpenNote>(new OpenNote(std::move(file), path));
+  }
+
+  // The store may have been removed, or moved, and another one made in its place; and a child that
+  // was forked has a life of its own.
+  bool IsInPlace() const {
+    if (pid_ != ::getpid()) return false;
+    const absl::StatusOr<FileStat> named = StatFile(path_);
+    const absl::StatusOr<FileStat> open = StatDescriptor(file_.get(), path_);
+    return named.ok() && open.ok() && named->inode == open->inode && named->device == open->device;
+  }
+
+  absl::Status Add(const Digest& digest) {
+    if (bytes_ > kWriterNoteBytesMax || !noted_.insert(digest).second) return absl::OkStatus();
+    const std::string line = EncodeWritten(digest);
+    const absl::Status status = WriteAll(file_.get(), line, path_);
+    bytes_ += line.size();
+    if (!status.ok()) noted_.erase(digest);
+    return status;
+  }
+
+ private:
+  OpenNote(FileDescriptor file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
+  const FileDescriptor file_;
+  const std::string path_;
+  const pid_t pid_ = ::getpid();
+  std::set<Digest> noted_;
+  uint64_t bytes_ = kFirstLine.size();
+};
+
+struct Notes {
+  base::Mutex mutex;
+  std::map<std::string, std::unique_ptr<OpenNote>> by_store GALLEY_GUARDED_BY(mutex);
+};
+
+Notes& TheNotes() {
+  static Notes& notes = *new Notes();  // threads may write until the process is gone
+  return notes;
+}
+
+}  // namespace
+
+std::string EncodeWritten(const Digest& digest) {
+  const std::string text = digest.ToString();
+  return fmt::format("{} {:016x}\n", text, Checksum(text));
+}
+
+std::set<Digest> DecodeWritten(std::string_view text) {
+  std::set<Digest> files;
+  if (!text.starts_with(kFirstLine)) return files;
+  for (text.remove_prefix(kFirstLine.size()); !text.empty();) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.size() < kSumDigits + 1) continue;
+    const absl::StatusOr<Digest> digest =
+        Digest::Parse(line.substr(0, line.size() - kSumDigits - 1));
+    if (digest.ok() && EncodeWritten(*digest) == fmt::format("{}\n", line)) files.insert(*digest);
+  }
+  return files;
+}
+
+absl::Status NoteWritten(const std::string& store_directory, const Digest& digest) {
+  Notes& notes = TheNotes();
+  const base::MutexLock lock(notes.mutex);
+  std::unique_ptr<OpenNote>& note = notes.by_store[store_directory];
+  if (note == nullptr || !note->IsInPlace()) {
+    ASSIGN_OR_RETURN(note, OpenNote::Create(store_directory));
+  }
+  return note->Add(digest);
+}
+
+absl::StatusOr<std::vector<WriterNote>> ReadWriterNotes(const std::string& store_directory) {
+  std::vector<WriterNote> notes;
+  std::error_code error;
+  std::filesystem::directory_iterator at(WritersFolder(store_directory), error);
+  for (const std::filesystem::directory_iterator end; !error && at != end; at.increment(error)) {
+    if (!at->is_regular_file(error)) continue;
+    WriterNote note{.path = at->path().string(), .is_live = true, .files = {}};
+    const FileDescriptor file(::open(note.path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid() && errno == ENOENT) continue;
+    if (file.valid()) {
+      note.is_live = ::flock(file.get(), LOCK_SH | LOCK_NB) != 0;
+      absl::StatusOr<std::string> text = ReadFile(note.path, 2 * kWriterNoteBytesMax);
+      if (text.ok()) note.files = DecodeWritten(*text);
+    }
+    notes.push_back(std::move(note));
+  }
+  if (error && error != std::errc::no_such_file_or_directory)
+    return ErrnoStatus(error.value(), "read folder", WritersFolder(store_directory));
+  return notes;
+}
+
+}  // namespace galley::store
