@@ -123,6 +123,22 @@ class FullDiskTest(harness.E2ETest):
         self.assertEqual(self.cook_here().roots, roots)
         self.expect_right(roots)
 
+    def test_a_cook_that_fills_the_disk_leaves_the_reserve_and_gc_frees_what_it_left(self):
+        self.cook_here()
+        files = {f"{i}.bin": self.rng.randbytes(2 * LARGE_BYTES) for i in range(20)}
+        for name, data in files.items():
+            self.write(f"game/content/{name}", data)
+        self.fill(RESERVE_BYTES + LITTLE_BYTES)
+        self.expect_full(self.cook_here(expect=3).stderr)
+        self.assertGreater(self.free_bytes(), RESERVE_BYTES - LITTLE_BYTES)
+        self.gc()
+        stats = json.loads(self.told("store", "stats", "--json"))
+        self.assertEqual((stats["unadopted_files"], stats["temporary_files"]), (0, 0))
+        # What the killed cook finished is in the store, or gone.
+        self.assertGreater(self.free_bytes() + stats["stored_bytes"], RESERVE_BYTES + LITTLE_BYTES)
+        self.make_room()
+        self.assertEqual(self.cook_here().failures, {})
+
     def test_a_store_is_not_begun_on_a_full_disk(self):
         self.fill(LITTLE_BYTES)
         self.expect_full(self.cook_here(expect=3).stderr)

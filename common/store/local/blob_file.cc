@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "common/base/own_file.h"
 #include "common/base/sabotage.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/store.h"
@@ -152,8 +153,13 @@ absl::Status TemporaryFile::Write(std::string_view bytes) {
 
 absl::Status TemporaryFile::PutAt(const std::string& path) {
   if (::rename(path_.c_str(), path.c_str()) != 0) {
-    if (errno != ENOENT) return ErrnoStatus(errno, "rename", path);
-    RETURN_IF_ERROR(CreateDirectories(path.substr(0, path.rfind('/'))));
+    if (errno == EISDIR) {
+      RETURN_IF_ERROR(ClearTheWay(path));
+    } else if (errno == ENOENT) {
+      RETURN_IF_ERROR(CreateDirectories(path.substr(0, path.rfind('/'))));
+    } else {
+      return ErrnoStatus(errno, "rename", path);
+    }
     if (::rename(path_.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename", path);
   }
   path_.clear();
@@ -199,11 +205,12 @@ absl::StatusOr<std::unique_ptr<BlobReader>> NewBlobFileReader(const std::string&
                                                               const Digest& digest,
                                                               uint64_t offset) {
   std::string path = BlobFilePath(store_directory, digest);
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) {
-    const absl::Status status = ErrnoStatus(errno, "open", path);
-    return absl::IsNotFound(status) ? absl::DataLossError(status.message()) : status;
+  absl::StatusOr<FileDescriptor> opened = OpenStored(path, kBlobFileMode);
+  if (!opened.ok()) {
+    return absl::IsNotFound(opened.status()) ? absl::DataLossError(opened.status().message())
+                                             : opened.status();
   }
+  FileDescriptor file = *std::move(opened);
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file.get(), path));
   if (stat.size_bytes != digest.size_bytes()) {
     return absl::DataLossError(

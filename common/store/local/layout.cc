@@ -12,11 +12,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <utility>
 
+#include "common/base/healed.h"
 #include "common/base/hex.h"
 #include "common/base/log.h"
+#include "common/base/own_file.h"
+#include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_format.h"
 #include "common/store/local/segment_reader.h"
@@ -80,11 +84,24 @@ absl::Status ExplainUnwritable(const absl::Status& status, const std::string& di
                   directory, MessageOf(status)));
 }
 
-// What holds something and no `format` is somebody's folder. Before the lock, too: nothing is left
-// in it then.
+bool IsFolder(const std::string& path) {
+  const absl::StatusOr<FileStat> stat = StatFile(path);
+  return stat.ok() && S_ISDIR(stat->mode);
+}
+
+// Whatever `format` says.
+bool IsPlainlyAStore(const std::string& directory) {
+  for (const char* name : {"segments", "files", "tmp"}) {
+    if (!IsFolder(JoinPath(directory, name))) return false;
+  }
+  return FileExists(JoinPath(directory, "id")) || FileExists(JoinPath(directory, "lock"));
+}
+
+// What holds something and no `format`, and is not plainly a store, is somebody's folder. Before
+// the lock, too: nothing is left in it then.
 absl::Status CheckIsNobodys(const std::string& directory) {
   const std::string format = JoinPath(directory, "format");
-  if (FileExists(format)) return absl::OkStatus();
+  if (FileExists(format) || IsPlainlyAStore(directory)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(directory));
   for (const std::string& name : names) {
     if (name == "lock" || name.starts_with("format.") || name == "store.sock" ||
@@ -99,56 +116,127 @@ absl::Status CheckIsNobodys(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// A folder without `format` is taken only when it holds nothing but what an interrupted first
-// opening leaves.
-absl::Status CheckFormat(const std::string& directory) {
-  const std::string path = JoinPath(directory, "format");
-  absl::StatusOr<std::string> text = ReadFile(path, 4096);
-  if (text.ok()) {
-    if (TrimLine(*text) == kStoreFormat) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        fmt::format("{} says \"{}\", this program reads \"{}\": use the Galley that made this "
-                    "store, or delete the store (results are cooked again)",
-                    path, TrimLine(*text).substr(0, 80), kStoreFormat));
-  }
-  if (text.status().code() != absl::StatusCode::kNotFound) return text.status();
-  RETURN_IF_ERROR(CheckIsNobodys(directory));
+absl::Status WriteFormat(const std::string& path) {
   return WriteFileAtomic(path, std::string(kStoreFormat) + "\n", /*sync=*/true);
 }
 
-// As segments have it; empty: there are none that can be read.
-std::string IdOfSegments(const std::string& directory) {
-  const auto segments = ListSegments(directory);
-  if (!segments.ok()) return "";
-  for (auto segment = segments->rbegin(); segment != segments->rend(); ++segment) {
-    const auto header = ReadSegmentHeader(directory, segment->number);
-    if (header.ok()) return header->store_id;
-  }
-  return "";
+absl::Status OtherFormat(const std::string& path, std::string_view text) {
+  return absl::FailedPreconditionError(
+      fmt::format("{} says \"{}\", this program reads \"{}\": use the Galley that made this "
+                  "store, or delete the store (results are cooked again)",
+                  path, text.substr(0, std::min<size_t>(80, text.find('\n'))), kStoreFormat));
 }
 
-absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory) {
+// Version 1 is one line, the same in every store: any other is damage. Later versions are sealed.
+bool IsOurFormat(std::string_view text) { return TrimLine(text) == kStoreFormat; }
+bool IsLaterFormat(std::string_view text) {
+  return absl::IsFailedPrecondition(Unseal("galley-store", 1, text).status());
+}
+
+// A folder without `format` is taken only when it holds nothing but what an interrupted first
+// opening leaves, or is plainly a store.
+absl::Status CheckFormat(const std::string& directory) {
+  const std::string path = JoinPath(directory, "format");
+  if (!IsPlainlyAStore(directory)) {
+    const absl::StatusOr<std::string> text = ReadFile(path, 4096);
+    if (text.ok()) return IsOurFormat(*text) ? absl::OkStatus() : OtherFormat(path, *text);
+    if (!absl::IsNotFound(text.status())) return text.status();
+    RETURN_IF_ERROR(CheckIsNobodys(directory));
+    return WriteFormat(path);
+  }
+  const absl::StatusOr<std::string> text = ReadOwnFile(path, 4096);
+  if (text.ok() && IsOurFormat(*text)) return absl::OkStatus();
+  if (text.ok() && IsLaterFormat(*text)) return OtherFormat(path, *text);
+  std::string wrong = text.ok()                         ? "it is damaged"
+                      : absl::IsNotFound(text.status()) ? "it was gone"
+                                                        : MessageOf(text.status());
+  if (text.ok()) RETURN_IF_ERROR(PutAside(path).status());
+  RETURN_IF_ERROR(WriteFormat(path));
+  NoteHealed(fmt::format("{}: {}; it was written again, since the folder is plainly a store", path,
+                         wrong));
+  return absl::OkStatus();
+}
+
+// What the headers of segments say of the store.
+struct Witness {
+  std::string store_id;  // empty: there is no segment whose header is whole
+  uint64_t loss_epoch = 0;
+};
+
+// The newest segment and the oldest, when both say what `claimed_id` does: epochs never fall from
+// one segment to the next. Else the id that most segments have. An error: no segment can be read,
+// and the machine is to blame.
+absl::StatusOr<Witness> AskSegments(const std::string& directory, std::string_view claimed_id) {
+  ASSIGN_OR_RETURN(const std::vector<SegmentListing> segments, ListSegments(directory));
+  if (segments.empty()) return Witness{};
+  const auto newest = ReadSegmentHeader(directory, segments.back().number, claimed_id);
+  const auto oldest = ReadSegmentHeader(directory, segments.front().number, claimed_id);
+  if (!claimed_id.empty() && newest.ok() && oldest.ok())
+    return Witness{.store_id = newest->store_id, .loss_epoch = newest->loss_epoch};
+  absl::Status unreadable;
+  struct Voices {
+    size_t count = 0;
+    uint64_t loss_epoch = 0;
+  };
+  std::map<std::string, Voices> voices;
+  for (const SegmentListing& segment : segments) {
+    const auto header = ReadSegmentHeader(directory, segment.number);
+    if (header.ok()) {
+      Voices& of_it = voices[header->store_id];
+      ++of_it.count;
+      of_it.loss_epoch = std::max(of_it.loss_epoch, header->loss_epoch);
+    } else if (!absl::IsDataLoss(header.status()) && !absl::IsNotFound(header.status())) {
+      unreadable = header.status();
+    }
+  }
+  const auto is_before = [&](const auto& a, const auto& b) {
+    return a.second.count != b.second.count ? a.second.count < b.second.count
+                                            : b.first == claimed_id;
+  };
+  const auto most = std::max_element(voices.begin(), voices.end(), is_before);
+  if (most != voices.end())
+    return Witness{.store_id = most->first, .loss_epoch = most->second.loss_epoch};
+  if (claimed_id.empty()) RETURN_IF_ERROR(unreadable);
+  return Witness{};
+}
+
+absl::StatusOr<std::string> RandomId() {
+  std::string random(kStoreIdBytes, '\0');
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    return ErrnoStatus(errno, "read random bytes", "for the id of a store");
+  return HexEncode(random);
+}
+
+// Empty: the text is no id.
+std::string ParseId(std::string_view text) {
+  const std::string id(TrimLine(text));
+  const std::optional<std::string> bytes = HexDecode(id);
+  return bytes.has_value() && bytes->size() == kStoreIdBytes && HexEncode(*bytes) == id ? id : "";
+}
+
+// Each segment's header has the id, with a checksum: that is the check of the file.
+absl::StatusOr<std::string> ReadOrMakeId(const std::string& directory, Witness& witness) {
   const std::string path = JoinPath(directory, "id");
-  absl::StatusOr<std::string> text = ReadFile(path, 4096);
-  if (text.ok()) {
-    const std::string id(TrimLine(*text));
-    if (id.size() == 2 * kStoreIdBytes && HexDecode(id).has_value()) return id;
-    return absl::FailedPreconditionError(
-        fmt::format("{} should hold {} hex digits: restore it from a backup, or delete the store "
-                    "(results are cooked again)",
-                    path, 2 * kStoreIdBytes));
+  const absl::StatusOr<std::string> text = ReadOwnFile(path, 4096);
+  const std::string claimed = text.ok() ? ParseId(*text) : "";
+  ASSIGN_OR_RETURN(witness, AskSegments(directory, claimed));
+  if (!claimed.empty() && (witness.store_id.empty() || witness.store_id == claimed)) return claimed;
+  std::string id = witness.store_id;
+  if (id.empty()) {
+    ASSIGN_OR_RETURN(id, RandomId());
   }
-  if (text.status().code() != absl::StatusCode::kNotFound) return text.status();
-  std::string id = IdOfSegments(directory);
-  if (!id.empty()) {
-    LogWarning("store={} the file `id` is gone; its segments say {}", directory, id);
-  } else {
-    std::string random(kStoreIdBytes, '\0');
-    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-      return ErrnoStatus(errno, "read random bytes for", path);
-    id = HexEncode(random);
-  }
+  const bool is_new = absl::IsNotFound(text.status()) && witness.store_id.empty();
+  if (text.ok()) RETURN_IF_ERROR(PutAside(path).status());
   RETURN_IF_ERROR(WriteFileAtomic(path, id + "\n", /*sync=*/true));
+  if (is_new) return id;
+  const std::string wrong = !claimed.empty()                  ? "it was that of another store"
+                            : text.ok()                       ? "it was damaged"
+                            : absl::IsNotFound(text.status()) ? "it was gone"
+                                                              : MessageOf(text.status());
+  NoteHealed(fmt::format("{}: {}; {}", path, wrong,
+                         witness.store_id.empty()
+                             ? "the store has another id now, and no segment"
+                             : "it was written again, with the id that the segments have"));
   return id;
 }
 
@@ -157,29 +245,46 @@ std::string EpochLine(uint64_t epoch) {
   return fmt::format("{} {:016x}\n", digits, Checksum(digits));
 }
 
-// nullopt: it holds something else.
-absl::StatusOr<std::optional<uint64_t>> ReadEpoch(const std::string& directory) {
-  absl::StatusOr<std::string> text = ReadFile(JoinPath(directory, "epoch"), 4096);
-  if (text.status().code() == absl::StatusCode::kNotFound) return 0;
-  if (absl::IsResourceExhausted(text.status())) return std::nullopt;  // no number is so long
-  RETURN_IF_ERROR(text.status());
+// nullopt: it holds something else. 0: it is absent.
+std::optional<uint64_t> ReadEpoch(const std::string& directory) {
+  const absl::StatusOr<std::string> text = ReadOwnFile(JoinPath(directory, "epoch"), 4096);
+  if (absl::IsNotFound(text.status())) return 0;
+  if (!text.ok()) return std::nullopt;
   uint64_t epoch = 0;
   std::from_chars(text->data(), text->data() + text->size(), epoch);
   if (*text != EpochLine(epoch)) return std::nullopt;
-
   return epoch;
 }
 
-absl::StatusOr<FileDescriptor> TakeLock(const std::string& directory) {
+// An owner of an earlier version locks the file only. A file system that locks no folders: so do
+// we.
+absl::Status TakeLocks(const std::string& directory, OpenedLayout& opened) {
+  const absl::Status owned = absl::AlreadyExistsError(fmt::format(
+      "the store {} is owned by another process: reach it through its socket", directory));
+  opened.folder_lock =
+      FileDescriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.folder_lock.valid()) return ErrnoStatus(errno, "open folder", directory);
+  if (::flock(opened.folder_lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return owned;
   const std::string path = JoinPath(directory, "lock");
-  FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!lock.valid()) return ErrnoStatus(errno, "open", path);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock", path);
-    return absl::AlreadyExistsError(fmt::format(
-        "the store {} is owned by another process: reach it through its socket", directory));
+  RETURN_IF_ERROR(ClearTheWay(path));
+  opened.lock = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!opened.lock.valid()) return ErrnoStatus(errno, "open", path);
+  if (::flock(opened.lock.get(), LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
+  return errno == EWOULDBLOCK ? owned : ErrnoStatus(errno, "lock", path);
+}
+
+// Folders in the place of segments, and segments whose mode forbids to use them.
+absl::Status HealSegmentFiles(const std::string& directory) {
+  const std::string folder = JoinPath(directory, "segments");
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(folder));
+  for (const std::string& name : names) {
+    if (!ParseSegmentName(name).has_value()) continue;
+    const absl::StatusOr<FileStat> stat = StatFile(JoinPath(folder, name));
+    if (stat.ok() && (S_ISDIR(stat->mode) || S_ISREG(stat->mode)))
+      RETURN_IF_ERROR(ClearTheWay(JoinPath(folder, name)));
   }
-  return lock;
+  return absl::OkStatus();
 }
 
 // What writers that are gone left behind. Names begin with the writer's process id.
@@ -207,11 +312,16 @@ absl::StatusOr<OpenedLayout> OpenLayoutPlain(const std::string& directory) {
   RETURN_IF_ERROR(CreateDirectories(directory));
   RETURN_IF_ERROR(CheckIsNobodys(directory));
   OpenedLayout opened;
-  ASSIGN_OR_RETURN(opened.lock, TakeLock(directory));
+  RETURN_IF_ERROR(TakeLocks(directory, opened));
   RETURN_IF_ERROR(CheckFormat(directory));
   RETURN_IF_ERROR(MakeFolders(directory));
-  ASSIGN_OR_RETURN(opened.store_id, ReadOrMakeId(directory));
-  ASSIGN_OR_RETURN(opened.loss_epoch, ReadEpoch(directory));
+  RETURN_IF_ERROR(HealSegmentFiles(directory));
+  Witness witness;
+  ASSIGN_OR_RETURN(opened.store_id, ReadOrMakeId(directory, witness));
+  opened.loss_epoch = ReadEpoch(directory);
+  opened.epoch_of_file = opened.loss_epoch.value_or(0);
+  if (opened.loss_epoch.has_value())
+    opened.loss_epoch = std::max(*opened.loss_epoch, witness.loss_epoch);
   RETURN_IF_ERROR(SweepTemporary(directory));
   RETURN_IF_ERROR(SyncDirectory(directory));
   return opened;
@@ -234,6 +344,17 @@ std::string QuarantineDirectory(std::string_view store_directory) {
 }
 std::string TemporaryDirectory(std::string_view store_directory) {
   return JoinPath(store_directory, "tmp");
+}
+
+absl::StatusOr<FileDescriptor> OpenStored(const std::string& path, uint32_t mode) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid() && errno == EACCES && ::chmod(path.c_str(), mode) == 0) {
+    file = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.valid())
+      NoteHealed(fmt::format("{}: its mode forbade to read it; it is {:04o} now", path, mode));
+  }
+  if (!file.valid()) return ErrnoStatus(errno, "open", path);
+  return file;
 }
 
 std::optional<uint64_t> ParseSegmentName(std::string_view name) {
@@ -286,10 +407,13 @@ absl::Status AppendSyncMark(const std::string& store_directory, std::string_view
 }
 
 absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory) {
-  const absl::StatusOr<std::string> bytes = ReadFile(SyncMarkPath(store_directory));
+  const std::string path = SyncMarkPath(store_directory);
+  const absl::StatusOr<std::string> bytes = ReadOwnFile(path, UINT64_MAX);
   if (absl::IsNotFound(bytes.status())) return DecodedSyncMark{};
-  RETURN_IF_ERROR(bytes.status());
-  return DecodeSyncMark(*bytes);
+  if (bytes.ok()) return DecodeSyncMark(*bytes);
+  NoteHealed(
+      fmt::format("{}: {}; the end of the log was written anew", path, MessageOf(bytes.status())));
+  return DecodedSyncMark{.is_marked = true, .files = {}};
 }
 
 absl::Status RemoveSyncMark(const std::string& store_directory) {

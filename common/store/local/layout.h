@@ -27,6 +27,11 @@ std::optional<uint64_t> ParseSegmentName(std::string_view name);
 // The digest in "<hex>-<size>"; nullopt for any other name.
 std::optional<Digest> ParseBlobFileName(std::string_view name);
 
+// Opens a segment or a blob's file to be read. One of this user's whose mode forbids it is given
+// `mode` first, which is noted (common/base/healed.h).
+inline constexpr uint32_t kSegmentMode = 0644;
+absl::StatusOr<FileDescriptor> OpenStored(const std::string& path, uint32_t mode);
+
 struct SegmentListing {
   uint64_t number = 0;
   uint64_t size_bytes = 0;
@@ -36,13 +41,17 @@ absl::StatusOr<std::vector<SegmentListing>> ListSegments(const std::string& stor
 
 // What the owner holds while it lives.
 struct OpenedLayout {
+  FileDescriptor folder_lock;  // of the folder itself: the file `lock` may be deleted
   FileDescriptor lock;
   std::string store_id;  // 32 hex digits
-  // As the file `epoch` says; 0 when there is none; nullopt when it is damaged.
+  // As the file `epoch` and the newest segment say; 0 when neither does; nullopt when the file is
+  // damaged.
   std::optional<uint64_t> loss_epoch = 0;
+  uint64_t epoch_of_file = 0;  // 0: there is none, or it is damaged
 };
-// Makes or opens the layout and takes the lock. ALREADY_EXISTS: owned by another;
-// FAILED_PRECONDITION: another format, or a folder that is no store; PERMISSION_DENIED: not
+// Makes or opens the layout and takes the lock. What is damaged of the files that say what store
+// this is, is put right (common/base/healed.h). ALREADY_EXISTS: owned by another;
+// FAILED_PRECONDITION: a newer format, or a folder that is no store; PERMISSION_DENIED: not
 // writable, with what to do.
 absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);
 // The mark of sync_doubt.h, not synced.

@@ -520,6 +520,10 @@ void LocalStore::DropPending(const std::vector<LocatedBlob>& blobs) {
 absl::Status LocalStore::RaiseEpoch(IndexBatch& index) {
   const uint64_t epoch = index_->epoch() + 1;
   RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
+  {
+    const base::MutexLock lock(mutex_);
+    loss_epoch_ = epoch;
+  }
   return index.SetEpoch(epoch);
 }
 

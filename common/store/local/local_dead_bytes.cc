@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "common/base/log.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/local_compaction.h"
 #include "fmt/format.h"
@@ -28,16 +29,24 @@ struct Note {
 
 std::string NotePath(const std::string& directory) { return JoinPath(directory, "compacted"); }
 
-// One that cannot be read is none: there is a look more.
+std::string EncodeNote(const Note& note) {
+  const std::string text =
+      fmt::format("{}{} {}\n", kNoteVersion, note.segment_bytes, note.blob_bytes);
+  return text + fmt::format("end {:016x}\n", Checksum(text));
+}
+
+// One that cannot be read is none, nor is one without a checksum, of an older program: there is a
+// look more.
 std::optional<Note> ReadNote(const std::string& directory) {
-  const absl::StatusOr<std::string> text = ReadFile(NotePath(directory), kNoteBytesMax);
+  const absl::StatusOr<std::string> text = ReadOwnFile(NotePath(directory), kNoteBytesMax);
   if (!text.ok() || !text->starts_with(kNoteVersion)) return std::nullopt;
   Note note;
   const char* const end = text->data() + text->size();
   const auto first = std::from_chars(text->data() + kNoteVersion.size(), end, note.segment_bytes);
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != ' ') return std::nullopt;
   const auto second = std::from_chars(first.ptr + 1, end, note.blob_bytes);
-  return second.ec == std::errc() ? std::optional(note) : std::nullopt;
+  if (second.ec != std::errc() || *text != EncodeNote(note)) return std::nullopt;
+  return note;
 }
 
 // What may have died since, at most.
@@ -91,10 +100,7 @@ absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellatio
   }
   if (is_done) {
     ASSIGN_OR_RETURN(const StoreStats after, Sizes());
-    const Note now = SizesOf(after);
-    RETURN_IF_ERROR(
-        WriteFileAtomic(NotePath(directory_),
-                        fmt::format("{}{} {}\n", kNoteVersion, now.segment_bytes, now.blob_bytes)));
+    RETURN_IF_ERROR(WriteFileAtomic(NotePath(directory_), EncodeNote(SizesOf(after))));
   }
   return GcReport{.blobs = before.blobs,
                   .bytes = before.blob_bytes,

@@ -108,7 +108,7 @@ class LocalStore::Collector {
     RETURN_IF_ERROR(ChooseBlobs());
     Compactor compactor(store_, options_, coverage_, /*is_after_cook=*/false);
     RETURN_IF_ERROR(compactor.Plan(WhatGoes()));
-    LeftBehind left(store_, holders_);
+    LeftBehind left(store_, holders_, coverage_);
     RETURN_IF_ERROR(
         left.Find([this](const Digest& digest) { return needed_.Has(digest) || IsTold(digest); }));
     if (!options_.is_dry) {

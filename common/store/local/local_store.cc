@@ -56,6 +56,7 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
     : directory_(std::move(directory)),
       options_(std::move(options)),
       store_id_(std::move(layout.store_id)),
+      folder_lock_(std::move(layout.folder_lock)),
       lock_(std::move(layout.lock)),
       index_(std::make_unique<LiveIndex>(
           std::move(recovered.index),
@@ -71,6 +72,7 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
                   .remove = [this] { return RemoveSyncMark(directory_); }}),
       segment_to_fill_(recovered.segment_to_fill),
       segment_next_(recovered.segment_next),
+      loss_epoch_(recovered.loss_epoch),
       commits_(recovered.commits) {
   for (const auto& [number, end] : recovered.worker_ends) doubtful_.Note(number, end);
   for (const auto& [number, state] : recovered.segments) {
@@ -92,7 +94,7 @@ LocalStore::~LocalStore() {
 }
 
 absl::Status LocalStore::RollSegment() {
-  if (own_ != nullptr && own_->size_bytes() <= options_.segment_bytes_max) return absl::OkStatus();
+  if (own_ != nullptr && own_->size_bytes() <= options_.segment_bytes_max) return LogEpoch();
   if (own_ != nullptr) full_.push_back(std::exchange(own_, nullptr));
   if (segment_to_fill_.has_value()) {
     const uint64_t number = *std::exchange(segment_to_fill_, std::nullopt);
@@ -103,10 +105,26 @@ absl::Status LocalStore::RollSegment() {
     if (last.ok() && (*last)->size_bytes() == stat->size_bytes) {
       own_ = *std::move(last);
       own_ends_.Set(number, own_->synced_bytes());
-      return absl::OkStatus();
+      logged_epoch_ = own_->loss_epoch();
+      return LogEpoch();
     }
   }
   ASSIGN_OR_RETURN(own_, CreateSegment(SegmentWriterKind::kOwner));
+  logged_epoch_ = own_->loss_epoch();
+  return absl::OkStatus();
+}
+
+// The index may have raised it, when it was made anew.
+uint64_t LocalStore::KnownEpoch() const { return std::max(loss_epoch_, index_->epoch()); }
+
+// So that the segments know it, when the file `epoch` and the index are lost, or are older ones.
+absl::Status LocalStore::LogEpoch() {
+  const uint64_t epoch = KnownEpoch();
+  if (logged_epoch_ >= epoch) return absl::OkStatus();
+  RETURN_IF_ERROR(
+      own_->Append(RecordKind::kLoss, Digest(), EncodeLoss({.epoch = epoch, .blobs = {}}))
+          .status());
+  logged_epoch_ = epoch;
   return absl::OkStatus();
 }
 
@@ -114,7 +132,10 @@ absl::Status LocalStore::RollSegment() {
 // moved away and this one made in its place, and that goes on by the name that it knew.
 absl::StatusOr<std::unique_ptr<SegmentFile>> LocalStore::CreateSegment(SegmentWriterKind writer) {
   for (int tries = 0;; ++tries) {
-    const SegmentHeader header{.writer = writer, .number = segment_next_, .store_id = store_id_};
+    const SegmentHeader header{.writer = writer,
+                               .number = segment_next_,
+                               .store_id = store_id_,
+                               .loss_epoch = KnownEpoch()};
     if (writer == SegmentWriterKind::kOwner) own_ends_.Set(header.number, 0);
     auto created = SegmentFile::Create(directory_, header);
     if (!created.ok()) own_ends_.Forget(header.number);
@@ -557,8 +578,10 @@ absl::StatusOr<std::unique_ptr<Store>> OpenLocalStore(const std::string& directo
   if (!complete.pause) complete.pause = absl::SleepFor;
   absl::StatusOr<Recovered> recovered = Recover(absolute, layout, complete);
   RETURN_IF_ERROR(Annotate(recovered.status(), "opening store " + absolute));
-  return std::unique_ptr<Store>(
-      new LocalStore(absolute, std::move(layout), *std::move(recovered), std::move(complete)));
+  auto store = std::make_unique<LocalStore>(absolute, std::move(layout), *std::move(recovered),
+                                            std::move(complete));
+  store->RemoveOldWriterNotes();
+  return std::unique_ptr<Store>(std::move(store));
 }
 
 }  // namespace galley::store

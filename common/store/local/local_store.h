@@ -46,6 +46,9 @@ class LocalStore final : public Store, public DeadBytes {
              LocalStoreOptions options);
   ~LocalStore() override;
 
+  // By this owner's predecessors, that say nothing which the index does not.
+  void RemoveOldWriterNotes();
+
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   absl::StatusOr<Blob> Get(const Digest& digest) override;
   absl::Status Put(const Digest& digest, std::string_view bytes) override;
@@ -135,6 +138,8 @@ class LocalStore final : public Store, public DeadBytes {
   absl::Status NotePendingFile(const Digest& digest);
   absl::Status GiveUp(const Digest& digest, const absl::Status& loss);
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);
+  uint64_t KnownEpoch() const GALLEY_REQUIRES(mutex_);
+  absl::Status LogEpoch() GALLEY_REQUIRES(mutex_);
   absl::Status FlushPendingIfMany();
   absl::StatusOr<std::vector<std::optional<std::string>>> ReadLoggedResults(
       RecordKind kind, std::span<const Digest> keys,
@@ -192,7 +197,7 @@ class LocalStore final : public Store, public DeadBytes {
   const std::string directory_;
   const LocalStoreOptions options_;
   const std::string store_id_;
-  const FileDescriptor lock_;
+  const FileDescriptor folder_lock_, lock_;
   SyncedEnds own_ends_;  // of the segments that this owner fills
   const std::unique_ptr<LiveIndex> index_;
   // Those that were longer once, and how long they are: what the index says of the rest is wrong.
@@ -231,6 +236,9 @@ class LocalStore final : public Store, public DeadBytes {
       GALLEY_GUARDED_BY(mutex_);  // filled since the last sync
   std::optional<uint64_t> segment_to_fill_ GALLEY_GUARDED_BY(mutex_);
   uint64_t segment_next_ GALLEY_GUARDED_BY(mutex_) = 1;
+  uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_);  // as the file says
+  // That the segment being filled says, at its beginning or in a record.
+  uint64_t logged_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> commits_;  // StoreInfo::commits
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
 };

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "common/base/sealed_text.h"
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -220,7 +221,7 @@ TEST_F(LocalStoreTest, ANumberThatSomebodyElseTookIsLeftOut) {
 
 TEST_F(LocalStoreTest, RefusesAnotherFormat) {
   ASSERT_TRUE(OpenLocalStore(directory_, Quick()).ok());
-  ASSERT_TRUE(WriteFileAtomic(JoinPath(directory_, "format"), "galley-store 2\n").ok());
+  ASSERT_TRUE(WriteFileAtomic(JoinPath(directory_, "format"), Seal("galley-store", 2, {})).ok());
   const absl::Status status = OpenLocalStore(directory_).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("galley-store 2"));

@@ -126,16 +126,36 @@ absl::StatusOr<std::vector<LocalStore::LargeFile>> LocalStore::UnadoptedFiles() 
   return unadopted;
 }
 
+// Most cooks end well, and nobody collects: what the notes of the dead say is then known.
+void LocalStore::RemoveOldWriterNotes() {
+  const absl::StatusOr<std::vector<WriterNote>> notes = ReadWriterNotes(directory_);
+  if (!notes.ok()) return;
+  for (const WriterNote& note : *notes) {
+    if (note.is_live) continue;
+    const std::vector<Digest> files(note.files.begin(), note.files.end());
+    const auto found = Look(files);
+    if (!found.ok()) return;
+    const bool says_something = std::any_of(found->begin(), found->end(),
+                                            [](const auto& place) { return !place.has_value(); });
+    if (!says_something) ::unlink(note.path.c_str());
+  }
+}
+
 // Some segment has no header any more: if it was the owner's, what it adopted is not known.
 absl::StatusOr<bool> LocalStore::IndexCoversAllSegments() {
   ASSIGN_OR_RETURN(const auto segments, index_->Segments());
   return std::none_of(segments.begin(), segments.end(), [](const auto& segment) {
-    return segment.second.writer == SegmentWriterKind::kWorker && segment.second.is_abandoned;
+    return segment.second.writer == SegmentWriterKind::kWorker && segment.second.is_abandoned &&
+           !segment.second.is_cut;
   });
 }
 
-LocalStore::LeftBehind::LeftBehind(LocalStore& store, const Holders& holders)
-    : store_(store), holders_(holders), day_ago_(store.options_.now() - kUnadoptedAge) {}
+LocalStore::LeftBehind::LeftBehind(LocalStore& store, const Holders& holders,
+                                   const Coverage& coverage)
+    : store_(store),
+      holders_(holders),
+      coverage_(coverage),
+      day_ago_(store.options_.now() - kUnadoptedAge) {}
 
 absl::Status LocalStore::LeftBehind::Find(const std::function<bool(const Digest&)>& is_needed) {
   for (TemporaryLeft& one : store_.TemporaryFiles()) {
@@ -144,11 +164,12 @@ absl::Status LocalStore::LeftBehind::Find(const std::function<bool(const Digest&
   }
   ASSIGN_OR_RETURN(const bool covers_all, store_.IndexCoversAllSegments());
   if (!covers_all) return absl::OkStatus();
+  // The files first: who comes to rely on one from here on changes its time, or is in the notes.
+  ASSIGN_OR_RETURN(const std::vector<LargeFile> unadopted, store_.UnadoptedFiles());
   ASSIGN_OR_RETURN(notes_, ReadWriterNotes(store_.directory_));
   std::set<Digest> by_living, by_dead;
   for (const WriterNote& note : notes_)
     (note.is_live ? by_living : by_dead).insert(note.files.begin(), note.files.end());
-  ASSIGN_OR_RETURN(const std::vector<LargeFile> unadopted, store_.UnadoptedFiles());
   for (const LargeFile& file : unadopted) {
     const bool may_be_reported = by_living.contains(file.digest) || !IsOlderThanAll(file.written);
     const bool is_left = by_dead.contains(file.digest) || file.written < day_ago_;
@@ -195,6 +216,7 @@ absl::Status LocalStore::LeftBehind::Remove(const GcOptions& options) {
 absl::StatusOr<bool> LocalStore::LeftBehind::RemoveUnlessWanted(const LargeFile& file) {
   const base::MutexLock lock(store_.commit_mutex_);
   RETURN_IF_ERROR(store_.broken_);
+  RETURN_IF_ERROR(store_.index_->StillCovers(coverage_));
   ASSIGN_OR_RETURN(const auto found, store_.Look(std::span(&file.digest, 1)));
   if (found[0].has_value() && found[0]->segment == 0) return false;
   const std::string path = BlobFilePath(store_.directory_, file.digest);

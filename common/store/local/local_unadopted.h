@@ -28,7 +28,7 @@ struct LocalStore::TemporaryLeft {
 // One collection's. Threads: one.
 class LocalStore::LeftBehind {
  public:
-  LeftBehind(LocalStore& store, const Holders& holders);
+  LeftBehind(LocalStore& store, const Holders& holders, const Coverage& coverage);
 
   // `is_needed`: something that stays names it.
   absl::Status Find(const std::function<bool(const Digest&)>& is_needed);
@@ -44,6 +44,7 @@ class LocalStore::LeftBehind {
 
   LocalStore& store_;
   const Holders& holders_;
+  const Coverage& coverage_;
   const absl::Time day_ago_;
   std::vector<WriterNote> notes_;
   std::vector<LargeFile> files_;

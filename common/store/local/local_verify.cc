@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "common/base/clock.h"
+#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/rate.h"
 #include "common/base/status_macros.h"
@@ -162,7 +163,8 @@ class LocalStore::Verifier {
     absl::StatusOr<VerifyCursor> left = ReadVerifyCursor(store_.directory_);
     if (!left.ok()) {
       if (!absl::IsNotFound(left.status()))
-        LogWarning("store={} verify begins anew: {}", store_.directory_, MessageOf(left.status()));
+        NoteHealed(fmt::format("{}: {}; the verify began anew",
+                               JoinPath(store_.directory_, "verify"), MessageOf(left.status())));
       return;
     }
     if (left->begun + kCursorAgeMax < now) return;

@@ -1,6 +1,7 @@
 #include "common/store/local/quarantine.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ absl::Status TrimQuarantine(const std::string& store_directory, uint64_t bytes_m
   for (std::filesystem::directory_iterator at(QuarantineDirectory(store_directory), error), end;
        !error && at != end; at.increment(error)) {
     const absl::StatusOr<FileStat> stat = StatFile(at->path().string());
-    if (!stat.ok()) continue;
+    if (!stat.ok() || !S_ISREG(stat->mode)) continue;  // a folder: a person may have put it there
     kept.push_back({stat->ctime_ns, at->path().string(), stat->size_bytes});
     bytes += stat->size_bytes;
   }

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/interface/sync_doubt.h"
@@ -334,15 +335,26 @@ class Recovery {
     return std::max(told + kEpochsUntold, opened_us_);
   }
 
+  // The file is written before anything else says a number: a lower one in it is an older file.
+  void NoteHealedEpoch(uint64_t epoch) const {
+    const std::string path = JoinPath(directory_, "epoch");
+    if (!layout_.loss_epoch.has_value())
+      return NoteHealed(
+          fmt::format("{}: it was damaged; its number is guessed anew, higher than any before: {}",
+                      path, epoch));
+    const uint64_t told = std::max({*layout_.loss_epoch, index_->epoch(), replay_.epoch_max()});
+    if (layout_.epoch_of_file >= told) return;
+    NoteHealed(fmt::format("{}: {}; by what the segments and the index say, it is {} now", path,
+                           layout_.epoch_of_file == 0 ? "it was gone" : "it was an older file",
+                           epoch));
+  }
+
   absl::Status SettleEpoch() {
     const uint64_t epoch =
         raised_epoch_ == 0 ? HighestEpoch() : std::max(raised_epoch_, HighestEpoch() + 1);
-    if (!layout_.loss_epoch.has_value()) {
-      LogWarning("store={} the file `epoch` is damaged: its number is guessed, {}", directory_,
-                 epoch);
-    }
-    if (epoch != std::max(layout_.loss_epoch.value_or(0), raised_epoch_))
+    if (epoch != std::max(layout_.epoch_of_file, raised_epoch_))
       RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
+    NoteHealedEpoch(epoch);
     if (epoch == index_->epoch()) return absl::OkStatus();
     auto batch = index_->NewBatch();
     RETURN_IF_ERROR(batch->SetEpoch(epoch));

@@ -40,6 +40,7 @@ class SegmentFile {
   // for something that is.
   void CutToSynced();
   SegmentWriterKind writer() const { return writer_; }
+  uint64_t loss_epoch() const { return loss_epoch_; }  // when it was made
 
   struct KeyedPayload {
     Digest key;
@@ -61,6 +62,7 @@ class SegmentFile {
         path_(std::move(path)),
         number_(header.number),
         writer_(header.writer),
+        loss_epoch_(header.loss_epoch),
         size_(size),
         synced_(synced) {}
   absl::Status WriteAt(uint64_t offset, std::span<iovec> pieces);
@@ -70,6 +72,7 @@ class SegmentFile {
   const std::string path_;
   const uint64_t number_;
   const SegmentWriterKind writer_;
+  const uint64_t loss_epoch_;
   std::atomic<uint64_t> size_;
   std::atomic<uint64_t> synced_;
   bool broken_ = false;  // an append failed and could not be cut off

@@ -35,6 +35,7 @@ std::string EncodeSegmentHeader(const SegmentHeader& header) {
   PutFixed32(bytes, static_cast<uint32_t>(header.writer));
   PutFixed64(bytes, header.number);
   bytes += HexDecode(header.store_id).value_or(std::string(kStoreIdBytes, '\0'));
+  PutFixed64(bytes, header.loss_epoch);
   bytes.resize(kSegmentHeaderBytes - 8, '\0');
   PutFixed64(bytes, Checksum(bytes));
   return bytes;
@@ -60,6 +61,7 @@ absl::StatusOr<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64
   header.writer = static_cast<SegmentWriterKind>(GetFixed32(bytes, 12));
   header.number = GetFixed64(bytes, 16);
   header.store_id = HexEncode(bytes.substr(24, kStoreIdBytes));
+  header.loss_epoch = GetFixed64(bytes, 40);
   if (header.writer != SegmentWriterKind::kOwner && header.writer != SegmentWriterKind::kWorker) {
     return absl::DataLossError(
         fmt::format("segment {:016x}: unknown writer {}", number, GetFixed32(bytes, 12)));

@@ -12,6 +12,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/interface/check_bytes.h"
 #include "common/store/interface/store.h"
+#include "common/store/local/blob_file.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_writer.h"
 #include "fmt/format.h"
@@ -22,9 +23,7 @@ namespace {
 constexpr size_t kWindowBytes = 1 << 20;
 
 absl::StatusOr<FileDescriptor> OpenToRead(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return ErrnoStatus(errno, "open", path);
-  return file;
+  return OpenStored(path, kSegmentMode);
 }
 
 // At most `size` bytes: fewer at the end of the file. An unreadable place is lost.
@@ -173,7 +172,7 @@ absl::Status GoneIsLoss(const absl::Status& status) {
 
 absl::StatusOr<Blob> ReadBlobFile(const std::string& store_directory, const Digest& digest) {
   const std::string path = BlobFilePath(store_directory, digest);
-  absl::StatusOr<FileDescriptor> file = OpenToRead(path);
+  absl::StatusOr<FileDescriptor> file = OpenStored(path, kBlobFileMode);
   if (!file.ok()) return GoneIsLoss(file.status());
   ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(file->get(), path));
   if (stat.size_bytes != digest.size_bytes()) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include <filesystem>
 #include <random>
 
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
+#include "common/store/local/segment_format.h"
 #include "fmt/format.h"
 
 namespace galley::store {
@@ -21,6 +24,7 @@ namespace {
 constexpr std::string_view kFirstLine = "galley-session 1\n";
 constexpr size_t kFileBytesMax = 4096;
 constexpr size_t kNameBytesMax = 200;
+constexpr int kReadAgainMax = 3;
 
 std::string SessionsFolder(std::string_view store_directory) {
   return JoinPath(store_directory, "sessions");
@@ -29,6 +33,14 @@ std::string SessionsFolder(std::string_view store_directory) {
 // Of a width that never changes, so that it can be written over.
 std::string BegunLine(absl::Time begun) {
   return fmt::format("begun {:020}\n", absl::ToUnixNanos(begun));
+}
+
+// With the checksum of all before it; older programs do not write it, and do not read it.
+std::string EndLine(std::string_view text) { return fmt::format("end {:016x}\n", Checksum(text)); }
+
+std::string TextOf(absl::Time begun, std::string_view rest) {
+  const std::string text = fmt::format("{}{}{}", kFirstLine, BegunLine(begun), rest);
+  return text + EndLine(text);
 }
 
 std::string RandomName() {
@@ -49,23 +61,26 @@ bool TakeNumber(std::string_view& text, std::string_view key, Number& number) {
 }
 
 SessionInfo Parse(std::string_view text) {
-  SessionInfo session{.name = "one that cannot be read",
-                      .begun = absl::InfinitePast(),
-                      .started = absl::InfinitePast()};
-  int64_t begun_ns = 0, pid = 0;
-  if (!text.starts_with(kFirstLine)) return session;
+  const SessionInfo unreadable{.name = "one that cannot be read",
+                               .begun = absl::InfinitePast(),
+                               .started = absl::InfinitePast()};
+  if (const size_t end = text.rfind("\nend "); end != std::string_view::npos) {
+    const std::string_view before = text.substr(0, end + 1);
+    if (text.substr(end + 1) != EndLine(before)) return unreadable;
+    text = before;
+  }
+  int64_t begun_ns = 0, pid = 0, started_ns = 0;
+  if (!text.starts_with(kFirstLine)) return unreadable;
   text.remove_prefix(kFirstLine.size());
-  if (!TakeNumber(text, "begun ", begun_ns) || !TakeNumber(text, "pid ", pid)) return session;
-  session.begun = absl::FromUnixNanos(begun_ns);
-  session.pid = pid;
-  session.started = session.begun;
-  if (!text.starts_with("name ")) return session;
+  if (!TakeNumber(text, "begun ", begun_ns) || !TakeNumber(text, "pid ", pid)) return unreadable;
+  SessionInfo session{.pid = pid, .begun = absl::FromUnixNanos(begun_ns)};
   const size_t end = text.find('\n');
+  if (!text.starts_with("name ") || end == std::string_view::npos) return unreadable;
   session.name = text.substr(5, end - 5);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  int64_t started_ns = 0;
+  text.remove_prefix(end + 1);
+  session.started = session.begun;
   if (TakeNumber(text, "started ", started_ns)) session.started = absl::FromUnixNanos(started_ns);
-  return session;
+  return text.empty() ? session : unreadable;
 }
 
 }  // namespace
@@ -86,36 +101,50 @@ std::string DescribeSession(const SessionInfo& session, absl::Time now) {
 absl::StatusOr<Session> Session::Begin(const std::string& store_directory, std::string_view name) {
   const std::string folder = SessionsFolder(store_directory);
   RETURN_IF_ERROR(CreateDirectories(folder));
-  // Nobody sees it before it is locked.
+  std::string plain_name(name.substr(0, kNameBytesMax));
+  std::replace(plain_name.begin(), plain_name.end(), '\n', ' ');
+  const absl::Time now = BootTime();
+  const std::string rest =
+      fmt::format("pid {}\nname {}\nstarted {}\n", ::getpid(), plain_name, absl::ToUnixNanos(now));
+  const std::string path = JoinPath(folder, RandomName());
+  ASSIGN_OR_RETURN(FileDescriptor file, PutInPlace(store_directory, path, TextOf(now, rest)));
+  return Session(store_directory, path, rest, std::move(file));
+}
+
+// Nobody sees it before it is locked.
+absl::StatusOr<FileDescriptor> Session::PutInPlace(const std::string& store_directory,
+                                                   const std::string& path, std::string_view text) {
   std::string temporary =
       JoinPath(TemporaryDirectory(store_directory), fmt::format("{}.XXXXXX", ::getpid()));
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.valid()) return ErrnoStatus(errno, "create", temporary);
-  std::string plain_name(name.substr(0, kNameBytesMax));
-  std::replace(plain_name.begin(), plain_name.end(), '\n', ' ');
-  const std::string path = JoinPath(folder, RandomName());
-  const absl::Time now = BootTime();
   absl::Status status;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) status = ErrnoStatus(errno, "lock", temporary);
-  if (status.ok())
-    status = WriteAll(file.get(),
-                      fmt::format("{}{}pid {}\nname {}\nstarted {}\n", kFirstLine, BegunLine(now),
-                                  ::getpid(), plain_name, absl::ToUnixNanos(now)),
-                      temporary);
+  if (status.ok()) status = WriteAll(file.get(), text, temporary);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
     status = ErrnoStatus(errno, "rename", path);
   if (!status.ok()) {
     ::unlink(temporary.c_str());
     return status;
   }
-  return Session(path, std::move(file));
+  return file;
 }
 
+// All of it in one write, which a reader sees whole or finds out. One that was deleted, or
+// replaced, is put there again: the process lives.
 absl::Status Session::Renew(absl::Duration keeps) {
-  const std::string line = BegunLine(std::max(BootTime() - keeps, absl::UnixEpoch()));
-  const ssize_t count =
-      ::pwrite(file_.get(), line.data(), line.size(), static_cast<off_t>(kFirstLine.size()));
-  return count == static_cast<ssize_t>(line.size()) ? absl::OkStatus()
+  const std::string text = TextOf(std::max(BootTime() - keeps, absl::UnixEpoch()), rest_);
+  const absl::StatusOr<FileStat> named = StatFile(path_);
+  const absl::StatusOr<FileStat> open = StatDescriptor(file_.get(), path_);
+  const bool is_in_place =
+      named.ok() && open.ok() && named->inode == open->inode && named->device == open->device;
+  if (!is_in_place) {
+    RETURN_IF_ERROR(ClearTheWay(path_));
+    ASSIGN_OR_RETURN(file_, PutInPlace(store_directory_, path_, text));
+    return absl::OkStatus();
+  }
+  const ssize_t count = ::pwrite(file_.get(), text.data(), text.size(), 0);
+  return count == static_cast<ssize_t>(text.size()) ? absl::OkStatus()
                                                     : ErrnoStatus(errno, "write", path_);
 }
 
@@ -129,7 +158,11 @@ absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_d
   std::filesystem::directory_iterator at(SessionsFolder(store_directory), error);
   for (const std::filesystem::directory_iterator end; !error && at != end; at.increment(error)) {
     const std::string path = at->path().string();
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const absl::StatusOr<FileStat> stat = StatFile(path, /*follow_links=*/false);
+    if (stat.ok() && !S_ISREG(stat->mode)) continue;  // no session
+    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.valid() && errno == EACCES && ClearTheWay(path).ok())
+      file = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid()) {
       if (errno == ENOENT) continue;  // it ended just now
       return ErrnoStatus(errno, "open", path);
@@ -140,7 +173,13 @@ absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_d
     }
     if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock", path);
     ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kFileBytesMax));
-    sessions.push_back(Parse(text));
+    SessionInfo session = Parse(text);
+    // Perhaps it was written just now.
+    for (int i = 0; i < kReadAgainMax && session.begun == absl::InfinitePast(); ++i) {
+      ASSIGN_OR_RETURN(const std::string again, ReadFile(path, kFileBytesMax));
+      session = Parse(again);
+    }
+    sessions.push_back(std::move(session));
   }
   if (error && error != std::errc::no_such_file_or_directory)
     return ErrnoStatus(error.value(), "read folder", SessionsFolder(store_directory));

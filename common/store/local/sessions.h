@@ -3,10 +3,11 @@
 // however that ends, and outlives the store's owner, whose successor finds it.
 //
 //   sessions/<16 hex digits>   "galley-session 1\nbegun <20 digits>\npid <n>\nname <text>\n
-//                               started <nanoseconds>\n"
+//                               started <nanoseconds>\nend <16 hex digits>\n"
 //
-// `begun`, which Renew moves, and `started`, which older programs do not write, are in nanoseconds
-// of CLOCK_BOOTTIME: all that use a store run on one machine.
+// `begun`, which Renew moves, and `started` are in nanoseconds of CLOCK_BOOTTIME: all that use a
+// store run on one machine. `end` has the checksum of the lines before it. Older programs write
+// neither `started` nor `end`.
 #pragma once
 
 #include <cstdint>
@@ -44,12 +45,24 @@ class Session {
   absl::Status Renew(absl::Duration keeps = absl::ZeroDuration());
   ~Session();
   Session(Session&& other) noexcept
-      : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
+      : store_directory_(std::move(other.store_directory_)),
+        path_(std::exchange(other.path_, {})),
+        rest_(std::move(other.rest_)),
+        file_(std::move(other.file_)) {}
   Session& operator=(Session&&) = delete;
 
  private:
-  Session(std::string path, FileDescriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+  Session(std::string store_directory, std::string path, std::string rest, FileDescriptor file)
+      : store_directory_(std::move(store_directory)),
+        path_(std::move(path)),
+        rest_(std::move(rest)),
+        file_(std::move(file)) {}
+  static absl::StatusOr<FileDescriptor> PutInPlace(const std::string& store_directory,
+                                                   const std::string& path, std::string_view text);
+
+  std::string store_directory_;
   std::string path_;  // empty: moved from
+  std::string rest_;  // its lines after `begun`
   FileDescriptor file_;
 };
 

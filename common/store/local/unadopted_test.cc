@@ -76,6 +76,15 @@ TEST_F(UnadoptedTest, FilesOfAKilledProcessAreCountedAndGoAtOnce) {
   EXPECT_EQ(Epoch(), 0u) << "nobody was told that it is there";
 }
 
+TEST_F(UnadoptedTest, NotesOfTheDeadGoWhenAllThatTheySayIsAdopted) {
+  const Digest adopted = LeaveFileOfTheDead('A'), left = LeaveFileOfTheDead('B');
+  ASSERT_TRUE(store_->Commit({.blobs = {{adopted, {}}}}).ok());
+  EXPECT_EQ(Notes(), 2u);
+  Open();
+  ASSERT_EQ(Notes(), 1u);
+  EXPECT_THAT(ReadWriterNotes(directory_)->front().files, ElementsAre(left));
+}
+
 TEST_F(UnadoptedTest, AFileThatAnOlderSessionMayKnowStays) {
   {
     const Session session = *Session::Begin(directory_, "a director");

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "common/base/file.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/segment_format.h"
 #include "fmt/format.h"
@@ -146,16 +147,18 @@ absl::StatusOr<VerifyCursor> DecodeVerifyCursor(std::string_view text) {
 }
 
 absl::StatusOr<VerifyCursor> ReadVerifyCursor(const std::string& store_directory) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(CursorPath(store_directory), kBytesMax));
+  ASSIGN_OR_RETURN(const std::string text, ReadOwnFile(CursorPath(store_directory), kBytesMax));
   return DecodeVerifyCursor(text);
 }
 
 absl::Status WriteVerifyCursor(const std::string& store_directory, const VerifyCursor& cursor) {
+  RETURN_IF_ERROR(ClearTheWay(CursorPath(store_directory)));
   return WriteFileAtomic(CursorPath(store_directory), EncodeVerifyCursor(cursor));
 }
 
 absl::Status RemoveVerifyCursor(const std::string& store_directory) {
   const std::string path = CursorPath(store_directory);
+  RETURN_IF_ERROR(ClearTheWay(path));
   return ::unlink(path.c_str()) == 0 || errno == ENOENT ? absl::OkStatus()
                                                         : ErrnoStatus(errno, "remove", path);
 }

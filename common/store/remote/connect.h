@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/store/interface/store.h"
+#include "common/store/remote/socket_path.h"
 
 namespace galley::store {
 
@@ -24,11 +25,5 @@ struct ConnectOptions {
 absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory);
 absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory,
                                                     const ConnectOptions& options);
-
-// Where the owner's socket is: <directory>/store.sock, or what <directory>/store.sock.path says
-// when that is too long for a socket's name.
-std::string SocketPath(const std::string& directory);
-// The longest path that a Unix socket may have: sizeof(sockaddr_un::sun_path) - 1.
-inline constexpr size_t kSocketPathBytesMax = 107;
 
 }  // namespace galley::store

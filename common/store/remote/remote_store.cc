@@ -566,13 +566,6 @@ class RemoteStore final : public Store {
 
 }  // namespace
 
-std::string SocketPath(const std::string& directory) {
-  const absl::StatusOr<std::string> elsewhere =
-      ReadFile(JoinPath(directory, "store.sock.path"), 4096);
-  if (elsewhere.ok()) return elsewhere->substr(0, elsewhere->find('\n'));
-  return JoinPath(directory, "store.sock");
-}
-
 absl::StatusOr<std::unique_ptr<Store>> ConnectStore(const std::string& directory) {
   return ConnectStore(directory, ConnectOptions());
 }

@@ -15,6 +15,7 @@
 #include "common/base/descriptor_limit.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/listen/accept_loop.h"
 #include "common/listen/listening_socket.h"
@@ -30,25 +31,15 @@ namespace {
 
 // A socket is bound under a name of its own in a folder that only we may enter, and takes its place
 // by a rename: so it never stands there with another mode, and what was there before is replaced at
-// once.
-constexpr std::string_view kBindingName = "/b-XXXXXX/s";
+// once (kSocketBindingName).
 
 // A folder of ours for sockets whose path in the store would be too long. Its name is that of the
 // store, so that a successor has the same.
 absl::StatusOr<std::string> ShortFolder(const std::string& directory) {
-  const std::string name =
-      fmt::format("galley-{}-{}", ::getuid(), Digest::Of(directory).hex().substr(0, 16));
-  const char* runtime = ::getenv("XDG_RUNTIME_DIR");
-  std::string folder = JoinPath(runtime != nullptr && *runtime == '/' ? runtime : "/tmp", name);
-  if (folder.size() + kBindingName.size() > kSocketPathBytesMax) folder = JoinPath("/tmp", name);
+  const std::string folder = ShortSocketFolders(directory).front();
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return ErrnoStatus(errno, "create folder", folder);
-  struct stat s {};
-  if (::lstat(folder.c_str(), &s) != 0) return ErrnoStatus(errno, "stat", folder);
-  if (!S_ISDIR(s.st_mode) || s.st_uid != ::getuid() || (s.st_mode & 077) != 0) {
-    return absl::PermissionDeniedError(
-        fmt::format("{} should be a folder of this user with mode 0700: remove it", folder));
-  }
+  RETURN_IF_ERROR(CheckSocketFolder(folder));
   return folder;
 }
 
@@ -67,8 +58,7 @@ class GrpcStoreServer final : public StoreServer {
 
   absl::Status Start(const std::string& directory) {
     std::string folder = directory;
-    if (directory.size() + std::max(kBindingName.size(), std::string_view("/store.sock").size()) >
-        kSocketPathBytesMax) {
+    if (!FitsSocket(directory)) {
       ASSIGN_OR_RETURN(folder, ShortFolder(directory));
       path_file_ = JoinPath(directory, "store.sock.path");
     }
@@ -83,7 +73,8 @@ class GrpcStoreServer final : public StoreServer {
       ::unlink(JoinPath(directory, "store.sock.path").c_str());
       return absl::OkStatus();
     }
-    return WriteFileAtomic(path_file_, path_ + "\n");
+    RETURN_IF_ERROR(ClearTheWay(path_file_));
+    return WriteFileAtomic(path_file_, EncodeSocketPath(path_));
   }
 
  private:

@@ -69,6 +69,33 @@ TEST(StoreServerTest, ServesAStoreWhosePathIsTooLongForASocketOrHasOddCharacters
   }
 }
 
+TEST(StoreServerTest, IsFoundWhenTheFileThatSaysWhereIsDamagedOrGone) {
+  const TemporaryFolder folder;
+  const std::string directory = folder.In(std::string(150, 'd'));
+  const std::string file = JoinPath(directory, "store.sock.path");
+  const auto owner = OpenOrConnect(directory);
+  ASSERT_TRUE(owner.ok()) << owner.status();
+  const std::string whole = *ReadFile(file);
+  std::vector<std::string> wrong = {"", std::string(whole.size(), '\0'), "/tmp/elsewhere\n"};
+  for (size_t i = 0; i < whole.size(); i += 7) {
+    wrong.push_back(whole);
+    wrong.back()[i] ^= 1;
+  }
+  for (const std::string& text : wrong) {
+    SCOPED_TRACE(text);
+    ASSERT_TRUE(WriteFileAtomic(file, text).ok());
+    EXPECT_TRUE(ConnectStore(directory).ok());
+  }
+  fs::remove(file);
+  EXPECT_TRUE(ConnectStore(directory).ok());
+  fs::create_directory(file);
+  EXPECT_TRUE(ConnectStore(directory).ok());
+  // That of an older program.
+  fs::remove(file);
+  ASSERT_TRUE(WriteFileAtomic(file, whole.substr(0, whole.find('\n') + 1)).ok());
+  EXPECT_TRUE(ConnectStore(directory).ok());
+}
+
 TEST(StoreServerTest, ErrorsKeepTheirCodeOnTheWay) {
   const TemporaryFolder folder;
   const auto owner = *OpenOrConnect(folder.path());
