@@ -27,6 +27,9 @@ enum class Sabotage : uint8_t {
   kRetryPoisonForEver,   // nobody is quarantined
   kHideDispute,      // of the simulation's store: no epoch tells who relies on the first outcome
   kForgetFollowers,  // of equal work, when who led it ends without a result
+  kMakeAgainOnce,    // what is lost a second time in a cook stays lost
+  kBelieveIndex,     // when a loss was seen, the disk is not asked what else is gone
+  kHideLoss,         // what is lost is dropped, and no epoch tells it
   kCount,
 };
 

@@ -116,7 +116,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
 
 CookSession::~CookSession() = default;
 
-int CookSession::Run(std::string* damage) {
+int CookSession::Run() {
   using Step = std::optional<Stop> (CookSession::*)();
   for (const Step step :
        {&CookSession::LoadTheProject, &CookSession::TakeTheLock, &CookSession::OpenStores,
@@ -125,16 +125,11 @@ int CookSession::Run(std::string* damage) {
     if (const std::optional<Stop> stop = (this->*step)()) return Finish(stop);
   }
   WarnOfIdleNever();
-  StageAll(damage);
+  TellStaged();
+  TellLost();
   TellUnpublished();
   FlushRemote();
   Remember();
-  if (damage != nullptr && !damage->empty()) {
-    if (!interrupt_->interrupted()) return kInfrastructure;
-    stage_failed_ = true;
-    report_.OnFailed("", "", {.stage = director::Stage::kStage, .error = *damage});
-    damage->clear();
-  }
   KeepWithinSize();
   GiveBackDeadBytes();
   return Finish(stage_stop_);
@@ -606,22 +601,24 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   const absl::Time begin = absl::Now();
   uint32_t workers = project_->farm.workers;
   if (workers == 0) workers = std::max(1u, std::thread::hardware_concurrency());
-  director::ShellOptions options{.state_directory = state,
-                                 .socket_path = JoinPath(project_->root, ".galley/director.sock"),
-                                 .worker_program = WorkerProgram(),
-                                 .cookers_json = cookers_.json,
-                                 .table = table_options_,
-                                 .worker_build = cookers_.build,
-                                 .slots = project_->farm.slots,
-                                 .project_id = home_.project_id,
-                                 .keep_roots = project_->store.keep_roots,
-                                 .publishes = !options_.repair,
-                                 .may_write = [this] { return lock_->Check(); },
-                                 .has_room = [this] { return CheckStoreSpace(); },
-                                 .survivors = survivors_,
-                                 .given_before = progress_.given,
-                                 .remote = remote_.cache.get(),
-                                 .write_back = write_back_.get()};
+  director::ShellOptions options{
+      .state_directory = state,
+      .socket_path = JoinPath(project_->root, ".galley/director.sock"),
+      .worker_program = WorkerProgram(),
+      .cookers_json = cookers_.json,
+      .table = table_options_,
+      .worker_build = cookers_.build,
+      .slots = project_->farm.slots,
+      .project_id = home_.project_id,
+      .keep_roots = project_->store.keep_roots,
+      .publishes = !options_.repair,
+      .may_write = [this] { return lock_->Check(); },
+      .stage = [this](const auto& roots, const auto& world) { return StageAll(roots, world); },
+      .has_room = [this] { return CheckStoreSpace(); },
+      .survivors = survivors_,
+      .given_before = progress_.given,
+      .remote = remote_.cache.get(),
+      .write_back = write_back_.get()};
   options.core.platform_count = static_cast<uint32_t>(project_->platforms.size());
   options.core.workers = workers;
   if (project_->farm.placement == "striped")
@@ -647,6 +644,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                             .force = options_.force,
                             .fail_fast = options_.fail_fast,
                             .follow_soft = !options_.no_soft_references,
+                            .is_staged = IsStaged(),
                             .blamed = std::move(blamed)});
   {
     base::MutexLock lock(mutex_);
@@ -655,7 +653,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   const absl::Time end = absl::Now();
   const absl::Time first = std::min(report_.first_cooked, end);
   summary_.explore_s = Seconds(begin, first);
-  summary_.cook_s = Seconds(first, end);
+  summary_.cook_s = Seconds(first, end) - summary_.stage_s;
   if (!outcome.ok()) return Stop{kInfrastructure, MessageOf(outcome.status())};
   outcome_ = std::move(*outcome);
   // It ended by itself: the next one blames anew.
@@ -693,7 +691,7 @@ absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& p
   return staged;
 }
 
-director::StageOptions CookSession::HowToStage() const {
+director::StageOptions CookSession::HowToStage(const director::WorldPtr& world) const {
   director::StageOptions options{.by_the_book = selection_.by_the_book,
                                  .exact = options_.exact,
                                  .package_of = [this](std::string_view path) {
@@ -704,51 +702,70 @@ director::StageOptions CookSession::HowToStage() const {
     if (!failure.package.empty())
       options.failed_packages.push_back(director::StagePath(*project_, failure.package));
   }
-  const director::ProjectCatalog& table = *outcome_->world->table;
+  const director::ProjectCatalog& table = *world->table;
   options.packages_beside =
       PackagesBeside(*project_, table.names(), table.GeneratedNames(), options.failed_packages);
   return options;
 }
 
-void CookSession::StageAll(std::string* damage) {
-  const director::CookEnded& ended = outcome_->ended;
-  if (options_.no_stage || options_.repair || ended.is_interrupted || ended.is_fail_fast ||
-      !ended.infrastructure_error.empty())
-    return;
+// All platforms are staged as far as they can be, whatever one of them lacks.
+std::string CookSession::StageAll(const std::map<std::string, Digest>& roots,
+                                  const director::WorldPtr& world) {
+  stage_errors_.clear();
   if (const absl::Status mine = lock_->Check(); !mine.ok()) {
-    stage_failed_ = true;
-    return report_.OnFailed("", "", {.stage = director::Stage::kStage, .error = MessageOf(mine)});
+    stage_errors_[""] = MessageOf(mine);
+    return "";
   }
   const absl::Time begin = absl::Now();
-  const director::StageOptions how = HowToStage();
+  const director::StageOptions how = HowToStage(world);
   // The roots are published: an interrupt from here on is too late, the sandboxes follow them,
   // unless that must wait for another process. (A second one ends the process.)
   is_published_ = true;
-  for (const auto& [platform, root] : outcome_->roots) {
+  std::string loss;
+  for (const auto& [platform, root] : roots) {
+    const auto before = staged_.find(platform);
+    if (before != staged_.end() && before->second == root) continue;
     const auto staged = StageOne(platform, root, how);
+    if (staged.ok()) staged_[platform] = root;
     if (absl::IsCancelled(staged.status()) && interrupt_->interrupted()) {
       stage_stop_ = Stop{kInterrupted,
                          fmt::format("{}; {} is published and was not staged: `galley cook` stages "
                                      "what is left",
                                      MessageOf(staged.status()), platform)};
+      loss.clear();
       break;
     }
-    const bool is_loss = absl::IsDataLoss(staged.status()) || absl::IsNotFound(staged.status());
-    if (is_loss && damage != nullptr && !interrupt_->interrupted()) {
-      *damage = fmt::format("what the store lost is made again: {}: {}", platform,
-                            MessageOf(staged.status()));
-      continue;
-    }
-    if (!staged.ok()) {
-      stage_failed_ = true;
-      report_.OnFailed("", platform,
-                       {.stage = director::Stage::kStage,
-                        .error = fmt::format("{}; its root is published: fix this and cook again, "
-                                             "which stages what is left",
-                                             MessageOf(staged.status()))});
-    }
+    if (staged.ok()) continue;
+    stage_errors_[platform] = MessageOf(staged.status());
+    if ((absl::IsDataLoss(staged.status()) || absl::IsNotFound(staged.status())) && loss.empty())
+      loss = fmt::format("{}: {}", platform, MessageOf(staged.status()));
   }
-  summary_.stage_s = Seconds(begin, absl::Now());
+  summary_.stage_s += Seconds(begin, absl::Now());
+  return interrupt_->interrupted() ? "" : loss;
+}
+
+// What the last round could not do.
+void CookSession::TellStaged() {
+  for (const auto& [platform, error] : stage_errors_) {
+    stage_failed_ = true;
+    const std::string_view advice =
+        platform.empty()
+            ? ""
+            : "; its root is published: fix this and cook again, which stages what is left";
+    report_.OnFailed(
+        "", platform,
+        {.stage = director::Stage::kStage, .error = fmt::format("{}{}", error, advice)});
+  }
+}
+
+void CookSession::TellLost() {
+  const uint64_t blobs = outcome_->lost_blobs, packages = outcome_->lost_packages;
+  if (blobs == 0) return;
+  NoteHealed(fmt::format("{}: {} of {} {} lost from the store and {} made again",
+                         project_->store.directory,
+                         blobs == 1 ? "1 blob" : fmt::format("{} blobs", blobs),
+                         packages == 1 ? "1 package" : fmt::format("{} packages", packages),
+                         blobs == 1 ? "was" : "were", blobs == 1 ? "is" : "are"));
 }
 
 void CookSession::TellUnpublished() {

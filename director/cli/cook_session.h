@@ -30,10 +30,8 @@ class CookSession {
   CookSession(const CookCommandOptions& options, Report& report);
   ~CookSession();
 
-  // The exit code. Everything that is to be said was said, the summary is written: unless `damage`
-  // is given and a root could not be staged for bytes that the store lost. It then says so; they
-  // are absent now, and another session makes them again.
-  int Run(std::string* damage);
+  // The exit code. Everything that is to be said was said, the summary is written.
+  int Run();
 
  private:
   struct Stop {  // ends the session with this code
@@ -61,12 +59,16 @@ class CookSession {
   std::optional<Stop> OpenTheRemote();
   void FlushRemote();
   std::string RemoteDown() const;
-  void StageAll(std::string* damage);
+  bool IsStaged() const { return !options_.no_stage && !options_.repair; }
+  // ShellOptions::stage
+  std::string StageAll(const std::map<std::string, Digest>& roots, const director::WorldPtr& world);
+  void TellStaged();
+  void TellLost();
   void TellUnpublished();
   // `how` without folder and root.
   absl::StatusOr<director::StageReport> StageOne(const std::string& platform, const Digest& root,
                                                  director::StageOptions how);
-  director::StageOptions HowToStage() const;
+  director::StageOptions HowToStage(const director::WorldPtr& world) const;
   void Remember();
   void KeepWithinSize();
   void GiveBackDeadBytes();
@@ -107,6 +109,8 @@ class CookSession {
   director::Trace trace_;
   std::optional<director::ShellOutcome> outcome_;
   Summary summary_;
+  std::map<std::string, Digest> staged_;             // platform -> root that lies in its sandbox
+  std::map<std::string, std::string> stage_errors_;  // platform -> why its root does not
   bool stage_failed_ = false;
   bool is_published_ = false;
   std::optional<Stop> stage_stop_;  // interrupted while it waited for somebody else's stage

@@ -26,18 +26,8 @@
 namespace galley::cli {
 
 int RunCook(const CookCommandOptions& options) {
-  std::string damage;
-  {
-    Report report(options.global);
-    const int code = CookSession(options, report).Run(&damage);
-    if (damage.empty()) return code;
-  }
-  // All but what was lost is up to date.
-  CookCommandOptions again = options;
-  again.force = false;
   Report report(options.global);
-  report.Warn(damage);
-  return CookSession(again, report).Run(nullptr);
+  return CookSession(options, report).Run();
 }
 
 namespace {

@@ -15,7 +15,7 @@ bool CookCore::Impl::CanStillChange() const {
 
 // Roots that are being built are not wanted any more.
 void CookCore::Impl::OpenAgain() {
-  is_settling = false;
+  is_settling = is_publishing = is_staging = false;
   built.clear();
 }
 
@@ -50,8 +50,9 @@ void CookCore::Impl::OnFilesChanged(const FilesChanged& event) {
   }
   if (CanStillChange()) return TakeChange(event);
   if (request.has_value()) ForgiveLate(event);
-  // The roots are of what was before, unless the cook is opened again (PlatformsChanged).
-  if (request.has_value() && ending == Ending::kNone && !is_publishing)
+  // The roots are of what was before, unless the cook is opened again (PlatformsChanged, or what
+  // the store lost).
+  if (request.has_value() && ending == Ending::kNone)
     late_changes.push_back({nullptr, event.packages, event.paths, event.renamed});
 }
 

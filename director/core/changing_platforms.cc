@@ -34,7 +34,7 @@ void CookCore::Impl::OnPlatformsChanged(const PlatformsChanged& event) {
   for (uint32_t i = 0; i < packages.size(); ++i) RemapPackage(PackageId(i), map, added);
   for (uint32_t i = 0; i < packages.size(); ++i) GoOnWithPlatforms(PackageId(i), added);
   if (is_open) TakeLateChanges();
-  if (is_publishing && unpublished == 0) End("");
+  if (is_publishing && !is_staging && unpublished == 0) StageOrEnd();
 }
 
 void CookCore::Impl::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {

@@ -46,6 +46,9 @@ void CookCore::Impl::Apply(const Event& event) {
     void operator()(const LauncherReported& e) { core.OnLauncherReported(e); }
     void operator()(const RootBuilt& e) { core.OnRootBuilt(e); }
     void operator()(const RootPublished& e) { core.OnRootPublished(e); }
+    void operator()(const RootsStaged& e) { core.OnRootsStaged(e); }
+    void operator()(const LossSeen& e) { core.OnLossSeen(e); }
+    void operator()(const LostFound& e) { core.OnLostFound(e); }
     void operator()(const QueryAsked& e) { core.OnQueryAsked(e); }
     void operator()(const Tick&) {}
   };

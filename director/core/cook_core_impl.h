@@ -24,6 +24,7 @@
 #include "director/core/grants.h"
 #include "director/core/instigators.h"
 #include "director/core/lifecycle.h"
+#include "director/core/losses.h"
 #include "director/core/monitor.h"
 #include "director/core/overruns.h"
 #include "director/core/package_data.h"
@@ -362,7 +363,6 @@ struct CookCore::Impl {
   void SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name);
   void OnRootBuilt(const RootBuilt& event);
   void FailJudged(PackageId package, PlatformMask platforms, Stage stage, const std::string& error);
-  void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
   void OnRootPublished(const RootPublished& event);
   void WarnOfFailedTargets();
   void WarnOfUnsolicited();
@@ -371,6 +371,15 @@ struct CookCore::Impl {
   void Stop(Ending how);
   void CancelAll();
   void End(const std::string& infrastructure_error);
+
+  // losing.cc: what the store lost under the cook.
+  void StageOrEnd();
+  void OnRootsStaged(const RootsStaged& event);
+  void OnLossSeen(const LossSeen& event);
+  void SendLookForLost();
+  void OnLostFound(const LostFound& event);
+  bool IsStillNamed(const RootBuilt::Lost& lost) const;
+  void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
 
   template <typename T>
   void Note(T notice) {
@@ -406,6 +415,7 @@ struct CookCore::Impl {
   std::optional<CookRequested> request;
   std::deque<CookRequested> waiting_requests;
   uint64_t cooks_begun = 0;
+  uint64_t looks_for_lost = 0;
   size_t selected_next = 0;
   Ending ending = Ending::kNone;
   bool is_settling = false;  // roots are being built and published
@@ -416,7 +426,8 @@ struct CookCore::Impl {
   // Failed when all was cooked, for how they fit together. Their results stand, and others may read
   // them.
   absl::btree_map<PackageId, PlatformMask> judged;
-  uint32_t lost_rounds = 0;                // in which the store had lost what the roots name
+  bool is_staging = false;  // and laid out in the sandboxes
+  Losses losses_of_store;
   std::vector<FilesChanged> late_changes;  // while roots are built, without their catalogs
   // Of those: what is told of these from then on is of what they were made of before.
   absl::flat_hash_set<PackageId> forgiven_late;  // look-up only

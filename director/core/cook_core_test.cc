@@ -140,6 +140,8 @@ class CookCoreTest : public testing::Test {
     Send(RootBuilt{root.platform, Digest(), {}});
   }
   void Do(const PublishRoot& root) { Send(RootPublished{root.platform, ""}); }
+  void Do(const StageRoots&) {}
+  void Do(const LookForLost&) {}
   void Do(const Notify& notify) {
     if (const auto* failed = std::get_if<PackageFailed>(&notify.notice))
       log_ += "failed " + Name(failed->package) + ": " + failed->error + "\n";

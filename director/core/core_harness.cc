@@ -277,13 +277,26 @@ void CoreHarness::Do(const BuildRoot& effect) {
   for (const auto& [package, result] : effect.packages) line += " " + core_->NameOf(package);
   Say(line);
   if (hold_roots) return roots.push_back(effect);
-  Send(RootBuilt{effect.platform, Digest::Of(line), {}, effect.platform_set});
+  RootBuilt built{effect.platform, Digest::Of(line), {}, effect.platform_set};
+  built.round = effect.round;
+  Send(built);
 }
 
 void CoreHarness::Do(const PublishRoot& effect) {
   Say("publish " + std::to_string(effect.platform));
   if (hold_publish) return publishes.push_back(effect);
   Send(RootPublished{effect.platform, "", effect.platform_set});
+}
+
+void CoreHarness::Do(const StageRoots& effect) {
+  Say("stage");
+  if (hold_stages) return stages.push_back(effect);
+  Send(RootsStaged{.loss = "", .round = effect.round});
+}
+
+void CoreHarness::Do(const LookForLost& effect) {
+  Say("look for lost");
+  looks_for_lost.push_back(effect);
 }
 
 void CoreHarness::Do(const Notify& effect) {

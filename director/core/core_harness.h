@@ -102,7 +102,7 @@ class CoreHarness {
   const std::set<ReportId>& acknowledged() const { return acknowledged_; }
 
   bool hold_look_ups = false, hold_commits = false, hold_workers = false, hold_roots = false,
-       hold_publish = false;
+       hold_publish = false, hold_stages = false;
   std::deque<LookUp::Item> look_ups;
   std::deque<Persist::Item> commits;
   uint32_t urgent_persists = 0;
@@ -110,6 +110,8 @@ class CoreHarness {
   std::vector<absl::Duration> spawn_delays;
   std::deque<BuildRoot> roots;
   std::deque<PublishRoot> publishes;
+  std::deque<StageRoots> stages;
+  std::deque<LookForLost> looks_for_lost;  // never answered here
   std::vector<Reply> replies;
   uint32_t slots = 4;
 
@@ -124,6 +126,8 @@ class CoreHarness {
   void Do(const Rescan& effect);
   void Do(const BuildRoot& effect);
   void Do(const PublishRoot& effect);
+  void Do(const StageRoots& effect);
+  void Do(const LookForLost& effect);
   void Do(const Notify& effect);
   void Say(const std::string& line) { log_ += line + "\n"; }
 

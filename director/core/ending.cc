@@ -9,8 +9,6 @@
 namespace galley::director {
 namespace {
 
-constexpr size_t kLostToldMax = 4;
-
 // All hard references that lead nowhere, in one error for the platforms that have the same ones.
 absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& problems) {
   absl::btree_map<std::string, PlatformMask> errors;
@@ -36,7 +34,7 @@ absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& 
 bool CookCore::Impl::IsQuiet() const {
   return request.has_value() && selected_next == request->selected.size() && agenda.empty() &&
          lifecycle.in_works() <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) &&
-         commits.empty();
+         commits.empty() && !losses_of_store.is_looking;
 }
 
 void CookCore::Impl::MaybeEnd() {
@@ -67,7 +65,7 @@ void CookCore::Impl::MaybeEnd() {
   for (PlatformIndex p = 0; p < platform_count; ++p) {
     if (unpublished & MaskOf(p)) SendRoot(p, by_name);
   }
-  if (unpublished == 0) End("");
+  if (unpublished == 0) StageOrEnd();
 }
 
 // References are those of the last snapshot as a whole.
@@ -169,7 +167,7 @@ void CookCore::Impl::SendRoot(PlatformIndex platform, const std::vector<PackageI
   }
   BuildRoot root{.platform = platform};
   root.platform_set = platform_sets.present();
-  root.round = lost_rounds;
+  root.round = losses_of_store.rounds;
   for (const PackageId id : by_name) {
     if (is_found[id.index()])
       root.packages.emplace_back(id, packages[id].slots[platform].result->id);
@@ -179,7 +177,7 @@ void CookCore::Impl::SendRoot(PlatformIndex platform, const std::vector<PackageI
 
 void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   if (!request.has_value() || !is_settling || ending != Ending::kNone ||
-      event.platform_set != platform_sets.present() || event.round != lost_rounds ||
+      event.platform_set != platform_sets.present() || event.round != losses_of_store.rounds ||
       !(unpublished & MaskOf(event.platform)))
     return;
   if (!event.lost.empty()) return MakeAgain(event.lost);
@@ -213,28 +211,6 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   if (ending == Ending::kNone) SendRoot(event.platform, InCookByName());
 }
 
-void CookCore::Impl::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
-  if (++lost_rounds > options.lost_rounds_max) {
-    std::string text =
-        "the store dropped what this cook's roots name, and again what was made in "
-        "its place, " +
-        std::to_string(options.lost_rounds_max) + " times: ";
-    for (size_t i = 0; i < std::min(lost.size(), kLostToldMax); ++i)
-      text += (i == 0 ? "" : ", ") + lost[i].path + " (" + lost[i].digest.ToString() + ")";
-    if (lost.size() > kLostToldMax)
-      text += " and " + std::to_string(lost.size() - kLostToldMax) + " more";
-    return End(text +
-               ": see what else uses the store and drops from it (`galley store verify`, "
-               "`galley store gc`), and cook again");
-  }
-  OpenAgain();
-  absl::btree_set<PackageId> done;
-  for (const RootBuilt::Lost& one : lost) {
-    if (packages.Has(one.package)) RequeueWithReaders(one.package, done);
-  }
-  TakeLateChanges();
-}
-
 void CookCore::Impl::OnRootPublished(const RootPublished& event) {
   if (!request.has_value() || !is_settling || ending != Ending::kNone) return;
   const std::optional<PlatformIndex> platform =
@@ -242,7 +218,7 @@ void CookCore::Impl::OnRootPublished(const RootPublished& event) {
   if (!platform.has_value()) return;
   if (!event.error.empty()) return End("a root could not be published: " + event.error);
   unpublished &= ~MaskOf(*platform);
-  if (unpublished == 0) End("");
+  if (unpublished == 0) StageOrEnd();
 }
 
 void CookCore::Impl::WarnOfFailedTargets() {
@@ -349,7 +325,7 @@ void CookCore::Impl::End(const std::string& infrastructure_error) {
                  infrastructure_error});
   request.reset();
   ending = Ending::kNone;
-  is_settling = is_publishing = false;
+  is_settling = is_publishing = is_staging = false;
 }
 
 }  // namespace galley::director

@@ -80,6 +80,7 @@ struct CookRequested {
   bool force = false;
   bool fail_fast = false;
   bool follow_soft = true;
+  bool is_staged = false;  // it is over when its roots lie in the sandboxes (StageRoots)
   // Of the cook before, whose director died: a package's own faults count on.
   struct Blamed {
     std::string package;
@@ -303,8 +304,9 @@ struct RootBuilt {
   // be, as are those that read their outputs; then all roots are built again.
   struct Lost {
     PackageId package;
-    std::string path;  // in the tree
+    std::string path;  // in the tree, or of the package
     Digest digest;
+    ResultId result = {};  // that names it
   };
   std::vector<Lost> lost = {};
   uint32_t round = 0;  // of the BuildRoot, as platform_set
@@ -314,6 +316,22 @@ struct RootPublished {
   PlatformIndex platform = 0;
   std::string error;
   uint32_t platform_set = 0;  // of the PublishRoot
+};
+
+// Answers StageRoots: all that was published lies in the sandboxes, or why not is told elsewhere.
+struct RootsStaged {
+  std::string loss;    // not empty: the store lacks some of it (what and where)
+  uint32_t round = 0;  // of the StageRoots
+};
+
+// Somebody could not read what the store said it has: a worker its input.
+struct LossSeen {};
+
+// Answers LookForLost: those of the results that it named whose bytes are gone.
+struct LostFound {
+  uint64_t look = 0;  // of the LookForLost
+  std::vector<RootBuilt::Lost> lost;
+  std::string error;  // not empty: nobody could look
 };
 
 // A message came from it, whatever it said.
@@ -346,11 +364,11 @@ struct QueryAsked {
 
 struct Tick {};
 
-using Event =
-    std::variant<CookRequested, CancelRequested, LookedUp, WorkersSurvived, WorkerAttached,
-                 WorkerReported, WorkerPending, WorkerAlive, WorkerUnfit, WorkerLost, Persisted,
-                 FilesChanged, PackagesDiscovered, PackagesCleared, PlatformsChanged,
-                 LauncherReported, RootBuilt, RootPublished, QueryAsked, Tick>;
+using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkersSurvived,
+                           WorkerAttached, WorkerReported, WorkerPending, WorkerAlive, WorkerUnfit,
+                           WorkerLost, Persisted, FilesChanged, PackagesDiscovered, PackagesCleared,
+                           PlatformsChanged, LauncherReported, RootBuilt, RootPublished,
+                           RootsStaged, LossSeen, LostFound, QueryAsked, Tick>;
 
 // ------------------------------------------------------------------ effects
 
@@ -449,6 +467,18 @@ struct PublishRoot {
   uint32_t platform_set = 0;  // as in BuildRoot
 };
 
+// All roots are published. The cook is over when they lie in their sandboxes.
+struct StageRoots {
+  uint32_t round = 0;  // as in BuildRoot
+};
+
+// Look at the disk, in one pass: which of these results name bytes that are gone. What is gone is
+// dropped from the store, so that look-ups find it no more.
+struct LookForLost {
+  uint64_t look = 0;
+  std::vector<std::pair<PackageId, ResultId>> packages;  // all that are done, each result once
+};
+
 // What a failure is blamed on.
 enum class FailureCause : uint8_t {
   kProject,  // its rule, references, cooked inputs or outputs do not fit with those of others
@@ -533,6 +563,6 @@ struct Reply {
 };
 
 using Effect = std::variant<Reply, LookUp, Desire, Spawn, Stop, Persist, Rescan, BuildRoot,
-                            PublishRoot, Notify>;
+                            PublishRoot, StageRoots, LookForLost, Notify>;
 
 }  // namespace galley::director

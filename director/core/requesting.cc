@@ -64,11 +64,11 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   wanted.platforms &= platform_count == 32 ? ~PlatformMask{0} : MaskOf(platform_count) - 1;
   selected_next = 0;
   ending = Ending::kNone;
-  is_settling = is_publishing = false;
+  is_settling = is_publishing = is_staging = false;
   judged_epoch = epoch;
   unpublished = 0;
   judged.clear();
-  lost_rounds = 0;
+  losses_of_store = Losses();
   built.clear();
   spawn_failures = losses = 0;
   quarantined.clear();

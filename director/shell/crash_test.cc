@@ -230,6 +230,8 @@ class CrashChild : public ShellTest {
     Note("roots", fmt::format("{} {}", platform, effect.root.ToString()));
     Step(RootPublished{effect.platform, ""});
   }
+  void Do(const StageRoots&) {}   // nothing is staged here,
+  void Do(const LookForLost&) {}  // and nothing is lost
   void Do(const Notify& effect) {
     if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
       Note("done", fmt::format("{} {}", core_->NameOf(done->package), done->platform));

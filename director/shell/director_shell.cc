@@ -129,6 +129,8 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   outcome.roots = roots_;
   outcome.bytes_stored = bytes_stored_;
   outcome.bytes_deduplicated = bytes_deduplicated_;
+  outcome.lost_blobs = lost_blobs_.size();
+  outcome.lost_packages = lost_packages_.size();
   outcome.collections = SumOfCollections();
   outcome.world = world_.Get();
   outcome.remembered = RecordInstigators();

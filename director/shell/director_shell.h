@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -70,6 +71,11 @@ struct ShellOptions {
   // Asked before files of the state folder are written; the journal and the store ask by
   // themselves.
   std::function<absl::Status()> may_write;
+  // Lays the published roots (by platform) out. What the store lacks of them: what and where;
+  // empty: nothing. All else that goes wrong is told elsewhere. On the loop thread, which waits:
+  // when roots are published, and again when what was lost is made again. Null: nobody stages.
+  std::function<std::string(const std::map<std::string, Digest>& roots, const WorldPtr& world)>
+      stage;
   // Asked when a worker or an attempt ended for the machine's sake: an error ends the cook. (None
   // of the hundred times that it is tried again would make room.)
   std::function<absl::Status()> has_room;
@@ -111,6 +117,8 @@ struct ShellOutcome {
   std::map<std::string, Digest> roots;  // platform name -> root published
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
+  // That the store lost, and that were made again: of so many packages.
+  uint64_t lost_blobs = 0, lost_packages = 0;
   Collections collections;
   WorldPtr world;           // as it was at the end
   absl::Status remembered;  // whether the journal learned why each package is in the cook
@@ -150,6 +158,8 @@ class DirectorShell {
   void Do(const Rescan& effect);
   void Do(const BuildRoot& effect);
   void Do(const PublishRoot& effect);
+  void Do(const StageRoots& effect);
+  void Do(const LookForLost& effect);
   void Do(const Notify& effect);
   void StartCommit();
   void CommitPending();
@@ -246,6 +256,8 @@ class DirectorShell {
   std::map<PlatformIndex, BuildRoot> last_build_;
   uint64_t bytes_stored_ = 0;
   uint64_t bytes_deduplicated_ = 0;
+  std::set<Digest> lost_blobs_;
+  std::set<std::string> lost_packages_;
   std::optional<CookEnded> ended_;
   absl::Time last_progress_ = absl::InfinitePast();
   absl::Time fence_checked_ = absl::InfinitePast();

@@ -1,6 +1,6 @@
 // FencedStore: a store that makes nothing durable for a director that was overtaken. `may_write` is
-// asked before each Commit, Publish and Forget, and what it answers other than OK is the answer;
-// all else goes through. (What is Put becomes durable with the next Commit.)
+// asked before each Commit, Publish, Forget and FindLost, and what it answers other than OK is the
+// answer; all else goes through. (What is Put becomes durable with the next Commit.)
 //
 // Threads: those of the inner store; `may_write` is called from all of them.
 #pragma once
@@ -73,6 +73,10 @@ class FencedStore final : public store::Store {
   absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(
       std::span<const Digest> digests) override {
     return inner_->Locate(digests);
+  }
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override {
+    RETURN_IF_ERROR(fence_.Check());
+    return inner_->FindLost(digests);
   }
   absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override {
     return inner_->Roots(project_id);

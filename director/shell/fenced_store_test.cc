@@ -19,6 +19,7 @@ TEST(FencedStoreTest, WhoWasOvertakenMakesNothingDurable) {
   EXPECT_EQ(store.Commit({}), answer);
   EXPECT_EQ(store.Publish({.project_id = "p", .platform = "pc"}).status(), answer);
   EXPECT_EQ(store.Forget({}), answer);
+  EXPECT_EQ(store.FindLost({}).status(), answer) << "it drops what is gone";
   EXPECT_EQ(store.Put(Digest::Of("more"), "more"), answer);
   EXPECT_EQ(store.AllocateSegment().status(), answer) << "it would lie in the way of another's";
   EXPECT_EQ(inner.Roots("p")->size(), 1u);

@@ -10,19 +10,26 @@ namespace galley::director {
 
 namespace {
 
-// Those of them that the store has not.
-absl::StatusOr<absl::flat_hash_set<Digest>> Missing(store::Store& store,
-                                                    std::vector<Digest> digests) {
+// Those of them that `ask` names, so many at a time.
+template <typename Ask>
+absl::StatusOr<absl::flat_hash_set<Digest>> Which(std::vector<Digest> digests, const Ask& ask) {
   std::sort(digests.begin(), digests.end());
   digests.erase(std::unique(digests.begin(), digests.end()), digests.end());
-  absl::flat_hash_set<Digest> missing;
+  absl::flat_hash_set<Digest> named;
   for (size_t begin = 0; begin < digests.size(); begin += kFilesAtOnce) {
     const auto some =
         std::span(digests).subspan(begin, std::min(kFilesAtOnce, digests.size() - begin));
-    ASSIGN_OR_RETURN(const std::vector<Digest> of_some, store.FindMissing(some));
-    missing.insert(of_some.begin(), of_some.end());
+    ASSIGN_OR_RETURN(const std::vector<Digest> of_some, ask(some));
+    named.insert(of_some.begin(), of_some.end());
   }
-  return missing;
+  return named;
+}
+
+// Those of them that the store has not.
+absl::StatusOr<absl::flat_hash_set<Digest>> Missing(store::Store& store,
+                                                    std::vector<Digest> digests) {
+  return Which(std::move(digests),
+               [&](std::span<const Digest> some) { return store.FindMissing(some); });
 }
 
 absl::StatusOr<std::set<Digest>> Disputed(store::Store& store, std::span<const Digest> keys) {
@@ -91,19 +98,46 @@ absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, stor
   return lost;
 }
 
-absl::StatusOr<std::vector<std::string>> DistrustLost(Journal& journal, const ResultTable& results,
-                                                      const BuildRoot& request,
-                                                      std::span<const RootBuilt::Lost> lost) {
+absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& store,
+                                                              const ResultTable& results,
+                                                              const LookForLost& look) {
+  std::vector<RootBuilt::Lost> named;
+  std::vector<RootBuilt::Lost> lost;
+  for (const auto& [package, id] : look.packages) {
+    const StoredResultPtr stored = results.Get(id);
+    if (stored == nullptr) continue;
+    if (results.IsDisputed(id)) lost.push_back({package, stored->package, stored->action_key, id});
+    for (const record::Output& output : stored->result.outputs)
+      named.push_back({package, stored->package + output.suffix, output.digest, id});
+    for (const record::Generated& generated : stored->result.details.generated)
+      named.push_back({package, stored->package + "/" + generated.name, generated.source, id});
+  }
+  std::vector<Digest> digests;
+  for (const RootBuilt::Lost& one : named) digests.push_back(one.digest);
+  ASSIGN_OR_RETURN(const absl::flat_hash_set<Digest> gone,
+                   Which(std::move(digests),
+                         [&](std::span<const Digest> some) { return store.FindLost(some); }));
+  for (RootBuilt::Lost& one : named) {
+    if (gone.contains(one.digest)) lost.push_back(std::move(one));
+  }
+  return lost;
+}
+
+absl::StatusOr<std::vector<std::string>> DistrustLost(
+    Journal& journal, const ResultTable& results,
+    std::span<const std::pair<PackageId, ResultId>> packages,
+    std::span<const RootBuilt::Lost> lost) {
   std::set<PackageId> owners;
   for (const RootBuilt::Lost& one : lost) owners.insert(one.package);
-  std::vector<std::string> packages;
-  for (const auto& [package, result] : request.packages) {
+  std::set<std::string> names;
+  for (const auto& [package, result] : packages) {
     if (!owners.contains(package)) continue;
     if (const StoredResultPtr stored = results.Get(result); stored != nullptr)
-      packages.push_back(stored->package);
+      names.insert(stored->package);
   }
-  if (!packages.empty()) RETURN_IF_ERROR(journal.Invalidate(packages, journal.meta()));
-  return packages;
+  std::vector<std::string> sorted(names.begin(), names.end());
+  if (!sorted.empty()) RETURN_IF_ERROR(journal.Invalidate(sorted, journal.meta()));
+  return sorted;
 }
 
 }  // namespace galley::director

@@ -27,14 +27,23 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
                                                        std::span<const tree::TreeFile> files,
                                                        std::span<const PackageId> owners);
 
+// After a loss was seen: those blobs of the results (outputs and generated sources) that are gone
+// from the disk; what the store said of them is dropped (Store::FindLost). Results in dispute count
+// as lost. Blocking.
+absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& store,
+                                                              const ResultTable& results,
+                                                              const LookForLost& look);
+
 // After the store's loss epoch rose between two cooks: the packages that the journal knows to be up
 // to date and whose outputs are not all there any more, or are in dispute (record/dispute.h). Reads
 // all records. Blocking.
 absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, store::Store& store);
 
-// The journal trusts the packages that own them no more. Their names. Commit thread.
-absl::StatusOr<std::vector<std::string>> DistrustLost(Journal& journal, const ResultTable& results,
-                                                      const BuildRoot& request,
-                                                      std::span<const RootBuilt::Lost> lost);
+// The journal trusts the packages that own them no more. `packages`: with their results, those that
+// own them among them. Their names. Commit thread.
+absl::StatusOr<std::vector<std::string>> DistrustLost(
+    Journal& journal, const ResultTable& results,
+    std::span<const std::pair<PackageId, ResultId>> packages,
+    std::span<const RootBuilt::Lost> lost);
 
 }  // namespace galley::director

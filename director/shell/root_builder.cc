@@ -40,6 +40,19 @@ void AddTooLong(std::span<const tree::TreeFile> files, PackageId package, RootBu
   }
 }
 
+// After a loss: what the store says it has is not put again, so it must not say so of a folder that
+// is gone, or whose bytes are wrong (which Get drops).
+absl::Status DropLostFolders(store::Store& store, const tree::BuiltTree& made) {
+  std::vector<Digest> folders;
+  for (const auto& [digest, bytes] : made.directories) folders.push_back(digest);
+  RETURN_IF_ERROR(store.FindLost(folders).status());
+  for (const Digest& folder : folders) {
+    const absl::Status read = store.Get(folder).status();
+    if (!absl::IsNotFound(read) && !absl::IsDataLoss(read)) RETURN_IF_ERROR(read);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
@@ -70,6 +83,7 @@ absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const R
   }
   if (!built.conflicts.empty()) return built;
   built.root = made.root;
+  if (request.round > 0) RETURN_IF_ERROR(DropLostFolders(store, made));
   // All of them, also those that the store says it has: one that another process Put may go with
   // that process before anything named it.
   for (const auto& [digest, bytes] : made.directories) RETURN_IF_ERROR(store.Put(digest, bytes));

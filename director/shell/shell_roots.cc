@@ -19,7 +19,7 @@ void DirectorShell::Do(const BuildRoot& effect) {
         BuildRootTree(*world_.Get()->project, results_, store_, effect, whole ? &*whole : nullptr);
     absl::Status status = built.status();
     if (status.ok()) {
-      const auto packages = DistrustLost(journal_, results_, effect, built->lost);
+      const auto packages = DistrustLost(journal_, results_, effect.packages, built->lost);
       status = packages.status();
       for (const std::string& package : packages.value_or(std::vector<std::string>()))
         LogWarning(
@@ -53,6 +53,41 @@ std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
     return root.sequence == last->sequence ? std::optional(root.root) : std::nullopt;
   }
   return std::nullopt;
+}
+
+// Nobody is told anything meanwhile, and who asks waits: nothing is in hand, and the roots are
+// published.
+void DirectorShell::Do(const StageRoots& effect) {
+  RootsStaged event{.loss = "", .round = effect.round};
+  if (options_.stage) event.loss = options_.stage(roots_, world_.Get());
+  Post(Event(std::move(event)));
+}
+
+// Behind what is committed already.
+void DirectorShell::Do(const LookForLost& effect) {
+  commit_thread_.Post([this, effect] {
+    LostFound event;
+    event.look = effect.look;
+    auto lost = LookForLostFiles(store_, results_, effect);
+    std::vector<std::string> packages;
+    absl::Status status = lost.status();
+    if (status.ok()) {
+      auto names = DistrustLost(journal_, results_, effect.packages, *lost);
+      status = names.status();
+      if (names.ok()) packages = *std::move(names);
+    }
+    if (status.ok()) event.lost = *std::move(lost);
+    if (!status.ok()) event.error = MessageOf(status);
+    Post(Internal([this, event = std::move(event), packages = std::move(packages)]() mutable {
+      for (const RootBuilt::Lost& one : event.lost) {
+        LogWarning("path={} digest={} is in the store no more: it is made again", one.path,
+                   one.digest.ToString());
+        lost_blobs_.insert(one.digest);
+      }
+      lost_packages_.insert(packages.begin(), packages.end());
+      StepCore(std::move(event));
+    }));
+  });
 }
 
 RootContent DirectorShell::ContentOf(const PublishRoot& effect) const {

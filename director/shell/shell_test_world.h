@@ -49,6 +49,9 @@ class WatchedStore final : public store::Store {
       std::span<const Digest> digests) override {
     return inner.Locate(digests);
   }
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override {
+    return inner.FindLost(digests);
+  }
   absl::Status Commit(const store::CommitBatch& batch) override {
     ++commits;
     if (on_commit) on_commit(batch);

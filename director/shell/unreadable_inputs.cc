@@ -6,8 +6,8 @@
 
 namespace galley::director {
 
-absl::StatusOr<std::vector<std::string>> DistrustUnreadable(store::Store& store, Journal& journal,
-                                                            std::span<const GivenBlob> blobs) {
+absl::StatusOr<Unreadable> DistrustUnreadable(store::Store& store, Journal& journal,
+                                              std::span<const GivenBlob> blobs) {
   std::set<Digest> read;
   std::set<Digest> lost;
   std::set<std::string> makers;
@@ -19,9 +19,9 @@ absl::StatusOr<std::vector<std::string>> DistrustUnreadable(store::Store& store,
     }
     if (lost.contains(blob.digest)) makers.insert(blob.package);
   }
-  std::vector<std::string> packages(makers.begin(), makers.end());
-  if (!packages.empty()) RETURN_IF_ERROR(journal.Invalidate(packages, journal.meta()));
-  return packages;
+  Unreadable found{.packages = {makers.begin(), makers.end()}, .blobs = {lost.begin(), lost.end()}};
+  if (!found.packages.empty()) RETURN_IF_ERROR(journal.Invalidate(found.packages, journal.meta()));
+  return found;
 }
 
 }  // namespace galley::director

@@ -22,10 +22,15 @@ struct GivenBlob {
   bool is_reported = false;  // to this director: that the store has it not may mean: not yet
 };
 
-// Reads each of `blobs`; the store quarantines what is wrong. The packages, sorted, whose blobs are
-// lost: the journal trusts them no more, and they are to be made again (PackagesCleared).
+struct Unreadable {
+  std::vector<std::string> packages;  // sorted, whose blobs are lost
+  std::vector<Digest> blobs;          // sorted
+};
+
+// Reads each of `blobs`; the store quarantines what is wrong. The journal trusts the packages whose
+// blobs are lost no more, and they are to be made again (PackagesCleared).
 // Commit thread.
-absl::StatusOr<std::vector<std::string>> DistrustUnreadable(store::Store& store, Journal& journal,
-                                                            std::span<const GivenBlob> blobs);
+absl::StatusOr<Unreadable> DistrustUnreadable(store::Store& store, Journal& journal,
+                                              std::span<const GivenBlob> blobs);
 
 }  // namespace galley::director

@@ -26,7 +26,7 @@ class UnreadableInputsTest : public ShellJournalTest {
     return journal_->Find(package).value()->platforms.at("windows").is_trusted;
   }
   std::vector<std::string> Distrust(const std::vector<GivenBlob>& blobs) {
-    return DistrustUnreadable(store_, *journal_, blobs).value();
+    return DistrustUnreadable(store_, *journal_, blobs).value().packages;
   }
 };
 

@@ -179,15 +179,20 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
   std::vector<GivenBlob> blobs = reports_.GivenTo(report.attempt);
   if (blobs.empty()) return;
   commit_thread_.Post([this, blobs = std::move(blobs)] {
-    auto packages = DistrustUnreadable(store_, journal_, blobs);
+    auto found = DistrustUnreadable(store_, journal_, blobs);
     // Who reads it would be tried a hundred times in vain.
-    if (!packages.ok())
-      return Post(Event(Persisted{.error = fmt::format("forgetting what cannot be read: {}",
-                                                       MessageOf(packages.status()))}));
-    if (packages->empty()) return;
-    for (const std::string& package : *packages)
+    if (!found.ok())
+      return Post(Event(Persisted{
+          .error = fmt::format("forgetting what cannot be read: {}", MessageOf(found.status()))}));
+    if (found->packages.empty()) return;
+    for (const std::string& package : found->packages)
       LogWarning("package={} its bytes in the store are wrong or gone: it is made again", package);
-    Post(Event(PackagesCleared{*std::move(packages)}));
+    Post(Internal([this, found = *std::move(found)]() mutable {
+      for (const Digest& blob : found.blobs) lost_blobs_.insert(blob);
+      for (const std::string& package : found.packages) lost_packages_.insert(package);
+      StepCore(PackagesCleared{std::move(found.packages)});
+      StepCore(LossSeen{});  // one that was found is seldom the only one
+    }));
   });
 }
 

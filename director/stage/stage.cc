@@ -1,6 +1,7 @@
 #include "director/stage/stage.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -11,7 +12,9 @@
 #include <thread>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/log.h"
+#include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/tree/path_limits.h"
 #include "director/stage/apply_names.h"
@@ -71,9 +74,62 @@ struct Sources {
   PackageOf package_of = nullptr;
 };
 
+bool IsLoss(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsNotFound(status);
+}
+
+// What the store turns out to lack while files are written. The others are written all the same, so
+// that all that is lost is found in one go. With the first loss the store looks at its disk for all
+// files: one that is gone need not be tried. Threads: any.
+class Lacks {
+ public:
+  Lacks(store::Store& store, const std::vector<tree::TreeFile>& files)
+      : store_(store), files_(files) {}
+
+  bool Knows(const Digest& digest) {
+    if (!is_any_) return false;
+    const base::MutexLock lock(mutex_);
+    return gone_.contains(digest);
+  }
+  void Note() {
+    const base::MutexLock lock(mutex_);
+    if (is_any_.exchange(true)) return;
+    std::vector<Digest> digests;
+    for (const tree::TreeFile& file : files_) digests.push_back(file.digest);
+    const auto gone = store_.FindLost(digests);
+    // Each is tried then.
+    if (!gone.ok()) return LogWarning("looking for what is lost: {}", MessageOf(gone.status()));
+    gone_.insert(gone->begin(), gone->end());
+  }
+
+ private:
+  store::Store& store_;
+  const std::vector<tree::TreeFile>& files_;
+  std::atomic<bool> is_any_ = false;
+  base::Mutex mutex_;
+  absl::flat_hash_set<Digest> gone_ GALLEY_GUARDED_BY(mutex_);
+};
+
+// Files that are neighbours, and what became of them.
+struct Part {
+  absl::Status status;
+  absl::Status loss;  // of the first file that is lost
+  uint64_t lost = 0;
+  StageReport report;
+};
+
+absl::StatusOr<Blob> Read(const Sources& sources, const Digest& digest, Lacks& lacks) {
+  if (lacks.Knows(digest))
+    return absl::NotFoundError(fmt::format("blob {} is lost", digest.ToString()));
+  absl::StatusOr<Blob> bytes = sources.store.Get(digest);
+  if (IsLoss(bytes.status())) lacks.Note();
+  return bytes;
+}
+
 absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
                        std::span<const tree::TreeFile> files, const std::atomic<bool>* interrupted,
-                       StageReport& report) {
+                       Lacks& lacks, Part& part) {
+  StageReport& report = part.report;
   for (const tree::TreeFile& file : files) {
     RETURN_IF_ERROR(CheckInterrupted(interrupted));
     auto placed = StoreFiles::Placed::kNot;
@@ -85,10 +141,14 @@ absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
       ++(placed == StoreFiles::Placed::kLinked ? report.linked : report.cloned);
       continue;
     }
-    const absl::StatusOr<Blob> bytes = sources.store.Get(file.digest);
+    const absl::StatusOr<Blob> bytes = Read(sources, file.digest, lacks);
     if (!bytes.ok()) {
-      return Annotate(bytes.status(),
-                      fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
+      absl::Status status =
+          Annotate(bytes.status(),
+                   fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
+      if (!IsLoss(status)) return status;
+      if (part.lost++ == 0) part.loss = std::move(status);
+      continue;
     }
     if (const absl::Status written = sandbox.Write(file.path, **bytes, file.is_executable);
         !written.ok()) {
@@ -111,16 +171,13 @@ absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
   const size_t threads_max =
       std::min<size_t>(Sandbox::kWritersMax, std::max(1u, std::thread::hardware_concurrency()));
   const size_t parts = std::clamp<size_t>(files.size() / kFilesOfAThread, 1, threads_max);
-  struct Part {
-    absl::Status status;
-    StageReport report;
-  };
+  Lacks lacks(sources.store, files);
   std::vector<Part> done(parts);
   const auto write = [&](size_t i, Sandbox& where) {
     const size_t begin = files.size() * i / parts;
     const size_t end = files.size() * (i + 1) / parts;
     done[i].status = WritePart(sources, where, std::span(files).subspan(begin, end - begin),
-                               interrupted, done[i].report);
+                               interrupted, lacks, done[i]);
   };
   const auto write_with_own = [&](size_t i) {
     absl::StatusOr<Sandbox> own = Sandbox::Open(sandbox.Full(""), i);
@@ -144,6 +201,14 @@ absl::Status WriteFiles(const Sources& sources, Sandbox& sandbox,
     report.cloned += part.report.cloned;
   }
   for (const Part& part : done) RETURN_IF_ERROR(part.status);
+  uint64_t lost = 0;
+  for (const Part& part : done) lost += part.lost;
+  for (const Part& part : done) {
+    if (part.lost == 0) continue;
+    return lost == 1 ? part.loss
+                     : absl::Status(part.loss.code(), fmt::format("{} ({} files are lost)",
+                                                                  MessageOf(part.loss), lost));
+  }
   return absl::OkStatus();
 }
 

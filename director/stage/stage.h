@@ -61,12 +61,13 @@ struct StageReport {
   std::vector<std::string> foreign;  // the first of them
 };
 
-// NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file). CANCELLED:
-// `interrupted` became true. INVALID_ARGUMENT: the tree wants a name that is staging's own.
-// RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent). FAILED_PRECONDITION:
-// `directory` holds something that is not ours in the place of a file or folder of the tree; or an
-// exact stage met a repository; or a path there would be longer than this system takes. Nothing was
-// touched then.
+// NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file, and says how many
+// there are: all others were read, and what lies nowhere on the disk is dropped, see
+// Store::FindLost). CANCELLED: `interrupted` became true. INVALID_ARGUMENT: the tree wants a name
+// that is staging's own. RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent).
+// FAILED_PRECONDITION: `directory` holds something that is not ours in the place of a file or
+// folder of the tree; or an exact stage met a repository; or a path there would be longer than this
+// system takes. Nothing was touched then.
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
 
 // "2 files in <directory> were not put there by Galley and stay: a, b (--exact removes them)".

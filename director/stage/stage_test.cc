@@ -53,9 +53,21 @@ class BlobsInMemory final : public store::Store {
     if (file_reads_left > 0 && files.contains(digest) && --file_reads_left == 0)
       return absl::UnavailableError("the store went away");
     if (interrupts != nullptr && files.contains(digest)) *interrupts = true;
+    if (gone.contains(digest) || wrong.contains(digest)) {
+      ++lost_reads;
+      return absl::DataLossError("its bytes are wrong");
+    }
     const auto found = blobs_.find(digest);
     if (found == blobs_.end()) return absl::NotFoundError("no blob " + digest.ToString());
     return MakeBlob(found->second);
+  }
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override {
+    ++looks;
+    std::vector<Digest> lost;
+    for (const Digest& digest : digests) {
+      if (gone.contains(digest)) lost.push_back(digest);
+    }
+    return lost;
   }
   absl::Status Put(const Digest&, std::string_view) override { return Unused(); }
   absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
@@ -87,6 +99,8 @@ class BlobsInMemory final : public store::Store {
   Digest fails_at;
   std::atomic<bool>* interrupts = nullptr;  // becomes true when a file is read
   std::set<Digest> files;                   // what counts as a file's bytes
+  std::set<Digest> gone, wrong;  // believed to be there; a look finds those that are gone
+  std::atomic<int> lost_reads = 0, looks = 0;
 
  private:
   static absl::Status Unused() { return absl::UnimplementedError("staging does not need this"); }
@@ -713,6 +727,25 @@ TEST_F(StageTest, AMissingBlobLeavesTheSandboxUntouched) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("Game/b"));
   EXPECT_EQ(Held(), before);
   EXPECT_NE(Marker(), "absent");
+}
+
+// A few are gone, and a few wrong: whoever makes them again wants to know of all.
+TEST_F(StageTest, AllThatIsLostIsFoundInOneGoAndTheRestIsWritten) {
+  Files files;
+  for (int i = 0; i < 600; ++i) files[fmt::format("Game/{}", i)] = fmt::format("bytes of {}", i);
+  for (int i = 0; i < 600; i += 10)
+    store_.gone.insert(Digest::Of(files[fmt::format("Game/{}", i)]));
+  for (int i = 5; i < 600; i += 100)
+    store_.wrong.insert(Digest::Of(files[fmt::format("Game/{}", i)]));
+  const absl::Status status = StageBook(files).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("(66 files are lost)"));
+  EXPECT_EQ(store_.looks, 1);
+  EXPECT_LT(store_.lost_reads, 6 + 10) << "of those that are gone hardly one is read";
+  EXPECT_EQ(Held().size(), 600u - 66u);
+  store_.gone.clear();
+  store_.wrong.clear();
+  EXPECT_EQ(StageBook(files)->written, 66u);
 }
 
 TEST_F(StageTest, AnInterruptIsCancelled) {

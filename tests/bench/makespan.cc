@@ -280,6 +280,8 @@ class Bench {
   }
   void Do(const BuildRoot& build) { Post(kLatency, RootBuilt{build.platform, Digest::Of(""), {}}); }
   void Do(const PublishRoot& publish) { Post(kLatency, RootPublished{publish.platform, ""}); }
+  void Do(const StageRoots&) {}   // nothing is staged here,
+  void Do(const LookForLost&) {}  // and nothing is lost
   void Do(const Notify& notify) { has_ended_ |= std::holds_alternative<CookEnded>(notify.notice); }
   void Do(const Stop&) {}
   void Do(const Rescan&) {}

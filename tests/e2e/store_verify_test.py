@@ -112,7 +112,7 @@ class StoreVerifyTest(E2ETest):
         shutil.rmtree(os.path.join(self.game, ".galley/cooked"))
         cook = self.cook(self.game)
         self.assertEqual((cook.cooked, cook.roots["pc"]), (1, self.root), cook)
-        self.assertIn("what the store lost is made again: pc: staging Game/large.bin", cook.summary["warnings"][0]["text"])
+        self.assertIn("1 blob of 1 package was lost from the store and is made again", cook.summary["warnings"][0]["text"])
         self.expect_whole()
 
     def test_after_all_segments_are_gone_one_cook_makes_all_again(self):

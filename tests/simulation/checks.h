@@ -50,6 +50,11 @@ class Checks {
   bool IsRotten(const Digest& blob, const Digest& now) const {
     return rotten_.contains({blob, now}) || rotten_files_.contains(blob);
   }
+  // Somebody deleted its bytes. Others may be written in their place, as those of a file that
+  // rotted.
+  void NoteDestroyed(const Digest& blob) { rotten_files_.insert(blob); }
+  // Keys of results whose records somebody deleted: nothing is promised of them any more.
+  std::set<Digest> voided;
   // Rotten blobs that somebody read, and nobody made again yet.
   std::set<Digest> found_out;
 

@@ -156,7 +156,8 @@ void Cluster::RequestCook() {
       .by_the_book = true,
       .force = is_forced_ || (faults_.IsOn(Fault::kCookedOtherwise) && random_.Percent(50)),
       .fail_fast = requests_ < 4 && faults_.IsOn(Fault::kFailedFast),
-      .follow_soft = world_->follows_soft};
+      .follow_soft = world_->follows_soft,
+      .is_staged = !IsLateOn(options_.seed, kNotStaged)};
   is_fail_fast_ = request.fail_fast;
   held_back_.clear();
   std::vector<std::string> first, later;
@@ -243,6 +244,17 @@ bool Cluster::HasFired(Fault fault) const {
   return faults_.counts()[index] > faults_at_request_[index];
 }
 
+// So often that a package may have been lost each time.
+bool Cluster::HasLostMuch() const {
+  uint64_t times = 0;
+  for (const Fault fault : {Fault::kBlobCollected, Fault::kBitsRotten, Fault::kUnaskedCollected,
+                            Fault::kFilesDeleted, Fault::kSegmentLost, Fault::kIndexLost}) {
+    const auto index = static_cast<size_t>(fault);
+    times += faults_.counts()[index] - faults_at_request_[index];
+  }
+  return times > cook_.lost_rounds_max;
+}
+
 void Cluster::OnEnded(const CookEnded& ended) {
   if (is_over_) return;  // the last one is, and a late commit failed
   is_requested_ = false;
@@ -255,7 +267,7 @@ void Cluster::OnEnded(const CookEnded& ended) {
     return random_.Percent(50) ? RequestLater() : EndDirector();
   }
   if (ended.is_interrupted || !ended.infrastructure_error.empty()) {
-    const bool has_cause = (ended.is_interrupted && is_cancelled_) ||
+    const bool has_cause = (ended.is_interrupted && is_cancelled_) || HasLostMuch() ||
                            HasFired(Fault::kCommitFailed) || HasFired(Fault::kSyncFailed) ||
                            HasFired(Fault::kStoreFailed) || director_->is_journal_broken() ||
                            (HasFired(Fault::kLauncherFailed) || HasFired(Fault::kWorkerUnfit));
@@ -288,7 +300,8 @@ void Cluster::OnEnded(const CookEnded& ended) {
     return EndDirector();
   }
   if (EndDisputes()) return EndDirector();
-  // Bytes that cannot be read when they are staged end the cook; the next makes them again.
+  director_->CheckPublished();
+  // What went since then, or what nobody staged, the next cook makes again.
   if (!director_->Stage()) return EndDirector();
   CheckSettled();
   Conclude();

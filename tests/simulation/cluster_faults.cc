@@ -153,6 +153,7 @@ void Cluster::LoseMoreBytes() {
       faults_.IsOn(Fault::kBlobCollected) || faults_.IsOn(Fault::kUnaskedCollected);
   if (collects && random_.Percent(30)) director_->Collect();
   if (faults_.IsOn(Fault::kBitsRotten) && random_.Percent(50)) director_->Rot();
+  director_->Damage();
 }
 
 void Cluster::Change(const std::vector<std::string>& platforms) {

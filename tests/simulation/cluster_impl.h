@@ -49,6 +49,7 @@ class Cluster {
   void EndDirector();
   bool HasEverFired(Fault fault) const { return faults_.counts()[static_cast<size_t>(fault)] > 0; }
   bool HasFired(Fault fault) const;
+  bool HasLostMuch() const;
   void OnEnded(const director::CookEnded& ended);
   bool EndDisputes();
   void RequestLater();

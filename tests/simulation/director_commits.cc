@@ -103,6 +103,7 @@ void SimDirector::CommitPending() {
 void SimDirector::Do(const BuildRoot& effect) {
   const std::string platform = snapshot_->platforms.at(effect.platform);
   last_build_[platform] = effect;
+  lost_since_built_.clear();
   CommitPending();
   PostTask(20, [this, effect, platform, cook = cook_snapshot_] {
     std::string text;
@@ -126,7 +127,7 @@ void SimDirector::Do(const BuildRoot& effect) {
       text += name + " = " + tree[name].ToString() + "\n";
       if (!deps_.world.IsExpected(tree[name], name, platform, cook->files))
         deps_.checks.Break("safety: a wrong result in the root: " + name);
-      if (!store_.IsSafe(stored->action_key))
+      if (!store_.IsSafe(stored->action_key) && !deps_.checks.voided.contains(stored->action_key))
         deps_.checks.Break("safety: a result in the root is not durable: " + name);
     }
     deps_.checks.Trace(text);
@@ -138,9 +139,11 @@ void SimDirector::Do(const BuildRoot& effect) {
     }
     absl::Status status = fenced_.Put(built.root, text);
     if (status.ok() && built.conflicts.empty()) {
-      built.lost = disputed.empty() ? *LostFiles(store_, files, owners) : disputed;
+      built.lost = disputed;
+      if (disputed.empty() && !IsWhole(platform, built.root))
+        built.lost = *LostFiles(store_, files, owners);
       for (const tree::TreeFile& file : files) told_.insert(file.digest);
-      status = DistrustLost(journal_, results_, effect, built.lost).status();
+      status = DistrustLost(journal_, results_, effect.packages, built.lost).status();
     }
     if (!status.ok()) {
       const RootPublished event{effect.platform,
@@ -192,7 +195,10 @@ void SimDirector::Do(const PublishRoot& effect) {
       std::vector<std::pair<std::string, std::optional<Digest>>> keys;
       for (const auto& [package, result] : build.packages)
         keys.emplace_back(core_->NameOf(package), results_.Get(result)->action_key);
-      (void)journal_.RecordPublished(platform, {.sequence = *sequence, .root = effect.root}, keys);
+      (void)journal_.RecordPublished(
+          platform,
+          {.sequence = *sequence, .root = effect.root, .loss_epoch = journal_.meta().loss_epoch},
+          keys);
     } else {
       event.error = "publishing the root: " + std::string(sequence.status().message());
     }

@@ -20,12 +20,12 @@ void AddNamed(const record::Result& result, std::set<Digest>& all) {
 // What a director before this one made is not made again (I7).
 void SimDirector::NoteKept() {
   for (const Digest& key : store_.keys()) {
-    if (store_.Holds(key) && store_.IsSafe(key)) kept_.insert(key);
+    if (store_.IsOnDiskWithAll(key) && store_.IsSafe(key)) kept_.insert(key);
   }
 }
 
 void SimDirector::ForgetLost() {
-  std::erase_if(kept_, [&](const Digest& key) { return !store_.Holds(key); });
+  std::erase_if(kept_, [&](const Digest& key) { return !store_.IsOnDiskWithAll(key); });
 }
 
 // As LocalStore::Collect under a session: what this director was told of stays, be it that the
@@ -54,9 +54,10 @@ void SimDirector::Rot() {
   const std::vector<Digest> blobs = store_.blobs();
   if (blobs.empty()) return;
   const Digest& digest = blobs[deps_.random.Below(blobs.size())];
-  if (!store_.Rot(digest, deps_.random)) return;
+  if (!store_.IsOnDisk(digest) || !store_.Rot(digest, deps_.random)) return;
   deps_.faults.Count(Fault::kBitsRotten);
-  deps_.checks.NoteRot(digest, store_.WhatLiesFor(digest).value(),
+  rotten_since_staged_ = true;
+  deps_.checks.NoteRot(digest, store_.WhatLiesFor(digest).value_or(Digest()),
                        store_.LocationOf(digest)->segment == 0);
   deps_.checks.Trace("rotten: " + digest.hex());
 }
@@ -104,8 +105,10 @@ bool SimDirector::Stage() {
     for (const auto& [name, digest] : tree) {
       const auto blob = store_.Get(digest);
       if (!blob.ok()) {
-        if (!deps_.checks.found_out.contains(digest))
+        if (!deps_.checks.found_out.contains(digest) && !lost_since_staged_.contains(digest))
           deps_.checks.Break("safety: it is in a root, and is gone: " + name);
+        if (is_staged_ && !lost_since_staged_.contains(digest) && !rotten_since_staged_)
+          deps_.checks.Break("safety: it was staged, and cannot be read: " + name);
         return false;
       }
       if (Digest::Of(**blob) != digest)
@@ -125,15 +128,16 @@ void SimDirector::LookAtInputs(const Given& given) {
   for (GivenBlob& blob : blobs) blob.is_reported = locations_.contains(blob.digest);
   if (blobs.empty()) return;
   PostTask(20, [this, blobs] {
-    const auto packages = DistrustUnreadable(fenced_, journal_, blobs);
-    if (!packages.ok())
-      return Answer(
-          10, [this, error = packages.status().ToString()] { Step(Persisted{.error = error}); });
-    if (packages->empty()) return;
+    const auto found = DistrustUnreadable(fenced_, journal_, blobs);
+    if (!found.ok())
+      return Answer(10,
+                    [this, error = found.status().ToString()] { Step(Persisted{.error = error}); });
+    if (found->packages.empty()) return;
     ForgetLost();
-    Answer(10, [this, packages = *packages] {
+    Answer(10, [this, packages = found->packages] {
       for (const std::string& name : packages) deps_.checks.Trace("made again: " + name);
       StepCleared(packages);
+      Step(LossSeen{});
     });
   });
 }

@@ -95,6 +95,13 @@ void Disk::Rot(const std::string& path, uint64_t offset) {
   byte = static_cast<char>(byte ^ (1 << random_.Below(8)));
 }
 
+void Disk::Destroy(const std::string& path, uint64_t size) {
+  is_destroyed_ = true;
+  if (size != 0) return Truncate(path, size);
+  names_.erase(path);
+  safe_names_.erase(path);
+}
+
 bool Disk::IsSafe(const std::string& path, uint64_t begin, uint64_t end) const {
   const auto found = safe_names_.find(path);
   if (found == safe_names_.end()) return false;

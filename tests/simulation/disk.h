@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -44,6 +45,11 @@ class Disk {
   absl::Status SyncFolder(const std::string& folder);
   // A bit of the stored bytes turns.
   void Rot(const std::string& path, uint64_t offset);
+
+  // Somebody deletes it (0), or cuts it there, for good.
+  void Destroy(const std::string& path, uint64_t size);
+  // Whether anything was destroyed since the last call.
+  bool TakeDestroyed() { return std::exchange(is_destroyed_, false); }
 
   // Would all of it be there after a power cut now?
   bool IsSafe(const std::string& path, uint64_t begin, uint64_t end) const;
@@ -79,6 +85,7 @@ class Disk {
   uint64_t crash_in_ = 0;
   uint64_t writes_ = 0;
   bool is_director_ = true;
+  bool is_destroyed_ = false;
 };
 
 }  // namespace galley::simulation

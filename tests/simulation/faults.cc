@@ -96,6 +96,12 @@ std::string_view FaultName(Fault fault) {
       return "what only the journal knew collected";
     case Fault::kCookedOtherwise:
       return "package cooked otherwise";
+    case Fault::kFilesDeleted:
+      return "store's files deleted";
+    case Fault::kSegmentLost:
+      return "segment deleted or cut";
+    case Fault::kIndexLost:
+      return "index lost";
     case Fault::kCount:
       break;
   }

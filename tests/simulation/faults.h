@@ -57,6 +57,9 @@ enum class Fault : uint8_t {
   kWorkerRenamed,  // came back under another name, with its jobs and what it has to say
   kUnaskedCollected,  // under a director: what its journal knows, and nobody asked the store for
   kCookedOtherwise,   // a package, than the last time, of the very same inputs
+  kFilesDeleted,      // of the store, by somebody, under a director
+  kSegmentLost,       // likewise; or its end
+  kIndexLost,         // under a director: made anew from what the segments say
   kCount,
 };
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);
@@ -75,8 +78,9 @@ inline constexpr std::string_view kNeverCooked = "packages never cooked";
 inline constexpr std::string_view kCultures = "variants for cultures";
 inline constexpr std::string_view kStriped = "jobs dealt by names";
 inline constexpr std::string_view kCopies = "equal files in several places";
-inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures, kStriped,
-                                            kCopies};
+inline constexpr std::string_view kNotStaged = "roots not staged";
+inline constexpr std::array kCookOptions = {kSoftNotFollowed, kNeverCooked, kCultures,
+                                            kStriped,         kCopies,      kNotStaged};
 
 using FaultCounts = std::array<uint64_t, kFaultCount>;
 

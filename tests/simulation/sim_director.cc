@@ -40,6 +40,10 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
     if (is_overtaken_) deps_.checks.Break("safety: a director that was overtaken wrote");
   };
   store_.gives_up = [this](const Digest& blob, const Digest& bytes) { NoteGivenUp(blob, bytes); };
+  store_.loses = [this](const Digest& blob) {
+    lost_since_built_.insert(blob);
+    lost_since_staged_.insert(blob);
+  };
   NoteKept();
   // Its journal does not learn of it.
   store_.disputed = [this] {
@@ -121,7 +125,8 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
     asked_for_.clear();
     cook_snapshot_ = snapshot_;
     has_request_ = true;
-    is_ending_ = is_publishing_ = false;
+    is_ending_ = is_publishing_ = is_staging_ = false;
+    is_staged_ = request.is_staged;
     request.selected = Select(ids, InstigatorCategory::kCookMap);
     if (is_first) own_faults_->BeginCook();  // nothing is before it that must be over
     Step(request);
@@ -236,7 +241,8 @@ void SimDirector::Do(const Notify& effect) {
     deps_.checks.Trace("notice", effect.notice.index());
   }
   if (const auto* done = std::get_if<PackageDone>(&effect.notice)) {
-    if (!store_.IsSafe(results_.Get(done->result)->action_key))
+    const Digest& key = results_.Get(done->result)->action_key;
+    if (!store_.IsSafe(key) && !deps_.checks.voided.contains(key))
       deps_.checks.Break("safety: done before it is durable: " + core_->NameOf(done->package));
   }
   if (const auto* warned = std::get_if<PackageWarned>(&effect.notice))

@@ -95,8 +95,12 @@ class SimDirector {
   // Some blobs go that its cook does not need. In one, a bit turns.
   void Collect();
   void Rot();
-  // As staging does it: all that is in the roots, read. False: some cannot be.
+  // Somebody deletes files and segments of the store, or damages its index.
+  void Damage();
+  // All that is in the roots, read once more. False: something went since they were staged.
   bool Stage();
+  // That nothing was published of which the store knew that it is gone.
+  void CheckPublished();
   // Its cook is not of today's files.
   bool IsOutdated() const;
   // By the names that they have today. (A rescan in the middle of an exchange of names sees other
@@ -160,6 +164,12 @@ class SimDirector {
   void TakeLost(const director::BuildRoot& effect, const std::string& platform,
                 std::span<const director::RootBuilt::Lost> lost);
   void Do(const director::PublishRoot& effect);
+  bool IsWhole(const std::string& platform, const Digest& root);
+  void Do(const director::StageRoots& effect);
+  std::string StageAll();
+  void Do(const director::LookForLost& effect);
+  void CheckLooked(const director::LookForLost& look);
+  void TakeLostFound(const director::LostFound& found, const std::vector<std::string>& names);
   void Do(const director::Notify& effect);
   void Note(const director::PackageFailed& failed);
   void Note(const director::PackageBlamed& blamed);
@@ -284,7 +294,9 @@ class SimDirector {
   absl::Time task_free_at_ = absl::InfinitePast(), answered_at_ = absl::InfinitePast();
   std::map<std::string, director::BuildRoot> last_build_;  // by platform
   std::map<std::string, Digest> built_;
-  std::set<Digest> told_;                                       // by the store to be there
+  std::set<Digest> told_;                                  // by the store to be there
+  std::set<Digest> lost_since_built_, lost_since_staged_;  // what the store dropped
+  bool is_staging_ = false, is_staged_ = false, rotten_since_staged_ = false;
   std::map<std::string, std::map<std::string, Digest>> roots_;  // platform -> package -> output
   absl::Duration wall_offset_;
   // A question whose pages are asked for one now and then, while the cook goes on.

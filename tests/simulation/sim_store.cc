@@ -20,6 +20,7 @@ namespace {
 constexpr std::string_view kSegments = "store/segments";
 constexpr std::string_view kFiles = "store/files";
 const std::string kMark = "store/syncing";
+const std::string kEpoch = "store/epoch";
 constexpr std::string_view kStoreId = "00000000000000000000000000000001";
 
 void BeginSegment(Disk& disk, uint64_t segment, store::SegmentWriterKind writer) {
@@ -141,8 +142,10 @@ class SimStore::Raw final : public store::BlobStore {
   absl::StatusOr<Blob> Get(const Digest& digest) override {
     const std::optional<BlobLocation> location = store_.LocationOf(digest);
     if (!location) return absl::NotFoundError("blob " + digest.ToString() + " is not in the store");
-    ASSIGN_OR_RETURN(std::string bytes, ReadBlob(store_.disk_, digest, *location));
-    return MakeBlob(std::move(bytes));
+    absl::StatusOr<std::string> bytes = ReadBlob(store_.disk_, digest, *location);
+    if (absl::IsNotFound(bytes.status())) return absl::DataLossError(bytes.status().message());
+    RETURN_IF_ERROR(bytes.status());
+    return MakeBlob(*std::move(bytes));
   }
   absl::Status Put(const Digest& digest, std::string_view bytes) override {
     if (store_.LocationOf(digest)) return absl::OkStatus();
@@ -186,9 +189,13 @@ void SimStore::Recover() {
                           .settle = [] { return absl::OkStatus(); },
                           .lower_mark = [this] { return mark_.Lower(); }});
   if (!opened.ok()) throw Disk::Crash();  // the director ends
+  if (const auto epoch = disk_.Read(kEpoch); epoch.ok())
+    loss_epoch_ = std::max<uint64_t>(loss_epoch_, epoch->size());
   // A new owner writes to a segment of its own: what a torn tail is need not be known.
   log_ = segment_next_++;
   BeginSegment(disk_, log_, store::SegmentWriterKind::kOwner);
+  // An index that is kept tells how long segments were.
+  if (disk_.TakeDestroyed()) RaiseEpoch();
 }
 
 // Those whose header says so.
@@ -240,20 +247,38 @@ absl::Status SimStore::SyncAndReadLog() {
     const uint64_t segment = SegmentOf(name);
     if (!IsOwners(name, segment)) continue;
     RETURN_IF_ERROR(disk_.Sync(name));
-    const std::string_view bytes = *disk_.Read(name);
-    for (uint64_t offset = store::kSegmentHeaderBytes; true;) {
-      const auto record = HeaderAt(bytes, segment, offset);
-      if (!record.ok()) break;
-      const std::string_view payload =
-          bytes.substr(offset + store::kRecordHeaderBytes, record->payload_bytes);
-      // A blob's bytes are verified when they are read.
-      if (record->kind != RecordKind::kBlob && store::Checksum(payload) != record->payload_checksum)
-        break;
-      Take(record->kind, record->key, payload, {segment, offset});
-      offset += store::RecordSpan(record->payload_bytes);
-    }
+    ReadLog(name, segment);
   }
   return absl::OkStatus();
+}
+
+void SimStore::ReadLog(const std::string& name, uint64_t segment) {
+  const std::string_view bytes = *disk_.Read(name);
+  for (uint64_t offset = store::kSegmentHeaderBytes; true;) {
+    const auto record = HeaderAt(bytes, segment, offset);
+    if (!record.ok()) break;
+    const std::string_view payload =
+        bytes.substr(offset + store::kRecordHeaderBytes, record->payload_bytes);
+    // A blob's bytes are verified when they are read.
+    if (record->kind != RecordKind::kBlob && store::Checksum(payload) != record->payload_checksum)
+      break;
+    Take(record->kind, record->key, payload, {segment, offset});
+    offset += store::RecordSpan(record->payload_bytes);
+  }
+}
+
+void SimStore::LoseIndex() {
+  blobs_.clear();
+  sets_.clear();
+  results_.clear();
+  places_.clear();
+  roots_.clear();
+  const uint64_t epoch = loss_epoch_;
+  for (const std::string& name : disk_.List(kSegments)) {
+    if (IsOwners(name, SegmentOf(name))) ReadLog(name, SegmentOf(name));
+  }
+  loss_epoch_ = std::max(loss_epoch_, epoch);
+  RaiseEpoch();
 }
 
 void SimStore::Take(RecordKind kind, const Digest& key, std::string_view payload,
@@ -283,7 +308,7 @@ void SimStore::Take(RecordKind kind, const Digest& key, std::string_view payload
       return;
     case RecordKind::kLoss:
       if (const auto loss = store::DecodeLoss(payload); loss.ok()) {
-        loss_epoch_ = loss->epoch;
+        loss_epoch_ = std::max(loss_epoch_, loss->epoch);
         for (const Digest& digest : loss->blobs) blobs_.erase(digest);
       }
       return;
@@ -344,7 +369,7 @@ absl::StatusOr<Blob> SimStore::Get(const Digest& digest) {
   absl::StatusOr<Blob> blob = verified_.Get(digest);
   if (!absl::IsDataLoss(blob.status())) return blob;
   if (gives_up) gives_up(digest, WhatLiesFor(digest).value_or(Digest()));
-  Lose(digest);
+  Lose({digest});
   return blob;
 }
 
@@ -364,12 +389,78 @@ absl::Status SimStore::Put(const Digest& digest, std::string_view bytes) {
   return verified_.Put(digest, bytes);
 }
 
-void SimStore::Lose(const Digest& digest) {
-  const std::vector<Digest> lost = {digest};
-  ++loss_epoch_;
-  Append(RecordKind::kLoss, Digest(), store::EncodeLoss({.epoch = loss_epoch_, .blobs = lost}));
-  blobs_.erase(digest);
-  pending_.erase(digest);
+// As the product's file `epoch`: it is on the disk before anything is dropped. (Its size is the
+// epoch.)
+void SimStore::RaiseEpoch() {
+  if (IsSabotaged(Sabotage::kHideLoss)) return;
+  const std::string temporary = kEpoch + ".new";
+  if (disk_.Has(temporary)) disk_.Remove(temporary);
+  disk_.Append(temporary, std::string(++loss_epoch_, '.'));
+  (void)disk_.Sync(temporary);
+  disk_.Rename(temporary, kEpoch);
+  (void)disk_.SyncFolder("store");
+}
+
+void SimStore::Lose(const std::vector<Digest>& digests) {
+  RaiseEpoch();
+  Append(RecordKind::kLoss, Digest(), store::EncodeLoss({.epoch = loss_epoch_, .blobs = digests}));
+  for (const Digest& digest : digests) {
+    blobs_.erase(digest);
+    pending_.erase(digest);
+    if (loses) loses(digest);
+  }
+}
+
+absl::StatusOr<std::vector<Digest>> SimStore::FindLost(std::span<const Digest> digests) {
+  std::set<Digest> gone;
+  for (const Digest& digest : digests) {
+    if (LocationOf(digest) && !IsOnDisk(digest)) gone.insert(digest);
+  }
+  if (!gone.empty() && !IsSabotaged(Sabotage::kBelieveIndex)) Lose({gone.begin(), gone.end()});
+  return FindMissing(digests);
+}
+
+bool SimStore::IsOnDisk(const Digest& digest) const {
+  const std::optional<BlobLocation> place = LocationOf(digest);
+  if (!place) return false;
+  if (place->segment == 0)
+    return disk_.Has(BlobFileName(digest)) &&
+           disk_.SizeOf(BlobFileName(digest)) == digest.size_bytes();
+  return place->offset + store::kRecordHeaderBytes + digest.size_bytes() <=
+         disk_.SizeOf(SegmentName(place->segment));
+}
+
+bool SimStore::IsOnDiskWithAll(const Digest& action_key) const {
+  const auto result = results_.find(action_key);
+  const auto place = places_.find(action_key);
+  if (result == results_.end() || place == places_.end()) return false;
+  if (disk_.SizeOf(SegmentName(place->second.segment)) <
+      place->second.offset + store::kRecordHeaderBytes + result->second.size())
+    return false;
+  std::vector<Digest> named;
+  store::AppendNamedBlobs(*record::DecodeResult(result->second), named);
+  return std::all_of(named.begin(), named.end(),
+                     [this](const Digest& digest) { return IsOnDisk(digest); });
+}
+
+std::vector<Digest> SimStore::DestroySegment(Random& random, bool of_log) {
+  std::vector<std::string> names = disk_.List(kSegments);
+  std::erase_if(names, [&](const std::string& name) {
+    return name == SegmentName(log_) || (!of_log && IsOwners(name, SegmentOf(name)));
+  });
+  std::vector<Digest> keys;
+  if (names.empty()) return keys;
+  const std::string& name = names[random.Below(names.size())];
+  const uint64_t size = random.Percent(50) ? 0 : random.Below(disk_.SizeOf(name) / 8 + 1) * 8;
+  for (const auto& [key, place] : places_) {
+    const auto result = results_.find(key);
+    const uint64_t bytes = result == results_.end() ? 0 : result->second.size();
+    if (SegmentName(place.segment) == name &&
+        place.offset + store::kRecordHeaderBytes + bytes > size)
+      keys.push_back(key);
+  }
+  disk_.Destroy(name, size);
+  return keys;
 }
 
 bool SimStore::Rot(const Digest& digest, Random& random) {
@@ -385,7 +476,7 @@ bool SimStore::Rot(const Digest& digest, Random& random) {
 }
 
 void SimStore::Evict(const Digest& digest) {
-  Lose(digest);
+  Lose({digest});
   (void)SyncLogAlone();
 }
 

@@ -54,6 +54,7 @@ class SimStore final : public store::Store {
   absl::StatusOr<uint64_t> AllocateSegment() override;
   absl::StatusOr<std::vector<std::optional<store::BlobLocation>>> Locate(
       std::span<const Digest> digests) override;
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override;
   absl::Status Commit(const store::CommitBatch& batch) override;
   absl::StatusOr<uint64_t> Publish(const store::PublishedRoot& root) override;
   absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override;
@@ -67,6 +68,15 @@ class SimStore final : public store::Store {
   void Evict(const Digest& digest);
   // A bit of its bytes turns. False: it has none.
   bool Rot(const Digest& digest, Random& random);
+  // Somebody deletes or cuts a segment, but not the one that this owner fills. The keys of the
+  // results that it held. `of_log`: the owners' may be chosen, too.
+  std::vector<Digest> DestroySegment(Random& random, bool of_log);
+  // As an owner does it whose index is damaged.
+  void LoseIndex();
+  // By what the disk has, whatever the index says: file or segment is there, and long enough.
+  bool IsOnDisk(const Digest& digest) const;
+  // The result, and all that it names.
+  bool IsOnDiskWithAll(const Digest& action_key) const;
   std::vector<Digest> blobs() const;
   std::vector<Digest> keys() const;      // of results
   bool Holds(const Digest& action_key);  // it, and all that it names
@@ -87,6 +97,8 @@ class SimStore final : public store::Store {
   std::function<void()> disputed;
   // A blob's bytes were read, and are others: it is dropped after this.
   std::function<void(const Digest& blob, const Digest& bytes)> gives_up;
+  // It is dropped.
+  std::function<void(const Digest& blob)> loses;
 
  private:
   class Raw;
@@ -115,7 +127,9 @@ class SimStore final : public store::Store {
   absl::Status SyncLog();
   absl::Status SyncLogAlone();
   bool IsComplete(const std::string& result);
-  void Lose(const Digest& digest);
+  void Lose(const std::vector<Digest>& digests);
+  void RaiseEpoch();
+  void ReadLog(const std::string& name, uint64_t segment);
 
   Disk& disk_;
   store::VerifyingBlobStore verified_;

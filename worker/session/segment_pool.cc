@@ -48,6 +48,11 @@ absl::Status SegmentPool::OpenNext() {
   if (is_closed_) return absl::UnavailableError("the session ends");
   if (writer_ != nullptr && writer_->size_bytes() > store::SegmentWriter::kSegmentBytesMax)
     writer_.reset();
+  if (writer_ != nullptr && !writer_->is_linked()) {
+    unusable_ = "the segment that was being filled was deleted";
+    LogWarning("{}", unusable_);
+    writer_.reset();
+  }
   while (writer_ == nullptr) {
     if (free_.empty()) return absl::NotFoundError("no segment");
     const uint64_t segment = free_.front();

@@ -71,6 +71,21 @@ TEST_F(SegmentPoolTest, WhatWasDamagedMeanwhileIsAppendedAgain) {
   EXPECT_TRUE(store::ReadBlobAt(folder_, again->digest, again->location).ok());
 }
 
+// What is appended to a file without a name nobody ever reads.
+TEST_F(SegmentPoolTest, ASegmentThatWasDeletedIsLeftForTheNextOne) {
+  const auto first = pool_.Append("one blob");
+  ASSERT_TRUE(first.ok());
+  std::filesystem::remove(store::SegmentPath(folder_, 3));
+  ASSERT_TRUE(store::SegmentFile::Create(folder_, {.writer = kWorker, .number = 4}).ok());
+  pool_.Give({{4}});
+  for (const char* bytes : {"another", "one blob"}) {
+    const auto next = pool_.Append(bytes);
+    ASSERT_TRUE(next.ok()) << next.status();
+    EXPECT_EQ(next->location.segment, 4u);
+    EXPECT_TRUE(store::ReadBlobAt(folder_, next->digest, next->location).ok());
+  }
+}
+
 TEST_F(SegmentPoolTest, ALargeBlobWaitsForNoSegment) {
   SegmentPool pool(absl::ZeroDuration(), nullptr);
   pool.SetStore(folder_, 1);

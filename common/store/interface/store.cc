@@ -77,6 +77,10 @@ absl::StatusOr<std::vector<std::optional<std::string>>> ActionCache::ActionResul
   return std::vector<std::optional<std::string>>(actions.size());
 }
 
+absl::StatusOr<std::vector<Digest>> Store::FindLost(std::span<const Digest> digests) {
+  return FindMissing(digests);
+}
+
 absl::StatusOr<GcReport> Store::Collect(const GcOptions&) {
   return absl::UnimplementedError("this store collects nothing");
 }

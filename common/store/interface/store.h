@@ -220,6 +220,13 @@ class Store : public BlobStore, public ActionCache {
   virtual absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
       std::span<const Digest> digests) = 0;
 
+  // FindMissing, asked of the disk and not of the index, which still lists what somebody deleted:
+  // whether the file or the segment of a blob is there, and long enough. What is not there is
+  // dropped, so that everybody is told the same from then on, and the loss epoch rises (once). Its
+  // bytes are not read. A call for when a loss was seen: it costs a look at each large blob's file,
+  // and at each segment. A store without a disk has no other truth than its index.
+  virtual absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests);
+
   // One group: (1) syncs the data that is named, blobs Put before included, (2) appends the results
   // and syncs, (3) indexes. When it returns OK all of it survives a power cut. A result whose key
   // is there with another outcome is not replaced: ALREADY_EXISTS names the key in the message, the

@@ -56,6 +56,9 @@ class TieredStore final : public Store {
       std::span<const Digest> digests) override {
     return near_->Locate(digests);
   }
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override {
+    return near_->FindLost(digests);
+  }
   absl::Status Commit(const CommitBatch& batch) override { return near_->Commit(batch); }
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override {
     return near_->Publish(root);

@@ -66,6 +66,7 @@ class LocalStore final : public Store, public DeadBytes {
   absl::StatusOr<uint64_t> AllocateSegment() override;
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
       std::span<const Digest> digests) override;
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override;
   absl::Status Commit(const CommitBatch& batch) override;
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
@@ -179,6 +180,10 @@ class LocalStore final : public Store, public DeadBytes {
   absl::Status WriteIndex(std::unique_ptr<IndexBatch> index) GALLEY_REQUIRES(commit_mutex_);
   absl::Status StampUses(IndexBatch& index);
   void DropPending(const std::vector<LocatedBlob>& blobs);
+
+  // local_lost.cc
+  absl::Status DropLost(std::span<const Digest> digests);
+  void LeaveUnlinkedSegment() GALLEY_REQUIRES(commit_mutex_);
 
   // local_gc.cc
   absl::StatusOr<Holders> FindHolders();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -137,6 +138,11 @@ absl::StatusOr<uint64_t> SegmentFile::Append(RecordKind kind,
   }
   size_ = offset;
   return begin;
+}
+
+bool SegmentFile::is_linked() const {
+  struct stat stat {};
+  return ::fstat(file_.get(), &stat) != 0 || stat.st_nlink > 0;
 }
 
 void SegmentFile::CutToSynced() {

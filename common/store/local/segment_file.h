@@ -41,6 +41,8 @@ class SegmentFile {
   void CutToSynced();
   SegmentWriterKind writer() const { return writer_; }
   uint64_t loss_epoch() const { return loss_epoch_; }  // when it was made
+  // False: somebody deleted it, and nobody will read what is appended from here on.
+  bool is_linked() const;
 
   struct KeyedPayload {
     Digest key;

@@ -38,6 +38,7 @@ class FileSegmentWriter final : public SegmentWriter {
   }
 
   uint64_t size_bytes() const override { return file_->size_bytes(); }
+  bool is_linked() const override { return file_->is_linked(); }
 
  private:
   const std::string directory_;

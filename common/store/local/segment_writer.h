@@ -34,6 +34,8 @@ class SegmentWriter {
   virtual absl::StatusOr<std::vector<BlobLocation>> AppendHashed(
       std::span<const BlobView> blobs) = 0;
   virtual uint64_t size_bytes() const = 0;
+  // False: somebody deleted the segment, and nobody will read what is appended from here on.
+  virtual bool is_linked() const = 0;
 };
 
 // Reads and verifies one blob straight from the store's files. DATA_LOSS when the bytes are wrong

@@ -179,16 +179,13 @@ class RemoteStore final : public Store {
   }
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override {
-    std::vector<Digest> missing;
-    for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
-      const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
-      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::DigestList>(part, [&](auto& context) {
-                         return stub_->FindMissing(&context);
-                       })));
-      ASSIGN_OR_RETURN(const std::vector<Digest> of_part, FromWire(reply));
-      missing.insert(missing.end(), of_part.begin(), of_part.end());
-    }
-    return missing;
+    return AskWhich(digests, [&](auto& context) { return stub_->FindMissing(&context); });
+  }
+
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override {
+    auto lost = AskWhich(digests, [&](auto& context) { return stub_->FindLost(&context); });
+    // An older owner: what its index says is all that it can tell.
+    return absl::IsUnimplemented(lost.status()) ? FindMissing(digests) : lost;
   }
 
   absl::StatusOr<Blob> Get(const Digest& digest) override {
@@ -539,6 +536,19 @@ class RemoteStore final : public Store {
     });
   }
 
+  // Those of `digests` that the owner names in its answers.
+  template <typename Start>
+  absl::StatusOr<std::vector<Digest>> AskWhich(std::span<const Digest> digests,
+                                               const Start& start) {
+    std::vector<Digest> named;
+    for (size_t begin = 0; begin < digests.size(); begin += kDigestsAtOnce) {
+      const auto part = digests.subspan(begin, std::min(kDigestsAtOnce, digests.size() - begin));
+      ASSIGN_OR_RETURN(const auto reply, (Exchange<v1::DigestList>(part, start)));
+      ASSIGN_OR_RETURN(const std::vector<Digest> of_part, FromWire(reply));
+      named.insert(named.end(), of_part.begin(), of_part.end());
+    }
+    return named;
+  }
   template <typename Reply, typename Start>
   absl::StatusOr<Reply> Exchange(std::span<const Digest> digests, const Start& start) {
     return Exchange<Reply>(ToWire(digests), start);

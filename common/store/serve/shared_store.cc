@@ -319,6 +319,10 @@ absl::StatusOr<std::vector<std::optional<BlobLocation>>> SharedStore::Locate(
   return Retried([&](Store& store) { return store.Locate(digests); });
 }
 
+absl::StatusOr<std::vector<Digest>> SharedStore::FindLost(std::span<const Digest> digests) {
+  return Retried([&](Store& store) { return store.FindLost(digests); });
+}
+
 absl::StatusOr<std::vector<PublishedRoot>> SharedStore::Roots(std::string_view project_id) {
   return Retried([&](Store& store) { return store.Roots(project_id); });
 }

@@ -55,6 +55,7 @@ class SharedStore final : public Store, public DeadBytes {
   absl::StatusOr<uint64_t> AllocateSegment() override;
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
       std::span<const Digest> digests) override;
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override;
   // FAILED_PRECONDITION, Publish likewise: the store's folder was deleted under its owner.
   absl::Status Commit(const CommitBatch& batch) override;
   // Made again only when the newest record of the platform is not this one.

@@ -1,11 +1,14 @@
 // Owners that go away while others work.
 #include "common/store/serve/shared_store.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
 #include <thread>
 
 #include "common/store/interface/sample_for_test.h"
+#include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/remote/connect.h"
@@ -15,6 +18,7 @@
 namespace galley::store {
 namespace {
 
+using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Optional;
 using testing::SizeIs;
@@ -47,6 +51,21 @@ class SharedStoreTest : public testing::Test {
 
   const TemporaryFolder folder_;
 };
+
+TEST_F(SharedStoreTest, TheOwnerLooksAtItsDiskForAClient) {
+  const auto owner = Open();
+  const auto client = Open();
+  const Digest large = PutBytes(*client, std::string((1 << 20) + 1, 'x'));
+  const Digest small = PutBytes(*client, "small");
+  ASSERT_TRUE(client->Commit({}).ok());
+  ASSERT_EQ(::unlink(BlobFilePath(folder_.path(), large).c_str()), 0);
+  const std::vector<Digest> both = {small, large};
+  EXPECT_THAT(*client->FindMissing(both), IsEmpty());
+  const uint64_t epoch = client->Info()->loss_epoch;
+  EXPECT_THAT(*client->FindLost(both), ElementsAre(large));
+  EXPECT_THAT(*owner->FindMissing(both), ElementsAre(large));
+  EXPECT_EQ(client->Info()->loss_epoch, epoch + 1);
+}
 
 TEST_F(SharedStoreTest, AClientBecomesTheOwnerWhenTheOwnerCloses) {
   auto owner = Open();

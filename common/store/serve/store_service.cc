@@ -63,6 +63,15 @@ grpc::Status StoreService::FindMissing(grpc::ServerContext*, ChunkStream* stream
   return ToGrpc(answer());
 }
 
+grpc::Status StoreService::FindLost(grpc::ServerContext*, ChunkStream* stream) {
+  const auto answer = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Digest> digests, ReadDigests(*stream));
+    ASSIGN_OR_RETURN(const std::vector<Digest> lost, store_.FindLost(digests));
+    return WriteChunks(*stream, ToWire(lost).SerializeAsString());
+  };
+  return ToGrpc(answer());
+}
+
 grpc::Status StoreService::Get(grpc::ServerContext*, const v1::GetRequest* request,
                                ChunkWriter* writer) {
   const auto answer = [&]() -> absl::Status {

@@ -17,6 +17,7 @@ class StoreService final : public v1::Store::Service {
 
   grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest*, v1::InfoReply* reply) override;
   grpc::Status FindMissing(grpc::ServerContext*, ChunkStream* stream) override;
+  grpc::Status FindLost(grpc::ServerContext*, ChunkStream* stream) override;
   grpc::Status Get(grpc::ServerContext*, const v1::GetRequest* request,
                    ChunkWriter* writer) override;
   grpc::Status Put(grpc::ServerContext*, grpc::ServerReader<v1::PutChunk>* reader,

@@ -1,0 +1,81 @@
+#include "director/shell/lost_files.h"
+
+#include "director/shell/shell_test_world.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class LostFilesTest : public ShellJournalTest {
+ protected:
+  // Cooked, and known to the journal; its bytes are its name.
+  ResultId Add(const std::string& package, const std::vector<std::string>& generated = {}) {
+    auto stored = std::make_shared<StoredResult>();
+    stored->package = package;
+    stored->action_key = Digest::Of("key of " + package);
+    stored->result.outputs = {{".out", Make(package)}};
+    for (const std::string& name : generated)
+      stored->result.details.generated.push_back(
+          {.name = name, .source = Make(name), .cooker = "", .settings = ""});
+    JournalUpdate update{.package = package, .platform = "windows"};
+    update.record.result = record::EncodeResult(stored->result);
+    EXPECT_TRUE(journal_->Record(std::span(&update, 1), true).ok());
+    const ResultId id = results_.Add(stored)->id;
+    look_.packages.emplace_back(PackageId(static_cast<uint32_t>(look_.packages.size())), id);
+    return id;
+  }
+  Digest Make(const std::string& bytes) {
+    EXPECT_TRUE(store_.Put(Digest::Of(bytes), bytes).ok());
+    EXPECT_TRUE(store_.Commit({}).ok());
+    return Digest::Of(bytes);
+  }
+  std::vector<std::string> Lost() {
+    std::vector<std::string> paths;
+    const auto lost = LookForLostFiles(store_, results_, look_);
+    EXPECT_TRUE(lost.ok()) << lost.status();
+    for (const RootBuilt::Lost& one : *lost) {
+      paths.push_back(one.path);
+      EXPECT_EQ(look_.packages[one.package.value()].second, one.result);
+    }
+    return paths;
+  }
+
+  LookForLost look_{.look = 1, .packages = {}};
+};
+
+TEST_F(LostFilesTest, NothingIsFoundThatIsThere) {
+  Add("/Game/a", {"_gen/x"});
+  EXPECT_THAT(Lost(), IsEmpty());
+}
+
+TEST_F(LostFilesTest, OutputsAndGeneratedSourcesOfAllPackagesAreLookedFor) {
+  Add("/Game/a", {"_gen/x", "_gen/y"});
+  Add("/Game/b");
+  Add("/Game/c");
+  store_.inner.Drop(Digest::Of("_gen/y"));
+  store_.inner.Drop(Digest::Of("/Game/c"));
+  EXPECT_THAT(Lost(), ElementsAre("/Game/a/_gen/y", "/Game/c.out"));
+}
+
+TEST_F(LostFilesTest, AResultInDisputeIsAsGoodAsLost) {
+  Add("/Game/a");
+  Add("/Game/b");
+  results_.Dispute(Digest::Of("key of /Game/b"));
+  EXPECT_THAT(Lost(), ElementsAre("/Game/b"));
+}
+
+TEST_F(LostFilesTest, WhoLostSomethingIsTrustedNoMore) {
+  Add("/Game/a");
+  Add("/Game/b");
+  store_.inner.Drop(Digest::Of("/Game/b"));
+  const auto lost = LookForLostFiles(store_, results_, look_);
+  EXPECT_THAT(DistrustLost(*journal_, results_, look_.packages, *lost).value(),
+              ElementsAre("/Game/b"));
+  EXPECT_TRUE(journal_->Find("/Game/a").value()->platforms.at("windows").is_trusted);
+  EXPECT_FALSE(journal_->Find("/Game/b").value()->platforms.at("windows").is_trusted);
+}
+
+}  // namespace
+}  // namespace galley::director

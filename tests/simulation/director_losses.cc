@@ -1,0 +1,150 @@
+// SimDirector's losses: what somebody takes from its store, and what staging and a look find gone.
+
+#include "director/shell/lost_files.h"
+#include "tests/simulation/sim_director.h"
+
+namespace galley::simulation {
+
+using namespace director;  // NOLINT: a shell of it
+
+void SimDirector::Damage() {
+  const bool deletes = deps_.faults.Happens(Fault::kFilesDeleted, 30);
+  const bool destroys = deps_.faults.Happens(Fault::kSegmentLost, 20);
+  for (const Digest& digest : store_.blobs()) {
+    if (!deletes || store_.LocationOf(digest)->segment != 0 || !deps_.random.Percent(40)) continue;
+    deps_.checks.Trace("deleted: " + digest.hex());
+    deps_.disk.Destroy(BlobFileName(digest), 0);
+  }
+  if (destroys) {
+    // (Of a dispute nothing else would tell.)
+    const bool of_log = !deps_.faults.Has(Fault::kCookedOtherwise);
+    for (const Digest& key : store_.DestroySegment(deps_.random, of_log)) {
+      deps_.checks.promised.erase(key);
+      deps_.checks.voided.insert(key);
+    }
+    deps_.checks.Trace("a segment is destroyed");
+  }
+  if (deletes || destroys) {
+    for (const Digest& digest : store_.blobs()) {
+      if (store_.IsOnDisk(digest)) continue;
+      deps_.checks.NoteDestroyed(digest);
+      lost_since_built_.insert(digest);
+      lost_since_staged_.insert(digest);
+    }
+  }
+  if (deps_.faults.Happens(Fault::kIndexLost, 20)) {
+    deps_.checks.Trace("the index is lost");
+    const std::vector<Digest> known = store_.blobs();
+    store_.LoseIndex();
+    for (const Digest& digest : known) {
+      if (store_.LocationOf(digest)) continue;
+      lost_since_built_.insert(digest);
+      lost_since_staged_.insert(digest);
+    }
+  }
+  ForgetLost();
+}
+
+// As DirectorShell::WholeRoot.
+bool SimDirector::IsWhole(const std::string& platform, const Digest& root) {
+  const uint64_t epoch = store_.Info()->loss_epoch;
+  const auto last = journal_.LastPublished(platform);
+  if (!last.ok() || epoch != journal_.meta().loss_epoch || last->loss_epoch != epoch) return false;
+  const std::vector<store::PublishedRoot> roots = *store_.Roots("project");
+  for (auto newest = roots.rbegin(); newest != roots.rend(); ++newest) {
+    if (newest->platform == platform)
+      return newest->sequence == last->sequence && newest->root == root;
+  }
+  return false;
+}
+
+void SimDirector::CheckPublished() {
+  for (const auto& [platform, tree] : roots_) {
+    if (!HasPlatform(platform)) continue;
+    for (const auto& [name, digest] : tree) {
+      if (!store_.LocationOf(digest) && !lost_since_built_.contains(digest))
+        deps_.checks.Break("safety: published, and known to be lost: " + name);
+    }
+  }
+}
+
+// As CookSession::StageAll: everything is read, whatever is lost. What is missing there.
+std::string SimDirector::StageAll() {
+  std::string loss;
+  std::vector<Digest> all;
+  for (const auto& [platform, tree] : roots_) {
+    for (const auto& [name, digest] : tree) all.push_back(digest);
+  }
+  lost_since_staged_.clear();
+  rotten_since_staged_ = false;
+  for (const auto& [platform, tree] : roots_) {
+    if (!HasPlatform(platform)) continue;
+    for (const auto& [name, digest] : tree) {
+      const auto blob = store_.Get(digest);
+      if (blob.ok() && Digest::Of(**blob) != digest)
+        deps_.checks.Break("safety: wrong bytes were handed out: " + name);
+      if (blob.ok()) continue;
+      if (loss.empty()) (void)fenced_.FindLost(all);
+      loss = platform + ": " + name;
+    }
+  }
+  return loss;
+}
+
+void SimDirector::Do(const StageRoots& effect) {
+  is_staging_ = true;
+  PostTask(20, [this, effect] {
+    const std::string loss = StageAll();
+    deps_.checks.Trace("staged: lacks " + loss);
+    Answer(10, [this, loss, effect] { Step(RootsStaged{.loss = loss, .round = effect.round}); });
+  });
+}
+
+void SimDirector::Do(const LookForLost& effect) {
+  PostTask(20, [this, effect] {
+    LostFound found;
+    found.look = effect.look;
+    std::vector<std::string> names;
+    auto lost = LookForLostFiles(fenced_, results_, effect);
+    if (lost.ok()) {
+      auto packages = DistrustLost(journal_, results_, effect.packages, *lost);
+      if (packages.ok()) names = *std::move(packages);
+      if (!packages.ok()) lost = packages.status();
+    }
+    if (lost.ok()) {
+      found.lost = *std::move(lost);
+      CheckLooked(effect);
+    } else {
+      found.error = std::string(lost.status().message());
+    }
+    ForgetLost();
+    Answer(10, [this, found, names] {
+      TakeLostFound(found, names);
+      Step(found);
+    });
+  });
+}
+
+// Nothing is believed any more that was gone.
+void SimDirector::CheckLooked(const LookForLost& look) {
+  for (const auto& [package, result] : look.packages) {
+    for (const record::Output& output : results_.Get(result)->result.outputs) {
+      if (store_.LocationOf(output.digest) && !store_.IsOnDisk(output.digest))
+        deps_.checks.Break("safety: it was looked for, is gone, and is believed to be there: " +
+                           core_->NameOf(package));
+    }
+  }
+}
+
+// The cook is open again, if it is not about to end.
+void SimDirector::TakeLostFound(const LostFound& found, const std::vector<std::string>& names) {
+  if (!has_request_ || is_ending_ || !found.error.empty()) return;
+  if (!is_staging_ && (is_publishing_ || found.lost.empty())) return;
+  for (const RootBuilt::Lost& one : found.lost) deps_.checks.Trace("is made again: " + one.path);
+  own_faults_->Change(WithReaders(names));
+  is_staging_ = is_publishing_ = false;
+  last_build_.clear();
+  TakeIntoCook({});
+}
+
+}  // namespace galley::simulation
