@@ -22,6 +22,10 @@ void SimDirector::Damage() {
       deps_.checks.promised.erase(key);
       deps_.checks.voided.insert(key);
     }
+    // Only an index that outlives its owner would still know what an owner's segment told of.
+    if (of_log) {
+      for (const Digest& digest : store_.blobs()) deps_.checks.NoteDestroyed(digest);
+    }
     deps_.checks.Trace("a segment is destroyed");
   }
   if (deletes || destroys) {
