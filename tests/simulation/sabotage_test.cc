@@ -99,7 +99,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{Sabotage::kWelcomeStaleTerm, "WelcomeStaleTerm"},
                       Case{Sabotage::kRetryPoisonForEver, "RetryPoisonForEver"},
                       Case{Sabotage::kHideDispute, "HideDispute"},
-                      Case{Sabotage::kForgetFollowers, "ForgetFollowers"}),
+                      Case{Sabotage::kForgetFollowers, "ForgetFollowers"},
+                      Case{Sabotage::kMakeAgainOnce, "MakeAgainOnce"},
+                      Case{Sabotage::kBelieveIndex, "BelieveIndex"},
+                      Case{Sabotage::kHideLoss, "HideLoss"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // The seed's number alone says nothing when nothing is sabotaged.
