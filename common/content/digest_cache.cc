@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/content/byte_codec.h"
+#include "fmt/format.h"
 
 namespace galley::content {
 namespace {
@@ -19,9 +21,10 @@ bool IsRacy(const FileStat& stat, int64_t hashed_ns) {
 }
 
 absl::StatusOr<DigestCache> DigestCache::Load(const std::string& file) {
-  absl::StatusOr<std::string> bytes = ReadFile(file, kFileBytesMax);
+  const absl::StatusOr<std::string> bytes = ReadOwnFile(file, kFileBytesMax);
   if (absl::IsNotFound(bytes.status())) return DigestCache();
-  if (!bytes.ok()) return bytes.status();
+  if (!bytes.ok())
+    return absl::InvalidArgumentError(fmt::format("{}: {}", file, MessageOf(bytes.status())));
   const absl::StatusOr<std::string_view> payload = Unseal(kMagic, *bytes);
   if (!payload.ok()) return Annotate(payload.status(), file);
   absl::StatusOr<DigestCache> cache = Decode(*payload);

@@ -32,7 +32,8 @@ bool IsRacy(const FileStat& stat, int64_t hashed_ns);
 
 class DigestCache {
  public:
-  // INVALID_ARGUMENT: damaged, or of another version. An absent file is an empty cache.
+  // INVALID_ARGUMENT: damaged, of another version, or no file (then it was put aside). An absent
+  // file is an empty cache.
   static absl::StatusOr<DigestCache> Load(const std::string& file);
   static absl::StatusOr<DigestCache> Decode(std::string_view payload);
 

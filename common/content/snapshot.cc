@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "common/base/log.h"
+#include "common/base/healed.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
@@ -26,7 +26,7 @@
 namespace galley::content {
 namespace {
 
-constexpr std::string_view kTableMagic = "GLYSNAP1";
+constexpr std::string_view kTableMagic = "GLYSNAP2";
 constexpr uint64_t kTableBytesMax = uint64_t{4} << 30;
 
 Clock& SystemClockOnce() {
@@ -176,7 +176,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Scan(const ScanOptions& opti
 
   const absl::StatusOr<DigestCache> cache = DigestCache::Load(options.digest_cache_file);
   if (!cache.ok()) {
-    LogWarning("digest_cache=dropped reason=\"{}\"", MessageOf(cache.status()));
+    NoteHealed(fmt::format("{}; files are read and hashed again", MessageOf(cache.status())));
   } else {
     for (size_t i = 0; i < impl->table.files.size(); ++i) {
       const FileEntry& entry = impl->table.files[i];
@@ -205,6 +205,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::ReadTable(const std::string&
   return std::unique_ptr<Snapshot>(new Snapshot(std::move(impl)));
 }
 
+const std::string& Snapshot::identity() const { return impl_->table.identity; }
 const std::vector<Mount>& Snapshot::mounts() const { return impl_->table.mounts; }
 std::span<const FileEntry> Snapshot::files() const { return impl_->table.files; }
 
@@ -386,11 +387,11 @@ absl::Status Snapshot::SaveDigestCache() const {
   return cache.Save(impl_->digest_cache_file);
 }
 
-absl::Status Snapshot::WriteTable(const std::string& file) const {
+absl::Status Snapshot::WriteTable(const std::string& file, std::string_view identity) const {
   std::string payload;
   {
     const base::MutexLock lock(impl_->mutex);
-    payload = EncodeTable(impl_->table);
+    payload = EncodeTable(impl_->table, identity);
   }
   return WriteFileAtomic(file, Seal(kTableMagic, payload));
 }

@@ -83,6 +83,8 @@ class Snapshot {
   static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file);
   ~Snapshot();
 
+  // Of the table that it was read from; empty otherwise.
+  const std::string& identity() const;
   const std::vector<Mount>& mounts() const;
   // Host paths of the folders that Scan did not look into, since they are sandboxes. Sorted.
   const std::vector<std::string>& sandboxes() const;
@@ -125,8 +127,9 @@ class Snapshot {
   // Digests known so far and the stats they hold for, written by rename. Files racy at the time are
   // left out.
   absl::Status SaveDigestCache() const;
-  // The table (paths, host paths, stats, known digests) for ReadTable.
-  absl::Status WriteTable(const std::string& file) const;
+  // The table (paths, host paths, stats, known digests) for ReadTable. `identity` tells it from all
+  // other tables, also from one of its name that a backup brought back.
+  absl::Status WriteTable(const std::string& file, std::string_view identity = {}) const;
 
   // For `seconds` and `bytes` in the summary.
   struct Counters {

@@ -122,8 +122,9 @@ absl::Status ReadFile(const std::vector<Mount>& mounts, ByteReader& reader, File
 
 }  // namespace
 
-std::string EncodeTable(const FileTable& table) {
+std::string EncodeTable(const FileTable& table, std::string_view identity) {
   ByteWriter writer;
+  writer.String(identity);
   writer.Varint(table.mounts.size());
   for (const Mount& mount : table.mounts) WriteMount(mount, writer);
   WriteStrings(table.ignore, writer);
@@ -142,6 +143,7 @@ std::string EncodeTable(const FileTable& table) {
 absl::StatusOr<FileTable> DecodeTable(std::string_view payload) {
   ByteReader reader(payload);
   FileTable table;
+  ASSIGN_OR_RETURN(table.identity, reader.String());
   ASSIGN_OR_RETURN(const size_t mounts, reader.Count(5));
   for (size_t i = 0; i < mounts; ++i) {
     ASSIGN_OR_RETURN(Mount mount, ReadMount(reader));

@@ -1,9 +1,9 @@
 // FileTable: what a Snapshot holds, as plain values, and its encoding (the payload of the file that
 // WriteTable makes).
 //
-// Payload: mounts, ignore patterns, excluded folders, then the shown and the hidden files, each:
-// path after the one before, mount, host path (empty when it is the mount's folder and the rest of
-// the path), stat, times, flags, error, digest. See table.cc for the order.
+// Payload: identity, mounts, ignore patterns, excluded folders, then the shown and the hidden
+// files, each: path after the one before, mount, host path (empty when it is the mount's folder and
+// the rest of the path), stat, times, flags, error, digest. See table.cc for the order.
 #pragma once
 
 #include <optional>
@@ -31,6 +31,7 @@ struct Knowledge {
 };
 
 struct FileTable {
+  std::string identity;  // see Snapshot::WriteTable
   std::vector<Mount> mounts;
   std::vector<std::string> ignore;
   std::vector<std::string> excluded_directories;
@@ -39,7 +40,8 @@ struct FileTable {
   std::vector<SeenFile> hidden;
 };
 
-std::string EncodeTable(const FileTable& table);
+// `identity` instead of the table's own.
+std::string EncodeTable(const FileTable& table, std::string_view identity);
 // INVALID_ARGUMENT for anything that EncodeTable would not write in meaning: order, indices, paths.
 absl::StatusOr<FileTable> DecodeTable(std::string_view payload);
 

@@ -70,7 +70,7 @@ TEST_F(TableTest, PayloadsWithoutChecksumNeverCrash) {
   table.mounts = {{.path = "/G", .directory = "/x"}};
   table.files = {{.path = "/G/a", .host_path = "/x/a"}, {.path = "/G/b", .host_path = "/y"}};
   table.knowledge.resize(2);
-  const std::string good = EncodeTable(table);
+  const std::string good = EncodeTable(table, "id");
   ASSERT_TRUE(DecodeTable(good).ok());
   for (size_t i = 0; i < good.size(); ++i) {
     EXPECT_FALSE(DecodeTable(good.substr(0, i)).ok()) << i;

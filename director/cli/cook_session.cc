@@ -16,6 +16,7 @@
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/low_priority.h"
+#include "common/base/own_file.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/project/state_folder.h"
@@ -39,6 +40,7 @@
 #include "director/shell/lost_files.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/root_builder.h"
+#include "director/shell/snapshot_tables.h"
 #include "director/stage/stage_lock.h"
 #include "fmt/format.h"
 
@@ -54,18 +56,6 @@ std::string RandomId() {
   std::string id;
   for (int i = 0; i < 4; ++i) id += fmt::format("{:08x}", random());
   return id;
-}
-
-// Tables of earlier cooks, and successors that a cook which died left behind.
-void RemoveOldTables(const std::string& state, const std::string& present) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(state, error)) {
-    const std::string name = entry.path().filename().string();
-    // (A write that was cut short leaves its own name behind ".table".)
-    if (name.starts_with("snapshot-") && name.find(".table") != std::string::npos &&
-        name != present)
-      (void)RemoveAll(entry.path().string());
-  }
 }
 
 // Where workers of directors that died had their jobs run, but for those that live.
@@ -285,8 +275,10 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
 
 std::optional<CookSession::Stop> CookSession::OpenStores() {
   const std::string state = project_->state_directory();
-  InitLog("galley", options_.global.verbose ? LogLevel::kDebug : LogLevel::kInfo,
-          JoinPath(state, "logs/director.log"));
+  const std::string log = JoinPath(state, "logs/director.log");
+  if (const absl::Status clear = ClearTheWay(log); !clear.ok())
+    return Stop{kInfrastructure, MessageOf(clear)};
+  InitLog("galley", options_.global.verbose ? LogLevel::kDebug : LogLevel::kInfo, log);
   auto cookers = director::DescribeCookers(WorkerProgram(), JoinPath(state, "cookers.json"),
                                            project_->cook.binary_identity);
   if (!cookers.ok()) return Stop{kInfrastructure, MessageOf(cookers.status())};
@@ -524,35 +516,35 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   if (!info.ok()) return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(info.status()))};
   JournalMeta meta = journal_->meta();
   meta.project_id = home_.project_id;
-  const std::string old_table = meta.table_file;
   const bool same_store =
       meta.store_id == info->store_id && meta.trust_domain == project_->store.trust;
   // Fewer commits than we saw: an older store, restored from a backup. What it lost it cannot know.
   const bool same_epoch =
       meta.loss_epoch == info->loss_epoch && info->commits >= meta.store_commits;
+  const JournalMeta last = meta;
   // A term that the journal never learned of may have left its table, and a power cut can bring
   // that back in the place of another of its name.
-  do {
-    meta.table_file = director::SnapshotTableName(++meta.term, 1);
-  } while (FileExists(JoinPath(state, meta.table_file)));
+  meta.term = director::NextTerm(state, meta.term);
+  meta.table_file = director::SnapshotTableName(meta.term, 1);
+  meta.table_id = director::NewTableId();
   meta.store_id = info->store_id;
   meta.loss_epoch = info->loss_epoch;
   meta.store_commits = info->commits;
   meta.trust_domain = project_->store.trust;
   world_->table_file = JoinPath(state, meta.table_file);
-  if (absl::Status written = world_->snapshot->WriteTable(world_->table_file); !written.ok()) {
+  world_->table_id = meta.table_id;
+  if (absl::Status written = world_->snapshot->WriteTable(world_->table_file, world_->table_id);
+      !written.ok()) {
     return Stop{kInfrastructure, MessageOf(written)};
   }
 
-  absl::StatusOr<std::unique_ptr<content::Snapshot>> before = absl::NotFoundError("none");
-  if (same_store && !old_table.empty())
-    before = content::Snapshot::ReadTable(JoinPath(state, old_table));
+  const auto before = same_store ? director::BaseTable(state, last) : nullptr;
   absl::Status applied;
-  if (!before.ok()) {
+  if (before == nullptr) {
     applied = InvalidateAll(meta);
   } else {
     auto affected =
-        director::ChangedSinceLastCook(*journal_, content::Difference(**before, *world_->snapshot));
+        director::ChangedSinceLastCook(*journal_, content::Difference(*before, *world_->snapshot));
     if (affected.ok() && !same_epoch) {
       auto lost = director::PackagesThatLost(*journal_, *store_);
       if (lost.ok()) {
@@ -564,7 +556,8 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
     applied = affected.ok() ? journal_->Invalidate(*affected, meta) : affected.status();
   }
   if (!applied.ok()) return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(applied))};
-  if (survivors_.empty()) RemoveOldTables(state, meta.table_file);  // they read those of their jobs
+  if (survivors_.empty())
+    director::RemoveOldTables(state, meta.table_file);  // they read those of their jobs
   if (const absl::Status taken = TakeOver(meta.term); !taken.ok())
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(taken))};
   return std::nullopt;
@@ -809,8 +802,9 @@ void CookSession::Remember() {
   const auto info = store_->Info();
   if (info.ok()) meta.store_commits = info->commits;
   for (const absl::Status& status :
-       {snapshot->WriteTable(outcome_->world->table_file), snapshot->SaveDigestCache(),
-        outcome_->remembered, info.status(), journal_->SetMeta(meta)}) {
+       {snapshot->WriteTable(outcome_->world->table_file, outcome_->world->table_id),
+        snapshot->SaveDigestCache(), outcome_->remembered, info.status(),
+        journal_->SetMeta(meta)}) {
     if (!status.ok())
       report_.Warn(
           fmt::format("the next cook will look at more than it must: {}", MessageOf(status)));

@@ -12,12 +12,13 @@
 #include "common/base/memory_limit.h"
 #include "common/base/status_macros.h"
 #include "common/store/layers/memory_store.h"
+#include "common/store/local/look.h"
 #include "common/store/remote/open_remote.h"
-#include "common/store/serve/store_server.h"
 #include "director/cli/commands.h"
 #include "director/cli/cook_session.h"
 #include "director/cli/left_out.h"
 #include "director/cli/limits.h"
+#include "director/cli/look_at_state.h"
 #include "director/cli/scanned_project.h"
 #include "director/shell/describe.h"
 #include "fmt/format.h"
@@ -36,7 +37,44 @@ struct Check {
   std::string name;
   bool ok = true;
   std::string text;
+  bool heals = false;  // something is wrong that the next cook puts right: not BAD
 };
+
+constexpr std::string_view kHeals = "the next cook puts it right";
+
+void AddFindings(const std::string& name, const std::vector<Finding>& findings,
+                 std::vector<Check>& checks) {
+  for (const Finding& one : findings) {
+    std::string text = EscapeControl(one.what);
+    // (Statuses name the file, too.)
+    if (text.find(one.path) == std::string::npos) text = fmt::format("{}: {}", one.path, text);
+    checks.push_back({name, true, fmt::format("{}; {}", text, kHeals), true});
+  }
+}
+
+void AddStore(const std::string& directory, std::vector<Check>& checks) {
+  const auto look = store::LookAtStore(directory);
+  if (absl::IsNotFound(look.status())) {
+    checks.push_back({"store", true, MessageOf(look.status()) + "; the first cook makes it"});
+  } else if (!look.ok()) {
+    checks.push_back({"store", false, MessageOf(look.status())});
+  } else if (look->findings.empty()) {
+    checks.push_back(
+        {"store", true,
+         look->is_owned
+             ? fmt::format("{} is open in another process, its index was not looked at", directory)
+             : fmt::format("{} opens", directory)});
+  } else {
+    AddFindings("store", look->findings, checks);
+  }
+}
+
+void AddState(const project::Project& project, std::vector<Check>& checks) {
+  std::vector<std::string> sandboxes;
+  for (const auto& platform : project.platforms)
+    sandboxes.push_back(JoinPath(project.output_directory, platform.name));
+  AddFindings("state", LookAtState(project.state_directory(), sandboxes).findings, checks);
+}
 
 Check CheckSpace(const std::string& name, const std::string& directory) {
   std::string existing = directory;
@@ -154,14 +192,8 @@ int RunDoctor(const GlobalOptions& options) {
     checks.push_back(CheckSpace("state", project->state_directory()));
     checks.push_back(CheckSpace("output", project->output_directory));
     checks.push_back(CheckSpace("store space", project->store.directory));
-    const auto store = store::OpenOrConnect(project->store.directory, store::OpenMode::kMustExist);
-    if (absl::IsNotFound(store.status())) {
-      checks.push_back({"store", true, MessageOf(store.status()) + "; the first cook makes it"});
-    } else {
-      checks.push_back({"store", store.ok(),
-                        store.ok() ? fmt::format("{} opens", project->store.directory)
-                                   : MessageOf(store.status())});
-    }
+    AddStore(project->store.directory, checks);
+    AddState(*project, checks);
   }
   if (project.ok() && !project->store.remote.url.empty()) {
     for (Check& check : CheckRemote(project->store.remote)) checks.push_back(std::move(check));
@@ -170,10 +202,12 @@ int RunDoctor(const GlobalOptions& options) {
   nlohmann::json json = {{"checks", nlohmann::json::array()}, {"values", nlohmann::json::array()}};
   for (const Check& check : checks) {
     ok = ok && check.ok;
-    json["checks"].push_back({{"name", check.name}, {"ok", check.ok}, {"text", check.text}});
+    json["checks"].push_back(
+        {{"name", check.name}, {"ok", check.ok}, {"heals", check.heals}, {"text", check.text}});
     if (!options.json)
-      std::puts(
-          fmt::format("{:<4} {:<12} {}", check.ok ? "ok" : "BAD", check.name, check.text).c_str());
+      std::puts(fmt::format("{:<4} {:<12} {}", check.heals ? "heal" : (check.ok ? "ok" : "BAD"),
+                            check.name, check.text)
+                    .c_str());
   }
   for (const project::Origin& origin : origins) {
     json["values"].push_back(

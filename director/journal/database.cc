@@ -7,19 +7,29 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "common/base/file.h"
+#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "director/journal/encoding.h"
+#include "director/journal/seal.h"
 #include "fmt/format.h"
 #include "rocksdb/convenience.h"
 
 namespace galley::director {
 namespace {
 
-constexpr int kBrokenMax = 10'000;
+namespace fs = std::filesystem;
+
+constexpr int kBrokenMax = 3;
+constexpr std::string_view kBrokenPrefix = "journal.broken-";
 // A director may replace files between our reading of its manifest and the opening of what it
 // names.
 constexpr int kReadOnlyAttemptsMax = 5;
@@ -44,10 +54,18 @@ rocksdb::Options DatabaseOptions() {
   return options;
 }
 
-// True when what lies there can never be opened, as opposed to not now.
-bool IsUnusable(const rocksdb::Status& status) {
-  return status.IsCorruption() || status.IsInvalidArgument() || status.IsNotSupported() ||
-         status.IsNotFound() || status.IsPathNotFound();
+// Not what lies there is wrong, but what this process may use now.
+bool IsForNow(const rocksdb::Status& status) {
+  if (status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain())
+    return true;
+  const std::string text = status.ToString();
+  // (rocksdb/env/env_posix.cc, LockFile; errno's words.)
+  for (const std::string_view reason :
+       {"While lock file", "lock hold by current process", "Too many open files",
+        "Cannot allocate memory", "Disk quota exceeded", "File too large"}) {
+    if (text.find(reason) != std::string::npos) return true;
+  }
+  return false;
 }
 
 absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& state_directory) {
@@ -62,7 +80,10 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& s
     status = rocksdb::DB::OpenForReadOnly(options, directory, &database);
     if (status.ok()) return std::unique_ptr<rocksdb::DB>(database);
   }
-  return ToStatus(status, fmt::format("opening {} for reading", directory));
+  const absl::Status told = ToReadStatus(status, fmt::format("opening {} for reading", directory));
+  return absl::IsDataLoss(told)
+             ? Annotate(told, "the journal is damaged, and the next cook begins a new one")
+             : told;
 }
 
 // OK and empty text: fine. Text: why it must be moved aside.
@@ -95,6 +116,57 @@ absl::StatusOr<uint64_t> FreeBytes(const std::string& directory, const JournalOp
   return static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
 }
 
+// It holds a database of ours and nothing else: nobody put anything there.
+bool IsOnlyOurs(const std::string& directory) {
+  bool has_database = false;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!IsJournalFileName(name) || !at->is_regular_file(error)) return false;
+    has_database |= name.starts_with("MANIFEST-") || name.ends_with(".sst");
+  }
+  return !error && has_database;
+}
+
+// Of the journals that were moved aside, the newest stay.
+void DropOldBroken(const std::string& state_directory) {
+  std::vector<std::pair<uint64_t, std::string>> broken;
+  std::error_code error;
+  for (fs::directory_iterator at(state_directory, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    uint64_t number = 0;
+    if (name.starts_with(kBrokenPrefix) &&
+        absl::SimpleAtoi(name.substr(kBrokenPrefix.size()), &number) &&
+        IsOnlyOurs(at->path().string()))
+      broken.emplace_back(number, at->path().string());
+  }
+  std::sort(broken.begin(), broken.end());
+  for (size_t i = 0; i + kBrokenMax < broken.size(); ++i) {
+    if (const absl::Status removed = RemoveAll(broken[i].second); !removed.ok())
+      LogWarning("journal: {}", MessageOf(removed));
+  }
+}
+
+absl::Status RemoveMark(const std::string& state_directory) {
+  const std::string mark = DamagedMark(state_directory);
+  RETURN_IF_ERROR(ClearTheWay(mark));
+  if (::unlink(mark.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "remove", mark);
+  return absl::OkStatus();
+}
+
+// RocksDB cannot replace a folder that lies in the place of one of its files.
+absl::Status MoveFoldersAside(const std::string& directory) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    if (at->is_directory(error) && IsJournalFileName(at->path().filename().string()))
+      folders.push_back(at->path().string());
+  }
+  for (const std::string& folder : folders) RETURN_IF_ERROR(ClearTheWay(folder));
+  return absl::OkStatus();
+}
+
 // Something other than a folder lies where the database should.
 bool IsInTheWay(const std::string& directory) {
   const absl::StatusOr<FileStat> stat = StatFile(directory);
@@ -115,6 +187,15 @@ absl::Status ToStatus(const rocksdb::Status& status, std::string_view what) {
   if (status.IsBusy() || status.IsTryAgain() || text.find("lock") != std::string::npos)
     return absl::UnavailableError(text);
   return absl::InternalError(text);
+}
+
+absl::Status ToReadStatus(const rocksdb::Status& status, std::string_view what) {
+  if (status.ok()) return absl::OkStatus();
+  if (IsForNow(status)) {
+    const absl::Status told = ToStatus(status, what);
+    return absl::IsInternal(told) ? absl::ResourceExhaustedError(MessageOf(told)) : told;
+  }
+  return absl::DataLossError(fmt::format("{}: {}", what, status.ToString()));
 }
 
 absl::Status CheckSpace(const std::string& directory, const JournalOptions& options,
@@ -139,19 +220,15 @@ void MarkDamaged(const std::string& state_directory) {
 
 absl::Status MoveAside(const std::string& state_directory, std::string_view reason) {
   const std::string directory = JournalDirectory(state_directory);
-  for (int n = 1; n < kBrokenMax; ++n) {
-    const std::string aside = fmt::format("{}.broken-{}", directory, n);
-    if (FileExists(aside)) continue;
-    LogWarning("journal: moved aside to {} ({}); every package is looked up again", aside, reason);
-    if (::rename(directory.c_str(), aside.c_str()) != 0 && errno != ENOENT)
-      return ErrnoStatus(errno, "move aside", directory);
-    if (::unlink(DamagedMark(state_directory).c_str()) != 0 && errno != ENOENT) {
-      return ErrnoStatus(errno, "remove", DamagedMark(state_directory));
-    }
-    return absl::OkStatus();
+  if (FileExists(directory)) {
+    ASSIGN_OR_RETURN(const std::string aside, PutAside(directory));
+    NoteHealed(
+        fmt::format("{}: {}; it was moved aside to {} and a new one was begun: every package is "
+                    "looked up again",
+                    directory, reason, aside));
+    DropOldBroken(state_directory);
   }
-  return absl::ResourceExhaustedError(
-      fmt::format("{} broken journals lie in {}: remove them", kBrokenMax, state_directory));
+  return RemoveMark(state_directory);
 }
 
 absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& state_directory,
@@ -169,6 +246,10 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
     RETURN_IF_ERROR(MoveAside(state_directory, "damaged records were found in it"));
   const std::string directory = JournalDirectory(state_directory);
   if (IsInTheWay(directory)) RETURN_IF_ERROR(MoveAside(state_directory, "it is no folder"));
+  if (const absl::Status sealed = CheckSeal(directory); !sealed.ok())
+    RETURN_IF_ERROR(MoveAside(state_directory, MessageOf(sealed)));
+  RETURN_IF_ERROR(RemoveSeal(directory));
+  RETURN_IF_ERROR(MoveFoldersAside(directory));
   for (const bool is_last_attempt : {false, true}) {
     rocksdb::DB* opened = nullptr;
     const rocksdb::Status status = rocksdb::DB::Open(DatabaseOptions(), directory, &opened);
@@ -176,8 +257,12 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
     std::string reason = status.ToString();
     if (status.ok()) {
       ASSIGN_OR_RETURN(reason, CheckVersion(*database, true));
-      if (reason.empty()) return database;
-    } else if (!IsUnusable(status)) {
+      if (reason.empty()) {
+        if (const absl::Status sealed = WriteOpenSeal(directory); !sealed.ok())
+          LogWarning("journal: {}", MessageOf(sealed));
+        return database;
+      }
+    } else if (IsForNow(status)) {
       return ToStatus(status, fmt::format("opening {}", directory));
     }
     if (is_last_attempt)

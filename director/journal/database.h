@@ -1,5 +1,5 @@
 // The RocksDB under the journal: opening, moving aside what cannot be used, statuses. Included by
-// database.cc and journal.cc only.
+// database.cc, live_database.h and journal.cc only.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,10 @@ std::string_view ToView(const rocksdb::Slice& slice);
 // it.
 absl::Status ToStatus(const rocksdb::Status& status, std::string_view what);
 
+// For reads and for writes of an open database: DATA_LOSS for all that a new database cures: wrong
+// bytes, a file that is gone, is a folder or may not be read. Else as ToStatus.
+absl::Status ToReadStatus(const rocksdb::Status& status, std::string_view what);
+
 // RESOURCE_EXHAUSTED unless `bytes` and the margin are free where `directory` lies.
 absl::Status CheckSpace(const std::string& directory, const JournalOptions& options,
                         uint64_t bytes);
@@ -39,11 +43,13 @@ absl::Status CheckSpace(const std::string& directory, const JournalOptions& opti
 std::string JournalDirectory(const std::string& state_directory);
 // Makes the next opening move the journal aside.
 void MarkDamaged(const std::string& state_directory);
-// Renames the journal to journal.broken-<n>, `n` the first that is free.
+// Renames the journal to journal.broken-<n>, n higher than that of all others, and notes it
+// (healed.h). The newest three stay: of those that hold nothing but a database, older ones are
+// removed.
 absl::Status MoveAside(const std::string& state_directory, std::string_view reason);
 
-// Opens or makes the database; its version is kJournalFormatVersion. What is damaged or of another
-// version is moved aside.
+// Opens or makes the database; its version is kJournalFormatVersion. What is damaged, of another
+// version or not as it was sealed (seal.h) is moved aside.
 absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& state_directory,
                                                           const JournalOptions& options);
 

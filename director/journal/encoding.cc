@@ -254,6 +254,7 @@ std::string EncodeMeta(const JournalMeta& meta) {
   writer.Bytes(5, meta.table_file);
   writer.Bytes(6, meta.trust_domain);
   writer.Varint(7, meta.store_commits);
+  writer.Bytes(8, meta.table_id);
   return writer.Take();
 }
 
@@ -261,7 +262,7 @@ absl::StatusOr<JournalMeta> DecodeMeta(std::string_view bytes) {
   JournalMeta meta;
   RETURN_IF_ERROR(ReadInto(bytes, "its meta record", meta.project_id, meta.store_id,
                            meta.loss_epoch, meta.term, meta.table_file, meta.trust_domain,
-                           meta.store_commits));
+                           meta.store_commits, meta.table_id));
   return meta;
 }
 

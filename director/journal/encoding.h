@@ -4,10 +4,11 @@
 //
 //   Digest             32 bytes of hash, then the size as 8 bytes, little-endian
 //   Time, Duration     nanoseconds (since the Unix epoch) as the varint of their 64-bit two's
-//   complement Meta               1 project_id  2 store_id  3 loss_epoch  4 term  5 table_file  6
-//   trust_domain  7 store_commits PlatformRecord     1 recipe  2 source  3 weak_key  4 action_key
-//   (Digests)  5 recipe_bytes  6 result  7 observed (record::EncodeObserved)
-//                      8 last_cook (LastCook)
+//                      complement
+//   Meta               1 project_id  2 store_id  3 loss_epoch  4 term  5 table_file
+//                      6 trust_domain  7 store_commits  8 table_id
+//   PlatformRecord     1 recipe  2 source  3 weak_key  4 action_key (Digests)  5 recipe_bytes
+//                      6 result  7 observed (record::EncodeObserved)  8 last_cook (LastCook)
 //   LastCook           1 source  2 time  3 worker  4 attempt  5 load_time  6 save_time  7 changed
 //                      (repeated Changed)  8 is_first  9 cook  10 is_forced  11 request_time
 //                      12 queue_time  13 in_hand_time  14 attempts

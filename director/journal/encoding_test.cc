@@ -62,7 +62,8 @@ JournalMeta FullMeta() {
                      .term = 4,
                      .table_file = "table-9",
                      .trust_domain = "main",
-                     .store_commits = 300};
+                     .store_commits = 300,
+                     .table_id = "t"};
 }
 
 std::vector<InstigatorRecord> SomeInstigators() {
@@ -122,6 +123,7 @@ TEST(JournalEncodingTest, AMetaComesBackWhole) {
   EXPECT_EQ(meta.table_file, "table-9");
   EXPECT_EQ(meta.trust_domain, "main");
   EXPECT_EQ(meta.store_commits, 300u);
+  EXPECT_EQ(meta.table_id, "t");
 }
 
 TEST(JournalEncodingTest, AMetaFromBeforeStoreCommitsIsStillRead) {

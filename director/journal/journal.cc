@@ -3,6 +3,7 @@
 #include "director/journal/journal.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "director/journal/encoding.h"
 #include "director/journal/index.h"
 #include "director/journal/keys.h"
+#include "director/journal/live_database.h"
 #include "director/journal/rocks_journal.h"
 #include "director/journal/write_fence.h"
 #include "fmt/format.h"
@@ -35,7 +37,7 @@ class PrefixScan {
       if (!key.starts_with(prefix)) break;
       RETURN_IF_ERROR(visit(key, ToView(iterator_->value())));
     }
-    return ToStatus(iterator_->status(), "reading the journal");
+    return ToReadStatus(iterator_->status(), "reading the journal");
   }
 
  private:
@@ -139,284 +141,346 @@ class RocksJournal final : public Journal {
                std::unique_ptr<rocksdb::DB> database, JournalMeta meta)
       : state_directory_(std::move(state_directory)),
         options_(options),
-        database_(std::move(database)),
         meta_(std::move(meta)),
-        was_empty_(!options.read_only && HoldsNoPackage(*database_)) {}
+        is_new_(!options.read_only && HoldsNoPackage(*database)),
+        database_(state_directory_, options_, std::move(database), [this] { NoteMadeAnew(); }) {
+    database_.KeepMeta(EncodeMeta(meta_));
+  }
 
   const JournalMeta& meta() const override { return meta_; }
 
   absl::Status SetMeta(const JournalMeta& meta) override { return Invalidate({}, meta); }
 
   absl::StatusOr<std::optional<PackageRecord>> Find(std::string_view package) override {
-    if (IsUnknown(package)) return std::nullopt;
-    RecordBuilder builder;
-    PrefixScan scan(*database_);
-    RETURN_IF_ERROR(
-        Watch(scan.Each(PackagePrefix(package), [&](std::string_view key, std::string_view value) {
-          return AddTo(builder, key, value);
-        })));
-    PackageRecord record = builder.Take();
-    if (!IsWorthTelling(record)) return std::nullopt;
-    return record;
+    std::optional<PackageRecord> found;
+    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
+      found.reset();
+      if (IsUnknown(package)) return absl::OkStatus();
+      RecordBuilder builder;
+      PrefixScan scan(database);
+      RETURN_IF_ERROR(
+          scan.Each(PackagePrefix(package), [&](std::string_view key, std::string_view value) {
+            return AddTo(builder, key, value);
+          }));
+      PackageRecord record = builder.Take();
+      if (IsWorthTelling(record)) found = std::move(record);
+      return absl::OkStatus();
+    });
+    RETURN_IF_ERROR(asked);
+    return found;
   }
 
   absl::StatusOr<std::vector<InstigatorRecord>> InstigatorsOf(std::string_view package) override {
-    std::string bytes;
-    const rocksdb::Status status =
-        database_->Get(rocksdb::ReadOptions(), PackageKey(package, kInstigatorsTag, {}), &bytes);
-    if (status.IsNotFound()) return std::vector<InstigatorRecord>();
-    RETURN_IF_ERROR(Watch(ToStatus(status, "reading the journal")));
-    return DecodeInstigators(bytes);
+    std::vector<InstigatorRecord> instigators;
+    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
+      instigators.clear();
+      ASSIGN_OR_RETURN(const auto bytes, Get(database, PackageKey(package, kInstigatorsTag, {})));
+      if (!bytes) return absl::OkStatus();
+      ASSIGN_OR_RETURN(instigators, DecodeInstigators(*bytes));
+      return absl::OkStatus();
+    });
+    RETURN_IF_ERROR(asked);
+    return instigators;
   }
 
   absl::Status ForEach(const std::function<void(std::string_view, PackageRecord)>& visit) override {
-    return Watch(ScanPackages(visit));
+    return database_.With([&](rocksdb::DB& database) { return ScanPackages(database, visit); });
   }
 
   absl::StatusOr<std::vector<std::string>> Affected(
       std::span<const content::Change> changes) override {
     std::set<std::string, std::less<>> affected;
-    std::vector<std::string>
-        readers_wanted;  // affected packages whose readers are still to be found
-    PrefixScan scan(*database_);
-    const auto take = [&](const std::string& prefix) {
-      return scan.Each(prefix, [&](std::string_view key, std::string_view) {
-        const auto [where, is_new] = affected.emplace(key.substr(prefix.size()));
-        if (is_new) readers_wanted.push_back(*where);
-        return absl::OkStatus();
-      });
-    };
-    for (const std::string& prefix : AskedPrefixes(changes)) RETURN_IF_ERROR(Watch(take(prefix)));
-    while (!readers_wanted.empty()) {
-      const std::string package = std::move(readers_wanted.back());
-      readers_wanted.pop_back();
-      RETURN_IF_ERROR(Watch(take(IndexPrefix(kCookedKind, package))));
-    }
+    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
+      affected.clear();
+      std::vector<std::string>
+          readers_wanted;  // affected packages whose readers are still to be found
+      PrefixScan scan(database);
+      const auto take = [&](const std::string& prefix) {
+        return scan.Each(prefix, [&](std::string_view key, std::string_view) {
+          const auto [where, is_new] = affected.emplace(key.substr(prefix.size()));
+          if (is_new) readers_wanted.push_back(*where);
+          return absl::OkStatus();
+        });
+      };
+      for (const std::string& prefix : AskedPrefixes(changes)) RETURN_IF_ERROR(take(prefix));
+      while (!readers_wanted.empty()) {
+        const std::string package = std::move(readers_wanted.back());
+        readers_wanted.pop_back();
+        RETURN_IF_ERROR(take(IndexPrefix(kCookedKind, package)));
+      }
+      return absl::OkStatus();
+    });
+    RETURN_IF_ERROR(asked);
     return std::vector<std::string>(affected.begin(), affected.end());
   }
 
   absl::Status Invalidate(std::span<const std::string> packages, const JournalMeta& meta) override {
-    rocksdb::WriteBatch batch;
-    PrefixScan scan(*database_);
-    for (const std::string& package : packages) {
-      std::string prefix = PackagePrefix(package);
-      prefix.push_back(kRecordTag);
-      RETURN_IF_ERROR(Watch(scan.Each(prefix, [&](std::string_view key, std::string_view) {
-        return ToStatus(
-            batch.Put(PackageKey(package, kUntrustedTag, key.substr(prefix.size())), ""),
-            "marking records untrusted");
-      })));
-      RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgiving"));
-    }
-    RETURN_IF_ERROR(
-        ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
-    RETURN_IF_ERROR(Write(batch, true));
+    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
+      rocksdb::WriteBatch batch;
+      PrefixScan scan(database);
+      for (const std::string& package : packages) {
+        std::string prefix = PackagePrefix(package);
+        prefix.push_back(kRecordTag);
+        RETURN_IF_ERROR(scan.Each(prefix, [&](std::string_view key, std::string_view) {
+          return ToStatus(
+              batch.Put(PackageKey(package, kUntrustedTag, key.substr(prefix.size())), ""),
+              "marking records untrusted");
+        }));
+        RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgiving"));
+      }
+      RETURN_IF_ERROR(
+          ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
+      return Write(database, batch, true);
+    });
+    RETURN_IF_ERROR(asked);
     meta_ = meta;
+    database_.KeepMeta(EncodeMeta(meta));
     return absl::OkStatus();
   }
 
   absl::Status Record(std::span<const JournalUpdate> updates, bool sync) override {
     // By package, then platform; of two updates of one record the later holds.
-    std::map<std::string_view, std::map<std::string_view, const JournalUpdate*>> by_package;
+    UpdatesByPackage by_package;
     for (const JournalUpdate& update : updates) {
       RETURN_IF_ERROR(CheckKeyPart("package name", update.package));
       RETURN_IF_ERROR(CheckKeyPart("platform name", update.platform));
       by_package[update.package][update.platform] = &update;
     }
-    Changes changes;
-    PrefixScan scan(*database_);
-    for (const auto& [package, platforms] : by_package) {
-      const bool is_new = IsUnknown(package);
-      const auto where = [&, name = package] { return fmt::format("recording {}", name); };
-      if (absl::Status done = Reindex(package, platforms, is_new ? nullptr : &scan, changes);
-          !done.ok())
-        return Annotate(done, where());
-      for (const auto& [platform, update] : platforms) {
-        if (absl::Status done = PutRecord(*update, is_new, changes); !done.ok())
-          return Annotate(done, fmt::format("{} for {}", where(), platform));
-        if (update->is_unsent) {
-          changes.Put(UnsentKey(package, platform),
-                      EncodeUnsent({.action_key = update->record.action_key,
-                                    .is_dispute = update->is_dispute}));
+    return database_.With([&](rocksdb::DB& database) -> absl::Status {
+      Changes changes;
+      PrefixScan scan(database);
+      for (const auto& [package, platforms] : by_package) {
+        const bool is_new = IsUnknown(package);
+        const auto where = [&, name = package] { return fmt::format("recording {}", name); };
+        if (absl::Status done = Reindex(package, platforms, is_new ? nullptr : &scan, changes);
+            !done.ok())
+          return Annotate(done, where());
+        for (const auto& [platform, update] : platforms) {
+          if (absl::Status done = PutRecord(*update, is_new, changes); !done.ok())
+            return Annotate(done, fmt::format("{} for {}", where(), platform));
+          if (update->is_unsent) {
+            changes.Put(UnsentKey(package, platform),
+                        EncodeUnsent({.action_key = update->record.action_key,
+                                      .is_dispute = update->is_dispute}));
+          }
         }
+        NoteKnown(package);
       }
-      NoteKnown(package);
-    }
-    base::MutexLock lock(unsent_mutex_);
-    return Write(changes, sync);
+      base::MutexLock lock(unsent_mutex_);
+      return Write(database, changes, sync);
+    });
   }
 
   absl::Status RecordFailures(std::span<const FailureUpdate> updates) override {
-    rocksdb::WriteBatch batch;
-    for (const FailureUpdate& update : updates) {
-      RETURN_IF_ERROR(CheckKeyPart("package name", update.package));
-      RETURN_IF_ERROR(CheckKeyPart("platform name", update.platform));
-      NoteKnown(update.package);
-      RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(update.package, kFailureTag, update.platform),
-                                  update.failure.has_value(),
-                                  update.failure ? EncodeFailure(*update.failure) : std::string()));
-    }
-    return Write(batch, false);
+    return database_.With([&](rocksdb::DB& database) -> absl::Status {
+      rocksdb::WriteBatch batch;
+      for (const FailureUpdate& update : updates) {
+        RETURN_IF_ERROR(CheckKeyPart("package name", update.package));
+        RETURN_IF_ERROR(CheckKeyPart("platform name", update.platform));
+        NoteKnown(update.package);
+        RETURN_IF_ERROR(
+            PutOrDelete(batch, PackageKey(update.package, kFailureTag, update.platform),
+                        update.failure.has_value(),
+                        update.failure ? EncodeFailure(*update.failure) : std::string()));
+      }
+      return Write(database, batch, false);
+    });
   }
 
   absl::Status RecordInstigators(
       std::span<const std::pair<std::string, std::vector<InstigatorRecord>>> updates) override {
-    rocksdb::WriteBatch batch;
-    for (const auto& [package, instigators] : updates) {
-      RETURN_IF_ERROR(CheckKeyPart("package name", package));
-      NoteKnown(package);
-      RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(package, kInstigatorsTag, {}),
-                                  !instigators.empty(), EncodeInstigators(instigators)));
-    }
-    return Write(batch, false);
+    return database_.With([&](rocksdb::DB& database) -> absl::Status {
+      rocksdb::WriteBatch batch;
+      for (const auto& [package, instigators] : updates) {
+        RETURN_IF_ERROR(CheckKeyPart("package name", package));
+        NoteKnown(package);
+        RETURN_IF_ERROR(PutOrDelete(batch, PackageKey(package, kInstigatorsTag, {}),
+                                    !instigators.empty(), EncodeInstigators(instigators)));
+      }
+      return Write(database, batch, false);
+    });
   }
 
   absl::Status RecordPublished(
       std::string_view platform, const PublishedIn& in,
       std::span<const std::pair<std::string, std::optional<Digest>>> keys) override {
     RETURN_IF_ERROR(CheckKeyPart("platform name", platform));
-    Changes changes;
-    for (const auto& [package, key] : keys) {
-      RETURN_IF_ERROR(CheckKeyPart("package name", package));
-      NoteKnown(package);
-      PutPublished(changes, package, platform, key, in);
-    }
-    changes.Put(PublishedSequenceKey(platform), EncodeLastPublished(in));
-    return Write(changes, true);
+    return database_.With([&](rocksdb::DB& database) -> absl::Status {
+      Changes changes;
+      for (const auto& [package, key] : keys) {
+        RETURN_IF_ERROR(CheckKeyPart("package name", package));
+        NoteKnown(package);
+        PutPublished(changes, package, platform, key, in);
+      }
+      changes.Put(PublishedSequenceKey(platform), EncodeLastPublished(in));
+      return Write(database, changes, true);
+    });
   }
 
   absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) override {
     std::vector<std::string> packages;
-    rocksdb::ReadOptions options;
-    options.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> iterator(database_->NewIterator(options));
-    for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P");
-         iterator->Next()) {
-      const std::optional<PackageKeyParts> parts = ParsePackageKey(ToView(iterator->key()));
-      if (!parts) return Watch(absl::DataLossError("the journal holds a malformed key"));
-      if (parts->tag == kPublishedTag && parts->platform == platform)
-        packages.emplace_back(parts->package);
-    }
-    RETURN_IF_ERROR(Watch(ToStatus(iterator->status(), "reading the journal")));
+    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
+      packages.clear();
+      rocksdb::ReadOptions options;
+      options.fill_cache = false;
+      const std::unique_ptr<rocksdb::Iterator> iterator(database.NewIterator(options));
+      for (iterator->Seek("P"); iterator->Valid() && iterator->key().starts_with("P");
+           iterator->Next()) {
+        const std::optional<PackageKeyParts> parts = ParsePackageKey(ToView(iterator->key()));
+        if (!parts) return absl::DataLossError("the journal holds a malformed key");
+        if (parts->tag == kPublishedTag && parts->platform == platform)
+          packages.emplace_back(parts->package);
+      }
+      return ToReadStatus(iterator->status(), "reading the journal");
+    });
+    RETURN_IF_ERROR(asked);
     return packages;
   }
 
   absl::StatusOr<PublishedIn> LastPublished(std::string_view platform) override {
-    std::string bytes;
-    const rocksdb::Status status =
-        database_->Get(rocksdb::ReadOptions(), PublishedSequenceKey(platform), &bytes);
-    if (status.IsNotFound()) return PublishedIn();
-    RETURN_IF_ERROR(Watch(ToStatus(status, "reading the journal")));
-    absl::StatusOr<PublishedIn> last = DecodeLastPublished(bytes);
-    RETURN_IF_ERROR(Watch(last.status()));
+    PublishedIn last;
+    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
+      last = PublishedIn();
+      ASSIGN_OR_RETURN(const auto bytes, Get(database, PublishedSequenceKey(platform)));
+      if (!bytes) return absl::OkStatus();
+      ASSIGN_OR_RETURN(last, DecodeLastPublished(*bytes));
+      return absl::OkStatus();
+    });
+    RETURN_IF_ERROR(asked);
     return last;
   }
 
   absl::Status RecordProgress(const JournalProgress& progress) override {
-    rocksdb::WriteBatch batch;
-    for (const AttemptRecord& attempt : progress.given)
-      RETURN_IF_ERROR(
-          PutOrDelete(batch, AttemptKey(attempt.attempt), true, EncodeAttempt(attempt)));
-    for (const uint64_t attempt : progress.over)
-      RETURN_IF_ERROR(PutOrDelete(batch, AttemptKey(attempt), false, {}));
-    for (const BlameRecord& blame : progress.blamed) {
-      RETURN_IF_ERROR(CheckKeyPart("package name", blame.package));
-      RETURN_IF_ERROR(
-          PutOrDelete(batch, BlameKey(blame.package), blame.own_faults > 0, EncodeBlame(blame)));
-    }
-    return Write(batch, false);
+    return database_.With([&](rocksdb::DB& database) -> absl::Status {
+      rocksdb::WriteBatch batch;
+      for (const AttemptRecord& attempt : progress.given)
+        RETURN_IF_ERROR(
+            PutOrDelete(batch, AttemptKey(attempt.attempt), true, EncodeAttempt(attempt)));
+      for (const uint64_t attempt : progress.over)
+        RETURN_IF_ERROR(PutOrDelete(batch, AttemptKey(attempt), false, {}));
+      for (const BlameRecord& blame : progress.blamed) {
+        RETURN_IF_ERROR(CheckKeyPart("package name", blame.package));
+        RETURN_IF_ERROR(
+            PutOrDelete(batch, BlameKey(blame.package), blame.own_faults > 0, EncodeBlame(blame)));
+      }
+      return Write(database, batch, false);
+    });
   }
 
   absl::StatusOr<JournalProgress> Progress() override {
     JournalProgress progress;
-    PrefixScan scan(*database_);
-    RETURN_IF_ERROR(Watch(scan.Each(
-        kAttemptPrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
-          const std::optional<uint64_t> attempt = ParseAttemptKey(key);
-          if (!attempt) return absl::DataLossError("the journal holds a malformed key");
-          ASSIGN_OR_RETURN(AttemptRecord record, DecodeAttempt(value));
-          record.attempt = *attempt;
-          progress.given.push_back(std::move(record));
-          return absl::OkStatus();
-        })));
-    RETURN_IF_ERROR(Watch(
-        scan.Each(kBlamePrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
-          ASSIGN_OR_RETURN(BlameRecord blame, DecodeBlame(value));
-          blame.package.assign(key.substr(kBlamePrefix.size()));
-          progress.blamed.push_back(std::move(blame));
-          return absl::OkStatus();
-        })));
+    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
+      progress = JournalProgress();
+      PrefixScan scan(database);
+      RETURN_IF_ERROR(scan.Each(kAttemptPrefix,
+                                [&](std::string_view key, std::string_view value) -> absl::Status {
+                                  const std::optional<uint64_t> attempt = ParseAttemptKey(key);
+                                  if (!attempt)
+                                    return absl::DataLossError("the journal holds a malformed key");
+                                  ASSIGN_OR_RETURN(AttemptRecord record, DecodeAttempt(value));
+                                  record.attempt = *attempt;
+                                  progress.given.push_back(std::move(record));
+                                  return absl::OkStatus();
+                                }));
+      return scan.Each(kBlamePrefix,
+                       [&](std::string_view key, std::string_view value) -> absl::Status {
+                         ASSIGN_OR_RETURN(BlameRecord blame, DecodeBlame(value));
+                         blame.package.assign(key.substr(kBlamePrefix.size()));
+                         progress.blamed.push_back(std::move(blame));
+                         return absl::OkStatus();
+                       });
+    });
+    RETURN_IF_ERROR(asked);
     return progress;
   }
 
   absl::Status ForgetProgress() override {
-    rocksdb::WriteBatch batch;
-    PrefixScan scan(*database_);
-    for (const std::string_view prefix : {kAttemptPrefix, kBlamePrefix}) {
-      RETURN_IF_ERROR(Watch(scan.Each(prefix, [&](std::string_view key, std::string_view) {
-        return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
-      })));
-    }
-    return Write(batch, true);
+    return database_.With([&](rocksdb::DB& database) -> absl::Status {
+      rocksdb::WriteBatch batch;
+      PrefixScan scan(database);
+      for (const std::string_view prefix : {kAttemptPrefix, kBlamePrefix}) {
+        RETURN_IF_ERROR(scan.Each(prefix, [&](std::string_view key, std::string_view) {
+          return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
+        }));
+      }
+      return Write(database, batch, true);
+    });
   }
 
   absl::Status Forget(std::span<const std::string> packages) override {
-    rocksdb::WriteBatch batch;
-    PrefixScan scan(*database_);
-    for (const std::string& package : packages) {
-      const auto remove = [&](std::string_view key, std::string_view) {
-        return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
-      };
-      ASSIGN_OR_RETURN(const IndexedByPlatform indexed, ReadIndexed(package, scan));
-      for (const std::string& prefix : UnionOf(indexed))
-        RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + package), "forgetting"));
-      RETURN_IF_ERROR(Watch(scan.Each(IndexedPrefix(package), remove)));
-      RETURN_IF_ERROR(Watch(scan.Each(PackagePrefix(package), remove)));
-      RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgetting"));
-    }
-    return Write(batch, true);
+    return database_.With([&](rocksdb::DB& database) -> absl::Status {
+      rocksdb::WriteBatch batch;
+      PrefixScan scan(database);
+      for (const std::string& package : packages) {
+        const auto remove = [&](std::string_view key, std::string_view) {
+          return ToStatus(batch.Delete(ToSlice(key)), "forgetting");
+        };
+        ASSIGN_OR_RETURN(const IndexedByPlatform indexed, ReadIndexed(package, scan));
+        for (const std::string& prefix : UnionOf(indexed))
+          RETURN_IF_ERROR(ToStatus(batch.Delete(prefix + package), "forgetting"));
+        RETURN_IF_ERROR(scan.Each(IndexedPrefix(package), remove));
+        RETURN_IF_ERROR(scan.Each(PackagePrefix(package), remove));
+        RETURN_IF_ERROR(ToStatus(batch.Delete(BlameKey(package)), "forgetting"));
+      }
+      return Write(database, batch, true);
+    });
   }
 
   absl::StatusOr<std::vector<UnsentResult>> Unsent() override {
     std::vector<UnsentResult> unsent;
-    PrefixScan scan(*database_);
-    RETURN_IF_ERROR(Watch(
-        scan.Each(kUnsentPrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
-          const size_t end = key.find('\0');
-          if (end == std::string_view::npos)
-            return absl::DataLossError("the journal holds a malformed key");
-          ASSIGN_OR_RETURN(UnsentResult one, DecodeUnsent(value));
-          one.package.assign(key.substr(kUnsentPrefix.size(), end - kUnsentPrefix.size()));
-          one.platform.assign(key.substr(end + 1));
-          unsent.push_back(std::move(one));
-          return absl::OkStatus();
-        })));
+    const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
+      unsent.clear();
+      PrefixScan scan(database);
+      return scan.Each(
+          kUnsentPrefix, [&](std::string_view key, std::string_view value) -> absl::Status {
+            const size_t end = key.find('\0');
+            if (end == std::string_view::npos)
+              return absl::DataLossError("the journal holds a malformed key");
+            ASSIGN_OR_RETURN(UnsentResult one, DecodeUnsent(value));
+            one.package.assign(key.substr(kUnsentPrefix.size(), end - kUnsentPrefix.size()));
+            one.platform.assign(key.substr(end + 1));
+            unsent.push_back(std::move(one));
+            return absl::OkStatus();
+          });
+    });
+    RETURN_IF_ERROR(asked);
     return unsent;
   }
 
   absl::Status ForgetUnsent(std::span<const UnsentResult> sent) override {
-    base::MutexLock lock(unsent_mutex_);
-    rocksdb::WriteBatch batch;
-    for (const UnsentResult& one : sent) {
-      const std::string key = UnsentKey(one.package, one.platform);
-      std::string held;
-      const rocksdb::Status status = database_->Get(rocksdb::ReadOptions(), key, &held);
-      if (status.IsNotFound()) continue;
-      RETURN_IF_ERROR(Watch(ToStatus(status, "reading the journal")));
-      if (held != EncodeUnsent(one)) continue;
-      RETURN_IF_ERROR(PutOrDelete(batch, key, false, {}));
-    }
-    return Write(batch, false);
+    return database_.With([&](rocksdb::DB& database) -> absl::Status {
+      base::MutexLock lock(unsent_mutex_);
+      rocksdb::WriteBatch batch;
+      for (const UnsentResult& one : sent) {
+        const std::string key = UnsentKey(one.package, one.platform);
+        ASSIGN_OR_RETURN(const auto held, Get(database, key));
+        if (held != EncodeUnsent(one)) continue;
+        RETURN_IF_ERROR(PutOrDelete(batch, key, false, {}));
+      }
+      return Write(database, batch, false);
+    });
   }
 
   void Fence(std::function<absl::Status()> may_write) override {
-    fence_ = WriteFence(std::move(may_write));
+    database_.Fence(WriteFence(std::move(may_write)));
   }
 
-  bool WasEmpty() const override { return was_empty_; }
+  bool WasEmpty() const override { return is_new_; }
+  bool MadeAnew() const override { return database_.made_anew(); }
 
  private:
   using IndexedByPlatform = std::map<std::string, IndexEntries, std::less<>>;
+  using UpdatesByPackage =
+      std::map<std::string_view, std::map<std::string_view, const JournalUpdate*>>;
+
+  static absl::StatusOr<std::optional<std::string>> Get(rocksdb::DB& database,
+                                                        const std::string& key) {
+    std::string bytes;
+    const rocksdb::Status status = database.Get(rocksdb::ReadOptions(), key, &bytes);
+    if (status.IsNotFound()) return std::nullopt;
+    RETURN_IF_ERROR(ToReadStatus(status, "reading the journal"));
+    return bytes;
+  }
 
   static absl::Status AddTo(RecordBuilder& builder, std::string_view key, std::string_view value) {
     const std::optional<PackageKeyParts> parts = ParsePackageKey(key);
@@ -424,10 +488,11 @@ class RocksJournal final : public Journal {
     return Annotate(builder.Add(*parts, value), fmt::format("record of {}", parts->package));
   }
 
-  absl::Status ScanPackages(const std::function<void(std::string_view, PackageRecord)>& visit) {
+  static absl::Status ScanPackages(
+      rocksdb::DB& database, const std::function<void(std::string_view, PackageRecord)>& visit) {
     rocksdb::ReadOptions options;
     options.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> iterator(database_->NewIterator(options));
+    const std::unique_ptr<rocksdb::Iterator> iterator(database.NewIterator(options));
     RecordBuilder builder;
     std::string package;
     const auto finish = [&] {
@@ -444,20 +509,20 @@ class RocksJournal final : public Journal {
       }
       RETURN_IF_ERROR(AddTo(builder, ToView(iterator->key()), ToView(iterator->value())));
     }
-    RETURN_IF_ERROR(ToStatus(iterator->status(), "reading the journal"));
+    RETURN_IF_ERROR(ToReadStatus(iterator->status(), "reading the journal"));
     finish();
     return absl::OkStatus();
   }
 
-  absl::StatusOr<IndexedByPlatform> ReadIndexed(std::string_view package, PrefixScan& scan) {
+  static absl::StatusOr<IndexedByPlatform> ReadIndexed(std::string_view package, PrefixScan& scan) {
     IndexedByPlatform indexed;
     const std::string prefix = IndexedPrefix(package);
     RETURN_IF_ERROR(
-        Watch(scan.Each(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
+        scan.Each(prefix, [&](std::string_view key, std::string_view value) -> absl::Status {
           ASSIGN_OR_RETURN(indexed[std::string(key.substr(prefix.size()))],
                            DecodeIndexEntries(value));
           return absl::OkStatus();
-        })));
+        }));
     return indexed;
   }
 
@@ -471,9 +536,9 @@ class RocksJournal final : public Journal {
   }
 
   // Index entries that hold for no platform any more go, new ones come. No `scan`: there are none.
-  absl::Status Reindex(std::string_view package,
-                       const std::map<std::string_view, const JournalUpdate*>& platforms,
-                       PrefixScan* scan, Changes& changes) {
+  static absl::Status Reindex(std::string_view package,
+                              const std::map<std::string_view, const JournalUpdate*>& platforms,
+                              PrefixScan* scan, Changes& changes) {
     IndexedByPlatform indexed;
     if (scan != nullptr) {
       ASSIGN_OR_RETURN(indexed, ReadIndexed(package, *scan));
@@ -540,61 +605,56 @@ class RocksJournal final : public Journal {
   // True: nothing was ever recorded of the package. A first cook asks so for each, and need not
   // search. (By hashes: one that is another's too is searched for.)
   bool IsUnknown(std::string_view package) const {
-    if (!was_empty_) return false;
+    if (!is_new_) return false;
     base::MutexLock lock(mutex_);
     return !recorded_.contains(std::hash<std::string_view>()(package));
   }
   void NoteKnown(std::string_view package) {
-    if (!was_empty_) return;
+    if (!is_new_) return;
     base::MutexLock lock(mutex_);
     recorded_.insert(std::hash<std::string_view>()(package));
   }
-
-  absl::Status Write(Changes& changes, bool sync) {
-    rocksdb::WriteBatch batch;
-    RETURN_IF_ERROR(changes.AppendTo(batch));
-    return Write(batch, sync);
+  void NoteMadeAnew() {
+    base::MutexLock lock(mutex_);
+    recorded_.clear();
+    is_new_ = true;
   }
 
-  absl::Status Write(rocksdb::WriteBatch& batch, bool sync) {
+  absl::Status Write(rocksdb::DB& database, Changes& changes, bool sync) {
+    rocksdb::WriteBatch batch;
+    RETURN_IF_ERROR(changes.AppendTo(batch));
+    return Write(database, batch, sync);
+  }
+
+  absl::Status Write(rocksdb::DB& database, rocksdb::WriteBatch& batch, bool sync) {
     if (options_.read_only)
       return absl::FailedPreconditionError("the journal was opened for reading only");
     if (batch.Count() == 0) return absl::OkStatus();
-    RETURN_IF_ERROR(fence_.Check());
+    RETURN_IF_ERROR(database_.CheckFence());
     RETURN_IF_ERROR(CheckSpace(state_directory_, options_, batch.GetDataSize()));
     rocksdb::WriteOptions options;
     options.sync = sync;
-    return Watch(ToStatus(database_->Write(options, &batch), "writing the journal"));
-  }
-
-  // Damage once seen makes the next opening begin anew.
-  absl::Status Watch(absl::Status status) {
-    if (!absl::IsDataLoss(status) || options_.read_only) return status;
-    MarkDamaged(state_directory_);
-    return Annotate(status,
-                    fmt::format("the journal in {} is damaged, the next start begins a new one",
-                                state_directory_));
+    return ToReadStatus(database.Write(options, &batch), "writing the journal");
   }
 
   const std::string state_directory_;
   const JournalOptions options_;
-  const std::unique_ptr<rocksdb::DB> database_;  // synchronises itself
-  WriteFence fence_;
   JournalMeta meta_;  // the writing thread's
   // Held by whoever writes what is unsent: it is looked at before it is forgotten.
   base::Mutex unsent_mutex_;
 
-  const bool was_empty_;  // when it was opened
+  std::atomic<bool> is_new_;  // no package was known when it was opened, or made anew
   mutable base::Mutex mutex_;
-  // Hashes of the packages of which something was recorded since, while was_empty_.
+  // Hashes of the packages of which something was recorded since, while is_new_.
   absl::flat_hash_set<size_t> recorded_ GALLEY_GUARDED_BY(mutex_);
+  LiveDatabase database_;
 };
 
 absl::StatusOr<JournalMeta> ReadMeta(rocksdb::DB& database) {
   std::string bytes;
   const rocksdb::Status status = database.Get(rocksdb::ReadOptions(), ToSlice(kMetaKey), &bytes);
   if (status.IsNotFound()) return JournalMeta();
-  RETURN_IF_ERROR(ToStatus(status, "reading the journal"));
+  RETURN_IF_ERROR(ToReadStatus(status, "reading the journal"));
   return DecodeMeta(bytes);
 }
 

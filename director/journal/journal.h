@@ -44,6 +44,8 @@ struct JournalMeta {
   std::string trust_domain;
   uint64_t store_commits = 0;  // StoreInfo::commits when this was last written: a store with fewer
                                // is an older one, restored
+  std::string table_id;        // Snapshot::identity of the table: one with another is not the base,
+                               // whatever its name
 };
 
 // Why a platform's result was made or taken, for `galley why`.
@@ -189,9 +191,12 @@ struct FailureUpdate {
   std::optional<FailureRecord> failure;
 };
 
-// Errors: DATA_LOSS a stored record is damaged: the next Open (not read_only) moves the journal
-// aside; RESOURCE_EXHAUSTED too little space (nothing was written: RocksDB must not run into a full
-// disk); INVALID_ARGUMENT a name that is empty or holds NUL.
+// A journal that is found damaged, when it is opened or later, is moved aside, a new one is begun
+// with the last meta record, and it is noted (healed.h); the call then goes on with the new one.
+//
+// Errors: DATA_LOSS it was opened to be read only, or no new one could be begun; RESOURCE_EXHAUSTED
+// too little space (nothing was written: RocksDB must not run into a full disk); INVALID_ARGUMENT a
+// name that is empty or holds NUL.
 class Journal {
  public:
   // Makes what is missing. A journal of another format version, or one that RocksDB cannot open, is
@@ -258,6 +263,9 @@ class Journal {
 
   // No package was known when it was opened. False also when that is not known.
   virtual bool WasEmpty() const { return false; }
+  // It was found damaged since it was opened: what it said before it may not say any more, so what
+  // it does not name as affected may be affected.
+  virtual bool MadeAnew() const { return false; }
 
   // Asked before each write from now on; what it answers other than OK is the write's answer.
   virtual void Fence(std::function<absl::Status()> may_write) = 0;

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "common/base/file.h"
-#include "common/base/log.h"
+#include "common/base/healed.h"
 #include "common/base/memory_limit.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/base/wire_format.h"
 #include "fmt/format.h"
@@ -149,13 +150,16 @@ absl::StatusOr<std::vector<KeptLimit>> DecodeKeptLimits(std::string_view bytes) 
 
 KeptLimits::KeptLimits(const std::string& state_directory)
     : file_(JoinPath(state_directory, "kept_limits")) {
-  const absl::StatusOr<std::string> bytes = galley::ReadFile(file_, kFileBytesMax);
+  const absl::StatusOr<std::string> bytes = ReadOwnFile(file_, kFileBytesMax);
   if (absl::IsNotFound(bytes.status())) return;
   absl::StatusOr<std::vector<KeptLimit>> limits =
       bytes.ok() ? DecodeKeptLimits(*bytes)
                  : absl::StatusOr<std::vector<KeptLimit>>(bytes.status());
   if (!limits.ok()) {
-    LogWarning("{}: what outgrew its limits is tried again: {}", file_, MessageOf(limits.status()));
+    NoteHealed(fmt::format("{}: {}; what had outgrown its limits is tried again", file_,
+                           MessageOf(limits.status())));
+    base::MutexLock lock(mutex_);
+    is_changed_ = true;  // the next Save writes a whole one
     return;
   }
   base::MutexLock lock(mutex_);

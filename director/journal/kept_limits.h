@@ -13,8 +13,8 @@
 //   KeptLimit  1 weak_key (hex/size)  2 observed (record::EncodeObserved)  3 kind  4 limit
 //              5 since (Unix milliseconds)  6 package  7 stage  8 error  9 log  10 machine
 //
-// A file of another version, or a damaged one, is as none: what it held is tried again. Threads:
-// any.
+// A file of another version, or a damaged one, is as none, and noted (healed.h): what it held is
+// tried again. Threads: any.
 #pragma once
 
 #include <cstdint>

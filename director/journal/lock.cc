@@ -12,6 +12,7 @@
 
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
@@ -76,6 +77,7 @@ absl::StatusOr<std::unique_ptr<ProjectLock>> ProjectLock::TryAcquire(
     const std::string& state_directory) {
   RETURN_IF_ERROR(CreateDirectories(state_directory));
   const std::string path = JoinPath(state_directory, "lock");
+  RETURN_IF_ERROR(ClearTheWay(path));
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file.valid()) return ErrnoStatus(errno, "open", path);
   int result = 0;

@@ -1,40 +1,74 @@
 #include "director/journal/project_home.h"
 
+#include <array>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "common/base/file.h"
-#include "common/base/log.h"
+#include "common/base/healed.h"
+#include "common/base/own_file.h"
 #include "common/base/real_path.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
+#include "fmt/format.h"
 
 namespace galley::director {
 namespace {
 
 constexpr std::string_view kKind = "galley-project";
-constexpr std::string_view kName = "project";
+constexpr std::array<std::string_view, 2> kNames = {"project", "project.copy"};
 constexpr int kVersion = 1;
 constexpr uint64_t kBytesMax = 64 << 10;
 // Where each project has its state (project::Project::state_directory).
 constexpr std::string_view kStateBelow = ".galley/state";
 
 struct Home {
+  uint64_t number = 0;  // of an older Galley's: 0
   std::string project_id;
   std::string folder;
 };
 
+// NOT_FOUND: absent. Others: it is not to be used, and why.
+absl::StatusOr<Home> ReadOne(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kBytesMax));
+  ASSIGN_OR_RETURN(const std::vector<SealedLine> lines, Unseal(kKind, kVersion, text));
+  Home home{.project_id = std::string(ValueOf(lines, "project")),
+            .folder = std::string(ValueOf(lines, "folder"))};
+  (void)absl::SimpleAtoi(std::string(ValueOf(lines, "number")), &home.number);
+  return home;
+}
+
 Home ReadHome(const std::string& state_directory) {
-  const std::string file = JoinPath(state_directory, kName);
-  const absl::StatusOr<std::string> text = ReadFile(file, kBytesMax);
-  if (absl::IsNotFound(text.status())) return {};
-  const auto lines = text.ok() ? Unseal(kKind, kVersion, *text) : text.status();
-  if (!lines.ok()) {
-    LogWarning("state: {} is not used: {}", file, MessageOf(lines.status()));
-    return {};
+  Home best;
+  for (const std::string_view name : kNames) {
+    const absl::StatusOr<Home> one = ReadOne(JoinPath(state_directory, name));
+    if (one.ok() && (best.project_id.empty() || one->number > best.number)) best = *one;
   }
-  return {.project_id = std::string(ValueOf(*lines, "project")),
-          .folder = std::string(ValueOf(*lines, "folder"))};
+  return best;
+}
+
+std::string TextOf(const Home& home) {
+  return Seal(kKind, kVersion,
+              {{"project", home.project_id},
+               {"folder", home.folder},
+               {"number", fmt::format("{}", home.number)}});
+}
+
+// `is_new`: the file is behind since what it says changed just now.
+absl::Status WriteOne(const std::string& file, const Home& home, bool is_new) {
+  RETURN_IF_ERROR(ClearTheWay(file));
+  const absl::StatusOr<Home> present = ReadOne(file);
+  const std::string text = TextOf(home);
+  if (present.ok() && TextOf(*present) == text) return absl::OkStatus();
+  if (!present.ok() && !absl::IsNotFound(present.status())) {
+    const absl::StatusOr<std::string> aside = PutAside(file);
+    NoteHealed(fmt::format("{}: {}; {}it was written anew", file, MessageOf(present.status()),
+                           aside.ok() ? fmt::format("it was moved aside to {}, ", *aside) : ""));
+  } else if (present.ok() && !is_new) {
+    NoteHealed(fmt::format("{}: it is an older one; it was written anew", file));
+  }
+  return WriteFileAtomic(file, text, true);
 }
 
 // One state folder that shows at two paths: a link, a bind mount, a network file system that is
@@ -66,12 +100,13 @@ ProjectHome FindHome(const std::string& state_directory, const std::string& proj
 
 absl::Status WriteHome(const std::string& state_directory, const std::string& project_folder,
                        const std::string& project_id) {
-  const std::string file = JoinPath(state_directory, kName);
-  const std::string text =
-      Seal(kKind, kVersion, {{"project", project_id}, {"folder", RealPath(project_folder)}});
-  const absl::StatusOr<std::string> present = ReadFile(file, kBytesMax);
-  if (present.ok() && *present == text) return absl::OkStatus();
-  return WriteFileAtomic(file, text, true);
+  Home home = ReadHome(state_directory);
+  const std::string folder = RealPath(project_folder);
+  const bool is_new = home.project_id != project_id || home.folder != folder || home.number == 0;
+  if (is_new) home = {.number = home.number + 1, .project_id = project_id, .folder = folder};
+  for (const std::string_view name : kNames)
+    RETURN_IF_ERROR(WriteOne(JoinPath(state_directory, name), home, is_new));
+  return absl::OkStatus();
 }
 
 std::string ReadProjectId(const std::string& state_directory) {

@@ -1,6 +1,7 @@
-// ProjectHome: the project's id and the place that it was last at, in the file `project` of the
-// state folder (sealed text, docs/formats.md). The journal keeps the id, too: whichever of the two
-// is lost, the other has it.
+// ProjectHome: the project's id and the place that it was last at, twice in the state folder: in
+// the files `project` and `project.copy` (sealed text, docs/formats.md). Each change has a higher
+// number; of two the one with the higher number holds, so that an older file which was put back is
+// found out. The journal keeps the id, too.
 //
 // A project folder may be copied together with its state. Two folders with one id would publish
 // into one history, so the copy gets an id of its own. It is a copy only when the folder that its
@@ -22,10 +23,12 @@ struct ProjectHome {
 };
 
 // What the state says of the project in `project_folder`. Under the project's lock; without it,
-// what is answered may be out of date. A file that is damaged is as good as none.
+// what is answered may be out of date. Changes nothing: of the two files one that is damaged is as
+// good as none.
 ProjectHome FindHome(const std::string& state_directory, const std::string& project_folder);
 
 // From now on the project has this id, and is here. Durable on return. Under the project's lock.
+// What was wrong with one of the files is put right, and noted (healed.h).
 absl::Status WriteHome(const std::string& state_directory, const std::string& project_folder,
                        const std::string& project_id);
 

@@ -5,12 +5,18 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "common/base/healed.h"
+#include "common/base/sealed_text.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace galley::director {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class ProjectHomeTest : public ::testing::Test {
  protected:
@@ -85,12 +91,71 @@ TEST_F(ProjectHomeTest, ACopyOfHardLinksIsACopy) {
   EXPECT_EQ(Find("linked").copied_from, Folder("game"));
 }
 
-TEST_F(ProjectHomeTest, AFileThatIsDamagedSaysNothing) {
+TEST_F(ProjectHomeTest, OfTwoFilesOneIsEnough) {
+  for (const char* name : {"project", "project.copy"}) {
+    const std::string file = JoinPath(State("game"), name);
+    const std::string good = ReadFile(file).value();
+    std::string flipped = good;
+    flipped[good.size() / 2] ^= 1;
+    for (const std::string& bytes :
+         {flipped, good.substr(0, 20), std::string(), std::string(9, 0)}) {
+      std::ofstream(file) << bytes;
+      TakeHealed();
+      EXPECT_EQ(Find("game").project_id, "id") << name;
+      EXPECT_THAT(TakeHealed(), IsEmpty()) << "only who has the lock puts it right";
+      ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
+      EXPECT_EQ(ReadFile(file).value(), good);
+      ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
+    }
+    fs::remove(file);
+    EXPECT_EQ(Find("game").project_id, "id") << name;
+    fs::create_directories(file);
+    std::ofstream(file + "/mine") << "a person's";
+    EXPECT_EQ(Find("game").project_id, "id") << name;
+    ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
+    EXPECT_EQ(ReadFile(file).value(), good);
+  }
+}
+
+TEST_F(ProjectHomeTest, WhatIsWrongIsToldOnceAndPutRight) {
   std::ofstream(JoinPath(State("game"), "project")) << "galley-project 1\nproject id\n";
+  TakeHealed();
+  ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
+  EXPECT_THAT(TakeHealed(), ElementsAre(AllOf(HasSubstr("/project: it is no whole"),
+                                              HasSubstr("moved aside to"))));
+  ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "id").ok());
+  EXPECT_THAT(TakeHealed(), IsEmpty());
+}
+
+TEST_F(ProjectHomeTest, AnOlderFileThatWasPutBackDoesNotHold) {
+  const std::string file = JoinPath(State("game"), "project");
+  const std::string old = ReadFile(file).value();
+  ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "its own").ok());
+  std::ofstream(file) << old;
+  EXPECT_EQ(Find("game").project_id, "its own");
+  TakeHealed();
+  ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "its own").ok());
+  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it is an older one")));
+  EXPECT_NE(ReadFile(file).value(), old);
+}
+
+TEST_F(ProjectHomeTest, OneOfAnOlderGalleyIsTakenOnWithoutAWord) {
+  for (const char* name : {"project", "project.copy"}) fs::remove(JoinPath(State("game"), name));
+  std::ofstream(JoinPath(State("game"), "project"))
+      << Seal("galley-project", 1, {{"project", "old"}, {"folder", Folder("game")}});
+  EXPECT_EQ(Find("game").project_id, "old");
+  TakeHealed();
+  ASSERT_TRUE(WriteHome(State("game"), Folder("game"), "old").ok());
+  EXPECT_THAT(TakeHealed(), IsEmpty());
+  fs::remove(JoinPath(State("game"), "project"));
+  EXPECT_EQ(Find("game").project_id, "old");
+}
+
+TEST_F(ProjectHomeTest, WithoutBothTheStateSaysNothing) {
+  for (const char* name : {"project", "project.copy"})
+    std::ofstream(JoinPath(State("game"), name)) << "galley-project 1\nproject id\n";
   EXPECT_EQ(Find("game").project_id, "");
   EXPECT_EQ(Find("game").copied_from, "");
-  fs::remove(JoinPath(State("game"), "project"));
-  EXPECT_EQ(Find("game").project_id, "");
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 
 #include "common/base/clock.h"
 #include "common/base/file.h"
+#include "common/base/healed.h"
 #include "common/base/mutex.h"
 #include "common/base/process_handle.h"
+#include "common/base/sealed_text.h"
 #include "director/launch/launcher.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -394,18 +396,41 @@ TEST_F(SurvivorTest, AnotherProcessOfItsNumberIsNotTakenForIt) {
   const auto launcher = CreateLocalLauncher("/nowhere", exits_.Recorder());
   launcher->Adopt(found, Path("workers"));
   // As if it had begun at another time.
-  ASSERT_TRUE(WriteFileAtomic(Path("workers/local-8"),
-                              fmt::format("pid {}\nstarted 1\naddress a\ntoken t\n", record.pid))
+  ASSERT_TRUE(WriteFileAtomic(Path("workers/local-8"), Seal("galley-worker", 1,
+                                                            {{"pid", fmt::format("{}", record.pid)},
+                                                             {"started", "1"},
+                                                             {"address", "a"},
+                                                             {"token", "t"}}))
                   .ok());
-  ASSERT_TRUE(WriteFileAtomic(Path("workers/local-9"), "nonsense").ok());
+  TakeHealed();
   EXPECT_EQ(FindSurvivors(Path("workers")).size(), 1u);
   EXPECT_FALSE(FileExists(Path("workers/local-8")));
-  EXPECT_FALSE(FileExists(Path("workers/local-9")));
+  EXPECT_THAT(TakeHealed(), testing::IsEmpty());
   found.worker_id = "local-8";
   found.started = "1@another boot";
   launcher->Adopt(found, Path("workers"));
   EXPECT_EQ(exits_.Await(1).at(0).worker_id, "local-8");
   EXPECT_NE(StartOf(record.pid), "") << "it was left alone";
+}
+
+TEST_F(SurvivorTest, ARecordThatIsDamagedIsOfNobodyAndTold) {
+  Leave("while :; do sleep 0.01; done");
+  ASSERT_EQ(FindSurvivors(Path("workers")).size(), 1u);
+  std::string text = ReadFile(Path("workers/local-7")).value();
+  text[text.find("pid ") + 4] ^= 1;
+  ASSERT_TRUE(WriteFileAtomic(Path("workers/local-7"), text).ok());
+  ASSERT_TRUE(WriteFileAtomic(Path("workers/local-9"), "nonsense").ok());
+  ASSERT_TRUE(CreateDirectories(Path("workers/local-10/mine")).ok());
+  TakeHealed();
+  EXPECT_TRUE(FindSurvivors(Path("workers")).empty());
+  EXPECT_THAT(TakeHealed(),
+              testing::UnorderedElementsAre(
+                  testing::HasSubstr("workers/local-7: it is no whole"),
+                  testing::HasSubstr("workers/local-9: it is no whole"),
+                  testing::HasSubstr("workers/local-10: it is a folder; it was moved")));
+  EXPECT_TRUE(FindSurvivors(Path("workers")).empty());
+  EXPECT_THAT(TakeHealed(), testing::IsEmpty());
+  EXPECT_TRUE(FileExists(Path("workers/local-10.broken-1/mine")));
 }
 
 TEST_F(LocalLauncherTest, AWorkerHasARecordWhileItLives) {

@@ -22,6 +22,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
+#include "common/base/own_file.h"
 #include "common/base/process_handle.h"
 #include "common/base/status_macros.h"
 #include "director/launch/launcher.h"
@@ -69,6 +70,7 @@ absl::StatusOr<FileDescriptor> OpenLog(const std::string& path) {
   if (const size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
     RETURN_IF_ERROR(CreateDirectories(path.substr(0, slash)));
   }
+  RETURN_IF_ERROR(ClearTheWay(path));
   FileDescriptor log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!log.valid()) return ErrnoStatus(errno, "open", path);
   return log;

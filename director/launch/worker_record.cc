@@ -7,13 +7,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "common/base/file.h"
+#include "common/base/healed.h"
+#include "common/base/own_file.h"
+#include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
@@ -23,22 +26,46 @@ namespace {
 constexpr uint64_t kRecordBytesMax = 16 << 10;
 constexpr uint64_t kStatBytesMax = 4 << 10;
 constexpr std::string_view kTemporary = ".new";
+constexpr std::string_view kAside = ".broken-";  // PutAside
+constexpr std::string_view kKind = "galley-worker";
+constexpr int kVersion = 1;
 constexpr int kStartedField = 22;  // proc(5)
 
-std::optional<WorkerRecord> Parse(std::string worker_id, const std::string& text) {
-  std::istringstream lines(text);
-  std::map<std::string, std::string> values;
-  for (std::string line; std::getline(lines, line);) {
-    const size_t space = line.find(' ');
-    if (space != std::string::npos) values[line.substr(0, space)] = line.substr(space + 1);
-  }
+std::string TextOf(const WorkerRecord& record) {
+  return Seal(kKind, kVersion,
+              {{"pid", fmt::format("{}", record.pid)},
+               {"started", record.started},
+               {"address", record.director_address},
+               {"token", record.token}});
+}
+
+absl::StatusOr<WorkerRecord> Parse(std::string worker_id, const std::string& text) {
+  ASSIGN_OR_RETURN(const std::vector<SealedLine> lines, Unseal(kKind, kVersion, text));
   WorkerRecord record{.worker_id = std::move(worker_id),
-                      .pid = static_cast<pid_t>(std::strtol(values["pid"].c_str(), nullptr, 10)),
-                      .started = values["started"],
-                      .director_address = values["address"],
-                      .token = values["token"]};
-  if (record.pid <= 1 || record.started.empty() || record.token.empty()) return std::nullopt;
+                      .started = std::string(ValueOf(lines, "started")),
+                      .director_address = std::string(ValueOf(lines, "address")),
+                      .token = std::string(ValueOf(lines, "token"))};
+  if (!absl::SimpleAtoi(std::string(ValueOf(lines, "pid")), &record.pid) || record.pid <= 1 ||
+      record.started.empty() || record.token.empty())
+    return absl::DataLossError("it names no process");
   return record;
+}
+
+// nullopt: of nobody that lives. What cannot be used is told: its worker, if it lives, ends by
+// itself.
+std::optional<WorkerRecord> ReadRecord(const std::string& path, std::string worker_id) {
+  const absl::StatusOr<std::string> text = ReadOwnFile(path, kRecordBytesMax);
+  if (absl::IsNotFound(text.status())) return std::nullopt;
+  absl::StatusOr<WorkerRecord> record =
+      text.ok() ? Parse(std::move(worker_id), *text) : text.status();
+  if (!record.ok()) {
+    NoteHealed(
+        fmt::format("{}: {}; if its worker lives, it ends by itself, and others were started", path,
+                    MessageOf(record.status())));
+    return std::nullopt;
+  }
+  if (StartOf(record->pid) != record->started) return std::nullopt;
+  return *std::move(record);
 }
 
 }  // namespace
@@ -62,15 +89,13 @@ absl::Status WriteWorkerRecord(const std::string& folder, WorkerRecord record) {
   record.started = StartOf(record.pid);
   const std::string path = JoinPath(folder, record.worker_id);
   RETURN_IF_ERROR(CreateDirectories(folder));
+  RETURN_IF_ERROR(ClearTheWay(path));
   const std::string temporary = path + std::string(kTemporary);
   {
     FileDescriptor file(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file.valid()) return ErrnoStatus(errno, "make", temporary);
-    RETURN_IF_ERROR(WriteAll(file.get(),
-                             fmt::format("pid {}\nstarted {}\naddress {}\ntoken {}\n", record.pid,
-                                         record.started, record.director_address, record.token),
-                             temporary));
+    RETURN_IF_ERROR(WriteAll(file.get(), TextOf(record), temporary));
   }
   if (std::rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename", path);
   return absl::OkStatus();
@@ -85,11 +110,11 @@ std::vector<WorkerRecord> FindSurvivors(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string path = entry.path().string();
-    const auto text = ReadFile(path, kRecordBytesMax);
+    const std::string name = entry.path().filename().string();
+    if (name.find(kAside) != std::string::npos) continue;
     std::optional<WorkerRecord> record;
-    if (text.ok() && entry.path().extension() != kTemporary)
-      record = Parse(entry.path().filename().string(), *text);
-    if (record && StartOf(record->pid) == record->started) {
+    if (entry.path().extension() != kTemporary) record = ReadRecord(path, name);
+    if (record) {
       survivors.push_back(*std::move(record));
     } else {
       ::unlink(path.c_str());

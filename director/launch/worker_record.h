@@ -1,9 +1,10 @@
 // WorkerRecord: what a director writes down of each worker that it started, in a file of its own
 // (mode 0600), so that the next director finds those that outlived it: docs/operating.md.
 //
-// The file <folder>/<worker id> holds four lines: "pid 12", "started 3456@<boot>" (clock ticks
-// since boot, field 22 of /proc/<pid>/stat, and the boot's id, which tell a process from a later
-// one of its number), "address unix:/...", "token ...". One that cannot be read is of nobody.
+// The file <folder>/<worker id> is sealed text (common/base/sealed_text.h) with four keys: "pid",
+// "started" (<clock ticks since boot>@<boot>: field 22 of /proc/<pid>/stat, and the boot's id,
+// which tell a process from a later one of its number), "address" ("unix:/..."), "token". One that
+// cannot be read is of nobody, and noted (healed.h).
 #pragma once
 
 #include <sys/types.h>

@@ -15,6 +15,8 @@
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/file.h"
+#include "common/base/healed.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -99,13 +101,42 @@ std::string BuildOf(const nlohmann::json& files) {
                    .ToString();
 }
 
-// nullopt: absent, damaged, of another program, or the program changed since. The file is ours, but
-// anything may have happened to it.
+// {"cookers": 1, "sum": <SHA-256 of the text of "of">, "of": {"program", "files", "cookers"}}: the
+// number is the version.
+constexpr int kCacheVersion = 1;
+
+std::string TextOf(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string CacheText(const nlohmann::json& of) {
+  return TextOf({{"cookers", kCacheVersion}, {"sum", Digest::Of(TextOf(of)).hex()}, {"of", of}});
+}
+
+// As an older Galley wrote it, without a checksum.
+bool IsUnsealed(const nlohmann::json& cache) {
+  return cache.is_object() && cache.contains("program") && cache.contains("files") &&
+         cache.contains("cookers") && cache.size() == 3;
+}
+
+// The part "of"; null: there is none that is whole. What is damaged is told: the cookers are asked
+// again, and the file is written anew.
+nlohmann::json ReadCache(const std::string& cache_file) {
+  const auto bytes = ReadOwnFile(cache_file, kOutputBytesMax);
+  if (absl::IsNotFound(bytes.status())) return nullptr;
+  std::string reason = bytes.ok() ? "its checksum is wrong" : MessageOf(bytes.status());
+  if (bytes.ok()) {
+    if (JudgeCookerCache(*bytes).ok())
+      return nlohmann::json::parse(*bytes, nullptr, false).value("of", nlohmann::json());
+  }
+  NoteHealed(fmt::format("{}: {}; the cookers were asked again", cache_file, reason));
+  return nullptr;
+}
+
+// nullopt: absent, damaged, of another program, or the program changed since.
 std::optional<Cookers> FromCache(const std::string& cache_file, const std::string& program) {
-  const auto bytes = ReadFile(cache_file, kOutputBytesMax);
-  if (!bytes.ok()) return std::nullopt;
-  const auto cache = nlohmann::json::parse(*bytes, nullptr, false);
-  if (!cache.is_object() || !cache.contains("program") || cache["program"] != program)
+  const nlohmann::json cache = ReadCache(cache_file);
+  if (!cache.is_object() || cache.value("program", nlohmann::json()) != program)
     return std::nullopt;
   if (!cache.contains("files") || !cache["files"].contains(program) || !cache.contains("cookers"))
     return std::nullopt;
@@ -137,15 +168,22 @@ absl::StatusOr<Cookers> Ask(const std::string& program, const std::string& cache
   }
   const std::string build = BuildOf(files);
   if (!cache_file.empty()) {
-    const nlohmann::json cache = {
-        {"program", program}, {"files", std::move(files)}, {"cookers", *json}};
     RETURN_IF_ERROR(WriteFileAtomic(
-        cache_file, cache.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+        cache_file,
+        CacheText({{"program", program}, {"files", std::move(files)}, {"cookers", *json}})));
   }
   return Cookers{.descriptions = *std::move(descriptions), .build = build};
 }
 
 }  // namespace
+
+absl::Status JudgeCookerCache(const std::string& bytes) {
+  const nlohmann::json cache = nlohmann::json::parse(bytes, nullptr, false);
+  if (IsUnsealed(cache) ||
+      (cache.is_object() && cache.contains("of") && CacheText(cache["of"]) == bytes))
+    return absl::OkStatus();
+  return absl::DataLossError("its checksum is wrong");
+}
 
 absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
                                         const std::string& cache_file, bool binary_identity,

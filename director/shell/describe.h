@@ -1,5 +1,6 @@
 // Cooker descriptions: what `galley-worker describe` prints, cached by the stat of the binary and
-// of the shared libraries that it loads.
+// of the shared libraries that it loads, with a checksum: a cooker that is missing there would be
+// missing in the roots.
 #pragma once
 
 #include <string>
@@ -25,5 +26,8 @@ struct Cookers {
 absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
                                         const std::string& cache_file, bool binary_identity,
                                         absl::Duration wait_max = absl::Seconds(60));
+
+// Of the bytes of a cache file: DATA_LOSS when they are damaged.
+absl::Status JudgeCookerCache(const std::string& bytes);
 
 }  // namespace galley::director

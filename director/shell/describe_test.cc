@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "common/base/digest.h"
+#include "common/base/healed.h"
 #include "common/content/test_tree.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
@@ -63,22 +64,44 @@ TEST_F(DescribeTest, WithoutACacheTheWorkerIsAskedEachTime) {
   EXPECT_FALSE(FileExists(Host("cache")));
 }
 
-TEST_F(DescribeTest, ADamagedCacheIsMadeAgain) {
+TEST_F(DescribeTest, ADamagedCacheIsMadeAgainAndTold) {
   ASSERT_EQ(Identity(), "1");
   const std::string good = ReadFile(Host("cache")).value();
-  std::string torn = good.substr(0, good.size() / 2);
-  std::string nonsense_inside = good;
-  nonsense_inside.replace(nonsense_inside.find("galley.cookers.v1"), 17, "galley.cookers.v9");
-  const std::string mistyped = R"({"program":7,"files":{},"cookers":{}})";
-  std::string cookers_mistyped =
-      fmt::format(R"({{"program":"{}","files":{{}},"cookers":[1]}})", Host("worker"));
+  std::vector<std::string> damages = {good.substr(0, good.size() / 2), std::string(good.size(), 0),
+                                      "[]", "", good + " "};
+  for (size_t at = 0; at < good.size(); ++at) {
+    damages.push_back(good);
+    damages.back()[at] ^= 1;
+  }
   int runs = 1;
-  for (const std::string& bytes :
-       {torn, nonsense_inside, mistyped, cookers_mistyped, std::string("[]"), std::string()}) {
+  TakeHealed();
+  for (const std::string& bytes : damages) {
     Write("cache", bytes);
     EXPECT_EQ(Identity(), "1") << bytes;
     EXPECT_EQ(Runs(), ++runs) << bytes;
+    EXPECT_EQ(ReadFile(Host("cache")).value(), good);
   }
+  EXPECT_THAT(TakeHealed(), testing::ElementsAre(AllOf(HasSubstr(Host("cache")),
+                                                       HasSubstr("its checksum is wrong"),
+                                                       HasSubstr("the cookers were asked again"))));
+}
+
+TEST_F(DescribeTest, AFolderInThePlaceOfTheCacheIsMovedAside) {
+  Write("cache/mine", "a person's");
+  TakeHealed();
+  EXPECT_EQ(Identity(), "1");
+  EXPECT_EQ(Identity(), "1");
+  EXPECT_EQ(Runs(), 1) << "the cache is there again";
+  EXPECT_TRUE(FileExists(Host("cache.broken-1/mine")));
+  EXPECT_THAT(TakeHealed(), testing::ElementsAre(HasSubstr("it is a folder; it was moved aside")));
+}
+
+TEST_F(DescribeTest, ACacheOfAnOlderGalleyIsMadeAgainWithoutAWord) {
+  Write("cache", fmt::format(R"({{"cookers":"","files":{{}},"program":"{}"}})", Host("worker")));
+  TakeHealed();
+  EXPECT_EQ(Identity(), "1");
+  EXPECT_EQ(Runs(), 1);
+  EXPECT_THAT(TakeHealed(), testing::IsEmpty());
 }
 
 TEST_F(DescribeTest, ACacheOfAnotherProgramIsNotUsed) {

@@ -5,6 +5,7 @@
 #include "common/base/status_macros.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/director_shell.h"
+#include "director/shell/snapshot_tables.h"
 #include "fmt/format.h"
 
 namespace galley::director {
@@ -25,7 +26,8 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
   const std::string table_name = SnapshotTableName(options_.core.term, world->number);
   world->table_file = JoinPath(options_.state_directory, table_name);
   if (options_.may_write) RETURN_IF_ERROR(options_.may_write());
-  RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file));
+  world->table_id = fmt::format("{}.{}", old->table_id, world->number);
+  RETURN_IF_ERROR(world->snapshot->WriteTable(world->table_file, world->table_id));
   std::vector<content::Change> changes;
   for (const std::string& path : paths) {
     changes.push_back({.path = path,
@@ -34,8 +36,19 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
   }
   FilesChanged event;
   ASSIGN_OR_RETURN(event.packages, ChangedPackages(journal_, changes));
+  if (journal_.MadeAnew()) {
+    // It does not know what this cook took from the one before.
+    event.packages = old->table->names();
+    for (std::string& name : old->table->GeneratedNames())
+      event.packages.push_back(std::move(name));
+    for (const std::string& path : paths) event.packages.push_back(path);
+    std::sort(event.packages.begin(), event.packages.end());
+    event.packages.erase(std::unique(event.packages.begin(), event.packages.end()),
+                         event.packages.end());
+  }
   JournalMeta meta = journal_.meta();
   meta.table_file = table_name;
+  meta.table_id = world->table_id;
   RETURN_IF_ERROR(journal_.Invalidate(event.packages, meta));
   event.catalog = world->table;
   event.paths = paths;

@@ -9,15 +9,8 @@
 
 #include "common/project/project.h"
 #include "director/shell/project_catalog.h"
-#include "fmt/format.h"
 
 namespace galley::director {
-
-// Of the world with this number in a director's term; the first has no number in it.
-inline std::string SnapshotTableName(uint32_t term, uint64_t number) {
-  return number == 1 ? fmt::format("snapshot-{}.table", term)
-                     : fmt::format("snapshot-{}.{}.table", term, number);
-}
 
 struct World {
   uint64_t number = 1;
@@ -25,6 +18,7 @@ struct World {
   std::shared_ptr<const project::Project> project;
   std::shared_ptr<const ProjectCatalog> table;
   std::string table_file;  // absolute path of the snapshot's table, for workers
+  std::string table_id;    // that table's Snapshot::identity
   std::map<std::string, std::string> environment;  // the director's own; what env(...) observes
 };
 using WorldPtr = std::shared_ptr<const World>;

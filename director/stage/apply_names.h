@@ -20,7 +20,13 @@ inline constexpr std::string_view kOwnerName = content::kSandboxFile;
 // What staging keeps in a sandbox for itself: no tree can have it, no stage removes it.
 inline bool IsStagingsOwn(std::string_view path) {
   const std::string_view top = path.substr(0, path.find('/'));
-  return top == kMarkerName || top == kPendingName || top == kOwnerName;
+  if (top == kMarkerName || top == kPendingName || top == kOwnerName) return true;
+  // (common/base/own_file.h, PutAside.)
+  for (const std::string_view aside :
+       {".galley-root.broken-", ".galley-root.pending.broken-", ".galley-sandbox.broken-"}) {
+    if (top.starts_with(aside)) return true;
+  }
+  return false;
 }
 
 // What a patch must not bring.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/tree/plain_name.h"
 #include "fmt/format.h"
@@ -35,7 +37,9 @@ void Sort(std::vector<std::string>& files) {
 constexpr size_t kStampBytes = 24;
 // No path of a tree is like these.
 constexpr std::string_view kAllFollow = "/";
+constexpr std::string_view kSealFollows = "/ ";
 constexpr std::string_view kEnd = "end";
+constexpr std::string_view kSum = "sum ";
 
 void PutNumber(std::string& bytes, uint64_t value) {
   for (int shift = 0; shift < 64; shift += 8)
@@ -59,7 +63,33 @@ std::vector<FileStamp> ReadStamps(std::string_view bytes) {
   return stamps;
 }
 
+// Of what is in front of a line and what is behind it.
+std::string SumOf(std::string_view before, std::string_view after) {
+  DigestBuilder builder;
+  builder.Add(before);
+  builder.Add(after);
+  return builder.Finish().hex();
+}
+
+// Line 2 of a marker. OK, and nothing is said of its seal: an older Galley's.
+absl::Status CheckMarker(std::string_view text, Ledger& ledger) {
+  const size_t first = text.find('\n');
+  if (first == std::string_view::npos) return absl::InvalidArgumentError("it is cut off");
+  const std::string_view rest = text.substr(first + 1);
+  const std::string_view second = rest.substr(0, rest.find('\n'));
+  ledger.is_sealed = second.starts_with(kSealFollows);
+  if (ledger.is_sealed) {
+    const std::string_view after = rest.substr(std::min(rest.size(), second.size() + 1));
+    if (SumOf(text.substr(0, first + 1), after) != second.substr(kSealFollows.size()))
+      return absl::InvalidArgumentError("its checksum is wrong");
+  } else if (text.find('\0') != std::string_view::npos && second != kAllFollow) {
+    return absl::InvalidArgumentError("its checksum is gone");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
+  RETURN_IF_ERROR(CheckMarker(text, ledger));
   if (const size_t end = text.find('\0'); end != std::string_view::npos) {
     ledger.stamps = ReadStamps(text.substr(end + 1));
     text = text.substr(0, end);
@@ -69,7 +99,7 @@ absl::Status ReadMarker(std::string_view text, Ledger& ledger) {
   ASSIGN_OR_RETURN(const Digest root, Digest::Parse(lines.front()));
   ledger.exact = root;
   AddRoot(ledger, root);
-  ledger.is_whole = lines.size() > 1 && lines[1] == kAllFollow;
+  ledger.is_whole = ledger.is_sealed || (lines.size() > 1 && lines[1] == kAllFollow);
   for (size_t i = 1; i < lines.size(); ++i) {
     // Removal goes where a path says: only plain ones count.
     if (tree::IsPlainPath(lines[i])) ledger.files.emplace_back(lines[i]);
@@ -92,7 +122,21 @@ absl::Status ReadPlanned(std::string_view text, Ledger& ledger) {
   return absl::OkStatus();
 }
 
-absl::Status ReadPending(std::string_view text, Ledger& ledger) {
+// The lines before its sum; all lines of an older Galley's.
+absl::StatusOr<std::string_view> CheckPending(std::string_view text, Ledger& ledger) {
+  const size_t last = text.ends_with('\n') ? text.rfind('\n', text.size() - 2) : text.npos;
+  const size_t begin = last == text.npos ? 0 : last + 1;
+  const std::string_view line = text.substr(begin);
+  if (!line.starts_with(kSum)) return text;
+  ledger.is_sealed = true;
+  if (line.substr(0, line.size() - 1) !=
+      fmt::format("{}{}", kSum, SumOf(text.substr(0, begin), {})))
+    return absl::InvalidArgumentError("its checksum is wrong");
+  return text.substr(0, begin);
+}
+
+absl::Status ReadPending(std::string_view file, Ledger& ledger) {
+  ASSIGN_OR_RETURN(const std::string_view text, CheckPending(file, ledger));
   for (const std::string_view line : LinesOf(text)) {
     ledger.is_whole = line == kEnd;
     if (ledger.is_whole) continue;
@@ -111,32 +155,62 @@ absl::Status ReadPending(std::string_view text, Ledger& ledger) {
   return absl::OkStatus();
 }
 
+// nullopt: absent, or nothing that can be read, which is told.
+absl::StatusOr<std::optional<std::string>> ReadOwn(Sandbox& sandbox, std::string_view name,
+                                                   std::vector<std::string>& damage) {
+  ASSIGN_OR_RETURN(const Node node, sandbox.Look(name));
+  if (node.kind == NodeKind::kFolder) damage.push_back(sandbox.Full(name) + ": it is a folder");
+  absl::StatusOr<std::optional<std::string>> text = sandbox.Read(name, kLedgerBytesMax);
+  if (text.ok()) return text;
+  damage.push_back(fmt::format("{}: {}", sandbox.Full(name), MessageOf(text.status())));
+  return std::nullopt;
+}
+
+// A folder cannot be replaced by a file.
+absl::Status MoveFolderAside(Sandbox& sandbox, std::string_view name) {
+  ASSIGN_OR_RETURN(const Node node, sandbox.Look(name));
+  if (node.kind != NodeKind::kFolder) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string aside, PutAside(sandbox.Full(name)));
+  NoteHealed(
+      fmt::format("{}: it is a folder; it was moved aside to {}", sandbox.Full(name), aside));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox) {
-  Ledger ledger;
-  ASSIGN_OR_RETURN(const std::optional<std::string> marker,
-                   sandbox.Read(kMarkerName, kLedgerBytesMax));
+  std::vector<std::string> damage;
+  ASSIGN_OR_RETURN(const std::optional<std::string> marker, ReadOwn(sandbox, kMarkerName, damage));
   if (marker) {
+    Ledger ledger;
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(kMarkerName));
     ledger.written_ns = node.stamp.mtime_ns;
     const absl::Status status = ReadMarker(*marker, ledger);
     Sort(ledger.files);
     if (status.ok()) return ledger;
-    LogWarning("stage: {} is not used: {}", sandbox.Full(kMarkerName), MessageOf(status));
-    ledger = Ledger();
+    damage.push_back(fmt::format("{}: {}", sandbox.Full(kMarkerName), MessageOf(status)));
   }
+  Ledger ledger;
   ASSIGN_OR_RETURN(const std::optional<std::string> pending,
-                   sandbox.Read(kPendingName, kLedgerBytesMax));
+                   ReadOwn(sandbox, kPendingName, damage));
   if (pending) {
     const absl::Status status = ReadPending(*pending, ledger);
     if (!status.ok())
-      LogWarning("stage: {} is used in part: {}", sandbox.Full(kPendingName), MessageOf(status));
+      damage.push_back(fmt::format("{}: {}", sandbox.Full(kPendingName), MessageOf(status)));
     Sort(ledger.files);
     std::sort(ledger.planned.begin(), ledger.planned.end(),
               [](const PlannedFile& a, const PlannedFile& b) { return a.path < b.path; });
   }
+  for (const std::string& one : damage) LogInfo("stage: {}: not used, or in part", one);
+  ledger.damage = std::move(damage);
   return ledger;
+}
+
+void NoteLedgerHealed(const Ledger& ledger) {
+  for (const std::string& one : ledger.damage)
+    NoteHealed(one +
+               "; the files of the sandbox were compared with the root, and it was written "
+               "anew");
 }
 
 absl::Status BeginStaging(Sandbox& sandbox, const Ledger& meanwhile) {
@@ -150,13 +224,17 @@ absl::Status BeginStaging(Sandbox& sandbox, const Ledger& meanwhile) {
   for (const PlannedFile& file : meanwhile.planned)
     text.append(kNext).append(file.digest.ToString()).append(" ").append(file.path).push_back('\n');
   if (meanwhile.is_whole) text.append(kEnd).push_back('\n');
+  text.append(fmt::format("{}{}\n", kSum, SumOf(text, {})));
+  RETURN_IF_ERROR(MoveFolderAside(sandbox, kPendingName));
+  RETURN_IF_ERROR(MoveFolderAside(sandbox, kMarkerName));
   RETURN_IF_ERROR(sandbox.Write(kPendingName, text, false));
   return sandbox.RemoveFile(kMarkerName);
 }
 
 absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const std::string> files,
                         const std::vector<FileStamp>& stamps) {
-  std::string text = fmt::format("{}\n{}\n", root.ToString(), kAllFollow);
+  const std::string first = root.ToString() + "\n";
+  std::string text;
   for (const std::string& path : files) text.append(path).push_back('\n');
   text += '\0';
   text.reserve(text.size() + stamps.size() * kStampBytes);
@@ -165,6 +243,9 @@ absl::Status EndStaging(Sandbox& sandbox, const Digest& root, std::span<const st
     PutNumber(text, static_cast<uint64_t>(stamp.ctime_ns));
     PutNumber(text, stamp.inode);
   }
+  text.insert(0, fmt::format("{}{}{}\n", first, kSealFollows, SumOf(first, text)));
+  RETURN_IF_ERROR(MoveFolderAside(sandbox, kMarkerName));
+  RETURN_IF_ERROR(MoveFolderAside(sandbox, kPendingName));
   RETURN_IF_ERROR(sandbox.Write(kMarkerName, text, false));
   return sandbox.RemoveFile(kPendingName);
 }

@@ -1,22 +1,26 @@
 // Ledger: what Galley knows to have put into a sandbox, kept in the sandbox itself as text.
 //
 //   .galley-root            There only while it is true. Line 1 is the root that the sandbox holds,
-//                           "<hex>/<size>". Line 2 is "/" when further lines are the paths of all
-//                           files that Galley put there, sorted (an older Galley wrote no such line
-//                           and only the files that are not in the root). Then, unless an older
-//                           Galley wrote it, follow a NUL byte and the stamps of the root's files,
-//                           in the order of their paths: for each mtime, ctime (ns) and inode, 8
-//                           bytes each, little-endian.
+//                           "<hex>/<size>". Line 2 is "/ " and the SHA-256 of line 1 and all that
+//                           follows line 2, in hex. Further lines are the paths of all files that
+//                           Galley put there, sorted. Then follow a NUL byte and the stamps of the
+//                           root's files, in the order of their paths: for each mtime, ctime (ns)
+//                           and inode, 8 bytes each, little-endian. (Older Galleys wrote "/" alone
+//                           as line 2, or no such line and only the files that are not in the root,
+//                           without stamps.)
 //   .galley-root.pending    There while staging runs, and after it was interrupted: a line "root
 //                           <hex>/<size>" for each root of which files may be there, then a line
 //                           "path <path>" for each file that Galley put there, then a line "next
 //                           <hex>/<size> <path>" for each file that is about to be written where
 //                           Galley has none (it is Galley's only if it has these bytes, or if a
 //                           power cut left none of them: no more bytes than these, all zero; else
-//                           somebody was first), then a line "end" when these are all. It says what
-//                           may be removed; nothing it names is trusted to be whole.
+//                           somebody was first), then a line "end" when these are all, then a line
+//                           "sum " and the SHA-256 of all lines before it, in hex (older Galleys
+//                           wrote none). It says what may be removed; nothing it names is trusted
+//                           to be whole.
 //
-// A damaged or foreign file is read as if it were absent: then everything is compared by digest.
+// A damaged or foreign file is read as if it were absent: then everything is compared by digest,
+// and the file is written anew, which is noted (healed.h). A folder in its place is moved aside.
 // Version: the form of line 1.
 #pragma once
 
@@ -51,9 +55,13 @@ struct Ledger {
                                      // lacks those of the roots
   std::vector<PlannedFile> planned;  // by a stage that was interrupted, sorted by path
   bool is_whole = false;             // `files` and `planned` are all: another file is somebody's
+  std::vector<std::string> damage;   // what was wrong with its files; EndStaging puts it right
+  bool is_sealed = false;            // its file has a checksum, which is right
 };
 
 absl::StatusOr<Ledger> ReadLedger(Sandbox& sandbox);
+// After EndStaging: `ledger` is what was read before.
+void NoteLedgerHealed(const Ledger& ledger);
 // From here on the marker is absent, and `meanwhile` (without what the marker alone says) is what
 // Galley may have there.
 absl::Status BeginStaging(Sandbox& sandbox, const Ledger& meanwhile);

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "common/base/file.h"
+#include "common/base/healed.h"
 #include "common/base/log.h"
+#include "common/base/own_file.h"
 #include "common/base/real_path.h"
 #include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
@@ -62,7 +64,8 @@ std::string OwnerText(const SandboxOwner& owner, const std::string& place) {
 // nullopt: there is none that is whole.
 absl::StatusOr<std::optional<OwnerFile>> ReadOwner(Sandbox& sandbox) {
   const absl::StatusOr<std::optional<std::string>> text = sandbox.Read(kOwnerName, kOwnerBytesMax);
-  if (absl::IsResourceExhausted(text.status())) return std::nullopt;
+  if (absl::IsResourceExhausted(text.status()) || absl::IsPermissionDenied(text.status()))
+    return std::nullopt;
   RETURN_IF_ERROR(text.status());
   if (!text->has_value()) return std::nullopt;
   const auto lines = Unseal(kOwnerKind, kVersion, **text);
@@ -108,20 +111,18 @@ absl::StatusOr<SealedLine> ClaimOf(const std::string& directory, const SandboxOw
 }
 
 // A state's file that is absent or damaged claims nothing: each sandbox says itself whose it is.
-std::vector<SealedLine> ReadClaims(const std::string& file) {
+absl::StatusOr<std::vector<SealedLine>> ReadClaims(const std::string& file) {
   const absl::StatusOr<std::string> text = ReadFile(file, kClaimsBytesMax);
-  if (absl::IsNotFound(text.status())) return {};
-  auto lines = text.ok() ? Unseal(kClaimsKind, kVersion, *text) : text.status();
-  if (lines.ok()) return *std::move(lines);
-  LogWarning("stage: {} is not used: {}", file, MessageOf(lines.status()));
-  return {};
+  if (absl::IsNotFound(text.status())) return std::vector<SealedLine>();
+  RETURN_IF_ERROR(text.status());
+  return Unseal(kClaimsKind, kVersion, *text);
 }
 
 absl::StatusOr<bool> IsClaimed(const std::string& directory, const SandboxOwner& owner,
                                const std::string& state_directory) {
   ASSIGN_OR_RETURN(const SealedLine wanted, ClaimOf(directory, owner));
-  const std::vector<SealedLine> claims = ReadClaims(JoinPath(state_directory, kClaimsName));
-  return std::find(claims.begin(), claims.end(), wanted) != claims.end();
+  const auto claims = ReadClaims(JoinPath(state_directory, kClaimsName));
+  return claims.ok() && std::find(claims->begin(), claims->end(), wanted) != claims->end();
 }
 
 absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
@@ -129,7 +130,16 @@ absl::Status Claim(const std::string& directory, const SandboxOwner& owner,
   ASSIGN_OR_RETURN(const SealedLine claim, ClaimOf(directory, owner));
   const std::string place = PlaceOf(directory, owner.project_folder);
   const std::string file = JoinPath(state_directory, kClaimsName);
-  std::vector<SealedLine> claims = ReadClaims(file);
+  RETURN_IF_ERROR(ClearTheWay(file));
+  absl::StatusOr<std::vector<SealedLine>> read = ReadClaims(file);
+  if (!read.ok()) {
+    const absl::StatusOr<std::string> aside = PutAside(file);
+    NoteHealed(fmt::format("{}: {}; {}it was made anew: each sandbox says itself whose it is", file,
+                           MessageOf(read.status()),
+                           aside.ok() ? fmt::format("it was moved aside to {}, ", *aside) : ""));
+    read = std::vector<SealedLine>();
+  }
+  std::vector<SealedLine>& claims = *read;
   if (std::find(claims.begin(), claims.end(), claim) != claims.end()) return absl::OkStatus();
   // Another folder was at this place.
   std::erase_if(claims, [&](const SealedLine& one) { return one.value.ends_with(" " + place); });
@@ -306,7 +316,14 @@ absl::Status ClaimSandbox(const std::string& directory, const SandboxOwner& owne
   const absl::StatusOr<std::optional<std::string>> present =
       sandbox.Read(kOwnerName, kOwnerBytesMax);
   if (present.ok() && *present == text) return absl::OkStatus();
-  return sandbox.Write(kOwnerName, text, false);
+  RETURN_IF_ERROR(ClearTheWay(sandbox.Full(kOwnerName)));
+  RETURN_IF_ERROR(sandbox.Write(kOwnerName, text, false));
+  const bool was_whole =
+      present.ok() && (!present->has_value() || Unseal(kOwnerKind, kVersion, **present).ok());
+  if (!was_whole)
+    NoteHealed(fmt::format("{}: {}; it was written anew", sandbox.Full(kOwnerName),
+                           present.ok() ? "its checksum is wrong" : MessageOf(present.status())));
+  return absl::OkStatus();
 }
 
 }  // namespace galley::director

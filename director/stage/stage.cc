@@ -351,10 +351,12 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
       .unchanged = plan.unchanged, .foreign_count = plan.foreign_count, .foreign = plan.foreign};
   const bool is_right =
       plan.writes.empty() && plan.removals.empty() && ledger.exact == options.root;
-  if (is_right && ledger.stamps == plan.stamps && ledger.files == plan.files) return report;
+  const bool is_known = ledger.stamps == plan.stamps && ledger.files == plan.files;
+  if (is_right && is_known && ledger.is_sealed && ledger.damage.empty()) return report;
   // Compared by digest now, so that it need not be the next time.
   if (is_right) {
     RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.files, plan.stamps));
+    NoteLedgerHealed(ledger);
     return report;
   }
   RETURN_IF_ERROR(CheckPresent(store, plan.writes, options.package_of));
@@ -371,6 +373,7 @@ absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& optio
                              options.interrupted, report));
   RETURN_IF_ERROR(NoteWritten(sandbox, plan));
   RETURN_IF_ERROR(EndStaging(sandbox, options.root, plan.files, plan.stamps));
+  NoteLedgerHealed(ledger);
   return report;
 }
 

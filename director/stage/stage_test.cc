@@ -16,6 +16,7 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "common/base/healed.h"
 #include "common/base/status_macros.h"
 #include "director/stage/ledger.h"
 #include "director/stage/sandbox.h"
@@ -29,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Blobs in memory; can be told to fail after some reads.
 class BlobsInMemory final : public store::Store {
@@ -712,7 +714,54 @@ TEST_F(StageTest, ADamagedMarkerCostsAComparisonOnly) {
   ASSERT_TRUE(StageBook(files).ok());
   Write("Game/a", "X");
   ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), "rubbish\n../../etc").ok());
+  TakeHealed();
   EXPECT_EQ(StageBook(files).value().written, 1u);
+  EXPECT_EQ(Held(), files);
+  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("it was written anew")));
+}
+
+TEST_F(StageTest, EachDamageOfTheMarkerIsFoundToldOnceAndPutRight) {
+  const Files files = {{"Game/a", "a"}, {"Game/b", "b"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  Write("Game/c", "a person's");
+  Sandbox sandbox = Sandbox::Open(sandbox_).value();
+  const std::string good = ReadFile(Path(".galley-root")).value();
+  for (size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), bad).ok());
+    EXPECT_EQ(ReadLedger(sandbox).value().damage.size(), 1u) << at;
+    ASSERT_TRUE(StageBook(files).ok()) << at;
+    EXPECT_THAT(ReadLedger(sandbox).value().damage, IsEmpty()) << at;
+    EXPECT_EQ(ReadFile(Path("Game/c")).value(), "a person's");
+  }
+}
+
+TEST_F(StageTest, AFolderInThePlaceOfTheMarkerIsMovedAside) {
+  for (const char* name : {".galley-root", ".galley-root.pending"}) {
+    const Files files = {{"Game/a", name}};
+    ASSERT_TRUE(StageBook({{"Game/a", "a"}}).ok());
+    fs::remove(Path(name));
+    fs::create_directories(Path(name));
+    Write(std::string(name) + "/mine", "a person's");
+    TakeHealed();
+    ASSERT_TRUE(StageBook(files).ok());
+    EXPECT_THAT(TakeHealed(), ::testing::Contains(HasSubstr("it is a folder; it was moved aside")));
+    ASSERT_TRUE(StageBook(files).ok());
+    EXPECT_THAT(TakeHealed(), IsEmpty());
+    EXPECT_EQ(ReadFile(Path(std::string(name) + ".broken-1/mine")).value(), "a person's");
+  }
+}
+
+// With another file of the last root, and a file less.
+TEST_F(StageTest, AnOlderMarkerThatWasPutBackCostsAComparisonOnly) {
+  ASSERT_TRUE(StageBook({{"Game/a", "a"}, {"Game/b", "b"}}).ok());
+  const std::string older = ReadFile(Path(".galley-root")).value();
+  const Files files = {{"Game/a", "A"}, {"Game/c", "c"}};
+  ASSERT_TRUE(StageBook(files).ok());
+  ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), older).ok());
+  const auto staged = StageBook(files);
+  ASSERT_TRUE(staged.ok()) << staged.status();
   EXPECT_EQ(Held(), files);
 }
 

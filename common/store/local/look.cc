@@ -1,0 +1,206 @@
+#include "common/store/local/look.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "common/base/file.h"
+#include "common/base/hex.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/fixed_fields.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/segment_reader.h"
+#include "fmt/format.h"
+#include "rocksdb/db.h"
+#include "rocksdb/env.h"
+
+namespace galley::store {
+namespace {
+
+constexpr uint64_t kMarkBytesMax = 4096;
+constexpr size_t kStoreIdBytes = 16;
+
+// RocksDB would begin a file LOG.
+class NoLog final : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
+// Of files of one kind the first is named.
+class Bad {
+ public:
+  void Add(const std::string& path) {
+    if (count_++ == 0) first_ = path;
+  }
+  void TellInto(std::vector<Finding>& findings, std::string_view what) const {
+    if (count_ == 0) return;
+    findings.push_back(
+        {first_, count_ == 1 ? std::string(what) : fmt::format("{} ({} like it)", what, count_)});
+  }
+
+ private:
+  size_t count_ = 0;
+  std::string first_;
+};
+
+class Look {
+ public:
+  explicit Look(std::string directory) : directory_(std::move(directory)) {}
+
+  StoreLook Take() && {
+    look_.is_owned = IsOwned();
+    LookAtFormat();
+    LookAtSegments();
+    LookAtId();
+    LookAtEpoch();
+    if (!look_.is_owned) LookAtIndex();
+    return std::move(look_);
+  }
+
+ private:
+  void Tell(const std::string& path, std::string what) {
+    look_.findings.push_back({path, std::move(what)});
+  }
+  std::string Path(std::string_view name) const { return JoinPath(directory_, name); }
+
+  bool IsOwned() const {
+    const FileDescriptor lock(::open(Path("lock").c_str(), O_RDONLY | O_CLOEXEC));
+    return lock.valid() && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  }
+
+  // A line without its end; nullopt, and told: it is gone or cannot be read.
+  std::optional<std::string> ReadMark(std::string_view name) {
+    absl::StatusOr<std::string> text = ReadFile(Path(name), kMarkBytesMax);
+    if (!text.ok()) {
+      Tell(Path(name), absl::IsNotFound(text.status()) ? "it is gone" : MessageOf(text.status()));
+      return std::nullopt;
+    }
+    if (text->ends_with('\n')) text->pop_back();
+    return *std::move(text);
+  }
+
+  void LookAtFormat() {
+    const auto text = ReadMark("format");
+    if (text && *text != kStoreFormat) Tell(Path("format"), "it is damaged, or of another version");
+  }
+
+  void LookAtSegments() {
+    const auto segments = ListSegments(directory_);
+    if (!segments.ok()) return Tell(Path("segments"), MessageOf(segments.status()));
+    Bad damaged;
+    for (const SegmentListing& segment : *segments) {
+      sizes_[segment.number] = segment.size_bytes;
+      const auto header = ReadSegmentHeader(directory_, segment.number);
+      if (header.ok()) {
+        newest_id_ = header->store_id;
+      } else if (segment.size_bytes > 0) {
+        damaged.Add(SegmentPath(directory_, segment.number));
+      }
+    }
+    damaged.TellInto(look_.findings, "the header of this segment is damaged");
+  }
+
+  void LookAtId() {
+    const auto id = ReadMark("id");
+    if (!id) return;
+    const bool is_id = id->size() == 2 * kStoreIdBytes && HexDecode(*id).has_value();
+    if (!is_id) {
+      Tell(Path("id"), "it is damaged");
+    } else if (!newest_id_.empty() && newest_id_ != *id) {
+      Tell(Path("id"), "it is not the id that the segments have");
+    }
+  }
+
+  void LookAtEpoch() {
+    const auto text = ReadFile(Path("epoch"), kMarkBytesMax);
+    if (absl::IsNotFound(text.status())) return;
+    if (!text.ok()) return Tell(Path("epoch"), MessageOf(text.status()));
+    uint64_t epoch = 0;
+    std::from_chars(text->data(), text->data() + text->size(), epoch);
+    const std::string digits = fmt::format("{}", epoch);
+    if (*text != fmt::format("{} {:016x}\n", digits, Checksum(digits)))
+      Tell(Path("epoch"), "it is damaged");
+  }
+
+  void LookAtIndex() {
+    const std::string path = Path("index");
+    if (!FileExists(path)) {
+      if (!sizes_.empty()) Tell(path, "it is gone");
+      return;
+    }
+    rocksdb::Options options;
+    options.create_if_missing = false;
+    options.info_log = std::make_shared<NoLog>();
+    rocksdb::DB* opened = nullptr;
+    rocksdb::Status status = rocksdb::DB::OpenForReadOnly(options, path, &opened);
+    const std::unique_ptr<rocksdb::DB> index(opened);
+    if (status.ok()) status = index->VerifyChecksum();
+    if (status.ok()) status = LookAtWhatItNames(*index);
+    if (!status.ok())
+      Tell(path, fmt::format("the index is damaged, and is made again from segments and files ({})",
+                             status.ToString()));
+  }
+
+  // (index.cc has the keys: "s" and a segment's number, "b" and a blob's digest.)
+  rocksdb::Status LookAtWhatItNames(rocksdb::DB& index) {
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    const std::unique_ptr<rocksdb::Iterator> at(index.NewIterator(options));
+    Bad segments, files;
+    for (at->Seek("s"); at->Valid() && at->key().starts_with("s"); at->Next()) {
+      const std::string_view key(at->key().data(), at->key().size());
+      const std::string_view value(at->value().data(), at->value().size());
+      if (key.size() != 9 || value.size() != 16) return rocksdb::Status::Corruption("a segment");
+      uint64_t number = 0;
+      for (const char c : key.substr(1)) number = number << 8 | static_cast<uint8_t>(c);
+      const auto found = sizes_.find(number);
+      if (found == sizes_.end() || found->second < GetFixed64(value, 8))
+        segments.Add(SegmentPath(directory_, number));
+    }
+    for (at->Seek("b"); at->Valid() && at->key().starts_with("b"); at->Next()) {
+      const std::string_view key(at->key().data(), at->key().size());
+      const std::string_view value(at->value().data(), at->value().size());
+      if (key.size() != 1 + Digest::kHashSize + 8 || value.size() < 16)
+        return rocksdb::Status::Corruption("a blob");
+      if (GetFixed64(value, 0) != 0) continue;
+      const auto digest = GetDigest(key, 1);
+      if (!digest.ok()) return rocksdb::Status::Corruption("a blob's key");
+      const std::string path = BlobFilePath(directory_, *digest);
+      const auto stat = StatFile(path);
+      if (!stat.ok() || !S_ISREG(stat->mode) || stat->size_bytes != digest->size_bytes())
+        files.Add(path);
+    }
+    segments.TellInto(look_.findings,
+                      "this segment is gone or shorter than it was; what it held is made again");
+    files.TellInto(look_.findings,
+                   "this file is gone or has another size; what it held is made again");
+    return at->status();
+  }
+
+  const std::string directory_;
+  StoreLook look_;
+  std::map<uint64_t, uint64_t> sizes_;  // of segments
+  std::string newest_id_;               // as the newest segment says that can be read
+};
+
+}  // namespace
+
+absl::StatusOr<StoreLook> LookAtStore(const std::string& store_directory) {
+  if (!FileExists(JoinPath(store_directory, "format")) &&
+      !FileExists(JoinPath(store_directory, "segments")))
+    return absl::NotFoundError(fmt::format("there is no store in {}", store_directory));
+  return Look(store_directory).Take();
+}
+
+}  // namespace galley::store

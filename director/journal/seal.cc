@@ -1,0 +1,131 @@
+#include "director/journal/seal.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "common/base/digest.h"
+#include "common/base/file.h"
+#include "common/base/sealed_text.h"
+#include "common/base/status_macros.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kKind = "galley-journal";
+constexpr int kVersion = 1;
+constexpr std::string_view kFileKey = "file";
+constexpr std::string_view kBeginKey = "begins";  // a file that grew since, maybe
+constexpr uint64_t kSealBytesMax = 16 << 20;
+
+bool IsTable(std::string_view name) { return name.ends_with(".sst"); }
+
+// All that opening depends on.
+bool IsSealed(std::string_view name) {
+  return IsTable(name) || name.ends_with(".log") || name == "CURRENT" ||
+         name.starts_with("MANIFEST-");
+}
+
+// "<name> <size>", and for what is small " <SHA-256>".
+absl::StatusOr<std::string> Describe(const std::string& directory, const std::string& name) {
+  const std::string path = JoinPath(directory, name);
+  ASSIGN_OR_RETURN(const FileStat stat, StatFile(path, /*follow_links=*/false));
+  if (!S_ISREG(stat.mode)) return absl::DataLossError("it is no regular file");
+  if (IsTable(name)) return fmt::format("{} {}", name, stat.size_bytes);
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  return fmt::format("{} {} {}", name, bytes.size(), Digest::Of(bytes).hex());
+}
+
+std::string Described(std::string_view name, std::string_view bytes) {
+  return fmt::format("{} {} {}", name, bytes.size(), Digest::Of(bytes).hex());
+}
+
+// The same, of no more bytes than `line` says.
+absl::StatusOr<std::string> DescribeBeginning(const std::string& directory, const std::string& name,
+                                              const std::string& line) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(JoinPath(directory, name)));
+  size_t size = 0;
+  if (line.size() > name.size() + 1)
+    std::from_chars(line.data() + name.size() + 1, line.data() + line.size(), size);
+  return Described(name, std::string_view(bytes).substr(0, size));
+}
+
+absl::Status Write(const std::string& directory, const std::vector<SealedLine>& lines) {
+  return WriteFileAtomic(JoinPath(directory, kSealName), Seal(kKind, kVersion, lines));
+}
+
+}  // namespace
+
+bool IsJournalFileName(std::string_view name) {
+  return IsSealed(name) || name == kSealName || name == "IDENTITY" || name == "LOCK" ||
+         name == "LOG" || name.starts_with("LOG.old.") || name.starts_with("OPTIONS-") ||
+         name.ends_with(".dbtmp");
+}
+
+absl::Status WriteSeal(const std::string& journal_directory) {
+  std::vector<SealedLine> lines;
+  std::error_code error;
+  for (fs::directory_iterator at(journal_directory, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!IsSealed(name)) continue;
+    ASSIGN_OR_RETURN(std::string file, Describe(journal_directory, name));
+    lines.push_back({std::string(kFileKey), std::move(file)});
+  }
+  if (error) return ErrnoStatus(error.value(), "read folder", journal_directory);
+  std::sort(lines.begin(), lines.end(),
+            [](const SealedLine& a, const SealedLine& b) { return a.value < b.value; });
+  return Write(journal_directory, lines);
+}
+
+absl::Status WriteOpenSeal(const std::string& journal_directory) {
+  ASSIGN_OR_RETURN(std::string current, ReadFile(JoinPath(journal_directory, "CURRENT")));
+  std::vector<SealedLine> lines = {{std::string(kFileKey), Described("CURRENT", current)}};
+  while (!current.empty() && current.back() == '\n') current.pop_back();
+  ASSIGN_OR_RETURN(const std::string manifest, ReadFile(JoinPath(journal_directory, current)));
+  lines.push_back({std::string(kBeginKey), Described(current, manifest)});
+  return Write(journal_directory, lines);
+}
+
+absl::Status CheckSeal(const std::string& journal_directory) {
+  const absl::StatusOr<std::string> text =
+      ReadFile(JoinPath(journal_directory, kSealName), kSealBytesMax);
+  // (The folder may be absent, or a file.)
+  if (absl::IsNotFound(text.status()) || !FileExists(JoinPath(journal_directory, kSealName)))
+    return absl::OkStatus();
+  const auto lines = text.ok() ? Unseal(kKind, kVersion, *text) : text.status();
+  if (!lines.ok())
+    return absl::DataLossError(fmt::format("{}: {}", kSealName, MessageOf(lines.status())));
+  for (const SealedLine& line : *lines) {
+    if (line.key != kFileKey && line.key != kBeginKey) continue;
+    const std::string name = line.value.substr(0, line.value.find(' '));
+    const absl::StatusOr<std::string> present =
+        line.key == kBeginKey ? DescribeBeginning(journal_directory, name, line.value)
+                              : Describe(journal_directory, name);
+    if (absl::IsNotFound(present.status()))
+      return absl::DataLossError(fmt::format("its file {} is gone", name));
+    if (!present.ok())
+      return absl::DataLossError(
+          fmt::format("its file {} cannot be used ({})", name, MessageOf(present.status())));
+    if (*present != line.value)
+      return absl::DataLossError(fmt::format("its file {} is not as it was left", name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RemoveSeal(const std::string& journal_directory) {
+  const std::string path = JoinPath(journal_directory, kSealName);
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return absl::OkStatus();
+  return ErrnoStatus(errno, "remove", path);
+}
+
+}  // namespace galley::director

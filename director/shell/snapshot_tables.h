@@ -1,0 +1,35 @@
+// SnapshotTables: the files snapshot-<term>[.<n>].table of the state folder. The one that the
+// journal names is what the next cook compares the files with; all others are of nobody.
+//
+// Threads: none; under the project's lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/content/snapshot.h"
+#include "director/journal/journal.h"
+
+namespace galley::director {
+
+// Of the world with this number in a director's term; the first has no number in it.
+std::string SnapshotTableName(uint32_t term, uint64_t number);
+
+// A new one each time: it tells one table from all others.
+std::string NewTableId();
+
+// Higher than `term` and than that of any table: the journal may be a new one, or an older one that
+// was put back, and the names and attempts of a term are not used twice.
+uint32_t NextTerm(const std::string& state_directory, uint32_t term);
+
+// The base of differences. Null: there is none that is the journal's, and each package is to be
+// looked up again; a table that is damaged, gone or another one than the journal knows is noted
+// (healed.h).
+std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
+                                             const JournalMeta& meta);
+
+// Those of earlier cooks, and successors that a cook which died left behind. Files only.
+void RemoveOldTables(const std::string& state_directory, const std::string& present);
+
+}  // namespace galley::director
