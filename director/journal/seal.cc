@@ -66,6 +66,7 @@ absl::Status Write(const std::string& directory, const std::vector<SealedLine>& 
 }  // namespace
 
 bool IsJournalFileName(std::string_view name) {
+  if (name.find(".broken-") != std::string_view::npos) return false;  // PutAside
   return IsSealed(name) || name == kSealName || name == "IDENTITY" || name == "LOCK" ||
          name == "LOG" || name.starts_with("LOG.old.") || name.starts_with("OPTIONS-") ||
          name.ends_with(".dbtmp");
