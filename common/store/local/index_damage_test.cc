@@ -1,5 +1,6 @@
 // A damaged index is no damage to a store: whatever is wrong with it, and whenever that is met, it
 // is made anew by the call that meets it, with one note, and everything is found again.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,8 +12,10 @@
 #include <fstream>
 #include <functional>
 #include <set>
+#include <system_error>
 #include <thread>
 
+#include "common/base/file.h"
 #include "common/base/healed.h"
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
@@ -179,11 +182,20 @@ class IndexDamageTest : public testing::Test {
     file.seekp(static_cast<std::streamoff>(offset));
     file.put(static_cast<char>(byte ^ 0x40));
   }
-  // All tables, everywhere but at their ends, so that they can be opened.
+  // All tables, everywhere but at their ends, so that they can be opened. The folder is held, because
+  // a thread of the test may meet the first damage and move the index aside before the last one: the
+  // next index stays whole.
   static void FlipTables(const std::string& directory) {
+    const FileDescriptor index(
+        ::open(JoinPath(directory, "index").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    ASSERT_TRUE(index.valid());
+    const std::string held = fmt::format("/proc/self/fd/{}", index.get());
     for (const std::string& path : TablesOf(directory)) {
-      for (uint64_t offset = 0; offset + 2000 < fs::file_size(path); offset += 500)
-        Flip(path, offset);
+      const std::string table = JoinPath(held, path.substr(path.rfind('/') + 1));
+      std::error_code is_gone;  // RocksDB removes tables that it has merged
+      const uint64_t size = fs::file_size(table, is_gone);
+      for (uint64_t offset = 0; !is_gone && offset + 2000 < size; offset += 500)
+        Flip(table, offset);
     }
   }
   static std::vector<std::string> Broken(const std::string& directory) {
@@ -474,7 +486,8 @@ TEST_F(IndexDamageTest, OthersGoOnWhileItIsMadeAgain) {
   for (int times = 0; times < 5; ++times) {
     FlipTables(copy);
     const auto collected = store->Collect(GcOptions());  // reads all files
-    ASSERT_TRUE(collected.ok()) << collected.status();
+    EXPECT_TRUE(collected.ok()) << collected.status();
+    if (!collected.ok()) break;
     EXPECT_EQ(collected->dropped_blobs, 0u);
     // A call that was held up has to end before the next damage: one call heals once.
     for (const std::atomic<size_t>& round : rounds) {
