@@ -1,6 +1,7 @@
 #include "director/cli/left_out.h"
 
 #include "director/shell/shell_test_world.h"
+#include "fmt/format.h"
 
 namespace galley::cli {
 namespace {

@@ -343,12 +343,16 @@ void Report::Finish(const Summary& summary, bool has_cooked) {
                         : fmt::format("{}#{}", platform, sequence->second),
                     root));
   }
-  if (summary.roots.empty())
+  if (summary.roots.empty()) {
     Say(fmt::format(
         "{}; no root was published, the sandboxes are as they were, what was finished is kept",
         summary.exit_code == kInterrupted ? "interrupted"
         : summary.is_fail_fast            ? "stopped at the first failure (--fail-fast)"
                                           : "stopped early"));
+  } else if (summary.is_interrupted) {
+    Say("interrupted while what the store lost was made again; the roots above are published, "
+        "`galley cook` makes and stages what is left");
+  }
   if (summary.is_fail_fast && c.skipped > 0)
     Say(fmt::format("{} of the {} packages known by then were not tried", c.skipped, c.in_cook));
   const auto failed = std::count_if(summary.failures.begin(), summary.failures.end(),

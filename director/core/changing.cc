@@ -13,7 +13,7 @@ bool CookCore::Impl::CanStillChange() const {
   return request.has_value() && ending == Ending::kNone && !is_settling;
 }
 
-// Roots that are being built are not wanted any more.
+// Roots that are being built are not wanted any more. What is published stays (has_published).
 void CookCore::Impl::OpenAgain() {
   is_settling = is_publishing = is_staging = false;
   built.clear();

@@ -214,7 +214,7 @@ void CookCore::Impl::FailPlatforms(PackageId id, PlatformMask platforms, Stage s
     }
     WakeWaiters(id);
   }
-  if (request.has_value() && request->fail_fast) Stop(Ending::kFailFast);
+  if (FailsFast()) Stop(Ending::kFailFast);
 }
 
 void CookCore::Impl::FailPackage(PackageId id, Stage stage, const std::string& error) {

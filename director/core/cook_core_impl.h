@@ -361,6 +361,9 @@ struct CookCore::Impl {
   void WarnOnce(PackageId package, const std::string& text);
   std::vector<PackageId> InCookByName() const;
   void SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name);
+  void PublishIfBuilt();
+  // Published roots stand: what fails when lost bytes are made again behind them stops nothing.
+  bool FailsFast() const { return request.has_value() && request->fail_fast && !has_published; }
   void OnRootBuilt(const RootBuilt& event);
   void FailJudged(PackageId package, PlatformMask platforms, Stage stage, const std::string& error);
   void OnRootPublished(const RootPublished& event);
@@ -378,6 +381,7 @@ struct CookCore::Impl {
   void OnLossSeen(const LossSeen& event);
   void SendLookForLost();
   void OnLostFound(const LostFound& event);
+  bool LeaveUnstaged();
   bool IsStillNamed(const RootBuilt::Lost& lost) const;
   void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
 
@@ -426,7 +430,8 @@ struct CookCore::Impl {
   // Failed when all was cooked, for how they fit together. Their results stand, and others may read
   // them.
   absl::btree_map<PackageId, PlatformMask> judged;
-  bool is_staging = false;  // and laid out in the sandboxes
+  bool is_staging = false;     // and laid out in the sandboxes
+  bool has_published = false;  // once in this cook: it may be open again since
   Losses losses_of_store;
   std::vector<FilesChanged> late_changes;  // while roots are built, without their catalogs
   // Of those: what is told of these from then on is of what they were made of before.

@@ -296,7 +296,8 @@ void CoreHarness::Do(const StageRoots& effect) {
 
 void CoreHarness::Do(const LookForLost& effect) {
   Say("look for lost");
-  looks_for_lost.push_back(effect);
+  if (hold_looks) return looks_for_lost.push_back(effect);
+  Send(LostFound{.look = effect.look, .lost = {}, .error = ""});
 }
 
 void CoreHarness::Do(const Notify& effect) {

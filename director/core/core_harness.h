@@ -102,7 +102,7 @@ class CoreHarness {
   const std::set<ReportId>& acknowledged() const { return acknowledged_; }
 
   bool hold_look_ups = false, hold_commits = false, hold_workers = false, hold_roots = false,
-       hold_publish = false, hold_stages = false;
+       hold_publish = false, hold_stages = false, hold_looks = false;
   std::deque<LookUp::Item> look_ups;
   std::deque<Persist::Item> commits;
   uint32_t urgent_persists = 0;
@@ -111,7 +111,7 @@ class CoreHarness {
   std::deque<BuildRoot> roots;
   std::deque<PublishRoot> publishes;
   std::deque<StageRoots> stages;
-  std::deque<LookForLost> looks_for_lost;  // never answered here
+  std::deque<LookForLost> looks_for_lost;
   std::vector<Reply> replies;
   uint32_t slots = 4;
 

@@ -180,16 +180,14 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
       event.platform_set != platform_sets.present() || event.round != losses_of_store.rounds ||
       !(unpublished & MaskOf(event.platform)))
     return;
-  if (!event.lost.empty()) return MakeAgain(event.lost);
+  if (!event.lost.empty()) {
+    MakeAgain(event.lost);
+    if (request.has_value()) SendLookForLost();  // the builder asked the index, not the disk
+    return;
+  }
   if (event.conflicts.empty()) {
     built[event.platform] = event.root;
-    if (built.size() < static_cast<size_t>(std::popcount(unpublished))) return;
-    // Together: a cook that is interrupted, or fails fast for a conflict, publishes none.
-    is_publishing = true;
-    for (const auto& [platform, root] : built)
-      turn.roots.emplace_back(
-          PublishRoot{platform, root, request->by_the_book, platform_sets.present()});
-    return;
+    return PublishIfBuilt();
   }
   bool has_failed = false;
   const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
@@ -209,6 +207,17 @@ void CookCore::Impl::OnRootBuilt(const RootBuilt& event) {
   if (!has_failed)
     return End("a root could not be built: conflicts between packages that are not in it");
   if (ending == Ending::kNone) SendRoot(event.platform, InCookByName());
+}
+
+// Together: a cook that is interrupted, or fails fast for a conflict, publishes none. Not while
+// somebody looks for what is lost: the answer may open the cook again.
+void CookCore::Impl::PublishIfBuilt() {
+  if (built.empty() || built.size() < static_cast<size_t>(std::popcount(unpublished))) return;
+  if (losses_of_store.is_looking) return;
+  is_publishing = has_published = true;
+  for (const auto& [platform, root] : built)
+    turn.roots.emplace_back(
+        PublishRoot{platform, root, request->by_the_book, platform_sets.present()});
 }
 
 void CookCore::Impl::OnRootPublished(const RootPublished& event) {
@@ -281,7 +290,11 @@ void CookCore::Impl::WarnOfUnsolicited() {
 
 // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
 void CookCore::Impl::Stop(Ending how) {
-  if (!request.has_value() || is_publishing) return;
+  if (!request.has_value()) return;
+  if (is_publishing) {
+    losses_of_store.is_interrupted |= how == Ending::kInterrupted;
+    return;
+  }
   if (ending != Ending::kNone) {
     if (how == Ending::kInterrupted) ending = how;
     return;

@@ -307,6 +307,7 @@ struct RootBuilt {
     std::string path;  // in the tree, or of the package
     Digest digest;
     ResultId result = {};  // that names it
+    bool is_disputed = false;  // nothing is gone: two outcomes of the result's key are known
   };
   std::vector<Lost> lost = {};
   uint32_t round = 0;  // of the BuildRoot, as platform_set

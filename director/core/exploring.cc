@@ -62,7 +62,7 @@ size_t CookCore::Impl::Explore(PackageId id, PlatformIndex platform) {
   edges.Follow(id, platform, targets, found);
   for (const auto& [to, category] : targets) Bring(to, category, id);
   PlaceInRanks(id, found, /*are_cooked_inputs=*/false);
-  if (request->fail_fast && ending == Ending::kNone) Judge(id);
+  if (FailsFast() && ending == Ending::kNone) Judge(id);
   return 1 + references.size();
 }
 

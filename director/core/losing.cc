@@ -37,7 +37,16 @@ void CookCore::Impl::OnRootsStaged(const RootsStaged& event) {
   if (!request.has_value() || !is_staging || event.round != losses_of_store.rounds) return;
   if (event.loss.empty()) return End("");
   losses_of_store.from_staging = event.loss;
-  SendLookForLost();
+  if (!LeaveUnstaged()) SendLookForLost();
+}
+
+// True: somebody interrupted the cook since its roots were published. What staging lacks is for the
+// next cook then.
+bool CookCore::Impl::LeaveUnstaged() {
+  if (!losses_of_store.is_interrupted) return false;
+  OpenAgain();
+  Stop(Ending::kInterrupted);
+  return true;
 }
 
 // What is missing in roots that are being published is met when they are staged.
@@ -45,7 +54,8 @@ void CookCore::Impl::OnLossSeen(const LossSeen& /*event*/) {
   if (request.has_value() && ending == Ending::kNone && !is_publishing) SendLookForLost();
 }
 
-// One at a time. What is not committed yet the store does not know; its commit looks for it.
+// One at a time. What is not committed yet the store does not know: a commit looks itself whether
+// what it takes for known is there.
 void CookCore::Impl::SendLookForLost() {
   if (std::exchange(losses_of_store.is_looking, true)) {
     losses_of_store.is_seen_again = true;
@@ -74,11 +84,14 @@ void CookCore::Impl::OnLostFound(const LostFound& event) {
     if (IsStillNamed(one)) lost.push_back(one);
   }
   const bool is_for_staging = is_staging;
+  if (is_for_staging && LeaveUnstaged()) return;
   if (is_for_staging && lost.empty() && ++losses_of_store.fruitless > options.lost_rounds_max)
     return End("the roots are published, and cannot be staged: " + losses_of_store.from_staging +
                std::string(kWhatToDo));
   if (is_for_staging || !lost.empty()) MakeAgain(lost);
-  if (std::exchange(losses_of_store.is_seen_again, false) && request.has_value()) SendLookForLost();
+  if (!request.has_value()) return;
+  if (std::exchange(losses_of_store.is_seen_again, false)) return SendLookForLost();
+  if (is_settling && !is_publishing) PublishIfBuilt();
 }
 
 // Else it is being made again already.
@@ -100,10 +113,17 @@ void CookCore::Impl::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
     times += losers.insert(one.package).second;
     if (times > options.lost_rounds_max) hopeless.push_back(&one);
   }
+  if (hopeless.empty() && losses_of_store.rounds >= options.lost_rounds_in_all_max) {
+    for (const RootBuilt::Lost& one : lost) hopeless.push_back(&one);
+    if (hopeless.empty())
+      return End("the roots cannot be staged: " + losses_of_store.from_staging +
+                 std::string(kWhatToDo));
+  }
   if (!hopeless.empty()) {
     return End(
         "the store dropped what this cook's roots name, and again what was made in its place, " +
-        std::to_string(options.lost_rounds_max) + " times: " + ListOf(hopeless) +
+        std::to_string(std::min(losses_of_store.rounds, options.lost_rounds_max)) +
+        " times: " + ListOf(hopeless) +
         std::string(kWhatToDo));
   }
   ++losses_of_store.rounds;

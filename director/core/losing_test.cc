@@ -28,7 +28,7 @@ class LosingTest : public ::testing::Test {
  protected:
   explicit LosingTest(CookOptions options = {.platform_count = 2})
       : shell_("A -> B\nB\nC\n", options) {
-    shell_.hold_stages = true;
+    shell_.hold_stages = shell_.hold_looks = true;
   }
   void CookAll() {
     shell_.Request({"A", "B", "C"}, {.is_staged = true});
@@ -162,12 +162,98 @@ TEST_F(LosingTest, WhatChangedWhileItWasStagedBelongsToTheRootsThatAreBuiltAgain
 
 TEST_F(LosingTest, AnInterruptIsNotTooLateWhileItIsMadeAgain) {
   CookAll();
-  shell_.Send(CancelRequested{});
-  EXPECT_FALSE(shell_.Says("ended"));
   Lacks("pc: A.ktx2");
   shell_.Send(LostOf(shell_.looks_for_lost.back(), shell_.Id("A")));
   shell_.Send(CancelRequested{});
   EXPECT_TRUE(shell_.Says("ended interrupted")) << shell_.TakeLog();
+}
+
+// A person presses Ctrl-C once.
+TEST_F(LosingTest, AnInterruptWhileSomebodyLooksEndsTheCookWithTheAnswer) {
+  CookAll();
+  Lacks("pc: A.ktx2");
+  shell_.Send(CancelRequested{});
+  EXPECT_FALSE(shell_.Says("ended"));
+  shell_.Send(LostOf(shell_.looks_for_lost.back(), shell_.Id("A")));
+  EXPECT_FALSE(shell_.HasOpenJob("A"));
+  EXPECT_TRUE(shell_.Says("ended interrupted")) << shell_.TakeLog();
+}
+
+// It is too late to publish nothing; that the sandboxes are not whole is told.
+TEST_F(LosingTest, AnInterruptWhileRootsAreStagedEndsTheCookOnlyWhereTheyLackSomething) {
+  CookAll();
+  shell_.Send(CancelRequested{});
+  EXPECT_FALSE(shell_.Says("ended"));
+  Lacks("pc: A.ktx2");
+  EXPECT_TRUE(shell_.looks_for_lost.empty());
+  EXPECT_TRUE(shell_.Says("ended interrupted")) << shell_.TakeLog();
+}
+
+TEST_F(LosingTest, AFailureOfWhatIsMadeAgainStopsNothingThoughOthersWouldFailFast) {
+  shell_.Request({"A", "B", "C"}, {.fail_fast = true, .is_staged = true});
+  shell_.Work();
+  Lacks("pc: A.ktx2");
+  shell_.Send(LostOf(shell_.looks_for_lost.back(), shell_.Id("A")));
+  shell_.Failed("A", WorkerReport::Fault::kRefused, "its source is wrong now");
+  shell_.Work();
+  EXPECT_TRUE(shell_.Says("failed A"));
+  ASSERT_EQ(shell_.stages.size(), 2u) << "the root without it is published and staged";
+  Lacks("");
+  EXPECT_TRUE(shell_.Says("ended\n")) << shell_.TakeLog();
+}
+
+TEST_F(LosingTest, NothingIsPublishedWhileSomebodyLooks) {
+  shell_.hold_roots = true;
+  shell_.Request({"A", "B", "C"}, {.is_staged = true});
+  shell_.Work();
+  ASSERT_EQ(shell_.roots.size(), 2u);
+  shell_.Send(LossSeen{});
+  const auto build = [&] {
+    for (const BuildRoot& root : std::exchange(shell_.roots, {})) {
+      RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
+      built.round = root.round;
+      shell_.Send(built);
+    }
+  };
+  build();
+  EXPECT_FALSE(shell_.Says("publish")) << shell_.TakeLog();
+  shell_.Send(NothingIn(shell_.looks_for_lost.back()));
+  EXPECT_TRUE(shell_.Says("publish"));
+  EXPECT_EQ(shell_.stages.size(), 1u);
+}
+
+TEST_F(LosingTest, WhatTheRootLacksIsLookedForInTheWhole) {
+  shell_.hold_roots = true;
+  shell_.Request({"A", "B", "C"}, {.is_staged = true});
+  shell_.Work();
+  ASSERT_EQ(shell_.roots.size(), 2u);
+  RootBuilt built{.platform = shell_.roots.front().platform};
+  built.platform_set = shell_.roots.front().platform_set;
+  built.lost = {{.package = shell_.Id("A"), .path = "A.ktx2", .digest = Digest::Of("a")}};
+  shell_.Send(built);
+  EXPECT_TRUE(shell_.HasOpenJob("A"));
+  EXPECT_FALSE(shell_.HasOpenJob("C"));
+  ASSERT_EQ(shell_.looks_for_lost.size(), 1u);
+  shell_.Send(LostOf(shell_.looks_for_lost[0], shell_.Id("C")));
+  EXPECT_TRUE(shell_.HasOpenJob("C"));
+}
+
+class LosingAlwaysTest : public LosingTest {
+ protected:
+  LosingAlwaysTest() : LosingTest({.platform_count = 1, .lost_rounds_in_all_max = 2}) {}
+};
+
+TEST_F(LosingAlwaysTest, ThereIsAnEndToItThoughEachTimeAnotherPackageIsLost) {
+  CookAll();
+  for (const char* package : {"A", "B"}) {
+    Lacks("pc: x");
+    shell_.Send(LostOf(shell_.looks_for_lost.back(), shell_.Id(package)));
+    EXPECT_FALSE(shell_.Says("ended"));
+    shell_.Work();
+  }
+  Lacks("pc: x");
+  shell_.Send(LostOf(shell_.looks_for_lost.back(), shell_.Id("C")));
+  EXPECT_TRUE(shell_.Says("ended: the store dropped")) << shell_.TakeLog();
 }
 
 TEST_F(LosingTest, AStoreThatCannotBeLookedAtEndsTheCook) {

@@ -64,7 +64,7 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
   wanted.platforms &= platform_count == 32 ? ~PlatformMask{0} : MaskOf(platform_count) - 1;
   selected_next = 0;
   ending = Ending::kNone;
-  is_settling = is_publishing = is_staging = false;
+  is_settling = is_publishing = is_staging = has_published = false;
   judged_epoch = epoch;
   unpublished = 0;
   judged.clear();

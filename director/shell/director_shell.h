@@ -188,6 +188,9 @@ class DirectorShell {
 
   RootContent ContentOf(const PublishRoot& effect) const;
   std::optional<Digest> WholeRoot(const std::string& platform);
+  void CountLost(const std::vector<RootBuilt::Lost>& lost,
+                 const std::vector<std::string>& packages);
+  std::optional<uint64_t> PublishedHere(const std::string& platform, const Digest& root);
   void NoteFailure(const PackageFailed& failed);
   std::string KeepLimit(const PackageFailed& failed);
   void SaveLimits();

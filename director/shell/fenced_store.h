@@ -81,7 +81,9 @@ class FencedStore final : public store::Store {
   absl::StatusOr<std::vector<store::PublishedRoot>> Roots(std::string_view project_id) override {
     return inner_->Roots(project_id);
   }
-  absl::StatusOr<store::StoreStats> Stats() override { return inner_->Stats(); }
+  absl::StatusOr<store::StoreStats> Stats(const store::StatsOptions& options) override {
+    return inner_->Stats(options);
+  }
   absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions& options) override {
     return inner_->Verify(options);
   }

@@ -106,7 +106,8 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& stor
   for (const auto& [package, id] : look.packages) {
     const StoredResultPtr stored = results.Get(id);
     if (stored == nullptr) continue;
-    if (results.IsDisputed(id)) lost.push_back({package, stored->package, stored->action_key, id});
+    if (results.IsDisputed(id))
+      lost.push_back({package, stored->package, stored->action_key, id, /*is_disputed=*/true});
     for (const record::Output& output : stored->result.outputs)
       named.push_back({package, stored->package + output.suffix, output.digest, id});
     for (const record::Generated& generated : stored->result.details.generated)

@@ -18,8 +18,9 @@ void DirectorShell::Do(const BuildRoot& effect) {
     auto built =
         BuildRootTree(*world_.Get()->project, results_, store_, effect, whole ? &*whole : nullptr);
     absl::Status status = built.status();
+    absl::StatusOr<std::vector<std::string>> packages;
     if (status.ok()) {
-      const auto packages = DistrustLost(journal_, results_, effect.packages, built->lost);
+      packages = DistrustLost(journal_, results_, effect.packages, built->lost);
       status = packages.status();
       for (const std::string& package : packages.value_or(std::vector<std::string>()))
         LogWarning(
@@ -28,13 +29,28 @@ void DirectorShell::Do(const BuildRoot& effect) {
             package);
     }
     if (status.ok()) {
-      Post(Event(std::move(*built)));
+      Post(Internal([this, built = *std::move(built), packages = *std::move(packages)]() mutable {
+        CountLost(built.lost, packages);
+        StepCore(std::move(built));
+      }));
     } else {
       Post(Event(RootPublished{effect.platform,
                                fmt::format("building the tree: {}", MessageOf(status)),
                                effect.platform_set}));
     }
   });
+}
+
+// For the one warning about them. A result in dispute has lost nothing: the dispute is told itself.
+void DirectorShell::CountLost(const std::vector<RootBuilt::Lost>& lost,
+                              const std::vector<std::string>& packages) {
+  bool is_any = false;
+  for (const RootBuilt::Lost& one : lost) {
+    if (one.is_disputed) continue;
+    is_any = true;
+    lost_blobs_.insert(one.digest);
+  }
+  if (is_any) lost_packages_.insert(packages.begin(), packages.end());
 }
 
 // Of the platform, the root that was published last, if nothing of it can be lost: collections keep
@@ -80,11 +96,10 @@ void DirectorShell::Do(const LookForLost& effect) {
     if (!status.ok()) event.error = MessageOf(status);
     Post(Internal([this, event = std::move(event), packages = std::move(packages)]() mutable {
       for (const RootBuilt::Lost& one : event.lost) {
-        LogWarning("path={} digest={} is in the store no more: it is made again", one.path,
-                   one.digest.ToString());
-        lost_blobs_.insert(one.digest);
+        LogWarning("path={} digest={} is {}: it is made again", one.path, one.digest.ToString(),
+                   one.is_disputed ? "in dispute" : "in the store no more");
       }
-      lost_packages_.insert(packages.begin(), packages.end());
+      CountLost(event.lost, packages);
       StepCore(std::move(event));
     }));
   });
@@ -100,6 +115,19 @@ RootContent DirectorShell::ContentOf(const PublishRoot& effect) const {
   return content;
 }
 
+// This cook published the very same root before, and had to make again what staging lacked: one
+// cook publishes a root once.
+std::optional<uint64_t> DirectorShell::PublishedHere(const std::string& platform,
+                                                     const Digest& root) {
+  const auto roots = store_.Roots(options_.project_id);  // newest first
+  if (!roots.ok()) return std::nullopt;
+  for (const store::PublishedRoot& one : *roots) {
+    if (one.platform == platform)
+      return one.root == root ? std::optional(one.sequence) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 // Behind a group that failed no root is published: the cook is about to end for it. A root of no
 // package never becomes `latest`: whoever reads there would lose all that was good.
 void DirectorShell::Do(const PublishRoot& effect) {
@@ -107,16 +135,25 @@ void DirectorShell::Do(const PublishRoot& effect) {
   if (!options_.publishes || (effect.by_the_book && is_empty)) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
+    // An earlier one of this cook lacks what could not be made again: it is not staged.
+    roots_.erase(PlatformName(effect.platform));
     return Post(Event(std::move(event)));
   }
   CommitPending();  // what failed while the roots were built
-  commit_thread_.Post([this, effect, content = ContentOf(effect)] {
+  const auto before = roots_.find(PlatformName(effect.platform));
+  const bool is_again = before != roots_.end() && before->second == effect.root;
+  commit_thread_.Post([this, effect, is_again, content = ContentOf(effect)] {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
     event.error = commit_error_;
     if (event.error.empty()) {
       const std::string platform = PlatformName(effect.platform);
-      const auto sequence = store_.Publish({.project_id = options_.project_id,
+      const std::optional<uint64_t> known =
+          is_again ? PublishedHere(platform, effect.root) : std::nullopt;
+      const absl::StatusOr<uint64_t> sequence =
+          known.has_value()
+              ? absl::StatusOr<uint64_t>(*known)
+              : store_.Publish({.project_id = options_.project_id,
                                             .platform = platform,
                                             .root = effect.root,
                                             .by_the_book = effect.by_the_book,

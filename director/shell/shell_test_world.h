@@ -64,7 +64,10 @@ class WatchedStore final : public store::Store {
     return inner.Roots(project_id);
   }
   absl::Status Forget(std::span<const Digest> keys) override { return inner.Forget(keys); }
-  absl::StatusOr<store::StoreStats> Stats() override { return inner.Stats(); }
+  using store::Store::Stats;
+  absl::StatusOr<store::StoreStats> Stats(const store::StatsOptions& options) override {
+    return inner.Stats(options);
+  }
   absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions& options) override {
     return inner.Verify(options);
   }

@@ -124,6 +124,7 @@ absl::Status ReadPlanned(std::string_view text, Ledger& ledger) {
 
 // The lines before its sum; all lines of an older Galley's.
 absl::StatusOr<std::string_view> CheckPending(std::string_view text, Ledger& ledger) {
+  if (!text.empty() && !text.ends_with('\n')) return absl::InvalidArgumentError("it is cut off");
   const size_t last = text.ends_with('\n') ? text.rfind('\n', text.size() - 2) : text.npos;
   const size_t begin = last == text.npos ? 0 : last + 1;
   const std::string_view line = text.substr(begin);

@@ -470,10 +470,11 @@ TEST_F(PatchTest, WhatIsGalleysInASandboxStaysKnown) {
   const std::string root = Digest::Of("the root that was staged").ToString();
   LayOut({{"a", "old"}, {"b", "gone"}, {".galley-root", root + "\n/\na\nb\n"}});
   ASSERT_TRUE(Apply().ok());
+  const std::string text = "root " + root + "\npath a\npath c\nend\n";
   EXPECT_EQ(Show(In("dir")),
             (Files{{"a", "new"},
                    {"c", "come"},
-                   {".galley-root.pending", "root " + root + "\npath a\npath c\nend\n"}}));
+                   {".galley-root.pending", text + "sum " + Digest::Of(text).hex() + "\n"}}));
 }
 
 TEST_F(PatchTest, NamesWhatIsNotThere) {

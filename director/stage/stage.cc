@@ -10,6 +10,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -60,11 +61,21 @@ absl::Status CheckPresent(store::Store& store, const std::vector<tree::TreeFile>
   ASSIGN_OR_RETURN(const std::vector<Digest> missing, store.FindMissing(digests));
   if (missing.empty()) return absl::OkStatus();
   const auto named = path_of.find(missing.front());
-  return absl::NotFoundError(
+  return absl::DataLossError(
       fmt::format("staging {}: the store lacks its bytes, {}{}; cook again",
                   named == path_of.end() ? "a file" : NameWithPackage(*named->second, package_of),
                   missing.front().ToString(),
                   missing.size() == 1 ? "" : fmt::format(" ({} are missing)", missing.size())));
+}
+
+bool IsLoss(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsNotFound(status);
+}
+
+// A store says of a blob that it lacks it, or that its bytes are wrong; a sandbox may lack a folder.
+// So that the two are not taken for each other, whatever the store lost is DATA_LOSS.
+absl::Status AsLoss(const absl::Status& status) {
+  return IsLoss(status) ? absl::DataLossError(status.message()) : status;
 }
 
 // What files are written from: the store's blobs, and its files where they may be linked.
@@ -73,10 +84,6 @@ struct Sources {
   const StoreFiles* files = nullptr;
   PackageOf package_of = nullptr;
 };
-
-bool IsLoss(const absl::Status& status) {
-  return absl::IsDataLoss(status) || absl::IsNotFound(status);
-}
 
 // What the store turns out to lack while files are written. The others are written all the same, so
 // that all that is lost is found in one go. With the first loss the store looks at its disk for all
@@ -144,9 +151,9 @@ absl::Status WritePart(const Sources& sources, Sandbox& sandbox,
     const absl::StatusOr<Blob> bytes = Read(sources, file.digest, lacks);
     if (!bytes.ok()) {
       absl::Status status =
-          Annotate(bytes.status(),
+          Annotate(AsLoss(bytes.status()),
                    fmt::format("staging {}", NameWithPackage(file.path, sources.package_of)));
-      if (!IsLoss(status)) return status;
+      if (!absl::IsDataLoss(status)) return status;
       if (part.lost++ == 0) part.loss = std::move(status);
       continue;
     }
@@ -295,9 +302,10 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
 
 // Of what an interrupted stage was about to write, the files that have its bytes are Galley's, and
 // those of which a power cut left none. Any other file was put there by somebody.
-absl::Status NotePlanned(Sandbox& sandbox, const Ledger& ledger, PlanInput& input) {
+absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned,
+                         PlanInput& input) {
   std::vector<tree::TreeFile> written;
-  for (const PlannedFile& file : ledger.planned) {
+  for (const PlannedFile& file : planned) {
     RETURN_IF_ERROR(CheckInterrupted(input.interrupted));
     ASSIGN_OR_RETURN(const Node node, sandbox.Look(file.path));
     if (node.kind != NodeKind::kFile) continue;
@@ -314,6 +322,31 @@ absl::Status NotePlanned(Sandbox& sandbox, const Ledger& ledger, PlanInput& inpu
   return absl::OkStatus();
 }
 
+// Files that Galley may have put into the sandbox, by what was published for it. False: nothing was,
+// or nothing of it can be read.
+absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options,
+                                const std::vector<tree::TreeFile>& wanted,
+                                std::vector<PlannedFile>& planned) {
+  bool is_any_known = false;
+  for (const Digest& root : options.earlier_roots) {
+    std::vector<tree::TreeFile> earlier;
+    if (root != options.root) {
+      ASSIGN_OR_RETURN(earlier, ListIfThere(store, root));
+    }
+    const std::vector<tree::TreeFile>& files = root == options.root ? wanted : earlier;
+    // (The root that is staged was published a moment ago: alone it says nothing of before.)
+    is_any_known |= root != options.root && !files.empty();
+    for (const tree::TreeFile& file : files) planned.push_back({file.path, file.digest});
+  }
+  const auto key = [](const PlannedFile& file) { return std::tie(file.path, file.digest); };
+  std::sort(planned.begin(), planned.end(),
+            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  planned.erase(std::unique(planned.begin(), planned.end(),
+                            [&](const auto& a, const auto& b) { return key(a) == key(b); }),
+                planned.end());
+  return is_any_known;
+}
+
 absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& options,
                                   const Ledger& ledger, Sandbox& sandbox) {
   PlanInput input{.by_the_book = options.by_the_book,
@@ -324,7 +357,9 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
                   .packages_beside = options.packages_beside,
                   .interrupted = options.interrupted,
                   .package_of = options.package_of};
-  ASSIGN_OR_RETURN(input.wanted, List(store, options.root));
+  absl::StatusOr<std::vector<tree::TreeFile>> wanted = List(store, options.root);
+  if (!wanted.ok()) return AsLoss(wanted.status());
+  input.wanted = *std::move(wanted);
   RETURN_IF_ERROR(CheckPaths(options, input.wanted));
   for (const Digest& root : ledger.roots) {
     std::vector<tree::TreeFile> earlier;
@@ -335,7 +370,11 @@ absl::StatusOr<PlanInput> InputOf(store::Store& store, const StageOptions& optio
     if (ledger.exact == root) NoteTrusted(ledger, files, input);
     if (!ledger.is_whole) AddKnown(files, input.known);
   }
-  RETURN_IF_ERROR(NotePlanned(sandbox, ledger, input));
+  std::vector<PlannedFile> planned = ledger.planned;
+  if (!ledger.is_whole) {
+    ASSIGN_OR_RETURN(input.knows_all, AddEarlier(store, options, input.wanted, planned));
+  }
+  RETURN_IF_ERROR(NotePlanned(sandbox, planned, input));
   return input;
 }
 

@@ -45,6 +45,10 @@ struct StageOptions {
   std::vector<std::string> failed_packages;
   std::vector<std::string> packages_beside;
   const std::atomic<bool>* interrupted = nullptr;
+  // Roots that were published for this sandbox. Read only when the sandbox's own files do not say
+  // what Galley put there (they are damaged, or gone): a file that has the bytes which one of these
+  // roots has at its path is Galley's then, and any other is somebody's.
+  std::vector<Digest> earlier_roots;
   // The package to which a path of the tree belongs, for errors; empty: not known. May be null.
   // Threads: any.
   std::function<std::string(std::string_view path)> package_of = nullptr;
@@ -61,9 +65,9 @@ struct StageReport {
   std::vector<std::string> foreign;  // the first of them
 };
 
-// NOT_FOUND, DATA_LOSS: the store lacks what the tree names (names the file, and says how many
-// there are: all others were read, and what lies nowhere on the disk is dropped, see
-// Store::FindLost). CANCELLED: `interrupted` became true. INVALID_ARGUMENT: the tree wants a name
+// DATA_LOSS: the store lacks what the tree names (names the file, and says how many there are: all
+// others were read, and what lies nowhere on the disk is dropped, see Store::FindLost). No other
+// fault has this code: a sandbox that is removed meanwhile is NOT_FOUND. CANCELLED: `interrupted` became true. INVALID_ARGUMENT: the tree wants a name
 // that is staging's own. RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent).
 // FAILED_PRECONDITION: `directory` holds something that is not ours in the place of a file or
 // folder of the tree; or an exact stage met a repository; or a path there would be longer than this

@@ -55,6 +55,7 @@ class BlobsInMemory final : public store::Store {
     if (file_reads_left > 0 && files.contains(digest) && --file_reads_left == 0)
       return absl::UnavailableError("the store went away");
     if (interrupts != nullptr && files.contains(digest)) *interrupts = true;
+    if (when_read && files.contains(digest)) when_read();
     if (gone.contains(digest) || wrong.contains(digest)) {
       ++lost_reads;
       return absl::DataLossError("its bytes are wrong");
@@ -92,7 +93,7 @@ class BlobsInMemory final : public store::Store {
     return Unused();
   }
   absl::Status Forget(std::span<const Digest>) override { return Unused(); }
-  absl::StatusOr<store::StoreStats> Stats() override { return Unused(); }
+  absl::StatusOr<store::StoreStats> Stats(const store::StatsOptions&) override { return Unused(); }
   absl::StatusOr<store::VerifyReport> Verify(const store::VerifyOptions&) override {
     return Unused();
   }
@@ -100,6 +101,7 @@ class BlobsInMemory final : public store::Store {
   std::atomic<int> file_reads_left = 0;  // fails at the read that makes it 0; 0: never
   Digest fails_at;
   std::atomic<bool>* interrupts = nullptr;  // becomes true when a file is read
+  std::function<void()> when_read;          // a file
   std::set<Digest> files;                   // what counts as a file's bytes
   std::set<Digest> gone, wrong;  // believed to be there; a look finds those that are gone
   std::atomic<int> lost_reads = 0, looks = 0;
@@ -312,7 +314,7 @@ TEST_F(StageTest, FilesWithTheStampsNotedAreNotRead) {
   Write("Game/a", "X");
   ASSERT_TRUE(StageNarrow({{"Game/a", "X"}}).ok());  // notes its stamps
   const std::string stamps = ReadFile(Path(".galley-root")).value().substr(marker.find('\0'));
-  ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), Tree(files).ToString() + "\n" + stamps).ok());
+  ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), Tree(files).ToString() + "\n/\nGame/a\n" + stamps).ok());
   LetTimePass();
   EXPECT_EQ(StageBook(files).value().written, 0u);
 }
@@ -737,6 +739,37 @@ TEST_F(StageTest, EachDamageOfTheMarkerIsFoundToldOnceAndPutRight) {
   }
 }
 
+// What Galley put there goes, and what a person put there stays, as if the marker were whole.
+TEST_F(StageTest, WithoutItsMarkerASandboxIsKnownByTheRootsThatWerePublished) {
+  for (const bool is_deleted : {false, true}) {
+    SCOPED_TRACE(is_deleted);
+    fs::remove_all(sandbox_);
+    const Files before = {{"Game/a", "a"}, {"Game/b", "b"}};
+    ASSERT_TRUE(StageBook(before).ok());
+    Write("Game/mine", "a person's");
+    const auto damage = [&] {
+      if (is_deleted) {
+        fs::remove(Path(".galley-root"));
+      } else {
+        ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), "rubbish\n").ok());
+      }
+    };
+    damage();
+    StageOptions options{.directory = sandbox_, .root = Tree({{"Game/a", "a"}})};
+    options.earlier_roots = {options.root, Tree(before)};
+    const auto staged = Stage(store_, options);
+    ASSERT_TRUE(staged.ok()) << staged.status();
+    EXPECT_EQ(staged->removed, 1u);
+    EXPECT_EQ(staged->foreign_count, 1u);
+    EXPECT_EQ(Held(), (Files{{"Game/a", "a"}, {"Game/mine", "a person's"}}));
+    damage();
+    options.root = Tree({{"Game/a", "a"}, {"Game/mine", "cooked"}});
+    options.earlier_roots.insert(options.earlier_roots.begin(), options.root);
+    EXPECT_TRUE(absl::IsFailedPrecondition(Stage(store_, options).status()));
+    EXPECT_EQ(ReadFile(Path("Game/mine")).value(), "a person's");
+  }
+}
+
 TEST_F(StageTest, AFolderInThePlaceOfTheMarkerIsMovedAside) {
   for (const char* name : {".galley-root", ".galley-root.pending"}) {
     const Files files = {{"Game/a", name}};
@@ -772,7 +805,7 @@ TEST_F(StageTest, AMissingBlobLeavesTheSandboxUntouched) {
   store_.Drop(Digest::Of("lost"));
   const absl::Status status =
       Stage(store_, StageOptions{.directory = sandbox_, .root = root}).status();
-  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_TRUE(absl::IsDataLoss(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("Game/b"));
   EXPECT_EQ(Held(), before);
   EXPECT_NE(Marker(), "absent");
@@ -972,10 +1005,21 @@ TEST_F(StageTest, ACheckoutIntoAFolderWithFilesIsRefused) {
   EXPECT_EQ(Held(), (Files{{"mine", "mine"}}));
 }
 
-TEST_F(StageTest, AnUnknownRootIsNotFound) {
+TEST_F(StageTest, AnUnknownRootIsALoss) {
   const auto report =
       Stage(store_, StageOptions{.directory = sandbox_, .root = Digest::Of("no tree")});
-  EXPECT_TRUE(absl::IsNotFound(report.status()));
+  EXPECT_TRUE(absl::IsDataLoss(report.status()));
+}
+
+// The store has all: whoever makes roots again for a loss would do so in vain.
+TEST_F(StageTest, ASandboxThatIsRemovedMeanwhileIsNoLoss) {
+  const Digest root = Tree({{"Game/b", "b"}});
+  store_.files = {Digest::Of("b")};
+  store_.when_read = [&] { std::filesystem::remove_all(sandbox_); };
+  const absl::Status status =
+      Stage(store_, StageOptions{.directory = sandbox_, .root = root}).status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(absl::IsDataLoss(status)) << status;
 }
 
 TEST_F(StageTest, ACheckoutThatWasCutOffIsBegunAnew) {

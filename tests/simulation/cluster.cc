@@ -263,7 +263,7 @@ void Cluster::OnEnded(const CookEnded& ended) {
     faults_.Count(Fault::kFailedFast);
     if (!is_fail_fast_ || !director_->has_ever_failed())
       checks_.Break("safety: failed fast for no reason");
-    if (director_->is_publishing()) checks_.Break("safety: failed fast, and published");
+    if (director_->has_published()) checks_.Break("safety: failed fast, and published");
     return random_.Percent(50) ? RequestLater() : EndDirector();
   }
   if (ended.is_interrupted || !ended.infrastructure_error.empty()) {

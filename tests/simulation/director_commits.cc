@@ -180,7 +180,7 @@ void SimDirector::TakeLost(const BuildRoot& effect, const std::string& platform,
 
 void SimDirector::Do(const PublishRoot& effect) {
   deps_.checks.Trace("publish", effect.platform);
-  is_publishing_ = true;
+  is_publishing_ = has_published_ = true;
   const std::string platform = snapshot_->platforms.at(effect.platform);
   if (built_[platform] != effect.root)
     deps_.checks.Break("safety: another root was published than was built last");

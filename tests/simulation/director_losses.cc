@@ -143,7 +143,10 @@ void SimDirector::CheckLooked(const LookForLost& look) {
 // The cook is open again, if it is not about to end.
 void SimDirector::TakeLostFound(const LostFound& found, const std::vector<std::string>& names) {
   if (!has_request_ || is_ending_ || !found.error.empty()) return;
-  if (!is_staging_ && (is_publishing_ || found.lost.empty())) return;
+  if (!is_staging_ && found.lost.empty()) return;
+  if (is_staging_ && is_interrupted_late_) return;  // what is lost is for the next cook
+  if (!is_staging_ && is_publishing_)
+    deps_.checks.Break("safety: published while somebody looked for what is lost");
   for (const RootBuilt::Lost& one : found.lost) deps_.checks.Trace("is made again: " + one.path);
   own_faults_->Change(WithReaders(names));
   is_staging_ = is_publishing_ = false;

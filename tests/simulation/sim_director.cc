@@ -125,7 +125,7 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
     asked_for_.clear();
     cook_snapshot_ = snapshot_;
     has_request_ = true;
-    is_ending_ = is_publishing_ = is_staging_ = false;
+    is_ending_ = is_publishing_ = is_staging_ = has_published_ = is_interrupted_late_ = false;
     is_staged_ = request.is_staged;
     request.selected = Select(ids, InstigatorCategory::kCookMap);
     if (is_first) own_faults_->BeginCook();  // nothing is before it that must be over
@@ -144,6 +144,7 @@ void SimDirector::Request(CookRequested request, std::vector<std::string> ids) {
 void SimDirector::Cancel() {
   After(absl::ZeroDuration(), [this] {
     is_ending_ = has_request_ && !is_publishing_;
+    is_interrupted_late_ |= is_publishing_;
     Step(CancelRequested{});
   });
 }

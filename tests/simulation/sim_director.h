@@ -80,7 +80,7 @@ class SimDirector {
   bool Discover(const std::vector<std::string>& ids, director::InstigatorCategory category);
   // Asks, and looks whether the answers are what the core knows.
   void Question();
-  bool is_publishing() const { return is_publishing_; }
+  bool has_published() const { return has_published_; }  // in this cook
   // When the cook ended; since then platforms with failures may have been removed.
   bool has_failed() const { return has_failed_; }  // when it ended
   // A package that is not cooked any more, too.
@@ -308,7 +308,8 @@ class SimDirector {
   std::optional<LongQuestion> long_question_;
   bool is_forced_ = false, is_too_late_ = false, is_fail_fast_ = false, has_failed_ = false,
        has_ever_failed_ = false;
-  bool has_request_ = false, is_ending_ = false, is_publishing_ = false;
+  bool has_request_ = false, is_ending_ = false, is_publishing_ = false, has_published_ = false;
+  bool is_interrupted_late_ = false;  // when roots were published
   std::map<std::string, director::PackageBlamed> blamed_;  // in the present step, as was told last
   uint64_t requests_ = 0;
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
