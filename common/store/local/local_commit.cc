@@ -15,6 +15,7 @@
 #include "common/store/interface/action_result.h"
 #include "common/store/interface/commit_order.h"
 #include "common/store/local/blob_file.h"
+#include "common/store/local/disk.h"
 #include "common/store/local/local_store.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
@@ -51,6 +52,7 @@ absl::Status LocalStore::CommitLocked(Plan plan, const PublishedRoot* root) {
                         plan.sets_known.empty() && plan.results.empty() &&
                         plan.action_results.empty() && root == nullptr;
   if (is_empty) return absl::OkStatus();
+  RETURN_IF_ERROR(RestoreOwnSegments());
   plan.bytes += 4096 + 64 * (plan.adopted.size() + plan.pending.size());
   RETURN_IF_ERROR(CheckFreeSpace(directory_, plan.bytes, options_.free_bytes_margin));
   return WritePlan(plan, root);
@@ -170,10 +172,16 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
   RETURN_IF_ERROR(known.status());
   std::vector<LocatedBlob> adopted;
   RecordHeaders headers(directory_);
+  Disk disk(directory_);
   for (size_t i = 0; i < batch.blobs.size(); ++i) {
     const auto& [digest, location] = batch.blobs[i];
-    // What is known stays where it is, wherever another copy was put.
-    if (digest == Digest() || (*known)[i].has_value()) continue;
+    if (digest == Digest()) continue;
+    // What is known stays where it is, wherever another copy was put, unless somebody deleted it.
+    if (const std::optional<BlobLocation>& place = (*known)[i]; place.has_value()) {
+      if (*place == location) continue;
+      ASSIGN_OR_RETURN(const bool is_there, disk.Has(digest, *place));
+      if (is_there) continue;
+    }
     RETURN_IF_ERROR(CheckLocation(digest, location, headers));
     if (doubtful_.Hold(location)) {
       RETURN_IF_ERROR(CopyIn(digest, location));

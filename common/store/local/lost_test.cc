@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/base/file.h"
+#include "common/base/healed.h"
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -14,7 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using testing::UnorderedElementsAreArray;
 
 class LostTest : public testing::Test {
@@ -113,8 +116,8 @@ TEST_F(LostTest, ASegmentThatIsCutLosesItsEnd) {
     EXPECT_EQ(store_->Get(digest).ok(), std::count(lost.begin(), lost.end(), digest) == 0);
 }
 
-// Its owner has it open, and would append to it for ever.
-TEST_F(LostTest, TheSegmentThatIsBeingFilledMayBeDeleted) {
+// Its owner has it open, and has all bytes of it.
+TEST_F(LostTest, TheSegmentThatIsBeingFilledGetsItsNameAgain) {
   const Digest first = Put("first");
   const std::vector<SegmentListing> segments = *ListSegments(directory_);
   ASSERT_FALSE(segments.empty());
@@ -122,14 +125,46 @@ TEST_F(LostTest, TheSegmentThatIsBeingFilledMayBeDeleted) {
     fs::remove(SegmentPath(directory_, segment.number));
   const Digest pending = Digest::Of("pending");
   ASSERT_TRUE(store_->Put(pending, "pending").ok());
-  EXPECT_THAT(Lost({first, pending}), ElementsAre(first, pending));
-  EXPECT_EQ(Put("first"), first);
-  EXPECT_EQ(Put("pending"), pending);
+  const uint64_t epoch = Epoch();
+  EXPECT_THAT(Lost({first, pending}), IsEmpty());
+  EXPECT_EQ(Epoch(), epoch);
+  EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("was deleted while it was written to")));
+  EXPECT_TRUE(store_->Commit({}).ok());
   EXPECT_EQ(**store_->Get(first), "first");
   EXPECT_EQ(**store_->Get(pending), "pending");
   Open();
   EXPECT_THAT(Lost({first, pending}), IsEmpty());
   EXPECT_EQ(**store_->Get(first), "first");
+}
+
+TEST_F(LostTest, ACommitGivesTheSegmentThatIsBeingFilledItsNameAgain) {
+  const Digest first = Put("first");
+  const std::vector<SegmentListing> segments = *ListSegments(directory_);
+  for (const SegmentListing& segment : segments)
+    fs::remove(SegmentPath(directory_, segment.number));
+  const Digest second = Put("second");
+  EXPECT_THAT(TakeHealed(), SizeIs(1));
+  Open();
+  EXPECT_EQ(**store_->Get(first), "first");
+  EXPECT_EQ(**store_->Get(second), "second");
+  EXPECT_THAT(Lost({first, second}), IsEmpty());
+}
+
+// The index still lists the first place: who makes it again, without having been told of a loss,
+// has it there again.
+TEST_F(LostTest, WhatIsMadeAgainInAnotherSegmentIsThereThough) {
+  const std::vector<Digest> digests = WriteAsWorker(5);
+  fs::remove(segment_);
+  const std::vector<Digest> again = WriteAsWorker(5);
+  EXPECT_EQ(again, digests);
+  for (const Digest& digest : digests) EXPECT_TRUE(store_->Get(digest).ok());
+  EXPECT_THAT(Lost(digests), IsEmpty());
+  fs::remove(segment_);
+  const Digest put = Put(std::to_string(3) + std::string(100, 'x'));
+  EXPECT_EQ(put, digests[3]);
+  EXPECT_TRUE(store_->Get(put).ok());
+  Open();
+  EXPECT_TRUE(store_->Get(put).ok());
 }
 
 }  // namespace

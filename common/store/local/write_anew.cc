@@ -32,12 +32,18 @@ absl::Status Copy(int from, const std::string& from_path, TemporaryFile& to) {
 
 absl::Status WriteAnew(const std::string& store_directory, const std::string& path,
                        const std::function<int(int)>& sync, uint64_t free_bytes_margin) {
-  const FileDescriptor from(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!from.valid()) return ErrnoStatus(errno, "open", path);
-  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(from.get(), path));
+  return WriteAnewFrom(store_directory, path, path, sync, free_bytes_margin);
+}
+
+absl::Status WriteAnewFrom(const std::string& store_directory, const std::string& from_path,
+                           const std::string& path, const std::function<int(int)>& sync,
+                           uint64_t free_bytes_margin) {
+  const FileDescriptor from(::open(from_path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!from.valid()) return ErrnoStatus(errno, "open", from_path);
+  ASSIGN_OR_RETURN(const FileStat stat, StatDescriptor(from.get(), from_path));
   RETURN_IF_ERROR(CheckFreeSpace(store_directory, stat.size_bytes, free_bytes_margin));
   ASSIGN_OR_RETURN(TemporaryFile to, TemporaryFile::Create(store_directory, stat.mode & 07777));
-  RETURN_IF_ERROR(Copy(from.get(), path, to));
+  RETURN_IF_ERROR(Copy(from.get(), from_path, to));
   if (sync(to.descriptor()) != 0) return ErrnoStatus(errno, "sync", to.path());
   return to.PutAt(path);
 }

@@ -13,5 +13,9 @@ namespace galley::store {
 // there is no space for a second one. After an error the old one lies there as it was.
 absl::Status WriteAnew(const std::string& store_directory, const std::string& path,
                        const std::function<int(int)>& sync, uint64_t free_bytes_margin);
+// The same with the bytes of another file, `from`.
+absl::Status WriteAnewFrom(const std::string& store_directory, const std::string& from,
+                           const std::string& path, const std::function<int(int)>& sync,
+                           uint64_t free_bytes_margin);
 
 }  // namespace galley::store
