@@ -1,5 +1,5 @@
-// Finding: something wrong with a file that Galley wrote, found by looking only, which the next
-// cook puts right by itself.
+// Finding: something wrong with a file that Galley wrote, found by looking only. As a rule
+// the next cook puts it right by itself.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@ namespace galley {
 struct Finding {
   std::string path;
   std::string what;  // "its checksum is wrong"
+  bool heals = true;  // false: no cook goes on with it
 };
 
 }  // namespace galley

@@ -124,4 +124,13 @@ absl::Status ClearTheWay(const std::string& path) {
   return absl::OkStatus();
 }
 
+absl::Status MakeOwnFolder(const std::string& path) {
+  const absl::StatusOr<FileStat> stat = StatFile(path);
+  if (stat.ok() && !S_ISDIR(stat->mode)) {
+    ASSIGN_OR_RETURN(const std::string aside, PutAside(path));
+    NoteHealed(fmt::format("{}: it is no folder; it was moved aside to {}", path, aside));
+  }
+  return CreateDirectories(path);
+}
+
 }  // namespace galley

@@ -30,4 +30,7 @@ absl::StatusOr<std::string> PutAside(const std::string& path);
 // made readable and writable. For files whose contents do not matter (logs, locks). OK when absent.
 absl::Status ClearTheWay(const std::string& path);
 
+// A folder of ours, made when it is absent. What is no folder is put aside, which is noted.
+absl::Status MakeOwnFolder(const std::string& path);
+
 }  // namespace galley

@@ -139,7 +139,13 @@ std::string SegmentPool::Directory() {
 }
 
 absl::StatusOr<wire::BlobAt> SegmentPool::AppendTo(const Digest& digest, std::string_view bytes) {
-  RETURN_IF_ERROR(store::CheckFreeSpace(directory_, bytes.size(), store::kFreeBytesMargin));
+  // Not for each blob: it is a round trip on some file systems, and everybody waits here.
+  if (bytes.size() >= unchecked_bytes_) {
+    RETURN_IF_ERROR(store::CheckFreeSpace(directory_, bytes.size() + kUncheckedBytes,
+                                          store::kFreeBytesMargin));
+    unchecked_bytes_ = bytes.size() + kUncheckedBytes;
+  }
+  unchecked_bytes_ -= bytes.size();
   const store::BlobView blob{.digest = digest, .bytes = bytes};
   ASSIGN_OR_RETURN(const auto locations, writer_->AppendHashed(std::span(&blob, 1)));
   return wire::BlobAt{.digest = digest, .location = locations.front()};

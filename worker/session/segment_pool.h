@@ -52,6 +52,7 @@ class SegmentPool {
   absl::Status OpenNext() GALLEY_REQUIRES(mutex_);
   std::string Directory();
   static constexpr std::chrono::seconds kThereFor{1};
+  static constexpr uint64_t kUncheckedBytes = 1 << 20;  // between two looks at the free space
   static constexpr size_t kSeenThereMax = 10'000;
   bool IsThere(const Digest& digest, const store::BlobLocation& location);
   absl::StatusOr<wire::BlobAt> AppendTo(const Digest& digest, std::string_view bytes)
@@ -71,6 +72,7 @@ class SegmentPool {
   std::string unusable_ GALLEY_GUARDED_BY(mutex_);  // why the last one given is of no use
   std::set<uint64_t> seen_ GALLEY_GUARDED_BY(mutex_);
   std::unique_ptr<store::SegmentWriter> writer_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t unchecked_bytes_ GALLEY_GUARDED_BY(mutex_) = 0;  // for which there was room at the last look
   absl::flat_hash_map<Digest, std::chrono::steady_clock::time_point> seen_there_
       GALLEY_GUARDED_BY(mutex_);
 };

@@ -144,6 +144,12 @@ struct StoreStats {
   uint64_t temporary_files = 0, temporary_bytes = 0;
 };
 
+struct StatsOptions {
+  // Also what nobody adopted: it takes a look at each large file. Without it the index has the
+  // answer.
+  bool counts_unadopted = true;
+};
+
 struct VerifyProgress {
   std::string phase;  // what is being read: "blobs", "results", ...
   uint64_t blobs = 0, bytes = 0;
@@ -243,7 +249,8 @@ class Store : public BlobStore, public ActionCache {
 
   // Forgets results, so that they are cooked again (`galley clean`).
   virtual absl::Status Forget(std::span<const Digest> action_keys) = 0;
-  virtual absl::StatusOr<StoreStats> Stats() = 0;
+  virtual absl::StatusOr<StoreStats> Stats(const StatsOptions& options) = 0;
+  absl::StatusOr<StoreStats> Stats() { return Stats(StatsOptions()); }
   // Reads everything, and holds nobody up meanwhile. Corrupt bytes are quarantined, so that the
   // next Verify is clean of them; the loss epoch rises. FAILED_PRECONDITION: another one runs.
   virtual absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) = 0;

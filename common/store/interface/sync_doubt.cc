@@ -23,16 +23,24 @@ DecodedSyncMark DecodeSyncMark(std::string_view bytes) {
   DecodedSyncMark mark;
   std::vector<Digest> list;
   size_t begin = 0;
+  const auto damaged = [&] {
+    mark.is_marked = mark.is_damaged = true;
+    return mark;
+  };
   for (size_t at = 0; at < bytes.size();) {
     const size_t end = bytes.find('\n', at);
-    if (end == std::string_view::npos) break;
+    if (end == std::string_view::npos) {
+      // As long as a whole one: its last byte is wrong.
+      if (bytes.size() - at == EndOf("").size() + 1) return damaged();
+      break;
+    }
     const std::string_view line = bytes.substr(at, end - at);
     if (!line.starts_with(kEnd)) {
       absl::StatusOr<Digest> file = Digest::Parse(line);
-      if (!file.ok()) break;
+      if (!file.ok()) return damaged();
       list.push_back(*std::move(file));
     } else {
-      if (line != EndOf(bytes.substr(begin, at - begin))) break;
+      if (line != EndOf(bytes.substr(begin, at - begin))) return damaged();
       mark.is_marked = true;
       mark.files.insert(mark.files.end(), list.begin(), list.end());
       list.clear();

@@ -37,11 +37,12 @@ namespace galley::store {
 // checksum. One such list follows another.
 std::string EncodeSyncMark(std::span<const Digest> files);
 struct DecodedSyncMark {
-  bool is_marked = false;  // there is a whole list, if an empty one
+  bool is_marked = false;   // there is a whole list, if an empty one, or a damaged one
+  bool is_damaged = false;  // a line is wrong: which files a list named is not known
   std::vector<Digest> files;
 };
 // A list that is torn is that of a sync that had not begun, or the caches are gone: it says
-// nothing.
+// nothing. A list of which whole lines are wrong was damaged later: it counts as a mark.
 DecodedSyncMark DecodeSyncMark(std::string_view bytes);
 
 // The mark, as one owner sees it. Raised before anything is synced, lowered when all went well. One

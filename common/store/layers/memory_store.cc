@@ -257,7 +257,7 @@ absl::Status MemoryStore::Forget(std::span<const Digest> action_keys) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<StoreStats> MemoryStore::Stats() {
+absl::StatusOr<StoreStats> MemoryStore::Stats(const StatsOptions& /*options*/) {
   const base::MutexLock lock(mutex_);
   StoreStats stats{.blobs = blobs_.size(),
                    .results = results_.size(),

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 // Says how large it is, and is collected.
 class SizedStore : public MemoryStore {
  public:
-  absl::StatusOr<StoreStats> Stats() override {
+  absl::StatusOr<StoreStats> Stats(const StatsOptions& /*options*/) override {
     return StoreStats{.segment_bytes = 600, .file_bytes = 500};
   }
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override {

@@ -69,7 +69,9 @@ class TieredStore final : public Store {
   absl::Status Forget(std::span<const Digest> action_keys) override {
     return near_->Forget(action_keys);
   }
-  absl::StatusOr<StoreStats> Stats() override { return near_->Stats(); }
+  absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override {
+    return near_->Stats(options);
+  }
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override {
     return near_->Verify(options);
   }

@@ -29,13 +29,17 @@ absl::Status Wrong(const Digest& digest, const std::string& path) {
       fmt::format("blob {}: its bytes in {} are wrong", digest.ToString(), path));
 }
 
-// True: the right file lies there, and stays. Whoever asks relies on it from here on, which its
-// time says to a collection: that looks at the time again when it has put the file aside, and puts
-// it back (local_unadopted.cc).
+// True: the right file lies there, and the caller may rely on it from here on. The file's time says
+// so to a collection, which looks at the time again after it has put the file aside, and then puts
+// it back (local_unadopted.cc). A file with more than one name was adopted, since only such files
+// are linked to people's folders: its time is theirs.
 bool KeepsBlobFile(const std::string& store_directory, const Digest& digest) {
   if (!CheckBlobFile(store_directory, digest).ok()) return false;
   if (!NoteWritten(store_directory, digest).ok()) return false;
   const std::string path = BlobFilePath(store_directory, digest);
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) return false;
+  if (s.st_nlink > 1) return true;
   return ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0 && FileExists(path);
 }
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <utility>
@@ -94,7 +95,9 @@ bool IsPlainlyAStore(const std::string& directory) {
   for (const char* name : {"segments", "files", "tmp"}) {
     if (!IsFolder(JoinPath(directory, name))) return false;
   }
-  return FileExists(JoinPath(directory, "id")) || FileExists(JoinPath(directory, "lock"));
+  if (FileExists(JoinPath(directory, "id"))) return true;
+  const absl::StatusOr<std::vector<SegmentListing>> segments = ListSegments(directory);
+  return segments.ok() && !segments->empty();
 }
 
 // What holds something and no `format`, and is not plainly a store, is somebody's folder. Before
@@ -133,6 +136,17 @@ bool IsLaterFormat(std::string_view text) {
   return absl::IsFailedPrecondition(Unseal("galley-store", 1, text).status());
 }
 
+// A later program's segments say so, whatever became of its `format`.
+absl::Status CheckNoLaterSegments(const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::vector<SegmentListing> segments, ListSegments(directory));
+  if (segments.empty()) return absl::OkStatus();
+  for (const uint64_t number : {segments.front().number, segments.back().number}) {
+    const absl::Status header = ReadSegmentHeader(directory, number).status();
+    if (absl::IsFailedPrecondition(header)) return header;
+  }
+  return absl::OkStatus();
+}
+
 // A folder without `format` is taken only when it holds nothing but what an interrupted first
 // opening leaves, or is plainly a store.
 absl::Status CheckFormat(const std::string& directory) {
@@ -147,6 +161,11 @@ absl::Status CheckFormat(const std::string& directory) {
   const absl::StatusOr<std::string> text = ReadOwnFile(path, 4096);
   if (text.ok() && IsOurFormat(*text)) return absl::OkStatus();
   if (text.ok() && IsLaterFormat(*text)) return OtherFormat(path, *text);
+  // A regular file that nobody can read is the machine's fault, or somebody else's file.
+  if (const auto stat = StatFile(path); !text.ok() && stat.ok() && S_ISREG(stat->mode) &&
+                                        ::access(path.c_str(), R_OK) != 0)
+    return absl::PermissionDeniedError(fmt::format("{}: {}", path, MessageOf(text.status())));
+  RETURN_IF_ERROR(CheckNoLaterSegments(directory));
   std::string wrong = text.ok()                         ? "it is damaged"
                       : absl::IsNotFound(text.status()) ? "it was gone"
                                                         : MessageOf(text.status());
@@ -163,8 +182,8 @@ struct Witness {
   uint64_t loss_epoch = 0;
 };
 
-// The newest segment and the oldest, when both say what `claimed_id` does: epochs never fall from
-// one segment to the next. Else the id that most segments have. An error: no segment can be read,
+// The newest segment and the oldest, when both say what `claimed_id` does. Else the id that most
+// segments have. An error: no segment can be read,
 // and the machine is to blame.
 absl::StatusOr<Witness> AskSegments(const std::string& directory, std::string_view claimed_id) {
   ASSIGN_OR_RETURN(const std::vector<SegmentListing> segments, ListSegments(directory));
@@ -318,10 +337,8 @@ absl::StatusOr<OpenedLayout> OpenLayoutPlain(const std::string& directory) {
   RETURN_IF_ERROR(HealSegmentFiles(directory));
   Witness witness;
   ASSIGN_OR_RETURN(opened.store_id, ReadOrMakeId(directory, witness));
-  opened.loss_epoch = ReadEpoch(directory);
-  opened.epoch_of_file = opened.loss_epoch.value_or(0);
-  if (opened.loss_epoch.has_value())
-    opened.loss_epoch = std::max(*opened.loss_epoch, witness.loss_epoch);
+  opened.epoch_of_file = ReadEpoch(directory);
+  opened.epoch_of_segments = witness.loss_epoch;
   RETURN_IF_ERROR(SweepTemporary(directory));
   RETURN_IF_ERROR(SyncDirectory(directory));
   return opened;
@@ -410,10 +427,13 @@ absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory)
   const std::string path = SyncMarkPath(store_directory);
   const absl::StatusOr<std::string> bytes = ReadOwnFile(path, UINT64_MAX);
   if (absl::IsNotFound(bytes.status())) return DecodedSyncMark{};
-  if (bytes.ok()) return DecodeSyncMark(*bytes);
-  NoteHealed(
-      fmt::format("{}: {}; the end of the log was written anew", path, MessageOf(bytes.status())));
-  return DecodedSyncMark{.is_marked = true, .files = {}};
+  DecodedSyncMark mark{.is_marked = true, .is_damaged = true, .files = {}};
+  if (bytes.ok()) mark = DecodeSyncMark(*bytes);
+  if (mark.is_damaged) {
+    NoteHealed(fmt::format("{}: {}; the end of the log was written anew", path,
+                           bytes.ok() ? "it was damaged" : MessageOf(bytes.status())));
+  }
+  return mark;
 }
 
 absl::Status RemoveSyncMark(const std::string& store_directory) {
@@ -439,8 +459,15 @@ std::string CollectedFilePath(std::string_view store_directory, const Digest& di
 absl::Status RestoreCollectedFile(const std::string& store_directory, const Digest& digest) {
   const std::string from = CollectedFilePath(store_directory, digest);
   const std::string to = BlobFilePath(store_directory, digest);
-  const int failed = ::link(from.c_str(), to.c_str()) == 0 || errno == EEXIST ? 0 : errno;
-  if (failed != 0) return ErrnoStatus(failed, "link", to);
+  // In one step where the file system can do that: it needs no room and no second name.
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+    return absl::OkStatus();
+  if (errno == EINVAL || errno == ENOSYS) {
+    const int failed = ::link(from.c_str(), to.c_str()) == 0 || errno == EEXIST ? 0 : errno;
+    if (failed != 0) return ErrnoStatus(failed, "link", to);
+  } else if (errno != EEXIST) {
+    return ErrnoStatus(errno, "move", to);
+  }
   ::unlink(from.c_str());
   return absl::OkStatus();
 }

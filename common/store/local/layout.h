@@ -44,10 +44,9 @@ struct OpenedLayout {
   FileDescriptor folder_lock;  // of the folder itself: the file `lock` may be deleted
   FileDescriptor lock;
   std::string store_id;  // 32 hex digits
-  // As the file `epoch` and the newest segment say; 0 when neither does; nullopt when the file is
-  // damaged.
-  std::optional<uint64_t> loss_epoch = 0;
-  uint64_t epoch_of_file = 0;  // 0: there is none, or it is damaged
+  // As the file `epoch` says; 0 when it is absent; nullopt when it is damaged.
+  std::optional<uint64_t> epoch_of_file = 0;
+  uint64_t epoch_of_segments = 0;  // as the segments' headers say that were read
 };
 // Makes or opens the layout and takes the lock. What is damaged of the files that say what store
 // this is, is put right (common/base/healed.h). ALREADY_EXISTS: owned by another;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
@@ -13,6 +14,7 @@
 #include "common/store/interface/complete_results.h"
 #include "common/store/interface/named_blobs.h"
 #include "common/store/local/blob_file.h"
+#include "common/store/local/disk.h"
 #include "common/store/local/segment_reader.h"
 #include "common/store/local/segment_writer.h"
 #include "common/store/local/sessions.h"
@@ -73,6 +75,7 @@ LocalStore::LocalStore(std::string directory, OpenedLayout layout, Recovered rec
       segment_to_fill_(recovered.segment_to_fill),
       segment_next_(recovered.segment_next),
       loss_epoch_(recovered.loss_epoch),
+      epoch_in_segments_(recovered.epoch_in_segments),
       commits_(recovered.commits) {
   for (const auto& [number, end] : recovered.worker_ends) doubtful_.Note(number, end);
   for (const auto& [number, state] : recovered.segments) {
@@ -320,13 +323,15 @@ std::vector<absl::Status> LocalStore::PutMany(std::span<const BlobView> blobs) {
     digests.push_back(blobs[i].digest);
   }
   const auto found = Locate(digests);
+  Disk disk(directory_);
   std::vector<size_t> small;
   std::vector<BlobView> views;
   for (size_t at = 0; at < right.size(); ++at) {
     const BlobView& blob = blobs[right[at]];
     if (!found.ok()) {
       outcomes[right[at]] = found.status();
-    } else if ((*found)[at].has_value()) {
+    } else if ((*found)[at].has_value() &&
+               disk.Has(blob.digest, *(*found)[at]).value_or(true)) {
       continue;
     } else if (blob.bytes.size() > kSmallBlobBytesMax) {
       outcomes[right[at]] = PutFile(blob);
@@ -527,6 +532,9 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadLoggedRe
       answer[i] = *std::move(bytes);
     } else if (bytes.status().code() == absl::StatusCode::kDataLoss) {
       LogWarning("store={} action_key={} {}", directory_, keys[i].hex(), MessageOf(bytes.status()));
+      NoteHealed(fmt::format("{}: results in it cannot be read; they are made again when they are "
+                             "needed",
+                             SegmentPath(directory_, places[i]->segment)));
     } else {
       return bytes.status();
     }
@@ -534,7 +542,27 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadLoggedRe
   return answer;
 }
 
+// So that no number is given twice: what was told is in a segment first, whatever becomes of the
+// file `epoch` and of the index.
+absl::Status LocalStore::LogEpochThatIsTold() {
+  {
+    const base::MutexLock lock(mutex_);
+    if (epoch_in_segments_ >= KnownEpoch()) return absl::OkStatus();
+  }
+  const base::MutexLock commit_lock(commit_mutex_);
+  RETURN_IF_ERROR(broken_);
+  {
+    const base::MutexLock lock(mutex_);
+    RETURN_IF_ERROR(RollSegment());
+    epoch_in_segments_ = logged_epoch_;
+  }
+  return SyncOwnAlone();
+}
+
 absl::StatusOr<StoreInfo> LocalStore::Info() {
+  // Not an error: a full disk keeps nobody from reading.
+  if (const absl::Status logged = LogEpochThatIsTold(); !logged.ok())
+    LogWarning("store={} the loss epoch is in no segment yet: {}", directory_, MessageOf(logged));
   return StoreInfo{.directory = directory_,
                    .store_id = store_id_,
                    .loss_epoch = index_->epoch(),

@@ -71,7 +71,8 @@ class LocalStore final : public Store, public DeadBytes {
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
-  absl::StatusOr<StoreStats> Stats() override;
+  absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
+  using Store::Stats;
   using Store::Verify;
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
@@ -141,6 +142,7 @@ class LocalStore final : public Store, public DeadBytes {
   absl::Status RollSegment() GALLEY_REQUIRES(mutex_);
   uint64_t KnownEpoch() const GALLEY_REQUIRES(mutex_);
   absl::Status LogEpoch() GALLEY_REQUIRES(mutex_);
+  absl::Status LogEpochThatIsTold();
   absl::Status FlushPendingIfMany();
   absl::StatusOr<std::vector<std::optional<std::string>>> ReadLoggedResults(
       RecordKind kind, std::span<const Digest> keys,
@@ -183,7 +185,7 @@ class LocalStore final : public Store, public DeadBytes {
 
   // local_lost.cc
   absl::Status DropLost(std::span<const Digest> digests);
-  void LeaveUnlinkedSegment() GALLEY_REQUIRES(commit_mutex_);
+  absl::Status RestoreOwnSegments() GALLEY_REQUIRES(commit_mutex_);
 
   // local_gc.cc
   absl::StatusOr<Holders> FindHolders();
@@ -244,6 +246,7 @@ class LocalStore final : public Store, public DeadBytes {
   uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_);  // as the file says
   // That the segment being filled says, at its beginning or in a record.
   uint64_t logged_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
+  uint64_t epoch_in_segments_ GALLEY_GUARDED_BY(mutex_) = 0;  // that any of them says, synced or not
   std::atomic<uint64_t> commits_;  // StoreInfo::commits
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
 };

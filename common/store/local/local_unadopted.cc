@@ -135,8 +135,11 @@ void LocalStore::RemoveOldWriterNotes() {
     const std::vector<Digest> files(note.files.begin(), note.files.end());
     const auto found = Look(files);
     if (!found.ok()) return;
-    const bool says_something = std::any_of(found->begin(), found->end(),
-                                            [](const auto& place) { return !place.has_value(); });
+    // (A process that was killed before it gave the file its name left none.)
+    bool says_something = false;
+    for (size_t i = 0; i < files.size(); ++i)
+      says_something |=
+          !(*found)[i].has_value() && FileExists(BlobFilePath(directory_, files[i]));
     if (!says_something) ::unlink(note.path.c_str());
   }
 }
@@ -168,8 +171,13 @@ absl::Status LocalStore::LeftBehind::Find(const std::function<bool(const Digest&
   ASSIGN_OR_RETURN(const std::vector<LargeFile> unadopted, store_.UnadoptedFiles());
   ASSIGN_OR_RETURN(notes_, ReadWriterNotes(store_.directory_));
   std::set<Digest> by_living, by_dead;
-  for (const WriterNote& note : notes_)
+  bool are_living_known = true;
+  for (const WriterNote& note : notes_) {
     (note.is_live ? by_living : by_dead).insert(note.files.begin(), note.files.end());
+    are_living_known &= note.is_whole || !note.is_live;
+  }
+  // Some process that lives may rely on any of them: only their age counts.
+  if (!are_living_known) by_dead.clear();
   for (const LargeFile& file : unadopted) {
     const bool may_be_reported = by_living.contains(file.digest) || !IsOlderThanAll(file.written);
     const bool is_left = by_dead.contains(file.digest) || file.written < day_ago_;

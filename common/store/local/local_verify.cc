@@ -82,6 +82,7 @@ absl::Status LocalStore::CheckBlob(const Digest& digest, const BlobLocation& loc
 absl::Status LocalStore::QuarantineIfWrong(const Digest& digest, bool& was_wrong) {
   const base::MutexLock lock(commit_mutex_);
   RETURN_IF_ERROR(broken_);
+  RETURN_IF_ERROR(RestoreOwnSegments());
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
   if (!found[0].has_value()) return absl::OkStatus();
   const absl::Status status = CheckBlob(digest, *found[0]);
@@ -697,8 +698,9 @@ absl::StatusOr<StoreStats> LocalStore::Sizes() {
   return stats;
 }
 
-absl::StatusOr<StoreStats> LocalStore::Stats() {
+absl::StatusOr<StoreStats> LocalStore::Stats(const StatsOptions& options) {
   ASSIGN_OR_RETURN(StoreStats stats, Sizes());
+  if (!options.counts_unadopted) return stats;
   ASSIGN_OR_RETURN(const std::vector<LargeFile> unadopted, UnadoptedFiles());
   for (const LargeFile& file : unadopted) {
     ++stats.unadopted_files;

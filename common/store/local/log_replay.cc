@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/log_records.h"
@@ -54,6 +55,7 @@ absl::StatusOr<std::vector<SegmentTail>> LogReplay::FindTails(
         continue;
       }
       RETURN_IF_ERROR(header.status());  // what it holds is not known, and not lost
+      epoch_max_ = std::max(epoch_max_, header->loss_epoch);
       state = {
           .writer = header->writer,
           .indexed_bytes = header->writer == SegmentWriterKind::kOwner ? kSegmentHeaderBytes : 0};
@@ -74,8 +76,8 @@ absl::StatusOr<std::vector<SegmentTail>> LogReplay::FindTails(
 absl::Status LogReplay::NoteBadHeader(const SegmentListing& segment, const absl::Status& status,
                                       Index& index) {
   if (segment.size_bytes <= kSegmentHeaderBytes) return absl::OkStatus();
-  LogWarning("store={} {}: if it was the owner's, what it said is lost", deps_.directory,
-             MessageOf(status));
+  NoteHealed(fmt::format("{}: {}; what it said is lost, and is made again when it is needed",
+                         SegmentPath(deps_.directory, segment.number), MessageOf(status)));
   RETURN_IF_ERROR(deps_.on_loss());
   return SetState(index, segment.number,
                   {.writer = SegmentWriterKind::kWorker, .is_abandoned = true});
@@ -110,8 +112,9 @@ absl::Status LogReplay::Read(const SegmentTail& tail, Index& index) {
   RETURN_IF_ERROR(set_blobs());
   if (!report->damaged.empty() || adopted_missing_ > 0) RETURN_IF_ERROR(deps_.on_loss());
   for (const DamagedRange& range : report->damaged) {
-    LogWarning("store={} segment={:016x} offset={} damaged_bytes={}: what they held is lost",
-               deps_.directory, tail.segment, range.offset, range.size_bytes);
+    NoteHealed(fmt::format(
+        "{}: {} bytes at offset {} are damaged; what they held is made again when it is needed",
+        SegmentPath(deps_.directory, tail.segment), range.size_bytes, range.offset));
     RETURN_IF_ERROR(batch->NoteDamage({tail.segment, range.offset}));
   }
   // A torn tail is behind us for good: nobody appends to this segment again.

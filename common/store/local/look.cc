@@ -16,6 +16,7 @@
 
 #include "common/base/file.h"
 #include "common/base/hex.h"
+#include "common/base/sealed_text.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/fixed_fields.h"
 #include "common/store/local/layout.h"
@@ -92,7 +93,13 @@ class Look {
 
   void LookAtFormat() {
     const auto text = ReadMark("format");
-    if (text && *text != kStoreFormat) Tell(Path("format"), "it is damaged, or of another version");
+    if (!text || *text == kStoreFormat) return;
+    if (const absl::Status ours = Unseal("galley-store", 1, *text + "\n").status();
+        absl::IsFailedPrecondition(ours)) {
+      look_.refusal = fmt::format("{}: {}", Path("format"), MessageOf(ours));
+    } else {
+      Tell(Path("format"), "it is damaged");
+    }
   }
 
   void LookAtSegments() {
@@ -104,6 +111,9 @@ class Look {
       const auto header = ReadSegmentHeader(directory_, segment.number);
       if (header.ok()) {
         newest_id_ = header->store_id;
+        epoch_of_segments_ = std::max(epoch_of_segments_, header->loss_epoch);
+      } else if (absl::IsFailedPrecondition(header.status())) {
+        look_.refusal = MessageOf(header.status());
       } else if (segment.size_bytes > 0) {
         damaged.Add(SegmentPath(directory_, segment.number));
       }
@@ -124,13 +134,20 @@ class Look {
 
   void LookAtEpoch() {
     const auto text = ReadFile(Path("epoch"), kMarkBytesMax);
-    if (absl::IsNotFound(text.status())) return;
+    if (absl::IsNotFound(text.status())) {
+      if (epoch_of_segments_ > 0) Tell(Path("epoch"), "it is gone");
+      return;
+    }
     if (!text.ok()) return Tell(Path("epoch"), MessageOf(text.status()));
     uint64_t epoch = 0;
     std::from_chars(text->data(), text->data() + text->size(), epoch);
     const std::string digits = fmt::format("{}", epoch);
-    if (*text != fmt::format("{} {:016x}\n", digits, Checksum(digits)))
+    if (*text != fmt::format("{} {:016x}\n", digits, Checksum(digits))) {
       Tell(Path("epoch"), "it is damaged");
+    } else if (epoch < epoch_of_segments_) {
+      Tell(Path("epoch"), fmt::format("it is an older file: it says {}, a segment says {}", epoch,
+                                      epoch_of_segments_));
+    }
   }
 
   void LookAtIndex() {
@@ -192,6 +209,7 @@ class Look {
   StoreLook look_;
   std::map<uint64_t, uint64_t> sizes_;  // of segments
   std::string newest_id_;               // as the newest segment says that can be read
+  uint64_t epoch_of_segments_ = 0;      // the highest that a header says
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ struct StoreLook {
   std::vector<Finding> findings;
   // Another process has the store: its index is being written, and was not looked at.
   bool is_owned = false;
+  // Not empty: why no cook opens it, and what to do. Nothing of that heals.
+  std::string refusal;
 };
 
 // NOT_FOUND: there is no store.

@@ -97,6 +97,8 @@ class Recovery {
       }
     }
     recovered.loss_epoch = index_->epoch();
+    const bool is_new = raised_epoch_ != 0 || !layout_.epoch_of_file.has_value();
+    recovered.epoch_in_segments = is_new ? 0 : recovered.loss_epoch;
     // Behind what is gone, too: the index may still speak of what lay there.
     const uint64_t last = segments_.empty() ? 0 : segments_.back().number;
     const uint64_t known = recovered.segments.empty() ? 0 : recovered.segments.rbegin()->first;
@@ -118,7 +120,7 @@ class Recovery {
       why_ = opened.status();
     }
     // What was there before cannot be told from the segments alone.
-    if (!segments_.empty() || layout_.loss_epoch != 0u) RETURN_IF_ERROR(RaiseEpoch());
+    if (!segments_.empty() || layout_.epoch_of_file != 0u) RETURN_IF_ERROR(RaiseEpoch());
     remaking_.Begin(segments_);
     const auto aside = MoveIndexAside(directory_);
     if (!absl::IsNotFound(aside.status())) {
@@ -176,8 +178,9 @@ class Recovery {
       if (is_there && at->size_bytes >= known.indexed_bytes) continue;
       if (!is_there && (IsUnused(known) || known.indexed_bytes == 0))
         continue;  // removed by RemoveUnused, which the index did not live to note; or noted
-      LogWarning("store={} segment={:016x} {}: what lay there is lost", directory_, number,
-                 is_there ? "is shorter than it was" : "is gone");
+      NoteHealed(fmt::format("{} {}: what lay there is lost, and is made again when it is needed",
+                             SegmentPath(directory_, number),
+                             is_there ? "is shorter than it was" : "is gone"));
       SegmentState state = known;
       state.is_abandoned = state.is_cut = true;
       state.indexed_bytes = is_there ? at->size_bytes : 0;
@@ -330,29 +333,31 @@ class Recovery {
   // That anything remembers. When the file does not, higher than anybody can have been told: those
   // that were counted in between, and those before an index that is lost, too.
   uint64_t HighestEpoch() const {
-    const uint64_t told = std::max({epoch_min_, epoch(), replay_.epoch_max()});
-    if (layout_.loss_epoch.has_value()) return std::max(told, *layout_.loss_epoch);
+    const uint64_t told =
+        std::max({epoch_min_, epoch(), replay_.epoch_max(), layout_.epoch_of_segments});
+    if (layout_.epoch_of_file.has_value()) return std::max(told, *layout_.epoch_of_file);
     return std::max(told + kEpochsUntold, opened_us_);
   }
 
   // The file is written before anything else says a number: a lower one in it is an older file.
   void NoteHealedEpoch(uint64_t epoch) const {
     const std::string path = JoinPath(directory_, "epoch");
-    if (!layout_.loss_epoch.has_value())
+    if (!layout_.epoch_of_file.has_value())
       return NoteHealed(
           fmt::format("{}: it was damaged; its number is guessed anew, higher than any before: {}",
                       path, epoch));
-    const uint64_t told = std::max({*layout_.loss_epoch, index_->epoch(), replay_.epoch_max()});
-    if (layout_.epoch_of_file >= told) return;
+    const uint64_t told =
+        std::max({layout_.epoch_of_segments, index_->epoch(), replay_.epoch_max()});
+    if (*layout_.epoch_of_file >= told) return;
     NoteHealed(fmt::format("{}: {}; by what the segments and the index say, it is {} now", path,
-                           layout_.epoch_of_file == 0 ? "it was gone" : "it was an older file",
+                           *layout_.epoch_of_file == 0 ? "it was gone" : "it was an older file",
                            epoch));
   }
 
   absl::Status SettleEpoch() {
     const uint64_t epoch =
         raised_epoch_ == 0 ? HighestEpoch() : std::max(raised_epoch_, HighestEpoch() + 1);
-    if (epoch != std::max(layout_.epoch_of_file, raised_epoch_))
+    if (epoch != std::max(layout_.epoch_of_file.value_or(0), raised_epoch_))
       RETURN_IF_ERROR(WriteEpoch(directory_, epoch));
     NoteHealedEpoch(epoch);
     if (epoch == index_->epoch()) return absl::OkStatus();

@@ -30,8 +30,8 @@ struct SegmentHeader {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
   uint64_t number = 0;
   std::string store_id;  // 32 hex digits
-  uint64_t loss_epoch =
-      0;  // the store's when the segment was made; 0 of a program before this field
+  // The store's when the segment was made. 0: of a program before this field.
+  uint64_t loss_epoch = 0;
   bool operator==(const SegmentHeader&) const = default;
 };
 

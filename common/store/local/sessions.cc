@@ -172,13 +172,15 @@ absl::StatusOr<std::vector<SessionInfo>> LiveSessions(const std::string& store_d
       continue;
     }
     if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "lock", path);
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kFileBytesMax));
-    SessionInfo session = Parse(text);
+    absl::StatusOr<std::string> text = ReadFile(path, kFileBytesMax);
+    SessionInfo session = Parse(text.value_or(std::string()));
     // Perhaps it was written just now.
-    for (int i = 0; i < kReadAgainMax && session.begun == absl::InfinitePast(); ++i) {
-      ASSIGN_OR_RETURN(const std::string again, ReadFile(path, kFileBytesMax));
-      session = Parse(again);
+    for (int i = 0; i < kReadAgainMax && text.ok() && session.begun == absl::InfinitePast(); ++i) {
+      text = ReadFile(path, kFileBytesMax);
+      session = Parse(text.value_or(std::string()));
     }
+    if (absl::IsNotFound(text.status())) continue;  // it ended just now
+    RETURN_IF_ERROR(text.status());
     sessions.push_back(std::move(session));
   }
   if (error && error != std::errc::no_such_file_or_directory)

@@ -96,6 +96,39 @@ TEST_F(UnadoptedTest, AFileThatAnOlderSessionMayKnowStays) {
   EXPECT_EQ(Collect(kNothingElse).left_files, 1u);
 }
 
+TEST_F(UnadoptedTest, AFileThatIsOlderThanEverySessionGoesWhileTheyLive) {
+  const Digest left = LeaveFileOfTheDead('Z');
+  SetAge(BlobFilePath(directory_, left), absl::Hours(1));
+  const Session session = *Session::Begin(directory_, "a director");
+  EXPECT_EQ(Collect(kNothingElse).left_files, 1u);
+  EXPECT_FALSE(IsThere(left));
+}
+
+TEST_F(UnadoptedTest, NothingYoungGoesWhileALivingProcessMayRelyOnMoreThanIsKnown) {
+  const Digest left = LeaveFileOfTheDead('M');
+  const std::string bytes = LargeBytes('P');
+  ASSERT_TRUE(WriteBlobFile(directory_, Digest::Of(bytes), bytes).ok());  // this process has a note
+  const std::vector<WriterNote> notes = *ReadWriterNotes(directory_);
+  for (const WriterNote& note : notes) {
+    if (note.is_live) std::ofstream(note.path, std::ios::app) << "half a li";
+  }
+  EXPECT_EQ(Collect(kNothingElse).left_files, 0u);
+  SetAge(BlobFilePath(directory_, left), absl::Hours(25));
+  EXPECT_EQ(Collect(kNothingElse).left_files, 1u);
+}
+
+TEST_F(UnadoptedTest, ANoteThatSomebodyDeletedIsMadeAgainWithAllThatItSaid) {
+  const std::string first = LargeBytes('1'), second = LargeBytes('2');
+  ASSERT_TRUE(WriteBlobFile(directory_, Digest::Of(first), first).ok());
+  fs::remove_all(JoinPath(directory_, "writers"));
+  std::ofstream(JoinPath(directory_, "writers")) << "somebody's";
+  ASSERT_TRUE(WriteBlobFile(directory_, Digest::Of(second), second).ok());
+  const auto notes = *ReadWriterNotes(directory_);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0].files,
+              testing::UnorderedElementsAre(Digest::Of(first), Digest::Of(second)));
+}
+
 TEST_F(UnadoptedTest, AFileOfALivingProcessStaysAndIsAdoptedOnDemand) {
   const std::string bytes = LargeBytes('L');
   const Digest digest = Digest::Of(bytes);
@@ -170,13 +203,16 @@ TEST(WriterNoteTest, ALineThatIsCutOffOrChangedSaysNothing) {
   const Digest one = Digest::Of("one"), two = Digest::Of("two");
   const std::string first = "galley-writer 1\n";
   const std::string text = first + EncodeWritten(one) + EncodeWritten(two);
-  EXPECT_THAT(DecodeWritten(text), testing::UnorderedElementsAre(one, two));
-  EXPECT_THAT(DecodeWritten(text.substr(0, text.size() - 2)), ElementsAre(one));
+  EXPECT_THAT(DecodeWritten(text).files, testing::UnorderedElementsAre(one, two));
+  EXPECT_TRUE(DecodeWritten(text).is_whole);
+  EXPECT_FALSE(DecodeWritten(text + "more\n").is_whole);
+  EXPECT_FALSE(DecodeWritten(text.substr(0, text.size() - 2)).is_whole);
+  EXPECT_THAT(DecodeWritten(text.substr(0, text.size() - 2)).files, ElementsAre(one));
   std::string changed = text;
   changed[first.size() + 3] ^= 1;
-  EXPECT_THAT(DecodeWritten(changed), ElementsAre(two));
-  EXPECT_THAT(DecodeWritten("galley-writer 2\n" + EncodeWritten(one)), IsEmpty());
-  EXPECT_THAT(DecodeWritten(""), IsEmpty());
+  EXPECT_THAT(DecodeWritten(changed).files, ElementsAre(two));
+  EXPECT_THAT(DecodeWritten("galley-writer 2\n" + EncodeWritten(one)).files, IsEmpty());
+  EXPECT_THAT(DecodeWritten("").files, IsEmpty());
 }
 
 }  // namespace

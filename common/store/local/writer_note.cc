@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +16,7 @@
 
 #include "common/base/file.h"
 #include "common/base/mutex.h"
+#include "common/base/own_file.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/segment_format.h"
@@ -24,6 +26,7 @@ namespace galley::store {
 namespace {
 
 constexpr std::string_view kFirstLine = "galley-writer 1\n";
+constexpr std::string_view kMoreLine = "more\n";  // the last one: later files are not noted
 constexpr size_t kSumDigits = 16;
 
 std::string WritersFolder(std::string_view store_directory) {
@@ -33,8 +36,12 @@ std::string WritersFolder(std::string_view store_directory) {
 // A note that is being written, of this process.
 class OpenNote {
  public:
-  static absl::StatusOr<std::unique_ptr<OpenNote>> Create(const std::string& store_directory) {
+  // `before`: what an earlier note of this process said, which somebody deleted.
+  static absl::StatusOr<std::unique_ptr<OpenNote>> Create(const std::string& store_directory,
+                                                          const std::set<Digest>& before) {
     const std::string folder = WritersFolder(store_directory);
+    const absl::StatusOr<FileStat> there = StatFile(folder);
+    if (there.ok() && !S_ISDIR(there->mode)) RETURN_IF_ERROR(PutAside(folder).status());
     RETURN_IF_ERROR(CreateDirectories(folder));
     // Nobody sees it before it is locked.
     std::string temporary =
@@ -46,42 +53,51 @@ class OpenNote {
         JoinPath(folder, fmt::format("{}.{:08x}{:08x}", ::getpid(), random(), random()));
     absl::Status status;
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) status = ErrnoStatus(errno, "lock", temporary);
-    if (status.ok()) status = WriteAll(file.get(), kFirstLine, temporary);
+    std::string text(kFirstLine);
+    for (const Digest& digest : before) text += EncodeWritten(digest);
+    if (status.ok()) status = WriteAll(file.get(), text, temporary);
     if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
       status = ErrnoStatus(errno, "rename", path);
     if (!status.ok()) {
       ::unlink(temporary.c_str());
       return status;
     }
-    return std::unique_ptr<OpenNote>(new OpenNote(std::move(file), path));
+    return std::unique_ptr<OpenNote>(new OpenNote(std::move(file), path, before, text.size()));
   }
 
-  // The store may have been removed, or moved, and another one made in its place; and a child that
-  // was forked has a life of its own.
+  // A child that was forked has a life of its own.
+  bool IsOfThisProcess() const { return pid_ == ::getpid(); }
+  // The store may have been removed, or moved, and another one made in its place.
   bool IsInPlace() const {
-    if (pid_ != ::getpid()) return false;
     const absl::StatusOr<FileStat> named = StatFile(path_);
     const absl::StatusOr<FileStat> open = StatDescriptor(file_.get(), path_);
     return named.ok() && open.ok() && named->inode == open->inode && named->device == open->device;
   }
 
+  const std::set<Digest>& noted() const { return noted_; }
+
   absl::Status Add(const Digest& digest) {
-    if (bytes_ > kWriterNoteBytesMax || !noted_.insert(digest).second) return absl::OkStatus();
-    const std::string line = EncodeWritten(digest);
-    const absl::Status status = WriteAll(file_.get(), line, path_);
+    if (bytes_ > kWriterNoteBytesMax || noted_.contains(digest)) return absl::OkStatus();
+    std::string line = EncodeWritten(digest);
+    if (bytes_ + line.size() > kWriterNoteBytesMax) line += kMoreLine;
+    if (const absl::Status status = WriteAll(file_.get(), line, path_); !status.ok()) {
+      // Not half a line, to which the next one would be appended.
+      if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) bytes_ += line.size();
+      return status;
+    }
     bytes_ += line.size();
-    if (!status.ok()) noted_.erase(digest);
-    return status;
+    noted_.insert(digest);
+    return absl::OkStatus();
   }
 
  private:
-  OpenNote(FileDescriptor file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)) {}
+  OpenNote(FileDescriptor file, std::string path, std::set<Digest> noted, uint64_t bytes)
+      : file_(std::move(file)), path_(std::move(path)), noted_(std::move(noted)), bytes_(bytes) {}
   const FileDescriptor file_;
   const std::string path_;
   const pid_t pid_ = ::getpid();
   std::set<Digest> noted_;
-  uint64_t bytes_ = kFirstLine.size();
+  uint64_t bytes_;
 };
 
 struct Notes {
@@ -101,27 +117,33 @@ std::string EncodeWritten(const Digest& digest) {
   return fmt::format("{} {:016x}\n", text, Checksum(text));
 }
 
-std::set<Digest> DecodeWritten(std::string_view text) {
-  std::set<Digest> files;
-  if (!text.starts_with(kFirstLine)) return files;
+Written DecodeWritten(std::string_view text) {
+  if (!text.starts_with(kFirstLine)) return {.files = {}, .is_whole = false};
+  Written written;
   for (text.remove_prefix(kFirstLine.size()); !text.empty();) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.size() < kSumDigits + 1) continue;
     const absl::StatusOr<Digest> digest =
-        Digest::Parse(line.substr(0, line.size() - kSumDigits - 1));
-    if (digest.ok() && EncodeWritten(*digest) == fmt::format("{}\n", line)) files.insert(*digest);
+        line.size() < kSumDigits + 1 ? absl::DataLossError("short")
+                                     : Digest::Parse(line.substr(0, line.size() - kSumDigits - 1));
+    if (digest.ok() && EncodeWritten(*digest) == fmt::format("{}\n", line)) {
+      written.files.insert(*digest);
+    } else {
+      written.is_whole = false;
+    }
   }
-  return files;
+  return written;
 }
 
 absl::Status NoteWritten(const std::string& store_directory, const Digest& digest) {
   Notes& notes = TheNotes();
   const base::MutexLock lock(notes.mutex);
   std::unique_ptr<OpenNote>& note = notes.by_store[store_directory];
+  if (note != nullptr && !note->IsOfThisProcess()) note = nullptr;
   if (note == nullptr || !note->IsInPlace()) {
-    ASSIGN_OR_RETURN(note, OpenNote::Create(store_directory));
+    const std::set<Digest> before = note == nullptr ? std::set<Digest>() : note->noted();
+    ASSIGN_OR_RETURN(note, OpenNote::Create(store_directory, before));
   }
   return note->Add(digest);
 }
@@ -132,13 +154,15 @@ absl::StatusOr<std::vector<WriterNote>> ReadWriterNotes(const std::string& store
   std::filesystem::directory_iterator at(WritersFolder(store_directory), error);
   for (const std::filesystem::directory_iterator end; !error && at != end; at.increment(error)) {
     if (!at->is_regular_file(error)) continue;
-    WriterNote note{.path = at->path().string(), .is_live = true, .files = {}};
+    WriterNote note{.path = at->path().string(), .is_live = true, .is_whole = false, .files = {}};
     const FileDescriptor file(::open(note.path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.valid() && errno == ENOENT) continue;
     if (file.valid()) {
       note.is_live = ::flock(file.get(), LOCK_SH | LOCK_NB) != 0;
       absl::StatusOr<std::string> text = ReadFile(note.path, 2 * kWriterNoteBytesMax);
-      if (text.ok()) note.files = DecodeWritten(*text);
+      Written written = DecodeWritten(text.value_or(std::string()));
+      note.is_whole = written.is_whole;
+      note.files = std::move(written.files);
     }
     notes.push_back(std::move(note));
   }

@@ -19,7 +19,7 @@
 
 namespace galley::store {
 
-// More than this is not noted: the age of the other files decides.
+// More than this is not noted, and the note says so: the age of the files decides then.
 inline constexpr uint64_t kWriterNoteBytesMax = 4 << 20;
 
 // This process puts the file of `digest` in its place, or relies on the one that lies there.
@@ -30,12 +30,17 @@ absl::Status NoteWritten(const std::string& store_directory, const Digest& diges
 struct WriterNote {
   std::string path;
   bool is_live = false;  // its process lives
+  bool is_whole = false;  // else it may be about other files, too
   std::set<Digest> files;
 };
-// A note that nobody may read counts as that of a process which lives.
+// A note that nobody may read counts as that of a process which lives, and is not whole.
 absl::StatusOr<std::vector<WriterNote>> ReadWriterNotes(const std::string& store_directory);
 
 std::string EncodeWritten(const Digest& digest);
-std::set<Digest> DecodeWritten(std::string_view text);
+struct Written {
+  std::set<Digest> files;
+  bool is_whole = true;  // false: a line is damaged or cut off, or more was written than is noted
+};
+Written DecodeWritten(std::string_view text);
 
 }  // namespace galley::store

@@ -349,10 +349,11 @@ class RemoteStore final : public Store {
                 [&](auto& context, auto& done) { return stub_->Forget(&context, &done); });
   }
 
-  absl::StatusOr<StoreStats> Stats() override {
+  absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override {
+    v1::StatsRequest request;
+    request.set_leaves_out_unadopted(!options.counts_unadopted);
     v1::StatsReply reply;
-    RETURN_IF_ERROR(
-        Retried([&] { return Call(v1::StatsRequest(), reply, &v1::Store::Stub::Stats); }));
+    RETURN_IF_ERROR(Retried([&] { return Call(request, reply, &v1::Store::Stub::Stats); }));
     return StoreStats{.blobs = reply.blobs(),
                       .blob_bytes = reply.blob_bytes(),
                       .results = reply.results(),

@@ -331,8 +331,8 @@ absl::Status SharedStore::Forget(std::span<const Digest> action_keys) {
   return Retried([&](Store& store) { return store.Forget(action_keys); });
 }
 
-absl::StatusOr<StoreStats> SharedStore::Stats() {
-  return Retried([](Store& store) { return store.Stats(); });
+absl::StatusOr<StoreStats> SharedStore::Stats(const StatsOptions& options) {
+  return Retried([&](Store& store) { return store.Stats(options); });
 }
 
 absl::StatusOr<VerifyReport> SharedStore::Verify(const VerifyOptions& options) {

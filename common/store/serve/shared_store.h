@@ -62,7 +62,8 @@ class SharedStore final : public Store, public DeadBytes {
   absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
   absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
   absl::Status Forget(std::span<const Digest> action_keys) override;
-  absl::StatusOr<StoreStats> Stats() override;
+  absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
+  using Store::Stats;
   using Store::Verify;
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
   absl::StatusOr<GcReport> Collect(const GcOptions& options) override;

@@ -207,9 +207,10 @@ grpc::Status StoreService::Forget(grpc::ServerContext*, ChunkReader* reader, v1:
   return ToGrpc(answer());
 }
 
-grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest*,
+grpc::Status StoreService::Stats(grpc::ServerContext*, const v1::StatsRequest* request,
                                  v1::StatsReply* reply) {
-  const absl::StatusOr<StoreStats> stats = store_.Stats();
+  const absl::StatusOr<StoreStats> stats =
+      store_.Stats({.counts_unadopted = !request->leaves_out_unadopted()});
   if (!stats.ok()) return ToGrpc(stats.status());
   reply->set_blobs(stats->blobs);
   reply->set_blob_bytes(stats->blob_bytes);
