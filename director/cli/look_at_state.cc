@@ -57,6 +57,8 @@ class Look {
     LookAtFiles();
     LookAtTheJournal();
     for (const std::string& sandbox : sandboxes) LookAtSandbox(sandbox);
+    // One that began meanwhile changed what was looked at.
+    look_.is_cooking = IsCooking();
     return std::move(look_);
   }
 
@@ -76,6 +78,16 @@ class Look {
     if (absl::IsNotFound(bytes.status())) return;
     if (!bytes.ok()) return Tell(path, MessageOf(bytes.status()));
     if (const absl::Status judged = judge(*bytes); !judged.ok()) Tell(path, MessageOf(judged));
+  }
+
+  // A sandbox's owner file of a later Galley: a cook refuses the sandbox.
+  void JudgeOwner(const std::string& path) {
+    const absl::StatusOr<std::string> bytes = ReadFile(path);
+    const absl::Status judged =
+        bytes.ok() ? JudgeSealedText("galley-sandbox", *bytes) : absl::OkStatus();
+    if (!absl::IsFailedPrecondition(judged))
+      return JudgeFile(path, [&](const std::string&) { return judged; });
+    look_.findings.push_back({path, MessageOf(judged), /*heals=*/false});
   }
 
   void LookAtFiles() {
@@ -100,15 +112,19 @@ class Look {
 
   void LookAtTheJournal() {
     const absl::Status status = director::LookAtJournal(state_);
-    if (!status.ok() && !absl::IsNotFound(status))
-      Tell(JoinPath(state_, "journal"),
-           fmt::format("{}; it is moved aside, and every package is looked up again",
-                       MessageOf(status)));
+    const std::string path = JoinPath(state_, "journal");
+    if (absl::IsDataLoss(status) || absl::IsFailedPrecondition(status)) {
+      Tell(path, fmt::format("{}; it is moved aside, and every package is looked up again",
+                             MessageOf(status)));
+    } else if (!status.ok() && !absl::IsNotFound(status)) {
+      look_.findings.push_back({path,
+                                fmt::format("it could not be looked at: {}", MessageOf(status)),
+                                /*heals=*/false});
+    }
   }
 
   void LookAtSandbox(const std::string& directory) {
-    JudgeFile(JoinPath(directory, content::kSandboxFile),
-              [](const std::string& bytes) { return JudgeSealedText("galley-sandbox", bytes); });
+    JudgeOwner(JoinPath(directory, content::kSandboxFile));
     if (!FileExists(directory)) return;  // (opening it would make it)
     absl::StatusOr<director::Sandbox> sandbox = director::Sandbox::Open(directory);
     if (!sandbox.ok()) return;

@@ -48,7 +48,11 @@ void AddFindings(const std::string& name, const std::vector<Finding>& findings,
     std::string text = EscapeControl(one.what);
     // (Statuses name the file, too.)
     if (text.find(one.path) == std::string::npos) text = fmt::format("{}: {}", one.path, text);
-    checks.push_back({name, true, fmt::format("{}; {}", text, kHeals), true});
+    if (one.heals) {
+      checks.push_back({name, true, fmt::format("{}; {}", text, kHeals), true});
+    } else {
+      checks.push_back({name, false, std::move(text)});
+    }
   }
 }
 
@@ -58,6 +62,8 @@ void AddStore(const std::string& directory, std::vector<Check>& checks) {
     checks.push_back({"store", true, MessageOf(look.status()) + "; the first cook makes it"});
   } else if (!look.ok()) {
     checks.push_back({"store", false, MessageOf(look.status())});
+  } else if (!look->refusal.empty()) {
+    checks.push_back({"store", false, EscapeControl(look->refusal)});
   } else if (look->findings.empty()) {
     checks.push_back(
         {"store", true,
@@ -73,7 +79,12 @@ void AddState(const project::Project& project, std::vector<Check>& checks) {
   std::vector<std::string> sandboxes;
   for (const auto& platform : project.platforms)
     sandboxes.push_back(JoinPath(project.output_directory, platform.name));
-  AddFindings("state", LookAtState(project.state_directory(), sandboxes).findings, checks);
+  const StateLook look = LookAtState(project.state_directory(), sandboxes);
+  if (look.is_cooking) {
+    checks.push_back({"state", true, "a cook is running, so its state was not looked at"});
+  } else {
+    AddFindings("state", look.findings, checks);
+  }
 }
 
 Check CheckSpace(const std::string& name, const std::string& directory) {

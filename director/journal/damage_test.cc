@@ -278,5 +278,31 @@ TEST_F(JournalDamageTest, ADirectorThatWasOvertakenSealsNothing) {
   EXPECT_EQ(ReadFile(JoinPath(Database(), kSealName)).value(), open);
 }
 
+// The seal is not synced: of the newest a power cut may leave the name only.
+TEST_F(JournalDamageTest, AnEmptySealIsNoDamage) {
+  std::ofstream(JoinPath(Database(), std::string(kSealName)), std::ios::trunc);
+  journal_ = Journal::Open(folder_).value();
+  EXPECT_EQ(Known(), kPackages);
+  EXPECT_THAT(TakeHealed(), IsEmpty());
+}
+
+TEST_F(JournalDamageTest, AFileWhoseModeForbidsToReadItIsNoDamage) {
+  const std::string log = FileLike(".log");
+  ASSERT_EQ(::chmod(log.c_str(), 0), 0);
+  journal_ = Journal::Open(folder_).value();
+  EXPECT_EQ(Known(), kPackages);
+}
+
+TEST_F(JournalDamageTest, APersonsFileBesideTheDatabaseIsNotSealedAndStays) {
+  journal_ = Journal::Open(folder_).value();
+  const std::string notes = JoinPath(Database(), "notes.log");
+  std::ofstream(notes) << "mine";
+  journal_.reset();
+  std::ofstream(notes, std::ios::app) << ", and more";
+  journal_ = Journal::Open(folder_).value();
+  EXPECT_EQ(Known(), kPackages);
+  EXPECT_EQ(ReadFile(notes).value(), "mine, and more");
+}
+
 }  // namespace
 }  // namespace galley::director

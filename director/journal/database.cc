@@ -34,10 +34,6 @@ constexpr std::string_view kBrokenPrefix = "journal.broken-";
 // names.
 constexpr int kReadOnlyAttemptsMax = 5;
 
-std::string DamagedMark(const std::string& state_directory) {
-  return JoinPath(state_directory, "journal.damaged");
-}
-
 rocksdb::Options DatabaseOptions() {
   rocksdb::Options options;
   options.create_if_missing = true;
@@ -77,6 +73,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenForReading(const std::string& s
     rocksdb::DB* database = nullptr;
     rocksdb::Options options = DatabaseOptions();
     options.create_if_missing = false;
+    options.max_open_files = -1;  // all from the start: a cook may remove some meanwhile
     status = rocksdb::DB::OpenForReadOnly(options, directory, &database);
     if (status.ok()) return std::unique_ptr<rocksdb::DB>(database);
   }
@@ -167,6 +164,18 @@ absl::Status MoveFoldersAside(const std::string& directory) {
   return absl::OkStatus();
 }
 
+// A mode that forbids to read a file of the database is no damage of its bytes.
+absl::Status PutModesRight(const std::string& directory) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    if (at->is_regular_file(error) && IsJournalFileName(at->path().filename().string()))
+      files.push_back(at->path().string());
+  }
+  for (const std::string& file : files) RETURN_IF_ERROR(ClearTheWay(file));
+  return absl::OkStatus();
+}
+
 // Something other than a folder lies where the database should.
 bool IsInTheWay(const std::string& directory) {
   const absl::StatusOr<FileStat> stat = StatFile(directory);
@@ -209,6 +218,10 @@ absl::Status CheckSpace(const std::string& directory, const JournalOptions& opti
       directory, free, options.free_bytes_min + 2 * bytes));
 }
 
+std::string DamagedMark(const std::string& state_directory) {
+  return JoinPath(state_directory, "journal.damaged");
+}
+
 std::string JournalDirectory(const std::string& state_directory) {
   return JoinPath(state_directory, "journal");
 }
@@ -224,7 +237,8 @@ absl::Status MoveAside(const std::string& state_directory, std::string_view reas
     ASSIGN_OR_RETURN(const std::string aside, PutAside(directory));
     NoteHealed(
         fmt::format("{}: {}; it was moved aside to {} and a new one was begun: every package is "
-                    "looked up again",
+                    "looked up again, and results that a remote store was still to get are not "
+                    "sent",
                     directory, reason, aside));
     DropOldBroken(state_directory);
   }
@@ -246,8 +260,12 @@ absl::StatusOr<std::unique_ptr<rocksdb::DB>> OpenDatabase(const std::string& sta
     RETURN_IF_ERROR(MoveAside(state_directory, "damaged records were found in it"));
   const std::string directory = JournalDirectory(state_directory);
   if (IsInTheWay(directory)) RETURN_IF_ERROR(MoveAside(state_directory, "it is no folder"));
-  if (const absl::Status sealed = CheckSeal(directory); !sealed.ok())
+  RETURN_IF_ERROR(PutModesRight(directory));
+  if (const absl::Status sealed = CheckSeal(directory); absl::IsDataLoss(sealed)) {
     RETURN_IF_ERROR(MoveAside(state_directory, MessageOf(sealed)));
+  } else {
+    RETURN_IF_ERROR(sealed);
+  }
   RETURN_IF_ERROR(RemoveSeal(directory));
   RETURN_IF_ERROR(MoveFoldersAside(directory));
   for (const bool is_last_attempt : {false, true}) {

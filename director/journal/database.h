@@ -43,6 +43,8 @@ absl::Status CheckSpace(const std::string& directory, const JournalOptions& opti
 std::string JournalDirectory(const std::string& state_directory);
 // Makes the next opening move the journal aside.
 void MarkDamaged(const std::string& state_directory);
+// The file that MarkDamaged leaves: the next opening moves the journal aside.
+std::string DamagedMark(const std::string& state_directory);
 // Renames the journal to journal.broken-<n>, n higher than that of all others, and notes it
 // (healed.h). The newest three stay: of those that hold nothing but a database, older ones are
 // removed.

@@ -230,11 +230,13 @@ class RocksJournal final : public Journal {
       }
       RETURN_IF_ERROR(
           ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
+      // Before it is written: another call may begin the journal anew at any time, and must not do so
+      // with the record before this one.
+      database_.KeepMeta(EncodeMeta(meta));
       return Write(database, batch, true);
     });
     RETURN_IF_ERROR(asked);
     meta_ = meta;
-    database_.KeepMeta(EncodeMeta(meta));
     return absl::OkStatus();
   }
 

@@ -25,6 +25,8 @@ absl::Status LookAtJournal(const std::string& state_directory) {
   const std::string directory = JournalDirectory(state_directory);
   if (!FileExists(directory))
     return absl::NotFoundError(fmt::format("there is no journal in {}", directory));
+  if (FileExists(DamagedMark(state_directory)))
+    return absl::DataLossError("damaged records were found in it");
   RETURN_IF_ERROR(CheckSeal(directory));
   rocksdb::Options options;
   options.create_if_missing = false;

@@ -27,11 +27,18 @@ constexpr std::string_view kFileKey = "file";
 constexpr std::string_view kBeginKey = "begins";  // a file that grew since, maybe
 constexpr uint64_t kSealBytesMax = 16 << 20;
 
-bool IsTable(std::string_view name) { return name.ends_with(".sst"); }
+// "<number><suffix>": RocksDB's names of tables and logs. A person may have a notes.log there.
+bool IsNumbered(std::string_view name, std::string_view suffix) {
+  if (!name.ends_with(suffix) || name.size() == suffix.size()) return false;
+  name.remove_suffix(suffix.size());
+  return std::all_of(name.begin(), name.end(), [](char c) { return '0' <= c && c <= '9'; });
+}
+
+bool IsTable(std::string_view name) { return IsNumbered(name, ".sst"); }
 
 // All that opening depends on.
 bool IsSealed(std::string_view name) {
-  return IsTable(name) || name.ends_with(".log") || name == "CURRENT" ||
+  return IsTable(name) || IsNumbered(name, ".log") || name == "CURRENT" ||
          name.starts_with("MANIFEST-");
 }
 
@@ -69,7 +76,7 @@ bool IsJournalFileName(std::string_view name) {
   if (name.find(".broken-") != std::string_view::npos) return false;  // PutAside
   return IsSealed(name) || name == kSealName || name == "IDENTITY" || name == "LOCK" ||
          name == "LOG" || name.starts_with("LOG.old.") || name.starts_with("OPTIONS-") ||
-         name.ends_with(".dbtmp");
+         IsNumbered(name, ".dbtmp") || name.starts_with(fmt::format("{}.", kSealName));
 }
 
 absl::Status WriteSeal(const std::string& journal_directory) {
@@ -103,6 +110,9 @@ absl::Status CheckSeal(const std::string& journal_directory) {
   // (The folder may be absent, or a file.)
   if (absl::IsNotFound(text.status()) || !FileExists(JoinPath(journal_directory, kSealName)))
     return absl::OkStatus();
+  if (absl::IsResourceExhausted(text.status())) return text.status();
+  // It is not synced: a power cut may leave its name and none of its bytes.
+  if (text.ok() && text->empty()) return absl::OkStatus();
   const auto lines = text.ok() ? Unseal(kKind, kVersion, *text) : text.status();
   if (!lines.ok())
     return absl::DataLossError(fmt::format("{}: {}", kSealName, MessageOf(lines.status())));
@@ -112,6 +122,7 @@ absl::Status CheckSeal(const std::string& journal_directory) {
     const absl::StatusOr<std::string> present =
         line.key == kBeginKey ? DescribeBeginning(journal_directory, name, line.value)
                               : Describe(journal_directory, name);
+    if (absl::IsResourceExhausted(present.status())) return present.status();
     if (absl::IsNotFound(present.status()))
       return absl::DataLossError(fmt::format("its file {} is gone", name));
     if (!present.ok())

@@ -10,7 +10,7 @@
 // then, which takes back the newest writes in their order; that the manifest's beginning is whole
 // says that nothing before them is missing.)
 //
-// Threads: none; under the project's lock.
+// Threads: none; what writes is under the project's lock.
 #pragma once
 
 #include <string>
@@ -22,10 +22,12 @@ namespace galley::director {
 
 inline constexpr std::string_view kSealName = "SEAL";
 
-// After the database was closed.
+// After the database was closed, and its log synced: a seal that outlives the end of a log in a power
+// cut would take a whole journal for a damaged one.
 absl::Status WriteSeal(const std::string& journal_directory);
 
-// OK: there is none, or the files are those that it names. DATA_LOSS: what is wrong, for people.
+// OK: there is none (an empty one is what a power cut left), or the files are those that it names.
+// DATA_LOSS: what is wrong, for people. RESOURCE_EXHAUSTED: nobody can tell now. It changes nothing.
 absl::Status CheckSeal(const std::string& journal_directory);
 
 // After the database was opened for writing.
