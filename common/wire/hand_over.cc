@@ -8,6 +8,7 @@ namespace galley::wire {
 namespace {
 
 constexpr int kHandshakeMs = 20'000;
+constexpr int kStreamsMax = 64;  // of one of our own processes, at a time
 
 }  // namespace
 
@@ -25,6 +26,8 @@ std::function<void(int fd)> HandOverTo(grpc::ServerBuilder& builder,
 
 std::function<void(int fd)> HandOverToLocal(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
+  // A call may hold a thread of a synchronous service.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsMax);
   return HandOverTo(builder, grpc::InsecureServerCredentials());
 }
 

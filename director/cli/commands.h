@@ -45,6 +45,7 @@ struct StoreServeOptions {
   uint64_t silent_max = 256;     // of one address
   uint64_t silent_seconds = 20;
   std::string max_unread;  // empty: a quarter of the memory
+  std::string metrics;     // a file; empty: none
 };
 inline constexpr const char* kReapiAddress = "127.0.0.1:8980";
 // Serves until it is interrupted.

@@ -237,7 +237,8 @@ director::PlatformMask CookSession::PlatformsWanted(std::optional<Stop>& stop) c
 std::optional<CookSession::Stop> CookSession::TakeTheLock() {
   const std::string state = project_->state_directory();
   absl::Status made = project::MakeStateFolder(project_->root);
-  if (made.ok()) made = CreateDirectories(JoinPath(state, "logs"));
+  for (const char* folder : {"logs", "scratch", "workers"})
+    if (made.ok()) made = MakeOwnFolder(JoinPath(state, folder));
   if (!made.ok()) {
     return Stop{
         kInfrastructure,
@@ -413,7 +414,7 @@ void CookSession::FlushRemote() {
           "{} of {} results could not be sent to {}: {}{}", report.failed + report.dropped,
           report.sent + report.failed + report.dropped, remote_.cache->State().url,
           report.reason.empty() ? "more were cooked than can wait" : report.reason,
-          report.unsent.empty() ? "" : "; the next cook sends them"));
+          report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
     }
   }
   const store::RemoteState state = remote_.cache->State();
@@ -644,9 +645,11 @@ std::optional<CookSession::Stop> CookSession::Cook() {
     shell_ = nullptr;
   }
   const absl::Time end = absl::Now();
-  const absl::Time first = std::min(report_.first_cooked, end);
+  // Staging is a part of the run, and most of the time its end.
+  const absl::Time staged_from = end - absl::Seconds(summary_.stage_s);
+  const absl::Time first = std::clamp(report_.first_cooked, begin, std::max(begin, staged_from));
   summary_.explore_s = Seconds(begin, first);
-  summary_.cook_s = Seconds(first, end) - summary_.stage_s;
+  summary_.cook_s = std::max(0.0, Seconds(first, staged_from));
   if (!outcome.ok()) return Stop{kInfrastructure, MessageOf(outcome.status())};
   outcome_ = std::move(*outcome);
   // It ended by itself: the next one blames anew.
@@ -675,6 +678,11 @@ absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& p
                                          project_->state_directory()));
   how.directory = sandbox;
   how.root = root;
+  if (const auto roots = store_->Roots(home_.project_id); roots.ok()) {
+    for (const store::PublishedRoot& one : *roots) {
+      if (one.platform == platform) how.earlier_roots.push_back(one.root);
+    }
+  }
   ASSIGN_OR_RETURN(director::StageReport staged, director::Stage(*store_, how));
   report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
                           staged.written, HumanBytes(staged.bytes_written), staged.removed,
@@ -730,7 +738,7 @@ std::string CookSession::StageAll(const std::map<std::string, Digest>& roots,
     }
     if (staged.ok()) continue;
     stage_errors_[platform] = MessageOf(staged.status());
-    if ((absl::IsDataLoss(staged.status()) || absl::IsNotFound(staged.status())) && loss.empty())
+    if (absl::IsDataLoss(staged.status()) && loss.empty())
       loss = fmt::format("{}: {}", platform, MessageOf(staged.status()));
   }
   summary_.stage_s += Seconds(begin, absl::Now());
@@ -754,11 +762,15 @@ void CookSession::TellStaged() {
 void CookSession::TellLost() {
   const uint64_t blobs = outcome_->lost_blobs, packages = outcome_->lost_packages;
   if (blobs == 0) return;
-  NoteHealed(fmt::format("{}: {} of {} {} lost from the store and {} made again",
-                         project_->store.directory,
+  const director::CookEnded& ended = outcome_->ended;
+  const bool is_complete = !ended.is_interrupted && ended.infrastructure_error.empty();
+  const std::string_view became = !is_complete ? "; the next cook makes again what it needs"
+                                  : blobs == 1 ? " and is made again"
+                                               : " and are made again";
+  NoteHealed(fmt::format("{}: {} of {} {} lost from the store{}", project_->store.directory,
                          blobs == 1 ? "1 blob" : fmt::format("{} blobs", blobs),
                          packages == 1 ? "1 package" : fmt::format("{} packages", packages),
-                         blobs == 1 ? "was" : "were", blobs == 1 ? "is" : "are"));
+                         blobs == 1 ? "was" : "were", became));
 }
 
 void CookSession::TellUnpublished() {
@@ -880,6 +892,7 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
     }
     if (outcome_->ended.is_interrupted) code = kInterrupted;
     summary_.is_fail_fast = outcome_->ended.is_fail_fast;
+    summary_.is_interrupted = outcome_->ended.is_interrupted;
   }
   if (interrupt_->interrupted() && !is_published_) code = kInterrupted;
   summary_.exit_code = code;

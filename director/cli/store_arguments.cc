@@ -87,6 +87,11 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
                    "Hold at most this much in replies that clients have not read yet (default: a "
                    "quarter of the memory)")
       ->type_name("S");
+  serve
+      ->add_option("--metrics", o.metrics,
+                   "Write the numbers of connections to this file every two seconds, for Prometheus "
+                   "(node_exporter's text collector reads it)")
+      ->type_name("FILE");
 }
 
 void AddPut(CLI::App& store, Arguments& arguments) {

@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/descriptor_limit.h"
+#include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
@@ -17,6 +18,7 @@
 #include "common/store/reapi/tls_pair.h"
 #include "common/store/serve/folder_watch.h"
 #include "director/cli/commands.h"
+#include "director/cli/door_metrics.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/limits.h"
 #include "fmt/format.h"
@@ -116,11 +118,35 @@ void Announce(const GlobalOptions& options, const std::string& directory,
   std::fflush(stdout);
 }
 
+// --metrics. An empty path: nothing is written.
+class MetricsFile {
+ public:
+  MetricsFile(const store::ReapiServer& server, const std::string& path)
+      : server_(server), path_(path.empty() ? "" : AbsolutePath(path)) {}
+
+  absl::Status Write() const {
+    return path_.empty() ? absl::OkStatus()
+                         : WriteFileAtomic(path_, DoorMetrics(server_.door()));
+  }
+  // One that cannot be written any more is no reason to serve nobody: the log says so once.
+  void WriteAgain() {
+    const absl::Status written = Write();
+    if (!written.ok() && !std::exchange(is_said_, true))
+      LogWarning("store serve: --metrics: {}", MessageOf(written));
+  }
+
+ private:
+  const store::ReapiServer& server_;
+  const std::string path_;
+  bool is_said_ = false;
+};
+
 // kDone: it was told to end; kInfrastructure: its store is gone.
 int ServeUntilEnd(Ending& ending, const store::FolderWatch& watch, store::Session& session,
-                  const GlobalOptions& options) {
+                  MetricsFile& metrics, const GlobalOptions& options) {
   auto renewed_at = std::chrono::steady_clock::now();
   while (!ending.Wait(kWatchInterval)) {
+    metrics.WriteAgain();
     if (const absl::Status folder = watch.CheckFolderAndLock(); !folder.ok())
       return Fail(options, kInfrastructure, MessageOf(folder));
     if (std::chrono::steady_clock::now() - renewed_at < kRenewInterval) continue;
@@ -178,8 +204,11 @@ int RunStoreServe(const GlobalOptions& options, const StoreServeOptions& serve) 
   }
   store::QuotaKeeper quota(**opened, {.bytes_max = *bytes_max,
                                       .say = [](const std::string& text) { LogInfo("{}", text); }});
+  MetricsFile metrics(**server, serve.metrics);
+  if (const absl::Status written = metrics.Write(); !written.ok())
+    return Fail(options, kUsage, fmt::format("--metrics: {}", MessageOf(written)));
   Announce(options, info->directory, (*server)->addresses(), has_tls);
-  return ServeUntilEnd(ending, *watch, *session, options);
+  return ServeUntilEnd(ending, *watch, *session, metrics, options);
 }
 
 }  // namespace galley::cli

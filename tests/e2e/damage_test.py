@@ -45,9 +45,12 @@ USER = ordinary_user()
 if os.geteuid() == 0 and not USER:
     print("damage: root cooks, so nothing is made unreadable", flush=True)
     KINDS.remove("unreadable")
-# Files of which each read is checked: damage of their bytes is told by the very cook.
-SEALED = ("state/cookers.json", "state/digests", "state/project", "state/sandboxes", "state/kept_limits", "state/snapshot-#.table", "store/id",
-          "store/epoch", "store/format")
+# Files of which each read is checked: damage of their bytes is told by the very cook, and before it by `galley doctor`.
+SEALED = ("state/cookers.json", "state/digests", "state/project", "state/project.copy", "state/sandboxes", "state/kept_limits",
+          "state/snapshot-#.table", "store/id", "store/epoch", "store/format", "cooked/pc/.galley-sandbox", "cooked/pc/.galley-root",
+          "cooked/deck/.galley-sandbox", "cooked/deck/.galley-root")
+# Files that people look at, and Galley never reads again.
+NEVER_READ = re.compile(r"/logs/|/index\.broken-|/quarantine/")
 # The first cook of these may end with exit 3; docs/operating.md, "What heals", has the reasons.
 NOT_HEALED = {("state/lock", "cook")}
 TOML = """[project]
@@ -262,6 +265,7 @@ class Lane:
         self.galley("clean", "--project", self.game, "/Game/bin/small0.bin")
         self.cook_well(env=NOWHERE)
         self.galley("store", "put", self.path("content"), "--pin", "kept", "--store", self.store)
+        self.leave_broken_things()
         self.interrupt_a_verify()
         time.sleep(2.1)  # a file that changed just now is not in the cache of digests
         self.cook_well()
@@ -270,6 +274,9 @@ class Lane:
         if "warning" in self.reference.stderr or len(self.trees) != 2:
             raise AssertionError(f"{self.reference}")
         copy_all(self.galley_dir, self.path("pristine"))
+        serving = self.serve()
+        self.served = files_below(self.galley_dir)  # with what a server has while it lives
+        self.end(serving)
         self.prepare_killed()
 
     def interrupt_a_verify(self):
@@ -279,6 +286,18 @@ class Lane:
         wait_until(lambda: os.path.exists(os.path.join(self.store, "store.sock")), "the verify to run")
         verify.send_signal(signal.SIGINT)
         verify.wait(LIMIT_S)
+
+    def leave_broken_things(self):
+        """A damaged index that was moved aside, and a large file that was quarantined."""
+        table = next(path for path in files_below(self.store) if path.startswith("index/") and path.endswith(".sst"))
+        blob = next(path for path in files_below(self.store) if path.startswith("files/"))
+        for path in (table, blob):
+            path = os.path.join(self.store, path)
+            os.chmod(path, 0o644)
+            with open(path, "r+b") as file:
+                file.write(b"damage")
+        self.galley("store", "verify", "--store", self.store, expect=1)
+        self.cook_well()
 
     def edit(self, is_edited):
         """What the held and the killed cook have to do."""
@@ -323,10 +342,10 @@ class Lane:
 
     def all_rounds(self):
         rounds, at_rest = [], set()
-        listings = {"nobody": "pristine", "serve": "pristine", "cook": "cooking", "killed": "killed"}
+        listings = {"nobody": "pristine", "cook": "cooking", "killed": "killed"}
         for holder in HOLDERS:
             counts = collections.Counter()
-            for path in files_below(self.path(listings[holder])):
+            for path in self.served if holder == "serve" else files_below(self.path(listings[holder])):
                 file_class = class_of(path)
                 number = counts[file_class]
                 counts[file_class] += 1
@@ -335,7 +354,7 @@ class Lane:
                                "killed": file_class in at_rest and not path.startswith("state/journal")}[holder]
                 if number >= FILES_OF_A_CLASS_MAX or is_left_out:
                     continue
-                kinds = [kind for kind in KINDS if "/logs/" not in path or kind in ("unreadable", "folder", "deleted")]
+                kinds = [kind for kind in KINDS if not NEVER_READ.search("/" + path) or kind in ("unreadable", "folder", "deleted")]
                 rounds += [Round(file_class, number, kind, holder) for kind in kinds]
         return rounds
 
@@ -381,7 +400,11 @@ class Lane:
         try:
             if not one.apply(self.galley_dir, self.path("older")):
                 return False
-            self.look(one, self.cook_once(), "first cook")
+            doctor = self.ask_doctor() if one.holder == "nobody" else None
+            cook = self.cook_once()
+            self.look(one, cook, "first cook")
+            if doctor is not None and one.is_of_sealed():
+                self.expect(re.search(rf"^heal .*{re.escape(os.path.basename(one.path))}", doctor, re.M), f"doctor does not tell it:\n{doctor}")
             self.look_clean(one, self.cook_once(), "second cook")
         finally:
             code = self.end(serving) if serving else 0
@@ -390,6 +413,21 @@ class Lane:
             self.look(one, self.cook_once(), "first cook without the owner")
             self.look_clean(one, self.cook_once(), "second cook without the owner")
         return True
+
+    def ask_doctor(self):
+        """What it says; it must not change anything."""
+        before = self.stamps()
+        done = self.galley("doctor", "--project", self.game, expect=None)
+        self.expect(self.stamps() == before, "doctor changed something")
+        return done.stdout
+
+    def stamps(self):
+        found = {}
+        for base, folders, names in os.walk(self.galley_dir):
+            for name in folders + names:
+                s = os.lstat(os.path.join(base, name))
+                found[os.path.join(base, name)] = (s.st_ino, s.st_mode, s.st_size, s.st_mtime_ns)
+        return found
 
     def run_under_cook(self, one):
         cook, gate = self.hold_cook()
