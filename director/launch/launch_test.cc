@@ -291,6 +291,11 @@ TEST_F(LocalLauncherTest, AWorkerOutlivesTheThreadThatAskedForIt) {
 // A worker as an earlier director left it: nobody's child here. Its number.
 class SurvivorTest : public LocalLauncherTest {
  protected:
+  // What is still there is nobody's, and would hold this program's output open.
+  ~SurvivorTest() override {
+    for (const pid_t left : left_) ::kill(-left, SIGKILL);
+  }
+
   // Ends by SIGTERM, if it ends.
   WorkerRecord Leave(std::string_view body) {
     const std::string worker = Script(fmt::format("echo $$ > {}.new\nmv {}.new {}\n{}", Path("pid"),
@@ -311,6 +316,7 @@ class SurvivorTest : public LocalLauncherTest {
                         .director_address = "unix:/x",
                         .token = "secret"};
     EXPECT_TRUE(WriteWorkerRecord(Path("workers"), record).ok());
+    left_.push_back(record.pid);
     return record;
   }
 
@@ -325,6 +331,9 @@ class SurvivorTest : public LocalLauncherTest {
   pid_t Child() const {
     return static_cast<pid_t>(std::stol(ReadFile(Path("child"), 100).value()));
   }
+
+ private:
+  std::vector<pid_t> left_;
 };
 
 TEST_F(SurvivorTest, OneThatLivesIsFoundByItsRecordAndEndedLikeOurOwn) {

@@ -462,7 +462,10 @@ class Lane:
             self.expect(says and os.path.basename(one.path) in cook.stderr, f"{which}: no warning names it: {told(cook)}")
 
     def moved_aside(self):
-        return [name for base, folders, names in os.walk(self.galley_dir) for name in folders + names if ".broken" in name]
+        """What was put aside in this round."""
+        found = [os.path.relpath(os.path.join(base, name), self.galley_dir)
+                 for base, folders, names in os.walk(self.galley_dir) for name in folders + names if ".broken" in name]
+        return [path for path in found if not os.path.lexists(os.path.join(self.path("pristine"), path))]
 
     def look_clean(self, one, cook, which):
         self.expect(cook.code == 0, f"{which}: {told(cook)}")

@@ -45,7 +45,25 @@ absl::Status LocalStore::DropLost(std::span<const Digest> digests) {
   if (lost.empty()) return absl::OkStatus();
   LogWarning("store={} blobs={} are gone from the disk, one of them {}", directory_, lost.size(),
              lost.begin()->ToString());
-  return Lose(std::vector<Digest>(lost.begin(), lost.end()));
+  RETURN_IF_ERROR(Lose(std::vector<Digest>(lost.begin(), lost.end())));
+  return NoteGoneSegments();
+}
+
+// So that the next opening does not find them gone, and tell of it, once more.
+absl::Status LocalStore::NoteGoneSegments() {
+  ASSIGN_OR_RETURN(const auto states, index_->Segments());
+  auto batch = index_->NewBatch();
+  for (const auto& [number, known] : states) {
+    if (known.is_dropped || known.is_cut || known.indexed_bytes == 0) continue;
+    const absl::StatusOr<FileStat> stat = StatFile(SegmentPath(directory_, number));
+    if (!stat.ok() && !absl::IsNotFound(stat.status())) return stat.status();
+    if (stat.ok() && stat->size_bytes >= known.indexed_bytes) continue;
+    SegmentState state = known;
+    state.is_abandoned = state.is_cut = true;
+    state.indexed_bytes = stat.ok() ? stat->size_bytes : 0;
+    RETURN_IF_ERROR(batch->SetSegment(number, state));
+  }
+  return batch->size() == 0 ? absl::OkStatus() : WriteIndex(std::move(batch));
 }
 
 // Nobody ever reads what is appended to a file without a name. This process has the bytes still: they

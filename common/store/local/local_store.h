@@ -185,6 +185,7 @@ class LocalStore final : public Store, public DeadBytes {
 
   // local_lost.cc
   absl::Status DropLost(std::span<const Digest> digests);
+  absl::Status NoteGoneSegments() GALLEY_REQUIRES(commit_mutex_);
   absl::Status RestoreOwnSegments() GALLEY_REQUIRES(commit_mutex_);
 
   // local_gc.cc
