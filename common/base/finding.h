@@ -10,6 +10,7 @@ struct Finding {
   std::string path;
   std::string what;  // "its checksum is wrong"
   bool heals = true;  // false: no cook goes on with it
+  std::string healed_by = "the next cook puts it right";
 };
 
 }  // namespace galley

@@ -8,7 +8,7 @@ namespace galley::wire {
 namespace {
 
 constexpr int kHandshakeMs = 20'000;
-constexpr int kStreamsMax = 64;  // of one of our own processes, at a time
+constexpr int kStreamsMax = 32;  // of one of our own processes, at a time
 
 }  // namespace
 

@@ -74,6 +74,10 @@ void RemoveOldScratch(const std::string& state,
   }
 }
 
+// A worker leaves the owner's reserve of the disk free, whatever the size of what it writes. So where
+// a job failed for the machine's sake and less than this is free beside the reserve, the disk is full.
+constexpr uint64_t kRoomOfAJob = 64 << 20;
+
 // Comparisons with names for a warning, which every cook repeats: a tenth of a second.
 constexpr size_t kNearMax = 30'000;
 
@@ -289,7 +293,7 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   if (!store.ok())
     return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
   // Told at once, whoever owns the store: workers that cannot write are only seen to end.
-  if (const absl::Status room = CheckStoreSpace(); !room.ok())
+  if (const absl::Status room = CheckStoreSpace(0); !room.ok())
     return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(room))};
   HoldTheStore();
   dead_bytes_ = dynamic_cast<store::DeadBytes*>(store->get());
@@ -350,8 +354,8 @@ std::optional<CookSession::Stop> CookSession::SettleTheHome() {
   return std::nullopt;
 }
 
-absl::Status CookSession::CheckStoreSpace() const {
-  return store::CheckFreeSpace(project_->store.directory, 0,
+absl::Status CookSession::CheckStoreSpace(uint64_t bytes) const {
+  return store::CheckFreeSpace(project_->store.directory, bytes,
                                store::LocalStoreOptions().free_bytes_margin);
 }
 
@@ -608,7 +612,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
       .publishes = !options_.repair,
       .may_write = [this] { return lock_->Check(); },
       .stage = [this](const auto& roots, const auto& world) { return StageAll(roots, world); },
-      .has_room = [this] { return CheckStoreSpace(); },
+      .has_room = [this] { return CheckStoreSpace(kRoomOfAJob); },
       .survivors = survivors_,
       .given_before = progress_.given,
       .remote = remote_.cache.get(),

@@ -41,7 +41,7 @@ class CookSession {
   std::optional<Stop> LoadTheProject();
   std::optional<Stop> TakeTheLock();
   std::optional<Stop> OpenStores();
-  absl::Status CheckStoreSpace() const;
+  absl::Status CheckStoreSpace(uint64_t bytes) const;
   std::optional<Stop> TakeTheSnapshot();
   std::optional<Stop> ApplyTheDifference();
   std::optional<Stop> Cook();

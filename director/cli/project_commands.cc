@@ -40,8 +40,6 @@ struct Check {
   bool heals = false;  // something is wrong that the next cook puts right: not BAD
 };
 
-constexpr std::string_view kHeals = "the next cook puts it right";
-
 void AddFindings(const std::string& name, const std::vector<Finding>& findings,
                  std::vector<Check>& checks) {
   for (const Finding& one : findings) {
@@ -49,7 +47,7 @@ void AddFindings(const std::string& name, const std::vector<Finding>& findings,
     // (Statuses name the file, too.)
     if (text.find(one.path) == std::string::npos) text = fmt::format("{}: {}", one.path, text);
     if (one.heals) {
-      checks.push_back({name, true, fmt::format("{}; {}", text, kHeals), true});
+      checks.push_back({name, true, fmt::format("{}; {}", text, one.healed_by), true});
     } else {
       checks.push_back({name, false, std::move(text)});
     }

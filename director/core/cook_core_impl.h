@@ -210,6 +210,7 @@ struct CookCore::Impl {
   Tell ToTellOfDuplicate(AttemptId id) const;
   void TakeBack(Attempt& attempt, PlatformMask platforms);
   // Counts a fault of the infrastructure; fails the platforms when there were too many.
+  bool HasFailedGenerator(PackageId id) const;
   void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
                            const std::string& log);
 

@@ -380,6 +380,12 @@ void CookCore::Impl::OnLateFault(AttemptId id, const WorkerReport::Failed& faile
   Advance(late.package);
 }
 
+bool CookCore::Impl::HasFailedGenerator(PackageId id) const {
+  const PackageId generator = packages.Find(GeneratorName(NameOf(id)));
+  return generator.valid() && InPhase(generator, Phase::kFailed) != 0 &&
+         InPhase(generator, Phase::kDone) == 0;
+}
+
 void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
                                          const std::string& error, const std::string& log) {
   PackageData& package = packages[id];
@@ -387,7 +393,9 @@ void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
   platforms &= ~StillInHand(id);  // another attempt goes on
   if (platforms == 0) return;
   const uint32_t count = blame.AddInfrastructureFault(id);
-  if (count < options.infrastructure_attempts_max) {
+  // Its source may be what cannot be read, and a generator that failed does not make it again.
+  const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
+  if (count < (is_orphan ? options.own_fault_attempts_max : options.infrastructure_attempts_max)) {
     ++counters.jobs_retried;
     lifecycle.BackOff(id, now + BackOff(count));
     // Backing off did not help: whoever follows need not wait for the next ones. It leads no
@@ -402,7 +410,8 @@ void CookCore::Impl::BlameInfrastructure(PackageId id, PlatformMask platforms,
   }
   const Stage stage = package.work->is_loaded ? Stage::kSave : Stage::kLoad;
   const std::string text =
-      std::to_string(count) + " attempts failed for the machine's sake, the last: " + error;
+      std::to_string(count) + " attempts failed for the machine's sake, the last: " + error +
+      (is_orphan ? " (its generator " + std::string(GeneratorName(NameOf(id))) + " failed)" : "");
   FailPlatforms(id, platforms & ~InPhase(id, Phase::kCommitting), stage, text, log,
                 FailureCause::kMachine);
 }

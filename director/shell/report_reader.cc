@@ -62,7 +62,7 @@ std::vector<GivenBlob> ReportReader::GivenTo(AttemptId attempt) const {
       for (const record::Output& output : outputs) blobs.push_back({output.digest, package});
     }
   }
-  for (GivenBlob& blob : blobs) blob.is_reported = LocationOf(blob.digest).has_value();
+  for (GivenBlob& blob : blobs) blob.reported_at = LocationOf(blob.digest);
   return blobs;
 }
 

@@ -7,14 +7,18 @@
 namespace galley::director {
 
 absl::StatusOr<Unreadable> DistrustUnreadable(store::Store& store, Journal& journal,
-                                              std::span<const GivenBlob> blobs) {
+                                              std::span<const GivenBlob> blobs,
+                                              const LiesAt& lies_at) {
   std::set<Digest> read;
   std::set<Digest> lost;
   std::set<std::string> makers;
   for (const GivenBlob& blob : blobs) {
     if (read.insert(blob.digest).second) {
       const absl::Status status = store.Get(blob.digest).status();
-      if (absl::IsDataLoss(status) || (absl::IsNotFound(status) && !blob.is_reported))
+      // Its commit is still to come, unless somebody deleted it before.
+      const bool is_to_come =
+          blob.reported_at.has_value() && lies_at(blob.digest, *blob.reported_at);
+      if (absl::IsDataLoss(status) || (absl::IsNotFound(status) && !is_to_come))
         lost.insert(blob.digest);
     }
     if (lost.contains(blob.digest)) makers.insert(blob.package);

@@ -5,6 +5,8 @@
 // again until the package fails.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +21,8 @@ namespace galley::director {
 struct GivenBlob {
   Digest digest;
   std::string package;       // that made it
-  bool is_reported = false;  // to this director: that the store has it not may mean: not yet
+  // Where a worker said that it lies: that the store has it not may mean: not yet.
+  std::optional<store::BlobLocation> reported_at = std::nullopt;
 };
 
 struct Unreadable {
@@ -27,10 +30,14 @@ struct Unreadable {
   std::vector<Digest> blobs;          // sorted
 };
 
+// Whether bytes lie there at all, in a segment or a file.
+using LiesAt = std::function<bool(const Digest& digest, const store::BlobLocation& location)>;
+
 // Reads each of `blobs`; the store quarantines what is wrong. The journal trusts the packages whose
 // blobs are lost no more, and they are to be made again (PackagesCleared).
 // Commit thread.
 absl::StatusOr<Unreadable> DistrustUnreadable(store::Store& store, Journal& journal,
-                                              std::span<const GivenBlob> blobs);
+                                              std::span<const GivenBlob> blobs,
+                                              const LiesAt& lies_at);
 
 }  // namespace galley::director

@@ -25,8 +25,12 @@ class UnreadableInputsTest : public ShellJournalTest {
   bool IsTrusted(const std::string& package) {
     return journal_->Find(package).value()->platforms.at("windows").is_trusted;
   }
+  const uint64_t lying_in_ = 7;  // the segment that is there
   std::vector<std::string> Distrust(const std::vector<GivenBlob>& blobs) {
-    return DistrustUnreadable(store_, *journal_, blobs).value().packages;
+    const auto lies_at = [this](const Digest&, const store::BlobLocation& location) {
+      return location.segment == lying_in_;
+    };
+    return DistrustUnreadable(store_, *journal_, blobs, lies_at).value().packages;
   }
 };
 
@@ -50,8 +54,11 @@ TEST_F(UnreadableInputsTest, WhoMadeWrongBytesIsNotTrustedAndOthersAre) {
 
 TEST_F(UnreadableInputsTest, WhatIsGoneIsMadeAgainUnlessItsCommitIsStillToCome) {
   const Digest gone = Digest::Of("gone");
-  EXPECT_THAT(Distrust({{.digest = gone, .package = "/Game/a.txt", .is_reported = true}}),
+  const store::BlobLocation there{.segment = lying_in_}, deleted{.segment = lying_in_ + 1};
+  EXPECT_THAT(Distrust({{.digest = gone, .package = "/Game/a.txt", .reported_at = there}}),
               IsEmpty());
+  EXPECT_THAT(Distrust({{.digest = gone, .package = "/Game/a.txt", .reported_at = deleted}}),
+              ElementsAre("/Game/a.txt"));
   EXPECT_THAT(Distrust({{gone, "/Game/a.txt"}}), ElementsAre("/Game/a.txt"));
 }
 

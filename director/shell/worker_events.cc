@@ -179,7 +179,12 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
   std::vector<GivenBlob> blobs = reports_.GivenTo(report.attempt);
   if (blobs.empty()) return;
   commit_thread_.Post([this, blobs = std::move(blobs)] {
-    auto found = DistrustUnreadable(store_, journal_, blobs);
+    const auto lies_at = [this](const Digest& digest, const store::BlobLocation& location) {
+      const absl::StatusOr<store::StoreInfo> info = store_.Info();
+      return !info.ok() ||
+             !absl::IsDataLoss(store::ReadBlobAt(info->directory, digest, location).status());
+    };
+    auto found = DistrustUnreadable(store_, journal_, blobs, lies_at);
     // Who reads it would be tried a hundred times in vain.
     if (!found.ok())
       return Post(Event(Persisted{

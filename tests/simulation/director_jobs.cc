@@ -104,7 +104,6 @@ void SimDirector::Do(const Desire& effect) {
       deps_.checks.Break("safety: acknowledged before it is durable: " + stored->package);
     if (!is_safe) continue;
     deps_.checks.promised.insert(stored->action_key);
-    deps_.checks.voided.erase(stored->action_key);
   }
   message.set_drain(effect.drain);
   Send(worker, std::move(message));

@@ -101,6 +101,12 @@ void SimDirector::NoteMadeAgain() {
 }
 
 bool SimDirector::Stage() {
+  std::vector<Digest> all;
+  for (const auto& [platform, tree] : roots_) {
+    for (const auto& [name, digest] : tree) all.push_back(digest);
+  }
+  // As a checkout: everything is read, and with the first loss all is looked for.
+  bool is_whole = true;
   for (const auto& [platform, tree] : roots_) {
     for (const auto& [name, digest] : tree) {
       const auto blob = store_.Get(digest);
@@ -109,13 +115,14 @@ bool SimDirector::Stage() {
           deps_.checks.Break("safety: it is in a root, and is gone: " + name);
         if (is_staged_ && !lost_since_staged_.contains(digest) && !rotten_since_staged_)
           deps_.checks.Break("safety: it was staged, and cannot be read: " + name);
-        return false;
+        if (std::exchange(is_whole, false)) (void)fenced_.FindLost(all);
+        continue;
       }
       if (Digest::Of(**blob) != digest)
         deps_.checks.Break("safety: wrong bytes were handed out: " + name);
     }
   }
-  return true;
+  return is_whole;
 }
 
 void SimDirector::LookAtInputs(const Given& given) {
@@ -125,10 +132,17 @@ void SimDirector::LookAtInputs(const Given& given) {
     const std::string generator = given.name.substr(0, given.name.rfind("/_gen/"));
     blobs.push_back({*given.generated_source, generator});
   }
-  for (GivenBlob& blob : blobs) blob.is_reported = locations_.contains(blob.digest);
+  for (GivenBlob& blob : blobs) {
+    if (const auto at = locations_.find(blob.digest); at != locations_.end())
+      blob.reported_at = at->second;
+  }
   if (blobs.empty()) return;
   PostTask(20, [this, blobs] {
-    const auto found = DistrustUnreadable(fenced_, journal_, blobs);
+    const auto found = DistrustUnreadable(
+        fenced_, journal_, blobs,
+        [this](const Digest& digest, const store::BlobLocation& location) {
+          return store_.LiesAt(digest, location);
+        });
     if (!found.ok())
       return Answer(10,
                     [this, error = found.status().ToString()] { Step(Persisted{.error = error}); });

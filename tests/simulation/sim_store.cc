@@ -430,6 +430,11 @@ bool SimStore::IsOnDisk(const Digest& digest) const {
          disk_.SizeOf(SegmentName(place->segment));
 }
 
+bool SimStore::LiesAt(const Digest& digest, const BlobLocation& place) const {
+  const auto bytes = ReadBlob(disk_, digest, place);
+  return bytes.ok() && Digest::Of(*bytes) == digest;
+}
+
 bool SimStore::IsOnDiskWithAll(const Digest& action_key) const {
   const auto result = results_.find(action_key);
   const auto place = places_.find(action_key);

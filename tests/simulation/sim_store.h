@@ -77,6 +77,7 @@ class SimStore final : public store::Store {
   void LoseIndex();
   // By what the disk has, whatever the index says: file or segment is there, and long enough.
   bool IsOnDisk(const Digest& digest) const;
+  bool LiesAt(const Digest& digest, const store::BlobLocation& place) const;
   // The result, and all that it names.
   bool IsOnDiskWithAll(const Digest& action_key) const;
   std::vector<Digest> blobs() const;

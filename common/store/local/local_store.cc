@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "common/base/healed.h"
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
 #include "common/record/result.h"
@@ -532,9 +531,6 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadLoggedRe
       answer[i] = *std::move(bytes);
     } else if (bytes.status().code() == absl::StatusCode::kDataLoss) {
       LogWarning("store={} action_key={} {}", directory_, keys[i].hex(), MessageOf(bytes.status()));
-      NoteHealed(fmt::format("{}: results in it cannot be read; they are made again when they are "
-                             "needed",
-                             SegmentPath(directory_, places[i]->segment)));
     } else {
       return bytes.status();
     }

@@ -44,10 +44,13 @@ class Bad {
   void Add(const std::string& path) {
     if (count_++ == 0) first_ = path;
   }
-  void TellInto(std::vector<Finding>& findings, std::string_view what) const {
+  void TellInto(std::vector<Finding>& findings, std::string_view what,
+                std::string_view healed_by = {}) const {
     if (count_ == 0) return;
-    findings.push_back(
-        {first_, count_ == 1 ? std::string(what) : fmt::format("{} ({} like it)", what, count_)});
+    Finding finding{first_,
+                    count_ == 1 ? std::string(what) : fmt::format("{} ({} like it)", what, count_)};
+    if (!healed_by.empty()) finding.healed_by = healed_by;
+    findings.push_back(std::move(finding));
   }
 
  private:
@@ -182,7 +185,9 @@ class Look {
       uint64_t number = 0;
       for (const char c : key.substr(1)) number = number << 8 | static_cast<uint8_t>(c);
       const auto found = sizes_.find(number);
-      if (found == sizes_.end() || found->second < GetFixed64(value, 8))
+      const uint64_t indexed_bytes = GetFixed64(value, 8);
+      // (Of one whose loss is known nothing is indexed.)
+      if (indexed_bytes != 0 && (found == sizes_.end() || found->second < indexed_bytes))
         segments.Add(SegmentPath(directory_, number));
     }
     for (at->Seek("b"); at->Valid() && at->key().starts_with("b"); at->Next()) {
@@ -198,10 +203,9 @@ class Look {
       if (!stat.ok() || !S_ISREG(stat->mode) || stat->size_bytes != digest->size_bytes())
         files.Add(path);
     }
-    segments.TellInto(look_.findings,
-                      "this segment is gone or shorter than it was; what it held is made again");
-    files.TellInto(look_.findings,
-                   "this file is gone or has another size; what it held is made again");
+    segments.TellInto(look_.findings, "this segment is gone or shorter than it was");
+    files.TellInto(look_.findings, "this file is gone or has another size",
+                   "the next cook that needs it makes it again");
     return at->status();
   }
 

@@ -175,7 +175,10 @@ class Recovery {
           segments_.begin(), segments_.end(), number,
           [](const SegmentListing& listing, uint64_t wanted) { return listing.number < wanted; });
       const bool is_there = at != segments_.end() && at->number == number;
-      if (is_there && at->size_bytes >= known.indexed_bytes) continue;
+      if (is_there && at->size_bytes >= known.indexed_bytes) {
+        RETURN_IF_ERROR(CheckHeader(number, known));
+        continue;
+      }
       if (!is_there && (IsUnused(known) || known.indexed_bytes == 0))
         continue;  // removed by RemoveUnused, which the index did not live to note; or noted
       NoteHealed(fmt::format("{} {}: what lay there is lost, and is made again when it is needed",
@@ -188,6 +191,26 @@ class Recovery {
       RETURN_IF_ERROR(batch->SetSegment(number, state));
     }
     return batch->size() == 0 ? absl::OkStatus() : index_->Write(std::move(batch));
+  }
+
+  // The index knows all that a header says. Without the header another index would lack what is in
+  // the segment.
+  absl::Status CheckHeader(uint64_t number, const SegmentState& known) {
+    const auto header = ReadSegmentHeader(directory_, number, layout_.store_id);
+    if (!absl::IsDataLoss(header.status()) || known.indexed_bytes == 0) return absl::OkStatus();
+    if (ReadSegmentHeader(directory_, number).ok()) return absl::OkStatus();  // another store's
+    const std::string path = SegmentPath(directory_, number);
+    const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file.valid()) return ErrnoStatus(errno, "open", path);
+    const std::string bytes = EncodeSegmentHeader({.writer = known.writer,
+                                                   .number = number,
+                                                   .store_id = layout_.store_id,
+                                                   .loss_epoch = epoch()});
+    if (::pwrite(file.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+      return ErrnoStatus(errno, "write", path);
+    if (options_.sync(file.get()) != 0) return ErrnoStatus(errno, "sync", path);
+    NoteHealed(fmt::format("{}: its header was damaged; it was written again", path));
+    return absl::OkStatus();
   }
 
   // The owner's segments that are longer than they are indexed.
