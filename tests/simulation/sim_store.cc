@@ -450,13 +450,16 @@ bool SimStore::IsOnDiskWithAll(const Digest& action_key) const {
 
 std::vector<Digest> SimStore::DestroySegment(Random& random, bool of_log) {
   std::vector<std::string> names = disk_.List(kSegments);
+  const std::string newest = names.empty() ? "" : names.back();
   std::erase_if(names, [&](const std::string& name) {
     return name == SegmentName(log_) || (!of_log && IsOwners(name, SegmentOf(name)));
   });
   std::vector<Digest> keys;
   if (names.empty()) return keys;
   const std::string& name = names[random.Below(names.size())];
-  const uint64_t size = random.Percent(50) ? 0 : random.Below(disk_.SizeOf(name) / 8 + 1) * 8;
+  uint64_t size = random.Percent(50) ? 0 : random.Below(disk_.SizeOf(name) / 8 + 1) * 8;
+  // The product's index knows that its number is taken; here only the name does.
+  if (name == newest) size = std::max<uint64_t>(size, 8);
   for (const auto& [key, place] : places_) {
     const auto result = results_.find(key);
     const uint64_t bytes = result == results_.end() ? 0 : result->second.size();
