@@ -8,7 +8,7 @@ namespace galley {
 
 struct Finding {
   std::string path;
-  std::string what;  // "its checksum is wrong"
+  std::string what;   // "its checksum is wrong"
   bool heals = true;  // false: no cook goes on with it
   std::string healed_by = "the next cook puts it right";
 };

@@ -74,8 +74,9 @@ void RemoveOldScratch(const std::string& state,
   }
 }
 
-// A worker leaves the owner's reserve of the disk free, whatever the size of what it writes. So where
-// a job failed for the machine's sake and less than this is free beside the reserve, the disk is full.
+// A worker leaves the owner's reserve of the disk free, whatever the size of what it writes. So
+// where a job failed for the machine's sake and less than this is free beside the reserve, the disk
+// is full.
 constexpr uint64_t kRoomOfAJob = 64 << 20;
 
 // Comparisons with names for a warning, which every cook repeats: a tenth of a second.

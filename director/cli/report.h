@@ -49,7 +49,7 @@ struct Summary {
   std::map<std::string, uint64_t> sequences;  // of these, by platform; one may be unknown
   std::string snapshot;
   director::Counters counters;
-  bool is_fail_fast = false;   // it stopped at the first failure
+  bool is_fail_fast = false;    // it stopped at the first failure
   bool is_interrupted = false;  // by a person, while there was work
   double total_s = 0, scan_s = 0, explore_s = 0, cook_s = 0, stage_s = 0;
   director::Collections collections;

@@ -88,9 +88,10 @@ void AddStoreServe(CLI::App& store, Arguments& arguments) {
                    "quarter of the memory)")
       ->type_name("S");
   serve
-      ->add_option("--metrics", o.metrics,
-                   "Write the numbers of connections to this file every two seconds, for Prometheus "
-                   "(node_exporter's text collector reads it)")
+      ->add_option(
+          "--metrics", o.metrics,
+          "Write the numbers of connections to this file every two seconds, for Prometheus "
+          "(node_exporter's text collector reads it)")
       ->type_name("FILE");
 }
 

@@ -125,8 +125,7 @@ class MetricsFile {
       : server_(server), path_(path.empty() ? "" : AbsolutePath(path)) {}
 
   absl::Status Write() const {
-    return path_.empty() ? absl::OkStatus()
-                         : WriteFileAtomic(path_, DoorMetrics(server_.door()));
+    return path_.empty() ? absl::OkStatus() : WriteFileAtomic(path_, DoorMetrics(server_.door()));
   }
   // One that cannot be written any more is no reason to serve nobody: the log says so once.
   void WriteAgain() {

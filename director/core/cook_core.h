@@ -32,12 +32,12 @@ struct CookOptions {
   uint32_t own_fault_attempts_max = 3;
   absl::Duration alone_max = absl::Minutes(10);  // so long a cook's last attempts run alone
   uint32_t infrastructure_attempts_max = 100;
-  uint32_t needs_max = 256;         // restarts of one package for late cooked inputs
-  uint32_t generators_max = 16;     // one that another one generated that ...
-  uint32_t stale_max = 3;           // changes of one file in a cook
-  uint32_t lost_rounds_max = 3;     // how often a package is made again that the store loses
+  uint32_t needs_max = 256;              // restarts of one package for late cooked inputs
+  uint32_t generators_max = 16;          // one that another one generated that ...
+  uint32_t stale_max = 3;                // changes of one file in a cook
+  uint32_t lost_rounds_max = 3;          // how often a package is made again that the store loses
   uint32_t lost_rounds_in_all_max = 16;  // how often roots are built again, whatever was lost
-  uint32_t spawn_failures_max = 5;  // in a row, while none is attached: exit 3
+  uint32_t spawn_failures_max = 5;       // in a row, while none is attached: exit 3
   absl::Duration silence_max = absl::Seconds(
       60);  // of a worker that holds jobs: longer, it is lost; sessions speak once a second
   absl::Duration start_max =

@@ -306,7 +306,7 @@ struct RootBuilt {
     PackageId package;
     std::string path;  // in the tree, or of the package
     Digest digest;
-    ResultId result = {};  // that names it
+    ResultId result = {};      // that names it
     bool is_disputed = false;  // nothing is gone: two outcomes of the result's key are known
   };
   std::vector<Lost> lost = {};

@@ -123,8 +123,7 @@ void CookCore::Impl::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
     return End(
         "the store dropped what this cook's roots name, and again what was made in its place, " +
         std::to_string(std::min(losses_of_store.rounds, options.lost_rounds_max)) +
-        " times: " + ListOf(hopeless) +
-        std::string(kWhatToDo));
+        " times: " + ListOf(hopeless) + std::string(kWhatToDo));
   }
   ++losses_of_store.rounds;
   OpenAgain();

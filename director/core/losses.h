@@ -10,7 +10,7 @@
 namespace galley::director {
 
 struct Losses {
-  uint32_t rounds = 0;     // in which roots had to be built again
+  uint32_t rounds = 0;          // in which roots had to be built again
   bool is_interrupted = false;  // since roots are published: told when staging lacks something
   uint32_t fruitless = 0;  // of these, those before which no package was found to have lost a thing
   absl::btree_map<PackageId, uint32_t> made_again;  // how often

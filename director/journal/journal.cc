@@ -230,8 +230,8 @@ class RocksJournal final : public Journal {
       }
       RETURN_IF_ERROR(
           ToStatus(batch.Put(ToSlice(kMetaKey), EncodeMeta(meta)), "recording the meta record"));
-      // Before it is written: another call may begin the journal anew at any time, and must not do so
-      // with the record before this one.
+      // Before it is written: another call may begin the journal anew at any time, and must not do
+      // so with the record before this one.
       database_.KeepMeta(EncodeMeta(meta));
       return Write(database, batch, true);
     });

@@ -21,8 +21,7 @@ LiveDatabase::LiveDatabase(std::string state_directory, const JournalOptions& op
 LiveDatabase::~LiveDatabase() {
   const base::ExclusiveLock lock(mutex_);
   if (database_ == nullptr) return;
-  const rocksdb::Status synced =
-      options_.read_only ? rocksdb::Status::OK() : database_->SyncWAL();
+  const rocksdb::Status synced = options_.read_only ? rocksdb::Status::OK() : database_->SyncWAL();
   const rocksdb::Status closed = database_->Close();
   database_.reset();
   if (options_.read_only || !synced.ok() || !closed.ok() || !fence_.Check().ok()) return;

@@ -22,12 +22,13 @@ namespace galley::director {
 
 inline constexpr std::string_view kSealName = "SEAL";
 
-// After the database was closed, and its log synced: a seal that outlives the end of a log in a power
-// cut would take a whole journal for a damaged one.
+// After the database was closed, and its log synced: a seal that outlives the end of a log in a
+// power cut would take a whole journal for a damaged one.
 absl::Status WriteSeal(const std::string& journal_directory);
 
 // OK: there is none (an empty one is what a power cut left), or the files are those that it names.
-// DATA_LOSS: what is wrong, for people. RESOURCE_EXHAUSTED: nobody can tell now. It changes nothing.
+// DATA_LOSS: what is wrong, for people. RESOURCE_EXHAUSTED: nobody can tell now. It changes
+// nothing.
 absl::Status CheckSeal(const std::string& journal_directory);
 
 // After the database was opened for writing.

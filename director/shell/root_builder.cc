@@ -68,10 +68,8 @@ absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const R
     if (stored == nullptr) return absl::InternalError("a root names a result that is not known");
     const std::string stem = StagePath(project, stored->package);
     if (results.IsDisputed(result_id)) {
-      built.lost.push_back({.package = package,
-                            .path = stem,
-                            .digest = stored->action_key,
-                            .is_disputed = true});
+      built.lost.push_back(
+          {.package = package, .path = stem, .digest = stored->action_key, .is_disputed = true});
     }
     for (const record::Output& output : stored->result.outputs) {
       files.push_back({stem + output.suffix, output.digest, output.is_executable});

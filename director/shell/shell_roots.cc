@@ -151,14 +151,13 @@ void DirectorShell::Do(const PublishRoot& effect) {
       const std::optional<uint64_t> known =
           is_again ? PublishedHere(platform, effect.root) : std::nullopt;
       const absl::StatusOr<uint64_t> sequence =
-          known.has_value()
-              ? absl::StatusOr<uint64_t>(*known)
-              : store_.Publish({.project_id = options_.project_id,
-                                            .platform = platform,
-                                            .root = effect.root,
-                                            .by_the_book = effect.by_the_book,
-                                            .time = clock_.Now(),
-                                            .keep_roots = options_.keep_roots});
+          known.has_value() ? absl::StatusOr<uint64_t>(*known)
+                            : store_.Publish({.project_id = options_.project_id,
+                                              .platform = platform,
+                                              .root = effect.root,
+                                              .by_the_book = effect.by_the_book,
+                                              .time = clock_.Now(),
+                                              .keep_roots = options_.keep_roots});
       if (!sequence.ok()) {
         event.error = fmt::format("publishing the root: {}", MessageOf(sequence.status()));
       } else if (const absl::Status recorded =

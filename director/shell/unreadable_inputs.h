@@ -20,7 +20,7 @@ namespace galley::director {
 
 struct GivenBlob {
   Digest digest;
-  std::string package;       // that made it
+  std::string package;  // that made it
   // Where a worker said that it lies: that the store has it not may mean: not yet.
   std::optional<store::BlobLocation> reported_at = std::nullopt;
 };

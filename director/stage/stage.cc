@@ -72,8 +72,8 @@ bool IsLoss(const absl::Status& status) {
   return absl::IsDataLoss(status) || absl::IsNotFound(status);
 }
 
-// A store says of a blob that it lacks it, or that its bytes are wrong; a sandbox may lack a folder.
-// So that the two are not taken for each other, whatever the store lost is DATA_LOSS.
+// A store says of a blob that it lacks it, or that its bytes are wrong; a sandbox may lack a
+// folder. So that the two are not taken for each other, whatever the store lost is DATA_LOSS.
 absl::Status AsLoss(const absl::Status& status) {
   return IsLoss(status) ? absl::DataLossError(status.message()) : status;
 }
@@ -302,8 +302,7 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
 
 // Of what an interrupted stage was about to write, the files that have its bytes are Galley's, and
 // those of which a power cut left none. Any other file was put there by somebody.
-absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned,
-                         PlanInput& input) {
+absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned, PlanInput& input) {
   std::vector<tree::TreeFile> written;
   for (const PlannedFile& file : planned) {
     RETURN_IF_ERROR(CheckInterrupted(input.interrupted));
@@ -322,8 +321,8 @@ absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned,
   return absl::OkStatus();
 }
 
-// Files that Galley may have put into the sandbox, by what was published for it. False: nothing was,
-// or nothing of it can be read.
+// Files that Galley may have put into the sandbox, by what was published for it. False: nothing
+// was, or nothing of it can be read.
 absl::StatusOr<bool> AddEarlier(store::Store& store, const StageOptions& options,
                                 const std::vector<tree::TreeFile>& wanted,
                                 std::vector<PlannedFile>& planned) {

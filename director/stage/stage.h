@@ -67,11 +67,11 @@ struct StageReport {
 
 // DATA_LOSS: the store lacks what the tree names (names the file, and says how many there are: all
 // others were read, and what lies nowhere on the disk is dropped, see Store::FindLost). No other
-// fault has this code: a sandbox that is removed meanwhile is NOT_FOUND. CANCELLED: `interrupted` became true. INVALID_ARGUMENT: the tree wants a name
-// that is staging's own. RESOURCE_EXHAUSTED: no space (names the file; the marker stays absent).
-// FAILED_PRECONDITION: `directory` holds something that is not ours in the place of a file or
-// folder of the tree; or an exact stage met a repository; or a path there would be longer than this
-// system takes. Nothing was touched then.
+// fault has this code: a sandbox that is removed meanwhile is NOT_FOUND. CANCELLED: `interrupted`
+// became true. INVALID_ARGUMENT: the tree wants a name that is staging's own. RESOURCE_EXHAUSTED:
+// no space (names the file; the marker stays absent). FAILED_PRECONDITION: `directory` holds
+// something that is not ours in the place of a file or folder of the tree; or an exact stage met a
+// repository; or a path there would be longer than this system takes. Nothing was touched then.
 absl::StatusOr<StageReport> Stage(store::Store& store, const StageOptions& options);
 
 // "2 files in <directory> were not put there by Galley and stay: a, b (--exact removes them)".

@@ -314,7 +314,9 @@ TEST_F(StageTest, FilesWithTheStampsNotedAreNotRead) {
   Write("Game/a", "X");
   ASSERT_TRUE(StageNarrow({{"Game/a", "X"}}).ok());  // notes its stamps
   const std::string stamps = ReadFile(Path(".galley-root")).value().substr(marker.find('\0'));
-  ASSERT_TRUE(WriteFileAtomic(Path(".galley-root"), Tree(files).ToString() + "\n/\nGame/a\n" + stamps).ok());
+  ASSERT_TRUE(
+      WriteFileAtomic(Path(".galley-root"), Tree(files).ToString() + "\n/\nGame/a\n" + stamps)
+          .ok());
   LetTimePass();
   EXPECT_EQ(StageBook(files).value().written, 0u);
 }

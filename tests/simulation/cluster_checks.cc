@@ -47,8 +47,8 @@ void Cluster::CheckHands() {
                          body.term == director_->term();
     if (is_here && body.worker->session().in_hand() > 0)
       checks_.Break("liveness: the cook is over, but " + body.name + " has jobs");
-    // (An answer that is lost, which no stream does, may be missed at the next message only; one that
-    // is delayed may be on its way when the cook ends.)
+    // (An answer that is lost, which no stream does, may be missed at the next message only; one
+    // that is delayed may be on its way when the cook ends.)
     const bool may_miss = HasEverFired(Fault::kMessageLost) ||
                           HasEverFired(Fault::kMessageReordered) ||
                           HasEverFired(Fault::kMessageDelayed);

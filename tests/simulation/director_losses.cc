@@ -16,10 +16,10 @@ void SimDirector::Damage() {
     deps_.disk.Destroy(BlobFileName(digest), 0);
   }
   if (destroys) {
-    // (Of a dispute nothing else would tell; and what a director acknowledges that does not know yet
-    // that it was overtaken, its successor cannot know to have lain there.)
-    const bool of_log = !deps_.faults.Has(Fault::kCookedOtherwise) &&
-                        !deps_.faults.Has(Fault::kDirectorStopped);
+    // (Of a dispute nothing else would tell; and what a director acknowledges that does not know
+    // yet that it was overtaken, its successor cannot know to have lain there.)
+    const bool of_log =
+        !deps_.faults.Has(Fault::kCookedOtherwise) && !deps_.faults.Has(Fault::kDirectorStopped);
     for (const Digest& key : store_.DestroySegment(deps_.random, of_log)) {
       deps_.checks.promised.erase(key);
       deps_.checks.voided.insert(key);

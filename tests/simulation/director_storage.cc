@@ -138,11 +138,11 @@ void SimDirector::LookAtInputs(const Given& given) {
   }
   if (blobs.empty()) return;
   PostTask(20, [this, blobs] {
-    const auto found = DistrustUnreadable(
-        fenced_, journal_, blobs,
-        [this](const Digest& digest, const store::BlobLocation& location) {
-          return store_.LiesAt(digest, location);
-        });
+    const auto found =
+        DistrustUnreadable(fenced_, journal_, blobs,
+                           [this](const Digest& digest, const store::BlobLocation& location) {
+                             return store_.LiesAt(digest, location);
+                           });
     if (!found.ok())
       return Answer(10,
                     [this, error = found.status().ToString()] { Step(Persisted{.error = error}); });

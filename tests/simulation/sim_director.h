@@ -309,7 +309,7 @@ class SimDirector {
   bool is_forced_ = false, is_too_late_ = false, is_fail_fast_ = false, has_failed_ = false,
        has_ever_failed_ = false;
   bool has_request_ = false, is_ending_ = false, is_publishing_ = false, has_published_ = false;
-  bool is_interrupted_late_ = false;  // when roots were published
+  bool is_interrupted_late_ = false;                       // when roots were published
   std::map<std::string, director::PackageBlamed> blamed_;  // in the present step, as was told last
   uint64_t requests_ = 0;
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);

@@ -141,8 +141,8 @@ std::string SegmentPool::Directory() {
 absl::StatusOr<wire::BlobAt> SegmentPool::AppendTo(const Digest& digest, std::string_view bytes) {
   // Not for each blob: it is a round trip on some file systems, and everybody waits here.
   if (bytes.size() >= unchecked_bytes_) {
-    RETURN_IF_ERROR(store::CheckFreeSpace(directory_, bytes.size() + kUncheckedBytes,
-                                          store::kFreeBytesMargin));
+    RETURN_IF_ERROR(
+        store::CheckFreeSpace(directory_, bytes.size() + kUncheckedBytes, store::kFreeBytesMargin));
     unchecked_bytes_ = bytes.size() + kUncheckedBytes;
   }
   unchecked_bytes_ -= bytes.size();

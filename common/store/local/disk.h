@@ -1,5 +1,5 @@
-// Disk: whether the bytes of blobs lie where an index says, by the sizes of files and segments. Their
-// bytes are not read.
+// Disk: whether the bytes of blobs lie where an index says, by the sizes of files and segments.
+// Their bytes are not read.
 #pragma once
 
 #include <cstdint>

@@ -37,8 +37,8 @@ constexpr std::string_view kMetaStore = "mstore";        // "<index version> <st
 constexpr std::string_view kMetaEpoch = "mepoch";        // fixed64
 constexpr std::string_view kMetaCounters = "mcounters";  // 7 * fixed64
 constexpr std::string_view kIndexVersion = "1";
-constexpr int kErrnosOfMachine[] = {EMFILE, ENFILE, ENOMEM, ENOSPC, EDQUOT, EFBIG,
-                                    EROFS,  EAGAIN, EINTR};
+constexpr int kErrnosOfMachine[] = {EMFILE, ENFILE, ENOMEM, ENOSPC, EDQUOT,
+                                    EFBIG,  EROFS,  EAGAIN, EINTR};
 
 rocksdb::Slice SliceOf(std::string_view text) { return {text.data(), text.size()}; }
 std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }

@@ -182,9 +182,9 @@ class IndexDamageTest : public testing::Test {
     file.seekp(static_cast<std::streamoff>(offset));
     file.put(static_cast<char>(byte ^ 0x40));
   }
-  // All tables, everywhere but at their ends, so that they can be opened. The folder is held, because
-  // a thread of the test may meet the first damage and move the index aside before the last one: the
-  // next index stays whole.
+  // All tables, everywhere but at their ends, so that they can be opened. The folder is held,
+  // because a thread of the test may meet the first damage and move the index aside before the last
+  // one: the next index stays whole.
   static void FlipTables(const std::string& directory) {
     const FileDescriptor index(
         ::open(JoinPath(directory, "index").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -162,8 +162,8 @@ absl::Status CheckFormat(const std::string& directory) {
   if (text.ok() && IsOurFormat(*text)) return absl::OkStatus();
   if (text.ok() && IsLaterFormat(*text)) return OtherFormat(path, *text);
   // A regular file that nobody can read is the machine's fault, or somebody else's file.
-  if (const auto stat = StatFile(path); !text.ok() && stat.ok() && S_ISREG(stat->mode) &&
-                                        ::access(path.c_str(), R_OK) != 0)
+  if (const auto stat = StatFile(path);
+      !text.ok() && stat.ok() && S_ISREG(stat->mode) && ::access(path.c_str(), R_OK) != 0)
     return absl::PermissionDeniedError(fmt::format("{}: {}", path, MessageOf(text.status())));
   RETURN_IF_ERROR(CheckNoLaterSegments(directory));
   std::string wrong = text.ok()                         ? "it is damaged"

@@ -66,15 +66,15 @@ absl::Status LocalStore::NoteGoneSegments() {
   return batch->size() == 0 ? absl::OkStatus() : WriteIndex(std::move(batch));
 }
 
-// Nobody ever reads what is appended to a file without a name. This process has the bytes still: they
-// get their name again, and nothing is lost.
+// Nobody ever reads what is appended to a file without a name. This process has the bytes still:
+// they get their name again, and nothing is lost.
 absl::Status LocalStore::RestoreOwnSegments() {
   const base::MutexLock lock(mutex_);
   const auto restore = [&](std::shared_ptr<SegmentFile>& file) -> absl::Status {
     if (file == nullptr || file->is_linked()) return absl::OkStatus();
     const std::string held = fmt::format("/proc/self/fd/{}", file->descriptor());
-    RETURN_IF_ERROR(WriteAnewFrom(directory_, held, file->path(), options_.sync,
-                                  options_.free_bytes_margin));
+    RETURN_IF_ERROR(
+        WriteAnewFrom(directory_, held, file->path(), options_.sync, options_.free_bytes_margin));
     ASSIGN_OR_RETURN(std::unique_ptr<SegmentFile> again,
                      SegmentFile::Open(directory_, file->number()));
     if (again->size_bytes() != file->size_bytes())
@@ -82,9 +82,10 @@ absl::Status LocalStore::RestoreOwnSegments() {
     again->set_synced_bytes(file->synced_bytes());
     file = std::move(again);
     segments_folder_changed_ = true;
-    NoteHealed(fmt::format("{} was deleted while it was written to; it is there again, and nothing "
-                           "is lost",
-                           file->path()));
+    NoteHealed(
+        fmt::format("{} was deleted while it was written to; it is there again, and nothing "
+                    "is lost",
+                    file->path()));
     return absl::OkStatus();
   };
   absl::Status status = restore(own_);

@@ -329,8 +329,7 @@ std::vector<absl::Status> LocalStore::PutMany(std::span<const BlobView> blobs) {
     const BlobView& blob = blobs[right[at]];
     if (!found.ok()) {
       outcomes[right[at]] = found.status();
-    } else if ((*found)[at].has_value() &&
-               disk.Has(blob.digest, *(*found)[at]).value_or(true)) {
+    } else if ((*found)[at].has_value() && disk.Has(blob.digest, *(*found)[at]).value_or(true)) {
       continue;
     } else if (blob.bytes.size() > kSmallBlobBytesMax) {
       outcomes[right[at]] = PutFile(blob);

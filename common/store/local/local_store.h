@@ -247,7 +247,8 @@ class LocalStore final : public Store, public DeadBytes {
   uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_);  // as the file says
   // That the segment being filled says, at its beginning or in a record.
   uint64_t logged_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
-  uint64_t epoch_in_segments_ GALLEY_GUARDED_BY(mutex_) = 0;  // that any of them says, synced or not
+  // That any of them says, synced or not.
+  uint64_t epoch_in_segments_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> commits_;  // StoreInfo::commits
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
 };

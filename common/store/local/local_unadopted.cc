@@ -138,8 +138,7 @@ void LocalStore::RemoveOldWriterNotes() {
     // (A process that was killed before it gave the file its name left none.)
     bool says_something = false;
     for (size_t i = 0; i < files.size(); ++i)
-      says_something |=
-          !(*found)[i].has_value() && FileExists(BlobFilePath(directory_, files[i]));
+      says_something |= !(*found)[i].has_value() && FileExists(BlobFilePath(directory_, files[i]));
     if (!says_something) ::unlink(note.path.c_str());
   }
 }

@@ -29,7 +29,7 @@ namespace galley::store {
 struct Recovered {
   std::unique_ptr<StoredIndex> index;
   uint64_t loss_epoch = 0;
-  uint64_t epoch_in_segments = 0;  // that some segment says, as far as it is known
+  uint64_t epoch_in_segments = 0;           // that some segment says, as far as it is known
   uint64_t segment_next = 1;                // no segment has this number or a higher one
   std::optional<uint64_t> segment_to_fill;  // the owner's last, when it ends where the index says
   std::map<uint64_t, SegmentState> segments;

@@ -125,8 +125,7 @@ TEST_F(UnadoptedTest, ANoteThatSomebodyDeletedIsMadeAgainWithAllThatItSaid) {
   ASSERT_TRUE(WriteBlobFile(directory_, Digest::Of(second), second).ok());
   const auto notes = *ReadWriterNotes(directory_);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_THAT(notes[0].files,
-              testing::UnorderedElementsAre(Digest::Of(first), Digest::Of(second)));
+  EXPECT_THAT(notes[0].files, testing::UnorderedElementsAre(Digest::Of(first), Digest::Of(second)));
 }
 
 TEST_F(UnadoptedTest, AFileOfALivingProcessStaysAndIsAdoptedOnDemand) {

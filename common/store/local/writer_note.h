@@ -29,7 +29,7 @@ absl::Status NoteWritten(const std::string& store_directory, const Digest& diges
 
 struct WriterNote {
   std::string path;
-  bool is_live = false;  // its process lives
+  bool is_live = false;   // its process lives
   bool is_whole = false;  // else it may be about other files, too
   std::set<Digest> files;
 };
