@@ -739,6 +739,23 @@ TEST(GeneratedTest, TheChildrenOfAGeneratorThatFailsAreSkipped) {
   EXPECT_EQ(shell.core().counters().skipped, 1u);
 }
 
+// Nobody makes again what it cannot read: a hundred attempts would be in vain.
+TEST(GeneratedTest, TheChildOfAGeneratorThatFailedIsNotTriedForeverForTheMachinesSake) {
+  CoreHarness shell("G : a\n", {.own_fault_attempts_max = 3, .infrastructure_attempts_max = 100});
+  shell.Request({"G"});
+  shell.Loaded("G");
+  shell.Failed("G", Fault::kRefused, "bad");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(shell.HasOpenJob("G/_gen/a")) << i << shell.TakeLog();
+    shell.Failed("G/_gen/a", Fault::kInfrastructure, "no source");
+    shell.Pass(absl::Minutes(1));
+  }
+  EXPECT_TRUE(
+      shell.Says("failed G/_gen/a: 3 attempts failed for the machine's sake, the last: no source "
+                 "(its generator G failed)\n"))
+      << shell.TakeLog();
+}
+
 TEST(GeneratedTest, ListsThatDifferByPlatformFailTheGeneratorOnAllPlatforms) {
   CoreHarness shell("G : a\n", {.platform_count = 2});
   shell.Request({"G"});

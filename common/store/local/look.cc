@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -108,9 +109,15 @@ class Look {
   void LookAtSegments() {
     const auto segments = ListSegments(directory_);
     if (!segments.ok()) return Tell(Path("segments"), MessageOf(segments.status()));
-    Bad damaged;
+    Bad damaged, forbidden;
     for (const SegmentListing& segment : *segments) {
       sizes_[segment.number] = segment.size_bytes;
+      // (Whoever reads a header puts the file's mode right first.)
+      const std::string path = SegmentPath(directory_, segment.number);
+      if (::access(path.c_str(), R_OK) != 0) {
+        forbidden.Add(path);
+        continue;
+      }
       const auto header = ReadSegmentHeader(directory_, segment.number);
       if (header.ok()) {
         newest_id_ = header->store_id;
@@ -122,6 +129,7 @@ class Look {
       }
     }
     damaged.TellInto(look_.findings, "the header of this segment is damaged");
+    forbidden.TellInto(look_.findings, "the mode of this segment forbids to read it");
   }
 
   void LookAtId() {
