@@ -137,7 +137,7 @@ class FullDiskTest(harness.E2ETest):
         # What the killed cook finished is in the store, or gone.
         self.assertGreater(self.free_bytes() + stats["stored_bytes"], RESERVE_BYTES + LITTLE_BYTES)
         self.make_room()
-        self.assertEqual(self.cook_here().failures, {})
+        self.assertEqual(self.cook_here().failures, [])
 
     def test_a_store_is_not_begun_on_a_full_disk(self):
         self.fill(LITTLE_BYTES)

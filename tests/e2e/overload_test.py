@@ -223,7 +223,7 @@ class OverloadTest(Limited):
         get = raw_grpc.field(1, raw_grpc.hashlib.sha256(large).digest()) + raw_grpc.field(2, len(large))
         slow = [self.client(self.path("store", "store.sock"), window=0) for _ in range(3)]
         for client in slow:
-            for _ in range(100):
+            for _ in range(30):  # as many at a time as a connection may have (common/wire/hand_over.cc)
                 client.begin("/galley.v1.Store/Get", get)
         for _ in range(2):
             answers = []
@@ -231,7 +231,7 @@ class OverloadTest(Limited):
             self.assertEqual(answers[0].returncode, 0, answers[0].stderr)
             self.assertLess(seconds, ANSWER_S + 2)
         if "-asan" not in self.bin and "-tsan" not in self.bin:
-            self.assertLess(self.peak_mib(process), 900, "a piece of each blob, not all of it")
+            self.assertLess(self.peak_mib(process), 600, "a piece of each blob, not all of it")
 
     def peak_mib(self, process):
         return int(re.search(r"VmHWM:\s+(\d+) kB", harness.read_file(f"/proc/{process.pid}/status").decode()).group(1)) >> 10
