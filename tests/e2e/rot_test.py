@@ -212,6 +212,7 @@ class Lane:
         """What it found."""
         done = self.galley("store", "verify", "--json")
         self.expect(done.returncode in (0, 1), f"verify: exit {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        self.is_healed = "its header was damaged; it was written again" in done.stderr  # when the store was opened
         report = json.loads(done.stdout.splitlines()[-1])
         # What a reader found before is the next cook's to make again: until then the roots that lack it are named.
         self.expect((done.returncode == 1) == bool(report["problems"] or report["lost_roots"]), f"verify: exit {done.returncode}: {report}")
@@ -251,7 +252,7 @@ class Lane:
             if damage.target == "verify":
                 is_found = not self.was_resumed
             if damage.target in ("worker", "owner", "file") and order == "verify" and holder == "nobody":
-                is_found = bool(self.problems)  # a person is told, too
+                is_found = bool(self.problems) or self.is_healed_first  # a person is told, too
         finally:
             self.end(serving, cooking)
         self.heal()
@@ -268,7 +269,7 @@ class Lane:
         if order != "verify":
             found += self.read(self.test.asked_after_cook if is_cooked or order == "cook" else self.test.asked)
         self.problems = self.verify()
-        self.was_resumed = self.is_resumed
+        self.was_resumed, self.is_healed_first = self.is_resumed, self.is_healed
         if order == "verify":
             found += self.read(self.test.asked_after_cook if is_cooked else self.test.asked)
         return found + self.problems
