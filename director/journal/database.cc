@@ -152,15 +152,26 @@ absl::Status RemoveMark(const std::string& state_directory) {
   return absl::OkStatus();
 }
 
+// A name that RocksDB does not take for one of its files: it would try to remove LOG.broken-1.
+absl::Status MoveFolderAside(const std::string& directory, const std::string& name) {
+  std::string aside;
+  for (int n = 1; aside.empty() || FileExists(aside); ++n)
+    aside = JoinPath(directory, fmt::format("moved-{}.broken-{}", name, n));
+  const std::string folder = JoinPath(directory, name);
+  if (::rename(folder.c_str(), aside.c_str()) != 0) return ErrnoStatus(errno, "move", folder);
+  NoteHealed(fmt::format("{}: it is a folder; it was moved aside to {}", folder, aside));
+  return absl::OkStatus();
+}
+
 // RocksDB cannot replace a folder that lies in the place of one of its files.
 absl::Status MoveFoldersAside(const std::string& directory) {
   std::vector<std::string> folders;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    if (at->is_directory(error) && IsJournalFileName(at->path().filename().string()))
-      folders.push_back(at->path().string());
+    std::string name = at->path().filename().string();
+    if (at->is_directory(error) && IsJournalFileName(name)) folders.push_back(std::move(name));
   }
-  for (const std::string& folder : folders) RETURN_IF_ERROR(ClearTheWay(folder));
+  for (const std::string& folder : folders) RETURN_IF_ERROR(MoveFolderAside(directory, folder));
   return absl::OkStatus();
 }
 
