@@ -69,7 +69,7 @@ class FileReader final : public BlobReader {
     while (done < piece_.size()) {
       const ssize_t count = ::read(file_.get(), piece_.data() + done, piece_.size() - done);
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0 && errno != EIO) return ErrnoStatus(errno, "read", path_);
+      if (count < 0 && errno != EIO && errno != EISDIR) return ErrnoStatus(errno, "read", path_);
       if (count <= 0) return Wrong(digest_, path_);  // unreadable, or cut since it was opened
       done += static_cast<size_t>(count);
     }

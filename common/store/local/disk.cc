@@ -1,5 +1,7 @@
 #include "common/store/local/disk.h"
 
+#include <sys/stat.h>
+
 #include "common/base/status_macros.h"
 
 namespace galley::store {
@@ -7,6 +9,7 @@ namespace {
 
 absl::StatusOr<std::optional<uint64_t>> SizeOf(const std::string& path) {
   const absl::StatusOr<FileStat> stat = StatFile(path);
+  if (stat.ok() && !S_ISREG(stat->mode)) return std::optional<uint64_t>();
   if (stat.ok()) return stat->size_bytes;
   if (absl::IsNotFound(stat.status())) return std::optional<uint64_t>();
   return stat.status();

@@ -105,6 +105,19 @@ TEST_F(LostTest, ASegmentThatIsDeletedLosesAllThatWasInIt) {
   EXPECT_THAT(Missing(digests), UnorderedElementsAreArray(digests));
 }
 
+TEST_F(LostTest, AFolderInThePlaceOfASegmentOrFileIsALoss) {
+  const std::vector<Digest> digests = WriteAsWorker(3);
+  const Digest large = PutLarge('f');
+  for (const std::string& path : {segment_, BlobFilePath(directory_, large)}) {
+    fs::remove(path);
+    fs::create_directories(path + "/mine");
+  }
+  EXPECT_TRUE(absl::IsDataLoss(store_->Get(digests[0]).status()));
+  EXPECT_THAT(Lost({digests[1], digests[2], large}),
+              UnorderedElementsAreArray({digests[1], digests[2], large}));
+  EXPECT_TRUE(fs::exists(segment_ + "/mine"));
+}
+
 TEST_F(LostTest, ASegmentThatIsCutLosesItsEnd) {
   const std::vector<Digest> digests = WriteAsWorker(20);
   const uint64_t size = fs::file_size(segment_);

@@ -38,6 +38,8 @@ absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, uint64_t size,
     if (count < 0 && errno == EIO)
       return absl::DataLossError(
           fmt::format("{} cannot be read at offset {}", path, offset + done));
+    if (count < 0 && errno == EISDIR)
+      return absl::DataLossError(fmt::format("{}: a folder lies in its place", path));
     if (count < 0) return ErrnoStatus(errno, "read", path);
     if (count == 0) break;
     done += static_cast<size_t>(count);
