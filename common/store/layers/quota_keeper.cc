@@ -29,8 +29,8 @@ void QuotaKeeper::Run() {
 absl::Status QuotaKeeper::Keep(Cancellation* cancellation,
                                const std::function<void(const std::string& text)>& say) {
   const base::MutexLock lock(mutex_);
-  // What nobody adopted no collection for the sake of room can tell from what is being made; it
-  // goes with the next collection.
+  // Files that nobody adopted are not counted: some are being made, and what was left behind goes
+  // with the next collection.
   ASSIGN_OR_RETURN(const StoreStats stats, store_.Stats({.counts_unadopted = false}));
   const uint64_t size = stats.segment_bytes + stats.file_bytes;
   if (size <= options_.bytes_max) return absl::OkStatus();

@@ -176,7 +176,7 @@ absl::Status LocalStore::PlanBlobs(const CommitBatch& batch, Plan& plan) {
   for (size_t i = 0; i < batch.blobs.size(); ++i) {
     const auto& [digest, location] = batch.blobs[i];
     if (digest == Digest()) continue;
-    // What is known stays where it is, wherever another copy was put, unless somebody deleted it.
+    // A known blob stays where it is, wherever another copy was put, unless somebody deleted it.
     if (const std::optional<BlobLocation>& place = (*known)[i]; place.has_value()) {
       if (*place == location) continue;
       ASSIGN_OR_RETURN(const bool is_there, disk.Has(digest, *place));

@@ -245,9 +245,9 @@ class LocalStore final : public Store, public DeadBytes {
   std::optional<uint64_t> segment_to_fill_ GALLEY_GUARDED_BY(mutex_);
   uint64_t segment_next_ GALLEY_GUARDED_BY(mutex_) = 1;
   uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_);  // as the file says
-  // That the segment being filled says, at its beginning or in a record.
+  // The epoch that the segment being filled says, at its beginning or in a record.
   uint64_t logged_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
-  // That any of them says, synced or not.
+  // The highest epoch that some segment says, synced or not.
   uint64_t epoch_in_segments_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> commits_;  // StoreInfo::commits
   bool segments_folder_changed_ GALLEY_GUARDED_BY(mutex_) = true;
