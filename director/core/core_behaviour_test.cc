@@ -128,6 +128,20 @@ TEST(CommitTest, AfterAFailedCommitTheNextCookBeginsAndTheResultSentAgainIsTaken
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
+TEST(CommitTest, AfterAFailedCommitTheNextCookAsksTheWorkerForWhatItKeeps) {
+  CoreHarness shell("A\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A"});
+  const ReportId report = shell.Saved("A");
+  shell.Send(Persisted{{{shell.Id("A"), 0, shell.commits[0].result}}, "no space left on device"});
+  EXPECT_FALSE(shell.Says("resend all"));
+  shell.hold_commits = false;
+  shell.Request({"B"});
+  EXPECT_TRUE(shell.Says("resend all 0\n"));
+  shell.Resend(report);
+  EXPECT_TRUE(shell.acknowledged().contains(report));
+}
+
 TEST(CommitTest, AnInterruptIsToldThoughTheCommitFailsToo) {
   CoreHarness shell("A\n");
   shell.hold_commits = true;

@@ -218,6 +218,7 @@ LookedUp::Item CoreHarness::Answer(const LookUp::Item& question, PlatformIndex p
 
 void CoreHarness::Do(const Desire& effect) {
   acknowledged_.insert(effect.persisted.begin(), effect.persisted.end());
+  if (effect.resend_all) Say("resend all " + std::to_string(effect.worker.value()));
   for (const AttemptId attempt : effect.cancel) {
     answered_.insert(attempt);
     const auto job = std::find_if(jobs_.begin(), jobs_.end(),

@@ -414,6 +414,7 @@ struct Desire {
   };
   std::vector<Part> retract_part;  // platforms that others cook now; one that is begun goes on
   std::vector<ReportId> persisted;
+  bool resend_all = false;  // the reports that the worker keeps, once more
   bool drain = false;
 };
 

@@ -80,6 +80,10 @@ void CookCore::Impl::StartCook(CookRequested wanted) {
       quarantined.emplace(package, std::move(blamed));
   }
   request = std::move(wanted);
+  // A commit that failed ended a cook: what its workers keep since then may be durable this time.
+  for (const WorkerId worker : workers.ring()) {
+    if (!workers.Find(worker)->uncommitted.empty()) DesireFor(worker).resend_all = true;
+  }
 }
 
 size_t CookCore::Impl::SelectSome(size_t units_max) {

@@ -101,6 +101,7 @@ void DirectorShell::Do(const Desire& effect) {
   for (const AttemptId attempt : effect.retract) message.add_retract(attempt);
   for (const Desire::Part& part : effect.retract_part) FillPart(part, *message.add_retract_part());
   for (const ReportId report : effect.persisted) message.add_persisted(report);
+  message.set_resend_all(effect.resend_all);
   message.set_drain(effect.drain);
   service_->Send(WorkerName(effect.worker), std::move(message));
 }

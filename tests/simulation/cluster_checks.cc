@@ -47,11 +47,9 @@ void Cluster::CheckHands() {
                          body.term == director_->term();
     if (is_here && body.worker->session().in_hand() > 0)
       checks_.Break("liveness: the cook is over, but " + body.name + " has jobs");
-    // (An answer that is lost, which no stream does, may be missed at the next message only; one
-    // that is delayed may be on its way when the cook ends.)
-    const bool may_miss = HasEverFired(Fault::kMessageLost) ||
-                          HasEverFired(Fault::kMessageReordered) ||
-                          HasEverFired(Fault::kMessageDelayed);
+    // (An answer that is lost, which no stream does, may be missed at the next message only.)
+    const bool may_miss =
+        HasEverFired(Fault::kMessageLost) || HasEverFired(Fault::kMessageReordered);
     if (is_here && !may_miss && body.worker->session().reports_kept() > 0)
       checks_.Break("liveness: the cook is over, but " + body.name + " has something to say");
   }

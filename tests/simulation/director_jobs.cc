@@ -105,6 +105,7 @@ void SimDirector::Do(const Desire& effect) {
     if (!is_safe) continue;
     deps_.checks.promised.insert(stored->action_key);
   }
+  message.set_resend_all(effect.resend_all);
   message.set_drain(effect.drain);
   Send(worker, std::move(message));
 }
