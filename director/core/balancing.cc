@@ -1,8 +1,8 @@
-// Work is moved from the busiest worker to one that has nothing to do.
-#include <algorithm>
-#include <vector>
+#include "director/core/balancing.h"
 
-#include "director/core/cook_core_impl.h"
+#include <algorithm>
+
+#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -15,15 +15,16 @@ constexpr size_t kBusiestMax = 16;  // of them, for each that is idle
 
 }  // namespace
 
-void CookCore::Impl::Balance() {
-  if (workers.idle().empty() || workers.busy().empty()) return;
+void Balancing::Balance() {
+  if (workers_.idle().empty() || workers_.busy().empty()) return;
   size_t pairs = 0;
-  const std::vector<WorkerId> idle(workers.idle().begin(), workers.idle().end());
+  const std::vector<WorkerId> idle(workers_.idle().begin(), workers_.idle().end());
   for (const WorkerId to : idle) {
-    if (!workers.IsUsable(*workers.Find(to)) || IsKeptFrom(PackageId(), to)) continue;
+    if (!workers_.IsUsable(*workers_.Find(to)) || cook().large_jobs.IsKeptFrom(PackageId(), to))
+      continue;
     // What is moved changes the order.
     std::vector<Workers::Excess> busiest;
-    for (const Workers::Excess& from : workers.busy()) {
+    for (const Workers::Excess& from : workers_.busy()) {
       if (busiest.size() == kBusiestMax) break;
       busiest.push_back(from);
     }
@@ -39,15 +40,15 @@ void CookCore::Impl::Balance() {
 // Blocking first, then from the queue's end; of one that is suspect, what the other's window holds.
 // A job that has begun by now goes on there, and the first result counts; what holds a resource is
 // left, since it would hold it twice. False: there was nothing to take.
-bool CookCore::Impl::RetractFor(WorkerId idle, WorkerId busy) {
-  const Worker& from = *workers.Find(busy);
-  const Worker& to = *workers.Find(idle);
+bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
+  const Worker& from = *workers_.Find(busy);
+  const Worker& to = *workers_.Find(idle);
   std::vector<AttemptId> queue = from.hand.Queue();
   std::reverse(queue.begin(), queue.end());
   std::stable_partition(queue.begin(), queue.end(), [&](AttemptId attempt) {
     return from.hand.At(attempt).urgency == Urgency::kBlocking;
   });
-  const bool is_trusted = workers.IsUsable(from);
+  const bool is_trusted = workers_.IsUsable(from);
   const bool is_urgent = from.hand.blocking_count() > 0;
   if (is_trusted && !is_urgent && from.hand.expected() < kWorthMoving) return false;
   // So much moved makes both equal for each slot; into a free slot one job goes in any case.
@@ -56,21 +57,21 @@ bool CookCore::Impl::RetractFor(WorkerId idle, WorkerId busy) {
   absl::Duration moved;
   bool has_moved = false;
   for (const AttemptId id : queue) {
-    if (Current(id) == nullptr) continue;
-    const Attempt attempt = attempts.at(id);
-    if (attempt.is_loaded || attempt.group != 0 || AttemptsAt(attempt.package).size() > 1 ||
-        blame.HasFailedOn(attempt.package, idle) ||
-        !to.hand.HasMemoryFor(MemoryOf(attempt.package), to.memory_bytes) ||
+    if (core_.attempts.Current(id) == nullptr) continue;
+    const Attempt attempt = core_.attempts.at(id);
+    if (attempt.is_loaded || attempt.group != 0 || core_.attempts.At(attempt.package).size() > 1 ||
+        cook().blame.HasFailedOn(attempt.package, idle) ||
+        !to.hand.HasMemoryFor(core_.dispatching.MemoryOf(attempt.package), to.memory_bytes) ||
         (is_trusted && !IsBetterOffAt(id, idle)))
       continue;
-    const bool is_enough = is_trusted ? moved + attempt.expected > excess : !workers.HasRoom(to);
+    const bool is_enough = is_trusted ? moved + attempt.expected > excess : !workers_.HasRoom(to);
     if (!to.hand.has_free_slot() && is_enough) break;
     moved += attempt.expected;
-    EndAttempt(id, Tell::kRetract);
-    Advance(attempt.package);
-    if (packages[attempt.package].state != State::kLoad) continue;
-    HandOver(attempt.package, {.worker = idle});
-    ++counters.jobs_retracted;
+    core_.attempts.EndAttempt(id, Tell::kRetract);
+    core_.advancing.Advance(attempt.package);
+    if (packages_[attempt.package].state != State::kLoad) continue;
+    core_.dispatching.HandOver(attempt.package, {.worker = idle});
+    ++cook().counters.jobs_retracted;
     has_moved = true;
   }
   return has_moved;
@@ -78,23 +79,24 @@ bool CookCore::Impl::RetractFor(WorkerId idle, WorkerId busy) {
 
 // What was put where its inputs are warm is not moved for a wait that is shorter than what that
 // saves.
-bool CookCore::Impl::IsBetterOffAt(AttemptId id, WorkerId idle) const {
-  const Attempt& attempt = attempts.at(id);
+bool Balancing::IsBetterOffAt(AttemptId id, WorkerId idle) const {
+  const Attempt& attempt = core_.attempts.at(id);
   if (attempt.saved <= absl::ZeroDuration()) return true;
-  const absl::Duration here = workers.Find(attempt.worker)->hand.DelayOf(id, awake);
-  const absl::Duration there = workers.Find(idle)->hand.Delay(awake);
+  const absl::Duration here = workers_.Find(attempt.worker)->hand.DelayOf(id, core_.awake);
+  const absl::Duration there = workers_.Find(idle)->hand.Delay(core_.awake);
   if (here - attempt.saved > there) return true;
-  return here - attempt.saved > there - SavedAt(attempt.package, idle);
+  return here - attempt.saved > there - core_.placing.SavedAt(attempt.package, idle);
 }
 
 // A package in hand became Blocking: what waits in a worker's queue is taken back, and goes to the
 // front of one.
-void CookCore::Impl::TakeForward(PackageId id) {
-  const AttemptId attempt = packages[id].work->attempt;
-  if (attempt == 0 || attempts.at(attempt).group != 0 || AttemptsAt(id).size() > 1) return;
-  if (workers.Find(attempts.at(attempt).worker)->hand.IsRunning(attempt)) return;
-  EndAttempt(attempt, Tell::kRetract);
-  Advance(id);
+void Balancing::TakeForward(PackageId id) {
+  const AttemptId attempt = packages_[id].work->attempt;
+  if (attempt == 0 || core_.attempts.at(attempt).group != 0 || core_.attempts.At(id).size() > 1)
+    return;
+  if (workers_.Find(core_.attempts.at(attempt).worker)->hand.IsRunning(attempt)) return;
+  core_.attempts.EndAttempt(attempt, Tell::kRetract);
+  core_.advancing.Advance(id);
 }
 
 }  // namespace galley::director

@@ -20,7 +20,7 @@ class Blame {
   // Returns how many there are now.
   uint32_t AddOwnFault(PackageId package, WorkerId worker);
   uint32_t AddInfrastructureFault(PackageId package);
-  // The fault that was added last was one for which the last attempt runs alone (alone.cc).
+  // The fault that was added last was one for which the last attempt runs alone (aloneness.h).
   void AddLimit(PackageId package) { ++faults_[package].limits; }
   // Of an earlier director: where they were is not known any more.
   void AddEarlierFaults(PackageId package, uint32_t count) { faults_[package].own += count; }

@@ -69,6 +69,8 @@ struct Counters {
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;
 };
 
+struct Core;
+
 class CookCore {
  public:
   CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, uint64_t seed);
@@ -97,8 +99,7 @@ class CookCore {
   void CheckInvariants() const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Core> core_;
 };
 
 }  // namespace galley::director

@@ -1,55 +1,54 @@
-// Equal work: one package's platform leads, the others follow (equal_work.h). Forced work is not
-// looked up, so what is equal to it is not known: it neither leads nor follows.
+#include "director/core/following.h"
+
 #include <algorithm>
 
 #include "common/base/sabotage.h"
-#include "director/core/cook_core_impl.h"
+#include "director/core/core.h"
 
 namespace galley::director {
-
 // Of what is to be cooked. What was asked before equal work had a result is to be looked up once
 // more. (What a worker has from an earlier director does not follow: it is taken up when it comes
 // to be handed over.)
-void CookCore::Impl::FollowEqualWork(PackageId id) {
-  PackageData& package = packages[id];
+void Following::FollowEqualWork(PackageId id) {
+  PackageData& package = packages_[id];
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     Slot& slot = package.slots[p];
     const bool may_follow = slot.phase == Phase::kToCook && slot.work != 0 && !slot.is_leading &&
-                            !slot.has_followed && !resumed.contains(id);
+                            !slot.has_followed && !core_.survivors.Has(id);
     if (!may_follow) continue;
-    EqualWork& equal_work = lifecycle.equal_work();
+    EqualWork& equal_work = lifecycle().equal_work();
     if (equal_work.HasResultSince(slot.work, slot.asked)) {
       slot.has_followed = true;
-      lifecycle.SetPhase(id, p, Phase::kToLookUp);
+      lifecycle().SetPhase(id, p, Phase::kToLookUp);
       continue;
     }
     const PackageId leader = equal_work.LeaderOf(slot.work);
     if (!leader.valid() || leader == id) continue;
-    lifecycle.SetPhase(id, p, Phase::kFollowing);
+    lifecycle().SetPhase(id, p, Phase::kFollowing);
     equal_work.Follow({id, p, slot.work});
-    RaiseUrgency(leader, package.urgency);
-    LengthenChain(leader, package.work->chain);
+    cook().claims.RaiseUrgency(leader, package.urgency);
+    core_.waiting.LengthenChain(leader, package.work->chain);
   }
 }
 
 // It is ready. (Who backs off goes on leading, but does not begin to: others need not wait for
 // that.)
-void CookCore::Impl::LeadEqualWork(PackageId id) {
-  const PackageData& package = packages[id];
-  if (package.work->not_before > now) return;
+void Following::LeadEqualWork(PackageId id) {
+  const PackageData& package = packages_[id];
+  if (package.work->not_before > core_.now) return;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     const Slot& slot = package.slots[p];
     if (slot.phase != Phase::kToCook || slot.work == 0 || slot.is_leading) continue;
-    const PackageId leader = lifecycle.equal_work().LeaderOf(slot.work);
-    if (!leader.valid() || leader == id) lifecycle.Lead(id, p);
+    const PackageId leader = lifecycle().equal_work().LeaderOf(slot.work);
+    if (!leader.valid() || leader == id) lifecycle().Lead(id, p);
   }
 }
 
-std::vector<PackageId> CookCore::Impl::LeadersOf(PackageId id) const {
+std::vector<PackageId> Following::LeadersOf(PackageId id) const {
   std::vector<PackageId> leaders;
-  for (const Slot& slot : packages[id].slots) {
+  for (const Slot& slot : packages_[id].slots) {
     if (slot.phase != Phase::kFollowing) continue;
-    const PackageId leader = lifecycle.equal_work().LeaderOf(slot.work);
+    const PackageId leader = lifecycle().equal_work().LeaderOf(slot.work);
     if (leader.valid()) leaders.push_back(leader);
   }
   return leaders;
@@ -57,49 +56,49 @@ std::vector<PackageId> CookCore::Impl::LeadersOf(PackageId id) const {
 
 // Its cook asked for a cooked input. Where there is equal work that may have a result once the
 // input is there, or another one may lead; who leads and need not wait for the input goes on.
-void CookCore::Impl::LookUpWithInputs(PackageId id) {
-  PackageData& package = packages[id];
+void Following::LookUpWithInputs(PackageId id) {
+  PackageData& package = packages_[id];
   if (package.work == nullptr) return;
   const bool is_blocked = IsBlocked(*package.work);
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     Slot& slot = package.slots[p];
-    const bool has_equal = slot.has_followed || lifecycle.equal_work().IsFollowed(slot.work);
+    const bool has_equal = slot.has_followed || lifecycle().equal_work().IsFollowed(slot.work);
     if (slot.phase != Phase::kToCook || !has_equal || (slot.is_leading && !is_blocked)) continue;
     slot.has_followed = false;
-    lifecycle.SetPhase(id, p, Phase::kToLookUp);
+    lifecycle().SetPhase(id, p, Phase::kToLookUp);
   }
 }
 
 // The equal work that they waited for is over. Returns units.
-size_t CookCore::Impl::GoOnWithFollowers(size_t units_max) {
+size_t Following::GoOnWithFollowers(size_t units_max) {
   size_t units = 0;
-  for (; lifecycle.equal_work().has_freed() && units < units_max; ++units) {
-    const EqualWork::Freed freed = lifecycle.equal_work().TakeFreed();
+  for (; lifecycle().equal_work().has_freed() && units < units_max; ++units) {
+    const EqualWork::Freed freed = lifecycle().equal_work().TakeFreed();
     const bool has_nothing =
         freed.why == EqualWork::End::kNothing || freed.why == EqualWork::End::kExhausted;
     if (IsSabotaged(Sabotage::kForgetFollowers) && has_nothing) continue;
     const auto& [id, platform, work] = freed.follower;
-    const PackageData& package = packages[id];
+    const PackageData& package = packages_[id];
     if (package.work == nullptr || platform >= package.slots.size()) continue;
     const Slot& slot = package.slots[platform];
     if (slot.phase != Phase::kFollowing || slot.work != work) continue;
-    packages[id].slots[platform].has_followed = freed.why != EqualWork::End::kNothing;
-    lifecycle.SetPhase(id, platform, Phase::kToLookUp);
-    Advance(id);
+    packages_[id].slots[platform].has_followed = freed.why != EqualWork::End::kNothing;
+    lifecycle().SetPhase(id, platform, Phase::kToLookUp);
+    core_.advancing.Advance(id);
   }
   return units;
 }
 
 // Somebody waits for its result. (Those who follow it lend it the chain of those who wait for
 // them.)
-bool CookCore::Impl::IsAwaited(PackageId id) const {
-  const PackageData& package = packages[id];
+bool Following::IsAwaited(PackageId id) const {
+  const PackageData& package = packages_[id];
   if (package.urgency == Urgency::kBlocking) return true;
   if (package.work == nullptr) return false;
   if (!package.work->waiters.empty()) return true;
   const bool is_followed =
       std::any_of(package.slots.begin(), package.slots.end(), [&](const Slot& slot) {
-        return slot.is_leading && lifecycle.equal_work().IsFollowed(slot.work);
+        return slot.is_leading && lifecycle().equal_work().IsFollowed(slot.work);
       });
   return is_followed && package.work->chain > absl::ZeroDuration();
 }

@@ -1,10 +1,9 @@
-// What no worker has the memory for now: it is *set aside* while smaller jobs go on, and when that
-// lasts too long a worker is *kept* for it: it gets nothing else until there is room.
+#include "director/core/large_jobs.h"
+
 #include <algorithm>
 #include <tuple>
-#include <vector>
 
-#include "director/core/cook_core_impl.h"
+#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -16,65 +15,67 @@ constexpr absl::Duration kOvertakenMax = absl::Seconds(5);
 
 // What is Blocking goes wherever it begins first; for what takes nobody knows how much there is
 // room, unless a worker is kept for another.
-bool CookCore::Impl::SetAside(PackageId id, std::vector<PackageId>& aside) {
-  const PackageData& package = packages[id];
+bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
+  const PackageData& package = packages_[id];
   if (aside.size() >= kAsideMax || package.urgency == Urgency::kBlocking) return false;
-  const bool is_large = MemoryOf(id) > 0;
-  if (!is_large && !kept.has_value()) return false;
+  const bool is_large = core_.dispatching.MemoryOf(id) > 0;
+  if (!is_large && !kept_.has_value()) return false;
   if (is_large) {
     absl::Time& since = package.work->aside_since;
-    since = std::min(since, now);
-    if (!kept.has_value() && now - since >= kOvertakenMax) KeepWorkerFor(id);
+    since = std::min(since, core_.now);
+    if (!kept_.has_value() && core_.now - since >= kOvertakenMax) KeepWorkerFor(id);
   }
-  lifecycle.SetAside(id);
+  lifecycle().SetAside(id);
   aside.push_back(id);
   return true;
 }
 
 // The one with the least to do of those whose pending jobs, which may last, leave the room.
 // O(workers).
-void CookCore::Impl::KeepWorkerFor(PackageId package) {
+void LargeJobs::KeepWorkerFor(PackageId package) {
   using Order = std::tuple<bool, absl::Duration, WorkerId>;
   Order least;
-  for (const WorkerId id : workers.ring()) {
-    const Worker& worker = *workers.Find(id);
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
     if (!MayBeKeptFor(package, id, worker)) continue;
-    const WorkerView view = ViewOf(package, id, worker, 0);
+    const WorkerView view = core_.placing.ViewOf(package, id, worker, 0);
     const Order order(!view.is_large_enough, view.load, id);
-    if (kept.has_value() && least <= order) continue;
-    kept = KeptWorker{.worker = id, .package = package};
+    if (kept_.has_value() && least <= order) continue;
+    kept_ = KeptWorker{.worker = id, .package = package};
     least = order;
   }
 }
 
-bool CookCore::Impl::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
-  return worker.presence == Worker::Presence::kAttached && workers.IsUsable(worker) &&
-         !blame.HasFailedOn(package, id) &&
-         worker.hand.HasMemoryBesidePending(MemoryOf(package), worker.memory_bytes);
+bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
+  return worker.presence == Worker::Presence::kAttached && workers_.IsUsable(worker) &&
+         !cook().blame.HasFailedOn(package, id) &&
+         worker.hand.HasMemoryBesidePending(core_.dispatching.MemoryOf(package),
+                                            worker.memory_bytes);
 }
 
-bool CookCore::Impl::IsKeptFrom(PackageId package, WorkerId worker) const {
-  return kept.has_value() && kept->worker == worker && kept->package != package;
+bool LargeJobs::IsKeptFrom(PackageId package, WorkerId worker) const {
+  return kept_.has_value() && kept_->worker == worker && kept_->package != package;
 }
 
 // The job that a worker is kept for goes there before all others.
-void CookCore::Impl::HandOverKept() {
-  if (!kept.has_value()) return;
-  const PackageId id = kept->package;
-  const PackageData& package = packages[id];
+void LargeJobs::HandOverKept() {
+  if (!kept_.has_value()) return;
+  const PackageId id = kept_->package;
+  const PackageData& package = packages_[id];
   const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
-                        package.work->attempt == 0 && !WaitsToBeAlone(id) &&
+                        package.work->attempt == 0 && !cook().aloneness.WaitsToBeAlone(id) &&
                         package.work->not_before == absl::InfinitePast() &&
-                        grants.IsFree(package.resource_group);
-  if (!is_ready || !MayBeKeptFor(id, kept->worker, *workers.Find(kept->worker))) {
-    kept.reset();
+                        core_.grants.IsFree(package.resource_group);
+  if (!is_ready || !MayBeKeptFor(id, kept_->worker, *workers_.Find(kept_->worker))) {
+    kept_.reset();
     return;
   }
-  const Worker& worker = *workers.Find(kept->worker);
-  if (!workers.HasRoom(worker) || !MayTake(id, kept->worker, worker)) return;
-  const WorkerId to = kept->worker;
-  kept.reset();
-  if (!Quarantine(id) && !TakeUpResumed(id)) HandOver(id, {.worker = to});
+  const Worker& worker = *workers_.Find(kept_->worker);
+  if (!workers_.HasRoom(worker) || !core_.placing.MayTake(id, kept_->worker, worker)) return;
+  const WorkerId to = kept_->worker;
+  kept_.reset();
+  if (!cook().faults.Quarantine(id) && !core_.survivors.TakeUp(id))
+    core_.dispatching.HandOver(id, {.worker = to});
 }
 
 }  // namespace galley::director

@@ -1,10 +1,10 @@
-// What the store lost under a cook: looked for in the whole, wherever it was met (staging, a
-// worker), made again once for each package, and all roots are built, published and staged again.
+#include "director/core/losing.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "common/base/sabotage.h"
-#include "director/core/cook_core_impl.h"
+#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -26,114 +26,104 @@ constexpr std::string_view kWhatToDo =
 
 }  // namespace
 
-// All that is to be published is.
-void CookCore::Impl::StageOrEnd() {
-  if (!request->is_staged) return End("");
-  is_staging = true;
-  turn.roots.emplace_back(StageRoots{losses_of_store.rounds});
-}
-
-void CookCore::Impl::OnRootsStaged(const RootsStaged& event) {
-  if (!request.has_value() || !is_staging || event.round != losses_of_store.rounds) return;
-  if (event.loss.empty()) return End("");
-  losses_of_store.from_staging = event.loss;
+void Losing::OnUnstaged(const std::string& loss) {
+  from_staging_ = loss;
   if (!LeaveUnstaged()) SendLookForLost();
 }
 
 // True: somebody interrupted the cook since its roots were published. What staging lacks is for the
 // next cook then.
-bool CookCore::Impl::LeaveUnstaged() {
-  if (!losses_of_store.is_interrupted) return false;
-  OpenAgain();
-  Stop(Ending::kInterrupted);
+bool Losing::LeaveUnstaged() {
+  if (!is_interrupted_) return false;
+  cook().roots.OpenAgain();
+  cook().Stop(Cook::Ending::kInterrupted);
   return true;
 }
 
 // What is missing in roots that are being published is met when they are staged.
-void CookCore::Impl::OnLossSeen(const LossSeen& /*event*/) {
-  if (request.has_value() && ending == Ending::kNone && !is_publishing) SendLookForLost();
+void Losing::OnLossSeen(const LossSeen& /*event*/) {
+  if (!cook().is_over() && !cook().is_ending() && !cook().roots.is_publishing()) SendLookForLost();
 }
 
 // One at a time. What is not committed yet the store does not know: a commit looks itself whether
 // what it takes for known is there.
-void CookCore::Impl::SendLookForLost() {
-  if (std::exchange(losses_of_store.is_looking, true)) {
-    losses_of_store.is_seen_again = true;
+void Losing::SendLookForLost() {
+  if (std::exchange(is_looking_, true)) {
+    is_seen_again_ = true;
     return;
   }
   LookForLost look;
-  look.look = ++looks_for_lost;
-  for (uint32_t i = 0; i < packages.size(); ++i) {
-    const PackageData& package = packages[PackageId(i)];
+  look.look = ++core_.looks_for_lost;
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageData& package = packages_[PackageId(i)];
     if (!package.is_in_cook) continue;
     for (const Slot& slot : package.slots) {
       if (slot.phase == Phase::kDone && slot.result != nullptr && !slot.result->is_verdict)
         look.packages.emplace_back(PackageId(i), slot.result->id);
     }
   }
-  turn.roots.emplace_back(std::move(look));
+  turn_.roots.emplace_back(std::move(look));
 }
 
-void CookCore::Impl::OnLostFound(const LostFound& event) {
-  if (event.look != looks_for_lost || !losses_of_store.is_looking) return;
-  losses_of_store.is_looking = false;
-  if (!request.has_value() || ending != Ending::kNone) return;
-  if (!event.error.empty()) return End("looking for what the store lost: " + event.error);
+void Losing::OnLostFound(const LostFound& event) {
+  if (event.look != core_.looks_for_lost || !is_looking_) return;
+  is_looking_ = false;
+  if (cook().is_over() || cook().is_ending()) return;
+  if (!event.error.empty()) return cook().End("looking for what the store lost: " + event.error);
   std::vector<RootBuilt::Lost> lost;
   for (const RootBuilt::Lost& one : event.lost) {
     if (IsStillNamed(one)) lost.push_back(one);
   }
-  const bool is_for_staging = is_staging;
+  const bool is_for_staging = cook().roots.is_staging();
   if (is_for_staging && LeaveUnstaged()) return;
-  if (is_for_staging && lost.empty() && ++losses_of_store.fruitless > options.lost_rounds_max)
-    return End("the roots are published, and cannot be staged: " + losses_of_store.from_staging +
-               std::string(kWhatToDo));
+  if (is_for_staging && lost.empty() && ++fruitless_ > options_.lost_rounds_max)
+    return cook().End("the roots are published, and cannot be staged: " + from_staging_ +
+                      std::string(kWhatToDo));
   if (is_for_staging || !lost.empty()) MakeAgain(lost);
-  if (!request.has_value()) return;
-  if (std::exchange(losses_of_store.is_seen_again, false)) return SendLookForLost();
-  if (is_settling && !is_publishing) PublishIfBuilt();
+  if (cook().is_over()) return;
+  if (std::exchange(is_seen_again_, false)) return SendLookForLost();
+  if (cook().roots.is_settling() && !cook().roots.is_publishing()) cook().roots.PublishIfBuilt();
 }
 
 // Else it is being made again already.
-bool CookCore::Impl::IsStillNamed(const RootBuilt::Lost& lost) const {
-  if (!packages.Has(lost.package)) return false;
-  const PackageData& package = packages[lost.package];
+bool Losing::IsStillNamed(const RootBuilt::Lost& lost) const {
+  if (!packages_.Has(lost.package)) return false;
+  const PackageData& package = packages_[lost.package];
   return std::any_of(package.slots.begin(), package.slots.end(), [&](const Slot& slot) {
     return slot.phase == Phase::kDone && slot.result != nullptr && slot.result->id == lost.result;
   });
 }
 
 // Roots are built anew, also when no package lost anything: their folders may be lost.
-void CookCore::Impl::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
+void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
   absl::btree_set<PackageId> losers;
   std::vector<const RootBuilt::Lost*> hopeless;
   for (const RootBuilt::Lost& one : lost) {
-    if (!packages.Has(one.package)) continue;
-    uint32_t& times = losses_of_store.made_again[one.package];
+    if (!packages_.Has(one.package)) continue;
+    uint32_t& times = made_again_[one.package];
     times += losers.insert(one.package).second;
-    if (times > options.lost_rounds_max) hopeless.push_back(&one);
+    if (times > options_.lost_rounds_max) hopeless.push_back(&one);
   }
-  if (hopeless.empty() && losses_of_store.rounds >= options.lost_rounds_in_all_max) {
+  if (hopeless.empty() && rounds_ >= options_.lost_rounds_in_all_max) {
     for (const RootBuilt::Lost& one : lost) hopeless.push_back(&one);
     if (hopeless.empty())
-      return End("the roots cannot be staged: " + losses_of_store.from_staging +
-                 std::string(kWhatToDo));
+      return cook().End("the roots cannot be staged: " + from_staging_ + std::string(kWhatToDo));
   }
   if (!hopeless.empty()) {
-    return End(
+    return cook().End(
         "the store dropped what this cook's roots name, and again what was made in its place, " +
-        std::to_string(std::min(losses_of_store.rounds, options.lost_rounds_max)) +
+        std::to_string(std::min(rounds_, options_.lost_rounds_max)) +
         " times: " + ListOf(hopeless) + std::string(kWhatToDo));
   }
-  ++losses_of_store.rounds;
-  OpenAgain();
+  ++rounds_;
+  cook().roots.OpenAgain();
   absl::btree_set<PackageId> done;
   for (const PackageId package : losers) {
-    const bool is_first = losses_of_store.made_again.at(package) == 1;
+    const bool is_first = made_again_.at(package) == 1;
     if (IsSabotaged(Sabotage::kMakeAgainOnce) && !is_first) continue;
-    RequeueWithReaders(package, done);
+    cook().claims.RequeueWithReaders(package, done);
   }
-  TakeLateChanges();
+  cook().changes.TakeLate();
 }
 
 }  // namespace galley::director

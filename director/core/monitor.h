@@ -36,7 +36,7 @@ struct Progress {
   // The package that a worker has been at for the longest time; empty: none. From Workers.
   std::string longest;
   absl::Duration longest_for;
-  bool is_alone = false;  // it has the machine for itself (alone.cc): all others wait
+  bool is_alone = false;  // it has the machine for itself (aloneness.h): all others wait
 };
 
 class Monitor {

@@ -2,8 +2,15 @@
 
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
+#include "common/base/status_macros.h"
 
 namespace galley::director {
+
+void PackageData::BeginCook() {
+  GALLEY_CHECK(work == nullptr);
+  static_cast<PackageInCook&>(*this) = PackageInCook();
+  ++generation;
+}
 
 std::string StateText(const PackageData& package) {
   std::string text(StateName(package.state));

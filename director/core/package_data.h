@@ -68,7 +68,7 @@ struct Work {
   AttemptId attempt = 0;                            // the current one
   RareVector<AttemptId> others;     // current ones beside it (stragglers.cc, splitting.cc)
   bool is_loaded = false;           // by a current attempt
-  bool runs_alone = false;          // next time: its attempts outgrew limits (alone.cc)
+  bool runs_alone = false;          // next time: its attempts outgrew limits (aloneness.h)
   uint32_t backups = 0;             // so far
   uint64_t memory_last = 0;         // peak in the last cook; 0: unknown
   uint64_t memory_max = 0;          // what its rule allows; 0: says nothing
@@ -81,9 +81,8 @@ struct Work {
   absl::Duration chain;  // expected cost of the longest chain of packages that waits for this one
 };
 
-struct PackageData {
-  std::string name;
-  State state = State::kIdle;
+// How a package is in the cook; begins anew with each.
+struct PackageInCook {
   Outcome outcome = Outcome::kNone;
   Urgency urgency = Urgency::kLow;
   bool is_in_cook = false;
@@ -94,17 +93,25 @@ struct PackageData {
   bool was_up_to_date = false;    // counted so
   bool is_skipped = false;        // not attempted: its generator failed, or the cook ended before
   bool is_listing_final = false;  // a result has listed what it generates
-  uint32_t resource_group = 0;    // see Grants
   uint32_t explored_epoch = 0;    // of the catalog
-  uint64_t generation = 0;        // of look-ups; raised when older answers are void
-  CostTraits cost_traits;
-  absl::Duration cost;     // expected, all platforms, when it began
-  RareVector<Slot> slots;  // by platform; empty: not in a cook
+  RareVector<Slot> slots;         // by platform; empty: not in a cook
   RareVector<Problem> problems;
   RareVector<PackageId> cooked_inputs;           // sorted: known so far
   RareVector<PackageId> generates;               // sorted by id: listed now
   std::unique_ptr<record::Generated> generated;  // how its generator lists it
+};
+
+struct PackageData : PackageInCook {
+  std::string name;
+  State state = State::kIdle;
+  uint32_t resource_group = 0;  // see Grants
+  uint64_t generation = 0;      // of look-ups; raised when older answers are void
+  CostTraits cost_traits;
+  absl::Duration cost;  // expected, all platforms, when it began
   std::unique_ptr<Work> work;
+
+  // REQUIRES: it is in no works.
+  void BeginCook();
 };
 
 // "Save", "Idle, cooked": for dumps and why.

@@ -1,12 +1,11 @@
-// Which worker gets a job: the policy's choice among a few that may take it. A Blocking job goes
-// where it begins first, windows or not.
+#include "director/core/placing.h"
+
 #include <algorithm>
 #include <tuple>
-#include <vector>
 
 #include "common/base/fnv.h"
 #include "common/base/status_macros.h"
-#include "director/core/cook_core_impl.h"
+#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -24,32 +23,34 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 
 }  // namespace
 
-bool CookCore::Impl::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
-  return workers.IsUsable(worker) && !blame.HasFailedOn(package, id) && !IsKeptFrom(package, id) &&
-         worker.hand.HasMemoryFor(MemoryOf(package), worker.memory_bytes);
+bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
+  return workers_.IsUsable(worker) && !cook().blame.HasFailedOn(package, id) &&
+         !cook().large_jobs.IsKeptFrom(package, id) &&
+         worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
 }
 
-absl::Duration CookCore::Impl::SavedAt(PackageId package, WorkerId worker) const {
-  for (const Warmth::Holder& holder : warmth.Holders(InputsOf(package))) {
+absl::Duration Placing::SavedAt(PackageId package, WorkerId worker) const {
+  for (const Warmth::Holder& holder : core_.warmth.Holders(InputsOf(package))) {
     if (holder.worker == worker) return holder.share * LoadTimeOf(package);
   }
   return absl::ZeroDuration();
 }
 
-WorkerView CookCore::Impl::ViewOf(PackageId package, WorkerId id, const Worker& worker,
-                                  double warm) const {
+WorkerView Placing::ViewOf(PackageId package, WorkerId id, const Worker& worker,
+                           double warm) const {
   // A job more counts even where nothing is expected of it.
   const absl::Duration jobs = absl::Microseconds(static_cast<int64_t>(worker.hand.active_count()));
   return {.worker = id,
           .load = (worker.hand.expected() + jobs) / worker.slots(),
-          .delay = worker.hand.Delay(awake),
+          .delay = worker.hand.Delay(core_.awake),
           .saved = warm * LoadTimeOf(package),
           .warm = warm,
-          .is_large_enough = worker.memory_bytes == 0 || MemoryOf(package) <= worker.memory_bytes};
+          .is_large_enough = worker.memory_bytes == 0 ||
+                             core_.dispatching.MemoryOf(package) <= worker.memory_bytes};
 }
 
-std::vector<WorkerView> CookCore::Impl::Lightest(PackageId package) const {
-  const std::vector<Warmth::Holder> holders = warmth.Holders(InputsOf(package));
+std::vector<WorkerView> Placing::Lightest(PackageId package) const {
+  const std::vector<Warmth::Holder> holders = core_.warmth.Holders(InputsOf(package));
   const auto warm_at = [&](WorkerId id) {
     const auto found = std::find_if(holders.begin(), holders.end(),
                                     [&](const Warmth::Holder& one) { return one.worker == id; });
@@ -57,18 +58,18 @@ std::vector<WorkerView> CookCore::Impl::Lightest(PackageId package) const {
   };
   std::vector<WorkerView> views;
   size_t looked_at = 0;
-  for (const Workers::Load& load : workers.with_room()) {
+  for (const Workers::Load& load : workers_.with_room()) {
     if (views.size() == kLightestMax || ++looked_at > kLookedAtMax) break;
-    const Worker& worker = *workers.Find(load.worker);
+    const Worker& worker = *workers_.Find(load.worker);
     if (MayTake(package, load.worker, worker))
       views.push_back(ViewOf(package, load.worker, worker, warm_at(load.worker)));
   }
   for (const auto& [id, share] : holders) {
     const auto is_it = [id = id](const WorkerView& view) { return view.worker == id; };
     if (views.size() == kWorkersShownMax) break;
-    const Worker* worker = workers.Find(id);
+    const Worker* worker = workers_.Find(id);
     if (worker == nullptr || worker->presence != Worker::Presence::kAttached ||
-        std::any_of(views.begin(), views.end(), is_it) || !workers.HasRoom(*worker) ||
+        std::any_of(views.begin(), views.end(), is_it) || !workers_.HasRoom(*worker) ||
         !MayTake(package, id, *worker))
       continue;
     views.push_back(ViewOf(package, id, *worker, share));
@@ -78,12 +79,12 @@ std::vector<WorkerView> CookCore::Impl::Lightest(PackageId package) const {
 
 // Files that the last cook read, cooked inputs, the list of its generator, and what packages of one
 // folder and cooker have in common: includes, tables, the cooker's own state.
-std::vector<uint64_t> CookCore::Impl::InputsOf(PackageId id) const {
-  const PackageData& package = packages[id];
+std::vector<uint64_t> Placing::InputsOf(PackageId id) const {
+  const PackageData& package = packages_[id];
   const std::string_view folder =
       std::string_view(package.name).substr(0, package.name.rfind('/') + 1);
   std::vector<uint64_t> inputs = {Fnv1a(folder) + package.cost_traits.cooker};
-  const PackageId generator = packages.Find(GeneratorName(package.name));
+  const PackageId generator = packages_.Find(GeneratorName(package.name));
   if (generator.valid()) inputs.push_back(generator.value());
   for (const PackageId input : package.cooked_inputs) {
     if (inputs.size() > kCookedInputsMax) break;
@@ -94,52 +95,53 @@ std::vector<uint64_t> CookCore::Impl::InputsOf(PackageId id) const {
   return inputs;
 }
 
-absl::Duration CookCore::Impl::LoadTimeOf(PackageId id) const {
+absl::Duration Placing::LoadTimeOf(PackageId id) const {
   absl::Duration load;
   bool is_known = false;
-  for (const Slot& slot : packages[id].slots) {
+  for (const Slot& slot : packages_[id].slots) {
     load = std::max(load, slot.last_load);
     is_known |= slot.last_load + slot.last_save > absl::ZeroDuration();
   }
-  return is_known ? load : std::min(CostOf(id) / kLoadsInAJob, kUnknownLoadMax);
+  return is_known ? load : std::min(core_.dispatching.CostOf(id) / kLoadsInAJob, kUnknownLoadMax);
 }
 
-std::vector<WorkerView> CookCore::Impl::FromItsPlace(PackageId package) const {
-  const std::vector<WorkerId>& ring = workers.ring();
+std::vector<WorkerView> Placing::FromItsPlace(PackageId package) const {
+  const std::vector<WorkerId>& ring = workers_.ring();
   const uint64_t place = Fnv1a(NameOf(package));
   for (size_t i = 0; i < ring.size(); ++i) {
     const WorkerId id = ring[(place + i) % ring.size()];
-    const Worker& worker = *workers.Find(id);
-    if (workers.HasRoom(worker) && MayTake(package, id, worker))
+    const Worker& worker = *workers_.Find(id);
+    if (workers_.HasRoom(worker) && MayTake(package, id, worker))
       return {ViewOf(package, id, worker, 0)};
   }
   return {};
 }
 
-CookCore::Impl::Placement CookCore::Impl::Place(PackageId package) const {
-  if (packages[package].urgency == Urgency::kBlocking) return {.worker = PlaceBlocking(package)};
+Placement Placing::Place(PackageId package) const {
+  if (packages_[package].urgency == Urgency::kBlocking) return {.worker = PlaceBlocking(package)};
   const std::vector<WorkerView> views =
-      policy->shown() == Policy::Shown::kFromItsPlace ? FromItsPlace(package) : Lightest(package);
+      policy_->shown() == Policy::Shown::kFromItsPlace ? FromItsPlace(package) : Lightest(package);
   if (!views.empty()) {
-    const size_t chosen = policy->Choose(views);
+    const size_t chosen = policy_->Choose(views);
     GALLEY_CHECK(chosen < views.size());
     return {.worker = views[chosen].worker, .saved = views[chosen].saved};
   }
-  if (blame.WorkersOf(package).empty()) return {};
+  if (cook().blame.WorkersOf(package).empty()) return {};
   return {.worker = PlaceElsewhere(package)};
 }
 
 // What kills its executor is rather queued where it has not been than tried again at the same
 // place; when it has been everywhere, it goes anywhere. O(workers).
-WorkerId CookCore::Impl::PlaceElsewhere(PackageId package) const {
+WorkerId Placing::PlaceElsewhere(PackageId package) const {
   using Order = std::tuple<bool, bool, absl::Duration, WorkerId>;
   Order least;
   WorkerId best;
-  for (const WorkerId id : workers.ring()) {
-    const Worker& worker = *workers.Find(id);
-    const bool was_here = blame.HasFailedOn(package, id);
-    if (was_here && !workers.HasRoom(worker)) continue;
-    const Order order(was_here, !workers.IsUsable(worker), ViewOf(package, id, worker, 0).load, id);
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    const bool was_here = cook().blame.HasFailedOn(package, id);
+    if (was_here && !workers_.HasRoom(worker)) continue;
+    const Order order(was_here, !workers_.IsUsable(worker), ViewOf(package, id, worker, 0).load,
+                      id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;
@@ -149,23 +151,24 @@ WorkerId CookCore::Impl::PlaceElsewhere(PackageId package) const {
 
 // What killed an executor is rather queued where it has not been, as above, whatever waits there:
 // it must not hold up the jobs behind it. O(workers).
-WorkerId CookCore::Impl::PlaceBlocking(PackageId package) const {
+WorkerId Placing::PlaceBlocking(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
   const auto cannot_now = [&](const Worker& worker) {
-    return !workers.IsUsable(worker) || worker.hand.blocking_count() >= options.blocking_jobs_max;
+    return !workers_.IsUsable(worker) || worker.hand.blocking_count() >= options_.blocking_jobs_max;
   };
   WorkerId best;
   Order least;
-  for (const WorkerId id : workers.ring()) {
-    const Worker& worker = *workers.Find(id);
-    const Order order(blame.HasFailedOn(package, id), cannot_now(worker),
-                      !MayTake(package, id, worker), worker.hand.BlockingDelay(awake), id);
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
+    const Order order(cook().blame.HasFailedOn(package, id), cannot_now(worker),
+                      !MayTake(package, id, worker), worker.hand.BlockingDelay(core_.awake), id);
     if (best.valid() && least <= order) continue;
     best = id;
     least = order;
   }
-  if (!best.valid() || !cannot_now(*workers.Find(best))) return best;
-  const bool is_elsewhere = !blame.WorkersOf(package).empty() && !blame.HasFailedOn(package, best);
+  if (!best.valid() || !cannot_now(*workers_.Find(best))) return best;
+  const bool is_elsewhere =
+      !cook().blame.WorkersOf(package).empty() && !cook().blame.HasFailedOn(package, best);
   return is_elsewhere ? best : WorkerId();
 }
 

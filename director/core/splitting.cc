@@ -1,73 +1,63 @@
-// Splitting: platforms of what runs go to a worker that has nothing to do, which loads the package
-// once more for them. The other is told to leave them out; one that has begun there goes on, and
-// the first result counts.
-//
-// A worker cooks a package's platforms in their order, so the last ones go. What may be worth it is
-// halved at each look, up to as many attempts as a package that kills its executors may have: it
-// may yet turn out to be one. Not split: what holds a resource, which it would hold twice; what
-// failed through its own fault, now or under an earlier director; what has a backup; what was
-// handed over for another set of platforms.
+#include "director/core/splitting.h"
+
 #include <algorithm>
 #include <bit>
 #include <tuple>
-#include <vector>
 
-#include "director/core/cook_core_impl.h"
+#include "director/core/core.h"
 
 namespace galley::director {
-
-void CookCore::Impl::Split() {
-  for (const Part& part : Parts()) {
-    if (workers.idle().empty()) return;
-    Attempt& whole = attempts.at(part.attempt);
-    const WorkerId worker = IdleFor(whole, /*is_elsewhere=*/false);
+void Splitting::Split() {
+  for (const Share& share : Shares()) {
+    if (workers_.idle().empty()) return;
+    Attempt& whole = core_.attempts.at(share.attempt);
+    const WorkerId worker = core_.stragglers.IdleFor(whole, /*is_elsewhere=*/false);
     // (Another part of the same package may have gone just now.)
     if (!worker.valid() || !MayHaveAnother(whole.package)) continue;
     const PackageId package = whole.package;
-    DesireFor(whole.worker).retract_part.push_back({part.attempt, part.platforms});
-    whole.remaining &= ~part.platforms;
+    DesireFor(whole.worker).retract_part.push_back({share.attempt, share.platforms});
+    whole.remaining &= ~share.platforms;
     whole.is_partial = whole.is_split = true;
-    const AttemptId other = Give(package, {.worker = worker}, part.platforms, part.expected);
-    attempts.at(other).is_partial = true;
-    Work& work = *packages[package].work;
+    const AttemptId other =
+        core_.dispatching.Give(package, {.worker = worker}, share.platforms, share.expected);
+    core_.attempts.at(other).is_partial = true;
+    Work& work = *packages_[package].work;
     work.others.push_back(other);
     ++work.attempts;
-    ++counters.jobs_split;
+    ++cook().counters.jobs_split;
   }
 }
 
 // By what is gained.
-std::vector<CookCore::Impl::Part> CookCore::Impl::Parts() const {
-  std::vector<Part> parts;
-  for (const WorkerId id : workers.ring()) {
-    for (const Hand::Running& one : workers.Find(id)->hand.running()) {
-      const Attempt& attempt = attempts.at(one.attempt);
+std::vector<Splitting::Share> Splitting::Shares() const {
+  std::vector<Share> shares;
+  for (const WorkerId id : workers_.ring()) {
+    for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
+      const Attempt& attempt = core_.attempts.at(one.attempt);
       if (std::popcount(attempt.remaining) < 2 || attempt.group != 0 ||
-          attempt.platform_set != platform_sets.present() || !MayHaveAnother(attempt.package) ||
-          blame.Of(attempt.package).own > 0)
+          attempt.platform_set != core_.platform_sets.present() ||
+          !MayHaveAnother(attempt.package) || cook().blame.Of(attempt.package).own > 0)
         continue;
-      const Part part = PartOf(one.attempt, awake - one.began_at);
-      if (part.gain >= options.split_min) parts.push_back(part);
+      const Share share = ShareOf(one.attempt, core_.awake - one.began_at);
+      if (share.gain >= options_.split_min) shares.push_back(share);
     }
   }
-  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
     return std::tie(b.gain, a.attempt) < std::tie(a.gain, b.attempt);
   });
-  return parts;
+  return shares;
 }
 
-bool CookCore::Impl::MayHaveAnother(PackageId id) const {
-  const std::vector<AttemptId> current = AttemptsAt(id);
-  const auto gone_on = retracted.find(id);
-  return current.size() + (gone_on == retracted.end() ? 0 : gone_on->second.size()) <
-             options.own_fault_attempts_max &&
+bool Splitting::MayHaveAnother(PackageId id) const {
+  const std::vector<AttemptId> current = core_.attempts.At(id);
+  return current.size() + core_.attempts.RetractedAt(id).size() < options_.own_fault_attempts_max &&
          std::none_of(current.begin(), current.end(),
-                      [&](AttemptId one) { return attempts.at(one).is_backup; });
+                      [&](AttemptId one) { return core_.attempts.at(one).is_backup; });
 }
 
-CookCore::Impl::Part CookCore::Impl::PartOf(AttemptId id, absl::Duration ran) const {
-  const Attempt& attempt = attempts.at(id);
-  const PackageData& package = packages[attempt.package];
+Splitting::Share Splitting::ShareOf(AttemptId id, absl::Duration ran) const {
+  const Attempt& attempt = core_.attempts.at(id);
+  const PackageData& package = packages_[attempt.package];
   absl::Duration load = attempt.load;
   for (PlatformIndex p = 0; p < package.slots.size() && !attempt.is_loaded; ++p) {
     if (attempt.granted & MaskOf(p)) load = std::max(load, package.slots[p].last_load);
@@ -84,22 +74,22 @@ CookCore::Impl::Part CookCore::Impl::PartOf(AttemptId id, absl::Duration ran) co
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (attempt.remaining & MaskOf(p)) stays += save_of(p);
   }
-  Part part{.attempt = id, .platforms = 0, .expected = load, .gain = absl::ZeroDuration()};
+  Share share{.attempt = id, .platforms = 0, .expected = load, .gain = absl::ZeroDuration()};
   const absl::Duration whole = stays;
   absl::Duration end = whole;
   for (PlatformIndex p = static_cast<PlatformIndex>(package.slots.size()); p-- > 0;) {
     if (!(attempt.remaining & MaskOf(p))) continue;
     const absl::Duration save = save_of(p);
-    const absl::Duration end_without = std::max(stays - save, part.expected + save);
+    const absl::Duration end_without = std::max(stays - save, share.expected + save);
     const bool is_first = (attempt.remaining & (MaskOf(p) - 1)) == 0;  // it has begun
     if (is_first || end_without >= end) break;
     end = end_without;
-    part.platforms |= MaskOf(p);
-    part.expected += save;
+    share.platforms |= MaskOf(p);
+    share.expected += save;
     stays -= save;
   }
-  part.gain = whole - end;
-  return part;
+  share.gain = whole - end;
+  return share;
 }
 
 }  // namespace galley::director

@@ -53,7 +53,7 @@ TEST(SplittingTest, TheLastPlatformsOfWhatRunsGoToAnIdleWorker) {
   EXPECT_EQ(alone.shell.core().counters().jobs_split, 1u);
 }
 
-// Each part is an attempt; the last one has the machine for itself (alone.cc).
+// Each part is an attempt; the last one has the machine for itself (aloneness.h).
 TEST(SplittingTest, APartThatWouldBeTheLastAttemptAfterLimitsIsTakenBack) {
   Alone alone({.workers = 3});
   CoreHarness& shell = alone.shell;

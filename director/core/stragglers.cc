@@ -1,16 +1,9 @@
-// Near the end: a second attempt (a *backup*) at what runs for too long, on a worker that has
-// nothing to do. The first result wins, the other attempt is cancelled.
-//
-// A straggler is a job that outlasts what was expected of it by far (overruns.h), or whose worker
-// has not been heard of for a while. Not backed up: what holds a resource, which it would hold
-// twice; what failed through its own fault before, which would only kill more executors.
-#include <algorithm>
-#include <optional>
-#include <tuple>
-#include <utility>
-#include <vector>
+#include "director/core/stragglers.h"
 
-#include "director/core/cook_core_impl.h"
+#include <algorithm>
+#include <utility>
+
+#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -23,42 +16,43 @@ constexpr uint32_t kBackupsOfAPackageMax = 3;  // one after the other
 }  // namespace
 
 // At all that runs, for somebody who has nothing to do.
-bool CookCore::Impl::IsTimeToLook() {
-  if (workers.idle().empty() || workers.jobs_in_hand() == 0) return false;
-  if (awake - looked_for_stragglers_at < kBetweenLooks) return false;
-  looked_for_stragglers_at = awake;
+bool Stragglers::IsTimeToLook() {
+  if (workers_.idle().empty() || workers_.jobs_in_hand() == 0) return false;
+  if (core_.awake - looked_at_ < kBetweenLooks) return false;
+  looked_at_ = core_.awake;
   return true;
 }
 
-void CookCore::Impl::BackUpStragglers() {
-  for (const AttemptId straggler : Stragglers()) {
-    if (backups >= std::max<uint64_t>(1, workers.slots() / kSlotsForABackup)) return;
-    const WorkerId worker = IdleFor(attempts.at(straggler), /*is_elsewhere=*/true);
-    if (worker.valid()) BackUp(attempts.at(straggler).package, worker);
+void Stragglers::BackUp() {
+  for (const AttemptId straggler : Find()) {
+    if (core_.attempts.backups() >= std::max<uint64_t>(1, workers_.slots() / kSlotsForABackup))
+      return;
+    const WorkerId worker = IdleFor(core_.attempts.at(straggler), /*is_elsewhere=*/true);
+    if (worker.valid()) GiveBackup(core_.attempts.at(straggler).package, worker);
   }
 }
 
-bool CookCore::Impl::MayBeBackedUp(AttemptId id) const {
-  const Attempt& attempt = attempts.at(id);
-  const Work& work = *packages[attempt.package].work;
+bool Stragglers::MayBeBackedUp(AttemptId id) const {
+  const Attempt& attempt = core_.attempts.at(id);
+  const Work& work = *packages_[attempt.package].work;
   return work.attempt == id && work.others.empty() && work.backups < kBackupsOfAPackageMax &&
-         attempt.group == 0 && attempt.remaining != 0 && blame.Of(attempt.package).own == 0;
+         attempt.group == 0 && attempt.remaining != 0 && cook().blame.Of(attempt.package).own == 0;
 }
 
 // Who runs for the longest time comes first.
-std::vector<AttemptId> CookCore::Impl::Stragglers() const {
+std::vector<AttemptId> Stragglers::Find() const {
   std::vector<std::pair<absl::Duration, AttemptId>> found;
-  for (const WorkerId id : workers.ring()) {
-    const Worker& worker = *workers.Find(id);
+  for (const WorkerId id : workers_.ring()) {
+    const Worker& worker = *workers_.Find(id);
     for (const Hand::Running& one : worker.hand.running()) {
-      const absl::Duration limit =
-          std::max(options.straggler_min, overruns.Limit(worker.hand.At(one.attempt).expected));
-      const bool is_late = awake - one.began_at > limit || !workers.IsUsable(worker);
+      const absl::Duration limit = std::max(
+          options_.straggler_min, core_.overruns.Limit(worker.hand.At(one.attempt).expected));
+      const bool is_late = core_.awake - one.began_at > limit || !workers_.IsUsable(worker);
       if (is_late && MayBeBackedUp(one.attempt)) found.emplace_back(one.began_at, one.attempt);
     }
-    if (workers.IsUsable(worker)) continue;
+    if (workers_.IsUsable(worker)) continue;
     for (const AttemptId waiting : worker.hand.Queue()) {
-      if (MayBeBackedUp(waiting)) found.emplace_back(awake, waiting);
+      if (MayBeBackedUp(waiting)) found.emplace_back(core_.awake, waiting);
     }
   }
   std::sort(found.begin(), found.end());
@@ -67,42 +61,43 @@ std::vector<AttemptId> CookCore::Impl::Stragglers() const {
   return stragglers;
 }
 
-void CookCore::Impl::FindLongest(Progress& view) const {
+void Stragglers::FindLongest(Progress& view) const {
   std::optional<std::pair<absl::Duration, AttemptId>> longest;
-  for (const WorkerId id : workers.ring()) {
-    for (const Hand::Running& one : workers.Find(id)->hand.running()) {
+  for (const WorkerId id : workers_.ring()) {
+    for (const Hand::Running& one : workers_.Find(id)->hand.running()) {
       const std::pair running(one.began_at, one.attempt);
       if (!longest || running < *longest) longest = running;
     }
   }
   if (!longest) return;
-  view.longest = NameOf(attempts.at(longest->second).package);
-  view.longest_for = awake - longest->first;
-  view.is_alone = longest->second == alone;
+  view.longest = NameOf(core_.attempts.at(longest->second).package);
+  view.longest_for = core_.awake - longest->first;
+  view.is_alone = longest->second == cook().aloneness.attempt();
 }
 
-WorkerId CookCore::Impl::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
-  const uint64_t memory_bytes = MemoryOf(attempt.package);
-  for (const WorkerId id : workers.idle()) {
-    const Worker& worker = *workers.Find(id);
-    if (!(is_elsewhere && id == attempt.worker) && !IsKeptFrom(attempt.package, id) &&
-        workers.IsUsable(worker) && worker.hand.HasMemoryFor(memory_bytes, worker.memory_bytes))
+WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
+  const uint64_t memory_bytes = core_.dispatching.MemoryOf(attempt.package);
+  for (const WorkerId id : workers_.idle()) {
+    const Worker& worker = *workers_.Find(id);
+    if (!(is_elsewhere && id == attempt.worker) &&
+        !cook().large_jobs.IsKeptFrom(attempt.package, id) && workers_.IsUsable(worker) &&
+        worker.hand.HasMemoryFor(memory_bytes, worker.memory_bytes))
       return id;
   }
   return WorkerId();
 }
 
-void CookCore::Impl::BackUp(PackageId id, WorkerId worker) {
-  Work& work = *packages[id].work;
-  const Attempt& primary = attempts.at(work.attempt);
+void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
+  Work& work = *packages_[id].work;
+  const Attempt& primary = core_.attempts.at(work.attempt);
   const PlatformMask platforms = primary.remaining;
-  const AttemptId backup = Give(id, {.worker = worker}, platforms, primary.expected);
-  attempts.at(backup).is_backup = true;
+  const AttemptId backup =
+      core_.dispatching.Give(id, {.worker = worker}, platforms, primary.expected);
+  core_.attempts.SetBackup(backup);
   work.others.push_back(backup);
   ++work.attempts;
   ++work.backups;
-  ++backups;
-  ++counters.backups_started;
+  ++cook().counters.backups_started;
 }
 
 }  // namespace galley::director

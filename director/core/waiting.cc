@@ -1,8 +1,9 @@
-// Waiting for cooked inputs and for generators; cycles of such waits; waking up.
+#include "director/core/waiting.h"
+
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
-#include "director/core/cook_core_impl.h"
+#include "director/core/core.h"
 
 namespace galley::director {
 namespace {
@@ -11,25 +12,21 @@ constexpr size_t kChainVisitsMax = 10'000;
 
 }  // namespace
 
-bool CookCore::Impl::IsOver(PackageId id) const {
-  const PackageData& package = packages[id];
+bool Waiting::IsOver(PackageId id) const {
+  const PackageData& package = packages_[id];
   if (!package.is_in_cook) return true;
   return package.state == State::kIdle && (package.outcome != Outcome::kNone || package.is_skipped);
 }
 
-CookCore::Impl::Availability CookCore::Impl::AvailabilityOf(PackageId id,
-                                                            PlatformIndex platform) const {
-  const PackageData& package = packages[id];
+Waiting::Availability Waiting::AvailabilityOf(PackageId id, PlatformIndex platform) const {
+  const PackageData& package = packages_[id];
   if (!package.is_in_cook || package.is_skipped || platform >= package.slots.size())
     return Availability::kNone;
   switch (package.slots[platform].phase) {
     case Phase::kDone:
       return Availability::kReady;
-    case Phase::kFailed: {
-      const auto found = judged.find(id);
-      const bool stands = found != judged.end() && (found->second & MaskOf(platform)) != 0;
-      return stands ? Availability::kReady : Availability::kNone;
-    }
+    case Phase::kFailed:
+      return cook().judging.Stands(id, platform) ? Availability::kReady : Availability::kNone;
     case Phase::kUnwanted:
       return Availability::kNone;
     default:
@@ -37,17 +34,17 @@ CookCore::Impl::Availability CookCore::Impl::AvailabilityOf(PackageId id,
   }
 }
 
-bool CookCore::Impl::CanBeCookedInput(std::string_view name, std::string* error) const {
+bool Waiting::CanBeCookedInput(std::string_view name, std::string* error) const {
   if (!GeneratorName(name).empty()) return true;
-  const std::optional<CatalogEntry> entry = catalog->Find(name);
+  const std::optional<CatalogEntry> entry = core_.catalog->Find(name);
   if (!entry.has_value()) *error = "no such package";
   if (entry.has_value() && entry->never_cook)
     *error = "it is never cooked ([cook] never or --never)";
   return error->empty();
 }
 
-bool CookCore::Impl::AddWait(PackageId id, const Wait& wait) {
-  PackageData& package = packages[id];
+bool Waiting::AddWait(PackageId id, const Wait& wait) {
+  PackageData& package = packages_[id];
   const auto at =
       std::lower_bound(package.cooked_inputs.begin(), package.cooked_inputs.end(), wait.on);
   if (at == package.cooked_inputs.end() || *at != wait.on)
@@ -57,48 +54,49 @@ bool CookCore::Impl::AddWait(PackageId id, const Wait& wait) {
   AddWaiter(wait.on, id);
   LengthenChain(wait.on, package.cost + package.work->chain);
   if (!BreakCycles(id)) return false;
-  if (wait.is_certain) BindRanks(id, wait.on, InstigatorCategory::kBuildDependency);
+  if (wait.is_certain) core_.exploring.BindRanks(id, wait.on, InstigatorCategory::kBuildDependency);
   return true;
 }
 
 // What has no work yet wakes nobody by itself: its Begin will make the work.
-void CookCore::Impl::AddWaiter(PackageId on, PackageId waiter) {
-  if (packages[on].work == nullptr) lifecycle.SetState(on, State::kRequest, "waited for");
-  std::vector<PackageId>& waiters = packages[on].work->waiters;
+void Waiting::AddWaiter(PackageId on, PackageId waiter) {
+  if (packages_[on].work == nullptr) lifecycle().SetState(on, State::kRequest, "waited for");
+  std::vector<PackageId>& waiters = packages_[on].work->waiters;
   const auto at = std::lower_bound(waiters.begin(), waiters.end(), waiter);
   if (at == waiters.end() || *at != waiter) waiters.insert(at, waiter);
-  turn.is_persist_urgent |= InPhase(on, Phase::kCommitting) != 0;
+  turn_.is_persist_urgent |= core_.advancing.InPhase(on, Phase::kCommitting) != 0;
 }
 
-void CookCore::Impl::LengthenChain(PackageId id, absl::Duration chain) {
+void Waiting::LengthenChain(PackageId id, absl::Duration chain) {
   std::vector<std::pair<PackageId, absl::Duration>> longer = {{id, chain}};
   for (size_t visits = 0; !longer.empty() && visits < kChainVisitsMax; ++visits) {
     const auto [next, length] = longer.back();
     longer.pop_back();
-    PackageData& package = packages[next];
+    PackageData& package = packages_[next];
     if (package.work == nullptr || package.work->chain >= length) continue;
     package.work->chain = length;
-    lifecycle.Refresh(next);
+    lifecycle().Refresh(next);
     for (const Wait& wait : package.work->waits)
       longer.emplace_back(wait.on, length + package.cost);
-    for (const PackageId leader : LeadersOf(next)) longer.emplace_back(leader, length);
+    for (const PackageId leader : core_.following.LeadersOf(next))
+      longer.emplace_back(leader, length);
   }
 }
 
-void CookCore::Impl::NextWaits(PackageId id, bool certain_only,
-                               std::vector<PackageId>& next) const {
+void Waiting::NextWaits(PackageId id, bool certain_only, std::vector<PackageId>& next) const {
   next.clear();
-  const PackageData& package = packages[id];
+  const PackageData& package = packages_[id];
   if (package.work == nullptr) return;
   for (const Wait& wait : package.work->waits) {
     if (wait.is_certain || !certain_only) next.push_back(wait.on);
   }
-  if (package.work->waits_for_generator) next.push_back(packages.Find(GeneratorName(package.name)));
+  if (package.work->waits_for_generator)
+    next.push_back(packages_.Find(GeneratorName(package.name)));
 }
 
 // The shortest way from `start` back to itself along waits, breadth first; empty when there is
 // none.
-std::vector<PackageId> CookCore::Impl::ShortestCycle(PackageId start, bool certain_only) const {
+std::vector<PackageId> Waiting::ShortestCycle(PackageId start, bool certain_only) const {
   absl::flat_hash_map<PackageId, PackageId> from;
   std::vector<PackageId> queue = {start};
   std::vector<PackageId> next;
@@ -120,70 +118,70 @@ std::vector<PackageId> CookCore::Impl::ShortestCycle(PackageId start, bool certa
 
 // True: `id` is on no cycle of waits. A cycle of certain waits fails all that are on it. Another is
 // broken where a look-up waits.
-bool CookCore::Impl::BreakCycles(PackageId id) {
+bool Waiting::BreakCycles(PackageId id) {
   if (std::vector<PackageId> cycle = ShortestCycle(id, true); !cycle.empty()) {
     // The same text whoever closed it.
     const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
     std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end(), by_name), cycle.end());
     const bool has_generator = std::any_of(cycle.begin(), cycle.end(), [&](PackageId package) {
-      return packages[package].work->waits_for_generator;
+      return packages_[package].work->waits_for_generator;
     });
     std::string text = has_generator ? "cycle of generators: " : "cycle of cooked inputs: ";
     for (const PackageId package : cycle) text += NameOf(package) + " -> ";
     text += NameOf(cycle.front());
-    for (const PackageId package : cycle) FailPackage(package, Stage::kLoad, text);
+    for (const PackageId package : cycle) core_.advancing.FailPackage(package, Stage::kLoad, text);
     return false;
   }
   bool is_free = true;
   for (auto cycle = ShortestCycle(id, false); !cycle.empty(); cycle = ShortestCycle(id, false)) {
     for (size_t i = 0; i < cycle.size(); ++i) {
       const PackageId next = cycle[(i + 1) % cycle.size()];
-      const std::vector<Wait> waits = packages[cycle[i]].work->waits;
+      const std::vector<Wait> waits = packages_[cycle[i]].work->waits;
       for (const Wait& wait : waits) {
         if (wait.is_certain || wait.on != next) continue;
         MissInstead(cycle[i], wait.platform);
         is_free &= cycle[i] != id;
-        if (cycle[i] != id) Advance(cycle[i]);
+        if (cycle[i] != id) core_.advancing.Advance(cycle[i]);
       }
     }
   }
   return is_free;
 }
 
-void CookCore::Impl::MissInstead(PackageId id, PlatformIndex platform) {
-  std::erase_if(packages[id].work->waits,
+void Waiting::MissInstead(PackageId id, PlatformIndex platform) {
+  std::erase_if(packages_[id].work->waits,
                 [&](const Wait& wait) { return !wait.is_certain && wait.platform == platform; });
-  if (packages[id].slots[platform].phase == Phase::kWaiting)
-    lifecycle.SetPhase(id, platform, Phase::kToCook);
+  if (packages_[id].slots[platform].phase == Phase::kWaiting)
+    lifecycle().SetPhase(id, platform, Phase::kToCook);
 }
 
-void CookCore::Impl::WakeWaiters(PackageId id) {
-  const Work* work = packages[id].work.get();
+void Waiting::WakeWaiters(PackageId id) {
+  const Work* work = packages_[id].work.get();
   if (work == nullptr) return;
   for (const PackageId waiter : work->waiters) {
-    PackageData& package = packages[waiter];
+    PackageData& package = packages_[waiter];
     if (package.work == nullptr || package.work->wakes) continue;
     package.work->wakes = true;
-    agenda.Push(package.urgency, {AgendaItem::Kind::kWake, waiter});
+    cook().agenda.Push(package.urgency, {AgendaItem::Kind::kWake, waiter});
   }
 }
 
-void CookCore::Impl::EvaluateGenerator(PackageId id) {
-  PackageData& package = packages[id];
-  const PackageId generator = packages.Find(GeneratorName(package.name));
+void Waiting::EvaluateGenerator(PackageId id) {
+  PackageData& package = packages_[id];
+  const PackageId generator = packages_.Find(GeneratorName(package.name));
   if (package.generated != nullptr) {
     package.work->waits_for_generator = false;
-    lifecycle.Refresh(id);
-    agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+    lifecycle().Refresh(id);
+    cook().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
   } else if (IsOver(generator)) {
-    Unlisted(id, generator);
+    cook().claims.Unlisted(id, generator);
   } else {
     AddWaiter(generator, id);
   }
 }
 
-void CookCore::Impl::EvaluateWaits(PackageId id) {
-  PackageData& package = packages[id];
+void Waiting::EvaluateWaits(PackageId id) {
+  PackageData& package = packages_[id];
   if (package.work == nullptr) return;
   package.work->wakes = false;
   if (package.work->waits_for_generator) return EvaluateGenerator(id);
@@ -197,8 +195,8 @@ void CookCore::Impl::EvaluateWaits(PackageId id) {
       package.work->waits.push_back(wait);
       AddWaiter(wait.on, id);
     } else if (availability == Availability::kNone && wait.is_certain) {
-      FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad,
-                    "cooked input " + NameOf(wait.on) + " failed", "");
+      core_.advancing.FailPlatforms(id, MaskOf(wait.platform), Stage::kLoad,
+                                    "cooked input " + NameOf(wait.on) + " failed", "");
     } else if (availability == Availability::kNone) {
       missed |= MaskOf(wait.platform);
     }
@@ -210,9 +208,9 @@ void CookCore::Impl::EvaluateWaits(PackageId id) {
     const bool waits_on = std::any_of(left.begin(), left.end(), [&](const Wait& wait) {
       return !wait.is_certain && wait.platform == p;
     });
-    if (!waits_on) lifecycle.SetPhase(id, p, Phase::kToLookUp);
+    if (!waits_on) lifecycle().SetPhase(id, p, Phase::kToLookUp);
   }
-  Advance(id);
+  core_.advancing.Advance(id);
 }
 
 }  // namespace galley::director

@@ -1,0 +1,144 @@
+#include "director/core/advancing.h"
+
+#include <algorithm>
+
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+// It was attempted, and how that ended says nothing of equal work, but that it may end so, too.
+bool UsesUpAttempts(FailureCause cause) {
+  switch (cause) {
+    case FailureCause::kPackage:
+    case FailureCause::kLimit:
+    case FailureCause::kRefused:
+    case FailureCause::kMachine:
+      return true;
+    case FailureCause::kProject:
+    case FailureCause::kVerdict:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+// A platform has its durable result.
+void Advancing::Settle(PackageId id, PlatformIndex platform) {
+  const Slot& slot = packages_[id].slots[platform];
+  Note(PackageDone{id, platform, slot.result->id, slot.source});
+  core_.waiting.WakeWaiters(id);
+}
+
+PlatformMask Advancing::Wanted(PackageId id) const {
+  PlatformMask mask = 0;
+  const RareVector<Slot>& slots = packages_[id].slots;
+  for (PlatformIndex p = 0; p < slots.size(); ++p)
+    mask |= slots[p].phase != Phase::kUnwanted ? MaskOf(p) : 0;
+  return mask;
+}
+
+PlatformMask Advancing::InPhase(PackageId id, Phase phase) const {
+  PlatformMask mask = 0;
+  const RareVector<Slot>& slots = packages_[id].slots;
+  for (PlatformIndex p = 0; p < slots.size(); ++p) mask |= slots[p].phase == phase ? MaskOf(p) : 0;
+  return mask;
+}
+
+void Advancing::Advance(PackageId id) {
+  PackageData& package = packages_[id];
+  if (package.work == nullptr) return;
+  const Work& work = *package.work;
+  const auto any = [&](Phase phase) { return InPhase(id, phase) != 0; };
+  if ((InPhase(id, Phase::kDone) | InPhase(id, Phase::kFailed)) == Wanted(id)) return Finish(id);
+  if (work.attempt != 0) {
+    return lifecycle().SetState(id, work.is_loaded ? State::kSave : State::kLoad,
+                                work.is_loaded ? "loaded" : "handed over");
+  }
+  if (!work.has_begun || IsBlocked(work)) return lifecycle().SetState(id, State::kRequest, "waits");
+  core_.following.FollowEqualWork(id);
+  if (any(Phase::kToLookUp) || any(Phase::kLookingUp) || any(Phase::kWaiting)) {
+    return lifecycle().SetState(id, State::kRequest, "to be looked up");
+  }
+  core_.following.LeadEqualWork(id);
+  if (!any(Phase::kToCook) && any(Phase::kCommitting))
+    return lifecycle().SetState(id, State::kSave, "being committed");
+  if (!any(Phase::kToCook))
+    return lifecycle().SetState(id, State::kRequest, "equal work is cooked");
+  if (package.state != State::kSaveStalled)
+    lifecycle().SetState(id, State::kLoad, "not up to date");
+}
+
+void Advancing::Finish(PackageId id) {
+  core_.waiting.WakeWaiters(id);
+  core_.attempts.EndAttempts(id, Tell::kCancel);
+  cook().changes.StopWaitingForScan(id);
+  lifecycle().SetState(id, State::kIdle, InPhase(id, Phase::kFailed) != 0 ? "failed" : "cooked");
+  Conclude(id);
+}
+
+// How it ended, from how its platforms did.
+void Advancing::Conclude(PackageId id) {
+  const PackageData& package = packages_[id];
+  const bool has_failed = InPhase(id, Phase::kFailed) != 0;
+  lifecycle().SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
+  const bool is_up_to_date =
+      !has_failed && std::all_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) {
+        return slot.phase == Phase::kUnwanted || slot.source == ResultSource::kUpToDate;
+      });
+  lifecycle().SetUpToDate(id, is_up_to_date);
+}
+
+// Those of `platforms` that have not failed yet. The caller calls Advance.
+void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
+                              const std::string& error, const std::string& log, FailureCause cause,
+                              AttemptId attempt_id) {
+  PackageData& package = packages_[id];
+  platforms &= Wanted(id) & ~InPhase(id, Phase::kFailed);
+  if (platforms == 0) return;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((platforms & MaskOf(p)) == 0) continue;
+    if (UsesUpAttempts(cause)) lifecycle().ExhaustLead(id, p);
+    lifecycle().SetPhase(id, p, Phase::kFailed);
+  }
+  const Blame::Faults faults = cook().blame.Of(id);
+  PackageFailed failed{.package = id,
+                       .platform = std::nullopt,
+                       .stage = stage,
+                       .error = error,
+                       .log = log,
+                       .cause = cause,
+                       .attempt = attempt_id,
+                       .worker = WorkerId(),
+                       .attempts = package.work == nullptr ? 0 : package.work->attempts,
+                       .own_faults = faults.own,
+                       .infrastructure_faults = faults.infrastructure};
+  if (attempt_id != 0) failed.worker = core_.attempts.at(attempt_id).worker;
+  if (platforms == Wanted(id)) {
+    Note(failed);
+  } else {
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      if ((platforms & MaskOf(p)) == 0) continue;
+      failed.platform = p;
+      Note(failed);
+    }
+  }
+  if (package.work != nullptr) {
+    std::erase_if(package.work->waits,
+                  [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });
+    for (const AttemptId current : core_.attempts.At(id)) {
+      core_.attempts.at(current).remaining &= ~platforms;
+      core_.attempts.at(current).is_partial = true;
+    }
+    core_.waiting.WakeWaiters(id);
+  }
+  if (cook().FailsFast()) cook().Stop(Cook::Ending::kFailFast);
+}
+
+void Advancing::FailPackage(PackageId id, Stage stage, const std::string& error) {
+  FailPlatforms(id, ~InPhase(id, Phase::kDone), stage, error, "");
+  Advance(id);
+}
+
+}  // namespace galley::director

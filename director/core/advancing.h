@@ -1,0 +1,33 @@
+// Advancing: how a package gets on: its state follows from the phases of its platforms.
+//
+// A platform that is done or has failed is settled; when all wanted ones are, the package is over.
+// Stateless.
+#pragma once
+
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Advancing : Part {
+ public:
+  explicit Advancing(Core& core) : Part(core) {}
+
+  // Decides the package's state, when anything changed that decides it.
+  void Advance(PackageId package);
+  // A platform has its durable result.
+  void Settle(PackageId package, PlatformIndex platform);
+  // How the package ended, from how its platforms did.
+  void Conclude(PackageId package);
+  // Fails those of `platforms` that have not failed yet. The caller calls Advance.
+  void FailPlatforms(PackageId package, PlatformMask platforms, Stage stage,
+                     const std::string& error, const std::string& log,
+                     FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
+  void FailPackage(PackageId package, Stage stage, const std::string& error);
+  PlatformMask InPhase(PackageId package, Phase phase) const;
+
+ private:
+  PlatformMask Wanted(PackageId package) const;
+  void Finish(PackageId package);
+};
+
+}  // namespace galley::director

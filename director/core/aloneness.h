@@ -1,0 +1,40 @@
+// Aloneness: the last attempt at what outgrew its memory or its time in all others has the machine for itself:
+// only then is it the package's own need that counts, and not what ran beside it.
+//
+// The attempt waits until all else is done: no job is in hand, none could be, and no look-up,
+// commit or scan is open. While the attempt runs no other job begins, but for a Blocking one, which
+// ends its aloneness. A Blocking package waits for nobody. When such attempts took
+// options.alone_max in a cook, jobs that came up since wait no longer, and other last attempts are
+// made beside others, as with fail_fast. The shell keeps a failure of an attempt that was alone
+// (FailureCause::kLimit), for the platform that was at work. All workers are taken to be on one
+// machine.
+#pragma once
+
+#include "absl/time/time.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Aloneness : Part {
+ public:
+  explicit Aloneness(Core& core) : Part(core) {}
+
+  bool IsToRunAlone(PackageId package) const;
+  // REQUIRES: the package is in the cook, and not over.
+  bool WaitsToBeAlone(PackageId package) const;
+  bool IsAllElseDone() const;
+  bool IsForTooLong() const;
+  void HandOver(PackageId package);
+  // Another job is handed over.
+  void End();
+  // An attempt is over, which ran for so long.
+  void EndAttempt(AttemptId attempt, absl::Duration ran);
+  // The attempt that has all workers to itself; 0: none has.
+  AttemptId attempt() const { return attempt_; }
+
+ private:
+  AttemptId attempt_ = 0;
+  absl::Duration taken_;  // in this cook, by all attempts that were alone
+};
+
+}  // namespace galley::director

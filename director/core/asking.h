@@ -1,0 +1,21 @@
+// Asking: questions about a running cook are answered from what is there, a page at a time.
+#pragma once
+
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Asking : Part {
+ public:
+  explicit Asking(Core& core) : Part(core) {}
+
+  void OnQueryAsked(const QueryAsked& event);
+  // "Save", "Save, pending", "Idle, cooked".
+  std::string StateTextOf(PackageId package) const;
+
+ private:
+  Reply AnswerInstigators(const QueryAsked& event) const;
+  Reply AnswerPackage(const QueryAsked& event) const;
+};
+
+}  // namespace galley::director

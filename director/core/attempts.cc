@@ -1,0 +1,195 @@
+#include "director/core/attempts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+// Ids of different terms differ.
+constexpr int kTermShift = 40;
+
+}  // namespace
+
+const Attempt* Attempts::Find(AttemptId id) const {
+  const auto found = attempts_.find(id);
+  return found == attempts_.end() ? nullptr : &found->second;
+}
+
+AttemptId Attempts::NewId() {
+  return static_cast<AttemptId>(options_.term) << kTermShift | ++given_;
+}
+
+void Attempts::SetBackup(AttemptId id) {
+  attempts_.at(id).is_backup = true;
+  ++backups_;
+}
+
+Attempt* Attempts::Current(AttemptId id) {
+  const auto found = attempts_.find(id);
+  return found == attempts_.end() || !found->second.is_current ? nullptr : &found->second;
+}
+
+std::vector<AttemptId> Attempts::At(PackageId id) const {
+  const Work* work = packages_[id].work.get();
+  if (work == nullptr || work->attempt == 0) return {};
+  std::vector<AttemptId> current = {work->attempt};
+  current.insert(current.end(), work->others.begin(), work->others.end());
+  return current;
+}
+
+PlatformMask Attempts::StillInHand(PackageId id) const {
+  PlatformMask platforms = 0;
+  for (const AttemptId attempt : At(id)) platforms |= attempts_.at(attempt).remaining;
+  return platforms;
+}
+
+// The caller calls Advance.
+void Attempts::EndAttempt(AttemptId id, Tell tell) {
+  Attempt& attempt = attempts_.at(id);
+  attempt.is_current = false;
+  const absl::Duration ran = workers_.Drop(attempt.worker, id, core_.awake);
+  cook().aloneness.EndAttempt(id, ran);
+  core_.grants.Release(attempt.group);
+  Work& work = *packages_[attempt.package].work;
+  if (work.attempt != id) {
+    work.others.EraseIf([id](AttemptId other) { return other == id; });
+  } else if (work.others.empty()) {
+    work.attempt = 0;
+  } else {
+    work.attempt = work.others[0];
+    work.others.EraseIf([&](AttemptId other) { return other == work.attempt; });
+    attempt.is_backup = std::exchange(attempts_.at(work.attempt).is_backup, false);
+  }
+  backups_ -= std::exchange(attempt.is_backup, false);  // one that is left alone is none
+  work.is_loaded = false;
+  for (const AttemptId current : At(attempt.package))
+    work.is_loaded |= attempts_.at(current).is_loaded;
+  TakeBack(attempt, ~PlatformMask{0});
+  if (attempt.remaining == 0 && !attempt.is_partial && attempt.measured > absl::ZeroDuration()) {
+    core_.costs.Measured(packages_[attempt.package].cost_traits, attempt.measured);
+    core_.overruns.Measured(attempt.expected, ran);
+    cook().monitor.Measured(attempt.expected, attempt.measured);
+  }
+  if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
+  if (tell != Tell::kRetract) return;
+  DesireFor(attempt.worker).retract.push_back(id);
+  retracted_[attempt.package].push_back(id);
+}
+
+void Attempts::EndAttempts(PackageId id, Tell tell) {
+  for (const AttemptId attempt : At(id)) EndAttempt(attempt, tell);
+}
+
+void Attempts::EndSpent(PackageId id, AttemptId reporter) {
+  const std::vector<AttemptId> current = At(id);
+  const bool is_race = current.size() > 1;
+  for (const AttemptId attempt : current) {
+    if (attempts_.at(attempt).remaining != 0) continue;
+    // The loser of a race is stopped: it may be one that never ends.
+    const Tell tell = attempt == reporter
+                          ? (attempts_.at(attempt).is_split ? Tell::kRetract : Tell::kNothing)
+                      : is_race ? Tell::kCancel
+                                : ToTellOfDuplicate(attempt);
+    EndAttempt(attempt, tell);
+  }
+}
+
+// To stop what runs costs its worker an executor that is warm. What holds a resource must not go on
+// without it.
+Tell Attempts::ToTellOfDuplicate(AttemptId id) const {
+  constexpr absl::Duration kWorthAnExecutor = absl::Milliseconds(500);
+  const Attempt& attempt = attempts_.at(id);
+  return attempt.expected < kWorthAnExecutor && attempt.group == 0 ? Tell::kRetract : Tell::kCancel;
+}
+
+void Attempts::TakeBack(const Attempt& attempt, PlatformMask platforms) {
+  const PackageData& package = packages_[attempt.package];
+  platforms &= ~StillInHand(attempt.package);
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((platforms & MaskOf(p)) && package.slots[p].phase == Phase::kInHand)
+      lifecycle().SetPhase(attempt.package, p, Phase::kToCook);
+  }
+}
+
+void Attempts::ForgetRetracted(AttemptId id) {
+  const auto found = retracted_.find(attempts_.at(id).package);
+  if (found == retracted_.end()) return;
+  std::erase(found->second, id);
+  if (found->second.empty()) retracted_.erase(found);
+}
+
+void Attempts::ForgetRetractedOf(WorkerId worker) {
+  for (auto at = retracted_.begin(); at != retracted_.end();) {
+    std::erase_if(at->second, [&](AttemptId id) { return attempts_.at(id).worker == worker; });
+    const auto here = at++;
+    if (here->second.empty()) retracted_.erase(here);
+  }
+}
+
+std::span<const AttemptId> Attempts::RetractedAt(PackageId id) const {
+  const auto found = retracted_.find(id);
+  return found == retracted_.end() ? std::span<const AttemptId>() : found->second;
+}
+
+void Attempts::Cancel(std::span<const AttemptId> retracted) {
+  for (const AttemptId attempt : retracted) {
+    const WorkerId where = attempts_.at(attempt).worker;
+    if (workers_.Find(where)->presence == Worker::Presence::kAttached)
+      DesireFor(where).cancel.push_back(attempt);
+  }
+}
+
+void Attempts::CancelRetracted(PackageId package) {
+  Cancel(RetractedAt(package));
+  retracted_.erase(package);
+}
+
+void Attempts::CancelAllRetracted() {
+  for (const auto& [package, retracted] : retracted_) Cancel(retracted);
+  retracted_.clear();
+}
+
+void Attempts::CheckInvariants(PackageId id) const {
+  const Work& work = *packages_[id].work;
+  bool is_loaded = false;
+  for (const AttemptId current : At(id)) {
+    const auto attempt = attempts_.find(current);
+    GALLEY_CHECK(attempt != attempts_.end() && attempt->second.is_current &&
+                 attempt->second.package == id);
+    GALLEY_CHECK(workers_.Find(attempt->second.worker)->hand.Contains(current));
+    is_loaded |= attempt->second.is_loaded;
+  }
+  GALLEY_CHECK(work.is_loaded == is_loaded);
+  GALLEY_CHECK(work.attempt != 0 || work.others.empty());
+  for (const AttemptId other : work.others) {
+    const Attempt& beside = attempts_.at(other);
+    GALLEY_CHECK(beside.group == 0);
+    GALLEY_CHECK(!beside.is_backup ||
+                 (work.others.size() == 1 && beside.worker != attempts_.at(work.attempt).worker));
+  }
+}
+
+void Attempts::CheckHands() const {
+  uint64_t backups_held = 0;
+  for (const WorkerId id : workers_.Holding()) {
+    absl::Duration expected;
+    for (const AttemptId attempt : workers_.Find(id)->hand.All()) {
+      const Attempt& held = attempts_.at(attempt);
+      const Work& work = *packages_[held.package].work;
+      GALLEY_CHECK(held.is_current && held.worker == id);
+      const auto beside = std::find(work.others.begin(), work.others.end(), attempt);
+      GALLEY_CHECK((work.attempt == attempt) != (beside != work.others.end()));
+      GALLEY_CHECK(!held.is_backup || work.attempt != attempt);
+      backups_held += held.is_backup;
+      if (!workers_.Find(id)->hand.IsPending(attempt)) expected += held.expected;
+    }
+    GALLEY_CHECK(expected == workers_.Find(id)->hand.expected());
+  }
+  GALLEY_CHECK(backups_held == backups_);
+}
+
+}  // namespace galley::director

@@ -1,0 +1,71 @@
+// Attempts: every hand-over, by its id, and which of them a package has now.
+//
+// An attempt is *current* while its package counts on it: it is in its worker's hand, and in the
+// package's Work. One that was *retracted* may have begun, and goes on. Late results are judged by
+// what is kept of an attempt.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "director/core/attempt.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Attempts : Part {
+ public:
+  explicit Attempts(Core& core) : Part(core) {}
+
+  // nullptr: never given.
+  const Attempt* Find(AttemptId id) const;
+  Attempt& at(AttemptId id) { return attempts_.at(id); }
+  const Attempt& at(AttemptId id) const { return attempts_.at(id); }
+  // nullptr: not current.
+  Attempt* Current(AttemptId id);
+  // The current attempts at a package, in the order of hand-over.
+  std::vector<AttemptId> At(PackageId package) const;
+  // The platforms that they are still to report.
+  PlatformMask StillInHand(PackageId package) const;
+  // Attempts at the package that were retracted and are not over.
+  std::span<const AttemptId> RetractedAt(PackageId package) const;
+
+  // The id of the next one.
+  AttemptId NewId();
+  void Add(AttemptId id, const Attempt& attempt) { attempts_.emplace(id, attempt); }
+  // A backup goes on beside the attempt that it backs up. REQUIRES: both are current.
+  void SetBackup(AttemptId id);
+  uint64_t backups() const { return backups_; }  // current attempts that are one
+
+  // The caller calls Advance.
+  void EndAttempt(AttemptId id, Tell tell);
+  void EndAttempts(PackageId package, Tell tell);
+  // Ends those that have nothing left to report; `reporter` has just said so itself.
+  void EndSpent(PackageId package, AttemptId reporter);
+  // The attempt does not cook these platforms: they are to be cooked, unless another one does.
+  void TakeBack(const Attempt& attempt, PlatformMask platforms);
+  void ForgetRetracted(AttemptId id);
+  void ForgetRetractedOf(WorkerId worker);
+  // Cancels jobs that had begun when they were moved: they run twice, and nobody waits for these.
+  void CancelRetracted(PackageId package);
+  void CancelAllRetracted();
+  // A cook begins: nobody asks for those of the one before.
+  void ForgetAllRetracted() { retracted_.clear(); }
+
+  // CHECKs what holds of the package's attempts, and of the workers' hands.
+  void CheckInvariants(PackageId package) const;
+  void CheckHands() const;
+
+ private:
+  Tell ToTellOfDuplicate(AttemptId id) const;
+  void Cancel(std::span<const AttemptId> retracted);
+
+  absl::flat_hash_map<AttemptId, Attempt> attempts_;                  // look-up only
+  absl::flat_hash_map<PackageId, std::vector<AttemptId>> retracted_;  // look-up only
+  uint64_t given_ = 0;
+  uint64_t backups_ = 0;
+};
+
+}  // namespace galley::director

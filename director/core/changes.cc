@@ -1,0 +1,240 @@
+#include "director/core/changes.h"
+
+#include <bit>
+#include <utility>
+
+#include "common/base/status_macros.h"
+#include "director/core/core.h"
+
+namespace galley::director {
+void Changes::TakeLate() {
+  for (const FilesChanged& change : std::exchange(late_changes_, {})) TakeChange(change);
+}
+
+void Changes::OnFilesChanged(const FilesChanged& event) {
+  if (event.catalog != nullptr) core_.catalog = event.catalog;
+  ++core_.epoch;
+  if (!core_.cooks.waiting().empty()) {
+    const NewNames new_names = NewNamesOf(event.renamed);
+    for (CookRequested& waiting : core_.cooks.waiting()) RenameSelected(new_names, waiting, 0);
+  }
+  if (cook().CanStillChange()) return TakeChange(event);
+  if (!cook().is_over()) ForgiveLate(event);
+  // The roots are of what was before, unless the cook is opened again (PlatformsChanged, or what
+  // the store lost).
+  if (!cook().is_over() && !cook().is_ending())
+    late_changes_.push_back({nullptr, event.packages, event.paths, event.renamed});
+}
+
+// The next director must not take a fault of what these were made of for the last one.
+void Changes::ForgiveLate(const FilesChanged& event) {
+  absl::btree_set<PackageId> done;
+  const auto forgive = [&](std::string_view name) {
+    const PackageId package = packages_.Find(name);
+    if (!package.valid()) return;
+    cook().claims.ForEachWithReaders(package, done, [this](PackageId one) {
+      forgiven_late_.insert(one);
+      cook().faults.NoteForgiven(one, options_.own_fault_attempts_max - 1);
+    });
+  };
+  for (const std::string& name : event.packages) forgive(name);
+  for (const FilesChanged::Renamed& renamed : event.renamed) {
+    forgive(renamed.from);
+    forgive(renamed.to);
+  }
+}
+
+void Changes::TakeChange(const FilesChanged& event) {
+  absl::btree_set<PackageId> waiting;
+  for (const std::string& path : event.paths) {
+    StaleFile& file = stale_files_[path];
+    ++file.changes;
+    file.epoch = core_.epoch;
+    const auto waiters = stale_waiters_.extract(path);
+    if (!waiters.empty()) waiting.insert(waiters.mapped().begin(), waiters.mapped().end());
+  }
+  absl::btree_set<PackageId> done;
+  RenameAll(event.renamed, done);
+  for (const std::string& name : event.packages) {
+    const PackageId package = packages_.Find(name);
+    if (package.valid()) cook().claims.RequeueWithReaders(package, done);
+  }
+  for (const PackageId id : waiting) {
+    if (packages_[id].work == nullptr) continue;
+    const std::string path = std::exchange(packages_[id].work->stale_path, "");
+    const uint32_t changes = stale_files_[path].changes;
+    if (changes >= options_.stale_max) {
+      core_.advancing.FailPackage(id, Stage::kLoad,
+                                  path + " changed " + std::to_string(changes) +
+                                      " times while it was cooked: expected files that keep still");
+    } else {
+      core_.advancing.Advance(id);
+    }
+  }
+}
+
+Changes::NewNames Changes::NewNamesOf(const std::vector<FilesChanged::Renamed>& all) {
+  NewNames new_names;
+  for (const FilesChanged::Renamed& renamed : all) new_names[renamed.from] = renamed.to;
+  return new_names;
+}
+
+// Those from `first` on.
+void Changes::RenameSelected(const NewNames& new_names, CookRequested& wanted, size_t first) {
+  if (new_names.empty()) return;
+  for (size_t i = first; i < wanted.selected.size(); ++i) {
+    const auto found = new_names.find(wanted.selected[i].name);
+    if (found != new_names.end()) wanted.selected[i].name = std::string(found->second);
+  }
+}
+
+// At once, not one after the other: names may be exchanged, or handed on in a row. References to an
+// old name lead to whoever has it now, or nowhere; who read its output is looked up again.
+void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
+                        absl::btree_set<PackageId>& done) {
+  if (all.empty()) return;
+  const NewNames new_names = NewNamesOf(all);
+  RenameSelected(new_names, cook().request(), cook().claims.selected());
+  struct Moved {
+    PackageId from;
+    std::string_view to;
+    bool is_selected = false;
+    bool is_named = false;
+    std::vector<InstigatorCategory> causes;
+  };
+  std::vector<Moved> moved;
+  for (const auto& [from_name, to_name] : new_names) {
+    const PackageId from = packages_.Find(from_name);
+    if (!from.valid()) continue;
+    Moved one{.from = from, .to = to_name};
+    cook().edges.ForEachInstigator(from, [&](const InstigatorView& why) {
+      if (!why.referencer.valid()) one.causes.push_back(why.category);
+    });
+    // (What is never cooked has left the cook, and may be wanted under its new name.)
+    if (!packages_[from].is_in_cook && one.causes.empty()) continue;
+    one.is_selected = std::exchange(packages_[from].is_selected, false);
+    one.is_named = std::exchange(packages_[from].is_named, false);
+    moved.push_back(std::move(one));
+  }
+  for (const Moved& one : moved) {
+    cook().claims.Leave(one.from, "renamed");
+    cook().edges.DropRoots(one.from);
+    cook().claims.RequeueWithReaders(one.from, done);
+  }
+  for (const Moved& one : moved) {
+    const PackageId to = cook().claims.FindOrAdd(one.to);
+    packages_[to].is_selected |= one.is_selected;
+    packages_[to].is_named |= one.is_named;
+    for (const InstigatorCategory cause : one.causes) cook().claims.Join(to, cause, PackageId());
+    cook().claims.RequeueWithReaders(to, done);  // it may have failed, when no file had that name
+  }
+}
+
+void Changes::OnPackagesCleared(const PackagesCleared& event) {
+  if (!cook().CanStillChange()) return;
+  absl::btree_set<PackageId> done;
+  for (const std::string& name : event.packages) {
+    const PackageId package = packages_.Find(cook().claims.NameAsked(name));
+    if (!package.valid()) continue;
+    cook().faults.NoteForgiven(package, 0);
+    cook().blame.Forget(package);
+    cook().faults.Pardon(package);
+    cook().claims.RequeueWithReaders(package, done);
+  }
+}
+
+// One pass over what is stored, and one in which packages get on: what one does may look at
+// another.
+void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
+  GALLEY_CHECK(event.mapping.size() == core_.platform_count);
+  GALLEY_CHECK(event.platform_count >= 1 && event.platform_count <= 32);
+  if (event.catalog != nullptr) core_.catalog = event.catalog;
+  const PlatformMap map(event.mapping);
+  core_.platform_sets.Add(map);
+  core_.platform_count = event.platform_count;
+  // Once roots are being published the cook is over but for that.
+  const bool is_open = !cook().is_over() && !cook().is_ending() && !cook().roots.is_publishing();
+  const PlatformMask added = is_open ? event.added : 0;
+  if (added != 0) cook().faults.PardonAll();  // one more chance
+  if (!cook().is_over()) cook().request().platforms = map.Mask(cook().request().platforms) | added;
+  for (CookRequested& waiting : core_.cooks.waiting())
+    waiting.platforms = map.Mask(waiting.platforms);
+  core_.commits.Remap(map);
+  cook().agenda.Remap(map);
+  cook().roots.Remap(map);
+  cook().judging.Remap(map);
+  if (is_open) cook().roots.OpenAgain();
+  lifecycle().equal_work().Clear();
+  for (uint32_t i = 0; i < packages_.size(); ++i) RemapPackage(PackageId(i), map, added);
+  for (uint32_t i = 0; i < packages_.size(); ++i) GoOnWithPlatforms(PackageId(i), added);
+  if (is_open) TakeLate();
+  cook().roots.StageIfPublished();
+}
+
+void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {
+  PackageData& package = packages_[id];
+  if (!package.is_in_cook) return;
+  // Answers that are on their way speak of other numbers. (Nobody may wait for them any more: what
+  // was asked for came from a worker. The next question must not take them.) Jobs are as they were.
+  const uint64_t asked = package.generation++;
+  lifecycle().Remap(
+      id, map, added,
+      !cook().is_over() && cook().request().force ? Phase::kToCook : Phase::kToLookUp);
+  cook().edges.Remap(id, map);
+  for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
+  package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
+  // What was retracted and goes on is as good as before.
+  for (const AttemptId retracted : core_.attempts.RetractedAt(id)) {
+    Attempt& attempt = core_.attempts.at(retracted);
+    attempt.generation += attempt.generation == asked;
+  }
+  if (package.work == nullptr) return;
+  std::erase_if(package.work->waits, [&](Wait& wait) {
+    const std::optional<PlatformIndex> platform = map.Index(wait.platform);
+    wait.platform = platform.value_or(0);
+    return !platform.has_value();
+  });
+  for (const AttemptId current : core_.attempts.At(id)) {
+    Attempt& attempt = core_.attempts.at(current);
+    attempt.generation += attempt.generation == asked;
+    const PlatformMask remaining = map.Mask(attempt.remaining);
+    attempt.is_partial |= std::popcount(remaining) != std::popcount(attempt.remaining);
+    attempt.remaining = remaining;
+  }
+}
+
+void Changes::GoOnWithPlatforms(PackageId id, PlatformMask added) {
+  PackageData& package = packages_[id];
+  if (!package.is_in_cook) return;
+  if (package.work != nullptr) {
+    for (const AttemptId attempt : core_.attempts.At(id)) {
+      if (core_.attempts.at(attempt).remaining == 0)
+        core_.attempts.EndAttempt(attempt, Tell::kCancel);
+    }
+    return core_.advancing.Advance(id);
+  }
+  if (package.outcome == Outcome::kNone && !package.is_skipped) return;  // not begun
+  if (added == 0) {
+    if (!package.is_skipped) core_.advancing.Conclude(id);
+    return;
+  }
+  lifecycle().SetOutcome(id, Outcome::kNone);
+  lifecycle().SetUpToDate(id, false);
+  lifecycle().SetSkipped(id, false);
+  cook().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+}
+
+void Changes::WaitForScan(PackageId id, const std::string& path, uint32_t attempt_epoch) {
+  if (attempt_epoch < stale_files_[path].epoch) return;
+  packages_[id].work->stale_path = path;
+  absl::btree_set<PackageId>& waiters = stale_waiters_[path];
+  if (waiters.empty()) turn_.rescans.push_back(path);
+  waiters.insert(id);
+}
+
+void Changes::StopWaitingForScan(PackageId id) {
+  const auto waiters = stale_waiters_.find(packages_[id].work->stale_path);
+  if (waiters != stale_waiters_.end()) waiters->second.erase(id);
+}
+
+}  // namespace galley::director

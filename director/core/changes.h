@@ -1,0 +1,59 @@
+// Changes: files and platforms change under a cook, and outcomes are forgotten.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_set.h"
+#include "director/core/part.h"
+#include "director/core/platforms.h"
+
+namespace galley::director {
+
+class Changes : Part {
+ public:
+  explicit Changes(Core& core) : Part(core) {}
+
+  void OnFilesChanged(const FilesChanged& event);
+  void OnPackagesCleared(const PackagesCleared& event);
+  void OnPlatformsChanged(const PlatformsChanged& event);
+
+  // Changes that came while roots were built belong to the roots that are built after them.
+  void TakeLate();
+  // From now on the package is made of what is known of today.
+  void ForgetLate(PackageId package) { forgiven_late_.erase(package); }
+  // The package's faults are of what it was made of before: roots were being built by then.
+  bool IsForgivenLate(PackageId package) const { return forgiven_late_.contains(package); }
+
+  // The package waits until `path` was scanned again. An attempt that was handed over before the
+  // last change of the file was known tells nothing new.
+  void WaitForScan(PackageId package, const std::string& path, uint32_t attempt_epoch);
+  // The scan goes on, for others.
+  void StopWaitingForScan(PackageId package);
+  bool is_scan_awaited() const { return !stale_waiters_.empty(); }
+
+ private:
+  using NewNames = absl::btree_map<std::string_view, std::string_view>;  // by the old ones
+  struct StaleFile {
+    uint32_t changes = 0;
+    uint32_t epoch = 0;  // since when the catalog has its last change
+  };
+
+  void ForgiveLate(const FilesChanged& event);
+  void TakeChange(const FilesChanged& event);
+  static NewNames NewNamesOf(const std::vector<FilesChanged::Renamed>& all);
+  static void RenameSelected(const NewNames& new_names, CookRequested& wanted, size_t first);
+  void RenameAll(const std::vector<FilesChanged::Renamed>& all, absl::btree_set<PackageId>& done);
+  void RemapPackage(PackageId package, const PlatformMap& map, PlatformMask added);
+  void GoOnWithPlatforms(PackageId package, PlatformMask added);
+
+  std::vector<FilesChanged> late_changes_;        // while roots are built, without their catalogs
+  absl::flat_hash_set<PackageId> forgiven_late_;  // look-up only
+  absl::btree_map<std::string, StaleFile> stale_files_;
+  absl::btree_map<std::string, absl::btree_set<PackageId>> stale_waiters_;
+};
+
+}  // namespace galley::director

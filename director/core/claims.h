@@ -1,0 +1,51 @@
+// Claims: what is in the cook, and why.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Claims : Part {
+ public:
+  explicit Claims(Core& core) : Part(core) {}
+
+  // Takes what the request selects, as far as the units reach. Returns units.
+  size_t SelectSome(size_t units_max);
+  size_t selected() const { return selected_next_; }  // of the request's selection, so far
+  bool IsAllSelected() const;
+  void OnPackagesDiscovered(const PackagesDiscovered& event);
+  std::string NameAsked(std::string_view name_or_file) const;
+  PackageId FindOrAdd(std::string_view name);
+
+  // A reason: a referencer, or none for a root cause.
+  void Join(PackageId package, InstigatorCategory category, PackageId referencer);
+  // The same for a reason that is in `edges` already.
+  void Bring(PackageId package, InstigatorCategory category, PackageId referencer);
+  // What the package waits for becomes as urgent.
+  void RaiseUrgency(PackageId package, Urgency urgency);
+  void Begin(PackageId package);
+  // Its generator is over and does not list the package.
+  void Unlisted(PackageId package, PackageId generator);
+  // The package leaves the cook, with all that it generated.
+  void Leave(PackageId package, std::string_view reason);
+  // What the package gave no longer holds: from the beginning.
+  void Requeue(PackageId package);
+  // The same for all whose cooks read its output, or wait for its list.
+  void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
+  void ForEachWithReaders(PackageId package, absl::btree_set<PackageId>& done,
+                          absl::FunctionRef<void(PackageId)> visit);
+
+ private:
+  bool BeginGenerated(PackageId package);
+  void Withdraw(PackageId package);
+  void Skip(PackageId package);
+
+  size_t selected_next_ = 0;
+};
+
+}  // namespace galley::director

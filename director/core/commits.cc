@@ -1,0 +1,115 @@
+#include "director/core/commits.h"
+
+#include <algorithm>
+
+#include "director/core/core.h"
+
+namespace galley::director {
+void Commits::Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
+                     WorkerId worker, ReportId report) {
+  InFlight& commit = commits_[{package, result, platform.value_or(0)}];
+  commit.platform = platform;
+  const std::unique_ptr<Work>& work = packages_[package].work;
+  if (commit.reports.empty()) {
+    Persist::Item item{package, platform.value_or(0), result, true, Waited()};
+    if (work != nullptr) {
+      item.waited = {
+          .request = work->ready - work->asked,
+          .queue = std::max(absl::ZeroDuration(), work->handed - work->ready),
+          .in_hand = work->attempts > 0 ? core_.now - work->handed : absl::ZeroDuration(),
+          .attempts = work->attempts};
+    }
+    turn_.persist.push_back(std::move(item));
+  }
+  turn_.is_persist_urgent |= core_.following.IsAwaited(package);
+  commit.reports.emplace_back(worker, report);
+}
+
+void Commits::OnPersisted(const Persisted& event) {
+  if (!event.error.empty() && !cook().is_over())
+    cook().End("results could not be made durable: " + event.error);
+  if (!event.error.empty()) return Uncommit(event.items);
+  for (const Persisted::Item& item : event.items) {
+    const auto commit = commits_.find({item.package, item.result, item.platform});
+    if (commit == commits_.end()) continue;  // a hit: nobody waits for it
+    for (const auto& [worker, report] : commit->second.reports)
+      core_.worker_lives.Acknowledge(worker, report);
+    const std::optional<PlatformIndex> platform = commit->second.platform;
+    commits_.erase(commit);
+    const PackageData& package = packages_[item.package];
+    if (package.work == nullptr || !platform.has_value() || *platform >= package.slots.size())
+      continue;
+    if (package.slots[*platform].phase != Phase::kCommitting ||
+        package.slots[*platform].result->id != item.result)
+      continue;
+    if (!item.refused.empty()) {
+      OnRefused(item.package, *platform, item.refused);
+      continue;
+    }
+    if (item.instead != nullptr) StandInstead(item.package, *platform, item.instead);
+    const Slot& slot = package.slots[*platform];
+    if (slot.phase != Phase::kCommitting) continue;
+    if (slot.result->is_verdict) {
+      const ResultViewPtr verdict = slot.result;
+      core_.advancing.FailPlatforms(item.package, MaskOf(*platform), Stage::kSave, verdict->error,
+                                    verdict->log, FailureCause::kVerdict);
+    } else {
+      lifecycle().SetPhase(item.package, *platform, Phase::kDone, slot.source);
+      core_.advancing.Settle(item.package, *platform);
+    }
+    core_.advancing.Advance(item.package);
+  }
+}
+
+// Its worker is wrong about where the bytes are: as if it had not been cooked. An earlier director
+// may have kept what it tells again, so it is looked up.
+void Commits::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
+  lifecycle().SetPhase(id, platform, cook().request().force ? Phase::kToCook : Phase::kToLookUp);
+  packages_[id].slots[platform].result.reset();
+  cook().faults.BlameInfrastructure(id, MaskOf(platform), why, "");
+  core_.advancing.Advance(id);
+}
+
+// An earlier cook of the very same inputs came out otherwise: what is stored is what all who share
+// the store see.
+void Commits::StandInstead(PackageId id, PlatformIndex platform, const ResultViewPtr& instead) {
+  packages_[id].slots[platform].result = instead;
+  if (!instead->is_verdict) core_.exploring.SetExplored(id, platform, instead, true);
+}
+
+// Their workers keep them: they are taken again when they are sent again.
+void Commits::Uncommit(const std::vector<Persisted::Item>& items) {
+  for (const Persisted::Item& item : items) {
+    const auto commit = commits_.find({item.package, item.result, item.platform});
+    if (commit == commits_.end()) continue;
+    for (const auto& [id, report] : commit->second.reports) {
+      Worker& worker = *workers_.Find(id);
+      if (worker.unacknowledged.erase(report) > 0) worker.uncommitted.insert(report);
+    }
+    commits_.erase(commit);
+  }
+}
+
+bool Commits::Has(PackageId id, PlatformIndex platform) const {
+  const ResultId result = packages_[id].slots[platform].result->id;
+  for (auto at = commits_.lower_bound({id, result, 0});
+       at != commits_.end() && std::get<0>(at->first) == id && std::get<1>(at->first) == result;
+       ++at) {
+    if (at->second.platform == platform) return true;
+  }
+  return false;
+}
+
+void Commits::ForgetReportsOf(WorkerId worker) {
+  for (auto& entry : commits_) {
+    std::erase_if(entry.second.reports, [&](const auto& report) { return report.first == worker; });
+  }
+}
+
+void Commits::Remap(const PlatformMap& map) {
+  for (auto& [key, commit] : commits_) {
+    if (commit.platform.has_value()) commit.platform = map.Index(*commit.platform);
+  }
+}
+
+}  // namespace galley::director

@@ -1,0 +1,49 @@
+// Commits: results on their way to the disk, and who waits for an answer.
+//
+// A result is committed once, however many reports name it; each of them is acknowledged when it is
+// durable.
+#pragma once
+
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "director/core/part.h"
+#include "director/core/platforms.h"
+
+namespace galley::director {
+
+class Commits : Part {
+ public:
+  explicit Commits(Core& core) : Part(core) {}
+
+  // No platform: the result is for a removed one, and only feeds the cache.
+  void Commit(PackageId package, std::optional<PlatformIndex> platform, ResultId result,
+              WorkerId worker, ReportId report);
+  void OnPersisted(const Persisted& event);
+
+  bool empty() const { return commits_.empty(); }
+  bool Has(PackageId package, PlatformIndex platform) const;
+  // The worker's process is another: those who wait for these answers are gone, and their numbers
+  // will be another's.
+  void ForgetReportsOf(WorkerId worker);
+  // Platforms have new numbers.
+  void Remap(const PlatformMap& map);
+
+ private:
+  struct InFlight {
+    std::optional<PlatformIndex> platform;  // nullopt: removed since
+    std::vector<std::pair<WorkerId, ReportId>> reports;
+  };
+
+  void OnRefused(PackageId package, PlatformIndex platform, const std::string& why);
+  void StandInstead(PackageId package, PlatformIndex platform, const ResultViewPtr& instead);
+  void Uncommit(const std::vector<Persisted::Item>& items);
+
+  // The platform: as Persist had it, whatever its number is today.
+  absl::btree_map<std::tuple<PackageId, ResultId, PlatformIndex>, InFlight> commits_;
+};
+
+}  // namespace galley::director

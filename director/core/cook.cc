@@ -1,0 +1,114 @@
+#include "director/core/cook.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/sabotage.h"
+#include "director/core/core.h"
+
+namespace galley::director {
+
+Cook::Cook(Core& core)
+    : Part(core),
+      ranks(edges, core.options.rank_visits_max),
+      lifecycle(core.packages, ranks, counters, monitor, core.now),
+      claims(core),
+      faults(core),
+      changes(core),
+      judging(core),
+      roots(core),
+      losing(core),
+      aloneness(core),
+      large_jobs(core),
+      is_over_(true) {}
+
+Cook::Cook(Core& core, CookRequested request) : Cook(core) {
+  is_over_ = false;
+  request_ = std::move(request);
+  const PlatformMask all =
+      core.platform_count == 32 ? ~PlatformMask{0} : MaskOf(core.platform_count) - 1;
+  request_.platforms &= all;
+  counters.workers_attached = workers_.attached();
+  monitor.Advance(core.now);
+  for (uint32_t i = 0; i < packages_.size(); ++i) packages_[PackageId(i)].BeginCook();
+  edges.Grow(packages_.size());
+  ranks.Grow(packages_.size());
+}
+
+bool Cook::IsQuiet() const {
+  return !is_over_ && claims.IsAllSelected() && agenda.empty() &&
+         lifecycle.in_works() <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) &&
+         core_.commits.empty() && !losing.is_looking();
+}
+
+void Cook::GoOn() {
+  if (is_ending()) {
+    if (core_.commits.empty()) End("");
+    return;
+  }
+  if (roots.is_settling() || !IsQuiet() || judging.ReexploreIfChanged()) return;
+  const std::vector<PackageId> by_name = judging.InCookByName();
+  for (const PackageId package : by_name) judging.Judge(package);
+  if (is_ending()) return GoOn();
+  // All that was selected is gone, or was never there: there is nothing to be a root of.
+  const auto is_there = [&](PackageId id) {
+    const PackageData& package = packages_[id];
+    return package.is_selected &&
+           (package.generated != nullptr || core_.catalog->Find(package.name).has_value());
+  };
+  if (!request_.selected.empty() && std::none_of(by_name.begin(), by_name.end(), is_there))
+    return End("");
+  roots.Build(by_name);
+}
+
+void Cook::Stop(Ending how) {
+  if (is_over_) return;
+  if (roots.is_publishing()) {
+    if (how == Ending::kInterrupted) losing.Interrupt();
+    return;
+  }
+  if (is_ending()) {
+    if (how == Ending::kInterrupted) ending_ = how;
+    return;
+  }
+  ending_ = how;
+  CancelAll();
+}
+
+void Cook::CancelAll() {
+  core_.survivors.CancelResumed();
+  for (const WorkerId worker : workers_.Holding()) {
+    for (const AttemptId attempt : workers_.Find(worker)->hand.All()) {
+      if (core_.attempts.Current(attempt) == nullptr) continue;  // it ended with one further up
+      const PackageId package = core_.attempts.at(attempt).package;
+      core_.attempts.EndAttempt(attempt, Tell::kCancel);
+      core_.advancing.Advance(package);
+    }
+  }
+}
+
+void Cook::End(const std::string& infrastructure_error) {
+  if (!infrastructure_error.empty()) CancelAll();
+  const bool is_complete = infrastructure_error.empty() && !is_ending();
+  if (is_complete) judging.WarnOfFailedTargets();
+  if (is_complete) judging.WarnOfUnsolicited();
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageId id(i);
+    PackageData& package = packages_[id];
+    if (package.state != State::kIdle) lifecycle.SetState(id, State::kIdle, "the cook is over");
+    if (!package.is_in_cook || package.outcome != Outcome::kNone) continue;
+    if (core_.advancing.InPhase(id, Phase::kFailed) != 0) {
+      lifecycle.SetOutcome(id, Outcome::kFailed);
+      continue;
+    }
+    lifecycle.SetSkipped(id, true);
+    ++counters.skipped;
+  }
+  agenda.Clear();
+  lifecycle.equal_work().Clear();
+  Note(CookEnded{request_.request, ending_ == Ending::kInterrupted, ending_ == Ending::kFailFast,
+                 infrastructure_error});
+  is_over_ = true;
+}
+
+}  // namespace galley::director

@@ -1,0 +1,78 @@
+// Cook: one request, from when its turn comes until it is published or given up.
+//
+// What depends on what else is in a cook is here, and constructed anew for each: why packages are
+// in it, their order, judgement, roots, counts. Threads: none; owned by Cooks.
+#pragma once
+
+#include <string>
+
+#include "director/core/agenda.h"
+#include "director/core/aloneness.h"
+#include "director/core/blame.h"
+#include "director/core/changes.h"
+#include "director/core/claims.h"
+#include "director/core/cook_core.h"
+#include "director/core/edges.h"
+#include "director/core/faults.h"
+#include "director/core/judging.h"
+#include "director/core/large_jobs.h"
+#include "director/core/lifecycle.h"
+#include "director/core/losing.h"
+#include "director/core/monitor.h"
+#include "director/core/part.h"
+#include "director/core/ranks.h"
+#include "director/core/roots.h"
+
+namespace galley::director {
+
+class Cook : Part {
+ public:
+  enum class Ending : uint8_t { kNone, kInterrupted, kFailFast };
+
+  // Before the first request: a cook of nothing, which is over.
+  explicit Cook(Core& core);
+  // The cook begins. REQUIRES: no package is in the works.
+  Cook(Core& core, CookRequested request);
+
+  const CookRequested& request() const { return request_; }
+  CookRequested& request() { return request_; }
+  bool is_over() const { return is_over_; }
+  bool is_ending() const { return ending_ != Ending::kNone && !is_over_; }
+  // Nothing of it is under way.
+  bool IsQuiet() const;
+  // Once roots are being built the cook belongs to what was before.
+  bool CanStillChange() const { return !is_over_ && !is_ending() && !roots.is_settling(); }
+  // Published roots stand: what fails when lost bytes are made again behind them stops nothing.
+  bool FailsFast() const { return !is_over_ && request_.fail_fast && !roots.has_published(); }
+
+  // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
+  void Stop(Ending how);
+  // What can be done at the end of a step: the cook settles when it is quiet, and ends.
+  void GoOn();
+  void End(const std::string& infrastructure_error);
+
+  Counters counters;
+  Monitor monitor;
+  Edges edges;
+  Ranks ranks;
+  Lifecycle lifecycle;
+  Agenda agenda;
+  Blame blame;
+  Claims claims;
+  Faults faults;
+  Changes changes;
+  Judging judging;
+  Roots roots;
+  Losing losing;
+  Aloneness aloneness;
+  LargeJobs large_jobs;
+
+ private:
+  void CancelAll();
+
+  CookRequested request_;
+  bool is_over_ = false;
+  Ending ending_ = Ending::kNone;
+};
+
+}  // namespace galley::director

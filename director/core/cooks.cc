@@ -1,0 +1,52 @@
+#include "director/core/cooks.h"
+
+#include <utility>
+
+#include "director/core/core.h"
+
+namespace galley::director {
+
+Cooks::Cooks(Core& core) : Part(core), current_(std::make_unique<Cook>(core)) {}
+
+void Cooks::OnCookRequested(const CookRequested& event) {
+  waiting_.push_back(event);
+  if (cook().is_over()) GoOn();
+}
+
+// One that waits for its turn is over before it began.
+void Cooks::OnCancelRequested() {
+  if (!cook().is_over()) return cook().Stop(Cook::Ending::kInterrupted);
+  if (waiting_.empty()) return;
+  Note(CookEnded{.request = waiting_.front().request,
+                 .is_interrupted = true,
+                 .is_fail_fast = false,
+                 .infrastructure_error = ""});
+  waiting_.pop_front();
+}
+
+void Cooks::GoOn() {
+  if (!cook().is_over()) return cook().GoOn();
+  if (!waiting_.empty() && core_.commits.empty()) BeginNext();
+}
+
+void Cooks::BeginNext() {
+  CookRequested next = std::move(waiting_.front());
+  waiting_.pop_front();
+  ++begun_;
+  core_.attempts.ForgetAllRetracted();
+  core_.worker_lives.BeginCook();
+  current_ = std::make_unique<Cook>(core_, std::move(next));
+  for (CookRequested::Blamed& blamed : cook().request().blamed) {
+    const PackageId package = cook().claims.FindOrAdd(blamed.package);
+    cook().faults.AddEarlier(package, std::move(blamed));
+  }
+}
+
+bool Cooks::HasAgenda() const {
+  if (cook().is_over()) return !waiting_.empty() && core_.commits.empty();
+  if (cook().is_ending()) return false;
+  return !cook().agenda.empty() || lifecycle().equal_work().has_freed() ||
+         !cook().claims.IsAllSelected() || (cook().IsQuiet() && !cook().roots.is_settling());
+}
+
+}  // namespace galley::director

@@ -1,0 +1,36 @@
+// Cooks: which cook runs, and which wait for their turn.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "director/core/cook.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Cooks : Part {
+ public:
+  explicit Cooks(Core& core);
+
+  void OnCookRequested(const CookRequested& event);
+  void OnCancelRequested();
+  // At the end of a step: a cook that is done is settled or ended, and the next one begins.
+  void GoOn();
+  bool HasAgenda() const;
+
+  // The one that runs, or the last one while none does.
+  Cook& current() const { return *current_; }
+  std::deque<CookRequested>& waiting() { return waiting_; }
+  uint64_t begun() const { return begun_; }
+
+ private:
+  void BeginNext();
+
+  std::unique_ptr<Cook> current_;
+  std::deque<CookRequested> waiting_;
+  uint64_t begun_ = 0;
+};
+
+}  // namespace galley::director

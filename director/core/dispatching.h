@@ -1,0 +1,38 @@
+// Dispatching: jobs are handed over to workers, the most urgent first.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "director/core/attempt.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Dispatching : Part {
+ public:
+  explicit Dispatching(Core& core) : Part(core) {}
+
+  // All that may be handed over now.
+  void HandOverAll();
+  bool HasLoadWork() const;
+  void HandOver(PackageId package, const Placement& at);
+  // Returns the platforms that are to be cooked.
+  PlatformMask PutInHand(PackageId package);
+  void SetHandedOver(PackageId package, AttemptId attempt);
+  // REQUIRES: the attempt's package, worker, group and expected time are known.
+  void Hold(AttemptId id, const Attempt& attempt);
+  AttemptId Give(PackageId package, const Placement& at, PlatformMask platforms,
+                 absl::Duration expected);
+  // The cost of the platforms that are to be cooked; one of which nothing is known is taken for the
+  // mean of the others.
+  absl::Duration CostOf(PackageId package) const;
+  // The last cook's peak, or what this cook measured of its kind; not more than it may take.
+  uint64_t MemoryOf(PackageId package) const;
+
+ private:
+  PackageId NextJob();
+  bool HasBlockingJob() const;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,34 @@
+// Exploring: what a result refers to and generates joins the cook.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/core/edges.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Exploring : Part {
+ public:
+  explicit Exploring(Core& core) : Part(core) {}
+
+  void SetExplored(PackageId package, PlatformIndex platform, const ResultViewPtr& view,
+                   bool is_result);
+  // Returns units.
+  size_t Explore(PackageId package, PlatformIndex platform);
+  // Makes the reason bind ranks.
+  void BindRanks(PackageId dependent, PackageId dependency, InstigatorCategory category);
+  void RankAnewIfDue();
+
+ private:
+  void FollowCultures(PackageId package, std::vector<Edges::Target>& targets);
+  void Follow(PackageId package, const record::Reference& reference, PlatformMask platforms,
+              std::vector<Edges::Target>& targets);
+  void RegisterGenerated(PackageId package, const ResultView& view, bool is_result);
+  void FailGenerator(PackageId package, const std::string& error);
+  void PlaceInRanks(PackageId dependent, const std::vector<PackageId>& dependencies,
+                    bool are_cooked_inputs);
+};
+
+}  // namespace galley::director

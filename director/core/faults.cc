@@ -1,0 +1,206 @@
+#include "director/core/faults.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/sabotage.h"
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+// A package that leads equal work leads no longer after so many faults of its machines.
+constexpr uint32_t kFaultsToLetGo = 2;
+
+std::string WhatItDid(WorkerReport::Fault fault) {
+  switch (fault) {
+    case WorkerReport::Fault::kMemory:
+      return "outgrew its memory limit";
+    case WorkerReport::Fault::kTimeout:
+      return "ran out of time";
+    case WorkerReport::Fault::kCrashed:
+    case WorkerReport::Fault::kRefused:
+    case WorkerReport::Fault::kInfrastructure:
+      return "crashed its executor";
+  }
+  return "";
+}
+
+std::string LimitText(const std::string& what, const std::string& error, uint32_t count) {
+  return what + " in " + std::to_string(count) + " attempts, the last one alone on its machine" +
+         (error.empty() ? "" : ": " + error);
+}
+
+std::string QuarantineText(const std::string& what, const std::string& error, uint32_t count) {
+  return what + " (" + std::to_string(count) +
+         " attempts ended by crashes or limits); quarantined for this cook" +
+         (error.empty() ? "" : ": " + error);
+}
+
+}  // namespace
+
+// What was retracted and goes on somewhere is ended: it would do there what it did here, uncounted.
+// A director that goes on with this cook must not take the faults of older content for the last one
+// of what there is now: it is told of one less.
+uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
+                               const WorkerReport::Failed& failed, bool is_of_today) {
+  core_.attempts.CancelRetracted(package);
+  const uint32_t count = cook().blame.AddOwnFault(package, worker);
+  if (IsLimit(failed)) cook().blame.AddLimit(package);
+  if (is_of_today && packages_[package].work != nullptr) {
+    packages_[package].work->runs_alone = cook().aloneness.IsToRunAlone(package);
+    lifecycle().Refresh(package);
+  }
+  const uint32_t told = is_of_today && !cook().changes.IsForgivenLate(package)
+                            ? count
+                            : std::min(count, options_.own_fault_attempts_max - 1);
+  Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log});
+  return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
+}
+
+// False: it may be tried (again). What it did under an earlier director is no reason to let it kill
+// once more.
+bool Faults::Quarantine(PackageId id) {
+  const auto found = quarantined_.find(id);
+  if (found == quarantined_.end()) return false;
+  const CookRequested::Blamed& before = found->second;
+  core_.advancing.FailPlatforms(id, core_.advancing.InPhase(id, Phase::kToCook), Stage::kLoad,
+                                QuarantineText(before.what, before.error, before.own_faults),
+                                before.log, FailureCause::kPackage);
+  core_.advancing.Advance(id);
+  return true;
+}
+
+void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms) {
+  const Attempt& attempt = core_.attempts.at(id);
+  const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
+  if (count < options_.own_fault_attempts_max) {
+    ++cook().counters.jobs_retried;
+    // What others have of it would be its last attempt, and not alone.
+    if (!cook().aloneness.WaitsToBeAlone(attempt.package)) return;
+    for (const AttemptId other : core_.attempts.At(attempt.package)) {
+      if (other != id) core_.attempts.EndAttempt(other, Tell::kCancel);
+    }
+    return;
+  }
+  if ((core_.advancing.InPhase(attempt.package, Phase::kToLookUp) |
+       core_.advancing.InPhase(attempt.package, Phase::kFollowing)) != 0)
+    QuarantineOnceToCook(attempt.package, failed, count);
+  const Stage stage = packages_[attempt.package].work->is_loaded ? Stage::kSave : Stage::kLoad;
+  const PlatformMask by_limit = KeptLimit(attempt, failed) & platforms;
+  core_.advancing.FailPlatforms(attempt.package, by_limit, stage,
+                                LimitText(WhatItDid(failed.fault), failed.error, count), failed.log,
+                                FailureCause::kLimit, id);
+  core_.advancing.FailPlatforms(attempt.package, platforms & ~by_limit, stage,
+                                QuarantineText(WhatItDid(failed.fault), failed.error, count),
+                                failed.log, FailureCause::kPackage, id);
+}
+
+// What is not looked up yet may have been cooked before: only what turns out to need a cook fails.
+void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& failed,
+                                  uint32_t count) {
+  quarantined_[id] = {NameOf(id), count, WhatItDid(failed.fault), failed.error, failed.log};
+}
+
+// The journal forgave the package when its change was recorded; but what was told of it before the
+// change was heard of here may have been recorded behind that.
+void Faults::NoteForgiven(PackageId package, uint32_t own_faults) {
+  if (cook().blame.Of(package).own > own_faults)
+    Note(PackageBlamed{package, own_faults, "", "", ""});
+}
+
+// An attempt that was taken back had begun all the same: it killed its executor like any other, and
+// counts like any other, of whatever content: the bound is on the deaths that one package costs a
+// cook, and an editor that saves it each second must cost no more than one death a save. But what
+// was made of older content is no verdict on the present one, which may be mended and runs already:
+// that is not failed for it. It has had its last chance, though: one fault of its own, and it is
+// quarantined.
+void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
+  core_.attempts.ForgetRetracted(id);  // this one is over
+  const Attempt late = core_.attempts.at(id);
+  const bool is_over = packages_[late.package].work == nullptr;
+  if (cook().is_over()) return;
+  const PackageData& package = packages_[late.package];
+  const bool is_of_today = late.is_earlier || late.generation == package.generation;
+  const uint32_t count = CountOwnFault(late.package, late.worker, failed,
+                                       is_of_today || package.outcome == Outcome::kFailed);
+  // What is in hand would be the last attempt, and not alone.
+  if (!is_over && is_of_today && cook().aloneness.WaitsToBeAlone(late.package)) {
+    core_.attempts.EndAttempts(late.package, Tell::kCancel);
+    return core_.advancing.Advance(late.package);
+  }
+  if (count < options_.own_fault_attempts_max || !is_of_today || (is_over && !late.is_earlier))
+    return;
+  QuarantineOnceToCook(late.package, failed, count);
+  if (is_over) return;  // or not asked for yet
+  core_.attempts.EndAttempts(late.package, Tell::kCancel);
+  core_.advancing.FailPlatforms(late.package, core_.advancing.InPhase(late.package, Phase::kToCook),
+                                Stage::kLoad,
+                                QuarantineText(WhatItDid(failed.fault), failed.error, count),
+                                failed.log, FailureCause::kPackage, id);
+  core_.advancing.Advance(late.package);
+}
+
+bool Faults::HasFailedGenerator(PackageId id) const {
+  const PackageId generator = packages_.Find(GeneratorName(NameOf(id)));
+  return generator.valid() && core_.advancing.InPhase(generator, Phase::kFailed) != 0 &&
+         core_.advancing.InPhase(generator, Phase::kDone) == 0;
+}
+
+void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std::string& error,
+                                 const std::string& log) {
+  PackageData& package = packages_[id];
+  if (package.work == nullptr) return;
+  platforms &= ~core_.attempts.StillInHand(id);  // another attempt goes on
+  if (platforms == 0) return;
+  const uint32_t count = cook().blame.AddInfrastructureFault(id);
+  // Its source may be what cannot be read, and a generator that failed does not make it again.
+  const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
+  if (count <
+      (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
+    ++cook().counters.jobs_retried;
+    lifecycle().BackOff(id, core_.now + BackOff(count));
+    // Backing off did not help: whoever follows need not wait for the next ones. It leads no
+    // longer, and is looked up with the others.
+    for (PlatformIndex p = 0; p < package.slots.size() && count == kFaultsToLetGo; ++p) {
+      const Slot& slot = package.slots[p];
+      const bool is_followed = slot.is_leading && lifecycle().equal_work().IsFollowed(slot.work);
+      if ((platforms & MaskOf(p)) && is_followed && slot.phase == Phase::kToCook)
+        lifecycle().SetPhase(id, p, Phase::kToLookUp);
+    }
+    return;
+  }
+  const Stage stage = package.work->is_loaded ? Stage::kSave : Stage::kLoad;
+  const std::string text =
+      std::to_string(count) + " attempts failed for the machine's sake, the last: " + error +
+      (is_orphan ? " (its generator " + std::string(GeneratorName(NameOf(id))) + " failed)" : "");
+  core_.advancing.FailPlatforms(id, platforms & ~core_.advancing.InPhase(id, Phase::kCommitting),
+                                stage, text, log, FailureCause::kMachine);
+}
+
+// Memory may have been short for what ran beside it. Time is a limit of its own only for what used
+// it up: what hangs would hang alone as well, and keep all others waiting.
+bool Faults::IsLimit(const WorkerReport::Failed& failed) {
+  return failed.fault == WorkerReport::Fault::kMemory ||
+         (failed.fault == WorkerReport::Fault::kTimeout && failed.outgrown.has_value());
+}
+
+// Of its platforms, the one whose failure is kept. An attempt that had saved another one before may
+// have outgrown its limit by what that one left behind. REQUIRES: the fault is counted.
+PlatformMask Faults::KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const {
+  const Blame::Faults faults = cook().blame.Of(attempt.package);
+  if (!IsLimit(failed) || !failed.outgrown || !attempt.is_alone || attempt.saves > 0 ||
+      faults.limits != faults.own)
+    return 0;
+  const std::optional<PlatformIndex> platform =
+      core_.platform_sets.Index(*failed.outgrown, attempt.platform_set);
+  return platform.has_value() ? MaskOf(*platform) : 0;
+}
+
+void Faults::AddEarlier(PackageId package, CookRequested::Blamed blamed) {
+  cook().blame.AddEarlierFaults(package, blamed.own_faults);
+  if (blamed.own_faults >= options_.own_fault_attempts_max)
+    quarantined_.emplace(package, std::move(blamed));
+}
+
+}  // namespace galley::director

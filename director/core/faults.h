@@ -1,0 +1,46 @@
+// Faults: attempts that ended without a result: who is to blame, and when it is enough.
+//
+// A package whose own faults are too many is quarantined for the cook; one of an earlier director's
+// faults are too many, as soon as it turns out that it would have to be cooked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "director/core/attempt.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Faults : Part {
+ public:
+  explicit Faults(Core& core) : Part(core) {}
+
+  void OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, PlatformMask platforms);
+  void OnLateFault(AttemptId id, const WorkerReport::Failed& failed);
+  // Returns how many there are of the package now.
+  uint32_t CountOwnFault(PackageId package, WorkerId worker, const WorkerReport::Failed& failed,
+                         bool is_of_today = true);
+  // Counts a fault of the infrastructure; fails the platforms when there were too many.
+  void BlameInfrastructure(PackageId package, PlatformMask platforms, const std::string& error,
+                           const std::string& log);
+  // An earlier director counted these.
+  void AddEarlier(PackageId package, CookRequested::Blamed blamed);
+  // False: the package may be tried (again).
+  bool Quarantine(PackageId package);
+  // What the package was made of then may have been mended.
+  void Pardon(PackageId package) { quarantined_.erase(package); }
+  void PardonAll() { quarantined_.clear(); }
+  void NoteForgiven(PackageId package, uint32_t own_faults);
+
+ private:
+  void QuarantineOnceToCook(PackageId package, const WorkerReport::Failed& failed, uint32_t count);
+  bool HasFailedGenerator(PackageId package) const;
+  static bool IsLimit(const WorkerReport::Failed& failed);
+  PlatformMask KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const;
+
+  absl::flat_hash_map<PackageId, CookRequested::Blamed> quarantined_;  // look-up only
+};
+
+}  // namespace galley::director

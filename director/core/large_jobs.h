@@ -1,0 +1,34 @@
+// LargeJobs: what no worker has the memory for now: it is *set aside* while smaller jobs go on, and when that
+// lasts too long a worker is *kept* for it: it gets nothing else until there is room.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class LargeJobs : Part {
+ public:
+  explicit LargeJobs(Core& core) : Part(core) {}
+
+  // False: the package is to wait at the head of its queue.
+  bool SetAside(PackageId package, std::vector<PackageId>& aside);
+  bool IsKeptFrom(PackageId package, WorkerId worker) const;
+  // The job that a worker is kept for goes there before all others.
+  void HandOverKept();
+
+ private:
+  struct KeptWorker {
+    WorkerId worker;
+    PackageId package;
+  };
+
+  void KeepWorkerFor(PackageId package);
+  bool MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const;
+
+  std::optional<KeptWorker> kept_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,44 @@
+// Losing: what the store lost under a cook is looked for in the whole, wherever it was met (staging, a
+// worker), made again once for each package, and all roots are built, published and staged again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Losing : Part {
+ public:
+  explicit Losing(Core& core) : Part(core) {}
+
+  void OnLossSeen(const LossSeen& event);
+  void OnLostFound(const LostFound& event);
+  // Staging lacks something: what and where.
+  void OnUnstaged(const std::string& loss);
+  // One at a time.
+  void SendLookForLost();
+  // Roots are built anew, also when no package lost anything: their folders may be lost.
+  void MakeAgain(const std::vector<RootBuilt::Lost>& lost);
+  // Somebody interrupts the cook since its roots are being published.
+  void Interrupt() { is_interrupted_ = true; }
+  uint32_t rounds() const { return rounds_; }      // in which roots had to be built again
+  bool is_looking() const { return is_looking_; }  // LookForLost is not answered
+
+ private:
+  bool LeaveUnstaged();
+  bool IsStillNamed(const RootBuilt::Lost& lost) const;
+
+  uint32_t rounds_ = 0;
+  bool is_interrupted_ = false;  // told when staging lacks something
+  uint32_t fruitless_ = 0;       // rounds before which no package was found to have lost a thing
+  absl::btree_map<PackageId, uint32_t> made_again_;  // how often
+  bool is_looking_ = false;
+  bool is_seen_again_ = false;  // since LookForLost was sent
+  std::string from_staging_;    // what the last StageRoots lacked; empty: nothing
+};
+
+}  // namespace galley::director

@@ -1,0 +1,46 @@
+// Part: what each part of the core can reach.
+//
+// A part owns what its name says, and keeps it private. What all parts share is in Core, and what
+// begins anew with each cook in Cook. Threads: none.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "director/core/package_data.h"
+#include "director/core/turn.h"
+#include "director/core/workers.h"
+
+namespace galley::director {
+
+struct Core;
+class Cook;
+struct CookOptions;
+class Lifecycle;
+
+class Part {
+ public:
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+ protected:
+  explicit Part(Core& core);
+
+  // The cook that runs, or the last one while none does.
+  Cook& cook() const;
+  Lifecycle& lifecycle() const;
+  Desire& DesireFor(WorkerId worker) const { return turn_.DesireFor(worker); }
+  template <typename T>
+  void Note(T notice) const {
+    turn_.notices.emplace_back(std::move(notice));
+  }
+  const std::string& NameOf(PackageId package) const { return packages_[package].name; }
+
+  Core& core_;
+  const CookOptions& options_;
+  PackageTable& packages_;
+  Workers& workers_;
+  Turn& turn_;
+};
+
+}  // namespace galley::director

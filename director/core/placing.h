@@ -1,0 +1,38 @@
+// Placing: which worker gets a job: the policy's choice among a few that may take it. A Blocking job goes
+// where it begins first, windows or not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "director/core/attempt.h"
+#include "director/core/part.h"
+#include "director/core/policy.h"
+
+namespace galley::director {
+
+class Placing : Part {
+ public:
+  Placing(Core& core, PlacementPolicy policy) : Part(core), policy_(MakePolicy(policy)) {}
+
+  Placement Place(PackageId package) const;
+  bool MayTake(PackageId package, WorkerId id, const Worker& worker) const;
+  absl::Duration SavedAt(PackageId package, WorkerId worker) const;
+  // `warm`: the share of what the package reads that is warm there.
+  WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker, double warm) const;
+  // What the package is known to read beside its source.
+  std::vector<uint64_t> InputsOf(PackageId package) const;
+
+ private:
+  std::vector<WorkerView> Lightest(PackageId package) const;
+  std::vector<WorkerView> FromItsPlace(PackageId package) const;
+  WorkerId PlaceElsewhere(PackageId package) const;
+  WorkerId PlaceBlocking(PackageId package) const;
+  absl::Duration LoadTimeOf(PackageId package) const;
+
+  std::unique_ptr<Policy> policy_;
+};
+
+}  // namespace galley::director

@@ -1,0 +1,288 @@
+#include "director/core/reports.h"
+
+#include <algorithm>
+
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+constexpr char kMadeTwice[] =
+    "two workers cooked it in this cook, and it came out different: its cooker is not "
+    "deterministic. The first result counts";
+
+bool IsAnother(const ResultView& first, const ResultView& second) {
+  return !first.is_verdict && !second.is_verdict &&
+         (first.outputs != second.outputs || first.references != second.references ||
+          first.generated != second.generated);
+}
+
+}  // namespace
+
+void Reports::OnWorkerReported(const WorkerReported& event) {
+  Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr) return;
+  workers_.Heard(event.worker, core_.awake);
+  for (const WorkerReport& report : event.reports) {
+    if (worker->See(report.report) || worker->uncommitted.erase(report.report) > 0) {
+      OnReport(event.worker, report);
+    } else if (!worker->unacknowledged.contains(report.report)) {
+      core_.worker_lives.Acknowledge(event.worker, report.report);
+    }
+  }
+}
+
+// Once for each report: it comes again after a commit that failed, and from a process that comes
+// back when another had taken its place. An attempt's reports come in their order.
+void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
+  if (report.report <= attempt.told_up_to) return;
+  attempt.told_up_to = report.report;
+  cook().counters.bytes_read += report.bytes.read;
+  cook().counters.bytes_warm += report.bytes.warm;
+  cook().counters.bytes_saved += report.bytes.saved;
+}
+
+void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
+  const Attempt* attempt = core_.attempts.Find(report.attempt);
+  // From someone to whom this attempt was never given: refused.
+  if (attempt == nullptr || attempt->worker != worker)
+    return core_.worker_lives.Acknowledge(worker, report.report);
+  CountBytes(core_.attempts.at(report.attempt), report);
+  struct Dispatcher {
+    Reports& reports;
+    WorkerId worker;
+    const WorkerReport& report;
+    bool operator()(const WorkerReport::Loaded& what) {
+      return reports.OnLoaded(report.attempt, what);
+    }
+    bool operator()(const WorkerReport::Saved& what) {
+      return reports.OnSaved(worker, report.report, report.attempt, what);
+    }
+    bool operator()(const WorkerReport::Failed& what) {
+      return reports.OnFailed(report.attempt, what), true;
+    }
+    bool operator()(const WorkerReport::Needs& what) {
+      return reports.OnNeeds(report.attempt, what), true;
+    }
+    bool operator()(const WorkerReport::Stale& what) {
+      return reports.OnStale(report.attempt, what), true;
+    }
+    bool operator()(const WorkerReport::Ended&) {
+      reports.core_.survivors.ForgetResumed(report.attempt);
+      return reports.OnEnded(report.attempt), true;
+    }
+  };
+  if (std::visit(Dispatcher{*this, worker, report}, report.what)) {
+    core_.worker_lives.Acknowledge(worker, report.report);
+  } else {
+    workers_.Find(worker)->unacknowledged.insert(report.report);
+  }
+}
+
+bool Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
+  Attempt* attempt = core_.attempts.Current(id);
+  if (attempt == nullptr) return true;
+  core_.worker_lives.NoteWorks(attempt->worker);
+  attempt->measured += loaded.load_time;
+  attempt->load += loaded.load_time;
+  const PackageId package = attempt->package;
+  attempt->is_loaded = packages_[package].work->is_loaded = true;
+  lifecycle().SetLoaded(package);
+  const PlatformMask platforms =
+      core_.platform_sets.Mask(loaded.platforms, attempt->platform_set) & attempt->remaining;
+  for (PlatformIndex p = 0; p < core_.platform_count && loaded.so_far != nullptr; ++p) {
+    if (platforms & MaskOf(p)) core_.exploring.SetExplored(package, p, loaded.so_far, false);
+  }
+  core_.advancing.Advance(package);
+  return true;
+}
+
+// Welcome whoever brings it, when the attempt was once given to the worker and the package still
+// wants it.
+bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
+                      const WorkerReport::Saved& saved) {
+  Attempt& attempt = core_.attempts.at(id);
+  const PackageId package_id = attempt.package;
+  PackageData& package = packages_[package_id];
+  if (saved.platform >= 32 || (attempt.granted & MaskOf(saved.platform)) == 0 ||
+      saved.result == nullptr)
+    return true;
+  core_.worker_lives.NoteWorks(worker);
+  attempt.measured += saved.save_time;
+  ++attempt.saves;
+  const std::optional<PlatformIndex> present =
+      core_.platform_sets.Index(saved.platform, attempt.platform_set);
+  if (!present.has_value()) {
+    core_.commits.Commit(package_id, std::nullopt, saved.result->id, worker, report);
+    return false;
+  }
+  const PlatformIndex platform = *present;
+  const PlatformMask bit = MaskOf(platform);
+  const bool was_expected = attempt.is_current && (attempt.remaining & bit) != 0;
+  attempt.remaining &= ~bit;
+  if (cook().is_over() || package.work == nullptr || platform >= package.slots.size() ||
+      package.slots[platform].phase == Phase::kUnwanted) {
+    // The package is over, or an earlier cook wanted it. A result that nobody had yet feeds the
+    // cache.
+    const bool has_result =
+        platform < package.slots.size() && package.slots[platform].result != nullptr;
+    if (has_result) {
+      DropResult(package_id, platform, attempt, saved);
+      return true;
+    }
+    core_.commits.Commit(package_id, platform, saved.result->id, worker, report);
+    return false;
+  }
+  Slot& slot = package.slots[platform];
+  bool is_acknowledged = true;
+  if (IsSettled(slot.phase) || slot.phase == Phase::kCommitting) {
+    DropResult(package_id, platform, attempt, saved);
+    if (was_expected && attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
+  } else if (!saved.is_current || !core_.survivors.IsOfToday(attempt)) {
+    // Right for an older snapshot, or for what its generator or its inputs gave before.
+    core_.commits.Commit(package_id, platform, saved.result->id, worker, report);
+    is_acknowledged = false;
+    if (was_expected) {
+      if ((core_.attempts.StillInHand(package_id) & bit) == 0) {
+        lifecycle().SetPhase(package_id, platform,
+                             cook().request().force ? Phase::kToCook : Phase::kToLookUp);
+      }
+      if (attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
+      cook().faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
+                                        "");
+    }
+  } else {
+    core_.waiting.MissInstead(package_id, platform);
+    slot.result = saved.result;
+    lifecycle().SetPhase(package_id, platform, Phase::kCommitting,
+                         saved.shared ? ResultSource::kCached : ResultSource::kCooked);
+    core_.commits.Commit(package_id, platform, saved.result->id, worker, report);
+    is_acknowledged = false;
+    lifecycle().SetLoaded(package_id);
+    if (!saved.result->is_verdict)
+      core_.exploring.SetExplored(package_id, platform, saved.result, true);
+    cook().judging.NoteRead(package_id, saved.read);
+    core_.costs.MeasuredMemory(package.cost_traits, saved.memory_peak_bytes);
+    // Another attempt need not make it again.
+    for (const AttemptId current : core_.attempts.At(package_id)) {
+      core_.attempts.at(current).remaining &= ~bit;
+      core_.attempts.at(current).is_partial |= current != id;
+    }
+    cook().counters.backups_won += attempt.is_backup && attempt.remaining == 0;
+    core_.attempts.EndSpent(package_id, id);
+  }
+  core_.advancing.Advance(package_id);
+  return is_acknowledged;
+}
+
+// The platform has one. Which of two attempts is the first is chance.
+void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& attempt,
+                         const WorkerReport::Saved& saved) {
+  ++cook().counters.results_dropped;
+  const ResultViewPtr& first = packages_[id].slots[platform].result;
+  if (!cook().is_over() && first != nullptr && saved.is_current &&
+      core_.survivors.IsOfToday(attempt) && IsAnother(*first, *saved.result))
+    cook().judging.WarnOnce(id, kMadeTwice);
+}
+
+void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
+  const bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
+  const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
+  if (failed.executor_lost) ++cook().counters.executors_lost;
+  Attempt* attempt = core_.attempts.Current(id);
+  if (attempt == nullptr && is_own) cook().faults.OnLateFault(id, failed);
+  if (attempt == nullptr) return;
+  const PackageId package = attempt->package;
+  const PlatformMask platforms =
+      (failed.platforms == 0 ? ~PlatformMask{0}
+                             : core_.platform_sets.Mask(failed.platforms, attempt->platform_set)) &
+      attempt->remaining;
+  if (platforms == 0) return;
+  attempt->remaining &= ~platforms;
+  attempt->is_partial = true;  // what it measured is of no whole job
+  core_.attempts.TakeBack(*attempt, platforms);
+  if (is_refused) {
+    core_.advancing.FailPlatforms(package, platforms,
+                                  packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
+                                  failed.error, failed.log, FailureCause::kRefused, id);
+  } else if (is_own) {
+    cook().faults.OnOwnFault(id, failed, platforms);
+  } else {
+    cook().faults.BlameInfrastructure(package, platforms, failed.error, failed.log);
+  }
+  core_.attempts.EndSpent(package, id);
+  core_.advancing.Advance(package);
+}
+
+void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
+  Attempt* attempt = core_.attempts.Current(id);
+  if (attempt == nullptr || needs.platform >= 32) return;
+  const PackageId package_id = attempt->package;
+  PackageData& package = packages_[package_id];
+  const std::optional<PlatformIndex> platform =
+      core_.platform_sets.Index(needs.platform, attempt->platform_set);
+  core_.attempts.EndAttempt(id, Tell::kNothing);
+  core_.attempts.EndAttempts(package_id, Tell::kCancel);  // a backup would ask for the same
+  const PlatformMask platforms = core_.advancing.InPhase(package_id, Phase::kToCook) &
+                                 (platform.has_value() ? MaskOf(*platform) : 0);
+  std::string error;
+  if (platforms == 0) {
+    // That platform is no longer wanted; the others go on.
+  } else if (++package.work->needs > options_.needs_max) {
+    core_.advancing.FailPackage(
+        package_id, Stage::kLoad,
+        "asked for more than " + std::to_string(options_.needs_max) +
+            " cooked inputs one after the other, the last: " + needs.package);
+  } else if (!core_.waiting.CanBeCookedInput(needs.package, &error)) {
+    core_.advancing.FailPlatforms(
+        package_id, platforms, Stage::kLoad,
+        "cooked input " + needs.package + ": expected a package: " + error, "");
+  } else {
+    const PackageId input = cook().claims.FindOrAdd(needs.package);
+    packages_[input].is_cooked_input = true;
+    cook().claims.Join(input, InstigatorCategory::kBuildDependency, package_id);
+    if (core_.waiting.AvailabilityOf(input, *platform) == Waiting::Availability::kNone) {
+      core_.advancing.FailPlatforms(package_id, platforms, Stage::kLoad,
+                                    "cooked input " + NameOf(input) + " failed", "");
+    } else {
+      core_.waiting.AddWait(package_id, {input, *platform, true});
+      core_.following.LookUpWithInputs(package_id);
+    }
+  }
+  core_.advancing.Advance(package_id);
+}
+
+void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
+  Attempt* attempt = core_.attempts.Current(id);
+  if (attempt == nullptr) return;
+  const PackageId package_id = attempt->package;
+  PackageData& package = packages_[package_id];
+  const uint32_t attempt_epoch = attempt->epoch;
+  core_.attempts.EndAttempt(id, Tell::kNothing);
+  core_.attempts.EndAttempts(package_id, Tell::kCancel);
+  ++package.generation;
+  if (cook().blame.AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
+    return core_.advancing.FailPackage(
+        package_id, Stage::kLoad,
+        "its files changed in each of too many attempts, the last: " + stale.path);
+  }
+  for (PlatformIndex p = 0; p < package.slots.size() && !cook().request().force; ++p) {
+    if (package.slots[p].phase == Phase::kToCook)
+      lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
+  }
+  cook().changes.WaitForScan(package_id, stale.path, attempt_epoch);
+  core_.advancing.Advance(package_id);
+}
+
+// Over, and something was not reported: dropped by the worker, or reports overtook each other.
+void Reports::OnEnded(AttemptId id) {
+  const Attempt* attempt = core_.attempts.Current(id);
+  if (attempt == nullptr) return core_.attempts.ForgetRetracted(id);
+  const PackageId package = attempt->package;
+  const PlatformMask left = attempt->remaining;
+  core_.attempts.EndAttempt(id, Tell::kNothing);
+  cook().faults.BlameInfrastructure(package, left, "the worker gave it back", "");
+  core_.advancing.Advance(package);
+}
+
+}  // namespace galley::director

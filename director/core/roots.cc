@@ -1,0 +1,133 @@
+#include "director/core/roots.h"
+
+#include <bit>
+
+#include "director/core/conflict_text.h"
+#include "director/core/core.h"
+
+namespace galley::director {
+void Roots::Build(const std::vector<PackageId>& by_name) {
+  is_settling_ = true;
+  unpublished_ = cook().request().platforms;
+  for (PlatformIndex p = 0; p < core_.platform_count; ++p) {
+    if (unpublished_ & MaskOf(p)) SendRoot(p, by_name);
+  }
+  if (unpublished_ == 0) StageOrEnd();
+}
+
+void Roots::Remap(const PlatformMap& map) { unpublished_ = map.Mask(unpublished_); }
+
+void Roots::StageIfPublished() {
+  if (!cook().is_over() && is_publishing_ && !is_staging_ && unpublished_ == 0) StageOrEnd();
+}
+
+// The closure of what was selected, over results that stand.
+void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_name) {
+  std::vector<PackageId> found;
+  std::vector<bool> is_found(packages_.size(), false);
+  const auto is_done = [&](PackageId id) {
+    const PackageData& package = packages_[id];
+    return package.is_in_cook && platform < package.slots.size() &&
+           package.slots[platform].phase == Phase::kDone;
+  };
+  const auto add = [&](PackageId id) {
+    if (is_found[id.index()] || !is_done(id)) return;
+    const std::string_view generator = GeneratorName(NameOf(id));
+    if (!generator.empty() && !is_done(packages_.Find(generator))) return;
+    is_found[id.index()] = true;
+    found.push_back(id);
+  };
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    if (packages_[PackageId(i)].is_selected) add(PackageId(i));
+  }
+  for (size_t i = 0; i < found.size(); ++i) {
+    cook().edges.ForEachReference(found[i], [&](const Edge& edge) {
+      if (edge.platforms & MaskOf(platform)) add(edge.target);
+    });
+    for (const PackageId child : packages_[found[i]].generates) add(child);
+  }
+  BuildRoot root{.platform = platform};
+  root.platform_set = core_.platform_sets.present();
+  root.round = cook().losing.rounds();
+  for (const PackageId id : by_name) {
+    if (is_found[id.index()])
+      root.packages.emplace_back(id, packages_[id].slots[platform].result->id);
+  }
+  turn_.roots.emplace_back(std::move(root));
+}
+
+void Roots::OnRootBuilt(const RootBuilt& event) {
+  if (cook().is_over() || !is_settling_ || cook().is_ending() ||
+      event.platform_set != core_.platform_sets.present() ||
+      event.round != cook().losing.rounds() || !(unpublished_ & MaskOf(event.platform)))
+    return;
+  if (!event.lost.empty()) {
+    cook().losing.MakeAgain(event.lost);
+    if (!cook().is_over())
+      cook().losing.SendLookForLost();  // the builder asked the index, not the disk
+    return;
+  }
+  if (event.conflicts.empty()) {
+    built_[event.platform] = event.root;
+    return PublishIfBuilt();
+  }
+  bool has_failed = false;
+  const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
+    if (!packages_.Has(id) || !packages_[id].is_in_cook) return;
+    has_failed |= (core_.advancing.InPhase(id, Phase::kDone) & MaskOf(event.platform)) != 0;
+    cook().judging.FailJudged(
+        id, MaskOf(event.platform), Stage::kCommit,
+        id == other ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
+                    : ConflictText({conflict.path, NameOf(other), conflict.reason}));
+    lifecycle().SetUpToDate(id, false);
+    lifecycle().SetOutcome(id, Outcome::kFailed);
+  };
+  for (const RootBuilt::Conflict& conflict : event.conflicts) {
+    fail(conflict.first, conflict.second, conflict);
+    if (conflict.second != conflict.first) fail(conflict.second, conflict.first, conflict);
+  }
+  if (!has_failed)
+    return cook().End("a root could not be built: conflicts between packages that are not in it");
+  if (!cook().is_ending()) SendRoot(event.platform, cook().judging.InCookByName());
+}
+
+// Together: a cook that is interrupted, or fails fast for a conflict, publishes none. Not while
+// somebody looks for what is lost: the answer may open the cook again.
+void Roots::PublishIfBuilt() {
+  if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
+  if (cook().losing.is_looking()) return;
+  is_publishing_ = has_published_ = true;
+  for (const auto& [platform, root] : built_)
+    turn_.roots.emplace_back(
+        PublishRoot{platform, root, cook().request().by_the_book, core_.platform_sets.present()});
+}
+
+void Roots::OnRootPublished(const RootPublished& event) {
+  if (cook().is_over() || !is_settling_ || cook().is_ending()) return;
+  const std::optional<PlatformIndex> platform =
+      core_.platform_sets.Index(event.platform, event.platform_set);
+  if (!platform.has_value()) return;
+  if (!event.error.empty()) return cook().End("a root could not be published: " + event.error);
+  unpublished_ &= ~MaskOf(*platform);
+  if (unpublished_ == 0) StageOrEnd();
+}
+
+// All that is to be published is.
+void Roots::StageOrEnd() {
+  if (!cook().request().is_staged) return cook().End("");
+  is_staging_ = true;
+  turn_.roots.emplace_back(StageRoots{cook().losing.rounds()});
+}
+
+void Roots::OnRootsStaged(const RootsStaged& event) {
+  if (cook().is_over() || !is_staging_ || event.round != cook().losing.rounds()) return;
+  if (event.loss.empty()) return cook().End("");
+  cook().losing.OnUnstaged(event.loss);
+}
+
+void Roots::OpenAgain() {
+  is_settling_ = is_publishing_ = is_staging_ = false;
+  built_.clear();
+}
+
+}  // namespace galley::director

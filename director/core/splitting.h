@@ -1,0 +1,40 @@
+// Splitting: platforms of what runs go to a worker that has nothing to do, which loads the package
+// once more for them. The other is told to leave them out; one that has begun there goes on, and
+// the first result counts.
+//
+// A worker cooks a package's platforms in their order, so the last ones go. What may be worth it is
+// halved at each look, up to as many attempts as a package that kills its executors may have: it
+// may yet turn out to be one. Not split: what holds a resource, which it would hold twice; what
+// failed through its own fault, now or under an earlier director; what has a backup; what was
+// handed over for another set of platforms.
+#pragma once
+
+#include <vector>
+
+#include "absl/time/time.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Splitting : Part {
+ public:
+  explicit Splitting(Core& core) : Part(core) {}
+
+  void Split();
+
+ private:
+  // Of what is left of an attempt, so much should go elsewhere.
+  struct Share {
+    AttemptId attempt = 0;
+    PlatformMask platforms = 0;
+    absl::Duration expected;  // with a load of its own
+    absl::Duration gain;      // so much sooner all is done
+  };
+
+  std::vector<Share> Shares() const;
+  bool MayHaveAnother(PackageId package) const;
+  // None: nothing is gained. `ran`: for so long it has.
+  Share ShareOf(AttemptId attempt, absl::Duration ran) const;
+};
+
+}  // namespace galley::director

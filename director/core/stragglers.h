@@ -1,0 +1,38 @@
+// Stragglers: near the end: a second attempt (a *backup*) at what runs for too long, on a worker that has
+// nothing to do. The first result wins, the other attempt is cancelled.
+//
+// A straggler is a job that outlasts what was expected of it by far (overruns.h), or whose worker
+// has not been heard of for a while. Not backed up: what holds a resource, which it would hold
+// twice; what failed through its own fault before, which would only kill more executors.
+#pragma once
+
+#include <vector>
+
+#include "absl/time/time.h"
+#include "director/core/attempt.h"
+#include "director/core/monitor.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Stragglers : Part {
+ public:
+  explicit Stragglers(Core& core) : Part(core) {}
+
+  // Somebody has nothing to do, and the last look at all that runs is long enough ago.
+  bool IsTimeToLook();
+  void BackUp();
+  // An idle worker that may take what the attempt has. `is_elsewhere`: not its own worker.
+  WorkerId IdleFor(const Attempt& attempt, bool is_elsewhere) const;
+  // The job that runs for the longest time.
+  void FindLongest(Progress& view) const;
+
+ private:
+  bool MayBeBackedUp(AttemptId attempt) const;
+  std::vector<AttemptId> Find() const;
+  void GiveBackup(PackageId package, WorkerId worker);
+
+  absl::Duration looked_at_ = -absl::InfiniteDuration();
+};
+
+}  // namespace galley::director

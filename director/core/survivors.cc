@@ -1,0 +1,158 @@
+#include "director/core/survivors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "director/core/core.h"
+
+namespace galley::director {
+namespace {
+
+constexpr absl::Duration kLookAgain = absl::Milliseconds(100);
+// A worker says what it has in its first message, and in the next ones what came of the rest.
+constexpr absl::Duration kReportsMax = absl::Seconds(1);
+constexpr uint64_t kOutdated = ~uint64_t{0};  // the generation of what was given before a change
+
+bool IsIn(const std::vector<AttemptId>& attempts, AttemptId attempt) {
+  return std::find(attempts.begin(), attempts.end(), attempt) != attempts.end();
+}
+
+}  // namespace
+
+void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
+  workers_.BeginOwnAt(event.first_free);
+  for (const WorkerId worker : event.workers) {
+    if (workers_.Find(worker) == nullptr) workers_.AddSurvivor(worker, core_.awake);
+  }
+  for (const WorkersSurvived::Given& given : event.given) {
+    if (workers_.Find(given.worker) == nullptr) continue;
+    const PackageId package = cook().claims.FindOrAdd(given.package);
+    core_.attempts.Add(given.attempt, Attempt{.package = package,
+                                              .worker = given.worker,
+                                              .platform_set = core_.platform_sets.present(),
+                                              .granted = given.platforms,
+                                              .remaining = given.platforms,
+                                              .is_current = false,
+                                              .is_earlier = true});
+    given_[package].push_back(given.attempt);
+    // Of a package that two have the first to be given goes on.
+    resumed_.emplace(package, Resumed{given.attempt, given.generated_source});
+  }
+}
+
+// A worker says what it really has.
+void Survivors::Resume(const WorkerAttached& event) {
+  const bool is_wanted = !cook().is_over() && !cook().is_ending();
+  for (auto at = resumed_.begin(); at != resumed_.end();) {
+    Resumed& one = at->second;
+    const bool is_its = core_.attempts.at(one.attempt).worker == event.worker;
+    one.has_begun |= is_its && IsIn(event.begun, one.attempt);
+    if (is_its && !IsIn(event.in_hand, one.attempt)) one.over_at = core_.now + kReportsMax;
+    at = is_its && !is_wanted ? resumed_.erase(at) : std::next(at);
+  }
+}
+
+bool Survivors::IsResumed(AttemptId id) const {
+  const Attempt* attempt = core_.attempts.Find(id);
+  if (attempt == nullptr) return false;
+  const auto found = resumed_.find(attempt->package);
+  return found != resumed_.end() && found->second.attempt == id;
+}
+
+void Survivors::ForgetResumed(AttemptId id) {
+  if (IsResumed(id)) resumed_.erase(core_.attempts.at(id).package);
+}
+
+void Survivors::ForgetResumedOf(WorkerId worker) {
+  for (auto at = resumed_.begin(); at != resumed_.end();) {
+    const bool is_its = core_.attempts.at(at->second.attempt).worker == worker;
+    at = is_its ? resumed_.erase(at) : std::next(at);
+  }
+}
+
+// What its package is made of has changed under this director: they are as any that came before.
+void Survivors::Outdate(PackageId id) {
+  const auto found = given_.find(id);
+  if (found == given_.end()) return;
+  for (const AttemptId given : found->second) {
+    Attempt& attempt = core_.attempts.at(given);
+    if (!attempt.is_earlier) continue;
+    if (IsResumed(given)) {
+      DesireFor(attempt.worker).cancel.push_back(given);
+      resumed_.erase(id);
+    }
+    attempt.is_earlier = false;
+    attempt.generation = kOutdated;
+  }
+  given_.erase(found);
+}
+
+void Survivors::CancelResumed() {
+  for (const auto& [package, one] : std::exchange(resumed_, {}))
+    DesireFor(core_.attempts.at(one.attempt).worker).cancel.push_back(one.attempt);
+}
+
+bool Survivors::TakeUp(PackageId id) {
+  const auto found = resumed_.find(id);
+  if (found == resumed_.end()) return false;
+  const Resumed was = found->second;
+  Attempt& attempt = core_.attempts.at(was.attempt);
+  const bool is_over = was.over_at != absl::InfiniteFuture();
+  const bool is_awaited =
+      is_over ? core_.now < was.over_at
+              : workers_.Find(attempt.worker)->presence == Worker::Presence::kStarting;
+  if (is_awaited) {
+    if (packages_[id].state == State::kSaveStalled)
+      lifecycle().SetState(id, State::kLoad, "its worker is expected");
+    lifecycle().BackOff(id, core_.now + kLookAgain);
+    return true;
+  }
+  resumed_.erase(found);
+  if (is_over) return false;
+  const record::Generated* generated = packages_[id].generated.get();
+  const bool is_same_source =
+      was.generated_source.has_value()
+          ? generated != nullptr && generated->source == *was.generated_source
+          : generated == nullptr;
+  const PlatformMask platforms = core_.advancing.InPhase(id, Phase::kToCook);
+  if (!is_same_source || attempt.platform_set != core_.platform_sets.present() ||
+      (platforms & ~attempt.remaining) != 0) {
+    DesireFor(attempt.worker).cancel.push_back(was.attempt);
+    return false;
+  }
+  attempt.remaining = platforms;
+  attempt.generation = packages_[id].generation;
+  attempt.is_current = true;
+  attempt.group = packages_[id].resource_group;
+  attempt.expected = core_.dispatching.CostOf(id);
+  attempt.is_partial = true;  // how long it took nobody has seen
+  attempt.is_loaded = was.has_begun;
+  attempt.is_earlier = false;
+  core_.dispatching.PutInHand(id);
+  core_.dispatching.Hold(was.attempt, attempt);
+  core_.dispatching.SetHandedOver(id, was.attempt);
+  core_.advancing.Advance(id);
+  ++cook().counters.jobs_resumed;
+  return true;
+}
+
+void Survivors::DropUnwanted() {
+  if (resumed_.empty() || !lifecycle().requests().empty() || core_.looking_up.in_flight() > 0 ||
+      !cook().agenda.empty() || !cook().claims.IsAllSelected())
+    return;
+  for (auto at = resumed_.begin(); at != resumed_.end();) {
+    const bool is_unwanted = packages_[at->first].work == nullptr;
+    if (is_unwanted)
+      DesireFor(core_.attempts.at(at->second.attempt).worker).cancel.push_back(at->second.attempt);
+    at = is_unwanted ? resumed_.erase(at) : std::next(at);
+  }
+}
+
+// What it brings was made from what the package is made from now. Whether files and settings are
+// those of an earlier term the shell has seen; a generated source may be another.
+bool Survivors::IsOfToday(const Attempt& attempt) const {
+  if (attempt.is_earlier) return GeneratorName(NameOf(attempt.package)).empty();
+  return !core_.looking_up.IsOutdated(attempt.package, attempt.generation);
+}
+
+}  // namespace galley::director

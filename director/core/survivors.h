@@ -1,0 +1,58 @@
+// Survivors: workers that outlive a director bring to the next one what it does not know: jobs in their hands,
+// and reports. The journal says which of them an earlier term gave them (WorkersSurvived); the rest
+// is cancelled and refused.
+//
+// What may be in hand is *resumed*: when its package comes to be handed over, that attempt is taken
+// for it, and until its worker has spoken or is given up the package waits. When all that was
+// asked for is looked up, what is not wanted is cancelled.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "director/core/attempt.h"
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class Survivors : Part {
+ public:
+  explicit Survivors(Core& core) : Part(core) {}
+
+  void OnWorkersSurvived(const WorkersSurvived& event);
+  // A worker says what it really has.
+  void Resume(const WorkerAttached& event);
+  bool IsResumed(AttemptId id) const;
+  bool Has(PackageId package) const { return resumed_.contains(package); }
+  bool empty() const { return resumed_.empty(); }
+  void ForgetResumed(AttemptId id);
+  void ForgetResumedOf(WorkerId worker);
+  // What the package is made of has changed under this director: its attempts are as any that came
+  // before.
+  void Outdate(PackageId package);
+  void CancelResumed();
+  // True: the package is dealt with for now.
+  bool TakeUp(PackageId package);
+  void DropUnwanted();
+  // What the attempt brings was made from what the package is made from now. Whether files and
+  // settings are those of an earlier term the shell has seen; a generated source may be another.
+  bool IsOfToday(const Attempt& attempt) const;
+
+ private:
+  struct Resumed {
+    AttemptId attempt = 0;
+    std::optional<Digest> generated_source;
+    bool has_begun = false;
+    absl::Time over_at = absl::InfiniteFuture();  // its reports are here by then
+  };
+
+  // In the hands of workers of an earlier director, or said to be until they attach.
+  absl::btree_map<PackageId, Resumed> resumed_;
+  // All attempts that the journal knows of, by package.
+  absl::flat_hash_map<PackageId, std::vector<AttemptId>> given_;  // look-up only
+};
+
+}  // namespace galley::director

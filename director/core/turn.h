@@ -1,0 +1,33 @@
+// Turn: what one step appends, gathered so that each kind goes out as one batch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "director/core/events.h"
+
+namespace galley::director {
+
+struct Turn {
+  std::vector<Persist::Item> persist;
+  bool is_persist_urgent = false;
+  std::vector<LookUp::Item> look_ups;
+  std::vector<std::string> rescans;
+  absl::btree_map<WorkerId, Desire> desires;
+  std::vector<Spawn> spawns;
+  std::vector<Stop> stops;
+  std::vector<Effect> roots;
+  std::vector<Reply> replies;
+  std::vector<Notice> notices;
+
+  Desire& DesireFor(WorkerId worker) {
+    Desire& desire = desires[worker];
+    desire.worker = worker;
+    return desire;
+  }
+  // Moves all of it to the end of `effects`, and begins anew.
+  void Flush(std::vector<Effect>& effects);
+};
+
+}  // namespace galley::director

@@ -1,0 +1,188 @@
+#include "director/core/worker_lives.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/sabotage.h"
+#include "director/core/core.h"
+
+namespace galley::director {
+void WorkerLives::Acknowledge(WorkerId id, ReportId report) {
+  Worker* worker = workers_.Find(id);
+  if (worker == nullptr) return;
+  worker->unacknowledged.erase(report);
+  // One that is lost sends it again if it ever comes back, and is answered then.
+  if (worker->presence == Worker::Presence::kAttached) DesireFor(id).persisted.push_back(report);
+}
+
+void WorkerLives::NoteWorks(WorkerId id) {
+  // Once for each: that one works for hours says nothing of those that cannot begin, or that are
+  // lost as soon as they have.
+  if (std::exchange(workers_.Find(id)->has_worked, true)) return;
+  spawn_failures_ = 0;
+  losses_ = 0;
+}
+
+void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
+  const Worker* before = workers_.Find(event.worker);
+  if (before == nullptr || !(before->was_attached || before->is_survivor))
+    ++cook().counters.workers_started;
+  const size_t running = before == nullptr ? 0 : before->hand.running().size();
+  const bool is_new_process = before == nullptr || before->session != event.session;
+  Worker& worker = workers_.Attach(event.worker, event.slots, core_.awake);
+  worker.memory_bytes = event.memory_bytes;
+  cook().counters.jobs_pending += workers_.SetPending(
+      event.worker, event.pending, event.is_held ? &event.begun : nullptr, core_.awake);
+  if (is_new_process) {
+    worker.BeginSession(event.session, event.persisted);
+    core_.warmth.Forget(event.worker);  // its executors are others
+    core_.attempts.ForgetRetractedOf(event.worker);
+    core_.commits.ForgetReportsOf(event.worker);
+  }
+  cook().counters.workers_attached = workers_.attached();
+  if (IsSabotaged(Sabotage::kForgetInFlight)) return;
+  core_.survivors.Resume(event);
+  for (const AttemptId attempt : event.in_hand) {
+    if (!worker.hand.Contains(attempt) && !core_.survivors.IsResumed(attempt))
+      DesireFor(event.worker).cancel.push_back(attempt);
+  }
+  // What it should have and has not was lost on the way to it, or with the process before it: what
+  // was merely queued there had no part in that.
+  const std::vector<AttemptId> in_hand = worker.hand.All();
+  for (size_t i = 0; i < in_hand.size(); ++i) {
+    const AttemptId attempt = in_hand[i];
+    if (core_.attempts.Current(attempt) == nullptr ||
+        std::find(event.in_hand.begin(), event.in_hand.end(), attempt) != event.in_hand.end())
+      continue;
+    const Attempt lost = core_.attempts.at(attempt);
+    core_.attempts.EndAttempt(attempt, Tell::kCancel);
+    if (is_new_process && i >= running) {
+      ++cook().counters.jobs_retried;
+    } else {
+      cook().faults.BlameInfrastructure(lost.package, lost.remaining,
+                                        is_new_process
+                                            ? "another process took the place of its worker"
+                                            : "it was lost on the way to its worker",
+                                        "");
+    }
+    core_.advancing.Advance(lost.package);
+  }
+}
+
+void WorkerLives::Lose(WorkerId worker) {
+  workers_.SetLost(worker);
+  core_.warmth.Forget(worker);
+  core_.survivors.ForgetResumedOf(worker);
+  core_.attempts.ForgetRetractedOf(worker);
+  ++cook().counters.workers_lost;
+  cook().counters.workers_attached = workers_.attached();
+}
+
+void WorkerLives::BeginCook() {
+  spawn_failures_ = losses_ = 0;
+  for (const WorkerId worker : workers_.ring()) {
+    if (!workers_.Find(worker)->uncommitted.empty()) DesireFor(worker).resend_all = true;
+  }
+}
+
+void WorkerLives::OnWorkerLost(const WorkerLost& event) {
+  Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr || worker->presence == Worker::Presence::kLost) return;
+  if (worker->presence == Worker::Presence::kStarting) {
+    return OnLauncherReported({event.worker, "it ended before it attached: " + event.reason});
+  }
+  Lose(event.worker);
+  ++losses_;
+  const size_t running = worker->hand.running().size();
+  const std::vector<AttemptId> in_hand = worker->hand.All();
+  for (size_t i = 0; i < in_hand.size(); ++i) {
+    if (core_.attempts.Current(in_hand[i]) == nullptr)
+      continue;  // a failure further up ended the cook
+    const Attempt attempt = core_.attempts.at(in_hand[i]);
+    core_.attempts.EndAttempt(in_hand[i], Tell::kNothing);
+    if (i >= running) {
+      ++cook().counters.jobs_retried;  // it was merely queued there
+    } else if (event.is_infrastructure) {
+      cook().faults.BlameInfrastructure(attempt.package, attempt.remaining,
+                                        "worker lost: " + event.reason, "");
+    } else {
+      const uint32_t count = cook().faults.CountOwnFault(
+          attempt.package, event.worker,
+          {.fault = WorkerReport::Fault::kCrashed, .error = "worker lost: " + event.reason});
+      ++cook().counters.jobs_retried;
+      if (count >= options_.own_fault_attempts_max) {
+        core_.advancing.FailPlatforms(
+            attempt.package, attempt.remaining, Stage::kLoad,
+            "its worker was lost (" + std::to_string(count) +
+                " attempts ended so); quarantined for this cook: " + event.reason,
+            "", FailureCause::kPackage, in_hand[i]);
+      }
+    }
+    core_.advancing.Advance(attempt.package);
+  }
+}
+
+void WorkerLives::OnLauncherReported(const LauncherReported& event) {
+  Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr || event.error.empty() || worker->presence != Worker::Presence::kStarting)
+    return;
+  const bool is_survivor = worker->is_survivor;
+  core_.survivors.ForgetResumedOf(event.worker);
+  workers_.SetLost(event.worker);
+  if (!is_survivor) CountSpawnFailure(event.error);
+}
+
+void WorkerLives::CountSpawnFailure(const std::string& error) {
+  if (++spawn_failures_ < options_.spawn_failures_max || workers_.attached() > 0 ||
+      cook().is_over())
+    return;
+  cook().End("no worker would start: " + std::to_string(spawn_failures_) +
+             " failures in a row, the last: " + error);
+}
+
+void WorkerLives::OnWorkerPending(const WorkerPending& event) {
+  const Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
+  workers_.Heard(event.worker, core_.awake);
+  cook().counters.jobs_pending += workers_.SetPending(
+      event.worker, event.attempts, event.is_held ? &event.begun : nullptr, core_.awake);
+}
+
+void WorkerLives::OnWorkerUnfit(const WorkerUnfit& event) {
+  Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
+  Lose(event.worker);
+  for (const AttemptId attempt : worker->hand.All()) {
+    if (core_.attempts.Current(attempt) == nullptr) continue;
+    const PackageId package = core_.attempts.at(attempt).package;
+    core_.attempts.EndAttempt(attempt, Tell::kNothing);
+    core_.advancing.Advance(package);
+  }
+  CountSpawnFailure(event.reason);
+}
+
+void WorkerLives::OnWorkerAlive(const WorkerAlive& event) {
+  Worker* worker = workers_.Find(event.worker);
+  if (worker == nullptr) return;
+  workers_.Heard(event.worker, core_.awake);
+  if (event.memory_bytes > 0) worker->memory_bytes = event.memory_bytes;
+}
+
+void WorkerLives::LoseTheSilent() {
+  for (const WorkerId worker : workers_.Silent(core_.awake)) {
+    turn_.stops.push_back({worker});
+    OnWorkerLost({.worker = worker,
+                  .reason = "nothing was heard of it for too long; it was killed",
+                  .is_infrastructure = true});
+  }
+}
+
+void WorkerLives::KeepWorkers() {
+  const uint32_t failures = std::max(spawn_failures_, losses_);
+  for (uint32_t alive = workers_.alive(); alive < options_.workers; ++alive) {
+    const absl::Duration delay = failures == 0 ? absl::ZeroDuration() : BackOff(failures);
+    turn_.spawns.push_back({workers_.AddOwn(core_.awake + delay), delay});
+  }
+}
+
+}  // namespace galley::director

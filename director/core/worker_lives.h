@@ -1,0 +1,40 @@
+// WorkerLives: workers start, attach, fall silent and are lost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "director/core/part.h"
+
+namespace galley::director {
+
+class WorkerLives : Part {
+ public:
+  explicit WorkerLives(Core& core) : Part(core) {}
+
+  void OnWorkerAttached(const WorkerAttached& event);
+  void OnWorkerLost(const WorkerLost& event);
+  void OnWorkerPending(const WorkerPending& event);
+  void OnWorkerUnfit(const WorkerUnfit& event);
+  void OnWorkerAlive(const WorkerAlive& event);
+  void OnLauncherReported(const LauncherReported& event);
+  void LoseTheSilent();
+  // As many as the options say are starting or attached.
+  void KeepWorkers();
+  // A worker's process did something of a job.
+  void NoteWorks(WorkerId worker);
+  // The report is durable, or nobody wants it: the worker need not send it again.
+  void Acknowledge(WorkerId worker, ReportId report);
+  // A cook begins: workers that did not start for the one before may start for this one. And what a
+  // failed commit left with them may be durable this time.
+  void BeginCook();
+
+ private:
+  void CountSpawnFailure(const std::string& error);
+  void Lose(WorkerId worker);
+
+  uint32_t spawn_failures_ = 0;  // in a row
+  uint32_t losses_ = 0;          // of workers, with no report in between
+};
+
+}  // namespace galley::director
