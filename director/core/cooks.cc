@@ -24,6 +24,10 @@ void Cooks::OnCancelRequested() {
   waiting_.pop_front();
 }
 
+void Cooks::OnDirectorUnfit(const DirectorUnfit& event) {
+  if (!cook().is_over()) cook().End(event.reason);
+}
+
 void Cooks::GoOn() {
   if (!cook().is_over()) return cook().GoOn();
   if (!waiting_.empty() && core_.commits.empty()) BeginNext();

@@ -16,6 +16,7 @@ class Cooks : Part {
 
   void OnCookRequested(const CookRequested& event);
   void OnCancelRequested();
+  void OnDirectorUnfit(const DirectorUnfit& event);
   // At the end of a step: a cook that is done is settled or ended, and the next one begins.
   void GoOn();
   bool HasAgenda() const;

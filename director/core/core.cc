@@ -39,6 +39,7 @@ void Core::Apply(const Event& event) {
     void operator()(const WorkerUnfit& e) { core.worker_lives.OnWorkerUnfit(e); }
     void operator()(const WorkerLost& e) { core.worker_lives.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.commits.OnPersisted(e); }
+    void operator()(const DirectorUnfit& e) { core.cooks.OnDirectorUnfit(e); }
     void operator()(const FilesChanged& e) { cook.changes.OnFilesChanged(e); }
     void operator()(const PackagesDiscovered& e) { cook.claims.OnPackagesDiscovered(e); }
     void operator()(const PackagesCleared& e) { cook.changes.OnPackagesCleared(e); }

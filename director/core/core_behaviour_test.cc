@@ -142,6 +142,17 @@ TEST(CommitTest, AfterAFailedCommitTheNextCookAsksTheWorkerForWhatItKeeps) {
   EXPECT_TRUE(shell.acknowledged().contains(report));
 }
 
+TEST(CommitTest, ADirectorThatCannotGoOnEndsTheCookForItsReason) {
+  CoreHarness shell("A\nB\n");
+  shell.Request({"A", "B"});
+  shell.Send(DirectorUnfit{"another director has the project"});
+  EXPECT_TRUE(shell.Says("cancel B\n"));
+  EXPECT_TRUE(shell.Says("ended: another director has the project\n"));
+  shell.TakeLog();
+  shell.Send(DirectorUnfit{"another director has the project"});
+  EXPECT_EQ(shell.TakeLog(), "");
+}
+
 TEST(CommitTest, AnInterruptIsToldThoughTheCommitFailsToo) {
   CoreHarness shell("A\n");
   shell.hold_commits = true;
@@ -399,6 +410,19 @@ TEST(RootTest, WhatFailsWhenItIsMadeAgainIsReadByNobody) {
   shell.Failed("B", WorkerReport::Fault::kRefused, "no such tool");
   shell.Report(HarnessJob(shell.JobOf("C")), WorkerReport::Needs{"B", 0});
   EXPECT_TRUE(shell.Says("failed C: cooked input B failed")) << shell.TakeLog();
+}
+
+TEST(RootTest, ATreeThatCannotBeBuiltIsTheMachinesError) {
+  CoreHarness shell("A\n");
+  shell.hold_roots = true;
+  shell.Request({"A"});
+  shell.Saved("A");
+  shell.Work();
+  RootBuilt failed;
+  failed.platform_set = shell.roots.back().platform_set;
+  failed.error = "no space left on device";
+  shell.Send(failed);
+  EXPECT_TRUE(shell.Says("ended: a root could not be built: no space left on device\n"));
 }
 
 TEST(RootTest, ARootThatCannotBePublishedIsTheMachinesError) {

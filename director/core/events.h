@@ -246,7 +246,13 @@ struct Persisted {
   };
   std::vector<Item> items;
   std::string error;  // not empty: the commit failed for the machine's sake (disk full, store
-                      // gone): the cook ends with exit 3
+                      // gone): none of `items` is durable, and the cook ends with exit 3
+};
+
+// The director's machine cannot go on with any cook: its disk is full, the project's lock is
+// another's, the journal cannot be written. The cook ends with exit 3.
+struct DirectorUnfit {
+  std::string reason;
 };
 
 struct FilesChanged {
@@ -311,6 +317,7 @@ struct RootBuilt {
   };
   std::vector<Lost> lost = {};
   uint32_t round = 0;  // of the BuildRoot, as platform_set
+  std::string error;   // not empty: the tree could not be built, for the machine's sake
 };
 
 struct RootPublished {
@@ -367,9 +374,9 @@ struct Tick {};
 
 using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkersSurvived,
                            WorkerAttached, WorkerReported, WorkerPending, WorkerAlive, WorkerUnfit,
-                           WorkerLost, Persisted, FilesChanged, PackagesDiscovered, PackagesCleared,
-                           PlatformsChanged, LauncherReported, RootBuilt, RootPublished,
-                           RootsStaged, LossSeen, LostFound, QueryAsked, Tick>;
+                           WorkerLost, Persisted, DirectorUnfit, FilesChanged, PackagesDiscovered,
+                           PackagesCleared, PlatformsChanged, LauncherReported, RootBuilt,
+                           RootPublished, RootsStaged, LossSeen, LostFound, QueryAsked, Tick>;
 
 // ------------------------------------------------------------------ effects
 

@@ -61,6 +61,7 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
       event.platform_set != core_.platform_sets.present() ||
       event.round != cook().losing.rounds() || !(unpublished_ & MaskOf(event.platform)))
     return;
+  if (!event.error.empty()) return cook().End("a root could not be built: " + event.error);
   if (!event.lost.empty()) {
     cook().losing.MakeAgain(event.lost);
     if (!cook().is_over())

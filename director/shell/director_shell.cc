@@ -170,7 +170,7 @@ void DirectorShell::CheckFence() {
   if (!options_.may_write || now - fence_checked_ < kFenceInterval) return;
   fence_checked_ = now;
   if (const absl::Status status = options_.may_write(); !status.ok())
-    StepCore(Persisted{.items = {}, .error = MessageOf(status)});
+    StepCore(DirectorUnfit{MessageOf(status)});
 }
 
 // How long the loop may sleep.

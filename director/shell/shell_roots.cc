@@ -34,9 +34,12 @@ void DirectorShell::Do(const BuildRoot& effect) {
         StepCore(std::move(built));
       }));
     } else {
-      Post(Event(RootPublished{effect.platform,
-                               fmt::format("building the tree: {}", MessageOf(status)),
-                               effect.platform_set}));
+      RootBuilt failed;
+      failed.platform = effect.platform;
+      failed.platform_set = effect.platform_set;
+      failed.round = effect.round;
+      failed.error = MessageOf(status);
+      Post(Event(std::move(failed)));
     }
   });
 }

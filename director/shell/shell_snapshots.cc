@@ -83,8 +83,8 @@ void DirectorShell::Do(const Rescan& effect) {
   commit_thread_.Post([this, paths = effect.paths] {
     auto successor = MakeSuccessor(paths);
     if (!successor.ok()) {
-      Post(Event(Persisted{
-          .error = fmt::format("taking a new snapshot: {}", MessageOf(successor.status()))}));
+      Post(Event(
+          DirectorUnfit{fmt::format("taking a new snapshot: {}", MessageOf(successor.status()))}));
       return;
     }
     Post(Internal([this, successor = std::move(*successor)]() mutable {

@@ -187,8 +187,8 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
     auto found = DistrustUnreadable(store_, journal_, blobs, lies_at);
     // Who reads it would be tried a hundred times in vain.
     if (!found.ok())
-      return Post(Event(Persisted{
-          .error = fmt::format("forgetting what cannot be read: {}", MessageOf(found.status()))}));
+      return Post(Event(DirectorUnfit{
+          fmt::format("forgetting what cannot be read: {}", MessageOf(found.status()))}));
     if (found->packages.empty()) return;
     for (const std::string& package : found->packages)
       LogWarning("package={} its bytes in the store are wrong or gone: it is made again", package);
@@ -204,7 +204,7 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
 void DirectorShell::LookAtTheDisk() {
   if (!options_.has_room) return;
   if (const absl::Status room = options_.has_room(); !room.ok())
-    Post(Event(Persisted{.items = {}, .error = MessageOf(room)}));
+    Post(Event(DirectorUnfit{MessageOf(room)}));
 }
 
 Collections DirectorShell::SumOfCollections() {

@@ -146,10 +146,8 @@ void SimDirector::Do(const BuildRoot& effect) {
       status = DistrustLost(journal_, results_, effect.packages, built.lost).status();
     }
     if (!status.ok()) {
-      const RootPublished event{effect.platform,
-                                "building the tree: " + std::string(status.message()),
-                                effect.platform_set};
-      return Answer(10, [this, event] { Step(event); });
+      built.error = status.message();
+      return Answer(10, [this, built] { Step(built); });
     }
     if (built.lost.empty() && HasPlatform(platform)) roots_[platform] = tree;
     if (built.conflicts.empty()) built_[platform] = built.root;

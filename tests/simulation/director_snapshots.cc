@@ -79,7 +79,7 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
   JournalMeta meta = journal_.meta();
   meta.table_file = successor->file;
   if (!changed.ok() || !journal_.Invalidate(affected, meta).ok())
-    return Step(Persisted{.items = {}, .error = "taking a new snapshot: the journal"});
+    return Step(DirectorUnfit{"taking a new snapshot: the journal"});
   commit_snapshot_ = successor;
   Answer(10, [this, successor, asked, affected, renamed] {
     TakeSuccessor(successor, {.packages = affected, .paths = asked, .renamed = renamed});
@@ -137,7 +137,7 @@ void SimDirector::ChangePlatforms(const std::vector<std::string>& platforms) {
     JournalMeta meta = journal_.meta();
     meta.table_file = successor->file;
     if (!journal_.Invalidate({}, meta).ok())
-      return Step(Persisted{.items = {}, .error = "taking a new snapshot: the journal"});
+      return Step(DirectorUnfit{"taking a new snapshot: the journal"});
     commit_snapshot_ = successor;
     Answer(10, [this, successor] {
       PlatformsChanged event{.catalog = successor->catalog,

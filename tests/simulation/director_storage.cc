@@ -144,8 +144,7 @@ void SimDirector::LookAtInputs(const Given& given) {
                              return store_.LiesAt(digest, location);
                            });
     if (!found.ok())
-      return Answer(10,
-                    [this, error = found.status().ToString()] { Step(Persisted{.error = error}); });
+      return Answer(10, [this, error = found.status().ToString()] { Step(DirectorUnfit{error}); });
     if (found->packages.empty()) return;
     ForgetLost();
     Answer(10, [this, packages = found->packages] {

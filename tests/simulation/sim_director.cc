@@ -178,8 +178,7 @@ void SimDirector::BeginCook() {
 // As `galley clean`: the journal forgets them, and so does the core.
 void SimDirector::Clear(const std::vector<std::string>& packages) {
   PostTask(20, [this, packages] {
-    if (!journal_.Forget(packages).ok())
-      return Step(Persisted{.items = {}, .error = "forgetting: the journal"});
+    if (!journal_.Forget(packages).ok()) return Step(DirectorUnfit{"forgetting: the journal"});
     Answer(10, [this, packages] {
       deps_.faults.Count(Fault::kPackagesCleared);
       deps_.checks.Trace("cleared", packages.size());
