@@ -11,7 +11,7 @@ namespace galley::cli {
 // A command with the options that every one takes; `run` becomes the action when it is named.
 CLI::App* AddCommand(CLI::App& parent, Arguments& arguments, const char* name, const char* help,
                      Arguments::Action run);
-// A command of the contract that is not built yet: parsed, answered with exit 2.
+// A command that is not built yet: it is parsed, and answered with exit 2.
 void AddLater(CLI::App& parent, Arguments& arguments, const char* name);
 // Options that are not built yet, likewise. They take what they will take: flags nothing (but
 // "--name=VALUE", where a flag may have one), the others a value.

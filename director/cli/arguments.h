@@ -1,4 +1,4 @@
-// The commands of `galley` and their options, as the contract has them.
+// The commands of `galley` and their options (docs/cli.md).
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ class App;
 
 namespace galley::cli {
 
-// What a command line asks for. Must not move once AddCommands has seen it.
+// Arguments: the command line, parsed. Must not move once AddCommands has seen it.
 struct Arguments {
   using Action = std::function<int()>;
   Action action;   // of the command that was named
-  Action refusal;  // of an option that is not built yet: instead
+  Action refusal;  // runs instead when an option was given that is not built yet
   GlobalOptions global;
   CookCommandOptions cook;
   WhyOptions why;

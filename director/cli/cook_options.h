@@ -1,4 +1,4 @@
-// What `galley cook` was asked for.
+// CookCommandOptions: the command line of `galley cook`.
 #pragma once
 
 #include <cstdint>

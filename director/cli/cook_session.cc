@@ -316,7 +316,7 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   return std::nullopt;
 }
 
-// What an earlier cook was not able to send is sent first.
+// Sends the results first that an earlier cook was not able to send.
 void CookSession::StartWriteBack() {
   write_back_ = std::make_unique<director::WriteBack>(
       director::WriteBack::Deps{
@@ -360,8 +360,8 @@ absl::Status CookSession::CheckStoreSpace(uint64_t bytes) const {
                                store::LocalStoreOptions().free_bytes_margin);
 }
 
-// What this cook is told is there stays until it ends, whoever owns the store by then. Without it
-// the cook is as right, and may have to make things again.
+// Keeps the blobs that this cook is told are there until the cook ends, whoever owns the store by
+// then. Without that the cook is as right, and may have to make blobs again.
 void CookSession::HoldTheStore() {
   auto session =
       store::Session::Begin(project_->store.directory, fmt::format("cook of {}", project_->name));
@@ -482,7 +482,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   return std::nullopt;
 }
 
-// Those whose outputs the store lost, and that are still in the project.
+// Selects the packages whose outputs the store lost and that are still in the project.
 absl::StatusOr<Selection> CookSession::SelectLost() {
   ASSIGN_OR_RETURN(std::vector<std::string> lost, director::PackagesThatLost(*journal_, *store_));
   Selection selection;
@@ -657,7 +657,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   summary_.cook_s = std::max(0.0, Seconds(first, staged_from));
   if (!outcome.ok()) return Stop{kInfrastructure, MessageOf(outcome.status())};
   outcome_ = std::move(*outcome);
-  // It ended by itself: the next one blames anew.
+  // The cook ended by itself: the next one blames packages anew.
   if (const absl::Status forgotten = journal_->ForgetProgress(); !forgotten.ok())
     LogWarning("journal: {}", MessageOf(forgotten));
   return std::nullopt;
@@ -750,7 +750,7 @@ std::string CookSession::StageAll(const std::map<std::string, Digest>& roots,
   return interrupt_->interrupted() ? "" : loss;
 }
 
-// What the last round could not do.
+// Reports what the last round of staging could not stage.
 void CookSession::TellStaged() {
   for (const auto& [platform, error] : stage_errors_) {
     stage_failed_ = true;
@@ -811,7 +811,7 @@ void CookSession::WarnOfIdleNever() {
   }
 }
 
-// What the next cook starts from.
+// Saves what the next cook starts from: snapshot table, digest cache and the journal's meta.
 void CookSession::Remember() {
   if (!lock_->Check().ok()) return;  // it starts from what another cook leaves
   const auto& snapshot = outcome_->world->snapshot;
@@ -837,7 +837,8 @@ void CookSession::KeepWithinSize() {
         fmt::format("the store was not brought within [store] max_size: {}", MessageOf(status)));
 }
 
-// Of the store's segments. Nobody who lives may read there any more, this cook included.
+// Dead bytes lie in the store's segments, and nothing needs them. The cook's own session ends
+// first: nothing is given back while a session lives, which may read there.
 void CookSession::GiveBackDeadBytes() {
   if (dead_bytes_ == nullptr || interrupt_->interrupted() || !lock_->Check().ok()) return;
   store_session_.reset();
@@ -852,8 +853,8 @@ void CookSession::GiveBackDeadBytes() {
                             HumanBytes(given->freed_bytes - given->moved_bytes)));
 }
 
-// What the cook observed: every (package, platform) with its action key, which is the digest of
-// everything that was looked at.
+// The snapshot digest covers what the cook observed: every (package, platform) with its action key,
+// which is the digest of everything that was looked at.
 Digest CookSession::SnapshotDigest() {
   std::string text;
   for (const auto& [where, key] : report_.done)

@@ -98,8 +98,8 @@ class CookSession {
   store::Remote remote_;  // null members: there is none
   std::unique_ptr<store::QuotaKeeper> quota_;
   std::unique_ptr<director::Journal> journal_;
-  std::unique_ptr<director::WriteBack>
-      write_back_;                      // ends first: it tells the journal what was sent
+  // Ends first: it tells the journal what was sent.
+  std::unique_ptr<director::WriteBack> write_back_;
   director::JournalProgress progress_;  // of a cook whose director died
   std::vector<director::WorkerRecord> survivors_;
   std::shared_ptr<director::World> world_;

@@ -1,6 +1,8 @@
 // DigestPrefix: a digest that a person did not copy whole, looked up among those that were printed.
 //
-// Pure. Cost: O(1) for each digest offered. Threads: none.
+// Pure.
+// Cost: O(1) for each digest offered.
+// Threads: none.
 #pragma once
 
 #include <map>

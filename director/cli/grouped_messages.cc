@@ -10,7 +10,7 @@
 namespace galley::cli {
 namespace {
 
-// Of each text of a group whose texts differ.
+// The lines that are shown of each text when the texts of a group differ.
 constexpr size_t kLinesInGroup = 6;
 
 bool IsWordEnd(char c) { return std::string_view(" \t\n,;()").find(c) != std::string_view::npos; }
@@ -85,7 +85,7 @@ std::string KindOf(std::string_view package, std::string_view text) {
 }
 
 void GroupedMessages::Add(Message message) {
-  // What is of no package is told by itself.
+  // A message without a package is a kind by itself.
   const std::string name = message.package.empty()
                                ? '\n' + message.platform + '\n' + message.text
                                : message.stage + '\n' + KindOf(message.package, message.text);

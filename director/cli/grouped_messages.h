@@ -1,11 +1,13 @@
 // GroupedMessages: failures or warnings of one cook, told to a person once for each kind.
 //
-// Messages are of one kind when their stages are equal, and their texts but for what is in them of
-// one package: names, paths, quoted words, numbers. What is new of a kind is told together: the
-// packages with their platforms, at most `named_max` of them; the rest is a number. What comes of a
-// kind that was told already waits for TakeRest, which tells the whole kind anew.
+// Messages are of one kind when their stages are equal, and their texts too but for what belongs to
+// one package: names, paths, quoted words, numbers. New messages of a kind are printed together:
+// the packages with their platforms, at most `named_max` of them; the rest is a number. Messages of
+// a kind that was printed already wait for TakeRest, which prints the whole kind anew.
 //
-// Pure. Cost: O(length of the texts). Threads: none.
+// Pure.
+// Cost: O(length of the texts).
+// Threads: none.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +27,7 @@ struct Message {
   std::string chosen_by;  // "texture by galley.toml:52"; empty: it does not matter here
 };
 
-// The text with what is of one package alone taken out.
+// The text without what belongs to one package alone.
 std::string KindOf(std::string_view package, std::string_view text);
 
 class GroupedMessages {
@@ -39,10 +41,10 @@ class GroupedMessages {
   explicit GroupedMessages(const Options& options) : options_(options) {}
 
   void Add(Message message);
-  // What is to be printed now, one paragraph each, in the order in which the kinds came.
-  // `platforms`: all that the cook has; what is of all of them names none.
+  // The paragraphs to print now, one for each kind, in the order in which the kinds came.
+  // `platforms`: all platforms of the cook; a message that is for all of them names none.
   std::vector<std::string> TakeNew(const std::vector<std::string>& platforms);
-  // At the end: the kinds of which more came after they were told.
+  // At the end: the kinds of which more messages came after they were printed.
   std::vector<std::string> TakeRest(const std::vector<std::string>& platforms);
 
  private:

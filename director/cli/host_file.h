@@ -14,8 +14,8 @@ namespace galley::cli {
 // have it.
 std::string HostFile(const project::Project& project, std::string_view path);
 // The file that a cook of `package` means by `name` where a line of a file is reported
-// (common/record/source_names.h). Of a generated package its own name. nullopt: no file that is
-// there.
+// (common/record/source_names.h). For a generated package it is the package's own name. nullopt:
+// there is no such file.
 std::optional<std::string> FileOfPlace(const project::Project& project, const std::string& package,
                                        std::string_view name);
 // HostFile, absolute.

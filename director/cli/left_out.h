@@ -1,5 +1,5 @@
-// What a scan found and no cook looks at: files that no rule matches, sidecars of files that are
-// not there, sandboxes.
+// Files that a scan found and no cook looks at: files that no rule matches, sidecars of files that
+// are not there, sandboxes.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ namespace galley::cli {
 std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
                                                       const director::ProjectCatalog& table);
 
-// For each sidecar without its file, sorted: which file it was for, and the likely new name of
-// that. Likely is the nearest name of the same folder and extension, else the same name elsewhere,
-// if that has no sidecar of its own. Of more than kErrorsToldMax only the number is told.
+// For each sidecar without its file, sorted: the file it was for, and the likely new name of that
+// file. Likely is the nearest name of the same folder and extension, else the same name elsewhere,
+// if that has no sidecar of its own. Beyond kErrorsToldMax sidecars there is only their number.
 std::vector<std::string> StraySidecars(const director::ProjectCatalog& table);
 
 // Rules and sidecars with `labels`, which say what a worker must have and have no effect as long as

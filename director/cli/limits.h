@@ -11,20 +11,20 @@
 
 namespace galley::cli {
 
-// Of this process and what it starts; 0: the limit does not matter.
+// The needs of this process and of the programs that it starts; 0: the limit does not matter.
 struct LimitNeeds {
   uint64_t descriptors = 0;
   uint64_t address_space_bytes = 0;
   uint64_t threads = 0;  // of the user
 };
 
-// Of a command by its name ("cook", "store serve"). `workers`: of a cook.
+// The needs of a command by its name ("cook", "store serve"). `workers`: those of a cook.
 LimitNeeds NeedsOf(std::string_view command, uint32_t workers);
 
 // RESOURCE_EXHAUSTED: the first limit that is too small, what `command` needs, and how to raise it.
 absl::Status CheckLimits(std::string_view command, const LimitNeeds& needs);
 
-// What `galley doctor` says.
+// LimitFinding: a line of `galley doctor`.
 struct LimitFinding {
   std::string name;
   bool ok = true;

@@ -52,7 +52,8 @@ struct Row {
   std::map<std::string, std::string> outcomes;  // by platform; OutcomeOf
 };
 
-// What is known of all packages. Threads: one.
+// Lister: collects what is known of all packages.
+// Threads: one.
 class Lister {
  public:
   Lister(const ScannedProject& scanned, director::Journal* journal)

@@ -1,4 +1,4 @@
-// LookAtState: what is damaged of a project's state and of its sandboxes' marks, for `galley
+// LookAtState: finds damage in a project's state and in the marks of its sandboxes, for `galley
 // doctor`. Nothing is changed; the next cook puts it right.
 #pragma once
 

@@ -17,7 +17,7 @@ struct LostRoot {
   std::string example;        // the path of one; empty: the root itself
 };
 
-// Of the roots that are kept (store/interface/kept_roots.h), newest first, and of
+// The lost roots among those that are kept (store/interface/kept_roots.h), newest first, and among
 // pins; of all projects when `project_id` is empty.
 absl::StatusOr<std::vector<LostRoot>> FindLostRoots(store::Store& store,
                                                     const std::string& project_id);

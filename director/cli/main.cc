@@ -54,7 +54,7 @@ int CheckPrinted(const GlobalOptions& options, int code) {
   return code == kDone || code == kFailed ? failed : code;
 }
 
-// What the command met, and `galley cook` has not told already.
+// Prints what the command found damaged, unless `galley cook` has printed it already.
 void TellHealed() {
   for (const std::string& text : TakeHealed())
     fmt::print(stderr, "galley: warning: {}\n", EscapeControl(text));

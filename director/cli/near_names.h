@@ -1,4 +1,5 @@
-// NearNames: what somebody may have meant who named nothing. For errors: one pass over all names.
+// NearNames: the names that somebody may have meant who named nothing. For errors: one pass over
+// all names.
 #pragma once
 
 #include <span>

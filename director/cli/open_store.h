@@ -1,4 +1,4 @@
-// What commands about roots begin with.
+// The store and the project with which commands about roots begin.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,11 @@ struct OpenedStore {
 };
 absl::StatusOr<OpenedStore> OpenStoreAndProject(const GlobalOptions& options);
 
-// Of a store that could not be opened: 3, but 2 when it is not known which one is meant.
+// The exit code when a store could not be opened: 3, but 2 when it is not known which one is meant.
 ExitCode CodeOf(const absl::Status& status);
 
-// ResolveRoot, for who reads the tree. INVALID_ARGUMENT: also of a whole digest that the store
-// neither holds nor ever published, and of what is no
-// tree.
+// ResolveRoot, for commands that read the tree. INVALID_ARGUMENT: also for a whole digest that the
+// store neither holds nor ever published, and for a blob that is no tree.
 absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text);
 ExitCode CodeOfRoot(const absl::Status& status);
 

@@ -1,4 +1,4 @@
-// Which package a file of a cooked tree is of.
+// PackageOfPath: the package to which a file of a cooked tree belongs.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,9 @@
 
 namespace galley::cli {
 
-// Of those that are done, the package whose outputs are at `path` (of a tree, without the leading
-// '/'); empty: none is. Cost: one look at each package.
+// The package, of those that are done, whose outputs are at `path` (of a tree, without the leading
+// '/'); empty: there is none.
+// Cost: one look at each package.
 std::string PackageOfPath(const project::Project& project, const Report& report,
                           std::string_view path);
 

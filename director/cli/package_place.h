@@ -1,5 +1,5 @@
-// What the project as it lies on disk says of one package: who chose its cooker, and why a name is
-// no package at all. No scan: the files of that one package are looked at.
+// The facts about one package that the project on disk tells: who chose its cooker, and why a name
+// is no package at all. No scan: the files of that one package are looked at.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace galley::cli {
 
-// nullopt: no rule and no sidecar chooses a cooker. Of a generated package always: its generator
-// may have named one.
+// nullopt: no rule and no sidecar chooses a cooker. Always nullopt for a generated package, whose
+// generator may have named a cooker.
 std::optional<project::CookerChoice> ChoiceOf(const project::Project& project,
                                               const std::string& package);
 

@@ -1,4 +1,4 @@
-// What the journal knows of a package that was named on the command line.
+// OpenedPackage: the journal's record of a package that was named on the command line.
 #pragma once
 
 #include <memory>
@@ -34,8 +34,7 @@ absl::StatusOr<OpenedPackage> OpenPackage(const GlobalOptions& options,
 // Who made a result, when and where.
 nlohmann::json ProvenanceJson(const record::Provenance& provenance);
 
-// Empty, or what to say: the project has no platform of this name. An empty name is none to look
-// for.
+// The error when the project has no platform of this name; empty: it has, or `platform` is empty.
 std::string UnknownPlatform(const project::Project& project, const std::string& platform);
 
 }  // namespace galley::cli

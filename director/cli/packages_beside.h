@@ -10,8 +10,9 @@
 namespace galley::cli {
 
 // `failed`: where the outputs of the failed packages begin in the tree (director::StagePath). The
-// answer is such beginnings, too, of those of `names` and `generated` (the packages that there are
-// now, sorted) that are not in `failed`. Cost: a search for each failed package.
+// answer has such beginnings for packages in `names` and `generated` (the packages that there are
+// now, sorted) that are not in `failed`.
+// Cost: a search for each failed package.
 std::vector<std::string> PackagesBeside(const project::Project& project,
                                         const std::vector<std::string>& names,
                                         const std::vector<std::string>& generated,

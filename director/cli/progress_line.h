@@ -1,5 +1,7 @@
-// How far a command is: a live line on a terminal, now and then a line elsewhere; on standard
-// error. Threads: one at a time.
+// ProgressLine: how far a command is: a live line on a terminal, now and then a line elsewhere; on
+// standard error.
+//
+// Threads: one at a time.
 #pragma once
 
 #include <string>

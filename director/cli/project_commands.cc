@@ -102,7 +102,8 @@ Check CheckSpace(const std::string& name, const std::string& directory) {
                       ok ? "" : "; make room, a cook stops cleanly before the disk is full")};
 }
 
-// What cooks may use here: memory of the machine, or of the control groups around this process.
+// The memory that cooks may use here: the machine's, or that of the control groups around this
+// process.
 Check CheckMemory() {
   const MemoryRoom room = MemoryLimits().Sample();
   if (room.limit_bytes == 0) return {"memory", true, "unknown: /proc/meminfo does not say"};
@@ -115,7 +116,7 @@ Check CheckMemory() {
   return {"memory", true, text};
 }
 
-// What a cook in read-write would do, with a blob that says whose it is.
+// Writes as a cook in read-write would, with a blob that says whose it is.
 absl::Status TryToWrite(store::RemoteCache& remote) {
   const store::RemoteLimits limits{.patience = absl::Seconds(10)};
   store::MemoryStore store;

@@ -1,5 +1,5 @@
-// What a cook says of the store of other people when it ends: it is right without that store, so
-// these are warnings.
+// The warnings about the remote store when a cook ends. A cook is right without that store, so they
+// are no errors.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Report: what a person or a program sees of a cook: a live line on a terminal, plain lines
-// elsewhere, JSON events with --json, and the summary (CONTRACT, "The summary").
+// elsewhere, JSON events with --json, and the summary (docs/cli.md, "The summary").
 //
 // Threads: one.
 #pragma once
@@ -69,7 +69,7 @@ class Report final : public director::ShellListener {
 
   // One line of what goes on ("scanned 1,234 files in 0.02 s").
   void Say(std::string_view text);
-  // The same of what the cook waits for: told with --quiet and --json, too.
+  // One line of what the cook waits for. It is printed with --quiet and --json, too.
   void SayAlways(std::string_view text);
   struct Scan {
     size_t files = 0;
@@ -100,7 +100,7 @@ class Report final : public director::ShellListener {
   // `has_cooked`: it got as far as cooking.
   void Finish(const Summary& summary, bool has_cooked);
 
-  // Those that are cooked for. A failure of all of them is one line for people and one entry for
+  // The platforms of the cook. A failure on all of them is one line for people and one entry for
   // each in the summary.
   std::vector<std::string> platforms;
   // Who chose the cooker of a package; nothing is known before the scan.
@@ -109,7 +109,7 @@ class Report final : public director::ShellListener {
   // The file that a cook of `package` calls `name` (FileOfPlace).
   std::function<std::optional<std::string>(const std::string& package, std::string_view name)>
       file_of_place = [](const std::string&, std::string_view) { return std::nullopt; };
-  // Of the store of other people behind ours, as DownText has it; may be asked at any time.
+  // The state of the remote store, as DownText has it; may be asked at any time.
   std::function<std::string()> remote_down = [] { return std::string(); };
 
   std::vector<SummaryWarning> warnings;

@@ -59,7 +59,7 @@ Summary MakeSummary() {
   return summary;
 }
 
-// What a Report printed.
+// Printed: the output of a Report.
 struct Printed {
   std::string out;
   std::string error;
@@ -85,8 +85,8 @@ std::vector<json> EventsOf(const std::string& text) {
   return events;
 }
 
-// CONTRACT, "The summary": every key, each with a number of its own, so that none stands for
-// another.
+// The summary has every key of docs/cli.md, "The summary"; each has a number of its own here, so
+// that none stands for another.
 TEST(SummaryTest, IsWhatTheContractSays) {
   const std::string path = std::string(GALLEY_SOURCE_DIR) + "/director/cli/testdata/summary.json";
   const auto golden = ReadFile(path);
@@ -267,7 +267,8 @@ TEST(ReportTest, DoneKeepsTheKeyOfEachResultOnce) {
   });
 }
 
-// What the store dropped under the cook is made again, and then all is judged once more.
+// A package is done twice when the store dropped its output under the cook: it is made again, and
+// then everything is judged once more.
 TEST(ReportTest, WhatIsToldTwiceIsTheSame) {
   GlobalOptions options;
   director::StoredResult done;

@@ -11,8 +11,8 @@
 
 namespace galley::cli {
 
-// A root named as CONTRACT says: <hex>/<size>, a unique prefix of a published or pinned one,
-// PLATFORM@latest, PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N (sequence number N),
+// A root as docs/cli.md, "Roots", names it: <hex>/<size>, a unique prefix of a published or pinned
+// one, PLATFORM@latest, PLATFORM@last, PLATFORM@N (N cooks ago), PLATFORM#N (sequence number N),
 // pin:NAME. INVALID_ARGUMENT says what is known.
 absl::StatusOr<Digest> ResolveRoot(store::Store& store, const std::string& project_id,
                                    std::string_view text);

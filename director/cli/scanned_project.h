@@ -20,7 +20,7 @@ struct ScannedProject {
 // asked for their settings. What is wrong with rules and sidecars is for CheckRecipes.
 absl::StatusOr<ScannedProject> ScanProject(project::Project project);
 
-// What a scan looks at.
+// The options of a scan of this project.
 content::ScanOptions ScanOptionsOf(const project::Project& project);
 
 // INVALID_ARGUMENT: all that is wrong with rules and sidecars, each once with its file and line.

@@ -47,7 +47,7 @@ class Finder {
   Finder(const project::Project& project, const ProjectCatalog& table)
       : project_(project), table_(table) {}
 
-  // What a pattern over virtual paths matches.
+  // The packages that a pattern over virtual paths matches.
   absl::StatusOr<std::vector<std::string>> Matches(std::string_view pattern) const {
     ASSIGN_OR_RETURN(std::vector<std::string> found, MatchesOrNone(pattern));
     if (found.empty()) return NothingMatches(pattern);
@@ -297,7 +297,7 @@ absl::StatusOr<Selection> Select(const CookCommandOptions& options, const projec
     selector.AddPattern("[cook] always", always, selector.finder.Matches(always.text),
                         InstigatorCategory::kAlwaysCookMap);
   ASSIGN_OR_RETURN(Selection selection, selector.Take());
-  // What leaves something out is no cook by the book either.
+  // A cook that leaves something out is not by the book either.
   selection.by_the_book = !options.has_selection() && options.never.empty() &&
                           options.cultures.empty() && !options.no_soft_references;
   return selection;

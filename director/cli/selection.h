@@ -27,8 +27,9 @@ struct Selection {
 absl::StatusOr<Selection> Select(const CookCommandOptions& options, const project::Project& project,
                                  const director::ProjectCatalog& table);
 
-// What `pattern` matches: a glob over virtual paths, a package, a folder (all packages below it),
-// each also as a path of the host. Sorted. INVALID_ARGUMENT: nothing, with the nearest names.
+// The packages that `pattern` names. It is a glob over virtual paths, a package, or a folder (all
+// packages below it), each also as a path of the host. Sorted. INVALID_ARGUMENT: it names nothing;
+// the error has the nearest names.
 absl::StatusOr<std::vector<std::string>> PackagesNamedBy(const std::string& pattern,
                                                          const project::Project& project,
                                                          const director::ProjectCatalog& table);

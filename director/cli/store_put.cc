@@ -77,7 +77,8 @@ int RunStorePut(const GlobalOptions& options, const std::string& path, const std
   if (!opened.ok()) return Fail(options, CodeOfPut(opened.status()), MessageOf(opened.status()));
   const auto info = (*opened)->Info();
   if (!info.ok()) return Fail(options, kInfrastructure, MessageOf(info.status()));
-  // What this put finds there, a collection leaves until it has its root.
+  // The session keeps a collection from dropping what this put finds there, until the put has its
+  // root.
   const auto session = store::Session::Begin(info->directory, "store put of " + path);
   if (!session.ok())
     LogWarning("a collection may drop what is put: {}", MessageOf(session.status()));

@@ -96,7 +96,7 @@ absl::StatusOr<uint64_t> QuotaOf(const GlobalOptions& options, const StoreServeO
   return project.store.size_bytes_max;
 }
 
-// What the command line or the files that it names are wrong about.
+// True for errors of the command line or of the files that it names.
 bool IsUsage(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
          absl::IsPermissionDenied(status) || absl::IsNotFound(status);

@@ -50,7 +50,7 @@ nlohmann::json ToJson(const LostRoot& lost) {
 
 bool IsPin(const LostRoot& lost) { return lost.root.project_id == store::kPinProject; }
 
-// What the last line says of it all.
+// The outcome, for the last line.
 std::string Outcome(const store::VerifyReport& report, const std::vector<LostRoot>& lost,
                     bool is_repaired) {
   if (!report.problems.empty())

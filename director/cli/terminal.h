@@ -1,4 +1,4 @@
-// What the terminal behind standard error can do, if it is one.
+// Terminal: what the terminal behind standard error can do, if it is one.
 #pragma once
 
 namespace galley::cli {

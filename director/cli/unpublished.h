@@ -1,5 +1,5 @@
-// What a cook by the book says of a platform of which it published nothing, since no package has an
-// output there.
+// UnpublishedText: the message about a platform of which a cook by the book published nothing,
+// since no package has an output there.
 #pragma once
 
 #include <cstdint>

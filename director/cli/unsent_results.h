@@ -1,6 +1,6 @@
 // Results that a remote store was not given before their cook ended, or was killed: the journal
-// knows whose they are (director/journal/journal.h), and the next cook that writes to a remote
-// store sends what stands of these by then.
+// knows their packages (director/journal/journal.h), and the next cook that writes to a remote
+// store sends those that still hold by then.
 #pragma once
 
 #include <vector>
@@ -12,13 +12,13 @@
 
 namespace galley::cli {
 
-// What the journal and the store agree upon. What was disputed, forgotten or cooked anew since is
-// not sent, and the journal forgets it.
+// The unsent results that journal and store agree upon. A result that was disputed, forgotten or
+// cooked anew since is not sent, and the journal forgets it.
 absl::StatusOr<std::vector<director::StoredResultPtr>> FindUnsent(director::Journal& journal,
                                                                   store::Store& store);
 
-// For WriteBack: the journal forgets what is settled. A journal that cannot is told to the log:
-// what is sent twice does no harm.
+// For WriteBack: the journal forgets a result that is settled. If it cannot, the log says so: a
+// result that is sent twice does no harm.
 void ForgetSent(director::Journal& journal, const director::StoredResult& stored);
 
 }  // namespace galley::cli

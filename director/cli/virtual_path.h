@@ -1,4 +1,4 @@
-// What a person types for a package or folder, as a virtual path.
+// ToVirtual: a package or folder as a person types it, as a virtual path.
 #pragma once
 
 #include <string>

@@ -40,7 +40,7 @@ using record::ObservationKind;
 
 // Cooked inputs of cooked inputs are followed so far.
 constexpr size_t kReasonsDepthMax = 16;
-// Of a cook that runs each package is a question of its own.
+// A cook that runs is asked about each package by a question of its own, at most so often.
 constexpr size_t kAskedPackagesMax = 10'000;
 constexpr size_t kReasonsAskedMax = 10'000;
 constexpr size_t kLogTailLines = 20;
@@ -109,7 +109,8 @@ class Why {
     running["infrastructure_faults"] = answer->infrastructure_faults();
   }
 
-  // Of the cook that runs and has the package, else of the last one.
+  // The package's instigators in the cook that runs, if that cook has the package of the question;
+  // else those in the last cook.
   std::vector<director::NamedInstigator> InstigatorsOf(const std::string& package) {
     std::vector<director::NamedInstigator> named;
     if (running_ != nullptr) {
@@ -151,7 +152,7 @@ class Why {
     why["is_cut"] = found.is_cut || are_reasons_cut_;
   }
 
-  // What `record` generates, by name below it; the same for every platform.
+  // The packages that `record` generates, by name below it; the same for every platform.
   static std::vector<record::Generated> ListOf(const PackageRecord& record) {
     for (const auto& [platform, one] : record.platforms) {
       auto result = record::DecodeResult(one.result);
@@ -216,7 +217,7 @@ class Why {
                 {"infrastructure_faults", failure.infrastructure_faults},
                 {"log", failure.log},
                 {"log_tail", LogTail(failure.log)}};
-    // Of a verdict the result tells who gave it.
+    // A failure by a verdict: its result names the worker and the attempt.
     if (const auto found = opened_.record.platforms.find(platform);
         failure.worker.empty() && found != opened_.record.platforms.end() &&
         failure.cause == director::FailureCauseName(director::FailureCause::kVerdict)) {
@@ -347,7 +348,7 @@ class Why {
     change["because"]["package"] = package;
   }
 
-  // What a cook that reports lines of files calls its source, and what it includes, by their files.
+  // The error with file names where a cook that reports lines says its source, or what it includes.
   std::string WithFileNames(const std::string& error) const {
     return record::NameSources(error, [&](std::string_view name) {
       return FileOfPlace(opened_.project, opened_.package, name);
@@ -384,7 +385,7 @@ std::vector<std::string> LinesOf(const std::string& value) {
   return lines;
 }
 
-// Of two lists what came and went.
+// The names that were added to the list (+), and those that were removed (-).
 std::string ListChange(const std::string& before, const std::string& after) {
   constexpr size_t kNamesMax = 5;
   const std::vector<std::string> before_lines = LinesOf(before), after_lines = LinesOf(after);

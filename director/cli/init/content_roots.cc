@@ -10,7 +10,7 @@
 namespace galley::init {
 namespace {
 
-// Of what can be cooked, so many hundredths must lie in folders with such names.
+// Folders with such names must hold so many hundredths of what can be cooked.
 constexpr size_t kNamedShare = 75;
 // In a program's repository, a folder that has so many hundredths is the content.
 constexpr size_t kMainShare = 90;
@@ -61,7 +61,7 @@ bool IsPackage(const Judged& file) {
   return file.decision.action == Action::kCook || file.decision.action == Action::kCopy;
 }
 
-// Where all of these lie.
+// The folder in which all paths lie.
 std::string CommonFolder(const std::vector<std::string_view>& paths) {
   if (paths.empty()) return "";
   std::string_view common = FolderOf(paths[0]);
@@ -118,8 +118,8 @@ Counts CountByNamedFolder(const std::vector<std::string_view>& paths) {
   return counts;
 }
 
-// What lies outside of the named folders, by folders of the tree's own folder that hold none of
-// them.
+// Counts the files outside of the named folders by top-level folder. Top-level folders that hold a
+// named folder are left out.
 Counts CountOthers(const std::vector<std::string_view>& paths, const Counts& named) {
   Counts counts;
   for (const std::string_view path : paths) {

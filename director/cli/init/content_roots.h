@@ -3,7 +3,7 @@
 // - Where most of what can be cooked lies in folders with names such as `assets`, these become
 //   mounts, and so do other folders that hold a good part.
 // - Otherwise it is the deepest folder that holds all packages, not counting folders such as
-// `docs`.
+//   `docs`.
 //
 // The mount with the most is "/Game", others have the names of their folders; of `mods/x/assets`
 // that is "/x".

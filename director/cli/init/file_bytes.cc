@@ -27,7 +27,8 @@ uint32_t Big16(std::string_view bytes, size_t at) {
   return Byte(bytes, at) << 8 | Byte(bytes, at + 1);
 }
 
-// What the bytes are, when another name would be right for them; "" when they announce nothing.
+// The format that the bytes announce, when another name would be right for them; "" when they
+// announce none.
 std::string_view Announced(std::string_view head) {
   constexpr std::pair<std::string_view, std::string_view> kMagic[] = {
       {kPng, "a PNG"},
@@ -68,7 +69,8 @@ std::string Misnamed(std::string_view extension, std::string_view head) {
   return fmt::format("not what .{} files begin with", extension);
 }
 
-// The frame header of a JPEG: bits and components. Source: ITU-T T.81, B.2.2.
+// The frame header of a JPEG: bits and components.
+// Source: ITU-T T.81, B.2.2.
 struct JpegFrame {
   uint32_t bits = 8;
   uint32_t components = 3;
@@ -101,7 +103,8 @@ std::string WhyNoJpeg(std::string_view head) {
   return frame->bits == 8 ? "" : fmt::format("a JPEG of {} bits a channel", frame->bits);
 }
 
-// TGA has no magic: its header must make sense. Source: Truevision TGA 2.0, header fields 2 to 5.
+// TGA has no magic: its header must make sense.
+// Source: Truevision TGA 2.0, header fields 2 to 5.
 std::string WhyNoTga(std::string_view head) {
   const std::string_view found = Announced(head);
   if (!found.empty() || head.size() < 18) return Misnamed("tga", head);
@@ -139,7 +142,8 @@ std::string WhyNoWav(std::string_view head) {
   return "";  // an odd order of chunks: the cooker says more
 }
 
-// Length of a page from its head. Source: RFC 3533, 6.
+// Length of a page from its head.
+// Source: RFC 3533, 6.
 size_t OggPageSize(std::string_view page) {
   const size_t segments = Byte(page, 26);
   size_t size = 27 + segments;

@@ -1,4 +1,4 @@
-// What the first bytes of a file say, whatever its name says. Pure.
+// The facts that the first bytes of a file tell, whatever its name says. Pure.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ inline constexpr size_t kHeadBytes = 64 << 10;
 // A pointer that Git LFS leaves in the place of a file that was not fetched.
 bool IsLfsPointer(std::string_view head);
 
-// What a program or a compiler made: "an executable (ELF)"; "" for everything else.
+// The kind of a program or of a compiler's output: "an executable (ELF)"; "" for all other files.
 std::string_view ProgramKind(std::string_view head);
 
 // Why the texture cooker cannot read a file that begins so, as "a JPEG under the name .png"; ""

@@ -132,7 +132,7 @@ std::string TextOf(const Json* value) {
 
 bool IsBeside(const std::string& uri) { return !uri.empty() && !uri.starts_with("data:"); }
 
-// What the mesh cooker knows (docs/cookers/mesh.md): all KHR_materials_* there are, and these.
+// The extensions that the mesh cooker knows (docs/cookers/mesh.md): all KHR_materials_*, and these.
 bool IsKnownExtension(std::string_view name) {
   static const std::set<std::string, std::less<>> kKnown = {"EXT_mesh_gpu_instancing",
                                                             "EXT_meshopt_compression",

@@ -1,4 +1,4 @@
-// What is in a file of JSON that decides how it is cooked. Pure.
+// The facts in a JSON file that decide how it is cooked. Pure.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct JsonFacts {
 };
 JsonFacts ReadJson(std::string_view text);
 
-// What a texture is for, by the slot of a material.
+// The use of a texture, by the slot of a material.
 enum class TextureUse { kColor, kNormal, kData };
 
 struct GltfImage {
@@ -21,8 +21,8 @@ struct GltfImage {
   TextureUse use = TextureUse::kColor;
 };
 struct GltfFacts {
-  std::string
-      why_not;  // why the mesh cooker would refuse it; "": it would not, as far as this tells
+  // Why the mesh cooker would refuse it; "": it would not, as far as this tells.
+  std::string why_not;
   std::vector<std::string> buffers;  // beside it; decoded, as written
   std::vector<GltfImage> images;     // beside it, that a material uses; once for each use
 };

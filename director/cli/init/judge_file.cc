@@ -93,7 +93,8 @@ Judged JudgeFile(const Tree& tree, const File& file) {
   }
   if (extension == "meta" && head->find("guid:") != std::string::npos)
     judged.decision = LeaveOut("written by Unity's editor");
-  // Object files of Windows share their extension with models. Source: PE Format, COFF header.
+  // Object files of Windows share their extension with models.
+  // Source: PE Format, COFF header.
   const bool is_coff = head->starts_with(std::string_view("\x64\x86", 2)) ||
                        head->starts_with(std::string_view("\x4c\x01", 2));
   if (extension == "obj" && is_coff) judged.decision = LeaveOut("made by a compiler");

@@ -137,7 +137,7 @@ class RuleMaker {
     const bool is_general = has_plain_extension && read == 0 && packages >= left &&
                             (left == 0 || !IsShorterByName(kind));
     if (is_general) {
-      // Of as many, those that are cooked are the rule.
+      // When `copy` and another cooker have equally many files, the other one is the rule.
       const auto most =
           std::max_element(cookers.begin(), cookers.end(), [](const auto& a, const auto& b) {
             return std::pair(a.second, a.first != "copy") < std::pair(b.second, b.first != "copy");

@@ -1,4 +1,4 @@
-// What the name of a file alone decides. Pure.
+// The decisions that need no more than the name of a file. Pure.
 #pragma once
 
 #include <optional>

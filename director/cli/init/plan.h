@@ -1,5 +1,5 @@
 // MakePlan: from a tree to the galley.toml that fits it, and a table that says what is done with
-// each kind of file and why. What `galley init` prints and writes.
+// each kind of file and why. `galley init` prints and writes them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What `galley init` makes of small trees. Each galley.toml is read as a cook reads it, and asked
-// what it does with each file: "texture", "texture {"usage":"normal"}", "copy", "no rule",
+// The plans of `galley init` for small trees. Each galley.toml is read as a cook reads it, and
+// asked what it does with each file: "texture", "texture {"usage":"normal"}", "copy", "no rule",
 // "ignored".
 #include "director/cli/init/plan.h"
 
@@ -64,7 +64,7 @@ class PlanTest : public ::testing::Test {
     Load(plan_);
   }
 
-  // What the galley.toml does with a file of this virtual path.
+  // The answer of the galley.toml for a file of this virtual path.
   std::string Does(const std::string& path) const {
     const auto ignore = *content::IgnoreRules::Create(project_->scan_ignore, {});
     for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {

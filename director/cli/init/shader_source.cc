@@ -223,7 +223,7 @@ class Declarations {
   const bool has_locations_;
 };
 
-// What Vulkan GLSL has not, and a program for another language or an older GLSL has.
+// Words that Vulkan GLSL does not have, but programs for another language or an older GLSL do.
 std::string JudgeWord(std::string_view word, char next) {
   static const Words kOld = {"attribute",          "varying",     "gl_FragColor",
                              "gl_FragData",        "gl_Vertex",   "gl_ModelViewProjectionMatrix",
@@ -243,7 +243,8 @@ std::string JudgeWord(std::string_view word, char next) {
   return "";
 }
 
-// Of these glslang 12, which Galley has, knows nothing. Source: its Versions.h.
+// Extensions that glslang 12, which Galley has, does not know.
+// Source: its Versions.h.
 bool IsNewExtension(std::string_view name) {
   static const Words kNew = {"GL_EXT_descriptor_heap",
                              "GL_EXT_integer_dot_product",

@@ -1,4 +1,4 @@
-// What a look at the text of a shader tells without a compiler. Pure.
+// The facts that the text of a shader tells without a compiler. Pure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace galley::init {
 // The text without comments, with lines joined that end in a backslash.
 std::string WithoutComments(std::string_view text);
 
-// What `#include "x"` and `#include <x>` name, in order. REQUIRES: no comments in the text.
+// The names in `#include "x"` and `#include <x>`, in order.
+// REQUIRES: no comments in the text.
 std::vector<std::string> IncludesOf(std::string_view text);
 
 // Why the shader cooker, which compiles Vulkan GLSL, would refuse the text, as "GLSL of #version

@@ -28,7 +28,7 @@ struct Entry {
 class Tree {
  public:
   virtual ~Tree() = default;
-  // What is in a folder, sorted by name. An error says why the folder cannot be read.
+  // The entries of a folder, sorted by name. An error says why the folder cannot be read.
   virtual absl::StatusOr<std::vector<Entry>> List(const std::string& folder) const = 0;
   // The first bytes of a file, at most `bytes_max`.
   virtual absl::StatusOr<std::string> Read(const std::string& path, size_t bytes_max) const = 0;
