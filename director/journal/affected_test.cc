@@ -154,7 +154,7 @@ bool IsFolder(const World& world, const std::string& path) {
   });
 }
 
-// What an observation sees in a world, as text.
+// The value that an observation has in a world, as text.
 std::string See(const World& world, const std::string& package, const Observation& what) {
   const std::string path = content::ResolveAsked(package, what.subject).value();
   std::string seen;
@@ -293,8 +293,8 @@ class RandomAffectedTest : public AffectedTest, public ::testing::WithParamInter
   }
 
   std::mt19937 random_{GetParam()};
-  std::map<std::pair<std::string, std::string>, std::vector<Observed>>
-      records_;  // (package, platform)
+  // By (package, platform).
+  std::map<std::pair<std::string, std::string>, std::vector<Observed>> records_;
 };
 
 TEST_P(RandomAffectedTest, AffectedFollowsTheRuleAndNeverLeavesAnyoneOut) {

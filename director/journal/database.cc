@@ -125,7 +125,7 @@ bool IsOnlyOurs(const std::string& directory) {
   return !error && has_database;
 }
 
-// Of the journals that were moved aside, the newest stay.
+// Removes the older ones of the journals that were moved aside; the newest stay.
 void DropOldBroken(const std::string& state_directory) {
   std::vector<std::pair<uint64_t, std::string>> broken;
   std::error_code error;

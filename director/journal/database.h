@@ -18,7 +18,7 @@ struct JournalOptions {
   // Debian's RocksDB 7.8 aborts the process when a write to its log fails, so a write begins only
   // with this much space beside its own.
   uint64_t free_bytes_min = 64 << 20;
-  // What is free; none: statvfs(3) of the state folder. For tests.
+  // The free space; empty: statvfs(3) of the state folder. For tests.
   std::function<uint64_t()> free_bytes;
 };
 

@@ -1,6 +1,6 @@
 // The stored form of the journal's records: protobuf wire format, fields in ascending number,
-// default values absent (base/wire_format.h). Versioned as a whole by kFormatVersion: within one
-// version unknown fields are DATA_LOSS; a change of any field raises it.
+// default values absent (common/base/wire_format.h). Versioned as a whole by kJournalFormatVersion:
+// within one version unknown fields are DATA_LOSS; a change of any field raises it.
 //
 //   Digest             32 bytes of hash, then the size as 8 bytes, little-endian
 //   Time, Duration     nanoseconds (since the Unix epoch) as the varint of their 64-bit two's
@@ -67,13 +67,12 @@ absl::StatusOr<FailureRecord> DecodeFailure(std::string_view bytes);
 std::string EncodeInstigators(const std::vector<InstigatorRecord>& instigators);
 absl::StatusOr<std::vector<InstigatorRecord>> DecodeInstigators(std::string_view bytes);
 
-// Without the root's digest.
+// The encoding leaves out the root's digest.
 std::string EncodeLastPublished(const PublishedIn& last);
 absl::StatusOr<PublishedIn> DecodeLastPublished(std::string_view bytes);
 
-// Of an AttemptRecord all but the attempt, and of a BlameRecord all but the package: those are
-// keys.
-// Without the names, which are in the key.
+// The encodings of these records leave out what their keys have: an UnsentResult's names, an
+// AttemptRecord's attempt, a BlameRecord's package.
 std::string EncodeUnsent(const UnsentResult& unsent);
 absl::StatusOr<UnsentResult> DecodeUnsent(std::string_view bytes);
 std::string EncodeAttempt(const AttemptRecord& attempt);

@@ -2,8 +2,9 @@
 // keys and what a change asks for.
 //
 //   "p" path   NUL package   the package looked at `path` (file, exists, its own source), present
-//   or absent, file or folder "f" folder NUL package   it listed `folder` or globbed below it "c"
-//   input  NUL package   it reads `input`'s cooked output
+//                            or absent, file or folder
+//   "f" folder NUL package   it listed `folder` or globbed below it
+//   "c" input  NUL package   it reads `input`'s cooked output
 //
 // A change of `path` asks for "p" of it. When its presence changed, each folder above may have come
 // or gone with it, or hold other names: "p" and "f" of every one. For a listing further up than the
@@ -23,7 +24,8 @@
 
 namespace galley::director {
 
-// What one platform's record of a package is indexed under; each sorted and unique.
+// IndexEntries: the subjects under which one platform's record of a package is indexed; each list
+// is sorted and unique.
 struct IndexEntries {
   std::vector<std::string> paths;
   std::vector<std::string> folders;

@@ -44,9 +44,9 @@ class PrefixScan {
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
-// What one write changes. The keys go to RocksDB in their order: its memtable finds the place of a
-// key from that of the one before, which is near when they are sorted, and packages of a group are
-// often of one folder.
+// Changes: the changes of one write. They go to RocksDB in the order of their keys: its memtable
+// finds the place of a key from that of the one before, which is near when they are sorted, and
+// packages of a group are often of one folder.
 class Changes {
  public:
   void Put(std::string key, std::string value) {
@@ -58,7 +58,7 @@ class Changes {
     std::vector<const Change*> sorted;
     sorted.reserve(changes_.size());
     for (const Change& change : changes_) sorted.push_back(&change);
-    // Of two changes of one key the later holds.
+    // When two changes have one key, the later one holds.
     std::sort(sorted.begin(), sorted.end(), [](const Change* a, const Change* b) {
       const int order = a->key.compare(b->key);
       return order < 0 || (order == 0 && a < b);
@@ -192,8 +192,8 @@ class RocksJournal final : public Journal {
     std::set<std::string, std::less<>> affected;
     const absl::Status asked = database_.With([&](rocksdb::DB& database) -> absl::Status {
       affected.clear();
-      std::vector<std::string>
-          readers_wanted;  // affected packages whose readers are still to be found
+      // Affected packages whose readers are still to be found.
+      std::vector<std::string> readers_wanted;
       PrefixScan scan(database);
       const auto take = [&](const std::string& prefix) {
         return scan.Each(prefix, [&](std::string_view key, std::string_view) {
@@ -528,7 +528,7 @@ class RocksJournal final : public Journal {
     return indexed;
   }
 
-  // What a package is indexed under on any of its platforms.
+  // The prefixes under which a package is indexed on any of its platforms.
   static std::set<std::string> UnionOf(const IndexedByPlatform& indexed) {
     std::set<std::string> prefixes;
     for (const auto& [platform, entries] : indexed) {
@@ -585,7 +585,7 @@ class RocksJournal final : public Journal {
     }
     const auto key = [&](char tag) { return PackageKey(update.package, tag, update.platform); };
     changes.Put(key(kRecordTag), std::move(encoded));
-    // What may be there from before.
+    // A key of an earlier record may be there, and goes.
     if (!record.is_trusted) {
       changes.Put(key(kUntrustedTag), "");
     } else if (!is_new) {

@@ -69,7 +69,7 @@ struct LastCook {
   bool is_first = false;                    // there was no record
   uint32_t cook = 0;                        // its number: the term of the director that recorded it
   bool is_forced = false;                   // that cook was forced
-  // Of what was cooked, see director/core/events.h Waited.
+  // The times that the cook of this platform took (Waited, director/core/events.h).
   absl::Duration request_time, queue_time, in_hand_time;
   uint32_t attempts = 0;
 };
@@ -108,8 +108,8 @@ struct PlatformRecord {
   std::string result;        // record::EncodeResult; a verdict too
   std::vector<record::Observed> observed;
   bool is_trusted = true;  // false after Invalidate
-  std::optional<Digest>
-      published_key;  // its action key in the root last published for this platform
+  // Its action key in the root last published for this platform.
+  std::optional<Digest> published_key;
   std::optional<PublishedIn> published_in;  // since when; may be unknown
   LastCook last_cook;
 };
@@ -152,7 +152,7 @@ struct BlameRecord {
   bool operator==(const BlameRecord&) const = default;
 };
 
-// What a cook came to that has not ended.
+// JournalProgress: the attempts and blame of a cook that has not ended.
 struct JournalProgress {
   std::vector<AttemptRecord> given;
   std::vector<uint64_t> over;  // to be written only: attempts that are in nobody's hands
@@ -194,9 +194,11 @@ struct FailureUpdate {
 // A journal that is found damaged, when it is opened or later, is moved aside, a new one is begun
 // with the last meta record, and it is noted (healed.h); the call then goes on with the new one.
 //
-// Errors: DATA_LOSS it was opened to be read only, or no new one could be begun; RESOURCE_EXHAUSTED
-// too little space (nothing was written: RocksDB must not run into a full disk); INVALID_ARGUMENT a
-// name that is empty or holds NUL.
+// Errors:
+//   DATA_LOSS           it was opened to be read only, or no new one could be begun
+//   RESOURCE_EXHAUSTED  too little space (nothing was written: RocksDB must not run into a full
+//                       disk)
+//   INVALID_ARGUMENT    a name is empty or holds NUL
 class Journal {
  public:
   // Makes what is missing. A journal of another format version, or one that RocksDB cannot open, is
@@ -243,9 +245,8 @@ class Journal {
   // The packages that have a published key for the platform, sorted. One scan over all keys.
   virtual absl::StatusOr<std::vector<std::string>> PublishedPackages(std::string_view platform) = 0;
   // The root last published for the platform, as far as the journal knows, without its digest;
-  // sequence 0: none.
-  // A store that has a later one published it for a director that died before it could say so: the
-  // published keys are of no root that is the last.
+  // sequence 0: none. When the store has a later root, a director published that and died before it
+  // could say so: the published keys are then of no root that is the last.
   virtual absl::StatusOr<PublishedIn> LastPublished(std::string_view platform) = 0;
   // Not synced: the next group of results makes it durable. A director that dies loses none of it,
   // and a power cut ends the workers, too.
@@ -255,19 +256,21 @@ class Journal {
   virtual absl::Status ForgetProgress() = 0;
   virtual absl::Status Forget(std::span<const std::string> packages) = 0;
 
-  // What was recorded as unsent, sorted by package and platform.
+  // The results that were recorded as unsent, sorted by package and platform.
   virtual absl::StatusOr<std::vector<UnsentResult>> Unsent() { return std::vector<UnsentResult>(); }
-  // Not synced: what is sent twice does no harm. Of a package and platform that has another unsent
-  // result by now, that one stays. Threads: any.
+  // Not synced: a result that is sent twice does no harm. When a package and platform has another
+  // unsent result by now, that one stays.
+  // Threads: any.
   virtual absl::Status ForgetUnsent(std::span<const UnsentResult>) { return absl::OkStatus(); }
 
-  // No package was known when it was opened. False also when that is not known.
+  // True when no package was known at the opening; false also when that is not known.
   virtual bool WasEmpty() const { return false; }
-  // It was found damaged since it was opened: what it said before it may not say any more, so what
-  // it does not name as affected may be affected.
+  // True when the journal was found damaged after it was opened, and was made anew: it may have
+  // lost what it said before, so packages that it does not name as affected may be affected.
   virtual bool MadeAnew() const { return false; }
 
-  // Asked before each write from now on; what it answers other than OK is the write's answer.
+  // `may_write` is asked before each write from now on; when it answers other than OK, that is the
+  // write's answer.
   virtual void Fence(std::function<absl::Status()> may_write) = 0;
 };
 
@@ -286,7 +289,8 @@ class ProjectLock {
       const std::string& state_directory);
   virtual ~ProjectLock() = default;
   virtual absl::Status SetTerm(uint32_t term) = 0;
-  // FAILED_PRECONDITION: another director has this project now, or had it since. Threads: any.
+  // FAILED_PRECONDITION: another director has this project now, or had it since.
+  // Threads: any.
   virtual absl::Status Check() const = 0;
 };
 

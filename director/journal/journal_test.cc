@@ -195,7 +195,7 @@ TEST_F(JournalTest, WhatAnEmptyJournalLearnsIsFoundAtOnce) {
   EXPECT_EQ(Find("/G/b").instigators.size(), 1u);
   EXPECT_EQ(Find("/G/c").failures.size(), 1u);
   EXPECT_FALSE(journal_->Find("/G/d").value().has_value());
-  // What stands there already is replaced, though the journal was empty when it was opened.
+  // Marks and failures are replaced, though the journal was empty when it was opened.
   ASSERT_TRUE(journal_->Invalidate({{"/G/a"}}, {}).ok());
   Record(Update("/G/a", "linux"));
   Record(Update("/G/c", "linux"));

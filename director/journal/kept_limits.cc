@@ -100,13 +100,13 @@ absl::StatusOr<KeptLimit> Decode(std::string_view bytes) {
   return limit;
 }
 
-// Whatever its time and its words.
+// Two limits are the same whatever their times and their words.
 bool IsSame(const KeptLimit& a, const KeptLimit& b) {
   return a.weak_key == b.weak_key && a.observed == b.observed && a.kind == b.kind &&
          a.limit == b.limit && a.machine == b.machine;
 }
 
-// Of something that both looked at.
+// True when the two saw different values of something that both looked at.
 bool SawAnother(std::span<const record::Observed> limit, std::span<const record::Observed> other) {
   return std::any_of(limit.begin(), limit.end(), [&](const record::Observed& seen) {
     return std::any_of(other.begin(), other.end(), [&](const record::Observed& one) {
@@ -211,7 +211,7 @@ absl::Status KeptLimits::Keep(KeptLimit limit) {
   return absl::OkStatus();
 }
 
-// What is beyond any bound, seen from the newest.
+// Drops the limits beyond a bound, counted from the newest one.
 void KeptLimits::DropOldest() {
   const Digest newest = limits_.back().limit.weak_key;
   size_t count = 0, bytes = 0, of_key = 0;

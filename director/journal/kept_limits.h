@@ -8,13 +8,15 @@
 //
 // Stored in .galley/state/kept_limits, replaced as a whole (there are few, and they change seldom):
 //
-//   "galley.kept-limits.v1 <SHA-256 of the rest, hex>\n", then for each, oldest first, as
-//   length-delimited field 1:
-//   KeptLimit  1 weak_key (hex/size)  2 observed (record::EncodeObserved)  3 kind  4 limit
-//              5 since (Unix milliseconds)  6 package  7 stage  8 error  9 log  10 machine
+//   "galley.kept-limits.v1 <SHA-256 of the rest, hex>\n"
+//   then each limit, oldest first, as length-delimited field 1:
+//     KeptLimit  1 weak_key (hex/size)  2 observed (record::EncodeObserved)  3 kind  4 limit
+//                5 since (Unix milliseconds)  6 package  7 stage  8 error  9 log  10 machine
 //
-// A file of another version, or a damaged one, is as none, and noted (healed.h): what it held is
-// tried again. Threads: any.
+// A file of another version, or a damaged one, counts as none, and is noted (healed.h): the
+// packages that it held are tried again.
+//
+// Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -65,15 +67,15 @@ class KeptLimits {
 
   bool empty() const;
   bool is_saved() const;
-  // Those of this machine that are kept at `now`, the newest first. One from the future (the clock
-  // was set back) does not hold.
+  // The limits of this machine that are kept at `now`, the newest first. A limit from the future
+  // (the clock was set back) does not hold.
   std::vector<KeptLimit> Of(const Digest& weak_key, const std::string& machine,
                             absl::Time now) const;
-  // In the place of one that differs in nothing but its time and its words. RESOURCE_EXHAUSTED: it
-  // is larger than kLimitBytesMax, and is not kept. In memory only, until Save.
+  // Replaces a limit that differs in nothing but its time and its words. RESOURCE_EXHAUSTED:
+  // `limit` is larger than kLimitBytesMax, and is not kept. In memory only, until Save.
   absl::Status Keep(KeptLimit limit);
-  // It was cooked within its limits with these values: those of this weak key that saw no other
-  // ones hold no longer. In memory only, until Save.
+  // The package was cooked within its limits with these values: the limits of this weak key that
+  // saw no other values hold no longer. In memory only, until Save.
   void Withdraw(const Digest& weak_key, std::span<const record::Observed> observed);
   void Clear();
   // Writes what is not written yet; durable on return. After an error it can be tried again.
@@ -91,12 +93,13 @@ class KeptLimits {
   const std::string file_;
   mutable base::Mutex mutex_;
   std::vector<Entry> limits_ GALLEY_GUARDED_BY(mutex_);  // oldest first
-  // Most that is asked for has no limit.
+  // Most keys that are asked for have no limit.
   absl::flat_hash_set<Digest> weak_keys_ GALLEY_GUARDED_BY(mutex_);
   bool is_changed_ GALLEY_GUARDED_BY(mutex_) = false;
 };
 
-// Of the machine on which this process runs: its id and name, and how much memory it may use.
+// The identity of the machine on which this process runs: its id and name, and how much memory it
+// may use.
 std::string MachineIdentity();
 
 }  // namespace galley::director

@@ -63,7 +63,7 @@ inline std::string PublishedSequenceKey(std::string_view platform) {
 inline constexpr std::string_view kAttemptPrefix = "A";
 inline constexpr std::string_view kBlamePrefix = "B";
 
-// In the order of their numbers.
+// Keys sort in the order of the attempts' numbers.
 inline std::string AttemptKey(uint64_t attempt) {
   std::string key(kAttemptPrefix);
   for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(attempt >> shift));
@@ -107,7 +107,8 @@ inline std::optional<PackageKeyParts> ParsePackageKey(std::string_view key) {
       .package = key.substr(1, end - 1), .tag = key[end + 1], .platform = key.substr(end + 2)};
 }
 
-// The first key after all that begin with `prefix`. REQUIRES: its last byte is below 0xff.
+// The first key after all that begin with `prefix`.
+// REQUIRES: its last byte is below 0xff.
 inline std::string PrefixEnd(std::string_view prefix) {
   std::string end(prefix);
   end.back() = static_cast<char>(end.back() + 1);

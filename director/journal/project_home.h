@@ -22,13 +22,13 @@ struct ProjectHome {
   std::string copied_from;  // the folder of which this one is a copy; empty: it is none
 };
 
-// What the state says of the project in `project_folder`. Under the project's lock; without it,
-// what is answered may be out of date. Changes nothing: of the two files one that is damaged is as
-// good as none.
+// The home of the project in `project_folder`, as its state has it. Under the project's lock;
+// without it the answer may be out of date. Changes nothing: a damaged one of the two files counts
+// as absent.
 ProjectHome FindHome(const std::string& state_directory, const std::string& project_folder);
 
-// From now on the project has this id, and is here. Durable on return. Under the project's lock.
-// What was wrong with one of the files is put right, and noted (healed.h).
+// Records that the project has this id, and is here. Durable on return. Under the project's lock. A
+// damaged file is put right, and noted (healed.h).
 absl::Status WriteHome(const std::string& state_directory, const std::string& project_folder,
                        const std::string& project_id);
 

@@ -291,7 +291,7 @@ TEST_F(LocalLauncherTest, AWorkerOutlivesTheThreadThatAskedForIt) {
 // A worker as an earlier director left it: nobody's child here. Its number.
 class SurvivorTest : public LocalLauncherTest {
  protected:
-  // What is still there is nobody's, and would hold this program's output open.
+  // Processes that are still there belong to nobody, and would hold this program's output open.
   ~SurvivorTest() override {
     for (const pid_t left : left_) ::kill(-left, SIGKILL);
   }

@@ -29,8 +29,8 @@ namespace galley::director {
 struct WorkerStart {
   std::string worker_id;         // "local-3"
   std::string director_address;  // "unix:/..."
-  std::string
-      token;  // handed over an inherited descriptor (GALLEY_TOKEN_FD), never argv or environment
+  // Handed over an inherited descriptor (GALLEY_TOKEN_FD), never argv or environment.
+  std::string token;
   uint32_t slots = 1;
   absl::Duration delay;            // start after this
   std::string log_file;            // the worker's own standard error

@@ -256,7 +256,8 @@ class LocalLauncher final : public Launcher {
   void AddAdopted(Request request) {
     Worker worker;
     worker.handle = ProcessHandle::Open(request.survivor.pid);
-    // What is held had the number then, unless it has ended by now.
+    // The handle's process has this pid, unless it has ended by now. Its start tells whether it is
+    // the survivor.
     worker.is_adopted =
         worker.handle.valid() && StartOf(request.survivor.pid) == request.survivor.started;
     worker.start = std::move(request.start);

@@ -14,8 +14,8 @@ namespace galley::director {
 
 class RunningCook {
  public:
-  // Of the director whose socket was to lie at `socket_path` (WorkerService::Start). Null: no cook
-  // runs, or none can be reached.
+  // The cook whose director was to have its socket at `socket_path` (WorkerService::Start). Null:
+  // no cook runs, or none can be reached.
   static std::unique_ptr<RunningCook> Find(const std::string& socket_path);
   virtual ~RunningCook() = default;
 

@@ -34,8 +34,8 @@ namespace galley::director {
 namespace {
 
 constexpr size_t kSocketPathMax = 107;  // sun_path less its NUL, unix(7)
-constexpr int kMessageBytesMax =
-    64 << 20;  // reports carry metadata only, but a package may observe 100,000 files
+// Reports carry metadata only, but a package may observe 100,000 files.
+constexpr int kMessageBytesMax = 64 << 20;
 constexpr uint32_t kProtocol = 1;
 // Until it is in place: of this process, since a director that was overtaken may end just then.
 std::string NewSuffix() { return fmt::format("~{}", ::getpid()); }

@@ -17,7 +17,8 @@ inline constexpr std::string_view kCheckoutName = ".galley-checkout";
 // Says whose sandbox the folder is (ownership.h).
 inline constexpr std::string_view kOwnerName = content::kSandboxFile;
 
-// What staging keeps in a sandbox for itself: no tree can have it, no stage removes it.
+// True for names that staging keeps in a sandbox for itself: no tree can have them, no stage
+// removes them.
 inline bool IsStagingsOwn(std::string_view path) {
   const std::string_view top = path.substr(0, path.find('/'));
   if (top == kMarkerName || top == kPendingName || top == kOwnerName) return true;
@@ -29,7 +30,7 @@ inline bool IsStagingsOwn(std::string_view path) {
   return false;
 }
 
-// What a patch must not bring.
+// True for paths that a patch must not bring.
 inline bool IsOwnPath(std::string_view path) {
   return path.substr(0, path.find('/')) == kApplyFolder || IsStagingsOwn(path);
 }

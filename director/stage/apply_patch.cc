@@ -296,7 +296,8 @@ class Applier {
 
   // --- From here on forward only; each step may have been done by a run before.
 
-  // What a cook staged here is no longer what its marker says. What is Galley's stays known.
+  // A sandbox that a cook staged no longer holds what its marker says. The ledger goes on to say
+  // which files are Galley's.
   absl::Status NoteInLedger() {
     ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(sandbox_));
     if (ledger.roots.empty()) return sandbox_.RemoveFile(kMarkerName);
@@ -308,7 +309,7 @@ class Applier {
     return BeginStaging(sandbox_, ledger);
   }
 
-  // What is gone now is Galley's no more: a file that somebody puts there is theirs.
+  // Files that are gone now are Galley's no more: a file that somebody puts there is theirs.
   absl::Status NoteRemoved() {
     ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(sandbox_));
     if (ledger.roots.empty()) return absl::OkStatus();

@@ -9,9 +9,8 @@
 //   3. each new content is put together in DIR/.galley-apply and verified. What an interrupted run
 //      made there is used again. Until here nothing else in DIR was touched;
 //   4. all of it is synced, then DIR/.galley-apply/journal is, which names the patch: from now on
-//   it
-//      goes forward only. Files are removed, the new ones renamed to their places, DIR is synced,
-//      .galley-apply goes.
+//      it goes forward only. Files are removed, the new ones renamed to their places, DIR is
+//      synced, .galley-apply goes.
 //
 // A run that was killed or lost power before the journal left DIR as it was; after it, the next run
 // with the same patch completes it, and one with another patch is refused.

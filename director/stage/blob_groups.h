@@ -34,7 +34,7 @@ class BlobGroups {
     uint64_t free_bytes_margin = 64 << 20;  // kept free beside what is written
   };
   BlobGroups(store::Store& store, std::string store_directory, const Options& options);
-  // What was not flushed is garbage, which a collection finds.
+  // Blobs that were not flushed are garbage, which a collection finds.
   ~BlobGroups();
 
   store::Store& store() { return store_; }
@@ -44,10 +44,10 @@ class BlobGroups {
 
   // True for the first who asks: the others need not write it.
   bool Claim(const Digest& digest);
-  // Lies there, and is to be the store's. Waits while two groups are on their way. An error: of
-  // any group so far.
+  // The blob lies at `location`, and is to be the store's. Waits while two groups are on their way.
+  // An error may be that of any group so far.
   absl::Status Add(const Digest& digest, const store::BlobLocation& location);
-  // All that was added, and what others have put and not committed, is durable.
+  // On return all is durable that was added, and all that others have put and not committed.
   absl::Status Flush();
 
   uint64_t blobs() const { return blobs_; }
@@ -88,9 +88,9 @@ class BlobLane {
   // Room for a small blob (at most kSmallBlobBytesMax), to be filled behind what is there: taken by
   // Take, or forgotten by the next Begin.
   std::string& Begin();
-  // Of all that was appended since Begin.
+  // The digest of all that was appended since Begin.
   absl::StatusOr<Digest> Take();
-  // Of a blob that is larger.
+  // Puts a blob that is larger.
   absl::Status PutLarge(const Digest& digest, std::string_view bytes);
   absl::Status PutSmall(std::string_view bytes);
   absl::Status Flush();

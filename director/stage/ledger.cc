@@ -63,7 +63,7 @@ std::vector<FileStamp> ReadStamps(std::string_view bytes) {
   return stamps;
 }
 
-// Of what is in front of a line and what is behind it.
+// The checksum of the text before a line and behind it.
 std::string SumOf(std::string_view before, std::string_view after) {
   DigestBuilder builder;
   builder.Add(before);
@@ -71,7 +71,7 @@ std::string SumOf(std::string_view before, std::string_view after) {
   return builder.Finish().hex();
 }
 
-// Line 2 of a marker. OK, and nothing is said of its seal: an older Galley's.
+// Checks line 2 of a marker. OK without `is_sealed`: an older Galley wrote the marker.
 absl::Status CheckMarker(std::string_view text, Ledger& ledger) {
   const size_t first = text.find('\n');
   if (first == std::string_view::npos) return absl::InvalidArgumentError("it is cut off");

@@ -1,23 +1,24 @@
 // Ledger: what Galley knows to have put into a sandbox, kept in the sandbox itself as text.
 //
-//   .galley-root            There only while it is true. Line 1 is the root that the sandbox holds,
-//                           "<hex>/<size>". Line 2 is "/ " and the SHA-256 of line 1 and all that
-//                           follows line 2, in hex. Further lines are the paths of all files that
-//                           Galley put there, sorted. Then follow a NUL byte and the stamps of the
-//                           root's files, in the order of their paths: for each mtime, ctime (ns)
-//                           and inode, 8 bytes each, little-endian. (Older Galleys wrote "/" alone
-//                           as line 2, or no such line and only the files that are not in the root,
-//                           without stamps.)
-//   .galley-root.pending    There while staging runs, and after it was interrupted: a line "root
-//                           <hex>/<size>" for each root of which files may be there, then a line
-//                           "path <path>" for each file that Galley put there, then a line "next
-//                           <hex>/<size> <path>" for each file that is about to be written where
-//                           Galley has none (it is Galley's only if it has these bytes, or if a
-//                           power cut left none of them: no more bytes than these, all zero; else
-//                           somebody was first), then a line "end" when these are all, then a line
-//                           "sum " and the SHA-256 of all lines before it, in hex (older Galleys
-//                           wrote none). It says what may be removed; nothing it names is trusted
-//                           to be whole.
+//   .galley-root                There only while it is true.
+//     <hex>/<size>              line 1: the root that the sandbox holds
+//     / <hex>                   line 2: the SHA-256 of line 1 and of all that follows line 2
+//     <path>                    further lines: all files that Galley put there, sorted
+//     NUL, then 24 bytes each   the stamps of the root's files, in the order of their paths: mtime,
+//                               ctime (ns) and inode, little-endian
+//   (Older Galleys wrote "/" alone as line 2; or no such line, only the files that are not in the
+//   root, and no stamps.)
+//
+//   .galley-root.pending        There while staging runs, and after it was interrupted. It says
+//                               what may be removed; nothing it names is trusted to be whole.
+//     root <hex>/<size>         for each root of which files may be there
+//     path <path>               for each file that Galley put there
+//     next <hex>/<size> <path>  for each file that is about to be written where Galley has none. It
+//                               is Galley's only if it has these bytes, or if a power cut left none
+//                               of them: no more bytes than these, all zero. Else somebody was
+//                               first.
+//     end                       when these are all
+//     sum <hex>                 the SHA-256 of all lines before it (older Galleys wrote none)
 //
 // A damaged or foreign file is read as if it were absent: then everything is compared by digest,
 // and the file is written anew, which is noted (healed.h). A folder in its place is moved aside.
@@ -48,8 +49,8 @@ struct PlannedFile {
 struct Ledger {
   std::optional<Digest> exact;    // the marker's root: its files were laid there, whole
   std::vector<FileStamp> stamps;  // of those files, in the order of their paths; empty: unknown
-  int64_t written_ns =
-      0;  // when the marker was: a file that changed no earlier may have changed again unseen
+  // When the marker was written: a file that changed no earlier may have changed again unseen.
+  int64_t written_ns = 0;
   std::vector<Digest> roots;  // all whose files may be there, exact included; empty: none known
   std::vector<std::string> files;    // that Galley put there, sorted; what an older Galley wrote
                                      // lacks those of the roots

@@ -27,7 +27,7 @@ using tree::Difference;
 using Kind = Difference::Kind;
 
 constexpr Chunker::Options kChunks{.average_bytes = 16 << 10};
-// Of one chunk: a run of zeros would have thousands.
+// The places that are kept of one chunk: a run of zeros would have thousands.
 constexpr size_t kPlacesMax = 8;
 
 // Where a chunk lies: as in PatchPiece.

@@ -237,8 +237,8 @@ absl::Status CheckRepository(Sandbox& sandbox) {
       EscapeControl(sandbox.Full(repository == "." ? "" : repository))));
 }
 
-// Of a folder that is absent: a link that leads nowhere, there or above it, would be in the way
-// when it is made.
+// Checks a folder that is absent: a link that leads nowhere, there or above it, would be in the way
+// when the folder is made.
 absl::Status CheckLinks(const std::string& directory) {
   std::string path = directory;
   while (path.size() > 1 && absl::IsNotFound(StatFile(path).status())) {

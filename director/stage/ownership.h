@@ -6,12 +6,17 @@
 // path, device, inode and time of birth. Both are sealed text (common/base/sealed_text.h,
 // docs/formats.md).
 //
-// A folder may be staged to when it is absent or empty; when its `.galley-sandbox` names this
-// project's id, or this project's folder and name (whose state was deleted), or when it is at the
-// same place in this project as it was in the one that is named (it was moved or copied along with
-// it), and that is in `.galley` or the projects have one name; when it has no such file, but a
-// marker of staging (an older Galley wrote none), or is in the project's state. Names are compared
-// only if galley.toml gives both: the name of the folder is another one after each move.
+// A folder may be staged to when
+//   - it is absent or empty;
+//   - its `.galley-sandbox` names this project's id, or this project's folder and name (whose state
+//     was deleted);
+//   - its `.galley-sandbox` names a project in which it was at the same place as it is in this one
+//     (it was moved or copied along with it), and that place is in `.galley` or the projects have
+//     one name; or
+//   - it has no such file, but a marker of staging (an older Galley wrote none), or is in the
+//     project's state.
+// Names are compared only if galley.toml gives both: the name of the folder is another one after
+// each move.
 //
 // Threads: none. One process of a project at a time writes.
 #pragma once

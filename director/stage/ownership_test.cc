@@ -69,7 +69,7 @@ TEST_F(OwnershipTest, AFolderWithOtherFilesIsRefusedAndSaysWhatIsThere) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("holds .git, a, b, c and 2 more"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("--adopt"));
   EXPECT_TRUE(Check(tower_, Out(), {.adopt = true}).ok());
-  // What is there at its adoption is known not to be Galley's, whatever comes in between.
+  // A file that was there at the adoption is known not to be Galley's, whatever comes in between.
   ASSERT_TRUE(Claim(tower_, Out()).ok());
   Sandbox sandbox = Sandbox::Open(Out()).value();
   const Ledger ledger = ReadLedger(sandbox).value();

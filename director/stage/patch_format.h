@@ -33,8 +33,8 @@ struct PatchSource {
 };
 
 struct PatchPiece {
-  uint64_t source =
-      0;  // 0: the literals, as if all frames were unpacked into one; i: sources[i - 1]
+  // 0: the literals, as if all frames were unpacked into one; i: sources[i - 1].
+  uint64_t source = 0;
   uint64_t offset = 0;
   uint64_t size_bytes = 0;  // at least 1
   bool operator==(const PatchPiece&) const = default;

@@ -16,7 +16,7 @@ namespace galley::director {
 namespace {
 
 constexpr uint64_t kReadBytes = 1 << 20;
-// What packs better than this is no index of ours: half of one are hashes.
+// An index that packs better than this is none of ours: half of an index is hashes.
 constexpr uint64_t kIndexRatioMax = 1000;
 
 }  // namespace

@@ -19,8 +19,7 @@ namespace galley::director {
 class PatchReader {
  public:
   // Reads it once from end to end. NOT_FOUND, PERMISSION_DENIED: `path`; DATA_LOSS: it is no patch,
-  // or not whole.
-  // CANCELLED: `interrupted` became true.
+  // or not whole. CANCELLED: `interrupted` became true.
   static absl::StatusOr<PatchReader> Open(const std::string& path,
                                           const std::atomic<bool>* interrupted = nullptr);
 
@@ -47,7 +46,7 @@ class PatchReader {
   PatchTrailer trailer_;
   PatchIndex index_;
   Digest digest_;
-  // Of each frame: where it begins in the literals, and in the file.
+  // The places where each frame begins, in the literals and in the file.
   std::vector<uint64_t> literal_begins_, file_begins_;
   size_t loaded_ = SIZE_MAX;
   std::string frame_;  // what is inside of `loaded_`

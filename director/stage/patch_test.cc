@@ -295,7 +295,8 @@ TEST_F(PatchTest, AForgedPatchIsRefusedBeforeAnythingIsTouched) {
   Forge(index, "evil");
   ExpectRefused(absl::StatusCode::kDataLoss, "a path is not plain", before);
   EXPECT_FALSE(FileExists(In("evil")));
-  // What comes out is not what is promised. (What another patch left is in nobody's way then.)
+  // The bytes that come out are not those that were promised. (What another patch left is in
+  // nobody's way then.)
   index.differences[0].after.path = "b";
   Forge(index, "EVIL");
   ASSERT_TRUE(Sandbox::Open(In("dir"))->Write(".galley-apply/another-7", "x", false).ok());
@@ -367,7 +368,7 @@ TEST_F(PatchTest, AFolderThatIsNotTheOldTreeIsLeftAsItIs) {
   ExpectRefused(absl::StatusCode::kFailedPrecondition,
                 "dir/f lies where the patch puts something else", with("f/", ""));
   fs::remove(In("dir/f"));
-  // What the patch does not name may be anything.
+  // Files that the patch does not name may be anything.
   ASSERT_TRUE(WriteFileAtomic(In("dir/same"), "mine").ok());
   ASSERT_TRUE(WriteFileAtomic(In("dir/mine"), "mine").ok());
   EXPECT_TRUE(Apply().ok());

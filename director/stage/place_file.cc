@@ -22,7 +22,7 @@ constexpr mode_t kReadOnly = 0444;
 constexpr size_t kReadBytes = 1 << 20;
 constexpr size_t kKeptMax = 1'000'000;
 
-// What another name changes (the change time) is left out.
+// The change time is left out, since another name changes it.
 bool IsUntouched(const FileStat& before, const FileStat& after) {
   return before.inode == after.inode && before.device == after.device &&
          before.size_bytes == after.size_bytes && before.mtime_ns == after.mtime_ns;
@@ -66,7 +66,7 @@ void VerifiedFiles::Load(const std::string& file) {
 
 absl::Status VerifiedFiles::Save(const std::string& file, int64_t now_ns) const {
   const base::MutexLock lock(mutex_);
-  // Of files that are gone nobody says so: now and then it begins anew.
+  // Nobody reports files that are gone: now and then the cache begins anew.
   content::DigestCache kept = loaded_.size() < kKeptMax ? loaded_ : content::DigestCache();
   bool is_new = false;
   for (const auto& [digest, stat] : files_) {

@@ -29,7 +29,9 @@ namespace galley::director {
 
 // Files that were verified, as they were then. Kept from one process to the next by what names a
 // version of a file (content/digest_cache.h); the device, which may have another number tomorrow,
-// and the mode are left out there. Threads: any, but Load, which comes first.
+// and the mode are left out there.
+//
+// Threads: any, but Load, which comes first.
 class VerifiedFiles {
  public:
   // Held from a look at a file over its new name to the next look: a name changes what the file
@@ -39,11 +41,11 @@ class VerifiedFiles {
   bool Holds(const Digest& digest, const FileStat& stat) const;
   void Note(const Digest& digest, const FileStat& stat);
 
-  // What Save kept; nothing when it cannot be read.
+  // Takes over what Save kept; nothing when it cannot be read.
   void Load(const std::string& file);
-  // Those that were written at least kRacyWindow before `now_ns`: whoever writes to one of them
-  // from here on gives it another time. (A new name alone gives it another change time; that is
-  // known.) Nothing is written when nothing is new.
+  // Keeps the files that were written at least kRacyWindow before `now_ns`: whoever writes to one
+  // of them from here on gives it another time. (A new name alone gives it another change time;
+  // that is known.) Nothing is written when nothing is new.
   absl::Status Save(const std::string& file, int64_t now_ns) const;
 
  private:
@@ -57,7 +59,8 @@ class VerifiedFiles {
 // ioctl(to, FICLONE, from).
 int CloneFile(int to, int from);
 
-// Where the large files of a tree lie in a store of this machine. Threads: any.
+// Where the large files of a tree lie in a store of this machine.
+// Threads: any.
 class StoreFiles {
  public:
   // Asks the store once. A store that does not say where its blobs lie has none.

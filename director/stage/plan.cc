@@ -138,7 +138,7 @@ class Planner {
     if (plan_.foreign_count++ < kForeignNamedMax) plan_.foreign.push_back(std::move(path));
   }
 
-  // Of what is in a folder and not wanted: ours goes; what is not ours stays, or goes on an exact
+  // Clears a folder of what is not wanted: ours goes; what is not ours stays, or goes on an exact
   // stage. The answer is something that stays; empty: nothing does. `is_in_the_way`: a file must go
   // where the folder is, so that empty folders in it go, too, whoever made them.
   absl::StatusOr<std::string> Clear(const std::string& folder, size_t depth, bool is_in_the_way) {
@@ -204,7 +204,7 @@ class Planner {
     return std::string();
   }
 
-  // What of it is the tree's, or Galley's, is no repository's.
+  // A folder whose HEAD is the tree's or Galley's is no repository.
   absl::Status CheckBare(const std::string& folder, const std::vector<std::string>& names) {
     ASSIGN_OR_RETURN(const bool is_bare, IsBareRepository(sandbox_, folder, names));
     const std::string head = Join(folder, kBareRepositoryFile);

@@ -50,8 +50,8 @@ struct PlanInput {
   std::vector<tree::TreeFile> wanted;
   bool by_the_book = true;
   bool exact = false;  // by the book: what Galley never put there goes, too
-  std::map<std::string, LaidFile, std::less<>>
-      trusted;                     // files that lie there whole, unless size or stamp differ
+  // Files that lie there whole, unless size or stamp differ.
+  std::map<std::string, LaidFile, std::less<>> trusted;
   std::vector<std::string> known;  // all files of Galley's that may be there, sorted
   bool knows_all = false;  // what is not in `known` is somebody's, also at the path of a file of
                            // the tree; false: such a file is replaced

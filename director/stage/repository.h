@@ -10,7 +10,7 @@
 
 namespace galley::director {
 
-// Of a file or folder that such a system keeps in a folder of its user's: ".git".
+// True for a file or folder that a version control system keeps in a folder of its user's: ".git".
 bool IsRepositoryName(std::string_view name);
 
 // Each bare repository of Git has this file.
@@ -18,7 +18,8 @@ inline constexpr std::string_view kBareRepositoryFile = "HEAD";
 
 // `folder`, which holds `names` (sorted), is a repository itself: one of Git without a folder of
 // files, as `git clone --bare` and servers make it. Its folders may be links to those of another
-// one. Source: gitrepository-layout(5).
+// one.
+// Source: gitrepository-layout(5).
 absl::StatusOr<bool> IsBareRepository(Sandbox& sandbox, std::string_view folder,
                                       const std::vector<std::string>& names);
 

@@ -4,8 +4,10 @@
 // links: it is the user's word.)
 //
 // Paths are relative, without leading or trailing '/', of plain segments; "" is the sandbox itself.
-// Errors name the full path. Threads: one owner. Holds one descriptor for each folder on the way to
-// the last path used: use sorted paths.
+// Errors name the full path.
+//
+// Cost: one descriptor for each folder on the way to the last path used, so use sorted paths.
+// Threads: one owner.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +26,7 @@ namespace galley::director {
 
 enum class NodeKind { kAbsent, kFile, kFolder, kOther };
 
-// What changes when somebody writes to a file, or puts another in its place.
+// FileStamp: the numbers that change when somebody writes to a file, or puts another in its place.
 struct FileStamp {
   int64_t mtime_ns = 0;
   int64_t ctime_ns = 0;
@@ -47,7 +49,7 @@ class Sandbox {
   // below kWritersMax.
   static absl::StatusOr<Sandbox> Open(const std::string& directory, size_t number = 0);
 
-  // What writers that were interrupted left.
+  // Removes the files that interrupted writers left.
   absl::Status RemoveTemporaries();
   // True for a path that only such a writer has.
   static bool IsTemporary(std::string_view path);

@@ -78,16 +78,18 @@ absl::Status AsLoss(const absl::Status& status) {
   return IsLoss(status) ? absl::DataLossError(status.message()) : status;
 }
 
-// What files are written from: the store's blobs, and its files where they may be linked.
+// Sources: the store's blobs, from which files are written, and its files where they may be linked.
 struct Sources {
   store::Store& store;
   const StoreFiles* files = nullptr;
   PackageOf package_of = nullptr;
 };
 
-// What the store turns out to lack while files are written. The others are written all the same, so
-// that all that is lost is found in one go. With the first loss the store looks at its disk for all
-// files: one that is gone need not be tried. Threads: any.
+// Lacks: the blobs that the store turns out to lack while files are written. The other files are
+// written all the same, so that all losses are found in one go. With the first loss the store looks
+// at its disk for all files: a file that is gone need not be tried.
+//
+// Threads: any.
 class Lacks {
  public:
   Lacks(store::Store& store, const std::vector<tree::TreeFile>& files)
@@ -300,8 +302,8 @@ absl::Status CheckPaths(const StageOptions& options, const std::vector<tree::Tre
   return absl::OkStatus();
 }
 
-// Of what an interrupted stage was about to write, the files that have its bytes are Galley's, and
-// those of which a power cut left none. Any other file was put there by somebody.
+// Files that an interrupted stage was about to write are Galley's when they have the planned bytes,
+// or when a power cut left none of these. Any other file was put there by somebody.
 absl::Status NotePlanned(Sandbox& sandbox, std::span<const PlannedFile> planned, PlanInput& input) {
   std::vector<tree::TreeFile> written;
   for (const PlannedFile& file : planned) {
@@ -460,7 +462,7 @@ absl::Status CheckOnlyOfTree(Sandbox& sandbox, const std::string& folder, const 
   return absl::OkStatus();
 }
 
-// What a checkout of the same root left that was cut off goes.
+// Removes what a checkout of the same root left when it was cut off.
 absl::Status ClearForCheckout(Sandbox& sandbox, const std::string& directory, const Digest& root,
                               const std::vector<tree::TreeFile>& tree) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox.Names(""));

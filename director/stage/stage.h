@@ -8,15 +8,15 @@
 // store, which verifies them (a reflink needs a file of its own in the store, which Store does not
 // show). Links in the sandbox are replaced, never followed.
 //
-// What is needed is worked out first, and looked for in the store, so that a blob that is missing
-// leaves the sandbox untouched.
+// The needed blobs are worked out first, and looked for in the store, so that a missing blob leaves
+// the sandbox untouched.
 //
 // After a cook by the book the sandbox equals the root, but for files that Galley never put there:
-// they stay, and are told. Where one is in the place of a cooked file (with other bytes) or of a
-// folder, or a folder with such in the place of a cooked file, nothing is staged. (Where the ledger
-// is lost, a file at the path of a cooked one is taken for an older cooked one.) An exact stage
-// removes them all. With an unchanged root every staged file is still
-// looked at (presence, size, times, inode), so what a person deleted or edited comes back; what was
+// they stay, and are reported. Where one is in the place of a cooked file (with other bytes) or of
+// a folder, or a folder with such files in the place of a cooked file, nothing is staged. (Where
+// the ledger is lost, a file at the path of a cooked one is taken for an older cooked one.) An
+// exact stage removes them all. With an unchanged root every staged file is still looked at
+// (presence, size, times, inode), so what a person deleted or edited comes back; a file that was
 // only touched is compared by digest once.
 #pragma once
 

@@ -111,7 +111,7 @@ class BlobsInMemory final : public store::Store {
   std::map<Digest, std::string> blobs_;
 };
 
-// What a tree or a sandbox holds: path -> bytes; executable files end in "!" here.
+// The files of a tree or a sandbox: path -> bytes; executable files end in "!" here.
 using Files = std::map<std::string, std::string>;
 
 class StageTest : public ::testing::Test {
@@ -486,7 +486,7 @@ TEST_F(StageTest, AnExactStageRemovesNoBareRepository) {
     EXPECT_TRUE(StageExact({{"Game/a", "a"}}).ok()) << linked;
     EXPECT_EQ(Held(), (Files{{"Game/a", "a"}}));
   }
-  // What is like one and was cooked is none.
+  // A folder that is like a repository and was cooked is none.
   const Files tree = {{"r/HEAD", "a"}, {"r/objects/b", "b"}, {"r/refs/c", "c"}};
   ASSERT_TRUE(StageExact(tree).ok());
   ASSERT_TRUE(StageExact(tree).ok());
@@ -670,7 +670,7 @@ TEST_F(StageTest, OfManyFilesInTheWayTheFirstAreTold) {
   }
 }
 
-// What is there then is most likely an older cook's.
+// A file that is there then is most likely an older cook's.
 TEST_F(StageTest, ALedgerThatIsCutOffVouchesForNothing) {
   for (const std::string& pending :
        {std::string(), "root " + Digest::Of("root").ToString() + "\npath Game/x\n"}) {
@@ -741,7 +741,8 @@ TEST_F(StageTest, EachDamageOfTheMarkerIsFoundToldOnceAndPutRight) {
   }
 }
 
-// What Galley put there goes, and what a person put there stays, as if the marker were whole.
+// A file that Galley put there goes, and one that a person put there stays, as if the marker were
+// whole.
 TEST_F(StageTest, WithoutItsMarkerASandboxIsKnownByTheRootsThatWerePublished) {
   for (const bool is_deleted : {false, true}) {
     SCOPED_TRACE(is_deleted);
@@ -1033,7 +1034,7 @@ TEST_F(StageTest, ACheckoutThatWasCutOffIsBegunAnew) {
   const auto other = Checkout(store_, Tree({{"x", "other"}}), sandbox_);
   EXPECT_EQ(other.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(other.status().message(), HasSubstr("check out " + root.ToString() + " there again"));
-  // What is not of the tree is somebody's.
+  // A file that is not of the tree is somebody's.
   ASSERT_TRUE(WriteFileAtomic(JoinPath(sandbox_, "mine"), "mine").ok());
   const auto refused = Checkout(store_, root, sandbox_);
   EXPECT_THAT(refused.status().message(), HasSubstr("/mine is not of the tree"));

@@ -1,5 +1,6 @@
-// What DecodePatchIndex takes has one form, and its recipes can be followed. (Behind the checksum
-// of a patch, which no random input would get past.) The input is also a header and a trailer.
+// An index that DecodePatchIndex takes has one form, and its recipes can be followed. (Behind the
+// checksum of a patch, which no random input would get past.) The input is also a header and a
+// trailer.
 #include <cstdint>
 
 #include "common/base/status_macros.h"
