@@ -5,8 +5,7 @@
 //   idle      the same core, in a cook of something else: what a package costs that is in no cook
 //   edges     the same graph in Edges alone: bytes of both directions together
 //   ranks     the bulk pass over it, beside Boost's strong_components over its CSR and one pass
-//   that
-//             copies the numbers; interleaved, medians of --runs
+//             that copies the numbers; interleaved, medians of --runs
 //   edge      one new edge in the ranked graph, ends at random: half of them against the order
 //
 // The graph: two children for each package (so all are found), the others near it or, by a power

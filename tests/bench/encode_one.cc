@@ -2,7 +2,7 @@
 // benchmarks give to ninja.
 //
 //   encode_one COOKER SETTINGS_JSON PARAMETER=VALUE[,...] INPUT VIRTUAL_NAME OUTPUT_STEM
-//   [VIRTUAL_INCLUDE=PATH...]
+//              [VIRTUAL_INCLUDE=PATH...]
 //   encode_one --list FILE      the same for each line, a JSON list of those arguments
 //
 // Writes OUTPUT_STEM<suffix> for each output. The same cooker code with the same settings as a

@@ -136,7 +136,7 @@ Read Replay(Journal& journal) {
   return read;
 }
 
-// Of what ForEach reads: the keys "P...".
+// Reads the keys "P...", which are those that ForEach reads.
 uint64_t Iterate(const std::string& folder) {
   auto database = OpenDatabase(folder, {});
   Require(database.status());

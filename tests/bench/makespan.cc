@@ -116,7 +116,7 @@ class Bench {
       longest = std::max(longest, costs_.back());
     }
     std::shuffle(groups_.begin(), groups_.end(), random);
-    // One that works at a fraction of the speed is worth that fraction.
+    // A worker at a fraction of the speed is worth that fraction.
     const double speeds = scenario.workers - 1 + 1 / scenario.slowness;
     least_ = std::max(total / speeds, longest);
     workers_[0].slowness = scenario.slowness;

@@ -8,7 +8,8 @@
 //             same messages to a service that takes their SHA-256
 //   read      ByteStream.Read of these; bare: a stream of as many bytes in pieces of the same size
 //             to a caller who takes their SHA-256
-//   hits, misses   FindMissingBlobs, 4,000 digests a call; bare: the same messages, echoed
+//   hits, misses
+//             FindMissingBlobs, 4,000 digests a call; bare: the same messages, echoed
 // Ratios are of the medians: 1 is as fast as bare gRPC. `cpu` is what one blob, megabyte or digest
 // takes of the process's processor time, callers included, in microseconds: it says what an
 // otherwise idle machine could do where a busy one was measured.

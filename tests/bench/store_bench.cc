@@ -2,19 +2,22 @@
 // that it is measured beside (tests/bench/store_bench.py). Each prints one JSON object; times are
 // in seconds.
 //
-//   store_bench small DIR COUNT      4 KB blobs out of memory, put 256 at a time and committed
-//   4,096
-//                                    at a time: durable in groups
-//   store_bench stat DIR             lstat() of all files below DIR, one after the other
-//   store_bench link DIR FOLDERS COUNT   COUNT new names in FOLDERS folders of DIR for 512 files of
-//                                    its own
-//   store_bench tree DIR FILES FOLDERS COUNT   puts a tree of COUNT paths that name FILES large
-//                                    files; prints its root
-//   store_bench checkout DIR ROOT TO RUNS      lays it out with links, RUNS times, in one process
-//   store_bench fill DIR COUNT       a store of so many blobs of 16 bytes; `--kill` ends without
-//                                    closing it, with blobs put behind the last commit
-//   store_bench open DIR             opens it: time, and resident memory then and after 10,000
-//                                    look-ups
+//   store_bench small DIR COUNT
+//       4 KB blobs out of memory, put 256 at a time and committed 4,096 at a time: durable in
+//       groups
+//   store_bench stat DIR
+//       lstat() of all files below DIR, one after the other
+//   store_bench link DIR FOLDERS COUNT
+//       COUNT new names in FOLDERS folders of DIR for 512 files of its own
+//   store_bench tree DIR FILES FOLDERS COUNT
+//       puts a tree of COUNT paths that name FILES large files; prints its root
+//   store_bench checkout DIR ROOT TO RUNS
+//       lays it out with links, RUNS times, in one process
+//   store_bench fill DIR COUNT
+//       a store of so many blobs of 16 bytes; `--kill` ends without closing it, with blobs put
+//       behind the last commit
+//   store_bench open DIR
+//       opens it: time, and resident memory then and after 10,000 look-ups
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-"""Bad input: an error that names package, file and cause; the cook goes on; the contract's exit code; mended input cooks right."""
+"""Bad input: an error that names package, file and cause; the cook goes on; the exit code of docs/cli.md; mended input cooks right."""
 import json, os, resource, struct, subprocess, unittest, zlib
 
 from harness import LIMIT_S, SAMPLE, E2ETest, processes, read_file, wait_until

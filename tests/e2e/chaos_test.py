@@ -231,7 +231,7 @@ class ChaosTest(E2ETest):
             cooks += 1
             with open(self.path("game.runs")) as file:
                 again = len(file.read().split()) - SLOW_PACKAGES
-            # What was in flight: jobs that run, and what they made and no commit has named yet.
+            # Jobs in flight are made again: those that ran, and those whose outputs no commit had named yet.
             self.assertLessEqual(again, killed_since * IN_FLIGHT + MOVED)
             redone += again
             killed_since = 0

@@ -35,7 +35,7 @@ SKIPPED = {
 OWN_FOLDERS = re.compile(r"(?<![\w./-])/(tmp|srv|home)\b")
 BLOCK = re.compile(r"^( *)```(\S*)(.*)$")
 HIDDEN = re.compile(r"^<!-- \$ (.*) -->$")
-# What of an output differs from run to run: how it looks in a document, and what it may be.
+# Parts of an output that differ from run to run: how they look in a document, and what they may be.
 VARYING = [(r"\\\.\\\.\\\.", r".*"), (r"<hex>", r"[0-9a-f]+"), (r"\d+(?:\\\.\d+)?\\ (m?s)\b", r"\\d+(?:\\.\\d+)? \1"),
            (r"\d{4}\\-\d\d\\-\d\dT[0-9:]+(?:\\\+00:00)?", r"[0-9T:+-]+"), (r"\blocal\\-\d+", r"local-\\d+"), (r"\battempt\\ (?:\d+|\.\*)", r"attempt .*"),
            (r"[1-9]\d*\\ cooked,\\ [1-9]\d*\\ cached", r"\\d+ cooked, \\d+ cached"), (r"^(\\ )+loaded\\ .*", r" +loaded .* to save .*"),

@@ -21,7 +21,7 @@ def half(path):
     os.truncate(path, os.path.getsize(path) // 2)
 
 
-# What is damaged, below .galley; how; what doctor says of it.
+# Each damage: the file below .galley, how it is damaged, what doctor says of it.
 DAMAGES = {
     "index table": ("store/index/*.sst", flip, "store/index"),
     "index manifest": ("store/index/MANIFEST-*", half, "store/index"),

@@ -108,7 +108,7 @@ class FullDiskTest(harness.E2ETest):
         return [("roots",), ("tree", root), ("diff", root, root), ("checkout", root, self.path("read-out")), ("store", "stats"),
                 ("store", "why", digest), ("store", "cat", root)]
 
-    # What holds.
+    # The tests.
 
     def test_a_cook_says_so_and_goes_well_when_there_is_room(self):
         first = self.cook_here().roots
@@ -134,7 +134,7 @@ class FullDiskTest(harness.E2ETest):
         self.gc()
         stats = json.loads(self.told("store", "stats", "--json"))
         self.assertEqual((stats["unadopted_files"], stats["temporary_files"]), (0, 0))
-        # What the killed cook finished is in the store, or gone.
+        # Each output that the killed cook finished is in the store, or gone.
         self.assertGreater(self.free_bytes() + stats["stored_bytes"], RESERVE_BYTES + LITTLE_BYTES)
         self.make_room()
         self.assertEqual(self.cook_here().failures, [])
@@ -153,7 +153,7 @@ class FullDiskTest(harness.E2ETest):
             roots = self.change()
             self.fill(left)
             self.expect_full(self.cook_here(expect=3).stderr)
-            # What it has it serves.
+            # The owner serves what the store has.
             out = self.path(f"before-{left}")
             self.told("checkout", first["pc"], out)
             self.assertEqual(self.read(out, "Game", "small.txt"), small)

@@ -104,7 +104,7 @@ class GalleyRemoteTest(remote_rows.RemoteRows, harness.E2ETest):
         self.assertIn("store serve", collected[0].stdout)
         self.assertEqual(cook.roots, roots)
         self.assertEqual(self.warnings(cook), "")
-        # What the server told the cook stayed, though nothing of its own needs it.
+        # Blobs that the server said were there stayed, though nothing of the server's own needs them.
         self.forget(game)
         self.check_all_cached(game, roots)
 

@@ -63,7 +63,7 @@ class IndexDamageTest(E2ETest):
                     healed += 1
                     self.assertRegex(warned[0], r"/store/index: .*; it is index\.broken-1 now, for a look, and was made again from segments and files in \d+\.\d s")
                     self.assertTrue(os.path.isdir(self.store + "/index.broken-1"))
-                # What a cook does not read is found by a verify.
+                # Damage that a cook does not read is found by a verify.
                 verified = self.galley("store", "verify", "--project", self.game)
                 self.assertEqual((verified.returncode, len(self.warnings(verified.stderr))), (0, 0 if warned else 1), verified)
                 self.expect_clean()

@@ -78,7 +78,7 @@ class LimitsTest(E2ETest):
     def test_a_program_with_a_depfile_that_outgrows_its_memory_is_tried_in_the_next_cook(self):
         self.is_not_kept_with_a_depfile("eats", EATS, 'memory = "256MiB"')
 
-    # What it waits for may be there tomorrow: nothing is kept.
+    # A program may wait for something that is there tomorrow: nothing is kept.
     def test_what_hangs_is_ended_and_tried_in_the_next_cook(self):
         game = self.game("hangs", BEGINS + "import time\ntime.sleep(1000)\n", "timeout_s = 1")
         for _ in range(2):

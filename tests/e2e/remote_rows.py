@@ -196,7 +196,7 @@ cp "$1" "$2"
         self.assertRegex(self.warnings(cook), r"is down since \d\d:\d\d, the cook went on without it")
         self.server.restart()
         self.forget(game)
-        # What came before is right, what did not come is cooked.
+        # Blobs that came before are right; for those that did not come, packages are cooked.
         again = self.cook(game, env=self.env("read"))
         self.assertEqual(again.roots, roots)
         self.assertGreater(again.results["cached"], 0, again)

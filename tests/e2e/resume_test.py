@@ -164,7 +164,7 @@ class ResumeTest(E2ETest):
                 f"echo fault >> {self.path('faults')}\nkill -SEGV $PPID\nexec sleep 60\n")
         self.write("faults", "")
         game = self.game(tool, 1)
-        # What was written just before the first cook would count as changed since, and a changed package is blamed for nothing.
+        # A file that was written just before the first cook would count as changed since, and a changed package is blamed for nothing.
         source = os.path.join(game, "content/00.slow")
         wait_until(lambda: time.time() - os.stat(source).st_ctime > 2.1, "the source to be older than time stamps are coarse")
         process = self.start_cook(game, "--workers", 1)

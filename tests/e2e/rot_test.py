@@ -22,8 +22,8 @@ WAYS = {"flip": 40, "overwrite": 15, "cut": 20, "swap": 25}
 HOLDERS = {"nobody": 70, "serve": 20, "cook": 10}
 ORDERS = {"verify": 40, "read": 35, "cook": 25}  # what comes first
 BYTES_MAX = 4096  # of a place
-# Of RocksDB's files: nothing is in them, or nothing that is needed to open it. A manifest whose last entry is damaged is taken for one where
-# that was never written: then more of the log is read again.
+# RocksDB's files that hold nothing, or nothing that is needed to open it. A manifest whose last entry is damaged is taken for one where that entry
+# was never written: then more of the log is read again.
 IDLE_INDEX_FILES = ("LOG", "OPTIONS", "IDENTITY", "LOCK", "MANIFEST")
 FOUND_BY_COOK = ("it is quarantined: cook again", "the index is made again when the store is opened the next time")
 LARGE = (1 << 20) + 5_000  # bytes: a file of its own
@@ -214,7 +214,7 @@ class Lane:
         self.expect(done.returncode in (0, 1), f"verify: exit {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         self.is_healed = "its header was damaged; it was written again" in done.stderr  # when the store was opened
         report = json.loads(done.stdout.splitlines()[-1])
-        # What a reader found before is the next cook's to make again: until then the roots that lack it are named.
+        # Damage that a reader found before is left to the next cook: until then the roots that lack something are named.
         self.expect((done.returncode == 1) == bool(report["problems"] or report["lost_roots"]), f"verify: exit {done.returncode}: {report}")
         self.is_resumed = report["resumed"] is not None
         return report["problems"]

@@ -81,7 +81,7 @@ class SelectionTest(E2ETest):
         self.assertEqual(self.tree(game, "pc"), before)
         roots = [json.loads(line) for line in self.galley("roots", "--project", game, "--json").stdout.splitlines()]
         self.assertEqual([root["root"] for root in roots], [first.roots["pc"]])
-        # What is good again is published; a failed package has no file.
+        # A package that is good again is published; a failed package has no file.
         self.write("game/content/a.json", "[1]")
         self.assertEqual(set(self.cook(game, expect=1).roots), {"pc"})
         self.assertEqual(set(self.tree(game, "pc")), {"Game/a.json.cbor"})

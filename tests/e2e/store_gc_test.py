@@ -180,7 +180,7 @@ class StoreGcTest(E2ETest):
         self.assertEqual((again.cooked, again.roots), (0, cook.roots), again)
 
     def test_a_small_store_does_not_grow_with_each_cook(self):
-        # What lives is less than a mebibyte, and so is what each cook leaves.
+        # The live bytes are less than a mebibyte, and so are those that each cook leaves.
         game = self.project({f"{i}.txt": f"the text of {i}\n" * 200 for i in range(60)}, RULES)
         self.write("game/tools/log", '#!/bin/sh\ncp "$1" "$2"\n', 0o755)
         self.cook(game)

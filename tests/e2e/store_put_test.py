@@ -131,7 +131,7 @@ class StorePutTest(E2ETest):
         try:
             self.assertIn("serving", serve.stdout.readline())
             root = self.put(tree).stdout.strip()
-            # What was acknowledged is durable: its owner need not live.
+            # A root that was acknowledged is durable: its owner need not live.
             serve.send_signal(signal.SIGKILL)
         finally:
             serve.kill()

@@ -119,7 +119,7 @@ class StoreVerifyTest(E2ETest):
         shutil.rmtree(os.path.join(self.store, "segments"))
         cook = self.cook(self.game)
         self.assertEqual(cook.roots["pc"], self.root, cook)
-        # What the index knew of the old ones is not taken for what lies in the new ones.
+        # The index knew places in the old segments; they are not taken for places in the new ones.
         problems = self.verify(expect=1)["problems"]
         self.assertFalse([problem for problem in problems if problem.startswith("blob ") or "no record begins" in problem], problems)
         self.expect_whole()
@@ -179,7 +179,7 @@ class StoreVerifyTest(E2ETest):
         self.assertIn("held for store serve (process ", self.told("store", "why", self.digest(self.small)))
         serving.send_signal(signal.SIGTERM)
         self.assertEqual(serving.wait(LIMIT_S), 0)
-        # Of nobody.
+        # A blob of nobody.
         subprocess.run([os.path.join(BIN, "store_driver"), "put", self.store, "orphan"], check=True)
         self.assertIn("nothing: a collection drops it a day after it was written", self.told("store", "why", self.digest(b"orphan")))
 

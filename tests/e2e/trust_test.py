@@ -25,7 +25,7 @@ class TrustTest(E2ETest):
         branch = self.checkout("branch", "branch-x", ["main"])
         cook = self.cook(branch)
         self.assertEqual((self.results(cook), cook.roots), ((0, 3), main.roots))
-        # What it cooks is its own: main cooks it again, and comes to the same.
+        # A result that the branch cooks is its own: main cooks it again, and comes to the same.
         changed = {**FILES, "b.txt": "changed", "c.txt": "new"}
         for name in ("b.txt", "c.txt"):
             self.write(f"branch/content/{name}", changed[name])

@@ -23,7 +23,7 @@ class WorkerTest(E2ETest):
                         if os.path.isfile(os.path.join(folder, name)))
 
     def test_a_failing_command_is_run_again_by_the_next_cook_and_leaves_its_words(self):
-        # What it fails for is in no key.
+        # The cause of the failure is in no key.
         missing = self.path("licence")
         game = self.game(f'#!/bin/sh\n[ -e {missing} ] || {{ echo there is no licence; exit 1; }}\ncp "$1" "$2"\n')
         cook = self.cook(game, expect=1)

@@ -1,5 +1,5 @@
-// Checks: what must hold (the reference's I1 to I12 as far as the simulation holds what they speak
-// of). The first that is broken is kept; it begins with "safety:" or "liveness:".
+// Checks: the first violation of what must hold (docs/hacking.md, "Simulation", lists it). Its text
+// begins with "safety:" or "liveness:".
 //
 // Also the trace: a hash over all that was decided, so that two runs of one seed can be compared;
 // with `is_told` it is also printed.
@@ -36,13 +36,15 @@ class Checks {
   }
   uint64_t trace() const { return trace_; }
 
-  // Promised to be durable.
+  // Action keys of results that were promised to be durable.
   std::set<Digest> promised;
-  // A bit of `blob` turned; its bytes are what `now` names since. Wherever these bytes lie, they
-  // are copies of those, or were found out and are believed again: the note of that is not durable.
+  // A bit of `blob` turned; since then its bytes are what `now` names. Wherever else these bytes
+  // lie, they are copies of those, or were found out and are believed again, because the note of
+  // the finding is not durable.
   //
-  // A large blob's file that rotted a worker writes over, whose job gives it again. The store knows
-  // the blob, and does not sync what it has: after a power cut the file may be torn.
+  // When the file of a large blob rotted, a worker whose job makes the blob again writes over the
+  // file. The store knows the blob, and does not sync what it has: after a power cut the file may
+  // be torn.
   void NoteRot(const Digest& blob, const Digest& now, bool is_file) {
     rotten_.emplace(blob, now);
     if (is_file) rotten_files_.insert(blob);
@@ -50,7 +52,7 @@ class Checks {
   bool IsRotten(const Digest& blob, const Digest& now) const {
     return rotten_.contains({blob, now}) || rotten_files_.contains(blob);
   }
-  // Somebody deleted its bytes. Others may be written in their place, as those of a file that
+  // Somebody deleted the blob's bytes. Others may be written in their place, as with a file that
   // rotted.
   void NoteDestroyed(const Digest& blob) { rotten_files_.insert(blob); }
   // Keys of results whose records somebody deleted: nothing is promised of them any more.

@@ -13,11 +13,11 @@ using namespace director;  // NOLINT: a simulation of it
 
 namespace {
 
-// Whatever happens; 30 s of faults, and a pause, are before the calm.
+// The limit of a whole run; 30 s of faults, and a pause, come before the calm.
 constexpr absl::Duration kMustBeOver = absl::Minutes(20);
-// I12: from the calm on, beside twice the fault-free cook. What may have to run out then is the
-// silence of a worker (15 s), its patience without a director (20 s), a back-off: 27 s were the
-// most that 2,000 seeds took.
+// The limit from the calm to the end, beside twice the fault-free cook. It must cover what may have
+// to run out then: the silence of a worker (15 s), its patience without a director (20 s), a
+// back-off. 27 s were the most that 2,000 seeds took.
 constexpr absl::Duration kCalmMax = absl::Seconds(80);
 constexpr size_t kEventsMax = 1'000'000;
 
@@ -110,7 +110,7 @@ void Cluster::StartDirector() {
   if (outcome_.terms == 2) disk_.CrashAt(options_.crash_again_at_write);
   LoseBytes();
   const uint64_t writes = disk_.writes();
-  // What one that was overtaken wants is nobody's business any more.
+  // Callbacks of a director that was overtaken do nothing any more.
   const uint64_t number = ++directors_;
   const auto if_present = [this, number](auto act) {
     return [this, number, act](const auto&... what) {
@@ -179,8 +179,8 @@ void Cluster::RequestCook() {
   director_->Request(request, first);
 }
 
-// Of the workers that live as many as this one has; the rest is ended, and who came of its own
-// accord.
+// Lets as many of the living workers survive as this cook has. The rest is ended, and so are
+// workers that came of their own accord.
 std::set<std::string> Cluster::TakeSurvivors() {
   std::set<std::string> names;
   for (Body& body : bodies_) {
@@ -286,12 +286,12 @@ void Cluster::OnEnded(const CookEnded& ended) {
     if (!is_over && !is_never_cooked && !held_back_.contains(id) && !director_->IsOutdated())
       checks_.Break("safety: the cook ended, but not " + name + ": " + state);
   }
-  // What no cook read is edited now: every run of a seed ends with the same files.
+  // Files that no cook read are edited now: every run of a seed ends with the same files.
   for (auto& [name, package] : world_->packages) {
     if (package.will_change) Edit(package.id);
   }
   Rename();
-  // Of older files: as a person would, the next cook is of today's.
+  // When the cook was of older files, the next one is of today's, as a person would do.
   const bool is_of_today = !director_->IsOutdated() && director_->HasAskedForAll();
   if (!is_of_today || !held_back_.empty()) return EndDirector();
   if (!director_->HasAllPlatforms()) {
@@ -301,13 +301,13 @@ void Cluster::OnEnded(const CookEnded& ended) {
   }
   if (EndDisputes()) return EndDirector();
   director_->CheckPublished();
-  // What went since then, or what nobody staged, the next cook makes again.
+  // Blobs that went since then, or that nobody staged, are made again by the next cook.
   if (!director_->Stage()) return EndDirector();
   CheckSettled();
   Conclude();
 }
 
-// As a person does by `galley clean`. False: there are none.
+// Forgets disputed results, as a person does by `galley clean`. False: there are none.
 bool Cluster::EndDisputes() {
   if (!faults_.Has(Fault::kCookedOtherwise)) return false;
   const std::vector<Digest> keys = director_->store().disputes();
@@ -350,7 +350,7 @@ void Cluster::Conclude() {
   std::set<std::string> instigators;
   for (uint32_t i = 0; i < core.package_count(); ++i) NoteInstigators(PackageId(i), instigators);
   for (const std::string& line : instigators) outcome_.instigators += line + "\n";
-  // What is told to workers goes out; then the power fails.
+  // Messages to workers go out; then the power fails.
   disk_.CrashAt(0);
   schedule_.After(absl::Seconds(20), [this, roots = director_->roots()] {
     CheckHands();

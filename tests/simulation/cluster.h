@@ -3,7 +3,7 @@
 // interrupted, or ends for the machine's sake, is asked for again, so that every seed ends with a
 // whole cook, whose roots must be those of the fault-free cook with one worker.
 //
-// What a checker finds begins with "crash:", "safety:" or "liveness:".
+// The violation that a checker finds begins with "crash:", "safety:" or "liveness:".
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What must hold of the cluster; SimDirector, SimWorker and SimStore check what is theirs.
+// The checks of the whole cluster; SimDirector, SimWorker and SimStore check their own parts.
 
 #include <algorithm>
 #include <set>
@@ -15,8 +15,8 @@ constexpr absl::Duration kSettled = absl::Seconds(5);
 
 }  // namespace
 
-// I7 in its strictest form, where nothing else goes wrong: what was cooked and is durable is
-// never cooked again.
+// A package that was cooked and is durable is never cooked again. The strict form of this check
+// holds only where nothing else goes wrong.
 void Cluster::NoteSettled() {
   if (director_ == nullptr || options_.has_faults) return;
   const CookCore& core = director_->core();
@@ -40,7 +40,7 @@ void Cluster::CheckPromises(SimStore& store) {
   }
 }
 
-// Nobody works for nobody.
+// No worker has a job of nobody.
 void Cluster::CheckHands() {
   for (const Body& body : bodies_) {
     const bool is_here = body.worker->is_alive() && !body.worker->is_frozen() && body.stream != 0 &&

@@ -1,4 +1,4 @@
-// What happens to the cluster until the calm begins; the other faults happen where things are done.
+// The faults of the whole cluster until the calm begins; other faults are where things are done.
 
 #include "tests/simulation/cluster_impl.h"
 
@@ -91,7 +91,8 @@ void Cluster::CrashDirector() {
   LoseDirector(is_power_cut);
 }
 
-// SIGSTOP. Somebody starts another; then the stopped one wakes, and knows nothing of it (I9).
+// The director gets SIGSTOP, and somebody starts another; then the stopped one wakes, and knows
+// nothing of it. It must write nothing.
 void Cluster::StopDirector() {
   faults_.Count(Fault::kDirectorStopped);
   checks_.Trace("the director is stopped");

@@ -31,7 +31,7 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term) {
   body.name = name;
   body.term = term;
   const bool is_unfit = faults_.IsOn(Fault::kWorkerUnfit) && random_.Percent(10);
-  // Some may use half of the machine's.
+  // Some workers may use half of the machine's memory.
   const uint64_t memory_bytes = !faults_.Has(Fault::kMemoryShort) ? 0
                                 : index % 3 == 2                  ? kMachineBytes / 2
                                                                   : kMachineBytes;
@@ -47,7 +47,7 @@ void Cluster::AddBody(const std::string& name, uint32_t slots, uint32_t term) {
   Connect(index);
 }
 
-// It comes from the present director, and finds the one before.
+// The worker comes from the present director, and finds the one before.
 bool Cluster::MeetsStale(const Body& body) {
   return director_ != nullptr && overtaken_ != nullptr && overtaken_->is_overtaken() &&
          body.worker->term() == director_->term() && faults_.Happens(Fault::kStaleMet, 80);

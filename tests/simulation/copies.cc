@@ -20,8 +20,9 @@ std::string World::FileOf(std::string_view name, const std::string& as_asked) {
   return std::string(name.substr(0, name.rfind('/') + 1)) + as_asked;
 }
 
-// What changes, moves or may be cooked otherwise has none: by the bytes of a copy it is found under
-// the original's name. (An original that is edited later on is a copy of its copies no more.)
+// Packages that move, are broken or may be cooked otherwise have no copies: by its bytes, a copy is
+// found under the original's name. (An original that is edited later on is a copy of its copies no
+// more.)
 bool World::MayHaveCopies(const WorldPackage& package) const {
   const bool moves_away = std::any_of(moves.begin(), moves.end(), [&](const Renamed& move) {
     return move.from == package.id || move.to == package.id;

@@ -27,10 +27,10 @@ void SimDirector::Do(const Persist& effect) {
   }
 }
 
-// I3: what a job brings for a platform is committed once, however often it is told (each telling is
+// A job's result for a platform is committed once, however often it is reported (each report is
 // another result here). A second job may bring the same key: its package was looked up again while
-// the first commit was under way, or is forced. Of these the store keeps the first. I7: nothing is
-// cooked that was kept. (A job of a cook before this one, which was forced, may come late.)
+// the first commit was under way, or is forced. The store keeps the first of these. Nothing is
+// cooked that was kept. (A job of an earlier cook, which was forced, may come late.)
 void SimDirector::Accept(const Persist::Item& item) {
   const std::string& name = core_->NameOf(item.package);
   if (!accepted_.insert(item.result).second || !brought_.insert(told_by_.at(item.result)).second)
@@ -58,7 +58,7 @@ void SimDirector::CountEqual(const std::string& name, const StoredResult& stored
     deps_.checks.Break("safety: equal work was cooked twice: " + first->second + ", " + name);
 }
 
-// Its worker tells it again.
+// The worker of the result reports it again.
 void SimDirector::Unaccept(ResultId result) {
   if (accepted_.erase(result) > 0) brought_.erase(told_by_.at(result));
 }

@@ -131,7 +131,7 @@ void SimDirector::Do(const LookForLost& effect) {
   });
 }
 
-// Nothing is believed any more that was gone.
+// Checks that no blob is believed any more to be there that was gone.
 void SimDirector::CheckLooked(const LookForLost& look) {
   for (const auto& [package, result] : look.packages) {
     for (const record::Output& output : results_.Get(result)->result.outputs) {

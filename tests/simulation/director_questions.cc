@@ -90,9 +90,9 @@ void SimDirector::AskOn() {
   long_question_.reset();
 }
 
-// What is Blocking and ready is handed over at once, whatever else is in the workers' hands, until
-// so many wait there. (One that was handed over before may be backing off; one that a survivor may
-// bring waits for it.)
+// A package that is Blocking and ready is handed over at once, whatever else is in the workers'
+// hands, until `blocking_jobs_max` such packages are there. (One that was handed over before may be
+// backing off; one that a survivor may bring waits for it.)
 void SimDirector::CheckUrgent() {
   const auto load = static_cast<size_t>(State::kLoad);
   const auto blocking = static_cast<size_t>(Urgency::kBlocking);

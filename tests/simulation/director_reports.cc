@@ -32,7 +32,7 @@ WorkerReport::Fault FaultOf(v1::Failed::Cause cause) {
   }
 }
 
-// What the core says of it.
+// The words of the core for a fault.
 std::string_view WhatItDid(WorkerReport::Fault fault) {
   if (fault == WorkerReport::Fault::kMemory) return "outgrew its memory limit";
   return fault == WorkerReport::Fault::kTimeout ? "ran out of time" : "crashed its executor";
@@ -59,7 +59,7 @@ void SimDirector::OnMessage(const std::string& worker, uint64_t stream,
     return callbacks_.hang_up(stream);
   }
   const WorkerId id = WorkerOf(worker);
-  // Of a stream that another took the place of: what it says is said again on that one.
+  // A stream that another one replaced is hung up: its worker says the same again on the other.
   if (const auto present = streams_.find(worker);
       !message.has_hello() && (present == streams_.end() || present->second != stream))
     return callbacks_.hang_up(stream);
@@ -158,7 +158,7 @@ WorkerReport SimDirector::Read(const v1::Report& wire) {
       LookAtInputs(given);
     WorkerReport::Failed out{.error = failed.error(), .executor_lost = failed.executor_lost()};
     out.fault = FaultOf(failed.cause());
-    // What poisons a package here is in its content, whatever runs beside it.
+    // The content alone makes a package poison here, whatever runs beside it.
     const bool is_limit =
         out.fault == WorkerReport::Fault::kMemory || out.fault == WorkerReport::Fault::kTimeout;
     if (is_limit && given.platforms != 0)

@@ -68,7 +68,7 @@ void SimDirector::MakeSuccessor(const std::vector<std::string>& paths,
     files.erase(path);
     if (bytes) files[path] = *bytes;
   }
-  // What this director's snapshot never held under the old name is no other name to it.
+  // A file that this director's snapshot never held under the old name was not renamed for it.
   std::erase_if(renamed, [&](const World::Renamed& one) {
     const auto from = before->files.find(one.from);
     return from == before->files.end() || World::NameIn(files, World::IdIn(from->second)) != one.to;

@@ -17,7 +17,7 @@ void AddNamed(const record::Result& result, std::set<Digest>& all) {
 
 }  // namespace
 
-// What a director before this one made is not made again (I7).
+// Notes the results that earlier directors made durable: none is made again.
 void SimDirector::NoteKept() {
   for (const Digest& key : store_.keys()) {
     if (store_.IsOnDiskWithAll(key) && store_.IsSafe(key)) kept_.insert(key);
@@ -86,7 +86,7 @@ std::set<Digest> SimDirector::KnownToJournal() {
   return known;
 }
 
-// I4: bytes are wrong for no other reason than that they rotted.
+// Bytes are wrong for no other reason than that they rotted.
 void SimDirector::NoteGivenUp(const Digest& blob, const Digest& bytes) {
   if (!deps_.checks.IsRotten(blob, bytes))
     deps_.checks.Break("safety: bytes are wrong that did not rot: " + blob.hex());

@@ -32,11 +32,11 @@ class Disk {
   explicit Disk(Random& random) : random_(random) {}
 
   bool Has(const std::string& path) const { return names_.contains(path); }
-  // NOT_FOUND. Good until the next write.
+  // NOT_FOUND. The view is good until the next write.
   absl::StatusOr<std::string_view> Read(const std::string& path) const;
   uint64_t SizeOf(const std::string& path) const;
   std::vector<std::string> List(std::string_view folder) const;
-  // Makes the file when it is not there. Where the bytes begin.
+  // Makes the file when it is not there. Returns where the bytes begin.
   uint64_t Append(const std::string& path, std::string_view bytes);
   void Truncate(const std::string& path, uint64_t size);
   void Rename(const std::string& from, const std::string& to);
@@ -46,7 +46,7 @@ class Disk {
   // A bit of the stored bytes turns.
   void Rot(const std::string& path, uint64_t offset);
 
-  // Somebody deletes it (0), or cuts it there, for good.
+  // Somebody deletes the file (`size` 0), or cuts it to `size`, for good.
   void Destroy(const std::string& path, uint64_t size);
   // Whether anything was destroyed since the last call.
   bool TakeDestroyed() { return std::exchange(is_destroyed_, false); }
@@ -61,7 +61,7 @@ class Disk {
   void CrashAt(uint64_t writes) { crash_in_ = writes; }
   bool will_crash() const { return crash_in_ != 0; }
   uint64_t writes() const { return writes_; }
-  // While a worker writes.
+  // False while a worker writes.
   void set_is_director(bool is_director) { is_director_ = is_director; }
   // Asked at each sync of a file, and whether its process dies in it.
   std::function<bool(bool is_last)> sync_fails;
@@ -70,7 +70,7 @@ class Disk {
   struct File {
     std::string bytes;
     uint64_t synced = 0;
-    // Of a failed sync: what the disk never got.
+    // The ranges that the disk never got because a sync failed.
     std::vector<std::pair<uint64_t, uint64_t>> holes;
   };
   using FilePtr = std::shared_ptr<File>;

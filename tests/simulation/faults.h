@@ -66,13 +66,13 @@ inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);
 inline constexpr Fault kFirstLate = Fault::kProgramWaited;
 std::string_view FaultName(Fault fault);
 
-// What came when seeds were known already is late: it is not drawn in its turn but follows from the
-// seed and its name, so that a seed that has none of it is what it always was; half of the seeds
-// have none but programs that wait.
+// Late faults and options were added when seeds were known already. They are not drawn in turn but
+// follow from the seed and their names, so that a seed that has none of them is what it always was.
+// Half of the seeds have none but programs that wait.
 bool IsLateOn(uint64_t seed, std::string_view name);
 
-// Of a seed's cooks, with faults and without; late, too. (How jobs are dealt to several workers the
-// fault-free cook has no choice.)
+// Options of a seed's cooks, with faults and without; they are late, too. (kStriped is for cooks
+// with faults only: the fault-free cook has one worker.)
 inline constexpr std::string_view kSoftNotFollowed = "soft references not followed";
 inline constexpr std::string_view kNeverCooked = "packages never cooked";
 inline constexpr std::string_view kCultures = "variants for cultures";
@@ -89,13 +89,14 @@ class Faults {
   // `are_any`: false for the fault-free run.
   Faults(bool are_any, uint64_t seed, Random& random);
 
-  // For the seed, before the calm.
+  // True for a fault of this seed, before the calm.
   bool IsOn(Fault fault) const { return !is_calm_ && on_[Index(fault)]; }
-  // Drawn; counted when it fires.
+  // Draws whether the fault happens; counts it when it fires.
   bool Happens(Fault fault, uint64_t percent);
   void Count(Fault fault) { ++counts_[Index(fault)]; }
   void Calm() { is_calm_ = true; }
-  // For the seed, in the calm too, and in the fault-free run where it is a late one.
+  // True for a fault of this seed, in the calm too, and in the fault-free run where it is a late
+  // one.
   bool Has(Fault fault) const { return on_[Index(fault)]; }
   bool is_calm() const { return is_calm_; }
   bool are_none() const { return are_none_; }  // the fault-free run

@@ -1,18 +1,18 @@
-// OwnFaults: I8 to the letter. At most so many attempts at a package end through its own fault,
-// each on another worker while there is one where none did; then it is quarantined, and is not
-// tried again before
+// OwnFaults: checks how packages fail for their own faults. At most `faults_max` attempts at a
+// package end through its own fault, each on another worker while there is one where none did; then
+// the package is quarantined, and is not tried again before
 //   - what it is made of changes (its file, or what it reads), which gives the new content one
 //     chance, or
 //   - a platform is added, which gives it one more, or
 //   - it is cleared, which forgives all, or the next cook begins.
-// A fault of an attempt that was given before such a change counts, but does not quarantine what it
-// is made of now: a package fails for its own faults only after one of its present content.
+// A fault of an attempt that was given before such a change counts, but does not quarantine the new
+// content: a package fails for its own faults only after one of its present content.
 //
-// A fault is counted when a director is told of it, and once: nobody can count the deaths of
-// executors whose worker is lost before it told of them. Nor can anybody prevent that of an attempt
-// that was taken back and has not heard so yet: it is one more than is allowed. What a director was
-// told and had not written when it died the next one does not know, so that the count begins there
-// with what the journal says.
+// A fault is counted once, when a director is told of it: nobody can count the deaths of executors
+// whose worker is lost before it reports them. Nor can anybody prevent a death by an attempt that
+// was taken back and has not heard so yet: that is one more than is allowed. When a director dies,
+// the next one does not know the faults that were reported and not yet written, so the count begins
+// there with what the journal says.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class OwnFaults {
  public:
   OwnFaults(uint32_t faults_max, Checks& checks) : faults_max_(faults_max), checks_(checks) {}
 
-  // A director begins, with what its journal tells of the cook before it; `changed` while there was
-  // none.
+  // A director begins, with the faults that its journal remembers of the cook before it. `changed`:
+  // packages that changed while there was no director.
   void BeginTerm(const std::vector<director::BlameRecord>& remembered,
                  const std::vector<std::string>& changed);
   // The first cook of a term goes on with the counts of the one before.
@@ -43,24 +43,24 @@ class OwnFaults {
   void Attach(const std::string& worker) { attached_.insert(worker); }
   void Lose(const std::string& worker);
   void Give(director::AttemptId attempt, const std::string& package, const std::string& worker);
-  // Its worker was told that it is wanted no more, or is given up; it may have begun, and kill
-  // before it hears that.
+  // The attempt's worker was told that it is wanted no more, or is given up. The attempt may have
+  // begun, and may kill its executor before it hears that.
   void TakeBack(director::AttemptId attempt);
-  // The attempt ended through the package's own fault, says its worker: this.
+  // The worker reports that the attempt ended through the package's own fault, `what`.
   void Tell(director::AttemptId attempt, const std::string& worker, std::string_view what);
-  // It found that what its package is made of changed.
+  // The worker reports that what the attempt's package is made of changed.
   void TellStale(director::AttemptId attempt, const std::string& worker);
 
-  // What these are made of is not what it was.
+  // The packages are made of other content from now on.
   void Change(const std::set<std::string>& packages);
   void AddPlatforms();
   void Clear(const std::vector<std::string>& packages);
 
-  // Of what was told the director counts all, and nothing else; but for the next one less than the
-  // last fault, until what the package is made of now had that. `what`: the last one; "": it is
-  // forgiven.
+  // The director counts all faults that it was told of, and nothing else; but it stays one below
+  // the limit until the package's present content had the last fault. `what`: the last fault; "":
+  // it is forgiven.
   void CheckBlamed(const std::string& package, uint32_t own_faults, std::string_view what);
-  // It failed for its own faults.
+  // The package failed for its own faults.
   void CheckQuarantined(const std::string& package);
 
  private:
@@ -81,7 +81,7 @@ class OwnFaults {
     bool is_taken_back = false;
   };
   static void Renew(Package& package);
-  // nullptr: it is none of this worker's.
+  // nullptr: this worker has no such attempt.
   const Given* GivenTo(director::AttemptId attempt, const std::string& worker) const;
 
   const uint32_t faults_max_;

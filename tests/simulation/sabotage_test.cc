@@ -31,7 +31,7 @@ struct Case {
 
 class SabotageTest : public ::testing::TestWithParam<Case> {};
 
-// Tells the seed before it begins, and what was wrong in the last one.
+// Prints each seed before it begins, and what was wrong in the last one.
 [[noreturn]] void RunSeeds(Sabotage sabotage, int out) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const std::string begun = std::to_string(seed) + "\n";

@@ -35,7 +35,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
     return is_overtaken_ ? absl::FailedPreconditionError("this cook was overtaken")
                          : absl::OkStatus();
   });
-  // I9: only the director of the highest term makes anything durable.
+  // Only the director of the highest term makes anything durable.
   store_.wrote = journal_.wrote = [this] {
     if (is_overtaken_) deps_.checks.Break("safety: a director that was overtaken wrote");
   };
@@ -45,7 +45,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
     lost_since_staged_.insert(blob);
   };
   NoteKept();
-  // Its journal does not learn of it.
+  // The director may crash before its journal learns of the dispute.
   store_.disputed = [this] {
     if (deps_.faults.IsOn(Fault::kCrashedWriting) && deps_.random.Percent(50))
       deps_.disk.CrashAt(1);
@@ -169,8 +169,8 @@ void SimDirector::CarryOut(const std::vector<Effect>& effects) {
     own_faults_->CheckBlamed(package, blamed.own_faults, blamed.what);
 }
 
-// What the core does shows that the cook has begun: not before the commits of the one before it are
-// over.
+// The cook has begun when the core does something for it: not before the commits of the cook before
+// it are over.
 void SimDirector::BeginCook() {
   if (has_request_) own_faults_->BeginCook();
 }

@@ -37,7 +37,7 @@
 
 namespace galley::simulation {
 
-// Of every cook's end; others come and go.
+// The platforms at the end of every cook; others come and go.
 inline const std::vector<std::string> kPlatforms = {"p0", "p1"};
 
 class SimDirector {
@@ -83,33 +83,33 @@ class SimDirector {
   bool has_published() const { return has_published_; }  // in this cook
   // When the cook ended; since then platforms with failures may have been removed.
   bool has_failed() const { return has_failed_; }  // when it ended
-  // A package that is not cooked any more, too.
+  // True also for the failure of a package that is not cooked any more.
   bool has_ever_failed() const { return has_ever_failed_; }
-  // What ended is a cook of kPlatforms.
+  // True when the cook that ended was one of kPlatforms.
   bool HasAllPlatforms() const;
   size_t platform_count() const { return snapshot_->platforms.size(); }
   // SIGSTOP and SIGCONT; meanwhile another director took the project.
   void StopForAWhile() { is_stopped_ = true; }
   void WakeOvertaken();
   bool is_overtaken() const { return is_overtaken_; }
-  // Some blobs go that its cook does not need. In one, a bit turns.
+  // Some blobs go that the director's cook does not need. In one, a bit turns.
   void Collect();
   void Rot();
   // Somebody deletes files and segments of the store, or damages its index.
   void Damage();
-  // All that is in the roots, read once more. False: something went since they were staged.
+  // Reads everything in the roots once more. False: something went since they were staged.
   bool Stage();
-  // That nothing was published of which the store knew that it is gone.
+  // Checks that no root was published of which the store knew that blobs are gone.
   void CheckPublished();
-  // Its cook is not of today's files.
+  // True when the director's cook is not of today's files.
   bool IsOutdated() const;
-  // By the names that they have today. (A rescan in the middle of an exchange of names sees other
-  // bytes under one of them, and cannot know where its file went.)
+  // True when all was asked for by the names that the files have today. (A rescan in the middle of
+  // an exchange of names sees other bytes under one of them, and cannot know where its file went.)
   bool HasAskedForAll() const;
   const Files& cook_files() const { return cook_snapshot_->files; }
   void Step(const director::Event& event);
 
-  // It gave this attempt.
+  // True when this director gave the attempt.
   bool Knows(director::AttemptId attempt) const { return given_.contains(attempt); }
   const director::CookCore& core() const { return *core_; }
   uint64_t bytes_heard() const { return bytes_heard_; }
@@ -140,7 +140,7 @@ class SimDirector {
     std::map<std::pair<std::string, uint32_t>, Digest> cooked;
   };
   struct Inputs {
-    // Of (package, platform): what is known of cooked inputs.
+    // Digests of cooked inputs that are known, by (package, platform).
     std::map<std::pair<std::string, uint32_t>, Digest> cooked;
     std::optional<Digest> generated_source;
   };
@@ -208,7 +208,7 @@ class SimDirector {
   void TakeSuccessor(const SnapshotPtr& successor, director::FilesChanged event);
   void TakeIntoCook(const std::vector<World::Renamed>& renamed);
   void StepCleared(const std::vector<std::string>& packages);
-  // And the packages that read what these give, as the core knows it.
+  // The packages, and those that read what they give, as the core knows it.
   std::set<std::string> WithReaders(std::vector<std::string> packages) const;
   std::vector<director::SelectedPackage> Select(const std::vector<std::string>& ids,
                                                 director::InstigatorCategory category);
@@ -219,9 +219,9 @@ class SimDirector {
   void AskOn();
   director::Reply Ask(const director::QueryAsked& question);
 
-  // In order, one after the other, each after a while.
+  // Tasks run in order, one after the other, each after a while.
   void PostTask(int64_t ms_max, std::function<void()> task);
-  // What a task tells the loop; in the order of the tasks.
+  // A task gives `act` to the loop; answers come in the order of the tasks.
   void Answer(int64_t ms_max, std::function<void()> act);
   void Accept(const director::Persist::Item& item);
   void CountEqual(const std::string& name, const director::StoredResult& stored);
@@ -232,16 +232,16 @@ class SimDirector {
   void Run(const std::function<void()>& act);
   // The wall clock, which jumps; the core sees the other one.
   absl::Time Wall();
-  // What a worker could not read: the bytes are looked at.
+  // A worker could not read an input of the job: the bytes are looked at.
   void LookAtInputs(const Given& given);
   void NoteKept();
   void NoteGivenUp(const Digest& blob, const Digest& bytes);
   void NoteMadeAgain();
   bool HasPlatform(const std::string& name) const;
   void ForgetLost();
-  // Blobs that its cook was told of, or wrote: what no collection drops.
+  // Blobs that the director's cook was told of, or wrote: no collection drops them.
   std::set<Digest> Told();
-  // That it relies on without having asked for them.
+  // Blobs that the director relies on without having asked for them.
   std::set<Digest> KnownToJournal();
 
   const Deps deps_;
@@ -253,7 +253,7 @@ class SimDirector {
   SimStore& store_;
   SimJournal journal_;
   OwnFaults* own_faults_;
-  // Of a director that was overtaken.
+  // The checks of a director that was overtaken; nobody heeds them.
   struct Unheeded {
     Checks checks{false};
     OwnFaults own_faults{1, checks};
@@ -261,8 +261,9 @@ class SimDirector {
   Unheeded unheeded_;
   std::vector<std::string> changed_before_;  // while there was no director
   bool has_survivors_ = false;
-  // What is no second cook of what was kept: an earlier director's jobs bring it, who may have had
-  // it made durable and died before it said so; or it is a lie that was told before.
+  // Results that are no second cook of a kept one. An earlier director's job brings such a result:
+  // that director may have made it durable and died before it said so. Or it is a lie that was told
+  // before.
   std::set<director::ResultId> excused_;
   std::set<Digest> kept_;  // action keys of the results that were there when it began
   director::ResultTable results_;

@@ -46,7 +46,7 @@ uint64_t AppendRecord(Disk& disk, uint64_t segment, RecordKind kind, const Diges
   return offset;
 }
 
-// Its payload lies behind its header.
+// The header of a record; its payload lies behind it.
 absl::StatusOr<RecordHeader> HeaderAt(std::string_view bytes, uint64_t segment, uint64_t offset) {
   if (offset + store::kRecordHeaderBytes > bytes.size()) return absl::DataLossError("torn header");
   ASSIGN_OR_RETURN(
@@ -128,7 +128,7 @@ absl::StatusOr<std::string> ReadVerified(const Disk& disk, const Digest& digest,
   return *blob;
 }
 
-// What is indexed, as it lies there.
+// Raw: the blobs in the index, as they lie on the disk.
 class SimStore::Raw final : public store::BlobStore {
  public:
   explicit Raw(SimStore& store) : store_(store) {}
@@ -198,7 +198,7 @@ void SimStore::Recover() {
   if (disk_.TakeDestroyed()) RaiseEpoch();
 }
 
-// Those whose header says so.
+// True for segments whose header says that they are an owner's.
 bool SimStore::IsOwners(const std::string& name, uint64_t segment) const {
   const std::string_view bytes = *disk_.Read(name);
   if (bytes.size() < store::kSegmentHeaderBytes) return false;

@@ -29,7 +29,7 @@ std::string BlobFileName(const Digest& digest);
 // As a worker: a record in its segment, or a file of its own. As the product does it, unsynced.
 store::BlobLocation WriteBlob(Disk& disk, uint64_t segment, const Digest& digest,
                               std::string_view bytes, bool is_large);
-// What lies there; NOT_FOUND, DATA_LOSS. The bytes are not verified.
+// The bytes at `location`, which are not verified. NOT_FOUND, DATA_LOSS.
 absl::StatusOr<std::string> ReadBlob(const Disk& disk, const Digest& digest,
                                      const store::BlobLocation& location);
 
@@ -88,19 +88,19 @@ class SimStore final : public store::Store {
   std::vector<Digest> disputes() const;  // their keys
   bool IsInDispute(const Digest& action_key) const;
   std::optional<store::BlobLocation> LocationOf(const Digest& digest) const;
-  // What the bytes are that lie where the blob is said to be; nullopt: nothing does.
+  // The digest of the bytes that lie where the blob is said to be; nullopt: nothing lies there.
   std::optional<Digest> WhatLiesFor(const Digest& blob) const;
-  // Asked at each commit of results: no space?
+  // Asked at each commit of results. True: there is no space.
   std::function<bool()> commit_fails;
-  // Asked by what fails without harm to what is stored: input/output error?
+  // Asked by calls that may fail without harm to what is stored. True: an input/output error.
   std::function<bool()> fails;
   // Called at each commit and each publication that goes through.
   std::function<void()> wrote;
   // Called when a commit ended in a dispute.
   std::function<void()> disputed;
-  // A blob's bytes were read, and are others: it is dropped after this.
+  // Called when a blob's bytes were read and are others: the blob is dropped after this.
   std::function<void(const Digest& blob, const Digest& bytes)> gives_up;
-  // It is dropped.
+  // Called when a blob is dropped.
   std::function<void(const Digest& blob)> loses;
 
  private:
@@ -112,7 +112,7 @@ class SimStore final : public store::Store {
     std::deque<store::PutResult> disputes;  // of `results`
     std::string conflicts;
   };
-  // Where a record of the log lies; what is not yet indexed.
+  // Appends a record to the log, not yet to the index. Returns where the record lies.
   store::BlobLocation Append(store::RecordKind kind, const Digest& key, std::string_view payload);
   void Recover();
   absl::Status WriteLogAnew();

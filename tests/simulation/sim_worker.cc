@@ -147,7 +147,7 @@ std::vector<uint64_t> SimWorker::running() const {
   return attempts;
 }
 
-// I9: the director of the highest term is the only one.
+// A worker works for no director that was overtaken.
 void SimWorker::Do(worker::ConfigureSlots& configure) {
   const uint32_t term = configure.welcome.term();
   if (std::exchange(term_, term) > term)
@@ -253,7 +253,7 @@ bool SimWorker::Waits(const RunPtr& run) {
   return true;
 }
 
-// It works again, or its end comes first; it may wait once more.
+// The program works again, or its end comes first; it may wait once more.
 void SimWorker::GoesOn(const RunPtr& run) {
   if (IsOver(run)) return;
   if (around_.random.Percent(70)) TellPending(run->slot, run->job.job().attempt(), false);
@@ -370,7 +370,7 @@ v1::BlobWritten SimWorker::Store(const std::string& bytes) {
   return blob;
 }
 
-// Whatever its file is called by now.
+// The package by its bytes, whatever its file is called by now.
 const WorldPackage& SimWorker::LoadedBy(const RunPtr& run) const {
   return World::IsGenerated(run->name) ? around_.world.child : around_.world.In(run->source);
 }

@@ -23,13 +23,13 @@ namespace galley::simulation {
 
 class SimWorker;
 
-// On which all workers run.
+// Machine: all workers run on it.
 struct Machine {
   bool is_short = false;                 // of memory
   const SimWorker* last_slot = nullptr;  // whose it is, as if by a lock
 };
 
-// What all workers share.
+// Surroundings: everything that the workers share.
 struct Surroundings {
   Schedule& schedule;
   Random& random;
@@ -96,7 +96,7 @@ class SimWorker {
     std::string source;
     int target = 0;
     bool has_waited = false;  // for this target
-    // What the platform before gave, for one that can be served by it.
+    // The output of the platform before, for a platform that can be served by it.
     std::string last_text;
     v1::Saved last_saved;
   };
@@ -121,7 +121,7 @@ class SimWorker {
   void Load(const RunPtr& run);
   const WorldPackage& LoadedBy(const RunPtr& run) const;
   void Save(const RunPtr& run);
-  // True: it does, and Save goes on when it does not any more.
+  // True: the job waits, and Save goes on when it does not wait any more.
   bool Waits(const RunPtr& run);
   void GoesOn(const RunPtr& run);
   void TellPending(uint32_t lane, uint64_t attempt, bool is_pending);
@@ -155,7 +155,7 @@ class SimWorker {
   bool was_short_ = false;  // of memory, as its session was told
   absl::Time flushes_at_ = absl::InfiniteFuture();
   std::vector<Schedule::Act> waiting_;  // while frozen
-  // So that what is scheduled for a process that is gone is nothing.
+  // Callbacks that are scheduled for a process that is gone do nothing.
   std::shared_ptr<bool> life_ = std::make_shared<bool>(true);
 };
 

@@ -192,9 +192,10 @@ TEST_F(CrashTest, ADirectorThatEndsAtAnyWriteIsResumed) {
 // Seeds that were wrong once. What they draw changes with the simulation; they cost little.
 //   3990, 7614  a worker that outlived its director kept the older one's snapshot, by its number
 //   951, 5146   a root of a platform that was removed was looked for; deaths of executors of which
-//   nobody was told 7279        the loop was told of a commit before what had been done ahead of it
+//               nobody was told
+//   7279        the loop was told of a commit before what had been done ahead of it
 //   115         platforms changed; the next look-up took the answer to the one before, of other
-//   numbers
+//               numbers
 //   24          a name that was exchanged kept the reason for which it had been selected
 //   5448        what a survivor told again and was not where it said was cooked, though it was kept
 //   9814        references were not judged for a platform that was added while roots were built

@@ -19,19 +19,19 @@
 
 namespace galley::simulation {
 
-// That of which a worker says that it cooked it, when it lies.
+// The source of which a worker that lies says that it cooked it.
 inline constexpr const char* kFalseSource = "another source";
 
 // The bytes of each file, by its name.
 using Files = std::map<std::string, std::string>;
 
-// What a snapshot's table says.
+// SnapshotTable: the contents of a snapshot's table.
 struct SnapshotTable {
   Files files;
   std::vector<std::string> platforms;  // by number
 };
 
-// What a poison package does to its executor.
+// Poison: the harm that a poison package does to its executor.
 enum class Poison : uint8_t { kCrashes, kOutgrowsMemory, kHangs };
 
 struct WorldPackage {
@@ -60,7 +60,7 @@ struct WorldPackage {
   bool says_its_memory() const;
 };
 
-// That a machine has, for all its workers.
+// The memory of a machine, for all its workers.
 inline constexpr uint64_t kMachineBytes = 1 << 30;
 
 class World {
@@ -68,14 +68,14 @@ class World {
   using Renamed = director::FilesChanged::Renamed;
   explicit World(uint64_t seed);
 
-  // As its file is now; of a generated one: `child`.
+  // The package as its file is now; for a generated one: `child`.
   const WorldPackage& At(std::string_view name) const;
-  // As it is in a file of these bytes.
+  // The package as it is in a file of these bytes.
   const WorldPackage& In(std::string_view bytes) const;
   const std::string& NameNow(const std::string& id) const { return names_.at(id); }
-  // Of its file, now.
+  // The bytes of the package's file, now.
   std::optional<std::string> BytesOf(const std::string& name) const;
-  // Of what a file of these bytes generates.
+  // The bytes of the package `name` that a generator with these bytes generates.
   static std::string GeneratedBytes(const std::string& generator, const std::string& name);
   static std::vector<record::Generated> GeneratedBy(const WorldPackage& package,
                                                     const std::string& bytes);
@@ -85,33 +85,33 @@ class World {
   static bool StartsPrograms(std::string_view name);
   static std::string TargetRecipe(std::string_view name);
   static constexpr const char* kTrustDomain = "main";
-  // What a cook gives whose source, includes and inputs have these bytes.
+  // The output of a cook whose source, includes and inputs have these bytes.
   static std::string Cooked(const WorldPackage& package, const std::string& platform,
                             const std::string& source, const std::string& read);
   static std::string Otherwise(const std::string& text) { return text + "~"; }
-  // What a cook of these files gives.
+  // The output of a cook of these files.
   std::string Expected(const std::string& name, const std::string& platform, const Files& files,
                        int depth = 0) const;
-  // Perhaps otherwise, if the package is fickle.
+  // True for the expected output, and for the other one that a fickle package may give.
   bool IsExpected(const Digest& output, const std::string& name, const std::string& platform,
                   const Files& files) const;
   Files files() const;
-  // From now on they do, a small machine's worth of it.
+  // From now on packages take memory, a small machine's worth of it.
   void LetPackagesTakeMemory();
-  // All `moves`, at once.
+  // Makes all `moves` at once.
   void Move();
-  // A name, or that of what it generates, whose file is another in the end.
+  // True for a name whose file is another in the end, and for the names that it generates.
   bool IsMoved(const std::string& name) const {
     return moved_.contains(name.substr(0, name.rfind("/_gen/")));
   }
-  // Which file it is, by its bytes; a view into them.
+  // The id of the file with these bytes; a view into them.
   static std::string_view IdIn(std::string_view bytes);
   static bool IsGenerated(std::string_view name) {
     return name.find("/_gen/") != std::string_view::npos;
   }
-  // Of what a package of this name asks for.
+  // The path of a file that a package of this name asks for.
   static std::string FileOf(std::string_view name, const std::string& as_asked);
-  // Its file's name there; "": it has none. (Those of copies are after their original's.)
+  // The name of the id's file there; "": it has none. (Those of copies are after their original's.)
   static std::string NameIn(const Files& files, std::string_view id);
 
   bool follows_soft = true;
@@ -119,8 +119,8 @@ class World {
   WorldPackage child;                 // every generated package is like this
   std::vector<std::string> selected;  // ids
   std::vector<Renamed> moves;         // that the files make once
-  std::vector<std::pair<std::string, std::string>>
-      conflicts;  // packages whose outputs want one path
+  // Packages whose outputs want one path.
+  std::vector<std::pair<std::string, std::string>> conflicts;
 
  private:
   void DrawOptions(uint64_t seed);

@@ -1,7 +1,10 @@
-// What a store said is durable, a line of text each, and whether a store still has it.
+// The lines of text that say what a store acknowledged as durable, one for each thing, and a check
+// whether a store still has it.
 //
-//   blob <digest>                           result <action key> <digest of the encoded result>
-//   set <weak key> <digest of the set>      foreign <action> <digest of the ActionResult>
+//   blob <digest>
+//   result <action key> <digest of the encoded result>
+//   set <weak key> <digest of the set>
+//   foreign <action> <digest of the ActionResult>
 //   root <platform> <sequence> <root>
 #pragma once
 

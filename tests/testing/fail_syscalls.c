@@ -1,5 +1,5 @@
-// Preloaded by a test: system calls that change files below a folder, or open them, are counted, and one of them fails, or all from one
-// on.
+// Preloaded by a test: system calls that change files below a folder, or open them, are counted,
+// and one of them fails, or all from one on.
 //
 //   GALLEY_FAIL_UNDER  the folder, as the program names it
 //   GALLEY_FAIL_AT     the number of the first that fails, from 1; 0: none

@@ -1,14 +1,17 @@
 // FakeCookContext: a CookContext with memory instead of a disk, for the cookers' tests.
 //
 //   FakeCookContext context(cooker->description(), "/Game/a.vert", "#version 450 ...",
-//   {{"optimize", false}}); context.AddFile("/Game/inc/light.glsl", "...");
+//                           {{"optimize", false}});
+//   context.AddFile("/Game/inc/light.glsl", "...");
 //   context.SetPlatform("shader", "spirv-1.5");
 //   ASSERT_TRUE(LoadAndCook(*cooker, context).ok());
 //   EXPECT_THAT(context.looks(), ElementsAre("file(inc/light.glsl)", "platform(shader)"));
 //
 // Looks are kept in the order in which they were made, doubles included, as text: kind(subject[,
 // detail]), subjects normalised as asked. Misuse that the real context refuses is refused here too
-// (a suffix written twice, AddGenerated with a bad name). Threads: none.
+// (a suffix written twice, AddGenerated with a bad name).
+//
+// Threads: none.
 #pragma once
 
 #include <map>
@@ -38,11 +41,11 @@ class FakeCookContext : public CookContext {
   void SetPlatform(std::string_view parameter, std::string_view value);
   void SetEnvironment(std::string_view name, std::string_view value);
   void AddTool(std::string_view path, std::string host_path);
-  // What Cooked(package, suffix) answers; a package never named here answers ABORTED, a suffix
+  // The answer of Cooked(package, suffix); a package never named here answers ABORTED, a suffix
   // never named nullptr.
   void AddCooked(std::string_view package, std::string_view suffix, std::string bytes);
   void set_memory_bytes_max(uint64_t bytes) { memory_bytes_max_ = bytes; }
-  // What CheckUnchanged answers; OK unless set.
+  // The answer of CheckUnchanged; OK unless set.
   void set_unchanged(absl::Status status) { unchanged_ = std::move(status); }
   void set_time_left(absl::Duration time) { time_left_ = time; }
 
@@ -83,7 +86,7 @@ class FakeCookContext : public CookContext {
   absl::StatusOr<bool> CookedTo(std::string_view package, std::string_view suffix,
                                 const std::string& host_path) override;
   absl::StatusOr<std::optional<std::string>> Platform(std::string_view parameter) override;
-  // What AddTool named; otherwise an absolute path is the host's own.
+  // The tool that AddTool named; otherwise an absolute path is the host's own.
   absl::StatusOr<std::string> Tool(std::string_view path) override;
   absl::StatusOr<std::optional<std::string>> Environment(std::string_view name) override;
   absl::StatusOr<std::string> Name() override;

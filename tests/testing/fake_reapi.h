@@ -19,14 +19,14 @@
 namespace galley::testing {
 
 struct FakeReapiManners {
-  // What it says of itself.
+  // Capabilities, as it advertises them.
   uint64_t batch_bytes_max = 0;  // advertised, and kept to when not 0
   bool has_zstd = true;
   bool has_sha256 = true;
   bool takes_results = true;
   std::string token;  // the authorization that it demands
 
-  // How it reads.
+  // Faults when it reads.
   bool corrupts = false;             // flips a byte of whatever it reads
   absl::Duration read_delay;         // before each blob that it reads; one in `slow_one_in` of them
   uint64_t slow_one_in = 1;          // by the blob's digest
@@ -38,7 +38,7 @@ struct FakeReapiManners {
   bool has_no_zstd_streams = false;  // UNIMPLEMENTED, though it says that it has
   int break_reads = 0;               // so many streams end with UNAVAILABLE after half of the blob
 
-  // How it writes.
+  // Faults when it writes.
   enum class Committed { kSize, kReceived, kMinusOne, kNonsense };
   Committed committed = Committed::kReceived;
   bool forgets_writes = false;        // says OK and keeps nothing
@@ -47,14 +47,14 @@ struct FakeReapiManners {
   bool refuses_write_offset = false;  // UNKNOWN for any but 0 (bazel-remote)
   bool has_no_write_status = false;   // UNIMPLEMENTED (bb-storage)
 
-  // What it knows.
+  // Faults in its knowledge of what it has.
   bool evicts_after_find_missing = false;  // what it reported present is gone
   bool says_all_present = false;
   bool strips_inline = false;     // of results, unless it is asked for them by name
   bool ignores_inline = false;    // and then, too
   bool reorders_results = false;  // writes them with other fields, and unknown ones
 
-  // How it fails.
+  // Failures of calls.
   int fail_calls = 0;  // so many calls, of whatever kind
   absl::StatusCode fail_code = absl::StatusCode::kUnavailable;
   std::optional<absl::Duration> retry_info;  // beside that

@@ -47,7 +47,7 @@ Served ReadPieces(Store& store, const Digest& digest) {
 Served ReadBlob(Store& store, const Digest& digest) {
   const Served pieces = ReadPieces(store, digest);
   if (pieces.kind == ServedKind::kWrong) return pieces;
-  // What a reader refused is quarantined by now.
+  // Bytes that a reader refused are quarantined by now.
   Served whole = ReadWhole(store, digest);
   return pieces.kind == ServedKind::kRight || whole.kind == ServedKind::kWrong ? whole : pieces;
 }

@@ -1,4 +1,5 @@
-// What a store serves of what it was given, for tests that let its bytes rot: a line of text each.
+// The lines of text that say what a store was given, one for each thing, and what the store serves
+// of it, for tests that let its bytes rot.
 //
 //   blob <digest>
 //   result <action key> <digests of the encoded results that were ever stored under it>

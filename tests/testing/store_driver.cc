@@ -53,7 +53,7 @@ constexpr size_t kBytesMax = 20'000;       // of most
 constexpr size_t kFileBytesMax = 100'000;  // of files, beyond where they begin
 constexpr absl::Duration kOwnerWait = absl::Seconds(10);
 
-// What all threads of a writer share.
+// Outcome: shared by all threads of a writer.
 class Outcome {
  public:
   explicit Outcome(uint64_t seed) : random_(seed) {}
@@ -71,11 +71,11 @@ class Outcome {
     const base::MutexLock lock(mutex_);
     return lines_.empty() ? "" : lines_[random_() % lines_.size()];
   }
-  // Of a call.
+  // Notes the answer to a call.
   void Tell(const absl::Status& status) {
     if (!status.ok()) Note(kFailed, status.ToString());
   }
-  // Of a question for what was acknowledged.
+  // Notes the answer to a question for what was acknowledged.
   void TellAnswer(const absl::Status& status) {
     if (!status.ok()) Note(IsWrong(status) ? kWrong : kFailed, status.ToString());
   }
@@ -94,7 +94,7 @@ class Outcome {
   std::atomic<bool> has_failed_ = false;
 };
 
-// One thread of it.
+// One thread of a writer.
 class Writer {
  public:
   Writer(Store& store, const std::string& directory, uint64_t seed, int number, Outcome& outcome)
@@ -105,7 +105,7 @@ class Writer {
         random_(seed * 1000 + static_cast<uint64_t>(number)),
         outcome_(outcome) {}
 
-  // What it does in turns; a collector is one more of these.
+  // Runs one step after the other; a new kind of work is one more step.
   void RunGroup(int group) {
     struct Step {
       int every;
