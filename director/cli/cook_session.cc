@@ -259,7 +259,7 @@ std::optional<CookSession::Stop> CookSession::TakeTheLock() {
       home_ = director::FindHome(state, project_->root);
       if (!home_.copied_from.empty()) {
         if (std::optional<Stop> stop = CheckOutput("")) return stop;
-        // They are the original's.
+        // The records of workers are the original project's.
         (void)RemoveAll(JoinPath(state, director::kWorkersFolder));
       }
       survivors_ = director::FindSurvivors(JoinPath(state, director::kWorkersFolder));
@@ -581,7 +581,7 @@ absl::Status CookSession::ForgetAttemptsOfTheDead() {
   return journal_->RecordProgress(dead);
 }
 
-// From a director that died, if the last one did.
+// Takes over the jobs and the blame of a director that died, if the last one did.
 absl::Status CookSession::TakeOver(uint32_t term) {
   RETURN_IF_ERROR(lock_->SetTerm(term));
   ASSIGN_OR_RETURN(progress_, journal_->Progress());
@@ -801,7 +801,7 @@ void CookSession::WarnOfIdleNever() {
         std::any_of(named_before.begin(), named_before.end(),
                     [&](const project::Pattern& other) { return other.text == never.text; });
     const bool is_argument = never.place == "--never";
-    // It may be about generated packages that this cook did not ask for.
+    // The pattern may be about generated packages that this cook did not ask for.
     const bool is_unknown =
         options_.has_selection() && (!is_argument || never.text.find("_gen") != std::string::npos);
     if (!is_of_both || is_unknown) continue;

@@ -91,7 +91,7 @@ LimitNeeds NeedsOf(std::string_view command, uint32_t workers) {
             .address_space_bytes = kServeBytes + kBytesPerProcessor * processors,
             .threads = kServeThreads + kThreadsPerProcessor * processors};
   }
-  // They say what is wrong, or open no store.
+  // These commands say what is wrong, or open no store.
   if (command == "doctor" || command == "init" || command == "ls") return {};
   return {.descriptors = kDatabaseFiles + kOtherFiles, .address_space_bytes = kStoreBytes};
 }

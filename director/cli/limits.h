@@ -24,7 +24,7 @@ LimitNeeds NeedsOf(std::string_view command, uint32_t workers);
 // RESOURCE_EXHAUSTED: the first limit that is too small, what `command` needs, and how to raise it.
 absl::Status CheckLimits(std::string_view command, const LimitNeeds& needs);
 
-// LimitFinding: a line of `galley doctor`.
+// LimitFinding: a line of `galley doctor` about a limit.
 struct LimitFinding {
   std::string name;
   bool ok = true;

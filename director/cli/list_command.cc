@@ -135,7 +135,7 @@ class Lister {
     RememberList(name, record);
   }
 
-  // Its generator is there and made it when it was cooked last.
+  // True when the package's generator is there and made the package when it was cooked last.
   bool IsListed(const Row& row) const {
     return generated_.contains(row.package) &&
            scanned_.table->Find(row.package.substr(0, row.package.find("/_gen/"))).has_value();
@@ -249,7 +249,7 @@ class PathFilter {
     }
     return matches;
   }
-  // Those that matched nothing.
+  // The patterns that matched nothing.
   std::vector<std::string> Unused() const {
     std::vector<std::string> unused;
     for (const Pattern& pattern : patterns_) {

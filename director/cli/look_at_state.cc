@@ -57,7 +57,7 @@ class Look {
     LookAtFiles();
     LookAtTheJournal();
     for (const std::string& sandbox : sandboxes) LookAtSandbox(sandbox);
-    // One that began meanwhile changed what was looked at.
+    // A cook that began meanwhile changed the files that were looked at.
     look_.is_cooking = IsCooking();
     return std::move(look_);
   }

@@ -35,7 +35,7 @@ absl::StatusOr<Digest> FindRoot(const OpenedStore& opened, std::string_view text
                     "galley store pins list them)",
                     text));
   }
-  // One that was published, or pinned, was lost: that is for whoever reads it to say.
+  // A root that was published, or pinned, was lost: the command that reads it reports that.
   ASSIGN_OR_RETURN(const std::vector<store::PublishedRoot> roots, opened.store->Roots(""));
   const bool is_known =
       std::any_of(roots.begin(), roots.end(), [&](const auto& one) { return one.root == root; });

@@ -227,7 +227,7 @@ void Report::OnFailed(const std::string& package, const std::string& platform,
   bool is_new = false;
   for (const std::string& one : is_of_all ? platforms : std::vector<std::string>{platform}) {
     failures.push_back({package, one, stage, error, failed.log, rule});
-    // It was judged again, with what was made again since.
+    // The failure was judged again, with what was made again since.
     if (!told_.insert(failures.back()).second) {
       failures.pop_back();
       continue;

@@ -127,7 +127,8 @@ class MetricsFile {
   absl::Status Write() const {
     return path_.empty() ? absl::OkStatus() : WriteFileAtomic(path_, DoorMetrics(server_.door()));
   }
-  // One that cannot be written any more is no reason to serve nobody: the log says so once.
+  // A metrics file that cannot be written any more is no reason to serve nobody: the log says so
+  // once.
   void WriteAgain() {
     const absl::Status written = Write();
     if (!written.ok() && !std::exchange(is_said_, true))

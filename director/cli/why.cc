@@ -81,7 +81,7 @@ class Why {
     return why;
   }
 
-  // Those of the JSON, once it is made.
+  // The paths of the JSON, once it is made.
   const std::vector<director::RootPath>& paths() const { return paths_; }
 
  private:

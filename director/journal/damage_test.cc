@@ -247,7 +247,7 @@ TEST_F(JournalDamageTest, OnlyTheNewestBrokenJournalsStay) {
   EXPECT_TRUE(has(4) && has(5) && has(6));
 }
 
-// Its log may lose its end; what came before must all be there.
+// The log of a killed director may lose its end; what came before must all be there.
 TEST_F(JournalDamageTest, OfAKilledDirectorTheManifestIsSealed) {
   journal_ = Journal::Open(folder_).value();
   ASSERT_TRUE(journal_->SetMeta({.project_id = "p", .table_file = "t3"}).ok());

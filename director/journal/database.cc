@@ -50,7 +50,7 @@ rocksdb::Options DatabaseOptions() {
   return options;
 }
 
-// Not what lies there is wrong, but what this process may use now.
+// True when the fault is not in the stored bytes but in what this process may use now.
 bool IsForNow(const rocksdb::Status& status) {
   if (status.IsNoSpace() || status.IsMemoryLimit() || status.IsBusy() || status.IsTryAgain())
     return true;
@@ -113,7 +113,7 @@ absl::StatusOr<uint64_t> FreeBytes(const std::string& directory, const JournalOp
   return static_cast<uint64_t>(space.f_bavail) * space.f_frsize;
 }
 
-// It holds a database of ours and nothing else: nobody put anything there.
+// True when the folder holds a database of ours and nothing else: nobody put anything there.
 bool IsOnlyOurs(const std::string& directory) {
   bool has_database = false;
   std::error_code error;

@@ -56,7 +56,7 @@ std::string Described(std::string_view name, std::string_view bytes) {
   return fmt::format("{} {} {}", name, bytes.size(), Digest::Of(bytes).hex());
 }
 
-// The same, of no more bytes than `line` says.
+// Describes the file's beginning only: no more bytes than `line` says.
 absl::StatusOr<std::string> DescribeBeginning(const std::string& directory, const std::string& name,
                                               const std::string& line) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(JoinPath(directory, name)));
@@ -111,7 +111,7 @@ absl::Status CheckSeal(const std::string& journal_directory) {
   if (absl::IsNotFound(text.status()) || !FileExists(JoinPath(journal_directory, kSealName)))
     return absl::OkStatus();
   if (absl::IsResourceExhausted(text.status())) return text.status();
-  // It is not synced: a power cut may leave its name and none of its bytes.
+  // The seal is not synced: a power cut may leave its name and none of its bytes.
   if (text.ok() && text->empty()) return absl::OkStatus();
   const auto lines = text.ok() ? Unseal(kKind, kVersion, *text) : text.status();
   if (!lines.ok())

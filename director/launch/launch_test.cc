@@ -320,7 +320,7 @@ class SurvivorTest : public LocalLauncherTest {
     return record;
   }
 
-  // One that is deaf to SIGTERM and waits for a child, which runs `body`.
+  // Leaves a worker that is deaf to SIGTERM and waits for a child, which runs `body`.
   void LeaveWithChild(std::string_view body) {
     (void)Leave(
         fmt::format("({}) >/dev/null 2>&1 &\ntrap '' TERM\necho $! > {}.new\n"

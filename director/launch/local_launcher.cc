@@ -307,7 +307,7 @@ class LocalLauncher final : public Launcher {
     for (auto& [id, reason] : failed) ReportNeverStarted(id, std::move(reason));
   }
 
-  // Without it the worker cannot be taken over, and ends soon after us.
+  // Without its record the worker cannot be taken over, and ends soon after us.
   static void Record(const Worker& worker) {
     if (worker.start.record_folder.empty()) return;
     const absl::Status written = WriteWorkerRecord(

@@ -37,7 +37,8 @@ constexpr size_t kSocketPathMax = 107;  // sun_path less its NUL, unix(7)
 // Reports carry metadata only, but a package may observe 100,000 files.
 constexpr int kMessageBytesMax = 64 << 20;
 constexpr uint32_t kProtocol = 1;
-// Until it is in place: of this process, since a director that was overtaken may end just then.
+// The suffix of a socket until it is in its place. It names this process, since a director that was
+// overtaken may end just then.
 std::string NewSuffix() { return fmt::format("~{}", ::getpid()); }
 
 // One attached worker's outgoing side.
@@ -140,7 +141,7 @@ class WorkerServiceImpl final : public WorkerService, public v1::Director::Servi
     }
     socket_path_ = socket_path;
     address_ = "unix:" + socket_path;
-    // It never stands in its place with another mode.
+    // The socket never stands in its place with another mode.
     const std::string bound = socket_path + NewSuffix();
     ::unlink(bound.c_str());
     wire::PrepareGrpc();

@@ -149,7 +149,7 @@ class Applier {
 
   absl::Status CheckOnlyGoing(const std::string& folder) {
     ASSIGN_OR_RETURN(const std::vector<std::string> names, sandbox_.Names(folder));
-    // One that is emptied goes with its last file; this one had none.
+    // A folder that is emptied goes with its last file; this one had none.
     if (names.empty()) return InTheWay(folder);
     for (const std::string& name : names) {
       const std::string path = fmt::format("{}/{}", folder, name);
@@ -281,7 +281,7 @@ class Applier {
     return absl::OkStatus();
   }
 
-  // It appears whole, and after all that was prepared.
+  // The journal appears whole, and after all that was prepared.
   absl::Status WriteJournal() {
     const std::string path = InApplyFolder(kJournal), unfinished = path + ".new";
     {

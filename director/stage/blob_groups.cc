@@ -132,7 +132,7 @@ absl::Status BlobLane::Flush() {
   ASSIGN_OR_RETURN(const std::vector<Digest> missing, groups_.store().FindMissing(digests));
   std::vector<store::BlobView> views;
   uint64_t bytes = 0;
-  // Those that are missing come in the order that was asked in.
+  // The missing digests come in the order in which they were asked for.
   for (const Held& held : held_) {
     if (views.size() == missing.size() || held.digest != missing[views.size()]) continue;
     views.push_back(

@@ -178,7 +178,7 @@ TEST_F(CheckoutLinkTest, WhatAnotherProcessVerifiedIsNotReadAgainUnlessItWasTouc
   const std::string memory = home_ + "/kept/verified";
   const int64_t later_ns = absl::GetCurrentTimeNanos() + 10 * content::kRacyWindowNanos;
   ASSERT_TRUE(CheckOut(root, "out").ok());
-  // It was written a moment ago: a write in the same tick would not show.
+  // The file was written a moment ago: a write in the same tick would not show.
   ASSERT_TRUE(verified_.Save(memory, absl::GetCurrentTimeNanos()).ok());
   EXPECT_FALSE(FileExists(memory));
   ASSERT_TRUE(verified_.Save(memory, later_ns).ok());

@@ -87,7 +87,7 @@ class Maker {
     return at->second;
   }
 
-  // Only when there is something to make of them.
+  // Chunks are noted only when there is something to make of them.
   absl::Status NoteOldChunks() {
     const bool is_needed = std::any_of(
         index_.differences.begin(), index_.differences.end(), [&](const Difference& one) {

@@ -169,7 +169,7 @@ class Putter {
     SaveCache(cache.size());
     PutTreeReport report;
     RETURN_IF_ERROR(PutFolders(report));
-    // Also what others have put: it was asked for here.
+    // The flush covers also what others have put: it was asked for here.
     RETURN_IF_ERROR(groups_.Flush());
     for (const Item& item : items_) {
       if (!item.error.empty()) report.errors.push_back(item.error);
@@ -320,14 +320,14 @@ class Putter {
     return status.ok();
   }
 
-  // Without it the next put reads more: no reason to fail.
+  // Without the digest cache the next put reads more: no reason to fail.
   void SaveCache(size_t size_before) const {
     if (options_.digest_cache_file.empty()) return;
     if (unread_.empty() && size_before == items_.size()) return;
     content::DigestCache cache;
     for (const Item& item : items_) {
       const FileStat& stat = item.entry.stat;
-      // One that was known is not racy: that it was hashed late enough is all that matters.
+      // A file that was known is not racy: that it was hashed late enough is all that matters.
       const int64_t hashed_ns =
           item.hashed_ns != 0 ? item.hashed_ns
                               : std::max(stat.mtime_ns, stat.ctime_ns) + content::kRacyWindowNanos;

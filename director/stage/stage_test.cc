@@ -637,8 +637,8 @@ TEST_F(StageTest, AForeignFileInAFilesPlaceIsNotReplaced) {
       EXPECT_EQ(Held(), held);
     }
   }
-  // One with the very bytes that are wanted is not in the way, and stays when they are not wanted
-  // any more.
+  // A file with the very bytes that are wanted is not in the way, and stays when they are not
+  // wanted any more.
   for (const Files& files : {Files{{"Game/a", "mine"}, {"Game/b", "b"}}, Files{{"Game/b", "b"}}}) {
     ASSERT_TRUE(StageBook(files).ok());
     EXPECT_EQ(Held(), held);

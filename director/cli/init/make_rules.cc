@@ -206,7 +206,7 @@ class RuleMaker {
            names_left_.at(name) == names_.at(name);
   }
 
-  // It is its name that says that it is left out: `README.txt`.
+  // The file's own name says that it is left out: `README.txt`.
   bool IsIgnoredByName(const Known& file) const {
     return DecideByName(file.path).has_value() && IsLeftOutByName(file);
   }

@@ -95,7 +95,7 @@ bool IsLower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; 
 bool IsUpper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// Without a resolution ("_2k", "_1024") and a number ("2") at its end.
+// The stem without a resolution ("_2k", "_1024") and a number ("2") at its end.
 std::string_view WithoutNumber(std::string_view stem) {
   std::string_view rest = stem;
   if (!rest.empty() && (rest.back() == 'k' || rest.back() == 'K')) {
