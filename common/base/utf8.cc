@@ -40,6 +40,19 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::optional<char32_t> NextCodePoint(std::string_view text, size_t& at) {
+  const std::string_view rest = text.substr(at);
+  const size_t length = SequenceLength(rest);
+  if (length == 0) return std::nullopt;
+  at += length;
+  // The first byte of a longer sequence has as many leading ones as the sequence has bytes; each
+  // byte behind it has six bits.
+  char32_t c = static_cast<uint8_t>(rest[0]);
+  if (length > 1) c &= 0x7fu >> length;
+  for (size_t i = 1; i < length; ++i) c = c << 6 | (static_cast<uint8_t>(rest[i]) & 0x3f);
+  return c;
+}
+
 std::string EscapeInvalidUtf8(std::string_view text) {
   std::string escaped;
   while (!text.empty()) {

@@ -17,6 +17,16 @@ TEST(Utf8Test, OnlyWellFormedUtf8IsUtf8) {
   }
 }
 
+TEST(Utf8Test, CodePointsAreReadOneByOneUpToWhatIsNone) {
+  const std::string_view text =
+      "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\xff";  // a, ue, euro sign, a smiling face
+  size_t at = 0;
+  for (const char32_t expected : {U'a', U'\u00fc', U'\u20ac', U'\U0001f600'})
+    EXPECT_EQ(NextCodePoint(text, at), expected);
+  EXPECT_EQ(NextCodePoint(text, at), std::nullopt);
+  EXPECT_EQ(at, 10u);
+}
+
 TEST(Utf8Test, WhatIsNoTextIsShownByteByByteAndTheRestStays) {
   EXPECT_EQ(EscapeInvalidUtf8("Gr\xc3\xbc\xc3\x9f dich\n"), "Gr\xc3\xbc\xc3\x9f dich\n");
   EXPECT_EQ(EscapeInvalidUtf8("caf\xe9.glsl \xff\xc3"), "caf\\xe9.glsl \\xff\\xc3");

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/base/own_file.h"
+#include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/content/byte_codec.h"
 #include "fmt/format.h"
@@ -15,10 +16,6 @@ constexpr std::string_view kMagic = "GLYDIGC1";
 constexpr uint64_t kFileBytesMax = uint64_t{4} << 30;
 
 }  // namespace
-
-bool IsRacy(const FileStat& stat, int64_t hashed_ns) {
-  return std::max(stat.mtime_ns, stat.ctime_ns) > hashed_ns - kRacyWindowNanos;
-}
 
 absl::StatusOr<DigestCache> DigestCache::Load(const std::string& file) {
   const absl::StatusOr<std::string> bytes = ReadOwnFile(file, kFileBytesMax);

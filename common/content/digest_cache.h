@@ -1,12 +1,7 @@
 // DigestCache: digests of files by what identifies a version of them: host path, size, mtime, ctime
 // and inode. The device is left out, since its number may change with each boot.
 //
-// Racy: a file can change once more within the clock tick in which it was hashed, and then looks
-// the same. So a digest is kept only if the file's times lie at least kRacyWindow before the moment
-// in which its hashing began; any later change then gives it another ctime. 2 s is the coarsest
-// tick of the file systems that are met (FAT; ext4 and xfs: 4 ms). A clock of a file server that
-// runs behind ours by more than that defeats it. A file with times in the future is always racy:
-// correct, only slower.
+// A digest is kept only if the file was not racy (common/base/racy.h) when its hashing began.
 //
 // Threads: none of its own; constant after loading.
 #pragma once
@@ -23,12 +18,6 @@
 #include "common/base/file.h"
 
 namespace galley::content {
-
-inline constexpr int64_t kRacyWindowNanos = 2'000'000'000;
-
-// True when a digest taken at `hashed_ns` (wall time before the first byte was read) may belong to
-// an earlier version of the file.
-bool IsRacy(const FileStat& stat, int64_t hashed_ns);
 
 class DigestCache {
  public:

@@ -1,4 +1,5 @@
 #include "common/content/digest_cache.h"
+#include "common/base/racy.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "common/base/status_macros.h"
+#include "common/base/utf8.h"
 #include "common/content/expand_braces.h"
-#include "common/content/utf8.h"
+#include "common/content/name.h"
 #include "fmt/format.h"
 
 namespace galley::content {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/content/utf8.h"
+#include "common/base/utf8.h"
 #include "fmt/format.h"
 
 namespace galley::content {
@@ -61,16 +61,6 @@ std::string Join(const std::vector<std::string_view>& segments, bool is_absolute
 }
 
 }  // namespace
-
-std::optional<char32_t> NextCodePoint(std::string_view text, size_t& at) {
-  utf8proc_int32_t c = 0;
-  const utf8proc_ssize_t size =
-      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at,
-                       static_cast<utf8proc_ssize_t>(text.size() - at), &c);
-  if (size <= 0 || c < 0) return std::nullopt;
-  at += static_cast<size_t>(size);
-  return static_cast<char32_t>(c);
-}
 
 std::string EscapeName(std::string_view name) {
   std::string shown;

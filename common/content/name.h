@@ -29,6 +29,11 @@ absl::StatusOr<std::string> NormalizeAsked(std::string_view path);
 // Joins a normal asked path to the folder of `package`. INVALID_ARGUMENT when it leaves "/".
 absl::StatusOr<std::string> ResolveAsked(std::string_view package, std::string_view asked);
 
+// `name` with control characters, backslashes and bytes that are not UTF-8 as \xNN. Two different
+// names never look the same, and what was escaped is no valid virtual path, so it clashes with
+// none.
+std::string EscapeName(std::string_view name);
+
 // Folded for comparison without case and Unicode form (NFC, full case folding; utf8proc). Two files
 // with one fold in a folder clash.
 std::string FoldName(std::string_view path);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "common/content/utf8.h"
-
 namespace galley::content {
 namespace {
 

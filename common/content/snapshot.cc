@@ -12,6 +12,7 @@
 
 #include "common/base/healed.h"
 #include "common/base/mutex.h"
+#include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 #include "common/content/byte_codec.h"
@@ -20,7 +21,6 @@
 #include "common/content/overlay.h"
 #include "common/content/stable_read.h"
 #include "common/content/table.h"
-#include "common/content/utf8.h"
 #include "fmt/format.h"
 
 namespace galley::content {

@@ -22,7 +22,6 @@
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 #include "common/content/name.h"
-#include "common/content/utf8.h"
 #include "fmt/format.h"
 
 namespace galley::content {

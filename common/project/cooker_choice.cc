@@ -1,7 +1,7 @@
 #include "common/project/cooker_choice.h"
 
 #include "absl/strings/ascii.h"
-#include "common/project/toml_value.h"
+#include "common/toml/toml_value.h"
 #include "fmt/format.h"
 
 namespace galley::project {

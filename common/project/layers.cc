@@ -5,7 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "common/base/status_macros.h"
-#include "common/project/value_reader.h"
+#include "common/toml/value_reader.h"
 #include "fmt/format.h"
 
 namespace galley::project {

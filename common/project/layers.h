@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/project/project.h"
-#include "common/project/toml_value.h"
+#include "common/toml/toml_value.h"
 
 namespace galley::project {
 

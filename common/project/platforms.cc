@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/status_macros.h"
-#include "common/project/value_reader.h"
+#include "common/toml/value_reader.h"
 #include "fmt/format.h"
 
 namespace galley::project {

@@ -9,13 +9,14 @@
 
 #include "absl/strings/ascii.h"
 #include "common/base/file.h"
+#include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
 #include "common/content/name.h"
 #include "common/project/layers.h"
 #include "common/project/platforms.h"
 #include "common/project/rule_body.h"
-#include "common/project/value_reader.h"
 #include "common/store/remote/remote_url.h"
+#include "common/toml/value_reader.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 

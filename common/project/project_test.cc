@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "common/base/file.h"
-#include "common/project/value_reader.h"
 
 namespace galley::project {
 namespace {
@@ -346,15 +345,6 @@ TEST_F(ProjectTest, NoProjectFileSaysHowToMakeOne) {
   const absl::Status status = LoadProject(options_).status();
   EXPECT_TRUE(absl::IsNotFound(status));
   EXPECT_THAT(std::string(status.message()), HasSubstr("galley init"));
-}
-
-TEST(SizeTest, SizesHaveUnits) {
-  EXPECT_EQ(*ParseSize("512"), 512u);
-  EXPECT_EQ(*ParseSize("4GiB"), 4ull << 30);
-  EXPECT_EQ(*ParseSize("1.5 MiB"), 3u << 19);
-  EXPECT_EQ(*ParseSize("2KB"), 2000u);
-  for (const char* text : {"", "GiB", "4 G", "-1", "1e3", "99999999TiB", "1.2.3"})
-    EXPECT_FALSE(ParseSize(text).ok()) << text;
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "common/project/rule_body.h"
 
+#include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
-#include "common/project/value_reader.h"
+#include "common/toml/value_reader.h"
 #include "fmt/format.h"
 
 namespace galley::project {

@@ -4,7 +4,6 @@
 
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
-#include "common/project/value_reader.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/open_store.h"
@@ -34,7 +33,7 @@ absl::StatusOr<store::GcOptions> OptionsOf(const GlobalOptions& options,
     ASSIGN_OR_RETURN(gc.age_max, ParseAge(asked.max_age));
   }
   if (!asked.max_size.empty()) {
-    const absl::StatusOr<uint64_t> size = project::ParseSize(asked.max_size);
+    const absl::StatusOr<uint64_t> size = ParseSize(asked.max_size);
     if (!size.ok()) return Annotate(size.status(), "--max-size");
     gc.bytes_max = *size;
   } else if (options.store.empty() || !options.project.empty()) {

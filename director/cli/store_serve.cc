@@ -7,11 +7,11 @@
 #include "common/base/clock.h"
 #include "common/base/descriptor_limit.h"
 #include "common/base/file.h"
+#include "common/base/human_bytes.h"
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/mutex.h"
 #include "common/base/status_macros.h"
-#include "common/project/value_reader.h"
 #include "common/store/layers/quota_keeper.h"
 #include "common/store/local/sessions.h"
 #include "common/store/reapi/reapi_server.h"
@@ -56,7 +56,7 @@ class Ending {
 absl::StatusOr<uint64_t> UnreadBytesMax(const StoreServeOptions& serve) {
   constexpr uint64_t kLeast = 256 << 20;
   if (serve.max_unread.empty()) return std::max(kLeast, MemoryLimits().Sample().limit_bytes / 4);
-  const absl::StatusOr<uint64_t> size = project::ParseSize(serve.max_unread);
+  const absl::StatusOr<uint64_t> size = ParseSize(serve.max_unread);
   return size.ok() ? size : Annotate(size.status(), "--max-unread");
 }
 
@@ -88,7 +88,7 @@ absl::StatusOr<store::ReapiServerOptions> ServerOptions(const StoreServeOptions&
 
 absl::StatusOr<uint64_t> QuotaOf(const GlobalOptions& options, const StoreServeOptions& serve) {
   if (!serve.max_size.empty()) {
-    const absl::StatusOr<uint64_t> size = project::ParseSize(serve.max_size);
+    const absl::StatusOr<uint64_t> size = ParseSize(serve.max_size);
     return size.ok() ? size : Annotate(size.status(), "--max-size");
   }
   if (!options.store.empty()) return UINT64_MAX;

@@ -7,7 +7,6 @@
 
 #include "common/base/human_bytes.h"
 #include "common/base/status_macros.h"
-#include "common/project/value_reader.h"
 #include "common/store/interface/pins.h"
 #include "director/cli/commands.h"
 #include "director/cli/interrupt.h"
@@ -130,7 +129,7 @@ int Repair(const GlobalOptions& options) {
 int RunStoreVerify(const GlobalOptions& options, const StoreVerifyOptions& asked) {
   uint64_t bytes_per_second = 0;
   if (!asked.rate.empty()) {
-    const absl::StatusOr<uint64_t> rate = project::ParseSize(asked.rate);
+    const absl::StatusOr<uint64_t> rate = ParseSize(asked.rate);
     if (!rate.ok() || *rate == 0)
       return Fail(
           options, kUsage,

@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "common/base/file.h"
+#include "common/base/racy.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
 #include "director/stage/stage.h"
@@ -176,7 +177,7 @@ TEST_F(CheckoutLinkTest, WhatAnotherProcessVerifiedIsNotReadAgainUnlessItWasTouc
   const Digest root = Put({{"large", {Large('a')}}});
   const Digest digest = Digest::Of(Large('a'));
   const std::string memory = home_ + "/kept/verified";
-  const int64_t later_ns = absl::GetCurrentTimeNanos() + 10 * content::kRacyWindowNanos;
+  const int64_t later_ns = absl::GetCurrentTimeNanos() + 10 * kRacyWindowNanos;
   ASSERT_TRUE(CheckOut(root, "out").ok());
   // The file was written a moment ago: a write in the same tick would not show.
   ASSERT_TRUE(verified_.Save(memory, absl::GetCurrentTimeNanos()).ok());

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "common/base/log.h"
+#include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
@@ -70,9 +71,9 @@ absl::Status VerifiedFiles::Save(const std::string& file, int64_t now_ns) const 
   content::DigestCache kept = loaded_.size() < kKeptMax ? loaded_ : content::DigestCache();
   bool is_new = false;
   for (const auto& [digest, stat] : files_) {
-    if (stat.mtime_ns > now_ns - content::kRacyWindowNanos) continue;
+    if (stat.mtime_ns > now_ns - kRacyWindowNanos) continue;
     is_new |= kept.Add(digest.ToString(), stat, digest,
-                       std::max(stat.mtime_ns, stat.ctime_ns) + content::kRacyWindowNanos);
+                       std::max(stat.mtime_ns, stat.ctime_ns) + kRacyWindowNanos);
   }
   if (!is_new) return absl::OkStatus();
   RETURN_IF_ERROR(CreateDirectories(file.substr(0, file.rfind('/'))));

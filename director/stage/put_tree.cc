@@ -13,6 +13,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutex.h"
+#include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/base/threads.h"
 #include "common/content/digest_cache.h"
@@ -328,9 +329,9 @@ class Putter {
     for (const Item& item : items_) {
       const FileStat& stat = item.entry.stat;
       // A file that was known is not racy: that it was hashed late enough is all that matters.
-      const int64_t hashed_ns =
-          item.hashed_ns != 0 ? item.hashed_ns
-                              : std::max(stat.mtime_ns, stat.ctime_ns) + content::kRacyWindowNanos;
+      const int64_t hashed_ns = item.hashed_ns != 0
+                                    ? item.hashed_ns
+                                    : std::max(stat.mtime_ns, stat.ctime_ns) + kRacyWindowNanos;
       if (item.digest.has_value()) cache.Add(item.entry.host_path, stat, *item.digest, hashed_ns);
     }
     const std::string& file = options_.digest_cache_file;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "common/base/racy.h"
 #include "common/base/status_macros.h"
 #include "common/content/glob.h"
 #include "common/content/name.h"
@@ -18,8 +19,6 @@ namespace galley::worker {
 namespace {
 
 using record::ObservationKind;
-
-constexpr int64_t kRacyNanoseconds = 2'000'000'000;  // as ToolDigests
 
 Look ValueOnly(std::string_view value) {
   return {.value = std::string(value), .bytes = nullptr, .host_path = ""};
@@ -134,8 +133,7 @@ absl::Status SnapshotInputs::CheckSource() {
   if (*now != entry->stat) return stale;
   // So young a file may have changed again within the same tick of its times: its bytes are
   // compared.
-  if (absl::GetCurrentTimeNanos() - std::max(now->mtime_ns, now->ctime_ns) > kRacyNanoseconds)
-    return absl::OkStatus();
+  if (!IsRacy(*now, absl::GetCurrentTimeNanos())) return absl::OkStatus();
   const absl::StatusOr<Digest> digest =
       ReadThrough(options_.package, [](std::string_view) { return absl::OkStatus(); });
   RETURN_IF_ERROR(digest.status());

@@ -5,17 +5,12 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "common/base/racy.h"
 #include "common/base/read_pieces.h"
 #include "common/base/status_macros.h"
 #include "fmt/format.h"
 
 namespace galley::worker {
-namespace {
-
-constexpr int64_t kRacyNanoseconds = 2'000'000'000;
-
-}  // namespace
-
 absl::StatusOr<Digest> ToolDigests::DigestOf(const std::string& host_path) {
   ASSIGN_OR_RETURN(const FileStat stat, StatFile(host_path));
   if (!S_ISREG(stat.mode))
@@ -26,8 +21,7 @@ absl::StatusOr<Digest> ToolDigests::DigestOf(const std::string& host_path) {
   }
   const int64_t now = absl::GetCurrentTimeNanos();
   ASSIGN_OR_RETURN(const Digest digest, DigestOfFile(host_path));
-  if (now - std::max(stat.mtime_ns, stat.ctime_ns) > kRacyNanoseconds)
-    known_[host_path] = {.stat = stat, .digest = digest};
+  if (!IsRacy(stat, now)) known_[host_path] = {.stat = stat, .digest = digest};
   return digest;
 }
 

@@ -10,14 +10,12 @@
 #include "common/base/file.h"
 #include "common/base/hex.h"
 #include "common/base/status_macros.h"
-#include "common/project/toml_value.h"
-#include "common/project/value_reader.h"
+#include "common/toml/toml_value.h"
+#include "common/toml/value_reader.h"
 #include "fmt/format.h"
 
 namespace galley::store {
 namespace {
-
-using project::TableReader;
 
 constexpr std::string_view kBearer = "Bearer ";
 constexpr uint64_t kFileBytesMax = 1 << 20;
@@ -30,7 +28,7 @@ absl::StatusOr<Role> ParseRole(const TableReader& table) {
   return table.Error("role", fmt::format("role \"{}\": expected reader, writer or admin", role));
 }
 
-absl::StatusOr<Identity> ParseIdentity(const project::TomlValue& value, std::string_view file) {
+absl::StatusOr<Identity> ParseIdentity(const TomlValue& value, std::string_view file) {
   ASSIGN_OR_RETURN(const TableReader table,
                    TableReader::Create(value, file, "identity",
                                        {"name", "token_sha256", "certificate", "role",
@@ -97,23 +95,22 @@ std::string_view NameOf(Right right) {
 
 absl::StatusOr<std::vector<Identity>> ParseIdentities(std::string_view toml,
                                                       std::string_view file) {
-  ASSIGN_OR_RETURN(const project::TomlValue document, project::ParseToml(toml, file));
+  ASSIGN_OR_RETURN(const TomlValue document, ParseToml(toml, file));
   ASSIGN_OR_RETURN(const TableReader top,
                    TableReader::Create(document, file, "file", {"identity"}));
-  const project::TomlValue* list = top.Find("identity");
+  const TomlValue* list = top.Find("identity");
   std::vector<Identity> identities;
   if (list == nullptr || list->array() == nullptr || list->array()->empty())
-    return project::ErrorAt(file, list == nullptr ? 0 : list->line,
-                            "expected [[identity]], one at least");
+    return ErrorAt(file, list == nullptr ? 0 : list->line, "expected [[identity]], one at least");
   std::set<std::string> seen;
-  for (const project::TomlValue& value : *list->array()) {
+  for (const TomlValue& value : *list->array()) {
     ASSIGN_OR_RETURN(Identity identity, ParseIdentity(value, file));
     for (const std::string& once : {"name " + identity.name, "token " + identity.token_sha256,
                                     "certificate " + identity.certificate}) {
       if (!once.ends_with(' ') && !seen.insert(once).second) {
-        return project::ErrorAt(file, value.line,
-                                fmt::format("{}: its {} is another identity's, too", identity.name,
-                                            once.substr(0, once.find(' '))));
+        return ErrorAt(file, value.line,
+                       fmt::format("{}: its {} is another identity's, too", identity.name,
+                                   once.substr(0, once.find(' '))));
       }
     }
     identities.push_back(std::move(identity));

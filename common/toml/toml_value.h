@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace galley::project {
+namespace galley {
 
 struct TomlValue {
   using Array = std::vector<TomlValue>;
@@ -38,4 +38,4 @@ absl::StatusOr<std::string> ToJson(const TomlValue& value, std::string_view file
 // INVALID_ARGUMENT "<file>:<line>: <text>"; line 0 is left out.
 absl::Status ErrorAt(std::string_view file, int line, std::string_view text);
 
-}  // namespace galley::project
+}  // namespace galley

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "common/project/toml_value.h"
+#include "common/toml/toml_value.h"
 
-namespace galley::project {
+namespace galley {
 
 // "unknown key `platfrom`; did you mean `platform`?", or the list of known ones when none is near.
 std::string UnknownName(std::string_view what, std::string_view name,
@@ -46,8 +46,4 @@ class TableReader {
   std::string_view file_;
 };
 
-// "512", "64KiB", "1.5MiB", "4GiB", "1TiB", and KB, MB, GB, TB by thousands. INVALID_ARGUMENT says
-// so.
-absl::StatusOr<uint64_t> ParseSize(std::string_view text);
-
-}  // namespace galley::project
+}  // namespace galley

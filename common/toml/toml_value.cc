@@ -1,4 +1,4 @@
-#include "common/project/toml_value.h"
+#include "common/toml/toml_value.h"
 
 #include <cmath>
 #include <exception>
@@ -8,7 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "toml++/toml.h"
 
-namespace galley::project {
+namespace galley {
 namespace {
 
 int LineOf(const toml::source_region& region) { return static_cast<int>(region.begin.line); }
@@ -121,4 +121,4 @@ absl::StatusOr<std::string> ToJson(const TomlValue& value, std::string_view file
   return json.dump();
 }
 
-}  // namespace galley::project
+}  // namespace galley

@@ -1,16 +1,14 @@
-#include "common/project/value_reader.h"
+#include "common/toml/value_reader.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
-#include "absl/strings/numbers.h"
 #include "common/base/status_macros.h"
 #include "common/record/cooker_description.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
-namespace galley::project {
+namespace galley {
 
 std::string UnknownName(std::string_view what, std::string_view name,
                         const std::vector<std::string>& known) {
@@ -99,23 +97,4 @@ absl::StatusOr<std::string> TableReader::Required(const std::string& key) const 
   return *std::move(text);
 }
 
-absl::StatusOr<uint64_t> ParseSize(std::string_view text) {
-  static const std::map<std::string_view, double> kUnits = {
-      {"", 1},         {"B", 1},    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
-      {"TiB", 0x1p40}, {"KB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
-  const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::string_view number = text.substr(0, end);
-  std::string_view unit = text.substr(end);
-  if (unit.starts_with(' ')) unit.remove_prefix(1);
-  double value = 0;
-  const auto found = kUnits.find(unit);
-  if (number.empty() || found == kUnits.end() ||
-      !absl::SimpleAtod(absl::string_view(number.data(), number.size()), &value) ||
-      value * found->second >= 0x1p63) {
-    return absl::InvalidArgumentError(fmt::format(
-        "`{}` is no size; expected a number and KiB, MiB, GiB or TiB, as in \"4GiB\"", text));
-  }
-  return static_cast<uint64_t>(std::llround(value * found->second));
-}
-
-}  // namespace galley::project
+}  // namespace galley
