@@ -15,7 +15,7 @@
 #include "common/project/layers.h"
 #include "common/project/platforms.h"
 #include "common/project/rule_body.h"
-#include "common/store/remote/remote_url.h"
+#include "common/store/reapi/client/remote_url.h"
 #include "common/toml/value_reader.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"

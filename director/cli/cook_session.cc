@@ -23,7 +23,7 @@
 #include "common/store/layers/tiered_store.h"
 #include "common/store/local/layout.h"
 #include "common/store/local/open.h"
-#include "common/store/serve/store_server.h"
+#include "common/store/owner/store_server.h"
 #include "director/cli/host_file.h"
 #include "director/cli/left_out.h"
 #include "director/cli/near_names.h"

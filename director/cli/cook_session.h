@@ -10,7 +10,7 @@
 #include "common/store/interface/dead_bytes.h"
 #include "common/store/layers/quota_keeper.h"
 #include "common/store/local/sessions.h"
-#include "common/store/remote/open_remote.h"
+#include "common/store/reapi/client/open_remote.h"
 #include "director/cli/cook_options.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"

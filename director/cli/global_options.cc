@@ -6,7 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
-#include "common/store/serve/store_server.h"
+#include "common/store/owner/store_server.h"
 #include "director/journal/journal.h"
 #include "director/journal/project_home.h"
 #include "fmt/format.h"

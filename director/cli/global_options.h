@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "common/project/project.h"
 #include "common/store/interface/store.h"
-#include "common/store/serve/store_server.h"
+#include "common/store/owner/store_server.h"
 #include "director/cli/exit_code.h"
 #include "nlohmann/json.hpp"
 

@@ -13,7 +13,7 @@
 #include "common/base/status_macros.h"
 #include "common/store/layers/memory_store.h"
 #include "common/store/local/look.h"
-#include "common/store/remote/open_remote.h"
+#include "common/store/reapi/client/open_remote.h"
 #include "director/cli/commands.h"
 #include "director/cli/cook_session.h"
 #include "director/cli/left_out.h"

@@ -4,7 +4,7 @@
 #include "common/record/portable_result.h"
 #include "common/record/recipe.h"
 #include "common/record/set_list.h"
-#include "common/store/remote/reapi_client.h"
+#include "common/store/reapi/client/reapi_client.h"
 #include "director/shell/shell_test_world.h"
 #include "tests/testing/fake_reapi.h"
 

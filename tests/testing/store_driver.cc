@@ -40,7 +40,7 @@
 #include "common/record/result.h"
 #include "common/store/local/open.h"
 #include "common/store/local/segment_writer.h"
-#include "common/store/serve/shared_store.h"
+#include "common/store/owner/shared_store.h"
 #include "fmt/format.h"
 #include "tests/testing/acknowledged.h"
 #include "tests/testing/served.h"

@@ -5,7 +5,7 @@
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
-#include "common/store/remote/connect.h"
+#include "common/store/owner/connect.h"
 
 namespace galley::worker {
 

@@ -1,0 +1,370 @@
+#include "common/store/owner/shared_store.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/base/status_macros.h"
+#include "common/store/local/open.h"
+#include "common/store/owner/connect.h"
+#include "common/store/owner/store_server.h"
+#include "fmt/format.h"
+
+namespace galley::store {
+namespace {
+
+constexpr absl::Duration kPause = absl::Milliseconds(20);
+
+// The wall clock may jump while somebody waits for an owner.
+absl::Time Monotonic() { return SystemClock().Monotonic(); }
+
+// A store and its server: the server goes first.
+struct Served {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<StoreServer> server;
+};
+
+const absl::Status& StatusOf(const absl::Status& status) { return status; }
+template <typename T>
+const absl::Status& StatusOf(const absl::StatusOr<T>& answer) {
+  return answer.status();
+}
+
+// What a call ends with when the owner goes away during it. CANCELLED: an owner that closes cuts
+// off calls that take long.
+bool IsGone(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kUnavailable ||
+         status.code() == absl::StatusCode::kCancelled;
+}
+
+bool IsSameRoot(const PublishedRoot& a, const PublishedRoot& b) {
+  // The record keeps microseconds.
+  return a.root == b.root && a.by_the_book == b.by_the_book &&
+         absl::ToUnixMicros(a.time) == absl::ToUnixMicros(b.time) && a.snapshot == b.snapshot;
+}
+
+// With the access that they were made by.
+class KeptReader final : public BlobReader {
+ public:
+  KeptReader(std::shared_ptr<Store> store, std::unique_ptr<BlobReader> reader)
+      : store_(std::move(store)), reader_(std::move(reader)) {}
+  absl::StatusOr<std::string_view> Next(size_t bytes_max) override {
+    return reader_->Next(bytes_max);
+  }
+
+ private:
+  const std::shared_ptr<Store> store_;
+  const std::unique_ptr<BlobReader> reader_;
+};
+
+class KeptWriter final : public BlobWriter {
+ public:
+  KeptWriter(std::shared_ptr<Store> store, std::unique_ptr<BlobWriter> writer)
+      : store_(std::move(store)), writer_(std::move(writer)) {}
+  absl::Status Append(std::string_view bytes) override { return writer_->Append(bytes); }
+  absl::Status Finish() override {
+    RETURN_IF_ERROR(writer_->Finish());
+    return store_->Commit({});
+  }
+
+ private:
+  const std::shared_ptr<Store> store_;
+  const std::unique_ptr<BlobWriter> writer_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const std::string& directory,
+                                                               absl::Duration timeout) {
+  std::unique_ptr<SharedStore> shared(new SharedStore(AbsolutePath(directory), timeout));
+  ASSIGN_OR_RETURN(Access access, shared->OpenWithin(Monotonic() + timeout));
+  const base::MutexLock lock(shared->mutex_);
+  shared->access_ = std::move(access);
+  return shared;
+}
+
+// UNAVAILABLE: there is an owner, or was a moment ago, that does not answer.
+absl::StatusOr<SharedStore::Access> SharedStore::OpenOnce() const {
+  absl::StatusOr<std::unique_ptr<Store>> own = OpenLocalStore(directory_);
+  if (own.ok()) {
+    auto served = std::make_shared<Served>();
+    served->store = *std::move(own);
+    ASSIGN_OR_RETURN(served->server, StoreServer::Start(*served->store, directory_));
+    ASSIGN_OR_RETURN(const FolderWatch watch, FolderWatch::Begin(directory_));
+    Store* const store = served->store.get();
+    return Access{.store = std::shared_ptr<Store>(std::move(served), store),
+                  .is_owner = true,
+                  .watch = watch};
+  }
+  if (own.status().code() != absl::StatusCode::kAlreadyExists) return own.status();
+  ASSIGN_OR_RETURN(std::shared_ptr<Store> theirs,
+                   ConnectStore(directory_, {.reconnect_time = absl::ZeroDuration()}));
+  return Access{.store = std::move(theirs)};
+}
+
+absl::StatusOr<SharedStore::Access> SharedStore::OpenWithin(absl::Time end) const {
+  while (true) {
+    absl::StatusOr<Access> access = OpenOnce();
+    // The owner may be coming up, or going: then the next turn finds its socket, or the lock free.
+    if (access.ok() || !IsGone(access.status()) || Monotonic() >= end) return access;
+    absl::SleepFor(kPause);
+  }
+}
+
+SharedStore::Access SharedStore::Current() const {
+  const base::MutexLock lock(mutex_);
+  return access_;
+}
+
+absl::Status SharedStore::CheckFolder() const {
+  const Access access = Current();
+  return access.watch.has_value() ? access.watch->CheckFolder() : absl::OkStatus();
+}
+
+absl::Status SharedStore::Explained(const Access& access, const absl::Status& status) {
+  if (status.ok() || !access.watch.has_value()) return status;
+  const absl::Status folder = access.watch->CheckFolder();
+  return folder.ok() ? status : folder;
+}
+
+template <typename Call>
+auto SharedStore::RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<Store>())) {
+  absl::Time end = absl::InfiniteFuture();
+  while (true) {
+    const Access access = Current();
+    auto answer = call(access.store);
+    if (!IsGone(StatusOf(answer)) || access.is_owner) {
+      if (StatusOf(answer).ok()) return answer;
+      if (absl::Status why = Explained(access, StatusOf(answer)); why != StatusOf(answer))
+        return why;
+      return answer;
+    }
+    if (end == absl::InfiniteFuture()) end = Monotonic() + timeout_;
+    if (Monotonic() >= end) return answer;
+    RETURN_IF_ERROR(Replace(access.generation, end));
+  }
+}
+
+template <typename Call>
+auto SharedStore::Retried(const Call& call) -> decltype(call(std::declval<Store&>())) {
+  return RetriedOn([&](const std::shared_ptr<Store>& store) { return call(*store); });
+}
+
+absl::Status SharedStore::Replace(uint64_t generation, absl::Time end) {
+  const base::MutexLock replacing(replace_mutex_);
+  if (Current().generation != generation) return absl::OkStatus();
+  while (true) {
+    ASSIGN_OR_RETURN(Access next, OpenWithin(end));
+    const absl::Status put = PutUnsavedTo(*next.store);
+    if (!put.ok() && IsGone(put) && Monotonic() < end) continue;  // that one is gone too
+    RETURN_IF_ERROR(Annotate(put, "what was put before the store's owner went away"));
+    next.generation = generation + 1;
+    LogInfo("store={} the owner is gone: {}", directory_,
+            next.is_owner ? "owned by this process now" : "another process owns it now");
+    const base::MutexLock lock(mutex_);
+    access_ = std::move(next);
+    return absl::OkStatus();
+  }
+}
+
+absl::Status SharedStore::PutUnsavedTo(Store& store) {
+  std::vector<std::shared_ptr<Unsaved>> unsaved;
+  {
+    const base::MutexLock lock(mutex_);
+    for (const auto& [number, blob] : unsaved_) unsaved.push_back(blob);
+  }
+  for (const std::shared_ptr<Unsaved>& blob : unsaved)
+    RETURN_IF_ERROR(store.Put(Digest::Of(blob->bytes), blob->bytes));
+  return absl::OkStatus();
+}
+
+std::set<uint64_t> SharedStore::PutSoFar() const {
+  std::set<uint64_t> numbers;
+  const base::MutexLock lock(mutex_);
+  for (const auto& [number, blob] : unsaved_) {
+    if (blob->is_put) numbers.insert(number);
+  }
+  return numbers;
+}
+
+void SharedStore::NoteSaved(const std::set<uint64_t>& numbers) {
+  const base::MutexLock lock(mutex_);
+  for (const uint64_t number : numbers) {
+    const auto at = unsaved_.find(number);
+    if (at == unsaved_.end()) continue;
+    unsaved_bytes_ -= at->second->bytes.size();
+    unsaved_.erase(at);
+  }
+}
+
+absl::Status SharedStore::Put(const Digest& digest, std::string_view bytes) {
+  if (const Access access = Current(); access.is_owner)
+    return Explained(access, access.store->Put(digest, bytes));  // it dies with us
+  if (Digest::Of(bytes) != digest) {
+    return absl::InvalidArgumentError(
+        fmt::format("blob {}: the {} bytes given are not those of this digest", digest.ToString(),
+                    bytes.size()));
+  }
+  uint64_t number = 0;
+  {
+    // Before it is sent: whoever replaces the access meanwhile puts it too.
+    const base::MutexLock lock(mutex_);
+    number = unsaved_next_++;
+    unsaved_[number] = std::make_shared<Unsaved>(Unsaved{.bytes = std::string(bytes)});
+    unsaved_bytes_ += bytes.size();
+  }
+  if (const absl::Status put = Retried([&](Store& store) { return store.Put(digest, bytes); });
+      !put.ok()) {
+    NoteSaved({number});
+    return put;
+  }
+  {
+    const base::MutexLock lock(mutex_);
+    const auto at = unsaved_.find(number);
+    if (at != unsaved_.end()) at->second->is_put = true;
+    if (unsaved_bytes_ <= kUnsavedBytesMax) return absl::OkStatus();
+  }
+  return Commit({});
+}
+
+std::vector<absl::Status> SharedStore::PutMany(std::span<const BlobView> blobs) {
+  const Access access = Current();
+  if (!access.is_owner) return Store::PutMany(blobs);
+  std::vector<absl::Status> put = access.store->PutMany(blobs);
+  for (absl::Status& status : put) status = Explained(access, status);
+  return put;
+}
+
+absl::Status SharedStore::Commit(const CommitBatch& batch) {
+  RETURN_IF_ERROR(CheckFolder());
+  const std::set<uint64_t> saved = PutSoFar();
+  const absl::Status status = Retried([&](Store& store) { return store.Commit(batch); });
+  if (status.ok() || status.code() == absl::StatusCode::kAlreadyExists) NoteSaved(saved);
+  return status;
+}
+
+absl::StatusOr<uint64_t> SharedStore::Publish(const PublishedRoot& root) {
+  RETURN_IF_ERROR(CheckFolder());
+  const std::set<uint64_t> saved = PutSoFar();
+  bool is_again = false;
+  const auto publish = [&](Store& store) -> absl::StatusOr<uint64_t> {
+    if (std::exchange(is_again, true)) {
+      ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store.Roots(root.project_id));
+      for (const PublishedRoot& newest : roots) {
+        if (newest.platform != root.platform) continue;
+        if (IsSameRoot(newest, root)) return newest.sequence;
+        break;
+      }
+    }
+    return store.Publish(root);
+  };
+  absl::StatusOr<uint64_t> sequence = Retried(publish);
+  if (sequence.ok()) NoteSaved(saved);
+  return sequence;
+}
+
+absl::StatusOr<std::vector<Digest>> SharedStore::FindMissing(std::span<const Digest> digests) {
+  return Retried([&](Store& store) { return store.FindMissing(digests); });
+}
+
+absl::StatusOr<Blob> SharedStore::Get(const Digest& digest) {
+  return Retried([&](Store& store) { return store.Get(digest); });
+}
+
+absl::StatusOr<std::unique_ptr<BlobReader>> SharedStore::NewReader(const Digest& digest,
+                                                                   uint64_t offset) {
+  return RetriedOn(
+      [&](const std::shared_ptr<Store>& store) -> absl::StatusOr<std::unique_ptr<BlobReader>> {
+        ASSIGN_OR_RETURN(std::unique_ptr<BlobReader> reader, store->NewReader(digest, offset));
+        return std::make_unique<KeptReader>(store, std::move(reader));
+      });
+}
+
+absl::StatusOr<std::unique_ptr<BlobWriter>> SharedStore::NewWriter(const Digest& digest) {
+  return RetriedOn(
+      [&](const std::shared_ptr<Store>& store) -> absl::StatusOr<std::unique_ptr<BlobWriter>> {
+        RETURN_IF_ERROR(store->Info().status());  // is the owner there?
+        ASSIGN_OR_RETURN(std::unique_ptr<BlobWriter> writer, store->NewWriter(digest));
+        return std::make_unique<KeptWriter>(store, std::move(writer));
+      });
+}
+
+absl::StatusOr<std::vector<std::vector<std::string>>> SharedStore::ObservationSets(
+    std::span<const Digest> weak_keys) {
+  return Retried([&](Store& store) { return store.ObservationSets(weak_keys); });
+}
+
+absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::Results(
+    std::span<const Digest> action_keys) {
+  return Retried([&](Store& store) { return store.Results(action_keys); });
+}
+
+absl::StatusOr<std::vector<std::optional<std::string>>> SharedStore::ActionResults(
+    std::string_view instance, std::span<const Digest> actions) {
+  return Retried([&](Store& store) { return store.ActionResults(instance, actions); });
+}
+
+absl::StatusOr<StoreInfo> SharedStore::Info() {
+  return Retried([](Store& store) { return store.Info(); });
+}
+
+absl::StatusOr<uint64_t> SharedStore::AllocateSegment() {
+  return Retried([](Store& store) { return store.AllocateSegment(); });
+}
+
+absl::StatusOr<std::vector<std::optional<BlobLocation>>> SharedStore::Locate(
+    std::span<const Digest> digests) {
+  return Retried([&](Store& store) { return store.Locate(digests); });
+}
+
+absl::StatusOr<std::vector<Digest>> SharedStore::FindLost(std::span<const Digest> digests) {
+  return Retried([&](Store& store) { return store.FindLost(digests); });
+}
+
+absl::StatusOr<std::vector<PublishedRoot>> SharedStore::Roots(std::string_view project_id) {
+  return Retried([&](Store& store) { return store.Roots(project_id); });
+}
+
+absl::Status SharedStore::Forget(std::span<const Digest> action_keys) {
+  return Retried([&](Store& store) { return store.Forget(action_keys); });
+}
+
+absl::StatusOr<StoreStats> SharedStore::Stats(const StatsOptions& options) {
+  return Retried([&](Store& store) { return store.Stats(options); });
+}
+
+absl::StatusOr<VerifyReport> SharedStore::Verify(const VerifyOptions& options) {
+  VerifyOptions asked = options;
+  return Retried([&](Store& store) {
+    auto report = store.Verify(asked);
+    asked.restart = false;  // the next owner goes on
+    return report;
+  });
+}
+
+absl::StatusOr<WhyReport> SharedStore::Why(const Digest& digest, size_t limit) {
+  return Retried([&](Store& store) { return store.Why(digest, limit); });
+}
+
+absl::StatusOr<GcReport> SharedStore::Collect(const GcOptions& options) {
+  return Retried([&](Store& store) { return store.Collect(options); });
+}
+
+absl::StatusOr<GcReport> SharedStore::GiveBackDeadBytes(Cancellation* cancellation) {
+  const Access access = Current();
+  auto* const own = dynamic_cast<DeadBytes*>(access.store.get());
+  if (!access.is_owner || own == nullptr) return GcReport{};
+  return own->GiveBackDeadBytes(cancellation);
+}
+
+absl::StatusOr<std::unique_ptr<Store>> OpenOrConnect(const std::string& directory, OpenMode mode,
+                                                     absl::Duration timeout) {
+  if (mode == OpenMode::kMustExist && !FileExists(JoinPath(AbsolutePath(directory), "format"))) {
+    return absl::NotFoundError(fmt::format("there is no store in {}", AbsolutePath(directory)));
+  }
+  return SharedStore::Open(directory, timeout);
+}
+
+}  // namespace galley::store

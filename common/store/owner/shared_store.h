@@ -1,0 +1,117 @@
+// SharedStore: a store directory that several processes use and any of them may leave, orderly or
+// killed. While another process owns it, calls go to that one's socket; when the owner is gone,
+// this process becomes the owner itself, or a client of whoever was quicker, and the call is made
+// again there.
+//
+// What was Put to an owner and not committed dies with it, so it is kept here and Put again: at
+// most kUnsavedBytesMax, above which it is committed. Segments of workers are files, which the next
+// owner adopts from like the last. Not kept is what another client Put and nobody committed:
+// FindMissing may have said that it is there.
+//
+// Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/store/interface/dead_bytes.h"
+#include "common/store/interface/store.h"
+#include "common/store/owner/folder_watch.h"
+
+namespace galley::store {
+
+class SharedStore final : public Store, public DeadBytes {
+ public:
+  static constexpr uint64_t kUnsavedBytesMax = 64ull << 20;
+
+  // UNAVAILABLE: it is owned by a process that does not answer within `timeout`, which is also how
+  // long each call waits for an owner.
+  static absl::StatusOr<std::unique_ptr<SharedStore>> Open(const std::string& directory,
+                                                           absl::Duration timeout);
+
+  absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
+  absl::StatusOr<Blob> Get(const Digest& digest) override;
+  absl::Status Put(const Digest& digest, std::string_view bytes) override;
+  std::vector<absl::Status> PutMany(std::span<const BlobView> blobs) override;
+  absl::StatusOr<std::unique_ptr<BlobReader>> NewReader(const Digest& digest,
+                                                        uint64_t offset) override;
+  // Finish commits: bytes that nobody keeps cannot be put again when the owner goes.
+  absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const Digest& digest) override;
+  absl::StatusOr<std::vector<std::vector<std::string>>> ObservationSets(
+      std::span<const Digest> weak_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> Results(
+      std::span<const Digest> action_keys) override;
+  absl::StatusOr<std::vector<std::optional<std::string>>> ActionResults(
+      std::string_view instance, std::span<const Digest> actions) override;
+  absl::StatusOr<StoreInfo> Info() override;
+  // A number that got lost with an answer does no harm.
+  absl::StatusOr<uint64_t> AllocateSegment() override;
+  absl::StatusOr<std::vector<std::optional<BlobLocation>>> Locate(
+      std::span<const Digest> digests) override;
+  absl::StatusOr<std::vector<Digest>> FindLost(std::span<const Digest> digests) override;
+  // FAILED_PRECONDITION, Publish likewise: the store's folder was deleted under its owner.
+  absl::Status Commit(const CommitBatch& batch) override;
+  // Made again only when the newest record of the platform is not this one.
+  absl::StatusOr<uint64_t> Publish(const PublishedRoot& root) override;
+  absl::StatusOr<std::vector<PublishedRoot>> Roots(std::string_view project_id) override;
+  absl::Status Forget(std::span<const Digest> action_keys) override;
+  absl::StatusOr<StoreStats> Stats(const StatsOptions& options) override;
+  using Store::Stats;
+  using Store::Verify;
+  absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) override;
+  absl::StatusOr<GcReport> Collect(const GcOptions& options) override;
+  absl::StatusOr<GcReport> GiveBackDeadBytes(Cancellation* cancellation) override;
+  absl::StatusOr<WhyReport> Why(const Digest& digest, size_t limit) override;
+
+ private:
+  struct Access {
+    std::shared_ptr<Store> store;
+    bool is_owner = false;
+    std::optional<FolderWatch> watch;  // of an owner
+    uint64_t generation = 0;  // of accesses: tells whether somebody else replaced it meanwhile
+  };
+  // A Put that is not known to be durable.
+  struct Unsaved {
+    std::string bytes;
+    bool is_put = false;  // the owner said so
+  };
+
+  SharedStore(std::string directory, absl::Duration timeout)
+      : directory_(std::move(directory)), timeout_(timeout) {}
+
+  absl::StatusOr<Access> OpenOnce() const;
+  absl::StatusOr<Access> OpenWithin(absl::Time end) const;
+  // `call` on the store, and again on the next owner's when this one is gone.
+  template <typename Call>
+  auto RetriedOn(const Call& call) -> decltype(call(std::shared_ptr<Store>()));
+  template <typename Call>
+  auto Retried(const Call& call) -> decltype(call(std::declval<Store&>()));
+  Access Current() const;
+  absl::Status CheckFolder() const;
+  // What `status` comes from, when the owner's folder is gone.
+  static absl::Status Explained(const Access& access, const absl::Status& status);
+  // Replaces the access unless another thread did. OK: there is one to try.
+  absl::Status Replace(uint64_t generation, absl::Time end);
+  absl::Status PutUnsavedTo(Store& store);
+  std::set<uint64_t> PutSoFar() const;
+  void NoteSaved(const std::set<uint64_t>& numbers);
+
+  const std::string directory_;
+  const absl::Duration timeout_;
+  base::Mutex replace_mutex_;  // one thread at a time looks for an owner; before mutex_
+  mutable base::Mutex mutex_;
+  Access access_ GALLEY_GUARDED_BY(mutex_);
+  std::map<uint64_t, std::shared_ptr<Unsaved>> unsaved_
+      GALLEY_GUARDED_BY(mutex_);  // in the order of Put
+  uint64_t unsaved_bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
+  uint64_t unsaved_next_ GALLEY_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace galley::store

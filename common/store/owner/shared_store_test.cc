@@ -1,0 +1,198 @@
+// Owners that go away while others work.
+#include "common/store/owner/shared_store.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <thread>
+
+#include "common/store/interface/sample_for_test.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/open.h"
+#include "common/store/local/segment_writer.h"
+#include "common/store/owner/connect.h"
+#include "common/store/owner/store_server.h"
+#include "gmock/gmock.h"
+
+namespace galley::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Optional;
+using testing::SizeIs;
+
+// An owner that can die as a killed process does: what was Put to it and not committed is lost.
+class MortalOwner {
+ public:
+  explicit MortalOwner(const std::string& directory)
+      : store_(*OpenLocalStore(directory,
+                               {.sync = [this](int) { return is_dead_ ? (errno = EIO, -1) : 0; }})),
+        server_(*StoreServer::Start(*store_, directory)) {}
+  void Die() {
+    server_.reset();
+    is_dead_ = true;
+    store_.reset();
+  }
+  Store& store() { return *store_; }
+
+ private:
+  bool is_dead_ = false;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<StoreServer> server_;
+};
+
+class SharedStoreTest : public testing::Test {
+ protected:
+  std::unique_ptr<Store> Open(absl::Duration timeout = absl::Seconds(10)) {
+    return *OpenOrConnect(folder_.path(), OpenMode::kMakeIfAbsent, timeout);
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(SharedStoreTest, TheOwnerLooksAtItsDiskForAClient) {
+  const auto owner = Open();
+  const auto client = Open();
+  const Digest large = PutBytes(*client, std::string((1 << 20) + 1, 'x'));
+  const Digest small = PutBytes(*client, "small");
+  ASSERT_TRUE(client->Commit({}).ok());
+  ASSERT_EQ(::unlink(BlobFilePath(folder_.path(), large).c_str()), 0);
+  const std::vector<Digest> both = {small, large};
+  EXPECT_THAT(*client->FindMissing(both), IsEmpty());
+  const uint64_t epoch = client->Info()->loss_epoch;
+  EXPECT_THAT(*client->FindLost(both), ElementsAre(large));
+  EXPECT_THAT(*owner->FindMissing(both), ElementsAre(large));
+  EXPECT_EQ(client->Info()->loss_epoch, epoch + 1);
+}
+
+TEST_F(SharedStoreTest, AClientBecomesTheOwnerWhenTheOwnerCloses) {
+  auto owner = Open();
+  const auto client = Open();
+  const Digest digest = PutBytes(*owner, "kept");
+  owner.reset();
+  EXPECT_EQ(GetBytes(*client, digest), "kept");
+  EXPECT_EQ(OpenLocalStore(folder_.path()).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(GetBytes(**ConnectStore(folder_.path()), digest), "kept");
+}
+
+TEST_F(SharedStoreTest, OfTwoClientsOneBecomesTheOwnerAndTheOtherItsClient) {
+  MortalOwner owner(folder_.path());
+  const auto a = Open(), b = Open();
+  owner.Die();
+  const Digest by_a = PutBytes(*a, "by a"), by_b = PutBytes(*b, "by b");
+  EXPECT_EQ(GetBytes(*a, by_b), "by b");
+  EXPECT_EQ(GetBytes(*b, by_a), "by a");
+}
+
+TEST_F(SharedStoreTest, ARootIsPublishedThoughTheOwnerWasKilledAfterItsFoldersWerePut) {
+  MortalOwner owner(folder_.path());
+  const auto client = Open();
+  const Digest root = PutBytes(*client, "root"), child = PutBytes(*client, "child");
+  owner.Die();
+  const auto sequence = client->Publish(SampleRoot("windows", root));
+  ASSERT_TRUE(sequence.ok()) << sequence.status();
+  EXPECT_EQ(*sequence, 1u);
+  EXPECT_EQ(GetBytes(*client, child), "child");
+}
+
+TEST_F(SharedStoreTest, ARootWhoseAnswerWasLostIsNotPublishedTwice) {
+  MortalOwner owner(folder_.path());
+  const auto client = Open();
+  const Digest root = PutBytes(*client, "root");
+  // As if the owner died between the record and its answer.
+  ASSERT_TRUE(owner.store().Publish(SampleRoot("windows", root)).ok());
+  owner.Die();
+  EXPECT_EQ(*client->Publish(SampleRoot("windows", root)), 1u);
+  EXPECT_THAT(*client->Roots("project"), SizeIs(1));
+}
+
+TEST_F(SharedStoreTest, WhatAWorkerWroteForADeadOwnerIsAdoptedByTheNext) {
+  MortalOwner owner(folder_.path());
+  const auto client = Open();
+  const auto writer = *SegmentWriter::Open(folder_.path(), *client->AllocateSegment());
+  const uint64_t unopened = *client->AllocateSegment();
+  const auto before = *writer->Append("before");
+  owner.Die();
+  const PutResult result = SampleResult("a", before.first);
+  ASSERT_TRUE(client->Commit({.blobs = {before}, .results = {result}}).ok());
+  EXPECT_THAT(ResultOf(*client, result.action_key), Optional(result.result));
+  const auto after = *writer->Append("after");
+  const auto late = *(*SegmentWriter::Open(folder_.path(), unopened))->Append("late");
+  ASSERT_TRUE(client->Commit({.blobs = {after, late}}).ok());
+  EXPECT_EQ(GetBytes(*client, late.first), "late");
+  EXPECT_GT(*client->AllocateSegment(), unopened);
+}
+
+TEST_F(SharedStoreTest, WhatWasCommittedIsNotPutAgain) {
+  MortalOwner owner(folder_.path());
+  const auto client = Open();
+  const Digest saved = PutBytes(*client, "saved");
+  ASSERT_TRUE(client->Commit({}).ok());
+  owner.Die();
+  EXPECT_EQ(GetBytes(*client, saved), "saved");
+  EXPECT_EQ(client->Info()->loss_epoch, 0u);
+}
+
+TEST_F(SharedStoreTest, MoreThanTheLimitIsCommittedSoThatNothingIsLost) {
+  MortalOwner owner(folder_.path());
+  const auto client = Open();
+  std::vector<Digest> digests;
+  for (int i = 0; i < 9; ++i)
+    digests.push_back(PutBytes(
+        *client, LargeBytes(static_cast<char>('a' + i), SharedStore::kUnsavedBytesMax / 8)));
+  owner.Die();
+  EXPECT_THAT(*client->FindMissing(digests), IsEmpty());
+}
+
+TEST_F(SharedStoreTest, ManyThreadsGoOnAcrossATakeover) {
+  MortalOwner owner(folder_.path());
+  const auto client = Open();
+  std::atomic<int> done = 0;
+  std::vector<std::vector<Digest>> digests(3);
+  std::vector<std::thread> threads;
+  for (size_t thread = 0; thread < digests.size(); ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 40; ++i, ++done) {
+        digests[thread].push_back(
+            PutBytes(*client, "thread " + std::to_string(thread) + " blob " + std::to_string(i)));
+      }
+    });
+  }
+  while (done < 30) std::this_thread::yield();
+  owner.Die();
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(client->Commit({}).ok());
+  for (const auto& of_thread : digests) EXPECT_THAT(*client->FindMissing(of_thread), IsEmpty());
+}
+
+// The lock is held, and nobody answers.
+TEST_F(SharedStoreTest, AnOwnerThatHangsIsUnavailableAfterTheTimeout) {
+  auto owner = OpenLocalStore(folder_.path());
+  auto server = *StoreServer::Start(**owner, folder_.path());
+  const auto client = Open(absl::Milliseconds(50));
+  server.reset();
+  EXPECT_EQ(client->Info().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(OpenOrConnect(folder_.path(), OpenMode::kMakeIfAbsent, absl::Milliseconds(50))
+                .status()
+                .code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST_F(SharedStoreTest, AStoreThatMustExistIsNotMade) {
+  const std::string absent = folder_.In("absent");
+  const absl::Status status = OpenOrConnect(absent, OpenMode::kMustExist).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr(absent));
+  EXPECT_FALSE(FileExists(absent));
+  ASSERT_TRUE(CreateDirectories(absent).ok());
+  EXPECT_EQ(OpenOrConnect(absent, OpenMode::kMustExist).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_FALSE(FileExists(JoinPath(absent, "lock")));
+  { const auto made = OpenOrConnect(absent); }
+  EXPECT_TRUE(OpenOrConnect(absent, OpenMode::kMustExist).ok());
+}
+
+}  // namespace
+}  // namespace galley::store

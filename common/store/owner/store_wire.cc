@@ -1,0 +1,172 @@
+#include "common/store/owner/store_wire.h"
+
+namespace galley::store {
+
+v1::DigestList ToWire(std::span<const Digest> digests) {
+  v1::DigestList list;
+  for (const Digest& digest : digests) SetDigest(digest, *list.add_digests());
+  return list;
+}
+
+absl::StatusOr<std::vector<Digest>> FromWire(const v1::DigestList& list) {
+  std::vector<Digest> digests;
+  for (const v1::BlobDigest& wire : list.digests()) {
+    ASSIGN_OR_RETURN(const Digest digest, DigestOf(wire));
+    digests.push_back(digest);
+  }
+  return digests;
+}
+
+v1::Root ToWire(const PublishedRoot& root) {
+  v1::Root wire;
+  wire.set_project_id(root.project_id);
+  wire.set_platform(root.platform);
+  wire.set_sequence(root.sequence);
+  SetDigest(root.root, *wire.mutable_root());
+  wire.set_by_the_book(root.by_the_book);
+  wire.set_time_us(absl::ToUnixMicros(root.time));
+  SetDigest(root.snapshot, *wire.mutable_snapshot());
+  wire.set_keep_roots(root.keep_roots);
+  return wire;
+}
+
+absl::StatusOr<PublishedRoot> FromWire(const v1::Root& wire) {
+  PublishedRoot root;
+  root.project_id = wire.project_id();
+  root.platform = wire.platform();
+  root.sequence = wire.sequence();
+  ASSIGN_OR_RETURN(root.root, DigestOf(wire.root()));
+  root.by_the_book = wire.by_the_book();
+  root.time = absl::FromUnixMicros(wire.time_us());
+  ASSIGN_OR_RETURN(root.snapshot, DigestOf(wire.snapshot()));
+  root.keep_roots = wire.keep_roots();
+  return root;
+}
+
+v1::CommitRequest ToWire(const CommitBatch& batch) {
+  v1::CommitRequest wire;
+  for (const auto& [digest, location] : batch.blobs) {
+    v1::LocatedBlob& blob = *wire.add_blobs();
+    SetDigest(digest, *blob.mutable_digest());
+    blob.set_segment(location.segment);
+    blob.set_offset(location.offset);
+  }
+  for (const PutResult& put : batch.results) {
+    v1::ResultToPut& result = *wire.add_results();
+    SetDigest(put.weak_key, *result.mutable_weak_key());
+    result.set_observation_set(put.observation_set);
+    SetDigest(put.action_key, *result.mutable_action_key());
+    result.set_result(put.result);
+  }
+  for (const PutSet& put : batch.sets) {
+    v1::SetToPut& set = *wire.add_sets();
+    SetDigest(put.weak_key, *set.mutable_weak_key());
+    set.set_observation_set(put.observation_set);
+  }
+  for (const PutActionResult& put : batch.action_results) {
+    v1::ActionResultToPut& result = *wire.add_action_results();
+    result.set_instance(put.instance);
+    SetDigest(put.action, *result.mutable_action());
+    result.set_result(put.result);
+    result.set_peer(put.peer);
+  }
+  return wire;
+}
+
+absl::StatusOr<CommitBatch> FromWire(const v1::CommitRequest& wire) {
+  CommitBatch batch;
+  for (const v1::LocatedBlob& blob : wire.blobs()) {
+    ASSIGN_OR_RETURN(const Digest digest, DigestOf(blob.digest()));
+    batch.blobs.emplace_back(digest,
+                             BlobLocation{.segment = blob.segment(), .offset = blob.offset()});
+  }
+  for (const v1::ResultToPut& result : wire.results()) {
+    PutResult put;
+    ASSIGN_OR_RETURN(put.weak_key, DigestOf(result.weak_key()));
+    put.observation_set = result.observation_set();
+    ASSIGN_OR_RETURN(put.action_key, DigestOf(result.action_key()));
+    put.result = result.result();
+    batch.results.push_back(std::move(put));
+  }
+  for (const v1::SetToPut& set : wire.sets()) {
+    ASSIGN_OR_RETURN(const Digest weak_key, DigestOf(set.weak_key()));
+    batch.sets.push_back({.weak_key = weak_key, .observation_set = set.observation_set()});
+  }
+  for (const v1::ActionResultToPut& result : wire.action_results()) {
+    ASSIGN_OR_RETURN(const Digest action, DigestOf(result.action()));
+    batch.action_results.push_back({.instance = result.instance(),
+                                    .action = action,
+                                    .result = result.result(),
+                                    .peer = result.peer()});
+  }
+  return batch;
+}
+
+v1::WhyReply ToWire(const WhyReport& report) {
+  v1::WhyReply wire;
+  const auto set_time = [](absl::Time time, const auto& set) {
+    if (time != absl::InfinitePast()) set(absl::ToUnixSeconds(time));
+  };
+  wire.set_is_present(report.location.has_value());
+  wire.set_segment(report.location.value_or(BlobLocation{}).segment);
+  wire.set_offset(report.location.value_or(BlobLocation{}).offset);
+  set_time(report.written, [&](int64_t s) { wire.set_written_s(s); });
+  for (const WhyReport::Root& root : report.roots) {
+    v1::WhyReply::KeptByRoot& one = *wire.add_roots();
+    *one.mutable_root() = ToWire(root.root);
+    one.set_is_kept(root.is_kept);
+    one.set_path(root.path);
+  }
+  wire.set_roots_more(report.roots_more);
+  for (const WhyReport::Result& result : report.results) {
+    v1::WhyReply::NamedByResult& one = *wire.add_results();
+    SetDigest(result.key, *one.mutable_key());
+    one.set_is_ours(result.is_ours);
+    one.set_provenance(result.provenance);
+    set_time(result.written, [&](int64_t s) { one.set_written_s(s); });
+    set_time(result.used, [&](int64_t s) { one.set_used_s(s); });
+  }
+  wire.set_results_more(report.results_more);
+  for (const std::string& session : report.sessions) wire.add_sessions(session);
+  for (const std::string& line : report.past) wire.add_past(line);
+  return wire;
+}
+
+absl::StatusOr<WhyReport> FromWire(const v1::WhyReply& wire) {
+  const auto time_of = [](bool is_known, int64_t seconds) {
+    return is_known ? absl::FromUnixSeconds(seconds) : absl::InfinitePast();
+  };
+  WhyReport report;
+  if (wire.is_present())
+    report.location = BlobLocation{.segment = wire.segment(), .offset = wire.offset()};
+  report.written = time_of(wire.has_written_s(), wire.written_s());
+  for (const v1::WhyReply::KeptByRoot& one : wire.roots()) {
+    ASSIGN_OR_RETURN(PublishedRoot root, FromWire(one.root()));
+    report.roots.push_back({.root = std::move(root), .is_kept = one.is_kept(), .path = one.path()});
+  }
+  report.roots_more = wire.roots_more();
+  for (const v1::WhyReply::NamedByResult& one : wire.results()) {
+    ASSIGN_OR_RETURN(const Digest key, DigestOf(one.key()));
+    report.results.push_back({.key = key,
+                              .is_ours = one.is_ours(),
+                              .provenance = one.provenance(),
+                              .written = time_of(one.has_written_s(), one.written_s()),
+                              .used = time_of(one.has_used_s(), one.used_s())});
+  }
+  report.results_more = wire.results_more();
+  report.sessions.assign(wire.sessions().begin(), wire.sessions().end());
+  report.past.assign(wire.past().begin(), wire.past().end());
+  return report;
+}
+
+std::string SocketTarget(std::string_view path) {
+  std::string target = "unix:";
+  for (const char c : path) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '/' || c == '-' || c == '_' || c == '.';
+    target += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return target;
+}
+
+}  // namespace galley::store

@@ -1,0 +1,35 @@
+// OpenRemote: the store of other people behind ours, as it is put together:
+//
+//   cache    ReapiClient: batches, streams, retries, verification
+//   known    ExistenceCache -> Metered -> cache: what was seen there a minute ago is not asked for
+//            again
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/store/interface/remote_cache.h"
+#include "common/store/layers/metered.h"
+#include "common/store/reapi/client/credentials.h"
+
+namespace galley::store {
+
+struct RemoteConfig {
+  std::string url;
+  std::string instance;
+  CredentialFiles files;
+};
+
+struct Remote {
+  std::shared_ptr<RemoteCache> cache;
+  std::shared_ptr<BlobStore> known;
+  std::shared_ptr<MeteredBlobStore> meter;
+  std::vector<std::string> warnings;
+};
+
+// No connection is made yet. INVALID_ARGUMENT: the address; else why credentials cannot be read.
+absl::StatusOr<Remote> OpenRemote(const RemoteConfig& config);
+
+}  // namespace galley::store

@@ -1,0 +1,43 @@
+// ReapiClient: a RemoteCache over any server of the Remote Execution API v2 (its caching half).
+//
+//   reads     small blobs in BatchReadBlobs, large ones by ByteStream.Read, zstd when the server
+//             has it; a stream that broke goes on where it was; every byte is verified
+//   writes    small blobs in BatchUpdateBlobs, large ones by ByteStream.Write; a stream that broke
+//             goes on where QueryWriteStatus says
+//
+// What servers do differently is taken as it comes; docs/shared-store.md lists it. No gRPC in this
+// header.
+#pragma once
+
+#include <memory>
+
+#include "common/base/clock.h"
+#include "common/store/interface/remote_cache.h"
+#include "common/store/reapi/client/breaker.h"
+#include "common/store/reapi/client/credentials.h"
+#include "common/store/reapi/client/remote_url.h"
+#include "common/store/reapi/client/remote_verdict.h"
+#include "common/store/reapi/client/retry.h"
+
+namespace galley::store {
+
+struct ReapiClientOptions {
+  RemoteUrl url;
+  std::string instance;
+  RemoteCredentials credentials;
+  std::string credential_file;  // of credentials.authorization, which is read again when it is
+                                // refused; empty: it does not change
+  RetryOptions retry;
+  BreakerOptions breaker;
+  RemoteVerdictOptions verdict;
+  absl::Duration call_deadline = absl::Seconds(10);  // of one try, and a second for each MB moved
+  absl::Duration probe_deadline = absl::Seconds(3);  // of a question whether it is up again
+  size_t calls_at_once = 4;                          // of one Fetch, Send or ActionResults
+  uint64_t stream_bytes_min = 1 << 20;               // larger blobs go by ByteStream
+  std::shared_ptr<Clock> clock = std::make_shared<SystemClock>();
+  uint64_t seed = 0;  // of jitter and upload names; 0: random
+};
+
+std::unique_ptr<RemoteCache> CreateReapiClient(ReapiClientOptions options);
+
+}  // namespace galley::store

@@ -1,0 +1,56 @@
+// REAPI's ActionCache over any Store. Two kinds of results live beside each other:
+//
+//   native   Galley's own (ActionCache::Results), under the native instance only: what
+//            record::DecodeResult reads, and is no verdict, which is of one store only. The first
+//            outcome of a key stands. Under a weak key lie its observation sets, as the result
+//            {output_files: [{path "observation-sets", digest, contents}]} whose contents are a
+//            wire message {repeated bytes set = 1}, newest first; an update adds its sets.
+//   foreign  all others, byte for byte as they came, by instance and action; the last one stands.
+//
+// A result is told only when all that it names is here. Errors as reapi_core.h. Threads: any.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/store/reapi/server/reapi_core.h"
+
+namespace galley::store {
+
+inline constexpr std::string_view kObservationSetsPath = "observation-sets";
+// Of an encoded list; what is older is left out.
+inline constexpr size_t kObservationSetsBytesMax = 1 << 20;
+
+class ReapiResults {
+ public:
+  // One for each call. `store` outlives it.
+  ReapiResults(Store& store, const ReapiOptions& options, const Caller& caller)
+      : store_(store), options_(options), caller_(caller) {}
+
+  // NOT_FOUND: a miss.
+  ReapiCore::Reply GetActionResult(std::string_view request);
+  // FAILED_PRECONDITION names blobs that are missing. PERMISSION_DENIED: a trust domain that is not
+  // the caller's. The answer is the result that stands.
+  ReapiCore::Reply UpdateActionResult(std::string_view request);
+
+ private:
+  absl::StatusOr<std::optional<std::string>> Find(std::string_view instance, const Digest& action);
+  absl::StatusOr<std::optional<std::string>> FindNative(const Digest& action);
+  absl::StatusOr<std::optional<std::string>> FindSets(const Digest& weak_key);
+  absl::StatusOr<std::string> WithInlined(std::string result,
+                                          const GetActionResultRequest& request);
+  absl::Status CheckAllThere(std::string_view result);
+  // nullopt: it is none of ours.
+  absl::StatusOr<std::optional<std::string>> CommitNative(const Digest& action,
+                                                          std::string_view result);
+  absl::Status CheckTrust(const Digest& key, bool is_weak_key);
+
+  Store& store_;
+  const ReapiOptions options_;
+  const Caller caller_;
+};
+
+}  // namespace galley::store

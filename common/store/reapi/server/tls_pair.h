@@ -1,0 +1,47 @@
+// TlsPair: the server's certificate and key as they are in force: what the files held when they
+// last belonged together. A pair that cannot be used (empty, garbage, replaced by half) never gets
+// to gRPC, which ends the process over some and takes no connection over others.
+// Threads: any.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/mutex.h"
+#include "common/store/reapi/server/listeners.h"
+
+namespace galley::store {
+
+struct TlsTexts {
+  std::string certificate, key, ca;  // PEM; `ca` "": clients show none
+  absl::Time end;                    // of the certificate
+};
+
+// What the files hold. INVALID_ARGUMENT: a part of what belongs together is missing, or a file does
+// not hold what it should: certificates, the first one's key. Others as ReadFile.
+absl::StatusOr<TlsTexts> ReadTlsFiles(const TlsFiles& files);
+
+class TlsPair {
+ public:
+  TlsPair(TlsFiles files, TlsTexts texts) : files_(std::move(files)), texts_(std::move(texts)) {}
+
+  // True: the files hold another pair, which is in force from here on. An error, told once: what
+  // they hold now cannot be used, the one before stays in force.
+  absl::StatusOr<bool> Look();
+  // Once for each pair: the one in force has expired. For people; nullopt: there is nothing to say.
+  std::optional<std::string> TellExpired(absl::Time now);
+  // The pair in force, unless its number is `seen`, which becomes its number. The first is 1.
+  std::optional<TlsTexts> NewerThan(uint64_t& seen) const;
+
+ private:
+  const TlsFiles files_;
+  mutable base::Mutex mutex_;
+  TlsTexts texts_ GALLEY_GUARDED_BY(mutex_);
+  uint64_t number_ GALLEY_GUARDED_BY(mutex_) = 1;
+  uint64_t told_expired_ GALLEY_GUARDED_BY(mutex_) = 0;  // its number
+  std::string problem_ GALLEY_GUARDED_BY(mutex_);        // that was told; "": none
+};
+
+}  // namespace galley::store

@@ -1,0 +1,54 @@
+// TreePages: REAPI's GetTree, page by page: the Directories below a root, breadth first, each once,
+// as the bytes that are stored. What is missing, or is no Directory, is left out, except the root.
+//
+// A page holds at most page_size Directories and about 1 MiB. Its token says how many came before
+// the next page; who comes back with one is led there from the root again, so nothing is kept for
+// it. Memory: a digest for each Directory. Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "absl/status/statusor.h"
+#include "common/store/reapi/server/reapi_core.h"
+#include "common/store/reapi/server/requests.h"
+
+namespace galley::store {
+
+inline constexpr size_t kTreePageBytesMax = 1 << 20;
+inline constexpr size_t kTreeDirectoriesMax = 1'000'000;
+
+class TreePages final : public CallHandler {
+ public:
+  // `store` outlives it.
+  TreePages(BlobStore& store, const ReapiOptions& options, const Caller& caller)
+      : store_(store), options_(options), caller_(caller) {}
+
+  // One GetTreeResponse for each step. NOT_FOUND: the root is missing. INVALID_ARGUMENT: it is no
+  // Directory; a token of another tree. RESOURCE_EXHAUSTED: more than kTreeDirectoriesMax.
+  Step OnMessage(std::string_view request) override;
+  Step OnContinue() override;
+
+ private:
+  absl::Status Begin(std::string_view request);
+  // The next Directory's bytes; nullptr: that was all.
+  absl::StatusOr<Blob> Next();
+  absl::StatusOr<Step> Page();
+  std::string Token() const;
+
+  BlobStore& store_;
+  const ReapiOptions options_;
+  const Caller caller_;
+  Digest root_;
+  size_t page_size_ = 0;
+  size_t passed_ = 0;  // Directories that Next answered
+  Blob held_;          // answered by Next, but not told: it did not fit
+  std::deque<Digest> left_;
+  std::unordered_set<Digest, DigestHash> seen_;
+};
+
+}  // namespace galley::store
