@@ -28,7 +28,7 @@ using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 Pem PemOf(std::string_view text) {
   return Pem(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
-// Who asks for one at a terminal waits for ever.
+// OpenSSL's own function asks for a password at a terminal and would wait for ever.
 int NoPassword(char*, int, int, void*) { return 0; }
 
 Certificate NextCertificate(BIO* pem) {

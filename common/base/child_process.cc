@@ -30,8 +30,8 @@ extern char** environ;
 namespace galley {
 namespace {
 
-constexpr int kOrphanRoundsMax =
-    200;  // of KillOrphans: what it kills may have children, which fall to us next
+// KillOrphans looks so often: what it kills may have children, which fall to us next.
+constexpr int kOrphanRoundsMax = 200;
 constexpr useconds_t kOrphanRoundUs = 5'000;
 constexpr size_t kChildrenBytesMax = 1 << 20;
 constexpr size_t kTreeProcessesMax = 4'096;  // looked at below one
@@ -54,8 +54,9 @@ struct ProcessStat {
   absl::Duration time;  // its own, and of children that it waited for
 };
 
-// Of a process, or a thread (where `time` is the thread's and the process's children's). Source:
-// proc_pid_stat(5).
+// Reads the stat file of a process, or of a thread (where `time` is the thread's and the process's
+// children's).
+// Source: proc_pid_stat(5).
 ProcessStat StatOf(const std::string& path) {
   ProcessStat stat;
   const auto text = ReadFile(path, 4096);
@@ -95,8 +96,8 @@ std::vector<pid_t> ProcessesBelow(pid_t pid) {
   return below;
 }
 
-// What the child needs, laid out before fork: between fork and exec only async-signal-safe calls
-// are made.
+// Prepared: what the child needs, laid out before fork, because between fork and exec only
+// async-signal-safe calls are made.
 struct Prepared {
   std::vector<char*> argv;
   std::vector<char*> envp;
@@ -370,7 +371,7 @@ ProcessorUse ProcessorUseOf(pid_t pid) {
   return use;
 }
 
-// Of a supervisor's every look: no more calls than it needs.
+// A supervisor calls this at its every look: it makes no more calls than it needs.
 uint64_t ResidentBytes(pid_t pid) {
   char name[32];
   std::snprintf(name, sizeof(name), "/proc/%d/statm", static_cast<int>(pid));

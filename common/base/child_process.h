@@ -2,9 +2,11 @@
 //
 // The child gets exactly the environment and descriptors that are named; standard input is
 // /dev/null unless given. It runs in a process group of its own, so that Kill ends its children
-// too. Descriptors in `inherit` keep the numbers that they map to. Threads: one owner for each. The
-// parent's death signal is tied to the *thread* that starts the child (prctl(2)): start children
-// from a thread that lives as long as they should.
+// too. Descriptors in `inherit` keep the numbers that they map to. The parent's death signal is
+// tied to the *thread* that starts the child (prctl(2)): start children from a thread that lives as
+// long as they should.
+//
+// Threads: one owner for each.
 #pragma once
 
 #include <sys/types.h>
@@ -85,8 +87,8 @@ void KillOrphans();
 // that ends without its destructors.
 void TerminateChildren();
 
-// Children of every thread of `pid`, zombies too. Some may be missing while others end. Source:
-// proc_pid_task_children(5).
+// Children of every thread of `pid`, zombies too. Some may be missing while others end.
+// Source: proc_pid_task_children(5).
 std::vector<pid_t> ChildrenOf(pid_t pid);
 
 // Resident set of a process in bytes, from /proc; 0 when it is gone.
@@ -95,15 +97,16 @@ uint64_t ResidentBytes(pid_t pid);
 // for each.
 uint64_t ResidentBytesBelow(pid_t pid);
 
-// What `pid` and all processes below it do with the processor.
+// ProcessorUse: how much `pid` and all processes below it use the processor.
 struct ProcessorUse {
-  uint32_t below = 0;   // processes below it that have not ended
-  absl::Duration time;  // since they began, in ticks of 10 ms; of those that ended, if their parent
-                        // waited for them
+  uint32_t below = 0;  // processes below it that have not ended
+  // The time that they used since they began, in ticks of 10 ms; that of a process that has ended
+  // counts if its parent waited for it.
+  absl::Duration time;
   bool wants_more = false;  // one of their threads runs, or waits for a processor or the disk
 };
-// From /proc; what is gone counts for nothing. Cost: two small files for each process, one for each
-// thread.
+// Reads /proc; a process that is gone counts for nothing.
+// Cost: two small files for each process, one for each thread.
 ProcessorUse ProcessorUseOf(pid_t pid);
 
 }  // namespace galley

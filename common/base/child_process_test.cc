@@ -93,7 +93,7 @@ Speaker StartSpeaker(const std::string& script) {
   return speaker;
 }
 
-// Looks again and again until it is so, or patience is at its end.
+// Looks again and again until `is_so`, or until patience is at its end.
 void Until(const std::function<bool()>& is_so) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!is_so() && std::chrono::steady_clock::now() < end) ::sched_yield();
@@ -140,7 +140,7 @@ TEST(ChildProcessTest, MemoryBelowIsThatOfChildrenAndTheirChildren) {
   ExpectSameOnceSettled([&] { return std::min(ResidentBytesBelow(getpid()), both()); }, both);
 }
 
-// One that has just begun runs for a moment, and one that is told to run may not be seen yet.
+// A process that has just begun runs for a moment, and one that is told to run may not be seen yet.
 template <typename Condition>
 ProcessorUse UseOnce(pid_t pid, Condition condition) {
   ProcessorUse use;

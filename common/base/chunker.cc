@@ -11,8 +11,8 @@
 namespace galley {
 namespace {
 
-// Of 2^(i + kMaskFirst) bytes on average. The bits are spread, so that a cut depends on as many
-// bytes before it as the hash remembers.
+// kMasks[i] cuts chunks of 2^(i + kMaskFirst) bytes on average. Its bits are spread, so that a cut
+// depends on as many bytes before it as the hash remembers.
 constexpr uint32_t kMaskFirst = 7;
 constexpr std::array<uint64_t, 17> kMasks = {
     0x0000000018035100, 0x0000001800035300, 0x0000019000353000, 0x0000590003530000,
@@ -58,7 +58,8 @@ size_t Chunker::Cut(std::string_view rest) const {
   const size_t middle = std::min(end, average_bytes_);
   uint64_t hash = 0;
   size_t at = min_bytes();
-  // Bytes go in pairs in what this has to agree with: a last odd one is not looked at.
+  // The implementation that this has to agree with takes bytes in pairs: a last odd one is not
+  // looked at.
   const auto find = [&](size_t until, uint64_t mask) {
     for (; at < until / 2 * 2; ++at) {
       hash = (hash << 1) + gear[static_cast<uint8_t>(rest[at])];

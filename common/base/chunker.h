@@ -4,11 +4,13 @@
 // A rolling hash h = 2h + GEAR[byte] (mod 2^64) runs over a chunk from its smallest size on, and
 // the chunk ends before the byte at which the bits of a mask are all zero in it: of a mask with
 // more bits until the average size, with fewer from there on. GEAR[i] is the first 8 bytes,
-// big-endian, of the MD5 of 64 bytes i. Sources: W. Xia et al., "The Design of Fast Content-Defined
-// Chunking for Data Deduplication Based Storage Systems" (2020); masks and table:
-// https://docs.rs/fastcdc (v2020), whose two bytes a round give the same cuts.
+// big-endian, of the MD5 of 64 bytes i.
+// Sources: W. Xia et al., "The Design of Fast Content-Defined Chunking for Data Deduplication Based
+// Storage Systems" (2020); masks and table: https://docs.rs/fastcdc (v2020), whose two bytes a
+// round give the same cuts.
 //
-// Pure and constant: may be shared by threads. Cost: one pass, about 1 GB/s.
+// Pure and constant: may be shared by threads.
+// Cost: one pass, about 1 GB/s.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +34,7 @@ class Chunker {
   // Size of the first chunk of `rest`, which holds at least max_bytes() or all that is left: from
   // min_bytes() to max_bytes(), but for the last of all, which may be smaller.
   size_t Cut(std::string_view rest) const;
-  // Of each chunk, in order. None for no bytes.
+  // The size of each chunk of `bytes`, in order; empty when there are no bytes.
   std::vector<size_t> Sizes(std::string_view bytes) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace galley {
 namespace {
 
-// What a program that is started from here sees.
+// Whether a program that is started from here sees this soft limit.
 int SoftLimitOfAChildIs(const std::string& expected) {
   ChildOptions options;
   options.argv = {"/bin/sh", "-c", "test \"$(ulimit -Sn)\" = " + expected};

@@ -2,7 +2,8 @@
 // checked again.
 //
 // Text form: 64 lower-case hex digits, '/', the size in decimal without leading zeros. As in REAPI
-// v2, the size is part of the identity. Order: by hash bytes, then size.
+// v2, the size is part of the identity.
+// Order: by hash bytes, then size.
 #pragma once
 
 #include <array>

@@ -42,7 +42,7 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// What identifies a version of a file without reading it.
+// FileStat identifies a version of a file without reading it.
 struct FileStat {
   uint64_t size_bytes = 0;
   int64_t mtime_ns = 0;

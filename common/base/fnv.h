@@ -1,6 +1,6 @@
-// Fnv1a: a hash that is the same in every process and build, where an order or a name that is kept
-// depends on it; absl::Hash is not. Not for what others may choose against us. Source: RFC
-// draft-eastlake-fnv, FNV-1a with 64 bits.
+// Fnv1a: a hash that is the same in every process and build, for an order or a name that is kept;
+// absl::Hash differs. It is no protection where others may choose the bytes against us.
+// Source: RFC draft-eastlake-fnv, FNV-1a with 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr uint64_t Fnv1a(std::string_view bytes, uint64_t so_far = kFnvBasis) {
   return so_far;
 }
 
-// Of the draft's test vectors.
+// Test vectors of the draft.
 static_assert(Fnv1a("") == 0xcbf29ce484222325);
 static_assert(Fnv1a("a") == 0xaf63dc4c8601ec8c);
 static_assert(Fnv1a("bar", Fnv1a("foo")) == 0x85944171f73967e8);

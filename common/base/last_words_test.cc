@@ -13,7 +13,7 @@
 namespace galley {
 namespace {
 
-// What a thread of some library does: nobody catches it.
+// Throws on a thread that nobody watches, as some library may: nobody catches it.
 template <typename Thrown>
 void ThrowInAThread(const Thrown& thrown) {
   SetLastWords("galley", 3);

@@ -77,7 +77,7 @@ std::string Below(const std::string& path, const Mount& mount) {
   return below;
 }
 
-// Takes it off the line; empty: there is none.
+// Takes the next word off the line; empty: there is none.
 std::string_view NextWord(std::string_view& line) {
   line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
   const std::string_view word = line.substr(0, line.find_first_of(" \t"));
@@ -165,7 +165,7 @@ std::optional<uint64_t> MemoryLimits::Number(const std::string& file, bool may_b
   return number;
 }
 
-// Of a file of lines "name value [unit]", those of the names that it has.
+// Reads a file of lines "name value [unit]" and answers the values of those `names` that it has.
 template <size_t kCount>
 std::array<std::optional<uint64_t>, kCount> MemoryLimits::Fields(
     const std::string& file, const std::array<std::string_view, kCount>& names) {

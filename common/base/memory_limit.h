@@ -5,7 +5,8 @@
 // limit is the limit less the group's use, where file pages are not use: the kernel drops them
 // before it refuses memory, the active ones (sources that were read twice) as well as the inactive;
 // so MemAvailable counts, which is what is left of the machine. A file that is not as it should
-// be is ignored and named once in the log. Cost: a few reads of small kernel files for a Sample.
+// be is ignored and named once in the log.
+// Cost: a few reads of small kernel files for a Sample.
 // Threads: one owner.
 // Source: Linux, admin-guide/cgroup-v1/memory.rst, admin-guide/cgroup-v2.rst; cgroups(7);
 // proc(5).

@@ -5,7 +5,8 @@
 //   if (absl::IsNotFound(bytes.status())) return {};
 //   if (!bytes.ok() || !IsWhole(*bytes)) { NoteHealed(...); return {}; }  // derived anew
 //
-// Only whoever may write the file calls this: what is in its way is moved. Threads: any.
+// Only whoever may write the file calls this: what is in its way is moved.
+// Threads: any.
 #pragma once
 
 #include <cstdint>

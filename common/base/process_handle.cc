@@ -35,8 +35,8 @@ void ProcessHandle::Signal(int signal) const {
   ::syscall(SYS_pidfd_send_signal, descriptor_.get(), signal, nullptr, 0u);
 }
 
-// Those that live. Each is proved to be below: its number was that of a child of one held, while it
-// and that one lived.
+// The processes below this one that live. Each is proved to be below: its number was that of a
+// child of a process that is held, while both lived.
 std::vector<ProcessHandle> ProcessHandle::Below() const {
   std::vector<ProcessHandle> below;
   for (size_t next = 0; next <= below.size() && below.size() < kProcessesMax; ++next) {
@@ -56,8 +56,8 @@ std::vector<ProcessHandle> ProcessHandle::Below() const {
 
 void ProcessHandle::KillTree() const {
   Signal(SIGSTOP);
-  // What a process leaves may fall to another just after the look at that one: nobody is there when
-  // nobody was found twice.
+  // An orphan may fall to another parent just after the look at that parent: only when nobody was
+  // found twice is nobody there.
   for (int round = 0, empty_rounds = 0; round < kRoundsMax && empty_rounds < 2; ++round) {
     const std::vector<ProcessHandle> below = Below();
     empty_rounds = below.empty() ? empty_rounds + 1 : 0;

@@ -3,7 +3,8 @@
 // meets that other one.
 //
 // Source: pidfd_open(2) (Linux 5.3), pidfd_send_signal(2) (5.1). PIDFD_SIGNAL_PROCESS_GROUP (6.9)
-// is not used: programs below a worker lead groups of their own.   Threads: one owner for each.
+// is not used: programs below a worker lead groups of their own.
+// Threads: one owner for each.
 #pragma once
 
 #include <sys/types.h>
@@ -17,18 +18,19 @@ namespace galley {
 class ProcessHandle {
  public:
   ProcessHandle() = default;
-  // Whatever has the number now. Invalid: nothing, or no descriptor can be had.
+  // Holds the process that has this number now. Invalid when there is none, or no descriptor can be
+  // had.
   static ProcessHandle Open(pid_t pid);
 
   bool valid() const { return descriptor_.valid(); }
   pid_t pid() const { return pid_; }
   int descriptor() const { return descriptor_.get(); }  // readable when it has ended
   bool HasEnded() const;
-  // To it alone. Harmless when it has ended.
+  // Sends the signal to this process alone. Harmless when it has ended.
   void Signal(int signal) const;
-  // SIGKILL to it and all below it, these first: it is stopped meanwhile, so that it starts nothing
-  // more; what loses its parent falls to it if it adopts orphans. Blocks until those below it have
-  // ended, for at most about a second.
+  // Sends SIGKILL to this process and to all below it, those below first. The process is stopped
+  // meanwhile, so that it starts nothing more; processes that lose their parent fall to it if it
+  // adopts orphans. Blocks until those below it have ended, for at most about a second.
   void KillTree() const;
 
  private:

@@ -65,7 +65,7 @@ class Tree {
   void Hear(int count) const {
     for (int i = 0; i < count; ++i) ASSERT_NE(Next(said_), '\0');
   }
-  // Nobody of it lives, and this was so at once.
+  // No process of the tree lives, and this was so at once.
   bool IsSilent() const {
     char bytes[4096];
     ssize_t count = 0;

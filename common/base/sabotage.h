@@ -2,7 +2,8 @@
 // (tests/simulation/sabotage_test.cc). In the product every question is answered by a constant; a
 // second library, compiled for that test alone with GALLEY_SABOTAGE, asks a variable.
 //
-// The list is that of the project's reliability reference, and what else was wrong once.
+// The list has the faults that systems of this kind are known for, and those that this one had
+// once.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ inline void RunOnThreads(
   try {
     for (size_t i = 1; i < count; ++i) threads.push_back(start([&work, i] { work(i); }));
   } catch (const std::system_error&) {
-    // Those that were started, and this one, do it all.
+    // The threads that were started do all the work together with this one.
   }
   work(0);
   for (std::thread& thread : threads) thread.join();

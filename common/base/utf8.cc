@@ -8,8 +8,8 @@
 namespace galley {
 namespace {
 
-// Length of the well-formed sequence at the front, 0 if there is none. Source: Unicode 15, table
-// 3-7.
+// Length of the well-formed sequence at the front, 0 if there is none.
+// Source: Unicode 15, table 3-7.
 size_t SequenceLength(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0; };
   const auto continues = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };

@@ -1,4 +1,4 @@
-// Text that may not be text: what a file or a program says, on its way into messages that must be
+// Makes text of what a file or a program says, which may not be text, for messages that must be
 // UTF-8 (protobuf strings, JSON, terminals).
 #pragma once
 

@@ -41,7 +41,8 @@ absl::StatusOr<uint64_t> WireReader::Raw() {
   return absl::InvalidArgumentError("number is longer than 64 bits");
 }
 
-// Of a tag or a length: other readers refuse more bytes, though they were zeros.
+// Reads the number of a tag or a length: other readers refuse longer ones, even where the further
+// bytes are zeros.
 absl::StatusOr<uint64_t> WireReader::Short() {
   const size_t before = rest_.size();
   ASSIGN_OR_RETURN(const uint64_t value, Raw());

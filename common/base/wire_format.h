@@ -2,8 +2,8 @@
 //
 // Canonical form (REAPI v2): fields in tag order, default values absent, no unknown fields.
 // protobuf's own serialiser does not promise it across versions, so what decides a digest is
-// written by hand here and checked against protobuf in tests. Source:
-// https://protobuf.dev/programming-guides/encoding/
+// written by hand here and checked against protobuf in tests.
+// Source: https://protobuf.dev/programming-guides/encoding/
 #pragma once
 
 #include <cstdint>

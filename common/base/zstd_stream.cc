@@ -15,8 +15,9 @@ constexpr size_t kPieceBytes = 128 << 10;    // the largest block of a frame
 constexpr size_t kFrameHeaderBytesMax = 18;  // with the magic number (RFC 8878, 3.1.1.1)
 constexpr size_t kMagicBytes = 4;
 
-// What begins with `bytes`, of which there may be fewer yet, can be a frame of RFC 8878, or one to
-// skip. (The library may know frames of the drafts before it, as far as they come in one piece.)
+// Whether a frame of RFC 8878, or one to skip, can begin with `bytes`, which may be the first few
+// of it. (The library may know frames of the drafts before the RFC, as far as they come in one
+// piece.)
 bool MayBeFrame(std::string_view bytes) {
   constexpr std::string_view kFrame = "\x28\xb5\x2f\xfd", kSkipped = "\x50\x2a\x4d\x18";
   if (kFrame.starts_with(bytes)) return true;
@@ -141,7 +142,7 @@ absl::Status ZstdDecompressor::Take(std::string_view bytes, const Sink& sink) {
     state.left -= out.pos;
     if (out.pos > 0) RETURN_IF_ERROR(sink(std::string_view(state.piece.data(), out.pos)));
     RETURN_IF_ERROR(state.NoteStep(bytes.substr(begin, in.pos - begin), out.pos, wanted == 0));
-    // What does not fill the room is all that these bytes give.
+    // Output that does not fill the room is all that these bytes give.
     if (in.pos == in.size && (wanted == 0 || out.pos < room)) return absl::OkStatus();
   }
 }

@@ -5,8 +5,8 @@
 //   RETURN_IF_ERROR(decompressor.Finish());
 //
 // Frames may follow one another, as REAPI has it: a compressed upload that is resumed goes on with
-// a new frame. What is taken and given is not kept: memory is that of one window. Threads: one
-// owner.
+// a new frame. What is taken and given is not kept: memory is that of one window.
+// Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class ZstdDecompressor {
     // (RFC 8878, 3.1.1.1.2) and more than levels below 20 ask for.
     int window_log_max = 23;
   };
-  // Takes a piece of what was inside, at most 128 KiB. Its error ends the stream.
+  // Takes a decompressed piece of at most 128 KiB. Its error ends the stream.
   using Sink = std::function<absl::Status(std::string_view)>;
 
   explicit ZstdDecompressor(const Options& options);
@@ -64,7 +64,8 @@ class ZstdDecompressor {
   const std::unique_ptr<State> state_;
 };
 
-// One frame. / All that is inside, at most `output_bytes_max`; errors as above.
+// ZstdCompress makes one frame. ZstdDecompress answers all that is inside, at most
+// `output_bytes_max`; errors as above.
 std::string ZstdCompress(std::string_view bytes, int level = ZstdCompressor::kLevelDefault);
 absl::StatusOr<std::string> ZstdDecompress(std::string_view bytes, uint64_t output_bytes_max);
 

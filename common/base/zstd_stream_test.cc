@@ -7,7 +7,7 @@
 namespace galley {
 namespace {
 
-// Some of it repeats, some does not.
+// Bytes of which some repeat and some do not.
 std::string Bytes(size_t size, uint32_t seed) {
   std::mt19937 random(seed);
   std::string bytes;
@@ -23,7 +23,7 @@ std::string Bytes(size_t size, uint32_t seed) {
   return bytes;
 }
 
-// Given in pieces of `piece_bytes`.
+// Decompresses `bytes`, which are given in pieces of `piece_bytes`.
 absl::StatusOr<std::string> Inflate(std::string_view bytes, ZstdDecompressor::Options options,
                                     size_t piece_bytes, size_t* largest = nullptr) {
   ZstdDecompressor decompressor(options);
@@ -94,7 +94,7 @@ TEST(ZstdStreamTest, ABombIsCutAtTheDeclaredSize) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(status.message(), "zstd: more than " + std::to_string(size) + " bytes are inside");
     EXPECT_LE(seen, size);
-    // It stays so, whatever comes.
+    // The error stays, whatever comes.
     EXPECT_EQ(decompressor.Append(ZstdCompress("x"), count), status);
     EXPECT_EQ(decompressor.Finish(), status);
   }
@@ -125,7 +125,7 @@ TEST(ZstdStreamTest, RefusesWhatIsNoFrameAndWhatEndsInOne) {
   EXPECT_EQ(*ZstdDecompress("", 0), "");
 }
 
-// As the library knows them only when they come in one piece.
+// The library knows such frames only when they come in one piece.
 TEST(ZstdStreamTest, RefusesFramesOfDrafts) {
   const std::string draft("\x27\xb5\x2f\xfd\x00\x10\xff\xff\x00", 9);
   EXPECT_EQ(ZstdDecompress(draft, 100).status().message(), "zstd: Unknown frame descriptor");
@@ -154,7 +154,7 @@ TEST(ZstdStreamTest, AFrameHoldsWhatItDeclaresWhateverThePieces) {
               absl::StatusCode::kInvalidArgument)
         << piece;
   }
-  // None is declared by a frame whose size was not known; a skippable one declares none.
+  // A frame whose size was not known declares none; neither does a skippable one.
   EXPECT_EQ(*Inflate(Deflate("some", 2), {.output_bytes_max = 4}, 1), "some");
   const std::string skippable("\x50\x2a\x4d\x18\x03\0\0\0abc", 11);
   EXPECT_EQ(*Inflate(skippable + ZstdCompress("some"), {.output_bytes_max = 4}, 1), "some");

@@ -21,7 +21,7 @@ class ByteWriter {
   void Signed(int64_t value);
   void String(std::string_view text);
   void Raw(std::string_view bytes) { bytes_.append(bytes); }
-  // `path` after the one given before.
+  // Writes `path` as what differs from the path that was written before it.
   void Path(std::string_view path);
 
   const std::string& bytes() const { return bytes_; }

@@ -11,7 +11,7 @@
 namespace galley::content {
 namespace {
 
-// CONTRACT, `[scan] ignore`.
+// Names that a scan never looks at, whatever `[scan] ignore` says (docs/project-file.md).
 bool IsAlwaysIgnored(std::string_view name) {
   return name == ".galley" || name == ".git" || name == ".svn" || name == ".hg" ||
          name.starts_with(".p4") || name == "Thumbs.db" || name == ".DS_Store" ||

@@ -29,7 +29,7 @@ absl::Status Refuse(std::string_view path, std::string_view why) {
   return absl::InvalidArgumentError(fmt::format("path `{}` {}", EscapeName(path), why));
 }
 
-// What holds for every path, asked or virtual.
+// Checks the rules that hold for every path, asked or virtual.
 absl::Status CheckCharacters(std::string_view path) {
   if (path.size() > kPathBytesMax) {
     return Refuse(path.substr(0, 80),

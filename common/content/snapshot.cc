@@ -311,7 +311,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Refresh(
     if (!path.starts_with('/')) {
       return absl::InvalidArgumentError(fmt::format("`{}` is no virtual path", EscapeName(path)));
     }
-    // What has no valid name is looked at with its folder.
+    // A file without a valid name is looked at with its folder.
     std::string_view target = path;
     while (target != "/" && !ValidateVirtualPath(target).ok()) target = FolderOf(target);
     targets.emplace_back(target);

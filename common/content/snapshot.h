@@ -64,14 +64,15 @@ enum class EntryKind { kAbsent, kFile, kFolder };
 
 struct ScanOptions {
   std::vector<Mount> mounts;
-  std::vector<std::string>
-      ignore;  // globs over virtual paths or, when they do not begin with '/', over path suffixes
-  std::vector<std::string>
-      excluded_directories;       // absolute host paths: .galley, the store, the output
+  // Globs over virtual paths or, when they do not begin with '/', over path suffixes.
+  std::vector<std::string> ignore;
+  // Absolute host paths: .galley, the store, the output.
+  std::vector<std::string> excluded_directories;
   unsigned threads = 0;           // 0: one for each core, at most 8
   std::string digest_cache_file;  // empty: none. Read at the start; Save writes it
-  Clock* clock = nullptr;         // wall time, to know what is racy; nullptr: the system's. Asked
-                                  // by several threads; outlives the snapshot and its successors
+  // Wall time, to know what is racy; nullptr: the system's. Asked by several threads; outlives the
+  // snapshot and its successors.
+  Clock* clock = nullptr;
 };
 
 class Snapshot {
@@ -79,11 +80,11 @@ class Snapshot {
   // INVALID_ARGUMENT: two mounts of equal path and priority, or a mount that is no folder (named).
   // Never fails for a single file.
   static absl::StatusOr<std::unique_ptr<Snapshot>> Scan(const ScanOptions& options);
-  // What a director wrote with WriteTable, for a worker on the same machine.
+  // Reads the table that a director wrote with WriteTable, for a worker on the same machine.
   static absl::StatusOr<std::unique_ptr<Snapshot>> ReadTable(const std::string& file);
   ~Snapshot();
 
-  // Of the table that it was read from; empty otherwise.
+  // The identity of the table that this snapshot was read from; empty when it was scanned.
   const std::string& identity() const;
   const std::vector<Mount>& mounts() const;
   // Host paths of the folders that Scan did not look into, since they are sandboxes. Sorted.
@@ -146,17 +147,17 @@ class Snapshot {
   std::unique_ptr<Impl> impl_;
 };
 
-// What differs between two snapshots, sorted by path: added, removed, or with other content. Linear
-// in the files, and reads only files whose stat differs or was racy when `before` was scanned:
-// those are hashed in `now` and compared with the digest that `before` knew, so a touched file is
-// no change. Where `before` knew no digest a differing stat is a change.
+// Change: a file that was added or removed, or that has other content now.
 struct Change {
   std::string path;
   bool was_there = false;
   bool is_there = false;
 };
-// A racy file whose digest `before` did not know counts as changed. Entries with an error differ
-// when their errors do.
+// The changes from `before` to `now`, sorted by path. Linear in the files, and reads only files
+// whose stat differs or was racy when `before` was scanned: those are hashed in `now` and compared
+// with the digest that `before` knew, so a touched file is no change. Where `before` knew no
+// digest, a differing stat and a racy file count as changes. Entries with an error differ when
+// their errors do.
 std::vector<Change> Difference(const Snapshot& before, Snapshot& now);
 
 }  // namespace galley::content

@@ -23,7 +23,7 @@ struct TakenDigest {
   int64_t hashed_ns = 0;  // wall time before its first byte was read
 };
 
-// What is known of a file beside its entry.
+// Knowledge: what is known of a file beside its entry.
 struct Knowledge {
   int64_t seen_ns = 0;
   bool has_clash = false;  // the entry's error was given by Overlay, not by the file itself
@@ -40,7 +40,7 @@ struct FileTable {
   std::vector<SeenFile> hidden;
 };
 
-// `identity` instead of the table's own.
+// Encodes `table` with `identity` instead of the table's own.
 std::string EncodeTable(const FileTable& table, std::string_view identity);
 // INVALID_ARGUMENT for anything that EncodeTable would not write in meaning: order, indices, paths.
 absl::StatusOr<FileTable> DecodeTable(std::string_view payload);

@@ -1,5 +1,5 @@
-// What a worker reads from a director on its machine, and a cook from an earlier one: never a
-// crash, and what decodes encodes again.
+// A table of any bytes, as a worker reads it from a director on its machine, and a cook from an
+// earlier one: never a crash, and a table that decodes encodes again.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

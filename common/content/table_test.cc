@@ -139,8 +139,8 @@ TEST_F(DifferenceTest, AChangeWithinTheTickOfTheHashingIsNoticed) {
   clock_.ahead_s = -3600;  // hashed within 2 s of the last change: racy
   Write("content/a", "new");
   const auto before = Scan();
-  // What `before` hashed were other bytes; the file was changed after that within the same tick, so
-  // that its stat is the same.
+  // The bytes that `before` hashed were other ones; the file was changed after that within the same
+  // tick, so that its stat is the same.
   ASSERT_TRUE(before->LearnDigest("/Game/a", Digest::Of("old")).ok());
   ASSERT_TRUE(before->SaveDigestCache().ok());
   ASSERT_TRUE(before->WriteTable(Host("table")).ok());

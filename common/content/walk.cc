@@ -183,7 +183,8 @@ class Walker {
     for (const std::string& name : names) LookAt(folder, fd, name, seen);
   }
 
-  // A folder that is a sandbox is not looked into. (What a mount names is, whatever it is.)
+  // A folder that is a sandbox is not looked into. (A folder that a mount names is, whatever it
+  // is.)
   bool Leaves(const Folder& folder) GALLEY_EXCLUDES(mutex_) {
     if (options_.sandboxes == nullptr || folder.path == options_.mounts[folder.mount].path)
       return false;

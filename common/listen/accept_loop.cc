@@ -145,13 +145,13 @@ class EpollAcceptLoop final : public AcceptLoop {
  private:
   using Id = Doorkeeper::Id;
 
-  // Says nothing yet.
+  // Silent: a connection that says nothing yet.
   struct Silent {
     FileDescriptor fd;
     size_t listener = 0;
     std::string peer;
   };
-  // Was refused, and may not have read it yet.
+  // Farewell: a connection that was refused, and may not have read it yet.
   struct Farewell {
     FileDescriptor fd;
     absl::Time until;
@@ -231,7 +231,7 @@ class EpollAcceptLoop final : public AcceptLoop {
     Hear(id);
   }
 
-  // gRPC sets them on sockets that it accepts.
+  // Sets the options that gRPC sets on sockets that it accepts.
   void SetOptions(int fd) const {
     const int yes = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
@@ -240,7 +240,7 @@ class EpollAcceptLoop final : public AcceptLoop {
       ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
   }
 
-  // Looks at what it says first, and leaves it in the socket.
+  // Looks at what a connection says first, and leaves it in the socket.
   void Hear(Id id) {
     const auto at = silent_.find(id);
     if (at == silent_.end()) return;
@@ -300,7 +300,7 @@ class EpollAcceptLoop final : public AcceptLoop {
 
   void KeepReserve() { reserve_ = FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
-  // Takes what it says, unread. True: it closed, too.
+  // Takes the bytes that a refused connection sends, unread. True: it closed, too.
   static bool HasClosed(int fd) {
     std::array<char, 4096> bytes{};
     for (int i = 0; i < 16; ++i) {

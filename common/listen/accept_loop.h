@@ -3,10 +3,11 @@
 // can take the descriptors from which the rest of the process lives. After the hand-over nothing of
 // it is in the way of the bytes.
 //
-// What it refuses and what it closes is said in doorkeeper.h. A connection that finds no room hears
-// so (first_bytes.h, RefusalOf); a silent one is just closed. Should the process have no descriptor
-// left all the same, one that is kept in reserve serves to accept connections and to close them.
-// The log has one line when connections begin to be turned away, and one with the numbers when
+// doorkeeper.h says which connections it refuses and which it closes. A connection that finds no
+// room hears so (first_bytes.h, RefusalOf); a silent one is just closed. Should the process have no
+// descriptor left all the same, one that is kept in reserve serves to accept connections and to
+// close them. The log has one line when connections begin to be turned away, and one with the
+// numbers when nothing was for a second.
 // nothing was for a second.
 //
 // A connection that was handed over is counted until its descriptor is closed: its number belongs

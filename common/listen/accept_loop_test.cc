@@ -23,7 +23,7 @@ namespace {
 const std::string kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const std::string kHello("\x16\x03\x01\x02\x00\x01", 6);
 
-// What gRPC would get.
+// Handed: the sockets that gRPC would get.
 class Handed {
  public:
   void Take(int fd) {
@@ -85,7 +85,8 @@ class AcceptLoopTest : public testing::Test {
     }
     return all;
   }
-  // What was connected before is accepted when this returns: a backlog is a queue.
+  // Connections that were made before this one are accepted when this returns: a backlog is a
+  // queue.
   FileDescriptor SpeakAndBeHandedOver() {
     last_ = Client(kPreface);
     return handed_.Next();

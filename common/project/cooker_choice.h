@@ -1,7 +1,9 @@
 // CookerChoice: which place in the project chose the cooker of a package, for people. No key and no
 // result holds a place: whoever reports on a package asks for it anew.
 //
-// Pure. Cost: the globs of all rules. Threads: any.
+// Pure.
+// Cost: the globs of all rules.
+// Threads: any.
 #pragma once
 
 #include <optional>

@@ -45,7 +45,7 @@ class Layers {
   };
   // nullptr: nobody gave it.
   const Value* Find(const std::string& section_key) const;
-  // What each known key is and where it came from.
+  // Every known key with its value and where that came from.
   std::vector<Origin> Origins() const;
 
  private:

@@ -148,8 +148,9 @@ absl::Status CheckTrust(const Layers& layers, const std::string& key, const std:
                                 key, kTrustBytesMax));
 }
 
-// An instance's name may hold several segments, but none of those that a resource's name is read
-// by. Source: "Resource names" of remote_execution.proto.
+// Checks an instance's name, which may hold several segments but none of the keywords by which a
+// resource's name is read.
+// Source: "Resource names" of remote_execution.proto.
 absl::Status CheckInstance(const Layers& layers, std::string_view instance) {
   constexpr size_t kInstanceBytesMax = 256;
   static constexpr std::string_view kKeywords[] = {"blobs",           "uploads",    "actions",
@@ -182,7 +183,8 @@ absl::StatusOr<std::string> OptionalFile(const Layers& layers, const std::string
   return Folder(layers, key, root, "");
 }
 
-// What contradicts the address: a secret must not go over a plain connection to another machine.
+// Refuses values that contradict the address: a secret must not go over a plain connection to
+// another machine.
 absl::Status CheckRemote(const Layers& layers, const RemoteSection& remote) {
   if (remote.url.empty()) return absl::OkStatus();
   const Layers::Value& value = *layers.Find("store.remote");

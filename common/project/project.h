@@ -31,8 +31,8 @@ inline bool IsSidecar(std::string_view path) { return path.ends_with(kSidecarSuf
 
 struct Platform {
   std::string name;
-  std::map<std::string, std::string>
-      parameters;  // "texture" -> "bc", "shader" -> "spirv-1.5"; not the name
+  // "texture" -> "bc", "shader" -> "spirv-1.5"; not the name.
+  std::map<std::string, std::string> parameters;
 };
 
 // A glob or a folder of galley.toml, and who gave it: "galley.toml:41", "GALLEY_COOK_MAPS", "" when
@@ -79,8 +79,8 @@ struct CookSection {
   bool binary_identity = false;  // identity = "binary"
 };
 
-// The store of other people behind ours; without a url there is none. Paths are absolute, "" where
-// not given.
+// The remote store behind ours; without a url there is none. Paths are absolute, "" where not
+// given.
 struct RemoteSection {
   std::string url;  // store::ParseRemoteUrl reads it
   std::string instance;
@@ -109,8 +109,8 @@ struct FarmSection {
   std::string listen;
 };
 
-struct Origin {  // where a value came from, for doctor: ("store.dir", "/x/.galley/store",
-                 // "default")
+// Where a value came from, for doctor: ("store.dir", "/x/.galley/store", "default").
+struct Origin {
   std::string key;
   std::string value;
   std::string source;
@@ -138,8 +138,8 @@ struct Project {
 struct LoadOptions {
   std::string directory;                           // where galley.toml is
   std::map<std::string, std::string> environment;  // GALLEY_* and HOME
-  std::map<std::string, std::string>
-      overrides;  // "store.dir" -> "/abs", from the command line; lists are comma-separated
+  // "store.dir" -> "/abs", from the command line; lists are comma-separated.
+  std::map<std::string, std::string> overrides;
 };
 
 // INVALID_ARGUMENT: "galley.toml:12: unknown key `platfrom`; did you mean `platform`?". NOT_FOUND:

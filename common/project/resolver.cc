@@ -257,7 +257,8 @@ struct RecipeResolver::Impl {
     return AnswerOf(remembered.emplace(key, std::move(resolved)).first->second, errors);
   }
 
-  // What `cooker` refuses in some of a rule's settings. What is missing may come from another rule.
+  // The settings of a rule that `cooker` refuses. A missing setting is no error: it may come from
+  // another rule.
   static std::map<std::string, std::string> Refused(const record::CookerDescription& cooker,
                                                     std::string_view settings) {
     std::map<std::string, std::string> refused;
@@ -267,10 +268,10 @@ struct RecipeResolver::Impl {
     return refused;
   }
 
-  // Of a rule that names no cooker: what no cooker at all takes.
+  // The settings that no cooker at all takes, in a rule that names no cooker.
   std::map<std::string, std::string> RefusedByAll(std::string_view settings) const {
     std::optional<std::map<std::string, std::string>> refused;
-    std::map<std::string, const record::CookerDescription*> owners;  // of a setting: any
+    std::map<std::string, const record::CookerDescription*> owners;  // setting -> any that has it
     for (const auto& [name, cooker] : cookers) {
       std::map<std::string, std::string> own = Refused(cooker, settings);
       for (const record::SettingDescription& setting : cooker.settings) {

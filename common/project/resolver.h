@@ -6,7 +6,8 @@
 // cooker) or sidecar is no package.
 //
 // Cost: recipes are remembered by (set of matching rules, sidecar digest, extension); resolving a
-// package is matching its globs. Threads: Resolve may be called from many threads.
+// package is matching its globs.
+// Threads: Resolve may be called from many threads.
 #pragma once
 
 #include <memory>
@@ -22,7 +23,7 @@
 
 namespace galley::project {
 
-// What is never in a key.
+// Needs: what a job needs to run. It is never in a key.
 struct Needs {
   std::vector<std::string> resources;
   uint64_t memory_bytes = 0;                      // 0: the default limit
@@ -38,7 +39,8 @@ struct ResolvedRecipe {
 
 using ResolvedRecipes = std::vector<ResolvedRecipe>;  // by platform, in Project::platforms order
 
-// What a file "<package>.cook" holds, and what errors call it; "": that name.
+// Sidecar: the bytes of a file "<package>.cook" and the name by which errors call it; "": that
+// name.
 struct Sidecar {
   std::string text;
   std::string file = "";

@@ -1,20 +1,26 @@
 // A job as a canonical REAPI v2 Action. Its digest is the *action key*: the one key of every cache.
 //
-//   Action   { command_digest, input_root_digest, salt = trust domain }              (no name,
-//   host, priority, timeout or time in it) Command  { arguments ["galley-cook", cooker],
-//   environment_variables [LANG=C.UTF-8, TZ=UTC], output_paths ["out"] } input root:
-//     recipe              EncodeRecipe
-//     observations        EncodeObserved
-//     source              the source's bytes
-//     rel/<ups>/<path>    file(path) present, path relative with <ups> leading "..": ../../a/b ->
-//     rel/2/a/b; a/b -> rel/0/a/b abs/<path>          file(/path) present cooked/<n> cooked(...)
-//     present; n: its index in the observation set tools-up/<ups>/<path>  the same for a path with
-//     leading "..": ../sdk/bin/x -> tools-up/1/sdk/bin/x tools/<path>        tool(path) present,
-//     path relative to galley.toml, executable. Absolute tools are taken from the machine that
-//                         runs the Action, which checks their digest
+//   Action   { command_digest, input_root_digest, salt = trust domain }
+//            (no name, host, priority, timeout or time in it)
+//   Command  { arguments ["galley-cook", cooker],
+//              environment_variables [LANG=C.UTF-8, TZ=UTC], output_paths ["out"] }
+//   input root:
+//     recipe                 EncodeRecipe
+//     observations           EncodeObserved
+//     source                 the source's bytes
+//     rel/<ups>/<path>       file(path) present, path relative with <ups> leading "..":
+//                            ../../a/b -> rel/2/a/b; a/b -> rel/0/a/b
+//     abs/<path>             file(/path) present
+//     cooked/<n>             cooked(...) present; n: its index in the observation set
+//     tools/<path>           tool(path) present, path relative to galley.toml, executable. Absolute
+//                            tools are taken from the machine that runs the Action, which checks
+//                            their digest
+//     tools-up/<ups>/<path>  the same for a path with leading "..":
+//                            ../sdk/bin/x -> tools-up/1/sdk/bin/x
 //   outputs:
-//     out/output<suffix>  each output: out/output.ktx2, out/output.d/lod1.glb, out/output (empty
-//     suffix) out/details         EncodeDetails (result.h)
+//     out/output<suffix>     each output: out/output.ktx2, out/output.d/lod1.glb, out/output (empty
+//                            suffix)
+//     out/details            EncodeDetails (result.h)
 //
 // Everything is written in wire order by hand; tests hold it against protobuf's parse of the same
 // bytes.
@@ -52,8 +58,8 @@ struct Action {
   std::string action;            // canonical bytes
   std::string command;           // canonical bytes
   std::vector<InputFile> files;  // sorted by path
-  std::vector<std::string>
-      directories;  // canonical Directory messages, children before parents, the root last
+  // Canonical Directory messages, children before parents, the root last.
+  std::vector<std::string> directories;
 };
 
 inline constexpr std::string_view kOutputStem = "out/output";

@@ -15,8 +15,8 @@ struct SettingError {
   bool is_missing = false;  // a required one that is not given
 };
 
-// What ResolveSettings refuses in `settings_json` (an object), sorted by setting; those that are
-// missing come last. Empty: it resolves.
+// The settings in `settings_json` (an object) that ResolveSettings would refuse, sorted by setting;
+// missing ones come last. Empty: it resolves.
 std::vector<SettingError> CheckSettings(const CookerDescription& cooker,
                                         std::string_view settings_json);
 

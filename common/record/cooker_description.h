@@ -1,5 +1,5 @@
-// What `galley-worker describe` prints for each cooker, and what the director knows of cookers: it
-// links none.
+// CookerDescription: a cooker's name, identity, extensions, outputs and settings. `galley-worker
+// describe` prints one for each cooker; the director links no cooker and knows them by these alone.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ enum class SettingType {
 struct SettingDescription {
   std::string name;
   SettingType type = SettingType::kString;
-  std::string
-      default_json;  // canonical JSON of the default; "null": no default, absent unless given
+  // Canonical JSON of the default; "null": no default, absent unless given.
+  std::string default_json;
   std::vector<std::string> choices;  // kChoice
   std::string documentation;         // one sentence
   bool required = false;

@@ -1,9 +1,9 @@
-// What becomes of an action key when its inputs are cooked again and come out otherwise. Pure.
+// The judgement on an action key whose inputs were cooked again and came out otherwise. Pure.
 //
 // Two outputs of one key mean that its cooker is not deterministic, or that a machine is broken:
 // nobody can tell which of them is right, so neither is used. A dispute stands in their place, a
-// verdict that names both; only forgetting the key (`galley clean`) ends it. A store of other
-// people is told the dispute itself, and uses neither from then on.
+// verdict that names both; only forgetting the key (`galley clean`) ends it. The dispute is sent to
+// remote stores, too, and then they use neither.
 #pragma once
 
 #include "common/record/result.h"

@@ -1,26 +1,30 @@
 // Observation: one thing that a cook looked at. The list is closed; a cook that looks at anything
 // else is not cacheable.
 //
-//   kind      subject                 detail      value (canonical text)
-//   file      path as asked           -           "<hex>/<size>" | "absent" | "folder"
-//   exists    path as asked           -           "file" | "folder" | "absent"
-//   list      folder as asked         -           entry names, one a line, sorted by bytes, folders
-//   with '/' at the end; "absent" glob      root folder as asked    pattern     matching paths
-//   relative to root, one a line, sorted by bytes cooked    package as asked        suffix
-//   "<hex>/<size>" of that output | "absent" platform  parameter ("texture")   -           "=" and
-//   its value | "unset".  Parameter "name" is the platform's name tool      path - "<hex>/<size>" |
-//   "absent".  Absolute: a system file; else relative to galley.toml env       variable - "=" and
-//   its value | "unset" name      ""                      -           the package's own virtual
-//   path
+//   kind      subject          detail   value (canonical text)
+//   file      path as asked    -        "<hex>/<size>" | "absent" | "folder"
+//   exists    path as asked    -        "file" | "folder" | "absent"
+//   list      folder as asked  -        entry names, one a line, sorted by bytes, folders with '/'
+//                                       at the end; "absent"
+//   glob      root folder as   pattern  matching paths relative to root, one a line, sorted by
+//             asked                     bytes
+//   cooked    package as       suffix   "<hex>/<size>" of that output | "absent"
+//             asked
+//   platform  parameter        -        "=" and its value | "unset". Parameter "name" is the
+//             ("texture")               platform's name
+//   tool      path             -        "<hex>/<size>" | "absent". Absolute: a system file; else
+//                                       relative to galley.toml
+//   env       variable         -        "=" and its value | "unset"
+//   name      ""               -        the package's own virtual path
 //
 // Paths are kept as asked, normalised by content::NormalizeAsked: absolute virtual ("/Game/a/b") or
-// relative to the source's folder
-// ("../inc/a.glsl", "a.glsl"); no ".", no inner "..", no trailing '/'. So no place is in a key.
+// relative to the source's folder ("../inc/a.glsl", "a.glsl"); no ".", no inner "..", no trailing
+// '/'. So no place is in a key.
 //
 // An observation *set* is the sorted, duplicate-free list of observations without their values.
-// Order: kind, subject, detail, by bytes. Encoding of a set (docs/formats.md): protobuf wire
-// format, message { repeated Entry entry = 1 }, Entry { kind = 1 varint, subject = 2 bytes, detail
-// = 3 bytes }, canonical.
+// Order: kind, subject, detail, by bytes.
+// Encoding of a set (docs/formats.md): protobuf wire format, message { repeated Entry entry = 1 },
+// Entry { kind = 1 varint, subject = 2 bytes, detail = 3 bytes }, canonical.
 #pragma once
 
 #include <compare>

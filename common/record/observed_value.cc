@@ -33,7 +33,7 @@ bool AreSortedLines(std::string_view text) {
 
 bool IsSetOrUnset(std::string_view value) { return value == kUnset || value.starts_with('='); }
 
-// What a value of the kinds without a digest must be; empty when it is that.
+// The phrase for what a value of the kinds without a digest must be; empty when it is that.
 std::string_view Expected(const Observed& observed) {
   const std::string& value = observed.value;
   switch (observed.what.kind) {

@@ -1,6 +1,6 @@
-// A result as it travels to and from stores of other people (REAPI): as EncodeResult writes it, but
-// for one with many outputs. An ActionResult is one gRPC message, of at most 4 MiB at most servers;
-// so above kOutputFilesMax those that lie in ".d/" become one output directory:
+// A result as it travels to and from remote stores (REAPI): as EncodeResult writes it, but for one
+// with many outputs. An ActionResult is one gRPC message, of at most 4 MiB at most servers; so
+// above kOutputFilesMax those that lie in ".d/" become one output directory:
 //
 //   output_directories  path "out/output.d", tree_digest, is_topologically_sorted, and
 //                       root_directory_digest: both, so that servers check what it names whichever
@@ -23,12 +23,12 @@
 namespace galley::record {
 
 inline constexpr size_t kOutputFilesMax = 64;
-// Of one result; a small tree of shared folders can name very many.
+// The limit for one result: a small tree of shared folders can name very many outputs.
 inline constexpr size_t kPortableOutputsMax = 1'000'000;
 
 struct PortableResult {
   std::string bytes;  // an ActionResult
-  // What it names and is made here: its details, its tree and the tree's Directories.
+  // Blobs that `bytes` names and that are made here: the details, the tree and its Directories.
   std::vector<std::pair<Digest, std::string>> blobs;
 };
 PortableResult EncodePortable(const Result& result);

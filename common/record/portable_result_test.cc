@@ -30,7 +30,7 @@ Result WithOutputs(size_t count) {
   return result;
 }
 
-// The blobs that a store of other people has.
+// Blobs: what a remote store has.
 class Blobs {
  public:
   explicit Blobs(const PortableResult& portable)

@@ -18,13 +18,13 @@ namespace galley::record {
 inline constexpr uint64_t kKeySchema = 1;
 
 struct Recipe {
-  std::string cooker;     // "texture"
-  std::string identity;   // "1;libpng=1.6.39;astcenc=4.2.0": revision and the codec libraries that
-                          // decide the bytes
-  std::string extension;  // of the source, lower case, without the dot ("png"); some cookers need
-                          // it (shader stage)
-  std::string
-      settings;  // canonical JSON (CanonicalJson): all settings with their defaults filled in
+  std::string cooker;  // "texture"
+  // "1;libpng=1.6.39;astcenc=4.2.0": revision and the codec libraries that decide the bytes.
+  std::string identity;
+  // The source's, lower case, without the dot ("png"); some cookers need it (shader stage).
+  std::string extension;
+  // Canonical JSON (CanonicalJson): all settings with their defaults filled in.
+  std::string settings;
   bool operator==(const Recipe&) const = default;
 };
 

@@ -14,8 +14,8 @@ namespace galley::record {
 namespace {
 
 constexpr std::string_view kProvenanceType = "type.googleapis.com/galley.v1.Provenance";
-// A Timestamp's range: the years 1 to 9999. Source:
-// https://protobuf.dev/reference/protobuf/google.protobuf/#timestamp
+// A Timestamp's range: the years 1 to 9999.
+// Source: https://protobuf.dev/reference/protobuf/google.protobuf/#timestamp
 constexpr int64_t kSecondsMin = -62'135'596'800;
 constexpr int64_t kSecondsMax = 253'402'300'799;
 
@@ -194,7 +194,7 @@ absl::Status TakeOutput(const OutputFile& file, std::vector<Output>& outputs) {
   return absl::OkStatus();
 }
 
-// What is gathered while an ActionResult is read.
+// Reading: what is gathered while an ActionResult is read.
 struct Reading {
   Result result;
   std::optional<Details> details;

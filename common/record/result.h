@@ -1,16 +1,16 @@
-// Result: what a cook gave, as stored in the action cache: a REAPI ActionResult.
+// Result: the outcome of a cook, as stored in the action cache: a REAPI ActionResult.
 //
-//   output_files        one for each output, path "out/output<suffix>"; and "out/details" with its
-//   contents inline
+//   output_files        one for each output, path "out/output<suffix>"; and "out/details" with
+//                       its contents inline
 //   exit_code           0; 1 for the cooker's own verdict that the inputs are wrong, 2 for a
-//   dispute (both kept locally only)
+//                       dispute (both kept locally only)
 //   stderr_raw          the error text of a verdict; stderr_digest its log, if any
 //   execution_metadata  worker, times; auxiliary_metadata: Any of galley.v1.Provenance (cost,
-//   cooker identity, machine)
+//                       cooker identity, machine)
 //
-// What decides a root (outputs, details) is deterministic; execution_metadata is not and is ignored
-// in comparisons (SameOutcome). References are kept as written: the director resolves them anew in
-// every cook.
+// Outputs and details decide a root and are deterministic; execution_metadata is not, and
+// comparisons (SameOutcome) ignore it. References are kept as written: the director resolves them
+// anew in every cook.
 #pragma once
 
 #include <cstdint>
@@ -74,9 +74,9 @@ struct Provenance {
   absl::Duration load_time;
   absl::Duration save_time;
   uint64_t memory_peak_bytes = 0;
-  std::string
-      received_from;  // URL of the store that it was fetched from; empty: cooked for this one
-  // Under which its observation set lies; that of no bytes: not said.
+  // URL of the store that it was fetched from; empty: cooked for this one.
+  std::string received_from;
+  // The key of its observation set; the digest of no bytes: not known.
   Digest weak_key;
 };
 

@@ -1,4 +1,4 @@
-// The observation sets seen for a weak key, as they travel to and from stores of other people: an
+// The observation sets seen for a weak key, as they travel to and from remote stores: an
 // ActionResult under the weak key. Who writes last wins; a set that is lost costs a load.
 //
 //   output_files        one: path "observation-sets", its digest, and the bytes inline:

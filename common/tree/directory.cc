@@ -91,7 +91,8 @@ absl::StatusOr<Directory> DecodeDirectory(std::string_view bytes) {
     }
   }
   RETURN_IF_ERROR(CheckNames(directory));
-  // What is left: fields out of order or doubled, numbers in a longer form, defaults written out.
+  // Faults that are left: fields out of order or doubled, numbers in a longer form, defaults
+  // written out.
   if (EncodeDirectory(directory) != bytes) {
     return absl::InvalidArgumentError("Directory is not in canonical form");
   }

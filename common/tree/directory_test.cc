@@ -65,7 +65,7 @@ TEST(DirectoryTest, EveryTruncationIsRefusedOrShorter) {
   }
 }
 
-// What another encoder might write, and the phrase of the refusal.
+// Checks that a Directory as another encoder might write it is refused, and with which phrase.
 void ExpectRefused(const std::function<void(reapi::Directory&)>& spoil, std::string_view phrase) {
   reapi::Directory message = Parsed(EncodeDirectory(Sample()));
   spoil(message);

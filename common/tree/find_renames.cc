@@ -66,7 +66,7 @@ std::vector<Difference> FindRenames(std::vector<Difference> differences) {
       renamed.before = differences[pair.removed].before;
     }
   }
-  // What is left of a pair is the addition.
+  // The addition of each pair stays, as the rename.
   std::vector<Difference> found;
   for (size_t i = 0; i < differences.size(); ++i) {
     if (differences[i].kind == Kind::kRemoved && is_paired[i]) continue;
@@ -92,7 +92,7 @@ DifferenceTotals TotalsOf(const std::vector<Difference>& differences) {
         ++totals.renamed;
         break;
     }
-    // Of nothing, where there was or is no file.
+    // The digest of no bytes stands where there was or is no file.
     totals.bytes_before += one.before.digest.size_bytes();
     totals.bytes_after += one.after.digest.size_bytes();
   }

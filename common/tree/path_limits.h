@@ -12,7 +12,7 @@ inline constexpr size_t kSegmentBytesMax = 255;
 // PATH_MAX of Linux without the NUL byte that ends a path.
 inline constexpr size_t kPathBytesMax = 4095;
 
-// What is wrong with a path, and what to do: "it has a name of 261 bytes, ...". Empty: it is short
+// The fault of a path, and what to do: "it has a name of 261 bytes, ...". Empty: it is short
 // enough.
 std::string PathFault(std::string_view path);
 

@@ -1,4 +1,4 @@
-// What may stand in a tree: names of one segment, and relative paths made of them.
+// The names that may stand in a tree: names of one segment, and relative paths made of them.
 #pragma once
 
 #include <string_view>

@@ -262,7 +262,7 @@ TEST(FindRenamesTest, AFolderThatMovedIsItsFiles) {
   EXPECT_EQ(Renames("x/a x/b/c k", "y/a=x/a y/b/c=x/b/c k"), "x/a>y/a x/b/c>y/b/c ");
 }
 
-// What is still at its old path was copied.
+// A file that is still at its old path was copied.
 TEST(FindRenamesTest, ACopyIsAnAddition) {
   EXPECT_EQ(Renames("a=1", "a=1 b=1"), "+b ");
   EXPECT_EQ(Renames("a=1 b=1", "b=1"), "-a ");
@@ -303,8 +303,8 @@ TEST(FindRenamesTest, VeryManyOfOneDigestArePairedByPath) {
             "-a12999 a10000>b10000/a12999 a12998>b12998/a10001 ");
 }
 
-// With the renames taken apart again, and for every small pair of trees: nothing is lost, nothing
-// is paired twice, and nothing that could be paired is left.
+// Checked by taking the renames apart again, for every small pair of trees: nothing is lost,
+// nothing is paired twice, and nothing that could be paired is left.
 TEST(FindRenamesTest, PairsAllThatCanBe) {
   for (uint32_t seed = 0; seed < 2000; ++seed) {
     std::mt19937 random(seed);

@@ -3,7 +3,8 @@
 // attaches anew, and what is missing is told again. What the transport promises is not relied upon:
 // a stream may lead through other people's proxies.
 //
-// Pure; one for each side of a stream. Threads: none, the owner's.
+// Pure; one for each side of a stream.
+// Threads: none, the owner's.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +25,9 @@ class Conversation {
   // So long a message may stay unacknowledged while later ones arrive from the other side, which
   // speaks at least once a second.
   static constexpr absl::Duration kPatience = absl::Seconds(10);
-  // Of a time in which nothing was sent or received, no more counts: either the other side was
-  // silent, which others judge, or we did not run ourselves (stopped, suspended, starved), and the
-  // acknowledgements lie unread in our buffers.
+  // A time in which nothing was sent or received counts for no more than this: either the other
+  // side was silent, which others judge, or we did not run ourselves (stopped, suspended, starved),
+  // and the acknowledgements lie unread in our buffers.
   static constexpr absl::Duration kPauseMax = absl::Seconds(2);
 
   // The number of the message that is sent now.

@@ -1,4 +1,4 @@
-// What DecodeDetails takes, EncodeDetails gives back byte for byte.
+// Details that DecodeDetails takes are given back by EncodeDetails byte for byte.
 #include <cstdint>
 
 #include "common/base/status_macros.h"

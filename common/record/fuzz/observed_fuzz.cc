@@ -1,4 +1,4 @@
-// What DecodeObserved takes, EncodeObserved gives back byte for byte.
+// Observations that DecodeObserved takes are given back by EncodeObserved byte for byte.
 #include <cstdint>
 
 #include "common/base/status_macros.h"

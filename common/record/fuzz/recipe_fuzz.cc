@@ -1,4 +1,4 @@
-// What DecodeRecipe takes, EncodeRecipe gives back byte for byte.
+// A recipe that DecodeRecipe takes is given back by EncodeRecipe byte for byte.
 #include <cstdint>
 
 #include "common/base/status_macros.h"

@@ -1,4 +1,4 @@
-// What DecodeSet takes, EncodeSet gives back byte for byte.
+// A set that DecodeSet takes is given back by EncodeSet byte for byte.
 #include <cstdint>
 
 #include "common/base/status_macros.h"

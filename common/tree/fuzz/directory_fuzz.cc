@@ -1,4 +1,4 @@
-// What DecodeDirectory takes, EncodeDirectory gives back byte for byte.
+// A Directory that DecodeDirectory takes is given back by EncodeDirectory byte for byte.
 #include <cstdint>
 
 #include "common/base/status_macros.h"
