@@ -18,7 +18,7 @@ namespace {
 
 using Field = WireReader::Field;
 
-// What text of theirs an error repeats.
+// The beginning of another's text, short enough to be repeated in an error.
 std::string Shown(std::string_view text) { return std::string(text.substr(0, 200)); }
 
 template <typename Visit>
@@ -195,7 +195,7 @@ absl::Status CheckLinks(const Parts& parts) {
   return absl::OkStatus();
 }
 
-// What was named so far.
+// Names: the digests that were named so far.
 class Names {
  public:
   absl::Status Add(const Digest& digest) {

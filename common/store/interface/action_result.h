@@ -4,8 +4,8 @@
 //
 // Stricter than protobuf where readers may differ: a field that may be there once is refused when
 // it comes twice (others merge the two), and so is one of another wire type. Unknown fields are
-// skipped, since the API grows. Source:
-// proto/build/bazel/remote/execution/v2/remote_execution.proto.
+// skipped, since the API grows.
+// Source: proto/build/bazel/remote/execution/v2/remote_execution.proto.
 #pragma once
 
 #include <functional>

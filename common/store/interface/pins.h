@@ -2,7 +2,8 @@
 //
 // A pin is a published root (of kPinProject, the name in the platform's place), so it is as durable
 // as one, and what keeps roots keeps pins. The newest of a name counts; one whose root is the
-// digest of no bytes says that the pin was taken away. Threads: any.
+// digest of no bytes says that the pin was taken away.
+// Threads: any.
 #pragma once
 
 #include <string>
@@ -30,12 +31,12 @@ absl::Status ValidatePinName(std::string_view name);
 
 bool IsRemovedPin(const PublishedRoot& root);
 
-// By name.
+// All pins, by name.
 absl::StatusOr<std::vector<Pin>> Pins(Store& store);
 
-// In place of the one of this name. All that is under `root` is asked for: NOT_FOUND names what is
-// absent, and the pin is what it was, or gone when its tree is; INVALID_ARGUMENT: it is no tree, or
-// an empty one. Of two at a time for one name one counts.
+// Sets a pin, in place of the one of this name. All blobs under `root` are asked for: NOT_FOUND
+// names what is absent, and the pin is what it was, or gone when its tree is; INVALID_ARGUMENT: it
+// is no tree, or an empty one. When a name is set twice at a time, one of the two counts.
 absl::Status SetPin(Store& store, const Pin& pin);
 // NOT_FOUND.
 absl::Status RemovePin(Store& store, std::string_view name, absl::Time time);

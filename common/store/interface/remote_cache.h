@@ -1,10 +1,10 @@
-// RemoteCache: a store of other people behind ours, seen through what it can do well: many blobs at
-// a time, and results. It promises nothing; whoever asks it gets bytes that were verified, or is
-// told that there are none.
+// RemoteCache: a remote store behind ours, seen through what it can do well: many blobs at a time,
+// and results. It promises nothing; whoever asks it gets bytes that were verified, or is told that
+// there are none.
 //
-// What goes wrong there is no error here: a server that is down, slow, evicting, corrupt or lying
-// has nothing. Errors are those of our own side (`into`, `from`), except where a method says so.
-// (As a BlobStore it answers UNAVAILABLE and so on, like any other.)
+// Trouble there is no error here: a server that is down, slow, evicting, corrupt or lying has
+// nothing. Errors are those of our own side (`into`, `from`), except where a method says so. (As a
+// BlobStore it answers UNAVAILABLE and so on, like any other.)
 //
 // Threads: all methods may be called from many threads, and block.
 #pragma once

@@ -4,7 +4,8 @@
 //
 // Errors: NOT_FOUND absent; DATA_LOSS stored bytes are wrong (they are quarantined, the loss epoch
 // rises); RESOURCE_EXHAUSTED no space; PERMISSION_DENIED not writable; UNAVAILABLE the owner is not
-// reachable. Threads: all methods may be called from many threads.
+// reachable.
+// Threads: all methods may be called from many threads.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@
 
 namespace galley::store {
 
-// For those that implement NewWriter and NewReader. INVALID_ARGUMENT; OUT_OF_RANGE.
+// Checks for implementations of NewWriter (INVALID_ARGUMENT) and NewReader (OUT_OF_RANGE).
 absl::Status CheckFits(const Digest& digest, uint64_t written, uint64_t more);
 absl::Status CheckOffset(const Digest& digest, uint64_t offset);
 
@@ -91,7 +92,7 @@ struct PutSet {
   std::string observation_set;  // encoded
 };
 
-// Of another program. The last one stands.
+// A result of another program. The last one that is put stands.
 struct PutActionResult {
   std::string instance;
   Digest action;
@@ -172,7 +173,7 @@ struct VerifyReport {
 };
 
 struct GcOptions {
-  // What nothing needs stays up to this size, the least recently used results going first.
+  // Things that nothing needs stay up to this size; the least recently used results go first.
   uint64_t bytes_max = UINT64_MAX;
   // Results that nobody asked for so long go whatever the size.
   absl::Duration age_max = absl::InfiniteDuration();
@@ -183,16 +184,16 @@ struct GcOptions {
 struct GcReport {
   uint64_t blobs = 0, bytes = 0, results = 0;  // that stay
   uint64_t dropped_blobs = 0, dropped_bytes = 0, dropped_results = 0;
-  // Of segments that went, and of what they still held and was written again for it.
+  // Bytes of segments that went, and of those what was still live and was written again.
   uint64_t freed_bytes = 0, moved_bytes = 0;
-  // What killed processes left and nobody adopted, that went.
+  // Files that killed processes left, that nobody adopted, and that went.
   uint64_t left_files = 0, left_bytes = 0;
   // Live sessions for whose sake more stays than the rest asks for, oldest first.
   std::vector<std::string> held_by;
 };
 
-// What is known of a blob: where it lies, and what keeps it. Times that are not known are in the
-// infinite past.
+// WhyReport: where a blob lies, and what keeps it. Times that are not known are in the infinite
+// past.
 struct WhyReport {
   struct Root {
     PublishedRoot root;
@@ -211,8 +212,8 @@ struct WhyReport {
   uint64_t roots_more = 0;  // beyond the limit
   std::vector<Result> results;
   uint64_t results_more = 0;
-  std::vector<std::string>
-      sessions;                   // live ones that were told, or may have been, that it is there
+  // Live ones that were told, or may have been, that it is there.
+  std::vector<std::string> sessions;
   std::vector<std::string> past;  // what became of it, oldest first
 };
 

@@ -1,5 +1,5 @@
-// What a store does about syncs that failed, in its own life and in its owners' before it. The same
-// code in LocalStore and in the simulation's store.
+// The rules of a store about syncs that failed, in its own life and in its owners' before it. The
+// same code in LocalStore and in the simulation's store.
 //
 // After a failed sync the kernel takes the pages for written: whoever reads them finds the right
 // bytes, whoever syncs them again is told that all is well, and a power cut takes them
@@ -33,8 +33,8 @@
 
 namespace galley::store {
 
-// What the mark holds: a line for each file, its digest, and one that ends them with their
-// checksum. One such list follows another.
+// The bytes of the mark: a line with the digest of each file, then a line with the checksum of
+// these. One such list follows another.
 std::string EncodeSyncMark(std::span<const Digest> files);
 struct DecodedSyncMark {
   bool is_marked = false;   // there is a whole list, if an empty one, or a damaged one
@@ -45,19 +45,19 @@ struct DecodedSyncMark {
 // nothing. A list of which whole lines are wrong was damaged later: it counts as a mark.
 DecodedSyncMark DecodeSyncMark(std::string_view bytes);
 
-// The mark, as one owner sees it. Raised before anything is synced, lowered when all went well. One
-// that is raised twice met an error in between: it stays for this owner's life, and names the files
-// of every time.
+// SyncMark: the mark, as one owner sees it. It is raised before anything is synced, and lowered
+// when all went well. When it is raised while it is up, the sync before met an error: it then stays
+// for this owner's life, and names the files of every time.
 class SyncMark {
  public:
   struct File {
-    // Behind what is there, which stays.
+    // Appends `bytes` behind what is there, which stays.
     std::function<absl::Status(const std::string& bytes)> append;
     std::function<absl::Status()> remove;
   };
   explicit SyncMark(File file) : file_(std::move(file)) {}
 
-  // Before any of `files`, or of the log, is synced. Nothing may be when it fails.
+  // Called before any of `files`, or the log, is synced. When it fails nothing may be synced.
   absl::Status Raise(std::span<const Digest> files) {
     is_final_ |= is_up_;
     RETURN_IF_ERROR(file_.append(EncodeSyncMark(files)));
@@ -76,14 +76,14 @@ class SyncMark {
   bool is_up_ = false, is_final_ = false;
 };
 
-// What an owner does with what it finds.
+// OpeningSteps: the steps of an owner that opens a store, in their order.
 struct OpeningSteps {
   bool is_marked = false;  // by an owner before this one
   std::function<absl::Status()> raise_mark;
-  // Of the owners' segments those that may hold more than is known to be synced.
+  // Writes anew those of the owners' segments that may hold more than is known to be synced.
   std::function<absl::Status()> write_log_anew;
   std::function<absl::Status()> sync_and_read_log;
-  // Files that the mark names and the log, as it was just read, does not.
+  // Writes anew the files that the mark names and the log, as it was just read, does not.
   std::function<absl::Status()> write_files_anew;
   std::function<absl::Status()> settle;  // all that is left
   std::function<absl::Status()> lower_mark;
@@ -99,8 +99,8 @@ inline absl::Status OpenInOrder(const OpeningSteps& steps) {
   return steps.lower_mark();
 }
 
-// Up to where workers' segments are in doubt: as long as they were when the owner came, and when a
-// sync of one failed.
+// DoubtfulSegments: up to where workers' segments are in doubt: as long as they were when the owner
+// came, and when a sync of one failed.
 class DoubtfulSegments {
  public:
   void Note(uint64_t segment, uint64_t end_bytes) {

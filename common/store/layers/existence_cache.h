@@ -1,8 +1,8 @@
 // ExistenceCache: remembers for a while which blobs the store behind it has, so that one that is
 // named by many results is asked for once. Absence is never remembered.
 //
-// What it says may be a minute old: for stores that keep what they reported present for at least
-// that long, as REAPI asks of them. A Get that finds nothing, or wrong bytes, forgets the blob.
+// An answer may be a minute old: for stores that keep what they reported present for at least that
+// long, as REAPI asks of them. A Get that finds nothing, or wrong bytes, forgets the blob.
 // Cost: 16 bytes and a hash table's share for each of at most `count_max` blobs. A blob is known by
 // 8 bytes of its hash and its size: two that agree in them (1 in 2^64) count as one.
 //

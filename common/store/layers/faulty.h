@@ -1,7 +1,8 @@
-// FaultyBlobStore: does to its callers what networks, disks and other people's stores do, from a
-// seed. For tests and simulations.
+// FaultyBlobStore: does to its callers what networks, disks and remote stores do, from a seed. For
+// tests and simulations.
 //
-// Two with one seed, asked the same, do the same. Threads: any (then the order of calls decides).
+// Two with one seed, asked the same, do the same.
+// Threads: any (then the order of calls decides).
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ TEST(LimitedBlobStoreTest, SoManyCallsAtATimeAndNoMoreThanThatWait) {
   std::vector<std::future<absl::Status>> inside;
   for (int i = 0; i < 2; ++i) inside.push_back(std::async(std::launch::async, get));
   gate->WaitForInside(2);
-  // Of two more one waits and one is refused, whichever comes first.
+  // Two more calls come: one waits and one is refused, whichever comes first.
   std::vector<std::future<absl::Status>> more;
   for (int i = 0; i < 2; ++i) more.push_back(std::async(std::launch::async, get));
   while (more[0].wait_for(std::chrono::seconds(0)) != std::future_status::ready &&

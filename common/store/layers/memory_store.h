@@ -20,12 +20,12 @@ class MemoryStore : public Store {
  public:
   explicit MemoryStore(std::string store_id = std::string(32, '0'));
 
-  // What a local worker does with a SegmentWriter: the bytes lie in `segment`, and are the store's
-  // when a Commit names them. NOT_FOUND: no such segment.
+  // Writes bytes as a local worker does with a SegmentWriter: they lie in `segment`, and become the
+  // store's when a Commit names them. NOT_FOUND: no such segment.
   absl::StatusOr<std::pair<Digest, BlobLocation>> WriteAsWorker(uint64_t segment,
                                                                 std::string_view bytes);
-  // What a fault does: the next Get finds wrong bytes, answers DATA_LOSS, drops the blob, and the
-  // loss epoch rises. False: it is absent.
+  // Makes a blob's bytes wrong, as a faulty disk does: the next Get finds them, answers DATA_LOSS
+  // and drops the blob, and the loss epoch rises. False: it is absent.
   bool Corrupt(const Digest& digest);
   // Drops a blob, as an eviction does; the loss epoch rises.
   void Drop(const Digest& digest);
@@ -68,8 +68,8 @@ class MemoryStore : public Store {
   uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t quarantined_ GALLEY_GUARDED_BY(mutex_) = 0;
   std::map<Digest, Stored> blobs_ GALLEY_GUARDED_BY(mutex_);
-  std::map<uint64_t, std::string> segments_
-      GALLEY_GUARDED_BY(mutex_);  // what was written to them, one blob behind another
+  // The bytes that were written to each, one blob behind another.
+  std::map<uint64_t, std::string> segments_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::pair<Digest, BlobLocation>, Blob> written_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, std::vector<std::string>> sets_ GALLEY_GUARDED_BY(mutex_);
   std::map<Digest, std::string> results_ GALLEY_GUARDED_BY(mutex_);

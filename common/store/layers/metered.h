@@ -1,6 +1,7 @@
 // MeteredBlobStore: counts what passes, by method and by how it ended, and how long it took.
 //
-// Threads: any. Cost: one lock and two looks at the clock for a call.
+// Threads: any.
+// Cost: one lock and two looks at the clock for a call.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// TieredStore: our own store with one of other people behind it. What ours lost, or finds to be
+// TieredStore: our own store with a remote one behind it. A blob that ours lost, or finds to be
 // wrong, is read from there, verified, and is ours again.
 //
 // Only Get and NewReader ask the remote, and only for what they do not find: everything else is our

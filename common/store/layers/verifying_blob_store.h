@@ -1,7 +1,8 @@
 // VerifyingBlobStore: a BlobStore in front of one that is not trusted. What comes out hashes to its
 // digest, what goes in does too.
 //
-// Threads: as the store behind it. Cost: one SHA-256 of each blob that passes.
+// Threads: as the store behind it.
+// Cost: one SHA-256 of each blob that passes.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ class VerifyingBlobStore final : public BlobStore {
  public:
   explicit VerifyingBlobStore(std::shared_ptr<BlobStore> behind);
 
-  // What the store behind names but was not asked for is INTERNAL: its answer is of no use.
+  // INTERNAL when the store behind names a blob that was not asked for: its answer is of no use.
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
   // DATA_LOSS when the bytes are not those of the digest.
   absl::StatusOr<Blob> Get(const Digest& digest) override;

@@ -70,8 +70,9 @@ class HashedFile {
   DigestBuilder hash_;
 };
 
-// From byte `offset` on. What is before it is read too: the end is only told when all of the file
-// is right. DATA_LOSS when it is not, or is absent. REQUIRES: offset <= digest.size_bytes().
+// Reads from byte `offset` on. The bytes before it are read too: the end is told only when all of
+// the file is right. DATA_LOSS when it is not, or is absent. REQUIRES: offset <=
+// digest.size_bytes().
 absl::StatusOr<std::unique_ptr<BlobReader>> NewBlobFileReader(const std::string& store_directory,
                                                               const Digest& digest,
                                                               uint64_t offset);

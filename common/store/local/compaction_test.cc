@@ -1,4 +1,4 @@
-// What a collection does with segments that hold little.
+// Tests of collections over segments that hold little.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -95,7 +95,7 @@ TEST_F(CompactionTest, WhatIsMostlyLiveStays) {
   EXPECT_GE(Segments(), before);
 }
 
-// What was told to lie there may be read there.
+// A session that was told where a blob lies may read it there.
 TEST_F(CompactionTest, ASegmentStaysWhileASessionLivesThatKnowsIt) {
   CookMany();
   boot_ = BootTime();
@@ -150,7 +150,7 @@ TEST_F(CompactionTest, OfWorkersThoseUnderHalfGoAndSmallOnes) {
   }
 }
 
-// Cut off anywhere, and the power with it or the index.
+// The collection is cut off anywhere, and the power or the index goes with it.
 TEST_F(CompactionTest, CutOffAnywhereItHasLostNothing) {
   CookMany();
   std::vector<std::string> copies;
@@ -211,7 +211,7 @@ TEST_F(CompactionTest, WrongBytesAreNotMovedButQuarantined) {
   EXPECT_THAT(*store_->FindMissing(kept_), ElementsAre(kept_[0]));
 }
 
-// Of what is cooked again without them nothing needs to be kept for a look.
+// Results whose bytes are wrong are cooked again: nothing of them needs to be kept for a look.
 TEST_F(CompactionTest, ResultsWithWrongBytesAreDropped) {
   CookMany();
   const auto segments = *ListSegments(directory_);
@@ -248,7 +248,7 @@ TEST_F(CompactionTest, TheNumberOfCommitsRisesAllTheSame) {
   EXPECT_GT(store_->Info()->commits, commits);
 }
 
-// Between the look and the reading.
+// A blob is moved between the look and the reading.
 TEST_F(CompactionTest, WhatMovesWhileItIsReadIsReadWhereItLiesNow) {
   CookMany();
   bool is_first = true;
@@ -281,7 +281,7 @@ TEST_F(CompactionTest, WhatMovesIsAsOldAsItWas) {
   EXPECT_FALSE(has(1));
 }
 
-// It is not there for long.
+// The segment is not there for long.
 TEST_F(CompactionTest, WhatIsReportedToLieInASegmentThatWasLeftIsCopied) {
   const uint64_t segment = *store_->AllocateSegment();
   std::pair<Digest, BlobLocation> written;
@@ -307,7 +307,7 @@ TEST_F(CompactionTest, WhatIsReportedToLieInASegmentThatWasLeftIsCopied) {
   EXPECT_NE(SegmentOf(written.first), segment);
 }
 
-// A worker was told so by the owner before, and reports it only now.
+// A worker was told of the place by the owner before, and reports it only now.
 TEST_F(CompactionTest, WhatIsReportedToLieInALogSegmentThatWasLeftIsCopied) {
   CookMany();
   const Digest late = gone_[0];
@@ -331,8 +331,8 @@ TEST_F(CompactionTest, WhatIsReportedToLieInALogSegmentThatWasLeftIsCopied) {
   EXPECT_TRUE(ResultOf(*store_, Digest::Of("late")).has_value());
 }
 
-// What a dry run foretells is what then happens, whatever goes: the log's begin, a worker's segment
-// with the highest number, results and sets.
+// A dry run foretells what then happens, whatever goes: the log's begin, a worker's segment with
+// the highest number, results and sets.
 TEST_F(CompactionTest, ADryRunSaysWhatTheCollectionThenDoes) {
   for (const bool is_worker_last : {false, true}) {
     SCOPED_TRACE(is_worker_last);

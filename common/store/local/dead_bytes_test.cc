@@ -1,4 +1,4 @@
-// What is given back after a cook.
+// Bytes that are given back after a cook.
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -76,7 +76,7 @@ TEST_F(DeadBytesTest, WhatTwoWorkersAppendedLiesThereOnce) {
   EXPECT_EQ(GiveBack().freed_bytes, 0u) << "once";
 }
 
-// Of the segments each is mostly live: those with the largest dead part go until little is dead.
+// Each segment is mostly live: those with the largest dead part go until little is dead.
 TEST_F(DeadBytesTest, WhatIsDeadAllOverTheStoreIsGivenBackTillAFifth) {
   CookAndDieOften();
   EXPECT_GT(PerLiveByte(), 1.45);
@@ -169,7 +169,7 @@ TEST_F(DeadBytesTest, AWorkersSegmentStaysWhileTheWorkerHasIt) {
   EXPECT_TRUE(writer->Append("more of it").ok());
 }
 
-// What was given back before died again: the segment that the owner fills goes, too.
+// Bytes that were given back before died again: the segment that the owner fills goes, too.
 TEST_F(DeadBytesTest, TheSegmentThatIsFilledGoesWhenMostOfItIsDead) {
   CookTwice(10);
   GiveBack();

@@ -16,7 +16,8 @@
 
 namespace galley::store {
 
-// Each segment is looked at once, so this is for one pass. Threads: one.
+// Each segment is looked at once, so this is for one pass.
+// Threads: one.
 class Disk {
  public:
   explicit Disk(std::string store_directory) : directory_(std::move(store_directory)) {}

@@ -130,7 +130,7 @@ class FailedSyncTest : public testing::Test {
   std::unique_ptr<FakeKernel> kernel_ = std::make_unique<FakeKernel>();
 };
 
-// What one worker wrote, and reports until it is told that it is durable.
+// Reported: what one worker wrote, and reports until it is told that it is durable.
 struct Reported {
   std::pair<Digest, BlobLocation> small, large;
   CommitBatch batch;
@@ -142,7 +142,7 @@ struct Reported {
     batch = {.blobs = {small, large},
              .results = {SampleResult("a", small.first), SampleResult("b", large.first)}};
   }
-  // What CommitAndPublish made.
+  // Checks that all that CommitAndPublish made is there.
   void Check(Store& store) const {
     EXPECT_EQ(GetBytes(store, Digest::Of("root")), "root");
     EXPECT_EQ(GetBytes(store, Digest::Of(LargeBytes('P'))), LargeBytes('P'));

@@ -1,4 +1,4 @@
-// What a collection drops, and what it never does.
+// Tests of what a collection drops, and what it never drops.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ TEST_F(GcTest, WhatKeptTreesHoldStaysWithWhatItGenerated) {
   EXPECT_FALSE(Has(other_cell));
 }
 
-// Its main output is always the same: not all that it ever was is kept.
+// The main output of a level is always the same: not every result that it ever had is kept.
 TEST_F(GcTest, OfWhatGeneratesTheLastOnesStay) {
   const Digest output = Cook("level");
   constexpr int kVersions = 70;
@@ -162,7 +162,7 @@ TEST_F(GcTest, SetsStayWhileAResultDoesNotSayWhereItBelongs) {
   EXPECT_THAT(sets[1], SizeIs(1));
 }
 
-// A cook that commits under the key while it is collected.
+// A cook commits under the key while it is collected.
 TEST_F(GcTest, ASetThatIsGivenAgainMeanwhileStays) {
   Cook("other");
   PutBytes(*store_, "not named: its age is asked for, after sets were chosen");
@@ -308,7 +308,7 @@ TEST_F(GcTest, WhatWentStaysAwayWithoutTheIndex) {
   EXPECT_FALSE(ResultOf(*store_, Digest::Of("gone")).has_value());
 }
 
-// It asked when it was gone already, or was about to be.
+// A client asked when the blob was gone already, or was about to be.
 TEST_F(GcTest, WhatIsPutAgainMeanwhileStays) {
   const Digest small = Cook("small"), large = Cook("large", 2'000'000);
   Pass();
@@ -338,7 +338,7 @@ TEST_F(GcTest, WhatIsPutAgainMeanwhileStays) {
   EXPECT_TRUE(GetBytes(*store_, large) == large_bytes);
 }
 
-// Between the choice and the end of it.
+// A blob is told to be there between the choice and the end of the collection.
 TEST_F(GcTest, WhatIsToldAfterItWasChosenStays) {
   const Digest told = Cook("told");
   // Looked at behind it, and not named: its age is asked for.
@@ -373,7 +373,7 @@ TEST_F(GcTest, WhenTheLogCannotBeSyncedNothingHasGone) {
   EXPECT_GE(Epoch(), 0u);
 }
 
-// Cut off before the log said so.
+// The collection is cut off before the log said that the file is gone.
 TEST_F(GcTest, AFileThatWasPutAsideComesBackUnlessTheLogSaysThatItIsGone) {
   const Digest large = Cook("large", 2'000'000);
   store_.reset();

@@ -298,7 +298,7 @@ class Database {
   absl::Status damage_ GALLEY_GUARDED_BY(mutex_);
 };
 
-// What lies under each of at most kKeysAtOnce keys, with its number; nullopt: nothing.
+// Visits the value under each of at most kKeysAtOnce keys, with its number; nullopt: none.
 template <typename Visit>
 absl::Status GetMany(Database& db, std::span<const std::string> keys, const Visit& visit) {
   const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
@@ -502,8 +502,8 @@ class RocksBatch final : public IndexBatch {
 
   Database& db_;
   rocksdb::WriteBatch batch_;
-  // What `batch_` makes of the keys that it names. Their order is of no matter: look-up, and adding
-  // to another batch.
+  // The value that `batch_` gives to each key that it names. Their order does not matter: they are
+  // looked up, and added to another batch.
   absl::flat_hash_map<std::string, std::optional<std::string>> changed_;
   IndexCounters counters_;
   std::optional<uint64_t> epoch_;

@@ -3,8 +3,9 @@
 //
 // Writes go to memory and reach the disk in order, as wholes, when RocksDB flushes them; there is
 // no log, since the segments are one: each batch also says up to where it indexed which segment,
-// and an opener goes on from there. Threads: reads from any; batches are made and written by one
-// thread at a time (LocalStore's commit lock).
+// and an opener goes on from there.
+// Threads: reads from any; batches are made and written by one thread at a time (LocalStore's
+// commit lock).
 #pragma once
 
 #include <algorithm>
@@ -51,10 +52,11 @@ struct SegmentState {
   SegmentWriterKind writer = SegmentWriterKind::kOwner;
   bool is_abandoned = false;  // its end is torn: nothing is appended any more
   bool is_cut = false;  // once it was longer: what is said to lie behind indexed_bytes is gone
-  bool is_dropped =
-      false;  // of the owner: all that it says is said again behind; it goes, whoever opens
-  uint64_t indexed_bytes =
-      0;  // owner: all before this is in the index. Worker: the end of what was adopted
+  // The owner's segment: all that it says is said again in later ones, so whoever opens the store
+  // removes it.
+  bool is_dropped = false;
+  // Owner: all before this is in the index. Worker: the end of what was adopted.
+  uint64_t indexed_bytes = 0;
   bool operator==(const SegmentState&) const = default;
 };
 
@@ -93,7 +95,7 @@ class IndexBatch {
   // ActionCache::kSetsMax goes.
   virtual absl::Status AddObservationSet(const Digest& weak_key, const SetPlace& set) = 0;
   virtual absl::Status RemoveObservationSet(const Digest& weak_key, const RecordPlace& place) = 0;
-  // One that is there lies elsewhere now.
+  // A set that is there lies elsewhere now.
   virtual absl::Status MoveObservationSet(const Digest& weak_key, const RecordPlace& from,
                                           const RecordPlace& to) = 0;
   virtual absl::Status SetRoot(const PublishedRoot& root, const RecordPlace& place) = 0;
@@ -101,7 +103,7 @@ class IndexBatch {
   virtual absl::Status RemoveSegment(uint64_t number) = 0;
   // It never falls: a lower one changes nothing.
   virtual absl::Status SetEpoch(uint64_t epoch) = 0;
-  // That SetEpoch was called with.
+  // The epoch that SetEpoch was called with.
   virtual std::optional<uint64_t> epoch() const = 0;
   virtual absl::Status NoteDamage(
       const RecordPlace& place) = 0;  // known damage of a segment: reported once
@@ -136,7 +138,7 @@ class Index {
   virtual uint64_t epoch() const = 0;
   virtual IndexCounters counters() const = 0;
 
-  // As they were when the call began, by key. An error of `visit` ends it.
+  // Visit the entries as they were when the call began, by key. An error of `visit` ends it.
   virtual absl::Status ForEachBlob(
       const std::function<absl::Status(const LocatedBlob&)>& visit) = 0;
   virtual absl::Status ForEachResult(
@@ -147,7 +149,7 @@ class Index {
       const std::function<absl::Status(const Digest&, const SetPlace&)>& visit) = 0;
   virtual absl::Status ForEachRoot(
       const std::function<absl::Status(const IndexedRoot&)>& visit) = 0;
-  // Of a range only: nothing is held between one and the next.
+  // Visit the entries of one range of keys: nothing is held between one call and the next.
   virtual absl::Status ForEachBlob(
       const KeyRange& range, const std::function<absl::Status(const LocatedBlob&)>& visit) = 0;
   virtual absl::Status ForEachResult(
@@ -173,10 +175,11 @@ class StoredIndex : public Index {
   // damaged. In both cases it is to be made anew.
   static absl::StatusOr<std::unique_ptr<StoredIndex>> Open(const std::string& path,
                                                            std::string_view store_id);
-  // An empty one in place of whatever is there. Until it is finished nobody can Open it.
+  // Makes an empty index in place of whatever is there. Until it is finished nobody can Open it.
   static absl::StatusOr<std::unique_ptr<StoredIndex>> Create(const std::string& path);
 
-  // It holds all that there is, and is this store's from now on; it is on the disk.
+  // Says that it holds all that there is, and that it is this store's from now on. Then it is on
+  // the disk.
   virtual absl::Status Finish(std::string_view store_id) = 0;
   // Its folder has another name now; it goes on all the same.
   virtual void SetPath(const std::string& path) = 0;

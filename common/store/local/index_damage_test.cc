@@ -422,7 +422,7 @@ TEST_F(IndexDamageTest, EveryCallHealsAnIndexThatIsDamagedUnderIt) {
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_THAT(TakeHealed(), SizeIs(1));
     EXPECT_GT(EpochOf(*store), epoch);
-    // What was done is durable as always.
+    // The work that was done is durable as always.
     const std::string crashed = folder_.In("crashed " + name);
     fs::copy(copy, crashed, fs::copy_options::recursive);
     const auto after_crash = OpenAt(crashed);

@@ -25,9 +25,9 @@ class IndexRemaking {
   bool has_begun() const { return begun_ != absl::InfiniteFuture(); }
   // Where the damaged one is now.
   void set_aside(std::string path) { aside_ = std::move(path); }
-  // Of a segment.
+  // So many bytes of a segment were read.
   void NoteRead(uint64_t bytes);
-  // It is done.
+  // Tells that the index is made, and why it had to be.
   void Tell(const absl::Status& why) const;
 
  private:

@@ -55,7 +55,7 @@ std::string_view TrimLine(std::string_view text) {
   return text;
 }
 
-// By the folder, or the one that it would be made in.
+// Whether the folder, or the one that it would be made in, is on a disk that is only read.
 bool IsOnReadOnlyDisk(const std::string& directory) {
   std::string existing = directory;
   struct statvfs fs {};
@@ -90,7 +90,7 @@ bool IsFolder(const std::string& path) {
   return stat.ok() && S_ISDIR(stat->mode);
 }
 
-// Whatever `format` says.
+// Whether the folder is plainly a store, whatever its file `format` says.
 bool IsPlainlyAStore(const std::string& directory) {
   for (const char* name : {"segments", "files", "tmp"}) {
     if (!IsFolder(JoinPath(directory, name))) return false;
@@ -100,8 +100,8 @@ bool IsPlainlyAStore(const std::string& directory) {
   return segments.ok() && !segments->empty();
 }
 
-// What holds something and no `format`, and is not plainly a store, is somebody's folder. Before
-// the lock, too: nothing is left in it then.
+// Refuses a folder that holds something and no `format`, and is not plainly a store: it is
+// somebody's. Called before the lock, too: nothing is left in the folder then.
 absl::Status CheckIsNobodys(const std::string& directory) {
   const std::string format = JoinPath(directory, "format");
   if (FileExists(format) || IsPlainlyAStore(directory)) return absl::OkStatus();
@@ -136,7 +136,8 @@ bool IsLaterFormat(std::string_view text) {
   return absl::IsFailedPrecondition(Unseal("galley-store", 1, text).status());
 }
 
-// A later program's segments say so, whatever became of its `format`.
+// Refuses a store whose segments say that a later program wrote them, whatever became of its
+// `format`.
 absl::Status CheckNoLaterSegments(const std::string& directory) {
   ASSIGN_OR_RETURN(const std::vector<SegmentListing> segments, ListSegments(directory));
   if (segments.empty()) return absl::OkStatus();
@@ -176,15 +177,14 @@ absl::Status CheckFormat(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// What the headers of segments say of the store.
+// Witness: what the headers of segments say of the store.
 struct Witness {
   std::string store_id;  // empty: there is no segment whose header is whole
   uint64_t loss_epoch = 0;
 };
 
 // The newest segment and the oldest, when both say what `claimed_id` does. Else the id that most
-// segments have. An error: no segment can be read,
-// and the machine is to blame.
+// segments have. An error: no segment can be read, and the machine is to blame.
 absl::StatusOr<Witness> AskSegments(const std::string& directory, std::string_view claimed_id) {
   ASSIGN_OR_RETURN(const std::vector<SegmentListing> segments, ListSegments(directory));
   if (segments.empty()) return Witness{};
@@ -306,7 +306,8 @@ absl::Status HealSegmentFiles(const std::string& directory) {
   return absl::OkStatus();
 }
 
-// What writers that are gone left behind. Names begin with the writer's process id.
+// Removes the temporary files of writers that are gone. Their names begin with the writer's process
+// id.
 absl::Status SweepTemporary(const std::string& directory) {
   const std::string folder = TemporaryDirectory(directory);
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ListNames(folder));

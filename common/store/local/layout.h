@@ -39,7 +39,7 @@ struct SegmentListing {
 // By number. Other names are ignored.
 absl::StatusOr<std::vector<SegmentListing>> ListSegments(const std::string& store_directory);
 
-// What the owner holds while it lives.
+// OpenedLayout: what the owner holds while it lives.
 struct OpenedLayout {
   FileDescriptor folder_lock;  // of the folder itself: the file `lock` may be deleted
   FileDescriptor lock;
@@ -56,7 +56,7 @@ absl::StatusOr<OpenedLayout> OpenLayout(const std::string& store_directory);
 // The mark of sync_doubt.h, not synced.
 std::string SyncMarkPath(std::string_view store_directory);
 absl::Status AppendSyncMark(const std::string& store_directory, std::string_view bytes);
-// None when it is absent.
+// Reads the mark; none when it is absent.
 absl::StatusOr<DecodedSyncMark> ReadSyncMark(const std::string& store_directory);
 absl::Status RemoveSyncMark(const std::string& store_directory);
 // Digests that `store put` of `path` knows from the last time.
@@ -66,9 +66,10 @@ std::string VerifiedFilesPath(std::string_view store_directory);
 // Where a large blob's file lies between the time when it was condemned and that when the log says
 // so (local_gc.cc).
 std::string CollectedFilePath(std::string_view store_directory, const Digest& digest);
-// Back in its place, unless another lies there. NOT_FOUND: it was not put aside.
+// Puts a collected file back in its place, unless another lies there. NOT_FOUND: it was not put
+// aside.
 absl::Status RestoreCollectedFile(const std::string& store_directory, const Digest& digest);
-// All that are put aside.
+// All files that are put aside.
 absl::StatusOr<std::vector<Digest>> ListCollectedFiles(const std::string& store_directory);
 absl::Status WriteEpoch(const std::string& store_directory, uint64_t epoch);
 // RESOURCE_EXHAUSTED when fewer than `bytes_wanted` + `margin_bytes` are free.

@@ -11,7 +11,7 @@
 namespace galley::store {
 namespace {
 
-// In one call. What is damaged again after that is not damaged by chance.
+// The heals in one call. An index that is damaged again after that is not damaged by chance.
 constexpr int kHealsMax = 1;
 
 const absl::Status& StatusOf(const absl::Status& status) { return status; }
@@ -25,7 +25,7 @@ class Walk {
  public:
   explicit Walk(const KeyRange& range) : left_(range) {}
 
-  // What is not visited yet.
+  // The keys that are not visited yet.
   KeyRange left() const { return left_; }
   // `status` is what was said of an entry with this key.
   absl::Status Visited(const Digest& key, absl::Status status) {
@@ -189,7 +189,7 @@ absl::Status LiveIndex::Heal(const std::shared_ptr<StoredIndex>& damaged) {
   if (absl::IsResourceExhausted(remade) && RemoveUnusedIndexes(deps_.directory, aside_))
     remade = Remake(*damaged);
   if (remade.ok()) return remade;
-  // It is of no use, and the disk may be full.
+  // The unfinished index is of no use, and the disk may be full.
   (void)RemoveAll(NewIndexPath(deps_.directory));
   const std::string where = aside_.empty() ? "" : fmt::format("it is {} now, and ", aside_);
   const std::string text = fmt::format(
@@ -203,7 +203,8 @@ absl::Status LiveIndex::Heal(const std::shared_ptr<StoredIndex>& damaged) {
 }
 
 absl::Status LiveIndex::Remake(StoredIndex& damaged) {
-  // First of all: nobody takes it for whole, wherever this is cut off.
+  // The damaged index is moved aside first of all: so nobody takes it for whole, wherever this is
+  // cut off.
   const absl::StatusOr<std::string> aside = MoveIndexAside(deps_.directory);
   if (aside.ok()) {
     aside_ = *aside;
@@ -308,7 +309,7 @@ absl::Status LiveIndex::CheckFiles() {
   return Ask([](StoredIndex& index) { return index.CheckFiles(); });
 }
 
-// There are few.
+// Roots are few.
 absl::Status LiveIndex::ForEachRoot(const std::function<absl::Status(const IndexedRoot&)>& visit) {
   std::vector<IndexedRoot> roots;
   RETURN_IF_ERROR(Ask([&](StoredIndex& index) {

@@ -12,8 +12,9 @@
 // a Coverage first, and asks before each step whether it still holds.
 //
 // Errors are the machine's, never DATA_LOSS: what could not be made says where the damaged index
-// lies, and the next owner makes one. Threads: any; heal_mutex_, then write_mutex_, then mutex_. No
-// lock of the store is taken, so a call may be made under any.
+// lies, and the next owner makes one.
+// Threads: any; heal_mutex_, then write_mutex_, then mutex_. No lock of the store is taken, so a
+// call may be made under any.
 #pragma once
 
 #include <cstdint>
@@ -118,7 +119,7 @@ class LiveIndex final : public Index {
   absl::Status GiveUp(const absl::Status& damage);
   absl::Status WriteTo(const std::shared_ptr<StoredIndex>& index, Batch& batch)
       GALLEY_REQUIRES(write_mutex_);
-  // What the current index answers, or the one that is made when that is damaged.
+  // Asks the current index, or the one that is made when that is found damaged.
   template <typename Question>
   std::invoke_result_t<Question, StoredIndex&> Ask(const Question& question);
 

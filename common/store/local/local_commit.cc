@@ -1,5 +1,5 @@
-// What LocalStore writes for good: commits, roots, forgetting. The order in CommitLocked is the
-// promise of the whole store.
+// The part of LocalStore that writes for good: commits, roots, forgetting. The order in
+// CommitLocked is the promise of the whole store.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -148,7 +148,7 @@ absl::Status LocalStore::CheckLocation(const Digest& digest, const BlobLocation&
   return absl::OkStatus();
 }
 
-// As if it had been Put.
+// Copies a blob in, as if it had been Put.
 absl::Status LocalStore::CopyIn(const Digest& digest, const BlobLocation& location) {
   const absl::StatusOr<Blob> blob = ReadBlobAt(directory_, digest, location);
   if (blob.status().code() == absl::StatusCode::kDataLoss)
@@ -226,7 +226,7 @@ absl::Status LocalStore::PlanResults(const CommitBatch& batch, std::vector<recor
                                      Plan& plan) {
   std::vector<Digest> keys;
   for (const PutResult& put : batch.results) keys.push_back(put.action_key);
-  // Those that are there and whole. What names blobs that are gone is replaced.
+  // Results that are there and whole. A result that names blobs that are gone is replaced.
   ASSIGN_OR_RETURN(const auto stored, Results(keys));
   std::string conflicts;
   for (size_t i = 0; i < batch.results.size(); ++i) {
@@ -266,8 +266,8 @@ absl::Status LocalStore::SyncPath(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Whether the disk has its bytes cannot be known: the copy's sync can be believed. After an error
-// it is gone, and the next writer makes it anew.
+// Copies a file of which nobody can know whether the disk has its bytes: the copy's sync can be
+// believed. After an error the file is gone, and the next writer makes it anew.
 absl::Status LocalStore::CopyFile(const Digest& digest) {
   const std::string path = BlobFilePath(directory_, digest);
   absl::Status status = CheckBlobFile(directory_, digest);
@@ -309,7 +309,7 @@ absl::Status LocalStore::SyncNamed(const Plan& plan) {
   return absl::OkStatus();
 }
 
-// The names of these files and segments, and what was Put.
+// Syncs the folders that have the names of these files and segments, and of what was Put.
 absl::Status LocalStore::SyncFolders(const Plan& plan) {
   std::set<std::string> folders;
   const auto add = [&](const LocatedBlob& blob) {
@@ -365,7 +365,8 @@ absl::Status LocalStore::SyncOwn() {
   return absl::OkStatus();
 }
 
-// What others have Put there is not this commit's to lose: they rely on a later one.
+// Gives a segment up whose sync failed. Blobs that others Put there must not be lost by this
+// commit: they rely on a later one.
 void LocalStore::GiveUpOwn(SegmentFile& file) {
   if (own_.get() == &file) own_ = nullptr;
   for (auto at = pending_.begin(); at != pending_.end();) {
@@ -384,7 +385,7 @@ void LocalStore::GiveUpOwn(SegmentFile& file) {
   file.CutToSynced();
 }
 
-// Its bytes can be read as long as the file is not cut.
+// Moves a pending blob to another segment: its bytes can be read as long as the file is not cut.
 absl::Status LocalStore::MovePending(const Digest& digest, BlobLocation& location) {
   ASSIGN_OR_RETURN(const Blob blob, ReadBlobAt(directory_, digest, location));
   RETURN_IF_ERROR(CheckFreeSpace(directory_, RecordSpan(blob->size()), options_.free_bytes_margin));
@@ -400,7 +401,7 @@ void LocalStore::Break(const absl::Status& why) {
     broken_ = Annotate(why, fmt::format("store {} has to be opened anew", directory_));
 }
 
-// Outside of a commit.
+// Syncs the owner's segments outside of a commit.
 absl::Status LocalStore::SyncOwnAlone() {
   RETURN_IF_ERROR(sync_mark_.Raise({}));
   RETURN_IF_ERROR(SyncOwn());
@@ -456,7 +457,7 @@ absl::Status LocalStore::NoteSegments(const Plan& plan, IndexBatch& index) {
     if (location.segment == 0) continue;
     auto at = changed.find(location.segment);
     if (at == changed.end()) {
-      // Those that are named only: a commit costs the same however many segments there are.
+      // Only segments that are named: a commit costs the same however many segments there are.
       ASSIGN_OR_RETURN(const std::optional<SegmentState> known, index_->Segment(location.segment));
       at = changed
                .emplace(location.segment,
@@ -471,8 +472,8 @@ absl::Status LocalStore::NoteSegments(const Plan& plan, IndexBatch& index) {
   const base::MutexLock lock(mutex_);
   for (const auto& [number, end] : synced_ends_)
     changed[number] = {.writer = SegmentWriterKind::kOwner, .indexed_bytes = end};
-  // What was Put meanwhile is synced but not in this batch: an opener after a crash has to begin
-  // before it. Both are in the order of digests.
+  // Blobs that were Put meanwhile are synced but not in this batch: an opener after a crash has to
+  // begin before them. Both lists are in the order of digests.
   auto indexed = plan.pending.begin();
   for (const auto& [digest, location] : pending_) {
     while (indexed != plan.pending.end() && indexed->first < digest) ++indexed;
@@ -489,7 +490,7 @@ absl::Status LocalStore::NoteSegments(const Plan& plan, IndexBatch& index) {
   return absl::OkStatus();
 }
 
-// Which results were asked for since the last time.
+// Notes which results were asked for since the last time.
 absl::Status LocalStore::StampUses(IndexBatch& index) {
   std::set<Digest> ours, others;
   {
@@ -523,8 +524,8 @@ void LocalStore::DropPending(const std::vector<LocatedBlob>& blobs) {
   }
 }
 
-// Before anything else of it is written: whoever relies on what was there must not miss that it is
-// gone.
+// Raises the epoch before anything else of a loss is written: whoever relies on what was there must
+// not miss that it is gone.
 absl::Status LocalStore::RaiseEpoch(IndexBatch& index) {
   const uint64_t epoch = index_->epoch() + 1;
   RETURN_IF_ERROR(WriteEpoch(directory_, epoch));

@@ -1,13 +1,13 @@
-// What LocalStore does with segments that hold little which is still there: Compactor.
+// The part of LocalStore for segments in which little is still live: Compactor.
 //
-// What is live in one is written again behind the owner's log, synced and indexed; then the segment
-// goes. Of workers' segments any may go. The owner's are the log, which has to tell the whole story
-// without the index: they go from its begin on only, in order. So what took something back never
-// goes before what it took back, and need not be said again.
+// The live records of such a segment are written again behind the owner's log, synced and indexed;
+// then the segment goes. Of workers' segments any may go. The owner's are the log, which has to
+// tell the whole story without the index: they go from its begin on only, in order. So a record
+// that took something back never goes before what it took back, and need not be said again.
 //
-// Who knows where something lies may still read it there: a segment goes when all sessions began
-// after it was left. Until then it lies there with nothing live in it, and the next collection
-// finds it.
+// Whoever knows where something lies may still read it there: a segment goes when all sessions
+// began after it was left. Until then it lies there with nothing live in it, and the next
+// collection finds it.
 #include "common/store/local/local_compaction.h"
 
 #include <fcntl.h>
@@ -32,11 +32,12 @@ namespace {
 
 // One that is smaller goes whatever is live in it: workers leave many.
 constexpr uint64_t kSmallSegmentBytes = 4 << 20;
-// What is moved at a time, while commits wait.
+// The most records that are moved in one step, while commits wait.
 constexpr size_t kStepRecordsMax = 1024;
 constexpr uint64_t kStepBytesMax = 16 << 20;
 constexpr size_t kLookUpsMax = 4096;
-// Of a record whose size the index does not say. A guess: the segments are read before any goes.
+// The size of a record whose size the index does not say. A guess: the segments are read before any
+// goes.
 constexpr uint64_t kRecordBytesGuess = 128;
 // A segment of which less than this part is dead stays; of the log's, it is not read either.
 constexpr uint64_t kReadShare = 8;
@@ -51,8 +52,8 @@ absl::Status CheckCancelled(const GcOptions& options) {
       "the collection was interrupted: what went until then was needed by nobody");
 }
 
-// Where there is no room to write what is live in a segment again, that one stays: those that go
-// make room for the next collection.
+// Leaves a segment in place where there is no room to write its live records again: the segments
+// that go make room for the next collection.
 absl::Status LocalStore::Compactor::UnlessFull(const absl::Status& status) {
   if (!absl::IsResourceExhausted(status)) return status;
   LogWarning("store={} gc: {}", store_.directory_, MessageOf(status));
@@ -68,8 +69,8 @@ absl::Status LocalStore::Compactor::Plan(const Dropped& dropped) {
       RETURN_IF_ERROR(Read(segment, dropped));
   }
   if (is_after_cook_ && !HasTooMuchDead()) return absl::OkStatus();
-  // What is half dead goes anyway, and small ones of workers; what is less only while that leaves
-  // too much.
+  // Segments that are half dead go anyway, and so do workers' small ones; others only while without
+  // them too much would stay dead.
   std::stable_sort(workers_.begin(), workers_.end(), &IsWorse);
   const auto is_half_dead = [this](const Weighed& one) {
     const bool is_small = one.segment.size_bytes < kSmallSegmentBytes &&
@@ -128,7 +129,7 @@ absl::Status LocalStore::Compactor::Read(Weighed& segment, const Dropped& droppe
   return absl::OkStatus();
 }
 
-// The index knows of those only that something was adopted from.
+// The index knows only those workers' segments from which something was adopted.
 absl::StatusOr<bool> LocalStore::Compactor::IsOwners(
     uint64_t segment, const std::map<uint64_t, SegmentState>& states) const {
   const auto state = states.find(segment);
@@ -154,7 +155,7 @@ uint64_t LocalStore::Compactor::LiveBytes() const {
   return bytes;
 }
 
-// Of what is not chosen.
+// The dead bytes of segments that are not chosen.
 uint64_t LocalStore::Compactor::DeadBytes() const {
   uint64_t bytes = 0;
   for (const auto* segments : {&workers_, &others_}) {
@@ -168,7 +169,7 @@ bool LocalStore::Compactor::HasTooMuchDead() const {
   return kDeadShare * DeadBytes() > LiveBytes();
 }
 
-// Less of it is live.
+// Whether less of the first segment is live.
 bool LocalStore::Compactor::IsWorse(const Weighed& one, const Weighed& other) {
   return one.live_bytes * other.segment.size_bytes < other.live_bytes * one.segment.size_bytes;
 }
@@ -178,7 +179,7 @@ bool LocalStore::Compactor::HasRoomFor(uint64_t worker_bytes, uint64_t log_bytes
   return !is_after_cook_ || worker_bytes + log_bytes <= store_.options_.moved_bytes_max;
 }
 
-// The worst first; nothing that is not worse `than` that, if it is given.
+// Chooses the worst segments first; with `than` only those that are worse than that one.
 void LocalStore::Compactor::ChooseWorkers(absl::FunctionRef<bool(const Weighed&)> is_worth,
                                           const std::optional<Weighed>& than) {
   const uint64_t log_bytes = LogBegin(chosen_log_).live_bytes;
@@ -212,7 +213,7 @@ size_t LocalStore::Compactor::LogEnd(uint64_t dead_share) {
   return end;
 }
 
-// As if it were one segment.
+// The log up to `end`, as if it were one segment.
 LocalStore::Compactor::Weighed LocalStore::Compactor::LogBegin(size_t end) const {
   Weighed begin{.segment = {}, .live_bytes = 0};
   for (size_t i = 0; i < end; ++i) {
@@ -222,7 +223,7 @@ LocalStore::Compactor::Weighed LocalStore::Compactor::LogBegin(size_t end) const
   return begin;
 }
 
-// What Run will come to.
+// Foretells what Run will come to.
 void LocalStore::Compactor::Foretell(const Holders& holders) {
   const absl::Time now = store_.options_.boot_time();
   const auto tell = [&](const Weighed& one) {
@@ -250,7 +251,7 @@ bool LocalStore::Compactor::IsHeld(const SegmentListing& segment, absl::Time sin
           WrittenAt(SegmentPath(store_.directory_, segment.number)) >= holders.oldest_write);
 }
 
-// 0: the next record begins one.
+// The segment that is being filled; 0: the next record begins one.
 uint64_t LocalStore::Compactor::FilledSegment() {
   const base::MutexLock lock(store_.mutex_);
   return store_.own_ != nullptr ? store_.own_->number() : store_.segment_to_fill_.value_or(0);
@@ -322,8 +323,8 @@ absl::StatusOr<std::map<uint64_t, uint64_t>> LocalStore::Compactor::Weigh(const 
   return live;
 }
 
-// From here on nothing in it becomes live: what is reported to be there is copied. Workers report
-// the owner's segments, too, since they ask the owner where a blob is.
+// From here on nothing in the segment becomes live: a blob that is reported to be there is copied.
+// Workers report the owner's segments, too, since they ask the owner where a blob is.
 void LocalStore::Compactor::CopyWhatIsReported(uint64_t segment) {
   const base::MutexLock lock(store_.commit_mutex_);
   store_.doubtful_.Note(segment, UINT64_MAX);
@@ -352,7 +353,7 @@ absl::Status LocalStore::Compactor::LeaveLog() {
   return absl::OkStatus();
 }
 
-// Nobody appends to it any more, and all that was put there is in the index.
+// Whether nobody appends to the segment any more, and all that was put there is in the index.
 bool LocalStore::Compactor::IsClosed(uint64_t number) {
   const base::MutexLock commit_lock(store_.commit_mutex_);
   const base::MutexLock lock(store_.mutex_);
@@ -388,7 +389,7 @@ absl::Status LocalStore::Compactor::Leave(const SegmentListing& segment, FileDes
   return absl::OkStatus();
 }
 
-// What it holds that the index knows there.
+// The records in the segment that the index knows to lie there.
 absl::StatusOr<std::vector<LocalStore::Compactor::LiveRecord>> LocalStore::Compactor::LiveOf(
     uint64_t segment, const Dropped& dropped) {
   RETURN_IF_ERROR(CheckCancelled(options_));
@@ -562,7 +563,8 @@ absl::Status LocalStore::Compactor::MoveOne(uint64_t segment, const LiveRecord& 
   }
 }
 
-// What the index still says to lie in segments that were left could not be read there.
+// Drops records that the index still says to lie in segments that were left: they could not be read
+// there.
 absl::Status LocalStore::Compactor::GiveUpDamaged() {
   std::set<uint64_t> numbers;
   for (const Left& left : left_) numbers.insert(left.segment.number);

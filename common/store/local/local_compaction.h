@@ -22,13 +22,13 @@ inline constexpr uint64_t kDeadShare = 5;
 
 absl::Status CheckCancelled(const GcOptions& options);
 
-// What a collection is about to drop.
+// Dropped: the blobs and records that a collection is about to drop.
 struct Dropped {
   absl::flat_hash_set<Digest> blobs;
   std::set<RecordPlace> records;  // of results and observation sets
 };
 
-// One run. Under collect_mutex_.
+// Compactor: one run. Under collect_mutex_.
 class LocalStore::Compactor {
  public:
   // After a cook nothing is done unless too much is dead, and a bounded amount is moved.
@@ -44,7 +44,7 @@ class LocalStore::Compactor {
   // Whether anything is to go, and whether what stays has too much dead; as planned.
   bool has_chosen() const { return !chosen_.empty() || chosen_log_ > 0; }
   bool HasTooMuchDead() const;
-  // Of segments that went, and of what was written again for it; before Run: as planned.
+  // Bytes of segments that went, and bytes that were written again for it; before Run: as planned.
   uint64_t freed_bytes() const { return freed_bytes_; }
   uint64_t moved_bytes() const { return moved_bytes_; }
 
@@ -58,7 +58,7 @@ class LocalStore::Compactor {
     std::vector<LocatedBlob> adopted;
     uint32_t used_hours = 0;  // of results
   };
-  // What is known of a segment before it is read.
+  // Weighed: what is known of a segment before it is read.
   struct Weighed {
     SegmentListing segment;
     uint64_t live_bytes = 0;
@@ -67,7 +67,7 @@ class LocalStore::Compactor {
       return segment.size_bytes > live_bytes ? segment.size_bytes - live_bytes : 0;
     }
   };
-  // Nothing in it is live.
+  // Left: a segment in which nothing is live any more.
   struct Left {
     SegmentListing segment;
     FileDescriptor file;                      // its lock

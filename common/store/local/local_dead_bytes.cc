@@ -1,4 +1,5 @@
-// What LocalStore does after a cook: gives back the bytes of segments that nothing is made of.
+// The part of LocalStore that gives back, after a cook, the bytes of segments that nothing is made
+// of.
 //
 // Most cooks leave few of them, and have to end at once: what sizes and counters say costs next to
 // nothing. The index is read only when by them too much may be dead, and the segments have grown,
@@ -49,7 +50,7 @@ std::optional<Note> ReadNote(const std::string& directory) {
   return note;
 }
 
-// What may have died since, at most.
+// The most that may have died since the note was written.
 uint64_t Changed(const Note& then, const Note& now) {
   const uint64_t grown = now.segment_bytes > then.segment_bytes
                              ? now.segment_bytes - then.segment_bytes
@@ -79,7 +80,7 @@ absl::StatusOr<GcReport> LocalStore::GiveBackDeadBytes(Cancellation* cancellatio
   if (note.has_value() && kChangedShare * Changed(*note, SizesOf(before)) < before.blob_bytes)
     return GcReport{};
   ASSIGN_OR_RETURN(const Holders holders, FindHolders());
-  // What would be moved now would go only when they have ended.
+  // Bytes that were moved now would go only when the sessions have ended.
   if (!holders.names.empty()) return GcReport{.held_by = holders.names};
   const GcOptions options{.cancellation = cancellation};
   ASSIGN_OR_RETURN(const Coverage coverage, index_->Cover());

@@ -1,4 +1,4 @@
-// What LocalStore drops: Collect.
+// The part of LocalStore that drops things: Collect.
 //
 // First it is found out, without holding anybody up, what is needed and what is to go. Then that
 // goes in small steps, each of which asks again whether anybody was told meanwhile that it is
@@ -42,17 +42,17 @@ namespace {
 
 // A blob that no result names may be about to be named.
 constexpr absl::Duration kUnnamedAge = absl::Hours(24);
-// Since it was asked for.
+// A dispute goes so long after it was last asked for.
 constexpr absl::Duration kDisputeAge = absl::Hours(24 * 90);
-// Of results whose outputs are the same, that are kept for what they generated: each level that was
-// edited has another, and its main output may not change.
+// The most results with the same outputs that are kept for what they generated: each level that was
+// edited has another result, and its main output may not change.
 constexpr size_t kGeneratorsMax = 64;
 constexpr size_t kStepMax = 4096;
 constexpr size_t kFilesInStepMax = 256;
 constexpr int kCollectTriesMax = 3;
 
-// What is needed, with its size. A digest is eight bytes of its hash: another one may be taken for
-// it, and stays.
+// Needed: the digests that are needed, with their sizes. A digest is known by eight bytes of its
+// hash: another one may be taken for it, and stays.
 class Needed {
  public:
   // False: it was there.
@@ -92,7 +92,7 @@ void ReadOurs(const std::string& payload, CollectedResult& result) {
 
 }  // namespace
 
-// One run.
+// Collector: one run.
 class LocalStore::Collector {
  public:
   Collector(LocalStore& store, const GcOptions& options, const Coverage& coverage)
@@ -167,7 +167,7 @@ class LocalStore::Collector {
   static absl::StatusOr<tree::Directory> Annotated(absl::StatusOr<tree::Directory> directory,
                                                    const Digest& digest) {
     if (directory.ok()) return directory;
-    // What it names cannot be guessed.
+    // The files that the folder names cannot be guessed.
     return absl::DataLossError(fmt::format("folder {} of a kept tree cannot be read: {}",
                                            digest.ToString(), MessageOf(directory.status())));
   }
@@ -243,7 +243,7 @@ class LocalStore::Collector {
     report_.dropped_results = dropped_results_.size();
   }
 
-  // Those that are too many join the others.
+  // Generators that are too many join the other results.
   void KeepGenerators(std::vector<CollectedResult*>& generators,
                       std::vector<CollectedResult*>& others) {
     SortByUse(generators);
@@ -275,7 +275,8 @@ class LocalStore::Collector {
     some_weak_key_is_unknown_ |= result.is_ours && !result.weak_key.has_value();
   }
 
-  // Those under which no result is left, but for young ones: their results may be about to come.
+  // Chooses observation sets under which no result is left, but for young ones: their results may
+  // be about to come.
   // (A program before Provenance.weak_key left results that do not say where they belong.)
   absl::Status ChooseSets() {
     if (some_weak_key_is_unknown_) return absl::OkStatus();
@@ -304,7 +305,7 @@ class LocalStore::Collector {
     });
   }
 
-  // Written lately, or in a segment that was.
+  // Whether the blob was written lately, or lies in a segment that was.
   bool IsYoung(const LocatedBlob& blob) {
     const uint64_t segment = blob.second.segment;
     if (segment == 0)
@@ -505,7 +506,7 @@ absl::StatusOr<LocalStore::Holders> LocalStore::FindHolders() {
 absl::StatusOr<GcReport> LocalStore::Collect(const GcOptions& options) {
   const base::MutexLock lock(collect_mutex_);
   absl::StatusOr<GcReport> report;
-  // What is needed is found out again when the index was made again meanwhile.
+  // The needed digests are found out again when the index was made again meanwhile.
   for (int tries = 0; tries < kCollectTriesMax; ++tries) {
     ASSIGN_OR_RETURN(const Coverage coverage, index_->Cover());
     report = Collector(*this, options, coverage).Run();

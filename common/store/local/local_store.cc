@@ -119,7 +119,8 @@ absl::Status LocalStore::RollSegment() {
 // The index may have raised it, when it was made anew.
 uint64_t LocalStore::KnownEpoch() const { return std::max(loss_epoch_, index_->epoch()); }
 
-// So that the segments know it, when the file `epoch` and the index are lost, or are older ones.
+// Writes the epoch into a segment, for when the file `epoch` and the index are lost, or are older
+// ones.
 absl::Status LocalStore::LogEpoch() {
   const uint64_t epoch = KnownEpoch();
   if (logged_epoch_ >= epoch) return absl::OkStatus();
@@ -158,7 +159,7 @@ absl::Status LocalStore::Append(RecordKind kind, const Digest& key, std::string_
   return absl::OkStatus();
 }
 
-// By the index, without what went with the ends of segments.
+// Places of blobs by the index, without those that went with the ends of segments.
 absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::KnownBlobs(
     std::span<const Digest> digests) {
   ASSIGN_OR_RETURN(std::vector<std::optional<BlobLocation>> found, index_->Blobs(digests));
@@ -197,14 +198,14 @@ std::optional<BlobLocation> LocalStore::Pending(const Digest& digest) const {
   return at != pending_.end() ? std::optional(at->second) : std::nullopt;
 }
 
-// They stay while anybody may rely on it.
+// Notes that these are told to be there: they stay while anybody may rely on it.
 void LocalStore::Tell(std::span<const Digest> digests) {
   const base::SharedLock telling(telling_);
   const absl::Time now = options_.boot_time();
   for (const Digest& digest : digests) touches_.Add(digest, now);
 }
 
-// Without telling anybody.
+// Looks blobs up without telling anybody.
 absl::StatusOr<std::vector<std::optional<BlobLocation>>> LocalStore::Look(
     std::span<const Digest> digests) {
   // Pending first: a commit that runs meanwhile moves blobs from there to the index, never back.
@@ -246,7 +247,7 @@ absl::StatusOr<Blob> LocalStore::Get(const Digest& digest) {
   return Get(digest);  // somebody else quarantined or replaced it meanwhile
 }
 
-// For a collection: what it reads does not stay for that.
+// Reads a blob for a collection: it does not stay because it was read.
 absl::StatusOr<Blob> LocalStore::GetUntold(const Digest& digest) {
   if (digest == Digest()) return MakeBlob("");
   ASSIGN_OR_RETURN(const auto found, Look(std::span(&digest, 1)));
@@ -256,7 +257,8 @@ absl::StatusOr<Blob> LocalStore::GetUntold(const Digest& digest) {
   return ReadBlobAt(directory_, digest, *found[0]);
 }
 
-// By a result, or one of another program. One that cannot be read names nothing.
+// The blobs that a result names, ours or another program's. A result that cannot be read names
+// nothing.
 std::vector<Digest> LocalStore::NamedBy(RecordKind kind, const std::string& payload) {
   std::vector<Digest> named;
   if (kind == RecordKind::kResult) {
@@ -270,7 +272,8 @@ std::vector<Digest> LocalStore::NamedBy(RecordKind kind, const std::string& payl
       .value_or(std::move(named));
 }
 
-// What was read of it is wrong: `loss`, with what was done about it. OK: it is not, any more.
+// Handles wrong bytes of a blob: answers `loss`, with what was done about it. OK: the blob is right
+// by now.
 absl::Status LocalStore::GiveUp(const Digest& digest, const absl::Status& loss) {
   bool was_wrong = false;
   RETURN_IF_ERROR(Annotate(QuarantineIfWrong(digest, was_wrong), MessageOf(loss)));
@@ -309,8 +312,8 @@ absl::Status LocalStore::Put(const Digest& digest, std::string_view bytes) {
   return std::move(PutMany(std::span(&blob, 1)).front());
 }
 
-// What costs the same for one and for many is done once: a question to the index, a look at the
-// disk's free space, a lock.
+// Work that costs the same for one blob and for many is done once: a question to the index, a look
+// at the disk's free space, a lock.
 std::vector<absl::Status> LocalStore::PutMany(std::span<const BlobView> blobs) {
   std::vector<absl::Status> outcomes(blobs.size());
   std::vector<size_t> right;  // of `blobs`
@@ -392,7 +395,7 @@ absl::Status LocalStore::AppendPending(std::span<const SegmentFile::KeyedPayload
   return absl::OkStatus();
 }
 
-// It lies there, and is not synced.
+// Notes a file that lies there and is not synced.
 absl::Status LocalStore::NotePendingFile(const Digest& digest) {
   ASSIGN_OR_RETURN(const auto found, Locate(std::span(&digest, 1)));
   if (found[0].has_value()) return absl::OkStatus();
@@ -484,7 +487,7 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ActionResult
   return CompleteActionResults(*this, std::move(answer));
 }
 
-// Of results by their keys: told, and used.
+// Reads results by their keys; they count as told and as used.
 absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadTold(
     RecordKind kind, std::span<const Digest> keys) {
   const bool is_ours = kind == RecordKind::kResult;
@@ -509,7 +512,7 @@ absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadTold(
   return ReadLoggedResults(kind, keys, places);
 }
 
-// What is lost is none, and said; Verify takes it out.
+// A result that is lost is answered as none, and the log says so; Verify takes it out.
 absl::StatusOr<std::vector<std::optional<std::string>>> LocalStore::ReadLoggedResults(
     RecordKind kind, std::span<const Digest> keys,
     std::span<const std::optional<ResultPlace>> places) {

@@ -8,7 +8,8 @@
 //
 // Threads: any. Commits that come together are made as one. `commit_mutex_` serialises what writes
 // the index; `mutex_` guards the segment being filled and what is pending, and is never held during
-// a sync. Order: commit_mutex_, then mutex_.
+// a sync.
+// Order: commit_mutex_, then mutex_.
 #pragma once
 
 #include <atomic>
@@ -46,7 +47,7 @@ class LocalStore final : public Store, public DeadBytes {
              LocalStoreOptions options);
   ~LocalStore() override;
 
-  // By this owner's predecessors, that say nothing which the index does not.
+  // Removes notes of this owner's predecessors that say nothing which the index does not.
   void RemoveOldWriterNotes();
 
   absl::StatusOr<std::vector<Digest>> FindMissing(std::span<const Digest> digests) override;
@@ -85,7 +86,7 @@ class LocalStore final : public Store, public DeadBytes {
   class LeftBehind;
   class Verifier;
   class WhyFinder;
-  // For whose sake things stay.
+  // Holders: those for whose sake things stay.
   struct Holders {
     absl::Time since;                // the oldest live session began; by sessions' clock
     absl::Time oldest_write;         // the same by the files' clock
@@ -94,12 +95,12 @@ class LocalStore final : public Store, public DeadBytes {
   };
   struct LargeFile;      // local_unadopted.h
   struct TemporaryLeft;  // local_unadopted.h
-  // Of the batch.
+  // SetView: views into the CommitBatch, valid until Commit returns.
   struct SetView {
     const Digest& weak_key;
     std::string_view bytes;
   };
-  // What one commit is going to write, made before anything is written.
+  // Plan: what one commit is going to write, made before anything is written.
   struct Plan {
     std::vector<LocatedBlob> adopted;  // not known yet: to be synced and recorded
     std::vector<LocatedBlob> pending;  // Put before; those that are files are recorded
@@ -109,7 +110,7 @@ class LocalStore final : public Store, public DeadBytes {
     std::deque<PutResult> disputes;                              // of `results`: made here
     std::vector<std::pair<Digest, std::string>> action_results;  // keys and payloads
     uint64_t bytes = 0;
-    // Of all batches that it is made of.
+    // The next three are of all batches that the plan is made of.
     std::set<Digest> adopted_digests;
     std::set<std::pair<Digest, uint64_t>> set_checksums;
     std::map<Digest, record::Result> outcomes;
@@ -121,7 +122,7 @@ class LocalStore final : public Store, public DeadBytes {
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> KnownBlobs(
       std::span<const Digest> digests);
   absl::StatusOr<std::vector<std::optional<BlobLocation>>> Look(std::span<const Digest> digests);
-  // It went with the end of its segment.
+  // Whether the blob went with the end of its segment.
   bool IsCutOff(const Digest& digest, const BlobLocation& location) const;
   std::optional<BlobLocation> Pending(const Digest& digest) const;
   absl::StatusOr<Blob> GetUntold(const Digest& digest);
@@ -152,7 +153,7 @@ class LocalStore final : public Store, public DeadBytes {
 
   // local_commit.cc
   std::vector<absl::Status> CommitGroup(std::span<const CommitBatch* const> batches);
-  // What is pending, and the plan.
+  // Commits what is pending, and the plan.
   absl::Status CommitLocked(Plan plan, const PublishedRoot* root) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanBatch(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
   absl::Status PlanBlobs(const CommitBatch& batch, Plan& plan) GALLEY_REQUIRES(commit_mutex_);
@@ -223,14 +224,14 @@ class LocalStore final : public Store, public DeadBytes {
   CommitQueue queue_;
 
   base::Mutex commit_mutex_;
-  absl::Status broken_ GALLEY_GUARDED_BY(
-      commit_mutex_);  // the index is behind the segments: only a new owner may write
+  // Not OK: the index is behind the segments, and only a new owner may write.
+  absl::Status broken_ GALLEY_GUARDED_BY(commit_mutex_);
   SyncMark sync_mark_ GALLEY_GUARDED_BY(commit_mutex_);
   DoubtfulSegments doubtful_ GALLEY_GUARDED_BY(commit_mutex_);
   // Ends of the owner's segments up to which they are synced and the index does not say so yet.
   std::map<uint64_t, uint64_t> synced_ends_ GALLEY_GUARDED_BY(commit_mutex_);
-  uint64_t checkpoint_bytes_ GALLEY_GUARDED_BY(commit_mutex_) =
-      0;  // appended since the index was last flushed
+  // Bytes that were appended since the index was last flushed.
+  uint64_t checkpoint_bytes_ GALLEY_GUARDED_BY(commit_mutex_) = 0;
 
   mutable base::Mutex mutex_;
   std::map<Digest, BlobLocation> pending_ GALLEY_GUARDED_BY(mutex_);
@@ -238,10 +239,10 @@ class LocalStore final : public Store, public DeadBytes {
   // Results that were asked for, and the index does not say so yet.
   std::set<Digest> used_results_ GALLEY_GUARDED_BY(mutex_), used_action_results_
       GALLEY_GUARDED_BY(mutex_);
-  std::shared_ptr<SegmentFile> own_
-      GALLEY_GUARDED_BY(mutex_);  // being filled; null until the first append
-  std::vector<std::shared_ptr<SegmentFile>> full_
-      GALLEY_GUARDED_BY(mutex_);  // filled since the last sync
+  // The segment that is being filled; null until the first append.
+  std::shared_ptr<SegmentFile> own_ GALLEY_GUARDED_BY(mutex_);
+  // Segments that were filled since the last sync.
+  std::vector<std::shared_ptr<SegmentFile>> full_ GALLEY_GUARDED_BY(mutex_);
   std::optional<uint64_t> segment_to_fill_ GALLEY_GUARDED_BY(mutex_);
   uint64_t segment_next_ GALLEY_GUARDED_BY(mutex_) = 1;
   uint64_t loss_epoch_ GALLEY_GUARDED_BY(mutex_);  // as the file says

@@ -1,5 +1,5 @@
-// What is particular to the store on the disk: who may open it, what it does about wrong bytes and
-// about a full disk.
+// Tests for the store on the disk alone: who may open it, what it does about wrong bytes and about
+// a full disk.
 #include <unistd.h>
 
 #include <atomic>
@@ -90,7 +90,7 @@ TEST_F(LocalStoreTest, WhatIsPutTwiceAtOnceIsWrittenOnce) {
   EXPECT_EQ(store->Stats()->segment_bytes, before + RecordSpan(blob.bytes.size()));
 }
 
-// What a reader of pieces believes is what the end says.
+// A reader of pieces believes them only when it is told the end.
 TEST_F(LocalStoreTest, AWrongFileHasNoEndAndIsQuarantined) {
   const auto store = *OpenLocalStore(directory_, Quick());
   const std::string bytes = LargeBytes('x', (3 << 20) + 5);
@@ -146,7 +146,8 @@ TEST_F(LocalStoreTest, AWriterThatDoesNotFinishLeavesNothing) {
   EXPECT_THAT(*store->FindMissing(std::vector<Digest>{Digest::Of(bytes)}), SizeIs(1));
 }
 
-// It may be synced, and a new one is not: until the next commit a power cut would take it.
+// The file that is there may be synced, and a new one is not: until the next commit a power cut
+// would take it.
 TEST_F(LocalStoreTest, ARightFileIsNotReplacedAndNobodyCanWriteToIt) {
   const auto store = *OpenLocalStore(directory_, Quick());
   const std::string bytes = LargeBytes('x');
@@ -196,7 +197,7 @@ TEST_F(LocalStoreTest, ABadCommitAmongOthersFailsAlone) {
   EXPECT_EQ(stats.observation_sets, 1u);
 }
 
-// Of two in one segment, which is opened once.
+// Two blobs lie in one segment, which is opened once.
 TEST_F(LocalStoreTest, ARecordThatIsCutOffIsNotCommitted) {
   const auto store = *OpenLocalStore(directory_, Quick());
   const uint64_t segment = *store->AllocateSegment();

@@ -1,4 +1,4 @@
-// What LocalStore does about large files that nobody adopted: a cook that was killed, or a disk
+// The part of LocalStore for large files that nobody adopted: a cook that was killed, or a disk
 // that was full, leaves them in `files`, and the index does not know them.
 //
 // One is adopted only on demand: whoever wants to put its bytes reads it, finds that it is right,

@@ -25,7 +25,8 @@ struct LocalStore::TemporaryLeft {
   absl::Time written = absl::InfinitePast();  // the last of it
 };
 
-// One collection's. Threads: one.
+// LeftBehind: the files of one collection.
+// Threads: one.
 class LocalStore::LeftBehind {
  public:
   LeftBehind(LocalStore& store, const Holders& holders, const Coverage& coverage);

@@ -1,4 +1,4 @@
-// What LocalStore does about wrong bytes: quarantine, loss, Verify; and its numbers.
+// The part of LocalStore for wrong bytes: quarantine, loss, Verify; and its numbers.
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -94,8 +94,8 @@ absl::Status LocalStore::QuarantineIfWrong(const Digest& digest, bool& was_wrong
   return Lose({digest});
 }
 
-// One run. It reads without any lock, and takes commit_mutex_ for what it has found wrong, when it
-// looks again whether it still lies where it was read.
+// Verifier: one run. It reads without any lock, and takes commit_mutex_ for what it has found
+// wrong, when it looks again whether that still lies where it was read.
 class LocalStore::Verifier {
  public:
   static constexpr absl::Duration kPauseMax = absl::Milliseconds(200);
@@ -150,7 +150,7 @@ class LocalStore::Verifier {
     std::optional<FileStat> file;  // before it was read; none: it was gone, or is in a segment
     std::string why;
   };
-  // Of the log, as the index has it.
+  // Entry: a record of the log, as the index has it.
   struct Entry {
     Digest key;
     RecordPlace place;
@@ -290,7 +290,8 @@ class LocalStore::Verifier {
     }
   }
 
-  // What was found wrong is taken out, unless it went, or was put again, since it was read.
+  // Takes out the blobs that were found wrong, unless they went, or were put again, since they were
+  // read.
   absl::Status Settle() {
     if (suspects_.empty()) return absl::OkStatus();
     const base::MutexLock lock(store_.commit_mutex_);
@@ -381,7 +382,7 @@ class LocalStore::Verifier {
     for (const Entry& entry : wrong) RETURN_IF_ERROR(DropOne(entry, *index));
     return WriteAndLose(std::move(index));
   }
-  // Unless another one took its place since it was read.
+  // Drops an entry, unless another one took its place since it was read.
   absl::Status DropOne(const Entry& entry, IndexBatch& index) {
     const std::span key(&entry.key, 1);
     const auto is_there = [&](const auto& places) {
@@ -466,7 +467,7 @@ class LocalStore::Verifier {
   absl::Status Segment(uint64_t number, const SegmentState& state) {
     ASSIGN_OR_RETURN(std::vector<DamagedRange> damaged, NewDamage(number, state));
     if (damaged.empty()) return absl::OkStatus();
-    // What is being written while it is read is whole when it is read again.
+    // A record that was being written while it was read is whole when it is read again.
     ASSIGN_OR_RETURN(const std::vector<DamagedRange> again, NewDamage(number, state));
     std::erase_if(damaged, [&](const DamagedRange& range) {
       return std::find(again.begin(), again.end(), range) == again.end();
@@ -486,7 +487,7 @@ class LocalStore::Verifier {
     return store_.WriteIndex(std::move(index));
   }
 
-  // That is not noted yet.
+  // The damage of a segment that is not noted yet.
   absl::StatusOr<std::vector<DamagedRange>> NewDamage(uint64_t number, const SegmentState& state) {
     std::vector<DamagedRange> damaged;
     const absl::StatusCode header =
@@ -590,7 +591,7 @@ class LocalStore::Verifier {
     return absl::OkStatus();
   }
 
-  // Of the trees that are never collected.
+  // The blobs of the trees that are never collected.
   absl::Status WantedByTrees(absl::flat_hash_set<Digest>& wanted) {
     ASSIGN_OR_RETURN(const std::vector<PublishedRoot> roots, store_.Roots(""));
     absl::flat_hash_set<Digest> visited;

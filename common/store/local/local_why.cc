@@ -70,7 +70,7 @@ class LocalStore::WhyFinder {
       before = found[0];
     }
   }
-  // Of a large one whether it is there with its size; reading it may take long.
+  // Looks whether a large blob's file is there with its size; reading it may take long.
   absl::Status CheckReadable(const BlobLocation& location) const {
     if (location.segment != 0) return ReadBlobAt(store_.directory_, digest_, location).status();
     if (digest_ == Digest()) return absl::OkStatus();
@@ -176,7 +176,7 @@ class LocalStore::WhyFinder {
                        put->instance.empty() ? "" : " of instance " + put->instance);
   }
 
-  // Whom a collection would keep it for.
+  // The sessions for which a collection would keep the blob.
   absl::Status FindSessions() {
     ASSIGN_OR_RETURN(const std::vector<SessionInfo> sessions, LiveSessions(store_.directory_));
     const absl::Time now = store_.options_.boot_time();
@@ -190,7 +190,7 @@ class LocalStore::WhyFinder {
     return absl::OkStatus();
   }
 
-  // By the log, and by what lies in the quarantine.
+  // Finds what became of the blob, by the log and by what lies in the quarantine.
   absl::Status FindLosses() {
     std::vector<std::pair<absl::Time, std::string>> past;
     ASSIGN_OR_RETURN(const auto states, store_.index_->Segments());

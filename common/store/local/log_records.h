@@ -37,7 +37,7 @@ absl::StatusOr<Loss> DecodeLoss(std::string_view bytes);
 // protobuf wire format: instance = 1, action hash = 2, action size = 3, result = 4, peer = 5.
 std::string EncodeActionResult(const PutActionResult& put);
 absl::StatusOr<PutActionResult> DecodeActionResult(std::string_view bytes);
-// What such a record is found by: the digest of its first three fields.
+// The key of such a record: the digest of its first three fields.
 Digest ActionResultKey(std::string_view instance, const Digest& action);
 
 // protobuf wire format: project_id = 1, platform = 2, sequence = 3, root hash = 4, root size = 5,

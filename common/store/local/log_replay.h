@@ -20,7 +20,7 @@
 
 namespace galley::store {
 
-// Of an owner's segment: what is not indexed yet.
+// SegmentTail: the part of an owner's segment that is not indexed yet.
 struct SegmentTail {
   uint64_t segment = 0;
   uint64_t end = 0;    // nothing behind it is read
@@ -48,7 +48,8 @@ class LogReplay {
                                                      Index& index);
   // REQUIRES: tails are read in the order of their segments.
   absl::Status Read(const SegmentTail& tail, Index& index);
-  // What was adopted from workers' segments: how long these have to be from now on.
+  // Notes in `index` how long workers' segments have to be from now on, by what was adopted from
+  // them.
   absl::Status NoteAdopted(Index& index);
 
   uint64_t epoch_max() const { return epoch_max_; }

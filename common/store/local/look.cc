@@ -39,7 +39,7 @@ class NoLog final : public rocksdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
-// Of files of one kind the first is named.
+// Bad: counts the bad files of each kind and names the first.
 class Bad {
  public:
   void Add(const std::string& path) {

@@ -1,4 +1,4 @@
-// What somebody deletes below a store that is open, and FindLost.
+// Files and segments that somebody deletes below an open store, and FindLost.
 #include <algorithm>
 #include <filesystem>
 
@@ -88,7 +88,7 @@ TEST_F(LostTest, FilesThatAreGoneOrCutAreDroppedTogether) {
   EXPECT_EQ(Epoch(), epoch + 1) << "once";
   EXPECT_THAT(Missing({gone, cut, whole}), ElementsAre(gone, cut)) << "everybody is told";
   EXPECT_FALSE(fs::is_empty(directory_ + "/quarantine")) << "what is left of one is kept";
-  // What was dropped is put again, and stays known to be there.
+  // A blob that was dropped is put again, and stays known to be there.
   PutLarge('a');
   PutLarge('b');
   EXPECT_THAT(Lost({gone, cut, whole}), IsEmpty());

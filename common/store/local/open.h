@@ -27,7 +27,7 @@ struct LocalStoreOptions {
   uint64_t free_bytes_least = 8ull << 20;
   // The owner begins another segment when its own is larger than this.
   uint64_t segment_bytes_max = 256ull << 20;
-  // What is written again at most after a cook (GiveBackDeadBytes), when somebody waits for its
+  // The most that is written again after a cook (GiveBackDeadBytes), when somebody waits for its
   // end.
   uint64_t moved_bytes_max = 512ull << 20;
   // Blobs put and not yet committed; above either number they are synced and indexed without

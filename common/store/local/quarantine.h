@@ -12,12 +12,12 @@ namespace galley::store {
 
 inline constexpr size_t kQuarantineFilesMax = 10'000;
 
-// What lies there in the blob's place: a file is moved, of a segment's record a copy is made. One
-// that is gone leaves an empty note.
+// Moves a blob's wrong file to the quarantine, or copies the wrong record of a segment. One that is
+// gone leaves an empty note.
 absl::Status MoveToQuarantine(const std::string& store_directory, const Digest& digest,
                               const BlobLocation& location);
 
-// Until that is left at most the oldest go.
+// Removes the oldest until at most that many bytes are left.
 absl::Status TrimQuarantine(const std::string& store_directory, uint64_t bytes_max,
                             size_t files_max);
 

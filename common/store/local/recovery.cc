@@ -66,7 +66,7 @@ class Recovery {
   bool has_begun_anew() const { return remaking_.has_begun(); }
   uint64_t epoch() const { return index_ == nullptr ? 0 : index_->epoch(); }
 
-  // With an index that is made anew, for this reason.
+  // Runs with an index that is made anew, for this reason.
   // REQUIRES: Run was not called. `epoch_min`: of the index that was there, if it is known.
   absl::StatusOr<Recovered> RunAnew(const absl::Status& why, uint64_t epoch_min) {
     epoch_min_ = epoch_min;
@@ -119,7 +119,7 @@ class Recovery {
         return opened.status();
       why_ = opened.status();
     }
-    // What was there before cannot be told from the segments alone.
+    // The lost index knew more than can be told from the segments alone.
     if (!segments_.empty() || layout_.epoch_of_file != 0u) RETURN_IF_ERROR(RaiseEpoch());
     remaking_.Begin(segments_);
     const auto aside = MoveIndexAside(directory_);
@@ -152,7 +152,7 @@ class Recovery {
     return made;
   }
 
-  // What a compaction left when it was cut off: oldest first, as there.
+  // Removes segments that a compaction left when it was cut off: oldest first, as there.
   absl::Status RemoveDropped(uint64_t number, IndexBatch& batch) {
     const std::string path = SegmentPath(directory_, number);
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "remove", path);
@@ -238,7 +238,8 @@ class Recovery {
 
   absl::Status ReplayTails() {
     for (const SegmentTail& tail : tails_) {
-      // What the page cache shows may not be on the disk yet; once it is indexed it has to be.
+      // Bytes that the page cache shows may not be on the disk yet; once they are indexed they have
+      // to be.
       RETURN_IF_ERROR(SyncSegment(tail.segment));
       RETURN_IF_ERROR(replay_.Read(tail, *index_));
     }
@@ -272,7 +273,7 @@ class Recovery {
     return absl::OkStatus();
   }
 
-  // What is wrong in them goes.
+  // Writes them anew; a file that is wrong goes.
   absl::Status WriteFilesAnew() {
     ASSIGN_OR_RETURN(const auto known, index_->Blobs(mark_.files));
     for (size_t i = 0; i < known.size(); ++i) {
@@ -306,8 +307,8 @@ class Recovery {
     return absl::OkStatus();
   }
 
-  // Of a worker, and nothing in it was ever adopted (an older program's abandoned one forgot what
-  // was).
+  // Whether a segment is a worker's from which nothing was ever adopted. (An older program's
+  // abandoned one forgot what was.)
   static bool IsUnused(const SegmentState& state) {
     return state.writer == SegmentWriterKind::kWorker && !state.is_abandoned &&
            state.indexed_bytes == 0;
@@ -353,8 +354,9 @@ class Recovery {
     return WriteEpoch(directory_, raised_epoch_);
   }
 
-  // That anything remembers. When the file does not, higher than anybody can have been told: those
-  // that were counted in between, and those before an index that is lost, too.
+  // The highest epoch that anything remembers. When the file does not say, a number that is higher
+  // than anybody can have been told: higher than those that were counted in between, and those
+  // before an index that is lost, too.
   uint64_t HighestEpoch() const {
     const uint64_t told =
         std::max({epoch_min_, epoch(), replay_.epoch_max(), layout_.epoch_of_segments});

@@ -6,9 +6,9 @@
 // aside and made anew at once (index_folder.h). When records are lost (damage, not a torn tail; a
 // segment that is gone or shorter than it was), the loss epoch rises, and what lay there is absent.
 //
-// What is read there is synced before it is indexed. Where an owner before this one left the mark
-// of a sync that did not go well (common/store/interface/sync_doubt.h), that says nothing: the
-// log's end, and the files that it names, are written anew first.
+// Records are synced before they are indexed. Where an owner before this one left the mark of a
+// sync that did not go well (common/store/interface/sync_doubt.h), that sync proves nothing: the
+// log's end, and the files that the mark names, are written anew first.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a store is after a crash, a cut or a loss: the directory is copied or cut at a point and
-// opened again.
+// A store after a crash, a cut or a loss: the directory is copied or cut at a point and opened
+// again.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -311,7 +311,8 @@ TEST_F(RecoveryTest, AShorterSegmentTakesOnlyItsEnd) {
   EXPECT_EQ(EpochOf(*store), 1u);
   EXPECT_EQ(GetBytes(*store, kept.first), "kept");
   EXPECT_THAT(*store->FindMissing(std::span(&lost.first, 1)), SizeIs(1));
-  // What a worker goes on to write there is copied: the index was wrong about this place once.
+  // A blob that a worker goes on to write there is copied: the index was wrong about this place
+  // once.
   const auto again = *(*SegmentWriter::Open(live_, lost.second.segment))->Append("lost");
   ASSERT_EQ(again.second, lost.second);
   ASSERT_TRUE(store->Commit({.blobs = {again}}).ok());

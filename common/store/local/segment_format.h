@@ -39,8 +39,8 @@ struct SegmentHeader {
 // not know.
 enum class RecordKind : uint8_t {
   kBlob = 1,  // key: the blob's digest; payload: its bytes
-  kAdopted =
-      2,  // payload: where blobs lie that workers wrote, or that are files; makes them the store's
+  // Payload: where blobs lie that workers wrote, or that are files; makes them the store's.
+  kAdopted = 2,
   kObservationSet = 3,  // key: weak key; payload: the encoded set
   kResult = 4,          // key: action key; payload: the encoded result
   kPublished = 5,       // key: root; payload: EncodePublished

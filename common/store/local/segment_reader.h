@@ -27,13 +27,13 @@ absl::StatusOr<SegmentHeader> ReadSegmentHeader(const std::string& store_directo
 // Header only; checks that the whole record lies within the file. DATA_LOSS: no such record there.
 absl::StatusOr<RecordHeader> ReadRecordHeader(const std::string& store_directory, uint64_t segment,
                                               uint64_t offset);
-// The same for many: each segment is opened once. Threads: one.
+// The same for many: each segment is opened once.
+// Threads: one.
 class RecordHeaders {
  public:
   explicit RecordHeaders(std::string store_directory)
       : store_directory_(std::move(store_directory)) {}
-  // What was appended after the segment was read from here for the first time may be told to be cut
-  // off.
+  // A record that was appended after the segment was first read here may be reported as cut off.
   absl::StatusOr<RecordHeader> Read(uint64_t segment, uint64_t offset);
 
  private:

@@ -30,12 +30,12 @@ std::string SessionsFolder(std::string_view store_directory) {
   return JoinPath(store_directory, "sessions");
 }
 
-// Of a width that never changes, so that it can be written over.
+// Its width never changes, so that it can be written over.
 std::string BegunLine(absl::Time begun) {
   return fmt::format("begun {:020}\n", absl::ToUnixNanos(begun));
 }
 
-// With the checksum of all before it; older programs do not write it, and do not read it.
+// The line has the checksum of all before it; older programs neither write nor read it.
 std::string EndLine(std::string_view text) { return fmt::format("end {:016x}\n", Checksum(text)); }
 
 std::string TextOf(absl::Time begun, std::string_view rest) {

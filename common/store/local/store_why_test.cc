@@ -219,7 +219,7 @@ TEST_F(StoreWhyTest, OfOneThatIsGoneItSaysWhatBecameOfIt) {
   EXPECT_THAT(Why(Digest::Of("never there")).past, IsEmpty());
 }
 
-// Of what was deleted behind the store's back, too, before any reader notices.
+// Why also tells of a blob that was deleted behind the store's back, before any reader notices.
 TEST_F(StoreWhyTest, WhatNoReaderWouldGetIsNotThere) {
   const Digest large = PutBytes(*store_, LargeBytes('l')), small = PutBytes(*store_, "small");
   Publish("large.bin", large);

@@ -2,7 +2,8 @@
 // nobody's yet: a sync of it may fail.
 //
 // Only segments that this owner has begun or gone on with are in it; others end where their files
-// end. Threads: any; no other lock is taken meanwhile.
+// end.
+// Threads: any; no other lock is taken meanwhile.
 #pragma once
 
 #include <cstdint>

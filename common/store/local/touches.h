@@ -2,7 +2,8 @@
 // session began is not collected.
 //
 // A digest is kept as eight bytes of its hash, so that another one may be taken for it: that one
-// stays longer than it must. Memory: some 10 bytes for each that is told in a time of kTimeSpan.
+// stays longer than it must.
+// Memory: some 10 bytes for each that is told in a time of kTimeSpan.
 // Threads: any.
 #pragma once
 
@@ -30,7 +31,7 @@ class Touches {
   // It was told at `since` or later; perhaps up to kTimeSpan before.
   bool Have(const Digest& digest, absl::Time since) const;
   void DropBefore(absl::Time since);
-  // What was told before is not known: an earlier owner knew.
+  // The begin of what is known: what was told before that, an earlier owner knew.
   absl::Time begun() const { return begun_; }
   size_t size() const;
 

@@ -1,4 +1,4 @@
-// What a collection does about files that killed processes and full disks left.
+// Tests of collections over files that killed processes and full disks left behind.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -270,7 +270,7 @@ TEST_F(VerifyTest, ADamagedIndexIsMadeAgainAndNoProblem) {
   EXPECT_THAT(TakeHealed(), ElementsAre(HasSubstr("made again from segments and files")));
 }
 
-// What is salvaged: the log's record that took blobs of a worker over is lost with the index.
+// Salvage: the log's record that took blobs of a worker over is lost with the index.
 class SalvageTest : public VerifyTest {
  protected:
   void SetUp() override {

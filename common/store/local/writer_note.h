@@ -23,8 +23,8 @@ namespace galley::store {
 inline constexpr uint64_t kWriterNoteBytesMax = 4 << 20;
 
 // This process puts the file of `digest` in its place, or relies on the one that lies there.
-// RESOURCE_EXHAUSTED: there is no space for the note, so there would be none for the file. Threads:
-// any.
+// RESOURCE_EXHAUSTED: there is no space for the note, so there would be none for the file.
+// Threads: any.
 absl::Status NoteWritten(const std::string& store_directory, const Digest& digest);
 
 struct WriterNote {

@@ -11,13 +11,13 @@
 namespace galley::store {
 
 struct ConnectOptions {
-  absl::Duration deadline =
-      absl::Seconds(60);  // of one call, and a second more for each 4 MiB that it carries
-  // Of a collection; of a verify until it first says how far it is, then `deadline` from one time
+  // For one call, and a second more for each 4 MiB that it carries.
+  absl::Duration deadline = absl::Seconds(60);
+  // For a collection; for a verify until it first says how far it is, then `deadline` from one time
   // to the next.
   absl::Duration verify_deadline = absl::Hours(24);
-  absl::Duration reconnect_time =
-      absl::Seconds(2);  // how long a call that may be sent again waits for an owner to come back
+  // How long a call that may be sent again waits for an owner to come back.
+  absl::Duration reconnect_time = absl::Seconds(2);
 };
 
 // UNAVAILABLE: nobody answers on the socket (try OpenLocalStore). Calls reconnect by themselves

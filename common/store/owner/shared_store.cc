@@ -32,7 +32,7 @@ const absl::Status& StatusOf(const absl::StatusOr<T>& answer) {
   return answer.status();
 }
 
-// What a call ends with when the owner goes away during it. CANCELLED: an owner that closes cuts
+// Whether a call ended because the owner went away during it. CANCELLED: an owner that closes cuts
 // off calls that take long.
 bool IsGone(const absl::Status& status) {
   return status.code() == absl::StatusCode::kUnavailable ||
@@ -45,7 +45,7 @@ bool IsSameRoot(const PublishedRoot& a, const PublishedRoot& b) {
          absl::ToUnixMicros(a.time) == absl::ToUnixMicros(b.time) && a.snapshot == b.snapshot;
 }
 
-// With the access that they were made by.
+// KeptReader keeps the access that its reader was made by.
 class KeptReader final : public BlobReader {
  public:
   KeptReader(std::shared_ptr<Store> store, std::unique_ptr<BlobReader> reader)

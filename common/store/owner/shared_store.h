@@ -3,10 +3,10 @@
 // this process becomes the owner itself, or a client of whoever was quicker, and the call is made
 // again there.
 //
-// What was Put to an owner and not committed dies with it, so it is kept here and Put again: at
-// most kUnsavedBytesMax, above which it is committed. Segments of workers are files, which the next
-// owner adopts from like the last. Not kept is what another client Put and nobody committed:
-// FindMissing may have said that it is there.
+// Blobs that were Put to an owner and not committed die with it, so they are kept here and Put
+// again: at most kUnsavedBytesMax, above which they are committed. Segments of workers are files,
+// which the next owner adopts from like the last. A blob that another client Put and nobody
+// committed is not kept: FindMissing may have said that it is there.
 //
 // Threads: any.
 #pragma once
@@ -95,7 +95,7 @@ class SharedStore final : public Store, public DeadBytes {
   auto Retried(const Call& call) -> decltype(call(std::declval<Store&>()));
   Access Current() const;
   absl::Status CheckFolder() const;
-  // What `status` comes from, when the owner's folder is gone.
+  // Explains `status` when it comes from the owner's folder being gone.
   static absl::Status Explained(const Access& access, const absl::Status& status);
   // Replaces the access unless another thread did. OK: there is one to try.
   absl::Status Replace(uint64_t generation, absl::Time end);
@@ -108,8 +108,8 @@ class SharedStore final : public Store, public DeadBytes {
   base::Mutex replace_mutex_;  // one thread at a time looks for an owner; before mutex_
   mutable base::Mutex mutex_;
   Access access_ GALLEY_GUARDED_BY(mutex_);
-  std::map<uint64_t, std::shared_ptr<Unsaved>> unsaved_
-      GALLEY_GUARDED_BY(mutex_);  // in the order of Put
+  // In the order of Put.
+  std::map<uint64_t, std::shared_ptr<Unsaved>> unsaved_ GALLEY_GUARDED_BY(mutex_);
   uint64_t unsaved_bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   uint64_t unsaved_next_ GALLEY_GUARDED_BY(mutex_) = 0;
 };

@@ -14,7 +14,7 @@ namespace galley::store {
 
 // The longest path that a Unix socket may have: sizeof(sockaddr_un::sun_path) - 1.
 inline constexpr size_t kSocketPathBytesMax = 107;
-// What is added to a folder at most, while a socket in it is being made.
+// The most that is added to a folder's path while a socket in it is being made.
 inline constexpr std::string_view kSocketBindingName = "/b-XXXXXX/s";
 
 bool FitsSocket(std::string_view folder);

@@ -1,4 +1,4 @@
-// What every Store promises, whatever stands behind it: in memory, on the disk, and behind the
+// The promises of every Store, whatever stands behind it: in memory, on the disk, and behind the
 // socket.
 #include "common/store/interface/sample_for_test.h"
 #include "common/store/layers/memory_store.h"
@@ -469,7 +469,7 @@ TEST_P(EveryStore, FindsNothingWrongWithWhatWasJustWritten) {
   EXPECT_EQ(EpochOf(store()), 0u);
 }
 
-// Of a store on the disk; one in memory is read at once.
+// For a store on the disk; one in memory is read at once.
 TEST_P(EveryStore, TellsHowFarAVerifyIsAndStopsItWhenNobodyWantsIt) {
   PutBytes(store(), "small");
   ASSERT_TRUE(store().Commit({}).ok());
@@ -507,7 +507,7 @@ TEST_P(EveryStore, SaysWhatKeepsABlob) {
   EXPECT_FALSE(store().Why(Digest::Of("never there"), 20)->location.has_value());
 }
 
-// Of a store on the disk; one in memory collects nothing.
+// For a store on the disk; one in memory collects nothing.
 TEST_P(EveryStore, CollectsWhatNothingNeeds) {
   const PutResult put = SampleResult("a", PutBytes(store(), "output"));
   ASSERT_TRUE(store().Commit({.results = {put}}).ok());

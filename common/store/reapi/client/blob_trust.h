@@ -1,6 +1,6 @@
-// BlobTrust: what one cook has learnt of the bytes that a store of other people answers with: which
-// blobs are wrong there, whether it is still read from (remote_verdict.h), and what became of the
-// wrong ones when they were made and sent again.
+// BlobTrust: what one cook has learnt of the bytes that a remote store answers with: which blobs
+// are wrong there, whether it is still read from (remote_verdict.h), and what became of the wrong
+// ones when they were made and sent again.
 //
 // A protocol that names blobs by their digests has no call that replaces one: a server may keep
 // what it has and say OK. So the first few that were wrong are read back after they were sent, of
@@ -30,7 +30,7 @@ class BlobTrust {
   explicit BlobTrust(uint64_t stream_bytes_min, const RemoteVerdictOptions& options = {})
       : stream_bytes_min_(stream_bytes_min), verdict_(options) {}
 
-  // --- What came.
+  // --- Blobs that came.
   void CameRight(uint64_t blobs);
   void CameWrong(const Digest& digest);
   void ReadTook(const RemoteVerdict::Read& read);
@@ -42,14 +42,14 @@ class BlobTrust {
   Cancellation& given_up() { return given_up_; }
   absl::Duration LeftToLose() const;
 
-  // --- What is sent again.
+  // --- Blobs that are sent again.
   // Those of `digests` that the server may say it has, and that are to be sent all the same: they
   // are wrong there; or so many are that nothing is believed which this cook did not send.
   std::vector<Digest> Doubted(std::span<const Digest> digests);
-  // Of `sent` those whose reading back says whether this server takes a blob again.
+  // The blobs of `sent` to read back: they show whether this server replaces a blob that it has.
   std::vector<Digest> ToReadBack(std::span<const Digest> sent) const;
   void ReadBack(const Digest& digest, bool is_right);
-  // After what there is to read back of them was.
+  // Called after the blobs of `sent` that are to be read back were.
   void Sent(std::span<const Digest> digests);
 
   struct Counts {

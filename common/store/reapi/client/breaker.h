@@ -1,5 +1,5 @@
-// Breaker: whether a store of other people is asked at all. After failures in a row it is not, and
-// only probed, at growing distances, until it answers. Pure.
+// Breaker: whether a remote store is asked at all. After failures in a row it is not, and only
+// probed, at growing distances, until it answers. Pure.
 //
 //   closed --3 failures in a row, or failing for 30 s--> open --a probe answered--> closed
 //

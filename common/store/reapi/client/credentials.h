@@ -1,5 +1,5 @@
-// What a channel to a store of other people needs from files: a token, certificates. Read when the
-// channel is made; the token again when the server refuses it.
+// RemoteCredentials: what a channel to a remote store needs from files: a token, certificates. They
+// are read when the channel is made; the token again when the server refuses it.
 //
 // A credential file holds one line: a token (sent as `authorization: Bearer <token>`), or a whole
 // value that begins with "Bearer " or "Basic ". It should be readable by its owner only.
@@ -33,7 +33,8 @@ struct RemoteCredentials {
 absl::StatusOr<RemoteCredentials> ReadCredentials(const CredentialFiles& files);
 
 // The header's value, which changes with its file: tokens expire, and whoever makes a new one
-// replaces the file under a cook. Threads: any.
+// replaces the file under a cook.
+// Threads: any.
 class Authorization {
  public:
   Authorization(std::string value, std::string file)

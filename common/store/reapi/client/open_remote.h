@@ -1,4 +1,4 @@
-// OpenRemote: the store of other people behind ours, as it is put together:
+// OpenRemote: the remote store behind ours, as it is put together:
 //
 //   cache    ReapiClient: batches, streams, retries, verification
 //   known    ExistenceCache -> Metered -> cache: what was seen there a minute ago is not asked for

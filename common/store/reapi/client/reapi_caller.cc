@@ -21,7 +21,7 @@ constexpr uint64_t kMovedEnough = 8 << 20;  // of one try of a read
 // a larger one. What is beside the blobs needs room.
 constexpr uint64_t kBatchBytesMax = 3'800'000;
 constexpr int kAnswerBytesMax = 64 << 20;
-// Of one call: a token that is replaced again and again keeps nobody busy.
+// The most renewals in one call: a token that is replaced again and again keeps nobody busy.
 constexpr int kRenewalsMax = 3;
 
 std::shared_ptr<grpc::Channel> OpenReapiChannel(const ReapiClientOptions& options) {
@@ -169,7 +169,7 @@ std::string ReapiCaller::ReasonOf(const absl::Status& status, std::string_view w
   return fmt::format("{}: {} ({})", what, authorization_.RefusalText(), MessageOf(status));
 }
 
-// What the server says of itself is kept.
+// Asks the server for its capabilities and keeps its answer.
 absl::Status ReapiCaller::AskCapabilities(const RemoteLimits& limits, bool is_probe) {
   reapi::GetCapabilitiesRequest request;
   request.set_instance_name(options_.instance);

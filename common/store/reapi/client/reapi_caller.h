@@ -3,7 +3,8 @@
 //
 // Before the first call it asks for the server's capabilities; a server that does not answer that,
 // or speaks no SHA-256, is down. One that does not accept our token is down, too, until it does:
-// the token is read again from its file first. Threads: any.
+// the token is read again from its file first.
+// Threads: any.
 #pragma once
 
 #include <atomic>
@@ -27,7 +28,7 @@
 
 namespace galley::store {
 
-// What the server said of itself.
+// ReapiCapabilities: what the server said of itself.
 struct ReapiCapabilities {
   uint64_t batch_bytes_max = 0;  // of digests' sizes in one call, with room for the rest
   bool has_zstd_streams = false;

@@ -5,8 +5,8 @@
 //   writes    small blobs in BatchUpdateBlobs, large ones by ByteStream.Write; a stream that broke
 //             goes on where QueryWriteStatus says
 //
-// What servers do differently is taken as it comes; docs/shared-store.md lists it. No gRPC in this
-// header.
+// Differences between servers are taken as they come; docs/shared-store.md lists them. No gRPC in
+// this header.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,9 @@ struct ReapiClientOptions {
   RemoteUrl url;
   std::string instance;
   RemoteCredentials credentials;
-  std::string credential_file;  // of credentials.authorization, which is read again when it is
-                                // refused; empty: it does not change
+  // The file of credentials.authorization, which is read again when it is refused; empty: it does
+  // not change.
+  std::string credential_file;
   RetryOptions retry;
   BreakerOptions breaker;
   RemoteVerdictOptions verdict;

@@ -60,7 +60,7 @@ class Nowhere final : public BlobStore {
 
 }  // namespace
 
-// What the threads of one Fetch share.
+// Work: what the threads of one Fetch share.
 struct ReapiDownloader::Work {
   BlobStore& into;
   const RemoteLimits& limits;

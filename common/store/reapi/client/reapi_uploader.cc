@@ -150,8 +150,8 @@ absl::Status ReapiUploader::SendAlone(const Digest& digest, BlobStore& from,
   return Annotate(status, fmt::format("sending blob {}", digest.ToString()));
 }
 
-// What a server refuses may be how we went on, or that it was compressed: once more, from the
-// start, plain, under another name.
+// A refusal may be about how the upload went on, or about its compression: so it is sent once more,
+// from the start, plain, under another name.
 absl::Status ReapiUploader::WriteStream(Stream& stream, const RemoteLimits& limits) {
   absl::Status written;
   for (int round = 0; round < 2; ++round) {
@@ -217,7 +217,7 @@ grpc::Status ReapiUploader::WriteOnce(Stream& stream, grpc::ClientContext& conte
   google::bytestream::WriteRequest request;
   request.set_resource_name(stream.name);
   ZstdCompressor compressor(kLevel);
-  // Of a plain upload bytes of the blob; of a compressed one compressed bytes.
+  // Bytes of the blob for a plain upload, compressed bytes for a compressed one.
   uint64_t sent = stream.offset;
   uint64_t read = stream.offset;
   const uint64_t size = stream.digest.size_bytes();

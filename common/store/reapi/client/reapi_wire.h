@@ -1,4 +1,4 @@
-// What REAPI's messages and names need of our types. Pure but for protobuf.
+// REAPI's messages and names made from our types, and back. Pure but for protobuf.
 #pragma once
 
 #include <optional>

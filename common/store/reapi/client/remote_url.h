@@ -1,4 +1,4 @@
-// RemoteUrl: where a store of other people is. Pure.
+// RemoteUrl: where a remote store is. Pure.
 //
 //   grpc://host[:port]    plain; port 8980 when none is given
 //   grpcs://host[:port]   TLS; port 443 when none is given

@@ -1,6 +1,6 @@
-// RemoteVerdict: whether a cook goes on reading from a store of other people. It does until reading
-// has cost more than it is worth; then it never asks again, since a cook that asks again and again
-// pays again and again.
+// RemoteVerdict: whether a cook goes on reading from a remote store. It does until reading has cost
+// more than it is worth; then it never asks again, since a cook that asks again and again pays
+// again and again.
 //
 //   wrong   at least 32 blobs, and more than one in five of those that came, had wrong bytes
 //   slow    reads lost more than 10 s, and beyond that a quarter of the time in which they were of

@@ -1,4 +1,4 @@
-// When a call to a store of other people is made again, and after how long. Pure.
+// When a call to a remote store is made again, and after how long. Pure.
 //
 //   RetrySchedule schedule(options, seed);
 //   while (true) {
@@ -23,13 +23,13 @@ struct RetryOptions {
   absl::Duration first = absl::Milliseconds(50);
   absl::Duration most = absl::Seconds(5);
   double factor = 2;
-  double jitter =
-      0.5;  // a wait is this part longer or shorter, so that clients do not come in step
+  // A wait is this part longer or shorter, so that clients do not come in step.
+  double jitter = 0.5;
   absl::Duration hint_max = absl::Seconds(30);  // of what a server asks for
 };
 
-// Another try may succeed: the server or the way to it failed, not what was asked for. Source:
-// the error table of remote_execution.proto, and what Bazel takes for retriable.
+// Another try may succeed: the server or the way to it failed, not what was asked for.
+// Source: the error table of remote_execution.proto, and what Bazel takes for retriable.
 bool IsWorthRetrying(absl::StatusCode code);
 
 class RetrySchedule {

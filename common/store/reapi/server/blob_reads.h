@@ -2,7 +2,8 @@
 // or as one zstd frame. No byte is believed before the whole was found right: the last piece, or
 // the end of the frame, is withheld until then, so that who got all of it got the blob.
 //
-// Memory: two pieces. Threads: one at a time.
+// Memory: two pieces.
+// Threads: one at a time.
 #pragma once
 
 #include <cstdint>

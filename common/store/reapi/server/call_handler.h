@@ -1,4 +1,4 @@
-// What a method does with one call, without the wire: messages in, steps out. The server
+// CallHandler: a method's work on one call, without the wire: messages in, steps out. The server
 // (reapi_server.h) carries the steps out; tests call the functions themselves.
 //
 // Threads: one function at a time, on threads that may wait for the disk. A handler is destroyed

@@ -47,13 +47,14 @@ absl::StatusOr<std::vector<Identity>> ParseIdentities(std::string_view toml, std
 // The file's; PERMISSION_DENIED: others than its owner may read or write it.
 absl::StatusOr<std::vector<Identity>> ReadIdentities(const std::string& file);
 
-// A file of identities that is looked at again and again. Threads: one at a time.
+// IdentitiesFile: a file of identities that is looked at again and again.
+// Threads: one at a time.
 class IdentitiesFile {
  public:
   // "": none, which never changes.
   explicit IdentitiesFile(std::string path) : path_(std::move(path)) {}
-  // What it holds the first time and when it has changed since; nullopt: it is the same. An error,
-  // told once: what it holds now cannot be used.
+  // The identities in the file, the first time and when it has changed since; nullopt: it is the
+  // same. An error, told once: its identities cannot be used.
   absl::StatusOr<std::optional<std::vector<Identity>>> Changed();
 
  private:
@@ -64,7 +65,7 @@ class IdentitiesFile {
   std::string seen_;  // "": not looked at, or gone
 };
 
-// What a caller shows.
+// Credentials: what a caller shows.
 struct Credentials {
   std::optional<std::string> authorization;    // the header
   std::vector<std::string> certificate_names;  // of a verified certificate: URIs, DNS names, CN

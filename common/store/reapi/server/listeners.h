@@ -18,7 +18,7 @@ struct TlsFiles {
 
 // "unix:/path".
 bool IsUnixAddress(std::string_view address);
-// That, or "host:port" with a loopback host.
+// True for a Unix address, and for "host:port" with a loopback host.
 bool IsLocalAddress(std::string_view address);
 
 // INVALID_ARGUMENT: no address; FAILED_PRECONDITION: what such an address needs and has not.

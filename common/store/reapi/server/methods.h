@@ -22,7 +22,7 @@ struct CallLimits {
 };
 inline constexpr CallLimits kUnaryLimits{absl::Seconds(60), absl::Seconds(60)};
 inline constexpr CallLimits kStreamLimits{absl::Seconds(60), absl::Hours(1)};
-// Of a call that waits for what may never come.
+// Limits of a call that waits for what may never come.
 inline constexpr CallLimits kWatchLimits{absl::Hours(1), absl::Hours(1)};
 
 struct Method {
@@ -31,7 +31,7 @@ struct Method {
   std::function<std::unique_ptr<CallHandler>(const Caller&)> make;
 };
 
-// By "/package.Service/Method". `store` and `uploads` outlive what it answers.
+// The methods, by "/package.Service/Method". `store` and `uploads` outlive what it answers.
 std::map<std::string, Method, std::less<>> ReapiMethods(Store& store, const ReapiOptions& options,
                                                         Uploads& uploads);
 

@@ -14,8 +14,8 @@ namespace {
 constexpr absl::Duration kRetryDelay = absl::Milliseconds(100);
 // Answers to who asks whether we are there, or what is missing: never refused for want of room.
 constexpr size_t kSmallReplyBytes = 64 << 10;
-// What a stream holds while a piece of it waits, in such pieces: that, the one held back, those
-// read ahead. Measured: 1.5 MiB for pieces of 256 KiB.
+// The memory of a stream while a piece of it waits, counted in such pieces: that piece, the one
+// held back, those read ahead. Measured: 1.5 MiB for pieces of 256 KiB.
 constexpr size_t kPiecesOfStream = 6;
 
 size_t BytesHeldFor(const Step& step) {

@@ -33,7 +33,8 @@ namespace galley::store {
 
 class ReapiCall;
 
-// The calls that are open. Threads: any.
+// The calls that are open.
+// Threads: any.
 class OpenCalls {
  public:
   // False: there are as many as there may be.

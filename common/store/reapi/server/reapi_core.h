@@ -1,10 +1,11 @@
-// What REAPI v2's unary methods mean, over any Store: the bytes of a request in, those of the reply
+// ReapiCore: REAPI v2's unary methods over any Store: the bytes of a request in, those of the reply
 // out. No gRPC, no sockets; who may call what was decided before (gate.h).
 //
 // Errors: INVALID_ARGUMENT as requests.h, a batch above the limit, an instance that is not served;
 // NOT_FOUND; FAILED_PRECONDITION with the blobs that are missing; RESOURCE_EXHAUSTED no space, or a
 // reply that no message can hold. Stored bytes that turn out wrong are NOT_FOUND: they are
-// quarantined by then, and a client makes them again without a word. Threads: any.
+// quarantined by then, and a client makes them again without a word.
+// Threads: any.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ std::string ResultOfSets(std::string_view list) {
   return result.Take();
 }
 
-// What an output file of a result says, as far as it matters here.
+// GivenFile: an output file of a result, as far as it matters here.
 struct GivenFile {
   std::string_view path;
   std::optional<Digest> digest;
@@ -133,7 +133,8 @@ absl::StatusOr<std::optional<std::string>> ReapiResults::Find(std::string_view i
   return std::move(foreign.front());
 }
 
-// What is asked for beyond the limit stays a digest, as the protocol allows.
+// Puts the files that are asked for into `result`; a file beyond the limit stays a digest, as the
+// protocol allows.
 absl::StatusOr<std::string> ReapiResults::WithInlined(std::string result,
                                                       const GetActionResultRequest& request) {
   if (!request.inline_stdout && !request.inline_stderr && request.inline_output_files.empty())

@@ -7,7 +7,8 @@
 //            wire message {repeated bytes set = 1}, newest first; an update adds its sets.
 //   foreign  all others, byte for byte as they came, by instance and action; the last one stands.
 //
-// A result is told only when all that it names is here. Errors as reapi_core.h. Threads: any.
+// A result is told only when all that it names is here. Errors as reapi_core.h.
+// Threads: any.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,7 @@
 namespace galley::store {
 
 inline constexpr std::string_view kObservationSetsPath = "observation-sets";
-// Of an encoded list; what is older is left out.
+// The size of an encoded list; older sets beyond it are left out.
 inline constexpr size_t kObservationSetsBytesMax = 1 << 20;
 
 class ReapiResults {

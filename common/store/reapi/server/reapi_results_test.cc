@@ -211,7 +211,7 @@ TEST_F(ReapiResultsTest, AResultOfGalleysIsOneOfTheStores) {
   EXPECT_EQ(ResultOf(store_, cooked.action_key), cooked.result);
   EXPECT_EQ(update(cooked, "")->reply, cooked.result);
   EXPECT_EQ(Get(cooked.action_key)->reply, cooked.result);
-  // Of two outcomes neither is used.
+  // Neither of two outcomes is used.
   const PutResult other = SampleResult("cooked", PutBytes(store_, "another"));
   for (const PutResult& given : {other, cooked}) {
     const absl::Status refused = update(given, "").status();
@@ -258,7 +258,7 @@ TEST_F(ReapiResultsTest, ObservationSetsTravelAsAResult) {
   EXPECT_EQ(FromWire(answer.output_files(0).digest()), Digest::Of(list.bytes()));
   EXPECT_EQ(GetBytes(store_, Digest::Of(list.bytes())), list.bytes());
 
-  // What no director could read is not taken.
+  // A set that no director could read is not taken.
   WireWriter junk;
   junk.Element(1, "junk");
   SetWire(Digest::Of(junk.bytes()), file.mutable_digest());

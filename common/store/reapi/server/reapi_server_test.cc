@@ -44,7 +44,7 @@ class HandClock final : public Clock {
   std::atomic<int64_t> seconds{1000};
 };
 
-// What a client of ours would wait at most for anything; no test waits so long.
+// The most that a client of ours would wait for anything; no test waits so long.
 void SetDeadline(grpc::ClientContext& context) {
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
 }

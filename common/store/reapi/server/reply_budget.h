@@ -4,7 +4,8 @@
 //
 // When a reply finds no room it is refused, and calls whose replies have waited for ten seconds and
 // longer are ended, the longest first: so there is room for whoever asks next. Their bytes count
-// until they have ended. Pure. Threads: any.
+// until they have ended. Pure.
+// Threads: any.
 #pragma once
 
 #include <cstddef>

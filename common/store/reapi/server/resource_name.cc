@@ -70,7 +70,7 @@ absl::StatusOr<std::string_view> TakeInstance(Segments& segments, std::string& i
   }
 }
 
-// What stands behind blobs or compressed-blobs.
+// Takes the digest, which stands behind `blobs` or `compressed-blobs/zstd`.
 absl::Status TakeBlob(Segments& segments, std::string_view keyword, ResourceName& name) {
   if (keyword == "compressed-blobs") {
     ASSIGN_OR_RETURN(const std::string_view compressor, segments.Next("a compressor"));

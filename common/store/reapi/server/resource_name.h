@@ -1,13 +1,13 @@
 // The resource names of ByteStream as REAPI v2 has them:
 //
 //   read   [{instance}/]blobs/{hash}/{size}
-//          [{instance}/]compressed-blobs/zstd/{hash}/{uncompressed size}
+//          [{instance}/]compressed-blobs/zstd/{hash}/{size}
 //   write  [{instance}/]uploads/{uuid}/blobs/{hash}/{size}[/{anything}]
-//          [{instance}/]uploads/{uuid}/compressed-blobs/zstd/{hash}/{uncompressed
-//          size}[/{anything}]
+//          [{instance}/]uploads/{uuid}/compressed-blobs/zstd/{hash}/{size}[/{anything}]
 //
-// An instance may have several segments; none of them is one of the keywords, so the first keyword
-// ends it. Of digest functions only SHA-256 is spoken, whose name stands in no resource name. Pure.
+// The size is always that of the uncompressed bytes. An instance may have several segments; none of
+// them is one of the keywords, so the first keyword ends it. Of digest functions only SHA-256 is
+// spoken, whose name stands in no resource name. Pure.
 #pragma once
 
 #include <string>

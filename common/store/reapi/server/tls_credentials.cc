@@ -11,7 +11,8 @@
 namespace galley::store {
 namespace {
 
-// What one listener has seen of the pair: gRPC makes a context of OpenSSL from each that is new.
+// Listener: which pair one listener has seen: gRPC makes a context of OpenSSL from each that is
+// new.
 struct Listener {
   const TlsPair& pair;
   uint64_t seen = 0;

@@ -19,8 +19,8 @@ struct TlsTexts {
   absl::Time end;                    // of the certificate
 };
 
-// What the files hold. INVALID_ARGUMENT: a part of what belongs together is missing, or a file does
-// not hold what it should: certificates, the first one's key. Others as ReadFile.
+// Reads the files. INVALID_ARGUMENT: a part of what belongs together is missing, or a file does not
+// hold what it should: certificates, the first one's key. Others as ReadFile.
 absl::StatusOr<TlsTexts> ReadTlsFiles(const TlsFiles& files);
 
 class TlsPair {

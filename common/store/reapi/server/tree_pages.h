@@ -3,7 +3,9 @@
 //
 // A page holds at most page_size Directories and about 1 MiB. Its token says how many came before
 // the next page; who comes back with one is led there from the root again, so nothing is kept for
-// it. Memory: a digest for each Directory. Threads: one at a time.
+// it.
+// Memory: a digest for each Directory.
+// Threads: one at a time.
 #pragma once
 
 #include <cstdint>

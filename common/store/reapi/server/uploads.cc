@@ -53,7 +53,7 @@ class Uploads::Write final : public CallHandler {
     return Step{.status = step.status()};
   }
 
-  // What came is kept for another call; the answer says how much that is.
+  // The bytes that came are kept for another call; the answer says how many they are.
   Step OnHalfClose() override {
     if (upload_ == nullptr) return CallHandler::OnHalfClose();
     const base::MutexLock lock(upload_->mutex);

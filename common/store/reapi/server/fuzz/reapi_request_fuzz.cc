@@ -88,7 +88,7 @@ void Streams(std::string_view bytes) {
   if (write.ok()) GALLEY_CHECK(write->data.size() < bytes.size() || bytes.empty());
   static_cast<void>(DecodeQueryWriteStatus(bytes));
   static_cast<void>(DecodeGetCapabilities(bytes));
-  // What is inside a result is not read here, and may be no message.
+  // The result inside is not read here, and may be no message.
   static_cast<void>(DecodeUpdateActionResult(bytes));
 }
 
