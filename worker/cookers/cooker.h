@@ -11,7 +11,8 @@
 // names file and line where there is one and says what was expected); ABORTED only as the context
 // returned it (needs a cooked input, or stale source: hand it on unchanged); OUT_OF_RANGE only as
 // OutOfMemoryError (out_of_memory.h); every other code is trouble of the machine (tried again). An
-// exception out of a cooker is a crash of its own making: a verdict. Threads: one call at a time.
+// exception out of a cooker is a crash of its own making: a verdict.
+// Threads: one call at a time.
 #pragma once
 
 #include <memory>
@@ -46,8 +47,8 @@ class CookContext {
   virtual ~CookContext() = default;
 
   // --- What is always there; in the key without being observed.
-  virtual const nlohmann::json& settings()
-      const = 0;  // an object with every setting, defaults filled in
+  // An object with every setting, defaults filled in.
+  virtual const nlohmann::json& settings() const = 0;
   virtual const std::string& extension() const = 0;  // lower case, without the dot
   // nullptr for a cooker that does not need it, when it is larger than kHeldBytesMax.
   virtual const Blob& source() const = 0;
@@ -113,7 +114,7 @@ class CookContext {
 
 class Cooker {
  public:
-  // What Load found, kept while the job lasts.
+  // Loaded: what Load found, kept while the job lasts.
   class Loaded {
    public:
     virtual ~Loaded() = default;

@@ -1,7 +1,8 @@
 // ActionInputs: what a job may see when it runs as an Action: the input root and the values in its
 // file `observations`, nothing else. A look that was not observed is FAILED_PRECONDITION ("not
 // observed: file(../a.glsl)"); so are bytes that are not what was observed, and a source that
-// changed. Threads: one owner.
+// changed.
+// Threads: one owner.
 #pragma once
 
 #include <map>

@@ -69,12 +69,12 @@ void GiveBack() {
 #endif
 }
 
-// What a large job left is given back. One that was never large is not looked at closer.
+// Gives back the memory that a large job left. A heap that was never large is not looked at closer.
 void TrimIfLarge() {
   if (PeakBytes() > kTrimAboveBytes && ResidentBytes(::getpid()) > kTrimAboveBytes) GiveBack();
 }
 
-// What the session says, in order; but what is to be left out of a job overtakes.
+// Inbox: the messages of the session, in order; but those that leave a part out of a job overtake.
 class Inbox {
  public:
   explicit Inbox(int socket) : socket_(socket) {}
@@ -92,7 +92,7 @@ class Inbox {
     return next;
   }
 
-  // Of the attempt, as far as it was said by now; each once.
+  // The platforms that the session has left out of the attempt by now; each once.
   std::vector<uint32_t> LeftOut(uint64_t attempt) {
     if (broken_.ok()) broken_ = ReadAll();
     std::vector<uint32_t> platforms;
@@ -106,7 +106,7 @@ class Inbox {
   }
 
  private:
-  // What is there by now, without waiting.
+  // Reads the messages that are there by now, without waiting.
   absl::Status ReadAll() {
     pollfd readable{.fd = socket_, .events = POLLIN, .revents = 0};
     while (true) {
@@ -138,7 +138,7 @@ class SocketSink final : public JobSink {
  public:
   SocketSink(int socket, Inbox& inbox) : socket_(socket), inbox_(inbox) {}
 
-  // Of the job that reports from now on.
+  // Begins the job that reports from now on.
   void Begin(uint64_t attempt, ByteMeter* meter) {
     attempt_ = attempt;
     meter_ = meter;
@@ -184,8 +184,8 @@ class SocketSink final : public JobSink {
     return peak > std::exchange(peak_bytes_, peak) ? peak : 0;
   }
 
-  // While the job lasts. An error leaves a blob that was not sent as a whole: the message that
-  // follows, the job's end, gives it up.
+  // Sends blobs while the job lasts. An error leaves a blob that was not sent as a whole: the
+  // message that follows, the job's end, gives it up.
   absl::Status SendStreamed(v1::FromExecutor& message, const std::vector<OutgoingBlob>& blobs) {
     const auto send = [this](FrameKind kind, std::string_view bytes) {
       const FrameView frame{kind, bytes};
@@ -283,8 +283,9 @@ class Executor {
     return &snapshots_.back();
   }
 
-  // What is warm is files and what cookers keep from job to job (astcenc's contexts; compiled
-  // includes are a job's own), and in a full collection older snapshots and the digests of tools.
+  // Drops what is kept warm: files, and what cookers keep from job to job (astcenc's contexts;
+  // compiled includes are a job's own); in a full collection also older snapshots and the digests
+  // of tools.
   absl::Status Collect(bool is_full) {
     warm_files_.set_bytes_max(0);  // the next job says how much there may be
     for (const auto& cooker : cookers_) cooker->Trim();

@@ -5,7 +5,8 @@
 // A look is asked for as a record::Observation whose path is in normal form, and answered with its
 // canonical value. Errors of Observe: ABORTED with an Interruption in it (InterruptionOf) ends the
 // attempt; INVALID_ARGUMENT: the question itself is wrong; OUT_OF_RANGE: a file is larger than the
-// job's memory (OutOfMemoryError); every other code is trouble of the machine. Threads: one owner.
+// job's memory (OutOfMemoryError); every other code is trouble of the machine.
+// Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,8 @@ struct SourceContent {
   Digest digest;
 };
 
-// What a job was given to read so far. A look that RecordingContext answers itself is none.
+// BytesLoaded: what a job was given to read so far. A look that RecordingContext answers itself is
+// none.
 struct BytesLoaded {
   uint64_t cold = 0;  // from disk or store
   uint64_t warm = 0;  // from WarmFiles

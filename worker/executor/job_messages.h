@@ -36,7 +36,7 @@ class ByteMeter {
   // `inputs`: outlive it.
   explicit ByteMeter(const InputProvider& inputs) : inputs_(inputs) {}
   void Count(const SaveReport& report);
-  // What was not told yet.
+  // Tells the bytes that were not told yet.
   void TellIn(v1::FromExecutor& message);
 
  private:

@@ -3,7 +3,8 @@
 //
 // Made once for a snapshot, when first asked for. A mount with no other mount at, above or under
 // its path is one link to its folder; the rest is a tree of links to single files, overlays merged.
-// A job's folder holds links to the view's top entries. Threads: one owner.
+// A job's folder holds links to the view's top entries.
+// Threads: one owner.
 #pragma once
 
 #include <string>
@@ -32,7 +33,7 @@ class MountView {
   // generator's source) gives way to the folder.
   static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
                               std::string_view bytes);
-  // The same of what comes in pieces. An error leaves a part of it.
+  // The same for a file that comes in pieces. An error leaves a part of it.
   static absl::Status PutFile(const std::string& directory, std::string_view virtual_path,
                               const PieceStream& stream);
 

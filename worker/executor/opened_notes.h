@@ -17,7 +17,8 @@
 //
 // Cost of a new look: one piece (v1::Opened in the same object each time) that is written to where
 // it belongs, and three stores; 0.2 us and no system call, and nobody is woken up. IsTimeUp is one
-// load. Threads: one owner on each side.
+// load.
+// Threads: one owner on each side.
 #pragma once
 
 #include <cstdint>

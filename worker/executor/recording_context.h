@@ -4,7 +4,8 @@
 //
 // A question asked twice is answered the same. Trouble is sticky: once a look was interrupted or
 // failed by the machine, the outcome of the cooker no longer counts (a cooker cannot turn an I/O
-// error into a verdict by mistake). Threads: one owner.
+// error into a verdict by mistake).
+// Threads: one owner.
 #pragma once
 
 #include <map>
@@ -21,7 +22,7 @@
 
 namespace galley::worker {
 
-// What bounds a cooker's gifts; beyond: INVALID_ARGUMENT.
+// Limits of what a cooker gives; beyond them: INVALID_ARGUMENT.
 inline constexpr size_t kOutputsMax = 10'000;
 inline constexpr size_t kGeneratedMax = 100'000;
 inline constexpr size_t kWarningsMax = 1'000;
@@ -37,7 +38,7 @@ struct CookedFile {
   uint64_t size_bytes() const { return bytes == nullptr ? stream_bytes : bytes->size(); }
 };
 
-// What a Load or a Cook gave. Details are canonical only after Finish.
+// Gathered: what a Load or a Cook gave. Details are canonical only after Finish.
 struct Gathered {
   std::map<record::Observation, std::string> observed;
   std::set<record::Reference> references;

@@ -39,7 +39,8 @@ TroubleCause CauseOf(absl::StatusCode code) {
   }
 }
 
-// Of an error. What compilers say fits; what quotes a line of megabytes does not.
+// The size of an error's text. The messages of compilers fit; an error that quotes a line of
+// megabytes does not.
 constexpr size_t kErrorBytesMax = 128 << 10;
 
 // A cooker quotes its source, which need not be text.

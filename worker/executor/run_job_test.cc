@@ -251,7 +251,7 @@ TEST_F(RunJobTest, ACookedInputThatIsWarmIsNotReadFromTheStore) {
   EXPECT_EQ(inputs.bytes_loaded().warm, 6u);
 }
 
-// What a job holds of what it read, beside what its cooker does.
+// The contents that a job keeps of what it read, beside what its cooker keeps.
 TEST_F(RunJobTest, OfContentsThatWereReadSoManyAreKeptForASecondLook) {
   constexpr uint64_t kSize = 1 << 20;
   std::string script;
@@ -471,7 +471,7 @@ class StreamingCooker final : public Cooker {
 
 class StreamedJobTest : public RunJobTest {
  protected:
-  // What comes of a source, as far as it is streamed.
+  // Streamed: the contents of a source, as far as it is streamed.
   struct Streamed final : public JobSink {
     absl::Status Loaded(const LoadReport&) override { return absl::OkStatus(); }
     absl::Status Saved(const SaveReport& report) override {

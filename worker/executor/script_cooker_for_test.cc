@@ -76,8 +76,8 @@ class ScriptCooker final : public Cooker {
     } else if (verb == "tool") {
       ASSIGN_OR_RETURN(const std::string tool, context.Tool(first));
       text += "<tool>";
-    } else if (verb == "append") {  // as a program does that reads files at their places: "append
-                                    // HOST_PATH TEXT"
+    } else if (verb == "append") {
+      // "append HOST_PATH TEXT", as a program does that reads files at their places.
       std::ofstream(first, std::ios::app) << second;
     } else if (verb == "unchanged") {
       return context.CheckUnchanged();

@@ -1,12 +1,13 @@
 // ScriptCooker: a cooker whose source says what it does, one word and its arguments a line. Lines
 // before `--` are its load.
 //
-//   read PATH | exists PATH | list PATH | name | env NAME | platform PARAMETER | cooked PACKAGE
-//   SUFFIX
-//                                appends what was seen to the text
-//   out SUFFIX                   gives the text so far as an output ("." for the empty suffix)
+//   read PATH | exists PATH | list PATH | glob ROOT PATTERN | name | platform PARAMETER |
+//   cooked PACKAGE SUFFIX | tool PATH   appends what was seen to the text
+//   append HOST_PATH TEXT               writes to a file past the context, as a program does
+//   unchanged                           asks CheckUnchanged
+//   out SUFFIX                          gives the text so far as an output ("." for "")
 //   reference PATH | generate NAME | warn TEXT | log TEXT | verdict TEXT | throw TEXT | fail |
-//   exhaust | outgrow TEXT | errno NUMBER
+//   refuse TEXT | exhaust | outgrow TEXT | errno NUMBER
 #pragma once
 
 #include <memory>

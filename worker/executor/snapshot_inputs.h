@@ -3,7 +3,8 @@
 //
 // Values are those that the director computes for a look-up, to the byte. A cooked input that was
 // not given with the job interrupts (NeedsPackage); a file that is no longer what the snapshot says
-// interrupts (StaleFile). Threads: one owner. The snapshot and the caches outlive it.
+// interrupts (StaleFile).
+// Threads: one owner. The snapshot and the caches outlive it.
 #pragma once
 
 #include <map>
@@ -31,13 +32,13 @@ struct SnapshotInputsOptions {
   content::Snapshot* snapshot = nullptr;
   std::string package;
   std::optional<Digest> generated_source;
-  std::map<std::pair<std::string, uint32_t>, std::map<std::string, Digest>>
-      cooked;  // (package, platform) -> suffix -> digest
+  // (package, platform) -> suffix -> digest.
+  std::map<std::pair<std::string, uint32_t>, std::map<std::string, Digest>> cooked;
   std::map<Digest, store::BlobLocation> blobs;
   std::string store_directory;
   const std::vector<PlatformInfo>* platforms = nullptr;
-  const std::map<std::string, std::string>* environment =
-      nullptr;  // the director's, not this process's own; none: all unset
+  // The director's, not this process's own; none: all unset.
+  const std::map<std::string, std::string>* environment = nullptr;
   std::string project_root;
   std::string scratch_directory;
   ToolDigests* tools = nullptr;

@@ -1,6 +1,7 @@
 // ToolDigests: digests of programs, remembered by what stat says of them. A file changed so lately
-// that its next change might not show in its times is hashed again. Errors: NOT_FOUND absent (or no
-// regular file); others as ReadFile. Threads: one owner.
+// that its next change might not show in its times is hashed again.
+// Errors: NOT_FOUND absent (or no regular file); others as ReadFile.
+// Threads: one owner.
 #pragma once
 
 #include <map>

@@ -2,9 +2,11 @@
 // read and hash a shared include once.
 //
 // Known by content: whoever asks names the digest that the snapshot says, so what is kept cannot be
-// stale. Least recently used goes first. Invariant: bytes() <= the limit; a file of more than a
-// quarter of the limit is not kept. A file counts for its bytes and kEntryBytes, so that a million
-// empty ones are bounded, too. Cost: Find, Keep O(1). Threads: one owner.
+// stale. Least recently used goes first.
+// Invariant: bytes() <= the limit; a file of more than a quarter of the limit is not kept. A file
+// counts for its bytes and kEntryBytes, so that a million empty ones are bounded, too.
+// Cost: Find, Keep O(1).
+// Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,8 @@ namespace galley::worker {
 
 class WarmFiles {
  public:
-  // Of lists, table and the blob's own: about as much on a 64-bit machine with glibc (our sum).
+  // The memory of an entry beside its bytes, in the lists, the table and the blob: about as much on
+  // a 64-bit machine with glibc (our sum).
   static constexpr uint64_t kEntryBytes = 256;
 
   // nullptr: not kept.

@@ -1,4 +1,4 @@
-// What galley-worker's subcommands do. Each returns the exit code.
+// The work of galley-worker's subcommands. Each returns the exit code.
 #pragma once
 
 #include <cstdint>

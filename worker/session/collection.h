@@ -14,8 +14,8 @@
 // A job's own limit lowers the first two for the time before it: what earlier jobs left must not
 // count against it. (A job that outgrows its limit while it runs is another matter: see
 // executor_slot.h.) The rules are those of a cook's garbage collection in Unreal
-// (ECookOnTheSideResult: RequiresGC_Soft_OOM, _OOM, _PackageCount, _IdleTimer). Pure. Threads: one
-// owner.
+// (ECookOnTheSideResult: RequiresGC_Soft_OOM, _OOM, _PackageCount, _IdleTimer). Pure.
+// Threads: one owner.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ struct CollectionLimits {
   uint64_t idle_bytes_min = 64 << 20;  // a smaller executor may be idle as it is
 };
 
-// Of an executor whose jobs may use `memory_bytes`: a quarter, and half.
+// The limits of an executor whose jobs may use `memory_bytes`: a quarter, and half.
 CollectionLimits LimitsFor(uint64_t memory_bytes);
 
 struct CollectionStep {
@@ -62,7 +62,7 @@ class Collection {
   // After a step that Next asked for, but kRestart, whom Started follows.
   void Collected(CollectionStep::What what, uint64_t resident_bytes);
 
-  // What is to be done before the next job, of which `job_bytes` is the limit; 0: there is none.
+  // The step to take before the next job, of which `job_bytes` is the limit; 0: there is none.
   CollectionStep Next(absl::Time now, uint64_t resident_bytes, uint64_t job_bytes) const;
   // True once: executors are above the hard limit from the beginning, and are left so.
   bool TellFloor();
@@ -72,7 +72,7 @@ class Collection {
   absl::Time IdleAt() const;
 
  private:
-  // Of the slot, from executor to executor.
+  // The slot's, from executor to executor.
   CollectionLimits limits_;
   uint64_t floor_bytes_ = 0;  // what the leanest of the young held after a full collection
   uint32_t young_seen_ = 0;   // such collections

@@ -1,6 +1,7 @@
 // DirectorStream: attaches to the director, and again when the stream breaks; what comes goes to
 // the sink with the stream's number. While nobody listens at the address it waits, and there is no
-// stream. Threads: one of its own; Send, Finish and Stop from the session's thread.
+// stream.
+// Threads: one of its own; Send, Finish and Stop from the session's thread.
 #pragma once
 
 #include <cstdint>

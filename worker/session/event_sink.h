@@ -1,5 +1,6 @@
 // EventSink: where the session's threads bring what happened: the executor slots, the stream, the
-// signals. Applied at once, on the caller's thread. Threads: any.
+// signals. Applied at once, on the caller's thread.
+// Threads: any.
 #pragma once
 
 #include <cstdint>

@@ -116,7 +116,8 @@ void ExecutorSlot::Apply(v1::ExecutorJob job) {
   SendDue();
 }
 
-// What an earlier job left in the heap must not count against the next one. 0: there is none.
+// The collection that is due before the next job, since memory that an earlier one left in the heap
+// must not count against it. `job_bytes` 0: there is no next job.
 CollectionStep ExecutorSlot::DueBefore(uint64_t job_bytes) {
   if (!child_.running() || !is_ready_) return {};
   const CollectionStep step = collection_.Next(clock_.Monotonic(), Resident(), job_bytes);
@@ -220,7 +221,7 @@ bool ExecutorSlot::FitsAhead(const Held& held) const {
   return bytes <= kAheadBytesMax;
 }
 
-// Those of an earlier job.
+// Forgets the programs of an earlier job.
 void ExecutorSlot::ForgetPrograms() {
   programs_bytes_ = 0;
   programs_seen_ = absl::InfinitePast();
@@ -235,7 +236,7 @@ void ExecutorSlot::BeginFront() {
   if (front.is_stopped) Lose(KilledFor::kCancel, "");
 }
 
-// There is no executor, and no job's fault in it: all go back as they were.
+// There is no executor, by no job's fault: all jobs go back as they were.
 void ExecutorSlot::GiveBack(const absl::Status& status) {
   Discard();
   SlotFailed failed{.slot = options_.teller.slot, .attempts = {}, .error = MessageOf(status)};
@@ -487,13 +488,14 @@ void ExecutorSlot::TakeFrame(Frame frame) {
   if (is_end) SendDue();
 }
 
-// Of what failed in order: by what the job needs itself.
+// Whether a job that failed in order has outgrown its limit by what it needs itself.
 bool ExecutorSlot::HasOutgrown(const v1::Failed& failed) const {
   return failed.cause() == v1::Failed::TIMEOUT ? time_.up() == TimeUp::kProcessor
                                                : failed.cause() == v1::Failed::MEMORY;
 }
 
-// False: its time is up, and it is lost. Who started programs may end them and keep what they said.
+// False: the job's time is up, and the executor is lost. One that started programs may end them and
+// keep what they said.
 bool ExecutorSlot::CheckTime(absl::Time now) {
   if (!is_running() || !time_.IsDue(now)) return true;
   if (time_.Look(now, ProcessorUseOf(child_.pid())) == TimeUp::kNo) return true;
@@ -544,7 +546,7 @@ void ExecutorSlot::TellPending(bool is_pending) {
   Emit(SlotPending{.slot = options_.teller.slot, .attempt = attempt(), .is_pending = is_pending});
 }
 
-// The job that runs by what was read, unless it turns out to have ended.
+// Blames the job that runs according to what was read, unless it turns out to have ended.
 void ExecutorSlot::Blame(KilledFor why) {
   const uint64_t blamed = attempt();
   for (int i = 0; i < kReadsToBlame && attempt() == blamed && ReadSocket(); ++i) {

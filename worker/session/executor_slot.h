@@ -7,8 +7,8 @@
 // error. Between two jobs it is asked to give memory back, or replaced in order, as Collection
 // says; SlotCollected tells of it. SlotPending tells when the programs of a job merely wait
 // (pending_watch.h). The thread lives as long as the slot, because the child's death
-// signal is tied to it: when the session dies, so do its executors. Threads: methods may be called
-// from any thread and never block for long.
+// signal is tied to it: when the session dies, so do its executors.
+// Threads: methods may be called from any thread and never block for long.
 #pragma once
 
 #include <atomic>
@@ -44,11 +44,11 @@ class ExecutorSlot {
  public:
   static constexpr size_t kLogLinesMax = 100;  // sent for one job
   static constexpr absl::Duration kPollPeriod = absl::Milliseconds(100);
-  static constexpr absl::Duration kProgramsPeriod =
-      absl::Milliseconds(100);  // of looks at the memory of the executor's programs
+  // Between two looks at the memory of the executor's programs.
+  static constexpr absl::Duration kProgramsPeriod = absl::Milliseconds(100);
   static constexpr absl::Duration kSpareIdle = absl::Seconds(5);
-  static constexpr absl::Duration kEndGrace =
-      absl::Seconds(2);  // for programs to be ended in order when the time is up
+  // For programs to be ended in order when the time is up.
+  static constexpr absl::Duration kEndGrace = absl::Seconds(2);
   static constexpr absl::Duration kCollectMax = absl::Seconds(10);  // longer: it hangs
 
   struct Options {
@@ -67,7 +67,7 @@ class ExecutorSlot {
   void Start(v1::ExecutorJob job);
   // Kills the executor if it runs `attempt`, or when it comes to it.
   void Stop(uint64_t attempt);
-  // What is not begun of the job is not cooked.
+  // Platforms of the job that are not begun are not cooked.
   void LeaveOut(v1::JobPart part);
   // Resident bytes of the executor and the programs that it started.
   uint64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }

@@ -1,13 +1,13 @@
 // Governor: whether the machine, or the control group, leaves enough memory for another job.
 //
-// What another job takes is learnt from what executors used lately, at least an eighth of the limit
-// or 256 MiB, whichever is less, and at most half of the limit. Below that it is short; it is over
-// when a quarter more is left. Where what is left is unknown it is never short.
+// The memory of another job is learnt from what executors used lately, at least an eighth of the
+// limit or 256 MiB, whichever is less, and at most half of the limit. When less is left, memory is
+// short, until a quarter more is left. Where it is unknown what is left, memory is never short.
 //
 // A job that began a moment ago has not taken its memory yet, and what is left does not show it: so
 // much is reserved for it until it was there for a whole period between two samples (the owner
-// counts such jobs). Other sessions of the machine are seen by what they use only. Pure. Threads:
-// one owner.
+// counts such jobs). Other sessions of the machine are seen by what they use only. Pure.
+// Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Governor {
   bool HasRoomBeside(uint64_t young_jobs) const;
 
   bool is_short() const { return is_short_; }
-  // What must be left for another job to begin.
+  // The memory that must be left for another job to begin.
   uint64_t need_bytes() const { return need_bytes_; }
   uint64_t limit_bytes() const { return limit_bytes_; }
   // Differs by more than an eighth from what was told last; telling is noted.

@@ -7,8 +7,8 @@
 // none and wanted none. What wants the processor or the disk and does not get it ends when
 // kClockFactor times its time has passed, and kClockMin at least.
 //
-// The first look is for what was used before; looks at short jobs cost nothing. Pure. Threads: one
-// owner.
+// The first look is for what was used before; looks at short jobs cost nothing. Pure.
+// Threads: one owner.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class JobTime {
   static constexpr absl::Duration kPeriod = absl::Milliseconds(100);
 
   void Begin(absl::Time now, absl::Duration limit);
-  // Not the job's doing.
+  // Leaves out time that passed by no doing of the job.
   void LeaveOut(absl::Duration passed) { begun_ += passed; }
   bool IsDue(absl::Time now) const { return now >= next_look_; }
   // `use`: of the executor and what is below it. Once the time is up it stays so, for that reason.

@@ -1,11 +1,11 @@
 // KnownBlobs: where blobs lie that a session wrote, or was told lie in the store, so that they are
 // not written again.
 //
-// What the session wrote it remembers, the last 65,536 at least. The store is asked for blobs of
-// kAskBytesMin and more only: the answer costs about what it costs to append so many bytes. While
-// it is seldom a hit only every kProbeEvery-th is asked for: content that nobody cooked before pays
-// next to nothing. What is told to lie there stays until the director's session with the store
-// ends: then all is to be forgotten.
+// Blobs that the session wrote are remembered, the last 65,536 at least. The store is asked for
+// blobs of kAskBytesMin and more only: the answer costs about what it costs to append so many
+// bytes. While it is seldom a hit only every kProbeEvery-th is asked for: content that nobody
+// cooked before pays next to nothing. A blob that the store said to have stays known until the
+// director's session with the store ends: then all is to be forgotten.
 //
 // Threads: any; `ask` is called from all of them, under no lock.
 #pragma once

@@ -1,6 +1,7 @@
 // LastSlot: of all sessions of a machine that are short of memory one may work on, with one slot;
 // it is the one that holds a lock on a file beside their scratch folders. The kernel gives the lock
-// back when its holder dies. Threads: one owner.
+// back when its holder dies.
+// Threads: one owner.
 #pragma once
 
 #include <string>

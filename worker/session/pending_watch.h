@@ -5,7 +5,8 @@
 // of a processor since the look before, and no thread of theirs wanted more (on a busy machine one
 // that gets no processor waits for nothing else). It goes on when they use more than half of one,
 // want more at two looks in a row, have all ended, or the executor speaks. In between it stays as
-// it is. Looks are kPeriod apart, while it waits with back-off. Pure. Threads: one owner.
+// it is. Looks are kPeriod apart, while it waits with back-off. Pure.
+// Threads: one owner.
 #pragma once
 
 #include <cstdint>

@@ -72,8 +72,8 @@ class SegmentPool {
   std::string unusable_ GALLEY_GUARDED_BY(mutex_);  // why the last one given is of no use
   std::set<uint64_t> seen_ GALLEY_GUARDED_BY(mutex_);
   std::unique_ptr<store::SegmentWriter> writer_ GALLEY_GUARDED_BY(mutex_);
-  uint64_t unchecked_bytes_ GALLEY_GUARDED_BY(mutex_) =
-      0;  // for which there was room at the last look
+  // Bytes for which there was room at the last look.
+  uint64_t unchecked_bytes_ GALLEY_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<Digest, std::chrono::steady_clock::time_point> seen_there_
       GALLEY_GUARDED_BY(mutex_);
 };

@@ -71,7 +71,7 @@ TEST_F(SegmentPoolTest, WhatWasDamagedMeanwhileIsAppendedAgain) {
   EXPECT_TRUE(store::ReadBlobAt(folder_, again->digest, again->location).ok());
 }
 
-// What is appended to a file without a name nobody ever reads.
+// Bytes that are appended to a file without a name are never read by anybody.
 TEST_F(SegmentPoolTest, ASegmentThatWasDeletedIsLeftForTheNextOne) {
   const auto first = pool_.Append("one blob");
   ASSERT_TRUE(first.ok());

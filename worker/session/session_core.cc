@@ -10,11 +10,12 @@
 namespace galley::worker {
 namespace {
 
-// Of jobs that are in an executor's hands, the running one among them. They cannot be retracted.
+// Limits of the jobs in an executor's hands, the running one among them: their expected time, and
+// their number. They cannot be retracted.
 constexpr int64_t kAheadUsMax = 20'000;
 constexpr size_t kAheadJobsMax = 64;
 constexpr int kStartFailuresMax = 3;
-// Of jobs that do not fit beside a pending one, and are overtaken.
+// The most jobs that do not fit beside a pending one and are overtaken.
 constexpr size_t kOvertakenMax = 64;
 constexpr uint32_t kProtocol = 1;
 constexpr std::string_view kProgramCooker = "command";
@@ -141,8 +142,9 @@ void SessionCore::Apply(const Received& event, std::vector<SessionEffect>& effec
   while (snapshots_.size() > 1) snapshots_.erase(snapshots_.begin());
 }
 
-// Of an executor: a job's default, or its share of what there is. (Those of spare lanes live only
-// while a job is pending, and a little longer: what all keep is at most half of their shares.)
+// The limits of an executor: a job's default, or its share of what there is. (Executors of spare
+// lanes live only while a job is pending, and a little longer: what all keep is at most half of
+// their shares.)
 CollectionLimits SessionCore::ExecutorLimits() const {
   uint64_t memory_bytes = welcome_->memory_bytes_default();
   if (memory_bytes == 0) memory_bytes = kMemoryBytesDefault;
@@ -195,7 +197,7 @@ bool SessionCore::Retract(uint64_t attempt) {
   return true;
 }
 
-// Who has begun a platform by now reports it all the same.
+// A platform that is begun by now is reported all the same.
 void SessionCore::RetractPart(const v1::JobPart& part, std::vector<SessionEffect>& effects) {
   const auto at = attempts_.find(part.attempt());
   if (at == attempts_.end()) return;
@@ -381,7 +383,8 @@ uint32_t SessionCore::SlotsHeld() const {
 // Jobs wait, and no slot is what they wait for.
 bool SessionCore::IsHeldUp() const { return !queue_.empty() && SlotsHeld() < options_.slots; }
 
-// Of executors; what was sent ahead to one takes no memory beside what runs there.
+// The executors whose jobs are young; a job that was sent ahead to one takes no memory beside what
+// runs there.
 uint64_t SessionCore::YoungJobs() const {
   return static_cast<uint64_t>(std::count_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
     return !lane.empty() && governor_.IsYoung(attempts_.at(lane.front()).began);
@@ -406,8 +409,8 @@ void SessionCore::Apply(const TerminateAsked&, std::vector<SessionEffect>&) {
 void SessionCore::Apply(const Tick& event, std::vector<SessionEffect>& effects) {
   memory_bytes_ = event.memory_bytes;
   message_due_ = true;  // a sign of life
-  // What a stream said whose place another took may have come last. What holds jobs up comes and
-  // goes: it is told when it lasts.
+  // The words of a stream whose place another took may have come last. Hold-ups of jobs come and
+  // go: they are told when they last.
   pending_due_ |= !waiting_.empty() || IsHeldUp() || has_told_pending_;
   waits_to_start_ = false;
   if (alone_since_.has_value() && now_ - *alone_since_ > options_.reconnect_max) {
@@ -442,7 +445,7 @@ void SessionCore::StartJobs(std::vector<SessionEffect>& effects) {
   }
 }
 
-// What the director expects; 0: unknown.
+// The memory that the director expects the job to take; 0: unknown.
 uint64_t SessionCore::MemoryOf(uint64_t attempt) const {
   return std::min(attempts_.at(attempt).job.expected_memory_bytes(), governor_.limit_bytes());
 }
@@ -479,7 +482,7 @@ std::optional<uint32_t> SessionCore::LaneFor(uint64_t attempt) const {
   return sum_us <= kAheadUsMax ? std::optional<uint32_t>(running) : std::nullopt;
 }
 
-// What is unknown may be long.
+// A job of unknown length may be long.
 int64_t SessionCore::ExpectedUs(uint64_t attempt) const {
   const int64_t expected_us = attempts_.at(attempt).job.expected_us();
   return expected_us > 0 ? expected_us : kAheadUsMax;
@@ -617,7 +620,7 @@ bool SessionCore::IsDrained() const {
   return is_draining_ && attempts_.empty() && reports_.empty();
 }
 
-// One that is unfit says so first, or nobody would know why it went.
+// An unfit session says so first, or nobody would know why it went.
 bool SessionCore::MayEnd() const { return is_ending_ && (is_connected_ || unfit_.empty()); }
 
 bool SessionCore::HasNews() const {
@@ -635,8 +638,8 @@ absl::Duration SessionCore::NewsWait() const {
   return std::min(kNewsWaitMax, absl::Microseconds(queued_us_) / (4 * options_.slots));
 }
 
-// The director has something to do for it that does not wait: others need the result, or it names
-// packages that are to be cooked, too.
+// Whether the director has something to do upon this report that does not wait: others need the
+// result, or it names packages that are to be cooked, too.
 bool SessionCore::IsPressing(uint64_t attempt, const v1::Report& report) const {
   if (report.has_failed() || report.has_needs() || report.has_stale()) return true;
   const Attempt& of = attempts_.at(attempt);

@@ -22,7 +22,8 @@
 //
 // Directors come and go: while there is none, what is in hand goes on, for `reconnect_max`. The
 // next one has a higher term and hears of it all; one with a lower term than was seen is stale, and
-// nothing that it says is done. Threads: one owner.
+// nothing that it says is done.
+// Threads: one owner.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +57,8 @@ struct SessionOptions {
 
 inline constexpr uint32_t kSlotsMax = 1'024;
 inline constexpr size_t kJobsMax = 4'096;  // in hand; more are failed at once
-inline constexpr size_t kReportsKeptMax =
-    16'384;  // above, no job is started until the director caught up
+// Above this no job is started until the director has caught up.
+inline constexpr size_t kReportsKeptMax = 16'384;
 inline constexpr size_t kReportsInMessageMax = 256;
 inline constexpr size_t kReportBytesInMessageMax = 1 << 20;
 inline constexpr size_t kLogLinesKeptMax = 1'000;
@@ -139,8 +140,8 @@ struct StartJob {
   uint32_t slot = 0;
   v1::ExecutorJob job;
 };
-struct StopJob {  // kill the executor if it still runs this attempt; answered by SlotLost or the
-                  // job's own end
+// Kill the executor if it still runs this attempt; answered by SlotLost or the job's own end.
+struct StopJob {
   uint32_t slot = 0;
   uint64_t attempt = 0;
 };
@@ -287,7 +288,7 @@ class SessionCore {
   bool pending_due_ = false;
   bool has_told_pending_ = false;  // that some are, or that jobs are held up
 
-  // Of the present stream.
+  // Numbers on the present stream.
   uint64_t sent_sequence_ = 0;
   uint64_t applied_sequence_ = 0;
   uint64_t sent_report_ = 0;  // the last report sent

@@ -56,7 +56,7 @@ TEST_F(MemoryTest, WhileTooLittleIsLeftNoJobBeginsBesideOneThatRuns) {
   EXPECT_THAT(started_, ElementsAre(std::pair(0u, 1u), std::pair(1u, 2u)));
 }
 
-// What a job will take shows in what is left only after a while.
+// The memory that a job will take is missing from what is left only after a while.
 TEST_F(MemoryTest, ABurstOfJobsWaitsUntilTheMemoryOfTheFirstIsSeen) {
   Attach();
   Sample(kGiB + kGiB / 2);

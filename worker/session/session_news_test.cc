@@ -20,7 +20,7 @@ class NewsTest : public SessionCoreTest {
   absl::Duration WaitAfter(uint64_t attempt, const v1::Report& report) {
     return WaitAfter(SlotReported{.slot = 0, .attempt = attempt, .report = report});
   }
-  // Of them the first two begin.
+  // Gives jobs, of which the first two begin.
   void GiveJobs(int count, int64_t expected_us, bool is_awaited = false) {
     std::vector<v1::Job> jobs;
     for (int i = 1; i <= count; ++i) {

@@ -26,7 +26,7 @@ class PendingTest : public SessionCoreTest {
     Saved(slot, attempt, 0);
     Done(slot, attempt);
   }
-  // What the director was told last; nullopt: nothing, since the last call.
+  // The pending attempts that the director was told last; nullopt: nothing, since the last call.
   std::optional<std::vector<uint64_t>> Told() {
     std::optional<std::vector<uint64_t>> told;
     for (const v1::FromWorker& message : std::exchange(sent_, {})) {

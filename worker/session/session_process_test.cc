@@ -91,7 +91,7 @@ class FakeDirector final : public v1::Director::Service {
     stream_->Write(message);
   }
 
-  // What was sent is in the slots' hands.
+  // When this returns, the messages that were sent are in the slots' hands.
   bool WaitForAcknowledgement() {
     return Wait([&] { return acknowledged_ == sequence_; });
   }
@@ -570,7 +570,7 @@ TEST_F(SessionProcessTest, AnExecutorThatCollectionDoesNotHelpIsReplacedBetweenJ
   EXPECT_NE(ExecutorPid(), executor);
 }
 
-// What other jobs left in it would count as the job's own memory.
+// Memory that other jobs left in the executor would count as the job's own.
 TEST_F(SessionProcessTest, AJobThatRunsAloneHasAnExecutorOfItsOwn) {
   StartSession();
   Run(JobOf(1, "/Game/readme.txt"));
@@ -605,8 +605,8 @@ TEST_F(SessionProcessTest, AnExecutorThatEndsWhenItIsToCollectIsReplacedAndTheJo
   FAIL() << "the job was lost each time";
 }
 
-// What an earlier job left may be seen as the next one's, which was sent ahead: it begins again in
-// an executor of its own, and only there it is judged.
+// Memory that an earlier job left may be seen as that of the next one, which was sent ahead: that
+// job begins again in an executor of its own, and is judged only there.
 TEST_F(SessionProcessTest, AJobSentAheadThatOutgrowsItsMemoryIsJudgedInAnExecutorOfItsOwn) {
   StartSession();
   // The first may end before the slot has sent the second, which then is not ahead: again.

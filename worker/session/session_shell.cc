@@ -30,7 +30,7 @@ namespace {
 
 constexpr absl::Duration kTickPeriod = absl::Seconds(1);
 constexpr absl::Duration kMemoryPeriod = absl::Milliseconds(500);  // of samples, with work in hand
-// Of messages to the director: what is to be told within it travels together. The first after a
+// The period of messages to the director: news within it travel together. The first message after a
 // pause goes at once.
 constexpr absl::Duration kSendPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kSegmentWaitMax = absl::Seconds(60);

@@ -2,7 +2,8 @@
 //
 // Nobody relies on an answer: without one a blob is written that may be there. After a failure
 // nobody is asked for a while, nor while another thread connects: an owner that is stuck holds up
-// that thread alone. Threads: any.
+// that thread alone.
+// Threads: any.
 #pragma once
 
 #include <functional>

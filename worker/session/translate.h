@@ -1,5 +1,5 @@
-// What an executor says -> reports for the director. The executor parsed foreign bytes, so all of
-// it is checked here.
+// Turns an executor's messages into reports for the director. The executor parsed foreign bytes, so
+// all of them are checked here.
 #pragma once
 
 #include <cstdint>

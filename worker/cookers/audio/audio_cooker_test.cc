@@ -121,7 +121,8 @@ std::string AudioCookerTest::GoldenLines(const json& settings) {
   return lines;
 }
 
-// Of a decoded sound: its channels, its length, and the level of each channel in each eighth.
+// The signature of a decoded sound: its channels, its length, and the level of each channel in each
+// eighth.
 std::string SignatureOf(const DecodedFile& file) {
   std::string signature = std::to_string(file.channels) + " " + std::to_string(file.length);
   for (uint32_t i = 0; i < file.channels; ++i) {
@@ -609,7 +610,7 @@ TEST_F(AudioCookerTest, OpusOutputsAreTheGoldenOnesOfTheProcessor) {
   CompareWithGoldens(name, GoldenLines(json::object()));
 }
 
-// What holds on every processor: Opus files sound as they did. 0.004 is 1% of the tones' level.
+// Opus files sound as they did, on every processor. 0.004 is 1% of the tones' level.
 TEST_F(AudioCookerTest, OpusOutputsSoundLikeTheGoldenOnes) {
   const std::string path = GoldenPath("signatures_opus.txt");
   const std::string found = SignatureLines(json::object());

@@ -15,7 +15,8 @@ namespace {
 constexpr size_t kId3HeaderSize = 10;
 
 // The size of an ID3v2 tag in front; 0: there is none. MP3 has them, and some programs put them
-// before a FLAC as well. Source: "ID3 tag version 2.4.0 - Main Structure", 3.1.
+// before a FLAC as well.
+// Source: "ID3 tag version 2.4.0 - Main Structure", 3.1.
 size_t FrontTagSize(std::string_view bytes) {
   if (bytes.size() < kId3HeaderSize || !bytes.starts_with("ID3")) return 0;
   size_t size = 0;

@@ -4,7 +4,8 @@
 //
 // Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, empty, or above the limits below: a
 // verdict), OUT_OF_RANGE (within those limits but the job may not use enough memory: no
-// verdict, since the limit is no part of the key). Threads: any; no state.
+// verdict, since the limit is no part of the key).
+// Threads: any; no state.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ inline constexpr uint64_t kDecodedBytesMax = uint64_t{1} << 30;
 inline constexpr float kPeakMax = 64.0F;
 
 struct DecodeOptions {
-  // What the whole job may use: the source, the decoded samples and the output, which is at most a
+  // The memory of the whole job: the source, the decoded samples and the output, which is at most a
   // byte for each of its samples. A few MiB of the codecs' own come on top.
   uint64_t memory_bytes_max = UINT64_MAX;
 };

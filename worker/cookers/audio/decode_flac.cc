@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kId3v1Size = 128;
 constexpr std::string_view kMaskComment = "WAVEFORMATEXTENSIBLE_CHANNEL_MASK=";
 
-// What the callbacks work on.
+// FlacJob: what the callbacks work on.
 struct FlacJob {
   FlacJob(std::string_view file, Sound& sound, const DecodeOptions& options)
       : bytes(file), sink(sound, options) {}
@@ -159,7 +159,7 @@ absl::Status CheckWhole(const FlacJob& job, uint64_t frames, bool is_sum_right) 
       "the file is damaged: its samples have another MD5 sum than its header says");
 }
 
-// What the header cannot vouch for, and what was not read.
+// Warnings of what the header cannot vouch for, and of what was not read.
 std::vector<std::string> WarningsOf(const FlacJob& job) {
   std::vector<std::string> warnings;
   if (job.stream_info.total_samples == 0) {

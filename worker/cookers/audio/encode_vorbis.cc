@@ -93,7 +93,7 @@ absl::Status WriteHeaders(VorbisState& state, const EncodeOptions& options, std:
   return absl::OkStatus();
 }
 
-// What the library has ready, into pages.
+// Writes the packets that the library has ready into pages.
 void WritePackets(VorbisState& state, std::string& file) {
   ogg_packet packet;
   ogg_page page;

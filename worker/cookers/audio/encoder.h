@@ -4,7 +4,8 @@
 // no clock or rand() is left in them. Its decoded length is exactly the resampler's frames().
 //
 // Errors: INVALID_ARGUMENT: the codec has no mode for this rate, number of channels and bit rate;
-// OUT_OF_RANGE: not enough memory. Threads: any; no state is kept.
+// OUT_OF_RANGE: not enough memory.
+// Threads: any; no state is kept.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace galley::worker::audio {
 
-// What libvorbisenc has modes for.
+// The rates for which libvorbisenc has modes.
 inline constexpr uint32_t kVorbisRateMin = 8'000;
 inline constexpr uint32_t kVorbisRateMax = 192'000;
 

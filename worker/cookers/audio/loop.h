@@ -16,9 +16,9 @@ namespace galley::worker::audio {
 // REQUIRES: value < 2^40, rates < 2^20.
 uint64_t ScaleFrames(uint64_t value, uint32_t from_rate, uint32_t to_rate);
 
-// Of comments "NAME=value": LOOPSTART (0 when absent), and LOOPLENGTH or LOOPEND (the frame after
-// the last; the sound's end when both are absent). Names in any case. nullopt: none of the three.
-// INVALID_ARGUMENT: no numbers, or contradictory ones.
+// The loop in comments "NAME=value": LOOPSTART (0 when absent), and LOOPLENGTH or LOOPEND (the
+// frame after the last; the sound's end when both are absent). Names in any case. nullopt: none of
+// the three. INVALID_ARGUMENT: no numbers, or contradictory ones.
 absl::StatusOr<std::optional<Loop>> LoopOfComments(const std::vector<std::string>& comments,
                                                    uint64_t frames);
 

@@ -81,7 +81,8 @@ absl::StatusOr<OggCodec> CodecOf(const ogg_page& page) {
 }
 
 // Frames that Opus decodes and nobody plays, which granule positions count. REQUIRES: the first
-// page. Source: RFC 7845, 5.1.
+// page.
+// Source: RFC 7845, 5.1.
 int64_t PreSkipOf(OggCodec codec, const ogg_page& page) {
   constexpr long kAt = 10;
   if (codec != OggCodec::kOpus || page.body_len < kAt + 2) return 0;

@@ -22,7 +22,8 @@ struct OggStream {
 };
 
 // Every page is there, in order, with the right sum, of one stream, and the last one says so.
-// INVALID_ARGUMENT says what is not so, and at which byte. Source: RFC 3533.
+// INVALID_ARGUMENT says what is not so, and at which byte.
+// Source: RFC 3533.
 absl::StatusOr<OggStream> CheckOggStream(std::string_view bytes);
 
 }  // namespace galley::worker::audio

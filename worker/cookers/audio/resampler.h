@@ -3,7 +3,8 @@
 // Linear phase, 20 bits, one thread; the output is aligned with the input and has exactly frames()
 // frames. At 20 bits libsoxr takes its single-precision engine, which on x86-64 is the same code on
 // every processor; its double-precision one has an AVX twin with other bytes. At equal rates
-// frames pass as they are. Threads: none.
+// frames pass as they are.
+// Threads: none.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace galley::worker::audio {
 // Vorbis I and RFC 7845 give speakers to one to eight channels.
 inline constexpr uint32_t kChannelsMax = 8;
 
-// What Opus is decoded to, and encoded from.
+// The rate that Opus is decoded to, and encoded from.
 inline constexpr uint32_t kOpusRate = 48'000;
 
 struct Loop {

@@ -23,7 +23,7 @@ constexpr uint32_t kContainerBytes = 4;
 constexpr uint32_t kForward = 0;
 constexpr std::string_view kKnownNames[] = {"fmt ", "data", "smpl", "LIST", "fact", "cue ",
                                             "inst", "bext", "iXML", "id3 ", "JUNK", "PEAK"};
-// What follows the format tag in the subformat's GUID.
+// The rest of the subformat's GUID, behind the format tag.
 constexpr std::string_view kGuidTail{"\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71",
                                      14};
 
@@ -208,7 +208,7 @@ absl::Status TakeData(const Chunk& chunk, WaveFile& file) {
   return absl::OkStatus();
 }
 
-// What has no place in a list of chunks, behind `data`. Zeros are mere padding.
+// Warns of bytes behind `data` that have no place in a list of chunks. Zeros are mere padding.
 void WarnOfJunk(std::string_view bytes, const Chunk& junk, WaveFile& file) {
   const std::string_view rest = bytes.substr(junk.at);
   if (rest.find_first_not_of('\0') == std::string_view::npos) return;

@@ -22,8 +22,8 @@ enum class WaveCoding { kUnsigned8, kSigned, kFloat };
 
 struct WaveFile {
   WaveCoding coding = WaveCoding::kSigned;
-  uint32_t sample_bytes =
-      0;  // kUnsigned8 1; kSigned 2, 3, 4, the bits in the upper ones; kFloat 4, 8
+  // kUnsigned8 1; kSigned 2, 3, 4, the bits in the upper ones; kFloat 4, 8.
+  uint32_t sample_bytes = 0;
   uint32_t channels = 0;
   uint32_t rate = 0;
   uint32_t channel_mask = 0;  // 0: none

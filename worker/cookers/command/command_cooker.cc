@@ -30,7 +30,8 @@ namespace {
 using Strings = std::vector<std::string>;
 
 constexpr uint64_t kOutputBytesMax = uint64_t{16} << 30;
-// Of a program (RLIMIT_AS), for each byte that it may hold: programs reserve more than they use.
+// The limit of a program's address space (RLIMIT_AS), for each byte that it may hold: programs
+// reserve more than they use.
 constexpr uint64_t kAddressSpaceFactor = 2;
 constexpr const char* kResultFile = ".galley/result.json";
 constexpr const char* kDepfile = ".galley/depfile";
@@ -215,15 +216,15 @@ class Run {
     RETURN_IF_ERROR(FillIn());
     ASSIGN_OR_RETURN(const ProgramRun run, Execute());
     if (!run.output.empty()) context_.Log(run.output);
-    RETURN_IF_ERROR(context_.CheckUnchanged());  // the program read the source and its tools at
-                                                 // their places, not through us
+    // The program read the source and its tools at their places, not through us.
+    RETURN_IF_ERROR(context_.CheckUnchanged());
     const absl::Status ended = Judge(run);
     if (!ended.ok()) {
       context_.Log(
           fmt::format("{}: {}", settings_.argv[0],
                       run.timed_out ? "killed, the job's time was up" : run.status.ToString()));
       // A file that changed while the program ran is a better reason: the attempt is made again.
-      // What the program left may not be the whole list of what it read: its reads stay unseen.
+      // The list that the program left may not be whole: its reads stay unseen.
       absl::Status said = TakeResult(true);
       if (said.ok()) said = TakeDepfile(true);
       return absl::IsAborted(said) ? said : ended;
@@ -317,8 +318,8 @@ class Run {
       return absl::DeadlineExceededError("no time is left to run the program");
     SetReadsUnseen(true);
     auto run = RunProgram(std::move(options), [this] { return context_.TimeLeft(); });
-    // What keeps a program that is there from starting is not in the key (its mode, this machine):
-    // no verdict.
+    // The reason why a program that is there does not start (its mode, this machine) is not in the
+    // key: no verdict.
     if (absl::IsInvalidArgument(run.status()))
       return absl::FailedPreconditionError(run.status().message());
     return run;

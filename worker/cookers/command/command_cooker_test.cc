@@ -110,8 +110,8 @@ TEST_F(CommandCookerTest, WhoFailedAndHeldMoreThanItMayOutgrewIt) {
   }
 }
 
-// Of a program that failed, or was killed for its time, nobody knows whether it wrote down all that
-// it read.
+// When a program failed, or was killed for its time, nobody knows whether it wrote down all that it
+// read.
 TEST_F(CommandCookerTest, OnlyAProgramThatEndedWellHasToldAllThatItRead) {
   constexpr std::string_view kTells = "echo 'o: Game/a.h' > {depfile}; echo 1 > {output:.txt}; ";
   for (const auto& [then, is_told] :

@@ -1,9 +1,11 @@
 // The JSON file {result} that a program may write:
 //
-//   { "references": [{"path": "a.png", "kind": "hard"}], "generated": [{"name": "_gen/a.level",
-//   "file": "made/a.level", "cooker": "data",
-//     "settings": {}}], "tags": {"triangles": 12}, "warnings": ["..."], "observations": [{"kind":
-//     "file", "path": "Game/x.txt"}] }
+//   { "references": [{"path": "a.png", "kind": "hard"}],
+//     "generated": [{"name": "_gen/a.level", "file": "made/a.level", "cooker": "data",
+//                    "settings": {}}],
+//     "tags": {"triangles": 12},
+//     "warnings": ["..."],
+//     "observations": [{"kind": "file", "path": "Game/x.txt"}] }
 #pragma once
 
 #include <string_view>
@@ -17,9 +19,9 @@ namespace galley::worker {
 inline constexpr size_t kResultBytesMax = size_t{16} << 20;
 
 // Hands everything in `json` to the context; the values of observations are the context's own.
-// Paths of observations have the form "Game/x" or
-// "/Game/x". Read as strictly as a data source (data/json_source.h). INVALID_ARGUMENT names the
-// place in the file and what was expected there. `only_observations`: of a program that failed.
+// Paths of observations have the form "Game/x" or "/Game/x". Read as strictly as a data source
+// (data/json_source.h). INVALID_ARGUMENT names the place in the file and what was expected there.
+// `only_observations`: of a program that failed.
 absl::Status ApplyResult(CookContext& context, const Workspace& workspace, std::string_view json,
                          bool only_observations);
 

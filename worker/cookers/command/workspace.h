@@ -1,8 +1,8 @@
 // Workspace: the folder in which a program runs. The mounts show in it; what is Galley's own lies
 // under ".galley":
 //
-//   Game/x.obj ...              the mounts, at their virtual paths without the leading slash
-//   .galley/out/x.obj<suffix>   where outputs are expected
+//   Game/x.obj ...                   the mounts, at their virtual paths without the leading slash
+//   .galley/out/x.obj<suffix>        where outputs are expected
 //   .galley/cooked/Game/a.png.ktx2   cooked inputs
 //   .galley/depfile, .galley/result.json
 #pragma once

@@ -17,7 +17,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Of what is said of an error: the parser quotes whole tokens, and one may be as long as the file.
+// The size of a reason in an error: the parser quotes whole tokens, and one may be as long as the
+// file.
 constexpr size_t kReasonBytesMax = 300;
 
 std::string Shortened(std::string reason) {

@@ -27,7 +27,8 @@ void PutElement(const Stream& stream, size_t element, char* target) {
     std::memcpy(target + i * column_stride, source + i * column_bytes, column_bytes);
 }
 
-// Of what is stored: integers stay integers, which a double holds exactly, as it does floats.
+// The bounds of the values as they are stored: integers stay integers, and a double holds them and
+// floats exactly.
 Json BoundsOf(const Stream& stream) {
   const bool is_float = stream.format.component == Component::kFloat;
   const auto value = [&](size_t i, size_t c) {

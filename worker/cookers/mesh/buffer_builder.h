@@ -51,7 +51,7 @@ class BufferBuilder {
   // Where `bytes` lie in the section, at a multiple of 4.
   size_t Place(const SectionKey& section, const std::string& bytes);
   size_t AddAccessor(Accessor accessor);
-  // Of one target, or of none.
+  // Adds the attributes of one target, or of none.
   void AddAttributes(const std::vector<const Attribute*>& attributes, size_t vertex_count,
                      Json& json);
   void AddInterleaved(const std::vector<const Attribute*>& attributes, size_t stride,

@@ -1,11 +1,11 @@
 // Document: a glTF source in memory: its JSON, checked for shape, and the bytes that its buffer
 // views show.
 //
-// What a Document promises: every member of the JSON that is an index into another top-level array
-// or one of an extension lies within it (kReferences in document.cc lists them); nodes are trees,
-// and scenes name roots, each once; every element of the top-level arrays is an object; no
-// extension is required that this cooker does not know. Contents of accessors are checked when they
-// are read (accessor.h), what they mean in the scene by scene_checks.h.
+// A Document promises: every member of the JSON that is an index into another top-level array or
+// one of an extension lies within it (kReferences in document.cc lists them); nodes are trees, and
+// scenes name roots, each once; every element of the top-level arrays is an object; no extension is
+// required that this cooker does not know. Contents of accessors are checked when they are read
+// (accessor.h), and what they mean in the scene by scene_checks.h.
 #pragma once
 
 #include <deque>

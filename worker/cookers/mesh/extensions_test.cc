@@ -1,4 +1,4 @@
-// What becomes of each extension that docs/cookers/mesh.md names.
+// The fate of each extension that docs/cookers/mesh.md names.
 #include "worker/cookers/mesh/extensions.h"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ namespace {
 
 // Triangles may be moved for overdraw as long as the vertex cache loses no more than this.
 constexpr float kOverdrawThreshold = 1.01f;
-// What generateVertexRemapMulti takes at once.
+// The most streams that generateVertexRemapMulti takes at once.
 constexpr size_t kStreamsMax = 16;
 
 std::vector<float> PositionsOf(const Primitive& primitive) {

@@ -1,4 +1,4 @@
-// What of glTF is read, and what is said of what is not.
+// Which parts of glTF are read, and what is said of the others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <meshoptimizer.h>

@@ -10,7 +10,7 @@
 
 namespace galley::worker::mesh {
 
-// What the texels are: colours in sRGB; a normal map; quantities, each channel its own.
+// The kind of the texels: colours in sRGB; a normal map; quantities, each channel its own.
 enum class ImageUse : uint8_t { kColor, kNormal, kData };
 std::string_view UseName(ImageUse use);
 

@@ -105,7 +105,7 @@ TEST_F(MeshCookerTest, ASkinThatSeveralMeshesShareHasOneGrid) {
       "");
 }
 
-// Of mesh 0's first primitive, and what of it is drawn.
+// The component type of a primitive's positions; by default of mesh 0's first primitive.
 int PositionType(const GlbFile& file, size_t mesh = 0, size_t primitive = 0) {
   const json& attributes = file.json["meshes"][mesh]["primitives"][primitive]["attributes"];
   return file.json["accessors"][attributes["POSITION"].get<size_t>()]["componentType"].get<int>();

@@ -71,8 +71,8 @@ int Decode(const Packed& packed, std::string& out) {
 }
 
 // The first byte of each mode's bytes: a mark above, the version of the codec below. Newer ones
-// than the extension has are of KHR_meshopt_compression. Source: EXT_meshopt_compression, "Mode 0:
-// attributes", "Mode 1: triangles", "Mode 2: indices".
+// than the extension has are of KHR_meshopt_compression.
+// Source: EXT_meshopt_compression, "Mode 0: attributes", "Mode 1: triangles", "Mode 2: indices".
 struct Codec {
   std::string_view mode;
   uint8_t mark;

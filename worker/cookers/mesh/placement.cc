@@ -28,7 +28,7 @@ bool HasFloatPositions(const Primitive& primitive) {
       });
 }
 
-// Of all these meshes, of which none loses too much.
+// A grid for all these meshes with which none of them loses too much; nullopt: there is none.
 std::optional<PositionGrid> FitCommonGrid(const std::vector<const MeshData*>& meshes) {
   std::vector<const Primitive*> all;
   std::vector<std::vector<const Primitive*>> each;

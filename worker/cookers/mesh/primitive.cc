@@ -11,8 +11,8 @@
 namespace galley::worker::mesh {
 namespace {
 
-// Of a primitive, and of each target; beside those that tangents.h adds, so that what is written
-// can be read again.
+// The most attributes of a primitive, and of each target, beside those that tangents.h adds: so
+// that what is written can be read again.
 constexpr size_t kAttributesMax = 256;
 constexpr size_t kTargetsMax = 65'536;
 
@@ -20,7 +20,7 @@ bool IsUnsigned(Component component) {
   return component == Component::kUint8 || component == Component::kUint16;
 }
 
-// What may be drawn with a semantic, KHR_mesh_quantization included (which only adds).
+// Whether a semantic may have this format, KHR_mesh_quantization included (which only adds).
 bool IsAllowed(std::string_view semantic, int target, const Format& format) {
   const bool is_vec2 = format.shape == Shape::kVec2;
   const bool is_vec3 = format.shape == Shape::kVec3;

@@ -22,7 +22,7 @@ struct Scene {
   std::map<size_t, Stream> streams;
   // By skin; nullopt: identities.
   std::vector<std::optional<Stream>> inverse_binds;
-  // What reading has left of it.
+  // The part of the budget that reading has left.
   MemoryBudget budget;
 };
 

@@ -1,4 +1,4 @@
-// What parts of a scene must have in common; INVALID_ARGUMENT names the place.
+// Checks of what parts of a scene must have in common; INVALID_ARGUMENT names the place.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// What the registry is told of a scene.
+// Facts about a scene that the registry is told.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -41,7 +41,7 @@ class TangentSpace {
   void Generate();
 
  private:
-  // Of a triangle. kFlat: its texture coordinates span no area.
+  // The hand of a triangle. kFlat: its texture coordinates span no area.
   enum class Hand : uint8_t { kLeft = 0, kRight = 1, kFlat = 2 };
   struct Face {
     Hand hand = Hand::kFlat;

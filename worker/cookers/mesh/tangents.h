@@ -21,8 +21,8 @@ namespace galley::worker::mesh {
 // where there is no NORMAL; what depends on a normal (TANGENT, NORMAL of targets) is taken out.
 // Memory: FlatNormalBytes. REQUIRES: triangles, POSITION.
 void GenerateFlatNormals(Primitive& primitive);
-// What the vertices of that primitive will take: many times more than before when corners share
-// vertices.
+// The bytes that the vertices will take after GenerateFlatNormals: many times more than before when
+// corners share vertices.
 uint64_t FlatNormalBytes(const Primitive& primitive);
 
 // Adds TANGENT. False, and nothing is done, when there is no TEXCOORD_<texcoord>. REQUIRES:

@@ -30,7 +30,7 @@ absl::StatusOr<uint64_t> TexcoordOf(const Json& info, const std::string& pointer
   return NumberOr(*transform, "texCoord", own, kTexcoordMax, pointer + "/extensions/" + kTransform);
 }
 
-// What an image holds, which decides how it is cooked.
+// The use of the images in a slot, which decides how they are cooked.
 ImageUse UseOfSlot(std::string_view slot) {
   static const std::set<std::string, std::less<>> colors = {
       "baseColor",  "diffuse",       "diffuseTransmissionColor", "emissive",

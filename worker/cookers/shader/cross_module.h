@@ -1,7 +1,8 @@
 // A SPIR-V module inside spirv-cross, with its errors as statuses.
 //
 // Every flaw that spirv-cross finds is INVALID_ARGUMENT with its words: the module is valid by
-// then, so what it cannot do is the shader's. Memory is OUT_OF_RANGE. Threads: none.
+// then, so what it cannot do is the shader's. Memory is OUT_OF_RANGE.
+// Threads: none.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ class CrossModule {
   ~CrossModule();
 
   spvc_compiler compiler() const { return compiler_; }
-  // What `result` says, in spirv-cross' words.
+  // The error that `result` stands for, in spirv-cross' words.
   absl::Status Check(spvc_result result) const;
 
   // All that are declared, of one kind.

@@ -174,9 +174,10 @@ absl::Status EsslWriter::Place() {
   return absl::OkStatus();
 }
 
-// What goes from the vertex to the fragment shader is joined by name: GLSL joined it by location,
-// so that the names are made of locations. Locations themselves are left out: ESSL 3.00 has none
-// there, 3.10 none for parts of a location, and spirv-cross loses those of members of blocks.
+// Names a variable that goes from the vertex to the fragment shader. ESSL joins these by name where
+// GLSL joined them by location, so the names are made of locations. Locations themselves are left
+// out: ESSL 3.00 has none there, 3.10 none for parts of a location, and spirv-cross loses those of
+// members of blocks.
 absl::Status EsslWriter::NameVarying(const InterfaceVariable& variable) {
   const spvc_type type = spvc_compiler_get_type_handle(compiler_, variable.type);
   if (spvc_type_get_basetype(type) == SPVC_BASETYPE_STRUCT) {

@@ -46,8 +46,8 @@ TEST_F(EsslTest, EveryStageThatAVersionHasIsAcceptedByGlslangValidator) {
   EXPECT_TRUE(Accepts("glslangValidator", {{"a.vert", Cook("essl-300", "vert", kNoStorage)}}));
 }
 
-// What a text declares as `in` or `out`: name -> "layout type[dimensions]". How it is interpolated
-// and how precisely need not agree.
+// The variables that a text declares as `in` or `out`: name -> "layout type[dimensions]". How they
+// are interpolated and how precisely need not agree.
 std::map<std::string, std::string> Declared(const std::string& text, const std::string& storage) {
   static const std::regex kDeclaration(
       R"(^(layout\([^)]*\) )?((?:flat|smooth|centroid|highp|mediump|lowp) )*(in|out) )"

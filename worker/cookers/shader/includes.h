@@ -24,7 +24,8 @@ inline constexpr size_t kIncludeDepthMax = 64;
 inline constexpr size_t kIncludesMax = 10'000;  // of one compilation, each time counted
 inline constexpr size_t kIncludedBytesMax = size_t{64}
                                             << 20;  // of one compilation, each time counted
-// Made for one compilation. Threads: none.
+// Made for one compilation.
+// Threads: none.
 class Includes : public glslang::TShader::Includer {
  public:
   // `folders`: normal asked paths. Both must outlive this object.
@@ -35,8 +36,8 @@ class Includes : public glslang::TShader::Includer {
   IncludeResult* includeSystem(const char* name, const char* includer, size_t depth) override;
   void releaseInclude(IncludeResult* result) override;
 
-  // What the context could not answer (stale source, I/O): the compilation's messages mean nothing
-  // then.
+  // The error of the context (stale source, I/O) that ended the search: then the compilation's
+  // messages mean nothing.
   const absl::Status& status() const { return status_; }
 
  private:

@@ -24,7 +24,7 @@ constexpr unsigned kSamplersMax = 16;
 constexpr unsigned kTextureBufferNativeSince = 20100;
 constexpr unsigned kLongSince = 20200;
 
-// What one (set, binding) takes: variables that share it share its indices.
+// Place: the indices that one (set, binding) takes. Variables that share it share them.
 struct Place {
   unsigned count = 1;
   bool has_buffer = false;
@@ -90,7 +90,7 @@ bool CanShare(const ReflectedBinding& a, const ReflectedBinding& b) {
          a.fields.value("access", "") == b.fields.value("access", "");
 }
 
-// All else would get one index twice.
+// Refuses variables that share a binding and cannot: they would get one index twice.
 absl::Status CheckShared(const Reflection& reflection) {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<const ReflectedBinding*>> used;
   for (const ReflectedBinding& binding : reflection.bindings) {
@@ -143,8 +143,8 @@ absl::StatusOr<Places> PlaceAll(const Reflection& reflection) {
   return places;
 }
 
-// What spirv-cross writes though Metal's compiler would refuse it (Metal Shading Language
-// Specification, 2.1: no double; long since 2.2).
+// Refuses types that spirv-cross writes though Metal's compiler would not take them (Metal Shading
+// Language Specification, 2.1: no double; long since 2.2).
 absl::Status CheckTypes(const CrossModule& module, unsigned version) {
   ASSIGN_OR_RETURN(const bool has_double, module.HasCapability(SpvCapabilityFloat64));
   if (has_double) return absl::InvalidArgumentError("Metal has no double; use float");

@@ -12,7 +12,8 @@
 
 namespace galley::worker {
 
-// Describes the types of one module; counts members over all calls. Threads: none.
+// Describes the types of one module; counts members over all calls.
+// Threads: none.
 class TypeReflector {
  public:
   // Must outlive this object.

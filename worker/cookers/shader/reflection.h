@@ -1,6 +1,6 @@
-// What a shader wants from its host: bindings, push constants, inputs, outputs, specialisation
-// constants, local size; and where a target put them. The `.reflect.cbor` of
-// docs/cookers/shader.md.
+// Reflection: what a shader wants from its host: bindings, push constants, inputs, outputs,
+// specialisation constants, local size; and where a target put them. It becomes the `.reflect.cbor`
+// of docs/cookers/shader.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the tests of the shader cooker's targets have in common.
+// The fixture that the tests of the shader cooker's targets share.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class ShaderTargetTest : public testing::Test {
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
     return MessageOf(status);
   }
-  // Of the last cook.
+  // The reflection that the last cook wrote.
   Json Reflection(const std::string& suffix = ".reflect.cbor") {
     return Json::from_cbor(context_->output(suffix));
   }

@@ -1,4 +1,5 @@
-// What a platform's `shader` asks for: a language, its version, and the SPIR-V that leads there.
+// ShaderTarget: what a platform's `shader` asks for: a language, its version, and the SPIR-V that
+// leads there.
 #pragma once
 
 #include <optional>

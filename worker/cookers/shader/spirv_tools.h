@@ -14,7 +14,7 @@ namespace galley::worker {
 // "spirv-tools=v2023.1".
 std::string SpirvToolsIdentity();
 
-// What spirv-val says against the module; empty: it is valid. `environment`: spv_target_env.
+// The fault that spirv-val finds in the module; empty: it is valid. `environment`: spv_target_env.
 std::string FindInvalid(const std::vector<uint32_t>& module, int environment);
 
 // The performance passes; ids of variables stay as they are. INTERNAL: the optimiser failed.

@@ -11,7 +11,7 @@
 
 namespace galley::worker {
 
-// Of one value; devices have a hundred.
+// The most locations of one value; devices have a hundred.
 inline constexpr uint64_t kLocationsMax = 65'536;
 
 struct InterfaceVariable {

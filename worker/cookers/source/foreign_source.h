@@ -1,5 +1,5 @@
-// What a cooker says of a source that is not in the one format that it reads: what was expected,
-// how the file begins, and what to do. The director adds which rule chose the cooker.
+// The error for a source that is not in the one format that a cooker reads: what was expected, how
+// the file begins, and what to do. The director adds which rule chose the cooker.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace galley::worker {
 
-// What to do with a file that the cooker is not for.
+// Advice for a file that the cooker is not for.
 inline constexpr std::string_view kOtherCookers =
     "for a file of another kind choose the cooker `copy` or `command`";
 

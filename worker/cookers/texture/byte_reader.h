@@ -1,5 +1,6 @@
 // ByteReader: integers out of foreign bytes, in order, little-endian. Past the end it gives zeros
-// and remembers: look at is_truncated() before anything is made of what was read. Threads: none.
+// and remembers: look at is_truncated() before anything is made of what was read.
+// Threads: none.
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 // Errors: INVALID_ARGUMENT (corrupt, truncated, unsupported, or above kSideMax or kDecodedBytesMax:
 // a verdict), OUT_OF_RANGE (within those limits but the job may not use enough memory: no
 // verdict, since the limit is no part of the key). Not looked at: gAMA, cHRM, sRGB and iCCP chunks,
-// ICC profiles in JPEG, Exif orientation. The setting color_space decides. Threads: any; no state.
+// ICC profiles in JPEG, Exif orientation. The setting color_space decides.
+// Threads: any; no state.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ inline constexpr uint32_t kSideMax = 65'535;
 inline constexpr uint64_t kDecodedBytesMax = 1'024'000'000;
 
 struct DecodeOptions {
-  // What the whole job may use. Cooking takes about four times the decoded bytes.
+  // The memory of the whole job. Cooking takes about four times the decoded bytes.
   uint64_t memory_bytes_max = UINT64_MAX;
   // How many images of this size are held together: the layers of a texture.
   uint32_t images_count = 1;

@@ -1,8 +1,8 @@
 // BMP: Windows headers of every version and that of OS/2 1.x; 1, 2, 4 and 8 bits with a palette
-// (plain, RLE4, RLE8), 16, 24 and 32 bits (plain, with masks); rows from either end. Source:
-// Microsoft, "Bitmap Storage", BITMAPINFOHEADER, BITMAPV5HEADER, "Bitmap Compression". The library
-// at hand (stb_image 2.27) reads stray memory where a texel's colour is outside the palette, and no
+// (plain, RLE4, RLE8), 16, 24 and 32 bits (plain, with masks); rows from either end. The library at
+// hand (stb_image 2.27) reads stray memory where a texel's colour is outside the palette, and no
 // run lengths.
+// Source: Microsoft, "Bitmap Storage", BITMAPINFOHEADER, BITMAPV5HEADER, "Bitmap Compression".
 #include <array>
 #include <bit>
 
@@ -133,8 +133,9 @@ absl::StatusOr<BmpHeader> ReadHeader(std::string_view bytes) {
 
 using Rgba = std::array<uint8_t, 4>;
 
-// Of run lengths, whose files tell wrong sizes of palettes only when they are wrong elsewhere, too:
-// a count that is more than the texels can name, or than there is room for before the image.
+// Checks the palette of an image of run lengths; such files tell a wrong size of it only when they
+// are wrong elsewhere, too: a count that is more than the texels can name, or than there is room
+// for before the image.
 absl::Status CheckPalette(const BmpHeader& header) {
   if (header.compression != kRle8 && header.compression != kRle4) return absl::OkStatus();
   const uint32_t most = 1u << header.bits;

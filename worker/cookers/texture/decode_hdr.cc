@@ -1,7 +1,8 @@
 // HDR: Radiance pictures of 32-bit RGBE texels, flat and in both kinds of run lengths, rows from
 // either end. A channel is its mantissa times 2^(exponent - 136), exactly; EXPOSURE and COLORCORR
-// are not applied. Source: Radiance reference manual, "File Formats", "RADIANCE Picture File
-// Format". The library at hand (stb_image 2.27) hangs at the end of a file cut off within a run.
+// are not applied. The library at hand (stb_image 2.27) hangs at the end of a file cut off within a
+// run.
+// Source: Radiance reference manual, "File Formats", "RADIANCE Picture File Format".
 #include <algorithm>
 #include <array>
 #include <charconv>

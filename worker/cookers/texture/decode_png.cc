@@ -21,7 +21,7 @@ namespace {
 // 1032:1).
 constexpr uint64_t kDeflateRatioMax = 1032;
 
-// Of a chunk that is not looked at, while it is passed over; of a longer one nothing is held.
+// The memory that a chunk which is passed over may take; a longer one is not held at all.
 constexpr png_alloc_size_t kIgnoredChunkBytesMax = 64 << 10;
 
 class PngReader {
@@ -46,7 +46,7 @@ class PngReader {
   bool has_palette() const { return png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE; }
   // REQUIRES: has_palette(), and its rows were read: from their indices to RGBA, in place.
   absl::Status ApplyPalette(std::vector<uint8_t>& texels);
-  // Of the file, before expansion.
+  // The bits of a texel in the file, before expansion.
   uint64_t bits_per_texel() const {
     return uint64_t{png_get_bit_depth(png_, info_)} * png_get_channels(png_, info_);
   }

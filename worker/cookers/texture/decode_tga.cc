@@ -66,7 +66,7 @@ absl::Status CheckHeader(const TgaHeader& header) {
     return absl::InvalidArgumentError(
         fmt::format("the file is corrupt or of an unsupported kind: {} {}", what, value));
   };
-  // Of version 1.0: rows in two or four passes. Version 2.0 demands 0.
+  // Interleaving is of version 1.0: rows in two or four passes. Version 2.0 demands 0.
   if (header.interleaving != 0) return refuse("interleaving", header.interleaving);
   switch (header.kind) {
     case TgaKind::kMapped:

@@ -34,7 +34,8 @@ struct EncodeOptions {
 // BC1 (alpha is taken as opaque), BC3, BC4 (red), BC5 (red, green). `level` holds kUnorm8 texels.
 std::string EncodeBlocks(const Level& level, FormatKind kind, Quality quality);
 
-// Keeps astcenc's contexts, which take long to make, warm: at most kContextsMax. Threads: none.
+// Keeps astcenc's contexts, which take long to make, warm: at most kContextsMax.
+// Threads: none.
 class AstcEncoder {
  public:
   AstcEncoder();

@@ -29,7 +29,7 @@ struct Level {
   std::vector<uint8_t> texels;
 };
 
-// What the layers of a texture are together.
+// Layout: what the layers of a texture are together.
 enum class Layout { kArray, kCube, kCubeArray };
 inline constexpr uint32_t kCubeFaces = 6;  // +X -X +Y -Y +Z -Z
 

@@ -32,8 +32,8 @@ void Pad(std::string& out, size_t alignment) {
   out.append((alignment - out.size() % alignment) % alignment, '\0');
 }
 
-// --- The data format descriptor. Source: Khronos Data Format Specification 1.3, chapter 5; numbers
-// from khr_df.h.
+// --- The data format descriptor.
+// Source: Khronos Data Format Specification 1.3, chapter 5; numbers from khr_df.h.
 
 constexpr uint32_t kModelRgbsda = 1;
 constexpr uint32_t kModelBc1a = 128;

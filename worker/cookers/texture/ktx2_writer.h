@@ -10,7 +10,8 @@
 //                               layer, in a layer face by face
 //
 // With zstd (scheme 2) each level is one frame, and the descriptor's bytesPlane fields are 0 as the
-// specification demands. Source: https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html,
+// specification demands.
+// Source: https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html,
 // https://registry.khronos.org/DataFormat/specs/1.3/dataformat.1.3.html
 #pragma once
 

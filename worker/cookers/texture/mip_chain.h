@@ -4,12 +4,16 @@
 // the mean of the area that it covers: 2x2 texels, and where a side is odd three, weighted by how
 // much of each is covered. Means are taken in linear light, from the level before in floats
 // (nothing is rounded twice).
-//   color   means weighted by alpha (what is transparent lends no colour; where all is transparent
-//   a plain mean) normal  red, green, blue read as a vector (2v - 1), averaged and brought to
-//   length 1; alpha averaged on its own mask    each channel on its own
+//   color   means weighted by alpha (what is transparent lends no colour; where all is
+//           transparent a plain mean)
+//   normal  red, green, blue read as a vector (2v - 1), averaged and brought to length 1; alpha
+//           averaged on its own
+//   mask    each channel on its own
 // The first level, when nothing was halved, is the source as it stands (16 bits rounded to 8 where
-// 8 are asked for). Threads: none. Cost: about 8 bytes a texel beside source and result; time
-// linear.
+// 8 are asked for).
+//
+// Threads: none.
+// Cost: about 8 bytes a texel beside source and result; time linear.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +27,8 @@ enum class TexelType { kUnorm8, kHalf };
 
 struct MipOptions {
   Usage usage = Usage::kColor;
-  // Of the integers in the source, and of kUnorm8 levels. kHalf levels are always linear.
+  // The colour space of the integers in the source, and of kUnorm8 levels. kHalf levels are always
+  // linear.
   ColorSpace color_space = ColorSpace::kSrgb;
   TexelType texel_type = TexelType::kUnorm8;
   bool mipmaps = true;    // false: one level

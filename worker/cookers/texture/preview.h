@@ -6,8 +6,10 @@
 //   rgba16f                   as sRGB; when some channel is above 1, Reinhard's curve with the
 //                             brightest as white: x (1 + x / white^2) / (1 + x)
 //
-// Nobody's key depends on a preview. Errors: INVALID_ARGUMENT, as ParseKtx2, and when there is no
-// such level or image; OUT_OF_RANGE when astcenc has no memory. Threads: any.
+// Nobody's key depends on a preview.
+// Errors: INVALID_ARGUMENT, as ParseKtx2, and when there is no such level or image; OUT_OF_RANGE
+// when astcenc has no memory.
+// Threads: any.
 // Source: Reinhard et al., "Photographic Tone Reproduction for Digital Images", 2002, equation 4.
 #pragma once
 

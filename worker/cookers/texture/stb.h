@@ -1,4 +1,4 @@
-// What we use of stb: the fast BC1, BC3, BC4 and BC5 encoder.
+// The part of stb that we use: the fast BC1, BC3, BC4 and BC5 encoder.
 #pragma once
 
 #include "stb_dxt.h"

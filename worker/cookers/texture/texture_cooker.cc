@@ -42,7 +42,7 @@ class LoadedTexture : public Cooker::Loaded {
   }
 
   const TextureSettings& settings() const { return settings_; }
-  // Of all layers together.
+  // The content of all layers together.
   const Content& content() const { return content_; }
   // The mip chain of each layer; made when first asked for.
   const std::vector<std::vector<Level>>& Chains(TexelType type, ColorSpace color_space) {
@@ -65,7 +65,7 @@ class LoadedTexture : public Cooker::Loaded {
   std::map<std::pair<TexelType, ColorSpace>, std::vector<std::vector<Level>>> chains_;
 };
 
-// What the source's integers mean.
+// The colour space of the source's integers.
 ColorSpace SourceColorSpace(const LoadedTexture& loaded, const TextureFormat& format) {
   const TextureSettings& settings = loaded.settings();
   if (loaded.content().is_hdr) return ColorSpace::kLinear;
@@ -82,8 +82,8 @@ bool HasDifferingChannels(const Level& level) {
   return false;
 }
 
-// What costs less is not worth a word: up to this size it is below 1 KiB, and the blocks of ASTC
-// divide few textures.
+// The side up to which a loss is not worth a word: it is below 1 KiB, and the blocks of ASTC divide
+// few textures.
 constexpr uint32_t kSmallSide = 64;
 constexpr double kAstcPaddingTold = 0.1;
 
@@ -107,7 +107,7 @@ void WarnOfPartialBlocks(CookContext& context, const TextureFormat& format, cons
       is_astc ? "" : "; Direct3D 11 and WebGL take no such texture"));
 }
 
-// What a person would be surprised to lose.
+// Warns of losses that would surprise a person.
 void WarnOfLosses(CookContext& context, const LoadedTexture& loaded, const TextureFormat& format,
                   const std::vector<std::vector<Level>>& chains) {
   if (format.kind == FormatKind::kBc1 && loaded.content().has_alpha) {

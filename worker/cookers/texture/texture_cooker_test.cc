@@ -103,7 +103,7 @@ TEST_F(TextureCookerTest, ASizeThatIsNoMultipleOfTheBlocksIsToldOfOnceWithWhatIt
                           "texels in blocks of 12 x 12 take the room of 108 x 108, 16.6 % more"));
   EXPECT_THAT(Cook(MakePng(Gradient(72, 68))).warnings, IsEmpty());
   EXPECT_THAT(Cook(MakePng(Gradient(70, 66)), {}, "rgba8").warnings, IsEmpty());
-  // What costs little is not worth a word.
+  // A small loss is not worth a word.
   EXPECT_THAT(Cook(MakePng(Gradient(61, 63))).warnings, IsEmpty());
   EXPECT_THAT(Cook(MakePng(Gradient(128, 128)), {{"block", "6x6"}}, "astc").warnings, IsEmpty());
 }

@@ -33,8 +33,8 @@ struct TextureFormat {
   BlockSize block() const;       // in texels; 1x1 when uncompressed
   uint32_t block_bytes() const;  // of a block, or of a texel when uncompressed
   uint32_t vk_format() const;    // Source: Vulkan specification, VkFormat.
-  uint32_t type_size()
-      const;  // KTX2: bytes of a component to swap on big-endian machines; 1 when compressed
+  // KTX2: bytes of a component to swap on big-endian machines; 1 when compressed.
+  uint32_t type_size() const;
   std::string name() const;  // "bc1_srgb", "astc_6x6_unorm", "rgba16f"
   // Bytes of a level of this size.
   uint64_t LevelBytes(uint32_t width, uint32_t height) const;

@@ -36,7 +36,7 @@ std::vector<record::SettingDescription> DescribeTextureSettings();
 
 // Errors: INVALID_ARGUMENT names the setting and what was expected.
 absl::StatusOr<TextureSettings> ParseTextureSettings(const nlohmann::json& settings);
-// What of the images decides the format: all layers together.
+// Content: the facts about all layers together that decide the format.
 struct Content {
   bool is_hdr = false;
   bool has_alpha = false;

@@ -1,6 +1,6 @@
 // Transfer: between stored numbers and linear light. No libm: only + - * / on doubles and tables
-// made of them, so that bytes do not depend on a machine's pow(). Source: IEC 61966-2-1 (sRGB), as
-// in the Khronos Data Format Specification 1.3, section 13.3.
+// made of them, so that bytes do not depend on a machine's pow().
+// Source: IEC 61966-2-1 (sRGB), as in the Khronos Data Format Specification 1.3, section 13.3.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@ namespace galley::worker::texture {
 
 // Linear light of sRGB `encoded`, both 0..1.
 double DecodeSrgb(double encoded);
-// Of each 8-bit value: sRGB, and plain value / 255.
+// The linear light of each 8-bit value: read as sRGB, and as plain value / 255.
 const std::array<float, 256>& SrgbToLinear8();
 const std::array<float, 256>& UnormToFloat8();
-// Of each 16-bit value; made when first asked for.
+// The linear light of each 16-bit value; made when first asked for.
 const std::vector<float>& SrgbToLinear16();
 
 // The 8-bit sRGB value nearest to `linear` (clamped to 0..1): exactly, by comparison with the

@@ -53,8 +53,8 @@ class MeshCooking : public testing::Test {
     Run(source, settings);
     return absl::IsInvalidArgument(status_) ? std::string(status_.message()) : status_.ToString();
   }
-  // What `source` draws stays the same to within `tolerance`, quantised and not, and again when
-  // the output is cooked, which then does not change.
+  // Expects that the drawing of `source` stays the same to within `tolerance`, quantised and not,
+  // and again when the output is cooked, which then does not change.
   void ExpectSame(const GltfBuilder& source, const Tolerance& tolerance) {
     const Drawn expected = ReadTriangles(ReadGlbFile(source.Glb()));
     EXPECT_FALSE(expected.triangles.empty());

@@ -29,7 +29,7 @@ struct Drawn {
   std::vector<Triangle> triangles;
   std::vector<int> materials;  // by triangle; -1: none
 };
-// Of all nodes below the first scene's.
+// The triangles of all nodes below the first scene's.
 Drawn ReadTriangles(const GlbFile& file);
 
 // An accessor's values, dequantised, sparse ones put in.

@@ -1,6 +1,6 @@
 // An independent reading of BC1, BC3, BC4, BC5 and KTX2, to check what the cooker wrote. ASTC is
-// decoded by astcenc. Source: Khronos Data Format Specification 1.3, chapters 18 (S3TC) and 19
-// (RGTC).
+// decoded by astcenc.
+// Source: Khronos Data Format Specification 1.3, chapters 18 (S3TC) and 19 (RGTC).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace galley::worker::texture {
 
-// What a KTX2 file says of itself. CHECKs that every range lies within the file and is aligned.
+// Ktx2File: what a KTX2 file says of itself. CHECKs that every range lies within the file and is
+// aligned.
 struct Ktx2File {
   uint32_t vk_format = 0;
   uint32_t type_size = 0;

@@ -36,7 +36,7 @@ class FileBytes {
 // The error in words, with its code unless it is INVALID_ARGUMENT; "decoded" when there is none.
 std::string ErrorOf(std::string_view extension, std::string_view bytes,
                     const DecodeOptions& options = {});
-// Of an 8-bit image; CHECKs that it is one.
+// The texels of an 8-bit image; CHECKs that it is one.
 Bitmap DecodedBitmap(std::string_view extension, std::string_view bytes);
 
 }  // namespace galley::worker::texture
