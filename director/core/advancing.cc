@@ -7,7 +7,8 @@
 namespace galley::director {
 namespace {
 
-// It was attempted, and how that ended says nothing of equal work, but that it may end so, too.
+// True: the package was attempted, and the failure is not shared with equal work, which is cooked
+// for itself.
 bool UsesUpAttempts(FailureCause cause) {
   switch (cause) {
     case FailureCause::kPackage:
@@ -78,7 +79,7 @@ void Advancing::Finish(PackageId id) {
   Conclude(id);
 }
 
-// How it ended, from how its platforms did.
+// The package's outcome follows from how its platforms ended.
 void Advancing::Conclude(PackageId id) {
   const PackageData& package = packages_[id];
   const bool has_failed = InPhase(id, Phase::kFailed) != 0;
@@ -90,7 +91,7 @@ void Advancing::Conclude(PackageId id) {
   lifecycle().SetUpToDate(id, is_up_to_date);
 }
 
-// Those of `platforms` that have not failed yet. The caller calls Advance.
+// Fails those of `platforms` that have not failed yet. The caller calls Advance.
 void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
                               const std::string& error, const std::string& log, FailureCause cause,
                               AttemptId attempt_id) {

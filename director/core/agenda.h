@@ -1,8 +1,9 @@
 // Agenda: what the core has still to do of its own accord. A step takes items while their units fit
 // its bound; an item is never split (its cost is a package's references, at most).
 //
-// Order: urgency, highest first; among equals first come, first served.   Cost: O(1).   Threads:
-// none; owned by CookCore.
+// Order: urgency, highest first; among equals first come, first served.
+// Cost: O(1).
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <array>
@@ -36,7 +37,7 @@ class Agenda {
   AgendaItem Pop();
   bool empty() const { return size_ == 0; }
   void Clear();
-  // Platforms have new numbers; what is of a removed one goes.
+  // Platforms have new numbers; items of a removed platform go.
   void Remap(const PlatformMap& map);
 
  private:

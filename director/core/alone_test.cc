@@ -1,4 +1,5 @@
-// What outgrew a limit in all its attempts but one has the machine for itself in the last one.
+// A package that outgrew a limit in all its attempts but one has the machine for itself in the last
+// one.
 #include <gtest/gtest.h>
 
 #include "director/core/core_harness.h"
@@ -70,7 +71,7 @@ TEST_F(AloneTest, OfWhatCrashedOnceItIsNot) {
   EXPECT_TRUE(shell_.Says("failed Big: outgrew its memory limit (3 attempts"));
 }
 
-// The machine had no room, or what the attempt had looked at is not known.
+// The machine had no room, or it is not known what the attempt had looked at.
 TEST_F(AloneTest, WithoutWhatItHadLookedAtItIsNot) {
   shell_.Request({"Big"});
   for (int i = 0; i < 3; ++i) Outgrow("Big", Fault::kTimeout, std::nullopt);
@@ -78,7 +79,7 @@ TEST_F(AloneTest, WithoutWhatItHadLookedAtItIsNot) {
   EXPECT_TRUE(shell_.Says("failed Big: ran out of time (3 attempts"));
 }
 
-// What hangs would only keep the others waiting; nothing is kept of it.
+// A job that hangs would only keep the others waiting; its failure is not kept.
 TEST_F(AloneTest, WhatOnlyWaitedUntilItsTimeWasUpIsNotAlone) {
   shell_.Request({"Big", "A"});
   Outgrow("Big", Fault::kTimeout, std::nullopt);
@@ -112,7 +113,7 @@ TEST(AloneOfTwoPlatformsTest, OnlyTheOneThatWasAtWorkFailsByTheLimit) {
       << shell.TakeLog();
 }
 
-// What the platform before it left in memory counts as well.
+// The memory that the platform before it left counts as well.
 TEST(AloneOfTwoPlatformsTest, NothingIsKeptOfAnAttemptThatHadSavedOneBefore) {
   CoreHarness shell("Big\n", {.platform_count = 2});
   shell.Request({"Big"});
@@ -283,7 +284,7 @@ class MovedJobTest : public testing::Test {
   CoreHarness shell_;
 };
 
-// It had begun when it was moved, so that it ran twice; what is in hand is taken back.
+// Big had begun when it was moved, so that it ran twice; the attempt in hand is taken back.
 TEST_F(MovedJobTest, AfterALateFaultTheLastAttemptIsAloneToo) {
   shell_.Request({"Big", "A", "B"});
   Attach(0);

@@ -11,7 +11,7 @@ bool Aloneness::IsToRunAlone(PackageId package) const {
          faults.own > 0;
 }
 
-// REQUIRES: it is in the cook, and not over.
+// REQUIRES: the package is in the cook, and not over.
 bool Aloneness::WaitsToBeAlone(PackageId package) const {
   return packages_[package].work->runs_alone && packages_[package].urgency != Urgency::kBlocking &&
          taken_ < options_.alone_max;
@@ -39,8 +39,8 @@ bool Aloneness::IsForTooLong() const {
   return false;
 }
 
-// What a worker of an earlier director has may go on somewhere; but it may never be heard of again,
-// and is not waited for.
+// A job that a worker of an earlier director has may go on somewhere; but it may never be heard of
+// again, and is not waited for.
 void Aloneness::HandOver(PackageId id) {
   const Placement at = core_.placing.Place(id);
   if (!at.worker.valid()) return;

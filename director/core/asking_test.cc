@@ -150,8 +150,8 @@ TEST_F(AskingTest, NoPageIsLargerThanTheCoreAllows) {
   EXPECT_EQ(small.replies.back().reasons.size(), 1u) << "at least one, or there were no end";
 }
 
-// A step of the clock, and what the failure said, are of no matter to the Monitor's counts: the
-// harness checks them after every step. Here: what people see.
+// The harness checks the Monitor's counts after every step. This test checks the progress that
+// people see.
 TEST_F(AskingTest, ProgressFollowsTheCook) {
   shell_.Request({"Town"});
   EXPECT_EQ(shell_.core().progress().to_cook, 1u);

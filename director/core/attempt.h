@@ -38,7 +38,7 @@ struct Placement {
   absl::Duration saved;  // since inputs are warm there
 };
 
-// What a worker is told of an attempt that ends.
+// The word that a worker gets about an attempt that ends.
 enum class Tell : uint8_t { kNothing, kRetract, kCancel };
 
 }  // namespace galley::director

@@ -98,8 +98,8 @@ void Attempts::EndSpent(PackageId id, AttemptId reporter) {
   }
 }
 
-// To stop what runs costs its worker an executor that is warm. What holds a resource must not go on
-// without it.
+// Cancelling a job that runs costs its worker a warm executor. A job that holds a resource must not
+// go on without it.
 Tell Attempts::ToTellOfDuplicate(AttemptId id) const {
   constexpr absl::Duration kWorthAnExecutor = absl::Milliseconds(500);
   const Attempt& attempt = attempts_.at(id);

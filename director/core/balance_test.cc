@@ -57,8 +57,8 @@ TEST(BalanceTest, AJobThatIsLoadedIsNotTaken) {
   EXPECT_FALSE(shell.Says("retract A"));
 }
 
-// One with a free slot and long jobs in the others comes first, and must not keep work from the
-// next.
+// A worker with one free slot and long jobs in the others comes first, and must not keep work from
+// the next worker.
 TEST(BalanceTest, EveryIdleWorkerGetsWork) {
   CookOptions options;
   options.workers = 3;
@@ -328,7 +328,7 @@ TEST_F(MovingTest, OfOneThatIsSilentAllThatWaitsIsMoved) {
   EXPECT_EQ(shell_.core().counters().jobs_retracted, 3u) << "more than makes both equal";
 }
 
-// Its worker says that it has not begun after all.
+// The worker of A says that A has not begun after all.
 TEST_F(MovingTest, WhatHasABackupIsNotMoved) {
   Attach(0);
   Come("A", 100);

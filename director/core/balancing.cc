@@ -7,7 +7,7 @@
 namespace galley::director {
 namespace {
 
-// A difference below is settled before a message is there.
+// A smaller difference is settled before a message is there.
 constexpr absl::Duration kWorthMoving = absl::Milliseconds(5);
 // Pairs of workers that are looked at in a step; the next step goes on.
 constexpr size_t kPairsMax = 256;
@@ -22,7 +22,7 @@ void Balancing::Balance() {
   for (const WorkerId to : idle) {
     if (!workers_.IsUsable(*workers_.Find(to)) || cook().large_jobs.IsKeptFrom(PackageId(), to))
       continue;
-    // What is moved changes the order.
+    // A copy, since jobs that are moved change the order.
     std::vector<Workers::Excess> busiest;
     for (const Workers::Excess& from : workers_.busy()) {
       if (busiest.size() == kBusiestMax) break;
@@ -36,10 +36,10 @@ void Balancing::Balance() {
   }
 }
 
-// Takes from a busy worker's queue until a slot has as much before it here as there: what is
-// Blocking first, then from the queue's end; of one that is suspect, what the other's window holds.
-// A job that has begun by now goes on there, and the first result counts; what holds a resource is
-// left, since it would hold it twice. False: there was nothing to take.
+// Takes jobs from a busy worker's queue until each slot has as much work at both workers: Blocking
+// jobs first, then those at the queue's end; from a suspect worker, as many as the idle one's
+// window holds. A job that has begun by now goes on there, and the first result counts; a job that
+// holds a resource is left, since it would hold it twice. False: there was nothing to take.
 bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
   const Worker& from = *workers_.Find(busy);
   const Worker& to = *workers_.Find(idle);
@@ -51,7 +51,8 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
   const bool is_trusted = workers_.IsUsable(from);
   const bool is_urgent = from.hand.blocking_count() > 0;
   if (is_trusted && !is_urgent && from.hand.expected() < kWorthMoving) return false;
-  // So much moved makes both equal for each slot; into a free slot one job goes in any case.
+  // Moving `excess` makes both workers equal for each slot; one job goes into a free slot in any
+  // case.
   const double share = static_cast<double>(to.slots()) / (from.slots() + to.slots());
   const absl::Duration excess = share * from.hand.expected() - (1 - share) * to.hand.expected();
   absl::Duration moved;
@@ -77,8 +78,8 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
   return has_moved;
 }
 
-// What was put where its inputs are warm is not moved for a wait that is shorter than what that
-// saves.
+// A job that was put where its inputs are warm is not moved when its wait there is shorter than the
+// time that the warm inputs save.
 bool Balancing::IsBetterOffAt(AttemptId id, WorkerId idle) const {
   const Attempt& attempt = core_.attempts.at(id);
   if (attempt.saved <= absl::ZeroDuration()) return true;
@@ -88,8 +89,8 @@ bool Balancing::IsBetterOffAt(AttemptId id, WorkerId idle) const {
   return here - attempt.saved > there - core_.placing.SavedAt(attempt.package, idle);
 }
 
-// A package in hand became Blocking: what waits in a worker's queue is taken back, and goes to the
-// front of one.
+// A package in hand became Blocking: an attempt that waits in a worker's queue is taken back, and
+// goes to the front of a queue.
 void Balancing::TakeForward(PackageId id) {
   const AttemptId attempt = packages_[id].work->attempt;
   if (attempt == 0 || core_.attempts.at(attempt).group != 0 || core_.attempts.At(id).size() > 1)

@@ -2,8 +2,10 @@
 //
 // Own faults (its executor crashed, outgrew its memory or its time) are few before the package is
 // quarantined, until the cook ends or what it is made of changes; faults of the infrastructure
-// (I/O, lost workers) are many, with a back-off that doubles. Cost: O(1); remembers only packages
-// that had a fault.   Threads: none; owned by CookCore.
+// (I/O, lost workers) are many, with a back-off that doubles.
+//
+// Cost: O(1); remembers only packages that had a fault.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +24,15 @@ class Blame {
   uint32_t AddInfrastructureFault(PackageId package);
   // The fault that was added last was one for which the last attempt runs alone (aloneness.h).
   void AddLimit(PackageId package) { ++faults_[package].limits; }
-  // Of an earlier director: where they were is not known any more.
+  // Faults that an earlier director counted: on which workers they happened is not known any more.
   void AddEarlierFaults(PackageId package, uint32_t count) { faults_[package].own += count; }
-  // Where it failed through its own fault, each once, in order: it goes to others while there are.
+  // The workers on which the package failed through its own fault, each once, in order: it goes to
+  // other workers while there are some.
   const std::vector<WorkerId>& WorkersOf(PackageId package) const;
   bool HasFailedOn(PackageId package, WorkerId worker) const;
   struct Faults {
     uint32_t own = 0;
-    uint32_t limits = 0;  // of these
+    uint32_t limits = 0;  // those of `own` that were limits (AddLimit)
     uint32_t infrastructure = 0;
     std::vector<WorkerId> workers;  // as many as attempts at most
   };

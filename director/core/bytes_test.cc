@@ -1,4 +1,4 @@
-// What the workers moved, as the summary tells it: bytes loaded for bytes saved.
+// The bytes that the workers moved, as the summary tells them: bytes loaded for bytes saved.
 #include "director/core/core_harness.h"
 #include "gtest/gtest.h"
 
@@ -38,7 +38,7 @@ TEST(BytesTest, AnAttemptThatFailsReadAllTheSameAndSoDoesTheNext) {
   EXPECT_EQ(shell.core().counters().bytes_saved, 7u);
 }
 
-// Its worker sends it again after a commit that failed, and it is taken again.
+// The worker sends the result again after a commit that failed, and it is taken again.
 TEST(BytesTest, AResultThatIsTakenAgainDoesNotCountAgain) {
   CoreHarness shell("A\nB\n");
   shell.hold_commits = true;

@@ -20,10 +20,10 @@ struct CatalogEntry {
   bool never_cook = false;
   // Resource classes that a save needs ([resources]); usually empty.
   std::vector<std::string> resources;
-  // Its variants for the selected cultures: in the cook (instigator Culture) when this package is.
-  // Packages of their own.
+  // Its variants for the selected cultures are packages of their own, and in the cook (instigator
+  // Culture) when this package is.
   std::vector<std::string> localised;
-  // What its cost is guessed by, until it was measured.
+  // The traits by which its cost is guessed until it was measured.
   std::string cooker;
   uint64_t source_bytes = 0;  // 0: unknown
   uint64_t memory_bytes = 0;  // that its rule allows a job; 0: says nothing
@@ -31,10 +31,12 @@ struct CatalogEntry {
 
 // Where a reference leads.
 struct ReferenceTarget {
-  std::string name;  // absolute virtual path; empty when `error` says why there is none (leaves the
-                     // mounts, malformed)
-  std::string error;    // why it cannot be a package though `name` is set: "no such file", "no rule
-                        // or sidecar", "did you mean /Game/X.png?"
+  // Absolute virtual path; empty when `error` says why there is none (leaves the mounts,
+  // malformed).
+  std::string name;
+  // Why it cannot be a package though `name` is set: "no such file", "no rule or sidecar",
+  // "did you mean /Game/X.png?".
+  std::string error;
   std::string warning;  // fix_case: found under another spelling
 };
 

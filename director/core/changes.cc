@@ -20,13 +20,14 @@ void Changes::OnFilesChanged(const FilesChanged& event) {
   }
   if (cook().CanStillChange()) return TakeChange(event);
   if (!cook().is_over()) ForgiveLate(event);
-  // The roots are of what was before, unless the cook is opened again (PlatformsChanged, or what
-  // the store lost).
+  // The roots are built from the files as they were before, unless the cook is opened again
+  // (PlatformsChanged, or bytes that the store lost).
   if (!cook().is_over() && !cook().is_ending())
     late_changes_.push_back({nullptr, event.packages, event.paths, event.renamed});
 }
 
-// The next director must not take a fault of what these were made of for the last one.
+// The next director must not take a fault of older content for the last one that a package may
+// have.
 void Changes::ForgiveLate(const FilesChanged& event) {
   absl::btree_set<PackageId> done;
   const auto forgive = [&](std::string_view name) {
@@ -79,7 +80,7 @@ Changes::NewNames Changes::NewNamesOf(const std::vector<FilesChanged::Renamed>& 
   return new_names;
 }
 
-// Those from `first` on.
+// Renames the selected packages from `first` on.
 void Changes::RenameSelected(const NewNames& new_names, CookRequested& wanted, size_t first) {
   if (new_names.empty()) return;
   for (size_t i = first; i < wanted.selected.size(); ++i) {
@@ -88,8 +89,9 @@ void Changes::RenameSelected(const NewNames& new_names, CookRequested& wanted, s
   }
 }
 
-// At once, not one after the other: names may be exchanged, or handed on in a row. References to an
-// old name lead to whoever has it now, or nowhere; who read its output is looked up again.
+// All renames are done at once, not one after the other: names may be exchanged, or handed on in a
+// row. References to an old name lead to the package that has it now, or nowhere; packages that
+// read the old one's output are looked up again.
 void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
                         absl::btree_set<PackageId>& done) {
   if (all.empty()) return;
@@ -110,7 +112,7 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     cook().edges.ForEachInstigator(from, [&](const InstigatorView& why) {
       if (!why.referencer.valid()) one.causes.push_back(why.category);
     });
-    // (What is never cooked has left the cook, and may be wanted under its new name.)
+    // (A package that is never cooked has left the cook, and may be wanted under its new name.)
     if (!packages_[from].is_in_cook && one.causes.empty()) continue;
     one.is_selected = std::exchange(packages_[from].is_selected, false);
     one.is_named = std::exchange(packages_[from].is_named, false);
@@ -126,7 +128,7 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     packages_[to].is_selected |= one.is_selected;
     packages_[to].is_named |= one.is_named;
     for (const InstigatorCategory cause : one.causes) cook().claims.Join(to, cause, PackageId());
-    cook().claims.RequeueWithReaders(to, done);  // it may have failed, when no file had that name
+    cook().claims.RequeueWithReaders(to, done);  // `to` may have failed, when no file had that name
   }
 }
 
@@ -143,8 +145,8 @@ void Changes::OnPackagesCleared(const PackagesCleared& event) {
   }
 }
 
-// One pass over what is stored, and one in which packages get on: what one does may look at
-// another.
+// All that is stored is remapped in one pass, and packages go on in a second one, since a package
+// that goes on may look at others.
 void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   GALLEY_CHECK(event.mapping.size() == core_.platform_count);
   GALLEY_CHECK(event.platform_count >= 1 && event.platform_count <= 32);
@@ -174,8 +176,9 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
 void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask added) {
   PackageData& package = packages_[id];
   if (!package.is_in_cook) return;
-  // Answers that are on their way speak of other numbers. (Nobody may wait for them any more: what
-  // was asked for came from a worker. The next question must not take them.) Jobs are as they were.
+  // Answers that are on their way speak of other numbers. (Perhaps nobody waits for them any more,
+  // because the result came from a worker; but the next question must not take them.) Jobs are as
+  // they were.
   const uint64_t asked = package.generation++;
   lifecycle().Remap(
       id, map, added,
@@ -183,7 +186,7 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
   cook().edges.Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
-  // What was retracted and goes on is as good as before.
+  // An attempt that was retracted and goes on is as good as before.
   for (const AttemptId retracted : core_.attempts.RetractedAt(id)) {
     Attempt& attempt = core_.attempts.at(retracted);
     attempt.generation += attempt.generation == asked;

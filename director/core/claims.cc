@@ -57,7 +57,7 @@ void Claims::Join(PackageId id, InstigatorCategory category, PackageId reference
   Bring(id, category, referencer);
 }
 
-// For a reason that is in `edges` already.
+// The reason for the package is in `edges` already.
 void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referencer) {
   PackageData& package = packages_[id];
   Urgency urgency = UrgencyOf(category);
@@ -72,7 +72,7 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
   RaiseUrgency(id, urgency);
 }
 
-// What it waits for becomes as urgent.
+// The packages that it waits for become as urgent.
 void Claims::RaiseUrgency(PackageId id, Urgency urgency) {
   std::vector<PackageId> raise = {id};
   while (!raise.empty()) {
@@ -139,8 +139,8 @@ void Claims::Begin(PackageId id) {
   core_.advancing.Advance(id);
 }
 
-// The package is not listed yet: asks its generator. False: it waits, or it is over. True: nobody
-// could list it.
+// Asks the package's generator, which has not listed it yet. False: the package waits, or is over.
+// True: nobody could list it.
 bool Claims::BeginGenerated(PackageId id) {
   const std::string_view name = GeneratorName(packages_[id].name);
   if (GeneratorName(name).empty() && !core_.catalog->Find(name).has_value()) return true;
@@ -157,7 +157,7 @@ bool Claims::BeginGenerated(PackageId id) {
   return false;
 }
 
-// Its generator is over and does not list it. A reference to it is judged at the end.
+// The package's generator is over and does not list it. A reference to it is judged at the end.
 void Claims::Unlisted(PackageId id, PackageId generator) {
   PackageData& package = packages_[id];
   package.work->waits_for_generator = false;
@@ -178,7 +178,7 @@ void Claims::Withdraw(PackageId id) {
   lifecycle().Withdraw(id);
 }
 
-// The cook, with all that it generated.
+// The package leaves the cook, with all that it generated.
 void Claims::Leave(PackageId id, std::string_view reason) {
   PackageData& package = packages_[id];
   if (!package.is_in_cook) return;
@@ -204,7 +204,7 @@ void Claims::Skip(PackageId id) {
   lifecycle().SetState(id, State::kIdle, "its generator failed");
 }
 
-// What it gave no longer holds: from the beginning.
+// The package's results no longer hold: it starts from the beginning.
 void Claims::Requeue(PackageId id) {
   PackageData& package = packages_[id];
   cook().faults.Pardon(id);

@@ -26,14 +26,14 @@ class Claims : Part {
   void Join(PackageId package, InstigatorCategory category, PackageId referencer);
   // The same for a reason that is in `edges` already.
   void Bring(PackageId package, InstigatorCategory category, PackageId referencer);
-  // What the package waits for becomes as urgent.
+  // The packages that the package waits for become as urgent.
   void RaiseUrgency(PackageId package, Urgency urgency);
   void Begin(PackageId package);
   // Its generator is over and does not list the package.
   void Unlisted(PackageId package, PackageId generator);
   // The package leaves the cook, with all that it generated.
   void Leave(PackageId package, std::string_view reason);
-  // What the package gave no longer holds: from the beginning.
+  // The package begins again: its results no longer hold.
   void Requeue(PackageId package);
   // The same for all whose cooks read its output, or wait for its list.
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);

@@ -61,8 +61,9 @@ void Commits::OnPersisted(const Persisted& event) {
   }
 }
 
-// Its worker is wrong about where the bytes are: as if it had not been cooked. An earlier director
-// may have kept what it tells again, so it is looked up.
+// The worker is wrong about where the bytes of the result are: the platform is as if it had not
+// been cooked. An earlier director may have stored a result that the worker reports again, so the
+// platform is looked up.
 void Commits::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
   lifecycle().SetPhase(id, platform, cook().request().force ? Phase::kToCook : Phase::kToLookUp);
   packages_[id].slots[platform].result.reset();
@@ -70,14 +71,14 @@ void Commits::OnRefused(PackageId id, PlatformIndex platform, const std::string&
   core_.advancing.Advance(id);
 }
 
-// An earlier cook of the very same inputs came out otherwise: what is stored is what all who share
-// the store see.
+// An earlier cook of the very same inputs came out otherwise: the stored outcome counts, since all
+// who share the store see it.
 void Commits::StandInstead(PackageId id, PlatformIndex platform, const ResultViewPtr& instead) {
   packages_[id].slots[platform].result = instead;
   if (!instead->is_verdict) core_.exploring.SetExplored(id, platform, instead, true);
 }
 
-// Their workers keep them: they are taken again when they are sent again.
+// The workers keep results whose commit failed: these are taken again when they are sent again.
 void Commits::Uncommit(const std::vector<Persisted::Item>& items) {
   for (const Persisted::Item& item : items) {
     const auto commit = commits_.find({item.package, item.result, item.platform});

@@ -9,13 +9,13 @@
 namespace galley::director {
 
 struct ConflictParts {
-  std::string_view path;    // in the tree, of the output that the failed package has
+  std::string_view path;    // the path in the tree of the failed package's output
   std::string_view other;   // the other package
   std::string_view reason;  // "both have this path"
 };
 
 std::string ConflictText(const ConflictParts& parts);
-// nullopt: the text is of something else. Views into `text`.
+// The parts are views into `text`. nullopt: the text is not of a conflict.
 std::optional<ConflictParts> ReadConflict(std::string_view text);
 
 }  // namespace galley::director

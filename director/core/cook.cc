@@ -79,7 +79,7 @@ void Cook::CancelAll() {
   core_.survivors.CancelResumed();
   for (const WorkerId worker : workers_.Holding()) {
     for (const AttemptId attempt : workers_.Find(worker)->hand.All()) {
-      if (core_.attempts.Current(attempt) == nullptr) continue;  // it ended with one further up
+      if (core_.attempts.Current(attempt) == nullptr) continue;  // it ended with one before it
       const PackageId package = core_.attempts.at(attempt).package;
       core_.attempts.EndAttempt(attempt, Tell::kCancel);
       core_.advancing.Advance(package);

@@ -1,7 +1,8 @@
 // Cook: one request, from when its turn comes until it is published or given up.
 //
-// What depends on what else is in a cook is here, and constructed anew for each: why packages are
-// in it, their order, judgement, roots, counts. Threads: none; owned by Cooks.
+// A Cook has all that depends on what else is in it, constructed anew for each request: why
+// packages are in it, their order, judgement, roots, counts.
+// Threads: none; owned by Cooks.
 #pragma once
 
 #include <string>
@@ -47,7 +48,7 @@ class Cook : Part {
 
   // Nothing new begins; what is in hand is cancelled; what is being committed is waited for.
   void Stop(Ending how);
-  // What can be done at the end of a step: the cook settles when it is quiet, and ends.
+  // At the end of a step: the cook settles when it is quiet, and ends when it is settled.
   void GoOn();
   void End(const std::string& infrastructure_error);
 

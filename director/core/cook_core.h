@@ -1,9 +1,9 @@
 // CookCore: the director's decisions as a deterministic state machine. Same options and events give
 // the same effects, byte for byte.
 //
-// Threads: none; the shell's loop owns it. Cost: a step does at most CookOptions::units_per_step
-// units of work; what is left stays on the agenda and goes on with the next event (the shell sends
-// Tick at once while has_agenda()).
+// Cost: a step does at most CookOptions::units_per_step units of work; what is left stays on the
+// agenda and goes on with the next event (the shell sends Tick at once while has_agenda()).
+// Threads: none; the shell's loop owns it.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ struct CookOptions {
   uint32_t lost_rounds_max = 3;          // how often a package is made again that the store loses
   uint32_t lost_rounds_in_all_max = 16;  // how often roots are built again, whatever was lost
   uint32_t spawn_failures_max = 5;       // in a row, while none is attached: exit 3
-  absl::Duration silence_max = absl::Seconds(
-      60);  // of a worker that holds jobs: longer, it is lost; sessions speak once a second
-  absl::Duration start_max =
-      absl::Seconds(120);  // from Spawn, its delay over, to the first WorkerAttached
+  // A worker that holds jobs is lost after this silence; sessions speak once a second.
+  absl::Duration silence_max = absl::Seconds(60);
+  // From Spawn, its delay over, to the first WorkerAttached.
+  absl::Duration start_max = absl::Seconds(120);
   absl::Duration survivor_max = absl::Seconds(10);  // from WorkersSurvived to its WorkerAttached
   absl::Duration window = absl::Seconds(2);         // work in a worker's hands, in expected time
   uint32_t window_jobs_max = 1024;
@@ -56,16 +56,16 @@ struct CookOptions {
 
 struct Counters {
   uint64_t in_cook = 0, loaded = 0, up_to_date = 0, failed = 0, skipped = 0;  // packages
-  uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0,
-           results_failed = 0;  // (package, platform)
+  // These count pairs (package, platform).
+  uint64_t results_cooked = 0, results_cached = 0, results_up_to_date = 0, results_failed = 0;
   uint64_t results_wanted = 0;
   uint64_t workers_started = 0, workers_lost = 0, executors_lost = 0, jobs_retried = 0,
-           jobs_retracted = 0, jobs_resumed = 0, jobs_pending = 0;  // the last: became it
+           jobs_retracted = 0, jobs_resumed = 0, jobs_pending = 0;  // the last: became pending
   uint64_t backups_started = 0, backups_won = 0;
   uint64_t jobs_split = 0;       // platforms of what ran went to an idle worker
   uint64_t results_dropped = 0;  // a second time, or too late
   uint64_t workers_attached = 0;
-  // By all attempts, of each report once: what was retried, doubled or too late was moved as well.
+  // Bytes moved by all attempts, each report counted once: retried, doubled and late ones as well.
   uint64_t bytes_read = 0, bytes_warm = 0, bytes_saved = 0;
 };
 
@@ -87,7 +87,7 @@ class CookCore {
   Progress progress() const;
   size_t package_count() const;
   const std::string& NameOf(PackageId package) const;
-  // By its name or by that of its file. Invalid when unknown.
+  // Finds a package by its name or by that of its file. Invalid when unknown.
   PackageId Find(std::string_view name_or_file) const;
   // All of them, in the order found.
   std::vector<InstigatorView> InstigatorsOf(PackageId package) const;

@@ -1,9 +1,10 @@
 // Whole cooks, told as a few lines of text. A shell answers every effect at once, in order; time
 // stands still but for back-offs.
 //
-//   Town -> Mesh Tree?       hard and soft references          Town ! "text"    a verdict
-//   Town << Mesh             reads Mesh's cooked output        Town *           crashes its
-//   executor
+//   Town -> Mesh Tree?   hard and soft references
+//   Town << Mesh         reads Mesh's cooked output
+//   Town ! "text"        its cook is a verdict
+//   Town *               crashes its executor
 //
 // Cook returns lines: "root A, B", "failed A: text", "warned A: text", "ended".
 #include <deque>
@@ -75,7 +76,7 @@ class CookCoreTest : public testing::Test {
                 is_cached);
   }
 
-  // What effects answer comes after all effects of the step.
+  // Events that answer effects are sent after all effects of the step.
   void Send(const Event& event) {
     inbox_.push_back(event);
     if (is_sending_) return;

@@ -13,7 +13,7 @@ void Cooks::OnCookRequested(const CookRequested& event) {
   if (cook().is_over()) GoOn();
 }
 
-// One that waits for its turn is over before it began.
+// A cook that waits for its turn is over before it began.
 void Cooks::OnCancelRequested() {
   if (!cook().is_over()) return cook().Stop(Cook::Ending::kInterrupted);
   if (waiting_.empty()) return;

@@ -1,7 +1,8 @@
 // Core: the parts of CookCore and what they share. The step is in core.cc; each family of events
 // and decisions is a part of its own.
 //
-// What outlives a cook is here; what begins anew with each is in Cook. Threads: none.
+// Core outlives cooks; all that begins anew with each is in Cook.
+// Threads: none.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the core does when the world misbehaves: a test plays the shell by hand (CoreHarness).
+// The core when the world misbehaves: a test plays the shell by hand (CoreHarness).
 #include "director/core/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -212,7 +212,7 @@ TEST(FailFastTest, TwoFailuresOfOneLostWorkerEndTheCookOnce) {
   EXPECT_THAT(log, HasSubstr("ended fail-fast\n"));
 }
 
-// It fails as it comes to be handed over: what comes behind it in that step is not.
+// A fails when it comes to be handed over: the packages behind it in that step are not handed over.
 TEST(FailFastTest, AfterAQuarantinedPackageNothingIsHandedOver) {
   CoreHarness shell("A\nB\nC\n");
   shell.Request({"A", "B", "C"}, {.fail_fast = true,
@@ -294,7 +294,7 @@ TEST(RootTest, ConflictsOfWhatIsNotInTheRootEndTheCookRatherThanGoOnForEver) {
   EXPECT_TRUE(shell.Says("ended: a root could not be built"));
 }
 
-// The store dropped it under the cook.
+// The store dropped the package's output during the cook.
 RootBuilt LostIn(const BuildRoot& root, PackageId package) {
   RootBuilt built{root.platform, Digest::Of("root"), {}, root.platform_set};
   built.lost = {{.package = package, .path = "A.ktx2", .digest = Digest::Of("a")}};
@@ -319,7 +319,7 @@ TEST(RootTest, WhatTheStoreLostIsMadeAgainAndAllRootsAreBuiltAgain) {
   EXPECT_FALSE(shell.HasOpenJob("B"));
   shell.Work();
   ASSERT_EQ(shell.roots.size(), 4u) << shell.TakeLog();
-  // One that was being built meanwhile is not wanted any more.
+  // A root that was being built meanwhile is not wanted any more.
   shell.Send(Whole(shell.roots[1]));
   shell.Send(Whole(shell.roots[2]));
   EXPECT_FALSE(shell.Says("publish"));
@@ -360,7 +360,7 @@ TEST(RootTest, WhatChangedMeanwhileBelongsToTheRootsThatAreBuiltAgain) {
   EXPECT_TRUE(shell.HasOpenJob("B"));
 }
 
-// What a package was cooked to is right, though it does not fit in with others.
+// The result of a package is right, though it does not fit together with others.
 TEST(RootTest, WhatIsMadeAgainMayReadWhatFailedForHowItFitsIn) {
   CoreHarness shell("A\nB -> Missing\nC\nD\n");
   shell.hold_roots = true;
@@ -380,7 +380,7 @@ TEST(RootTest, WhatIsMadeAgainMayReadWhatFailedForHowItFitsIn) {
   EXPECT_THAT(shell.TakeLog(), HasSubstr("publish 0\nended\n"));
 }
 
-// Its partner would stay failed, and it would be published for that.
+// Otherwise its partner would stay failed, and the package itself would be published.
 TEST(RootTest, AConflictOfWhatIsMadeAgainIsMetAgain) {
   CoreHarness shell("A\nC\nD\n");
   shell.hold_roots = true;
@@ -529,8 +529,7 @@ TEST(FilesChangedTest, ReadersOfTheOutputAreLookedUpAgainToo) {
               ElementsAre(shell.Id("A"), shell.Id("B")));
 }
 
-// ------------------------------------------------------------------ look-ups, force, verdicts,
-// refusals
+// ------------------------------------------------------------ look-ups, force, verdicts, refusals
 
 TEST(LookUpTest, AVerdictFromTheCacheFailsThePackageWithoutAWorker) {
   CoreHarness shell("A ! not a mesh\n");
@@ -714,8 +713,7 @@ TEST(NeedsTest, TheJobStartsAgainWithTheResultAndTheInputIsAsUrgentAsItsReader) 
             InstigatorCategory::kBuildDependency);
 }
 
-// ------------------------------------------------------------------ generated packages, cultures,
-// never_cook
+// -------------------------------------------------------- generated packages, cultures, never_cook
 
 TEST(GeneratedTest, OneAskedForBeforeItsGeneratorRanWaitsForTheList) {
   CoreHarness shell("G : a\n");
@@ -777,7 +775,7 @@ TEST(GeneratedTest, TheChildrenOfAGeneratorThatFailsAreSkipped) {
   EXPECT_EQ(shell.core().counters().skipped, 1u);
 }
 
-// Nobody makes again what it cannot read: a hundred attempts would be in vain.
+// Nobody makes the source again that the child cannot read: a hundred attempts would be in vain.
 TEST(GeneratedTest, TheChildOfAGeneratorThatFailedIsNotTriedForeverForTheMachinesSake) {
   CoreHarness shell("G : a\n", {.own_fault_attempts_max = 3, .infrastructure_attempts_max = 100});
   shell.Request({"G"});

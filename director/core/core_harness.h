@@ -1,24 +1,29 @@
 // CoreHarness: a shell for CookCore that a test plays by hand, one event at a time, with a project
 // told as text.
 //
-//   Town -> Mesh Tree?       refers hard to Mesh, softly to Tree      Town @never       is never
-//   cooked Town : a b               generates Town/_gen/a and Town/_gen/b    Town @gpu needs the
-//   resource gpu Town ! text              its cook is a verdict                    Town @culture X
-//   X is its variant for a selected culture                            Town ~ 900      has a source
-//   of 900 bytes, which it costs as many microseconds to cook until a job of its cooker was
-//   measured
-//
-//   Town = w around   its work is equal to that of all that have w; with the same around (a word,
-//                     or none) so is the result, which look-ups find once it is committed, and a
-//                     failure by a limit, which they find as soon as it is told
+//   Town -> Mesh Tree?   refers hard to Mesh, softly to Tree
+//   Town : a b           generates Town/_gen/a and Town/_gen/b
+//   Town ! text          its cook is a verdict
+//   Town @never          is never cooked
+//   Town @gpu            needs the resource gpu
+//   Town @culture X      X is its variant for a selected culture
+//   Town ~ 900           has a source of 900 bytes, which it costs as many microseconds to cook
+//                        until a job of its cooker was measured
+//   Town = w around      its work is equal to that of all that have w; with the same around (a
+//                        word, or none) so is the result, which look-ups find once it is committed,
+//                        and a failure by a limit, which they find as soon as it is told
 //
 // The source of Town is content/Town. Other look-ups miss, commits succeed, workers attach and
 // roots are built at once, unless the test holds them (hold_*) and answers itself. Jobs are the
-// test's: it asks JobOf, answers with Saved, Failed,
-// ..., or lets Work do all that are open. What the core says to people and workers is a log, one
-// line each: "start Town 0", "cancel Town", "failed Town: text" (and "log=" its log), "warned ...",
-// "retract Town" (and "of" a mask of platforms), "done Town", "blamed Town 1: crashed its executor:
-// text", "spawn 0", "stop 0", "rescan a b", "root Mesh Town", "publish 0", "ended interrupted".
+// test's: it asks JobOf, answers with Saved, Failed, ..., or lets Work do all that are open.
+//
+// All that the core says to people and workers is a log of lines like these:
+//
+//   start Town 0, cancel Town, retract Town (and "of" a mask of platforms)
+//   done Town, warned ..., failed Town: text (and "log=" its log)
+//   blamed Town 1: crashed its executor: text
+//   spawn 0, stop 0, rescan a b
+//   root Mesh Town, publish 0, ended interrupted
 #pragma once
 
 #include <deque>
@@ -71,7 +76,7 @@ class CoreHarness {
   void Send(const Event& event);
   // Time goes on, in steps of a second.
   void Pass(absl::Duration duration);
-  // Saves all open jobs, and those that come of it, until the cook is over.
+  // Saves all open jobs, and the jobs that these bring, until the cook is over.
   void Finish();
   void Work();
 
@@ -144,7 +149,7 @@ class CoreHarness {
   std::set<ReportId> acknowledged_;
   uint32_t results_ = 0;
   std::set<std::tuple<std::string, std::string, PlatformIndex>> cache_;  // work, around
-  std::map<std::pair<std::string, std::string>, std::string> limits_;    // of these: the error
+  std::map<std::pair<std::string, std::string>, std::string> limits_;    // work, around: the error
   PlatformMask platforms_ = 1;
 };
 

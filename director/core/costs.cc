@@ -6,12 +6,12 @@
 namespace galley::director {
 namespace {
 
-// A job's fixed part, as if its source were so much larger.
+// A job's fixed part, as if its source were larger by these bytes.
 constexpr double kFixedBytes = 4096;
 // Before anything was measured.
 constexpr absl::Duration kCostOfByte = absl::Microseconds(1);
 
-// A process has so much by itself, as if each source were so much larger.
+// A process takes this memory by itself, as if each source were larger by these bytes.
 constexpr double kFixedMemoryBytes = 16 << 20;
 // One outlier is forgotten after some hundred jobs.
 constexpr double kMemoryDecay = 0.99;

@@ -2,7 +2,10 @@
 //
 // Guessed from what this cook has measured of the same cooker, in proportion to the source's size
 // plus a fixed part (a ratio estimate: sums only), and before anything was measured from the size
-// alone. Cost: Guess O(1), without allocation. Threads: none; owned by CookCore.
+// alone.
+//
+// Cost: Guess O(1), without allocation.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +18,7 @@
 
 namespace galley::director {
 
-// What a cost is guessed by.
+// The traits of a package by which its cost is guessed.
 struct CostTraits {
   uint32_t cooker = 0;        // made by Costs::TraitsOf
   uint32_t source_bytes = 0;  // saturated

@@ -11,8 +11,8 @@ bool Dispatching::HasLoadWork() const {
          lifecycle().has_backing_off() || workers_.jobs_in_hand() > 0;
 }
 
-// The next package whose resources are free; those found on the way whose are not go to the save
-// queue. Invalid: none.
+// The next package whose resources are free; packages met on the way whose resources are not free
+// go to the save queue. Invalid: none.
 PackageId Dispatching::NextJob() {
   const auto is_free = [&](uint32_t group) { return core_.grants.IsFree(group); };
   while (true) {
@@ -96,7 +96,7 @@ void Dispatching::SetHandedOver(PackageId id, AttemptId attempt) {
   lifecycle().Refresh(id);
 }
 
-// REQUIRES: its package, worker, group and expected time are known.
+// REQUIRES: the attempt's package, worker, group and expected time are known.
 void Dispatching::Hold(AttemptId id, const Attempt& attempt) {
   cook().aloneness.End();
   core_.grants.Acquire(attempt.group);
@@ -144,8 +144,8 @@ AttemptId Dispatching::Give(PackageId id, const Placement& at, PlatformMask plat
   return attempt_id;
 }
 
-// Of the platforms that are to be cooked; one of which nothing is known is taken for the mean of
-// the others.
+// The expected time of the platforms that are to be cooked; a platform of which nothing is known is
+// taken for the mean of the others.
 absl::Duration Dispatching::CostOf(PackageId id) const {
   absl::Duration load, saves;
   int known = 0;

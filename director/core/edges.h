@@ -8,8 +8,11 @@
 // An edge is one word in each direction: the other end, the category, and whether it binds ranks.
 // Nearly always all edges of a package hold for the same platforms, those that it was followed for;
 // only for a package where they do not, masks are kept beside. About 10 bytes an edge for both
-// directions together.   Cost: Follow O(edges of the package), Add O(log), more when `to` is lower
-// than what was added before.   Threads: none; owned by CookCore.
+// directions together.
+//
+// Cost: Follow O(edges of the package), Add O(log), more when `to` is lower than what was added
+// before.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +48,7 @@ class Edges {
 
   // A root cause. False: known already.
   bool AddRoot(PackageId package, InstigatorCategory category);
-  // It has none any more.
+  // The package has no root cause any more.
   void DropRoots(PackageId package) { roots_[package.index()] = 0; }
   // A reason other than a reference. An edge that binds ranks does so from then on.
   struct Added {
@@ -58,7 +61,7 @@ class Edges {
   // bind ranks. Appends to `found` those that were no reason yet.
   void Follow(PackageId from, PlatformIndex platform, std::vector<Target> targets,
               std::vector<PackageId>& found);
-  // As for `like`, which was followed.
+  // The references for this platform are those for `like`, which was followed.
   void FollowAlike(PackageId from, PlatformIndex platform, PlatformIndex like);
   void Unfollow(PackageId from);
   // Platforms are numbered otherwise from now on.
@@ -107,7 +110,7 @@ class Edges {
   static PackageId End(uint32_t word) { return PackageId(word >> kIdShift); }
 
   size_t size() const { return size_; }
-  // Of all edges in both directions.
+  // The bytes of all edges, in both directions.
   size_t bytes() const;
 
  private:
@@ -137,7 +140,8 @@ class Edges {
   std::vector<Node> nodes_;
   std::vector<uint16_t> roots_;         // by package: a bit for each category that holds
   std::vector<PlatformMask> followed_;  // by package
-  // Of packages whose references differ between platforms: one for each forward word. Look-up only.
+  // Masks of packages whose references differ between platforms, one for each forward word. Look-up
+  // only.
   absl::flat_hash_map<PackageId, std::vector<PlatformMask>> mixed_;
   size_t size_ = 0;
   std::vector<uint32_t> keys_, words_;  // of the last Follow; kept for their capacity

@@ -88,7 +88,7 @@ TEST(EdgesTest, PlatformsThatReferToTheSameAndToOtherThings) {
   EXPECT_EQ(ReferencesOf(edges, 0),
             "1 SoftDependency 3; 2 HardDependency 15; 3 HardDependency 12; ");
   EXPECT_EQ(edges.followed(PackageId(0)), 15u);
-  // A reason among them that is no reference.
+  // A reason that is no reference stands among the references.
   EXPECT_TRUE(edges.Add(PackageId(0), {PackageId(2), kBuildDependency}, false).is_new);
   EXPECT_EQ(ReferencesOf(edges, 0),
             "1 SoftDependency 3; 2 HardDependency 15; 3 HardDependency 12; ");
@@ -109,7 +109,7 @@ TEST(EdgesTest, AReferenceThatIsGoneRemainsAReason) {
   EXPECT_EQ(InstigatorsOf(edges, 1), "0 HardDependency; ");
 }
 
-// Against maps of maps.
+// The model is maps of maps.
 TEST(EdgesTest, RandomHistoriesAgreeWithASimpleModel) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);

@@ -7,7 +7,7 @@
 namespace galley::director {
 namespace {
 
-// The room of more is given back when nobody leads.
+// The room of a larger table is given back when nobody leads.
 constexpr size_t kKeptMax = 4096;
 
 }  // namespace
@@ -31,7 +31,7 @@ void EqualWork::EndLead(PackageId package, WorkId work, End how) {
   GALLEY_CHECK(found != leaders_.end() && found->second.package == package);
   Leader& leader = found->second;
   --leading_;
-  // A cook that asks for the platform's name has another result for each of them.
+  // A cook that asks for the platform's name has another result for each platform.
   leader.has_result |= how == End::kResult;
   if (--leader.platforms > 0) return;
   if (leader.has_result) how = End::kResult;

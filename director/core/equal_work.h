@@ -1,29 +1,35 @@
-// EqualWork: of equal work (WorkId) that is to be cooked one package leads; the others follow: they
-// wait until that is over, and are looked up again with the values of their own places.
+// EqualWork: of all packages that are to be cooked and whose work is equal (WorkId) one leads; the
+// others follow: they wait until that is over, and are looked up again with the values of their own
+// places.
 //
 // A package leads, for one of its platforms or for several whose work is equal, while that is ready
 // for a worker, in a worker's hands, or being committed. Whoever waits for anything but workers
 // leads no longer, so that no cycle of waits goes through equal work. How the lead ends decides
-// what becomes of those whose look-up misses:
-//   kResult     it has a durable result, a verdict too: they lie elsewhere, and are cooked at once,
-//             side by side
-//   kWaits      its cook wants another package's output first: they, too, are cooked at once, and
-//   may
-//             find out the same. When that output is there, one leads anew
-//   kExhausted  its attempts are used up: it failed by crashes, limits, its tool or its machine.
-//   That
-//             is not shared: they, too, are cooked at once, side by side, and each is judged by
-//             itself (one after the other, copies of what hangs would take the sum of their limits)
-//   kNothing    it failed otherwise, is stale, backs off again, or is not wanted: one of them leads
+// what becomes of the followers whose look-up misses:
+//
+//   kResult     The leader has a durable result, a verdict too. The followers lie elsewhere, and
+//               are cooked at once, side by side.
+//   kWaits      The leader's cook wants another package's output first. The followers, too, are
+//               cooked at once, and may find out the same. When that output is there, one leads
+//               anew.
+//   kExhausted  The leader's attempts are used up: it failed by crashes, limits, its tool or its
+//               machine. That is not shared: the followers, too, are cooked at once, side by side,
+//               and each is judged by itself (one after the other, copies of a job that hangs would
+//               take the sum of their limits).
+//   kNothing    The leader failed otherwise, is stale, backs off again, or is not wanted: one of
+//               the followers leads.
 //
 // A look-up may miss because it looked before a result was there, and answer after that: so results
 // are noted while look-ups are under way, and what was asked before is looked up once more.
 //
 // A follower that waits no longer (it changed, left the cook) is not taken out: TakeFreed may give
-// it all the same, and the caller sees that it does not follow. Invariant: whoever follows has a
-// leader that is another package, or is still to be given by TakeFreed (Lifecycle keeps it so).
+// it all the same, and the caller sees that it does not follow.
+//
+// Invariant: whoever follows has a leader that is another package, or is still to be given by
+// TakeFreed (Lifecycle keeps it so).
 // Cost: O(1), amortised; 16 bytes and a little for each work that has a leader, and for each result
-// that is noted.   Threads: none; owned by Lifecycle.
+// that is noted.
+// Threads: none; owned by Lifecycle.
 #pragma once
 
 #include <cstddef>
@@ -50,11 +56,11 @@ class EqualWork {
     End why = End::kNothing;
   };
 
-  // One platform more of the package leads. REQUIRES: no other package does.
+  // One more platform of the package leads. REQUIRES: no other package leads.
   void Lead(PackageId package, WorkId work);
   // Invalid: nobody.
   PackageId LeaderOf(WorkId work) const;
-  // One platform less. REQUIRES: it leads.
+  // One platform of the package leads no longer. REQUIRES: it leads.
   void EndLead(PackageId package, WorkId work, End how);
 
   // REQUIRES: another package leads.
@@ -79,13 +85,13 @@ class EqualWork {
   struct Leader {
     PackageId package;
     uint16_t platforms = 0;
-    bool has_result = false;  // for one of those that it led for
+    bool has_result = false;  // for one of the platforms that it led for
   };
 
   absl::flat_hash_map<WorkId, Leader> leaders_;                   // look-up only
   absl::flat_hash_map<WorkId, std::vector<Follower>> followers_;  // look-up only
   std::deque<Freed> freed_;
-  absl::flat_hash_map<WorkId, uint32_t> results_;  // by the number of its last; look-up only
+  absl::flat_hash_map<WorkId, uint32_t> results_;  // the number of its last result; look-up only
   uint32_t results_noted_ = 0;
   size_t leading_ = 0;
 };

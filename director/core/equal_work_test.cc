@@ -61,7 +61,7 @@ TEST(EqualWorkTest, ResultsAreFoundOnlyWhenTheyAreDurable) {
   EXPECT_TRUE(shell.HasOpenJob("B")) << "looked up, and (this shell's cache being as it is) missed";
 }
 
-// It looked before A's result was there.
+// The look-up looked before A's result was there.
 TEST(EqualWorkTest, AnAnswerThatIsOlderThanTheResultIsAskedForOnceMore) {
   CoreHarness shell("A = w\nB = w\nC = w elsewhere\n");
   shell.Request({"A"});
@@ -86,7 +86,7 @@ TEST(EqualWorkTest, AVerdictIsTheOthersWhereItHolds) {
   EXPECT_TRUE(shell.HasOpenJob("C"));
 }
 
-// In series, many copies of what hangs would take the sum of all their limits.
+// In series, many copies of a file that hangs would take the sum of all their limits.
 TEST(EqualWorkTest, CrashesAndLimitsAreNotShared) {
   for (const Fault fault : {Fault::kCrashed, Fault::kTimeout}) {
     CoreHarness shell("A = w\nB = w\nC = w\n");
@@ -126,7 +126,7 @@ TEST(EqualWorkTest, MemoryIsNotShared) {
   EXPECT_TRUE(shell.Says("done B\n") && shell.Says("done C\n"));
 }
 
-// Those who follow do not keep the last attempt from being alone.
+// Followers do not keep the last attempt from being alone.
 TEST(EqualWorkTest, ALimitThatIsKeptIsTheOthersWhereItHolds) {
   CoreHarness shell("A = w\nB = w\nC = w elsewhere\nD = w\n");
   shell.Request({"A", "B", "C", "D"});
@@ -206,7 +206,7 @@ TEST(EqualWorkTest, WhatChangesLeavesTheWorkThatItWasEqualTo) {
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
-// The others find out the same; when the input is there, one leads anew.
+// The followers find out the same; when the input is there, one leads anew.
 TEST(EqualWorkTest, WhoWantsACookedInputHoldsUpNobody) {
   CoreHarness shell("A = w\nB = w\nC = w\nInput\n");
   shell.Request({"A", "B", "C"});
@@ -310,7 +310,7 @@ TEST(EqualWorkTest, PlatformsChangeUnderWhoFollows) {
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
-// Alone.
+// ------------------------------------------------------------------ EqualWork by itself
 
 constexpr PackageId kA(0), kB(1), kC(2);
 constexpr WorkId kWork = 7;

@@ -1,4 +1,4 @@
-// Events in, effects out: the whole face of CookCore. See ARCHITECTURE, "The core is a function".
+// Events in, effects out: the whole face of CookCore. See docs/architecture.md, "The core".
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ enum class InstigatorCategory : uint8_t {
   kAlwaysCookMap,
   kHardDependency,
   kSoftDependency,
-  kBuildDependency,  // its cooked output (or its generating) is needed; in the cook, not by itself
-                     // in the tree
+  kBuildDependency,  // its cooked output (or the list of what it generates) is needed: for this
+                     // reason it is in the cook, but not in the tree
   kGeneratedPackage,
   kCulture,
   kAssetManagerModifyCook,
@@ -49,15 +49,14 @@ struct InstigatorView {
   bool operator==(const InstigatorView&) const = default;
 };
 
-// What the core needs of a result. Shared, immutable.
+// The part of a result that the core needs. Shared, immutable.
 struct ResultView {
   ResultId id;
-  std::vector<record::Reference>
-      references;  // as written; the core resolves them through the catalog
+  std::vector<record::Reference> references;  // as written: the core resolves them (Catalog)
   std::vector<record::Generated> generated;
   std::vector<record::Output> outputs;
   bool is_verdict = false;
-  std::string error;  // of a verdict
+  std::string error;  // a verdict's error
   std::string log;    // digest text of a verdict's log, or empty
 };
 using ResultViewPtr = std::shared_ptr<const ResultView>;
@@ -72,6 +71,7 @@ struct SelectedPackage {
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
 };
 
+// A cook is asked for. When all is done, BuildRoot and PublishRoot follow for each platform.
 struct CookRequested {
   uint64_t request = 0;
   PlatformMask platforms = 0;
@@ -81,14 +81,13 @@ struct CookRequested {
   bool fail_fast = false;
   bool follow_soft = true;
   bool is_staged = false;  // it is over when its roots lie in the sandboxes (StageRoots)
-  // Of the cook before, whose director died: a package's own faults count on.
+  // A package that was blamed in the cook before, whose director died: its own faults count on.
   struct Blamed {
     std::string package;
     uint32_t own_faults = 0;
-    std::string what, error, log;  // of the last, as in PackageBlamed
+    std::string what, error, log;  // of the last fault, as in PackageBlamed
   };
   std::vector<Blamed> blamed = {};
-  // One for each platform that is to be published: BuildRoot, PublishRoot follow when all is done.
 };
 
 // Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows. Too late
@@ -98,15 +97,15 @@ struct CancelRequested {};
 struct LookedUp {
   struct Hit {
     ResultViewPtr result;
-    bool is_up_to_date = false;  // its key is that of the root last published for this platform
+    bool is_up_to_date = false;  // the root last published for this platform has its key
   };
   struct Miss {
-    // Of its last cook for this platform; zero: not known.
+    // The times of the package's last cook for this platform; zero: not known.
     absl::Duration last_load, last_save;
-    uint64_t last_memory_bytes = 0;  // at its peak
+    uint64_t last_memory_bytes = 0;  // the peak of that cook
     // Files that it read beside its source: ids of their paths, sorted, at most kLastReadMax.
     std::vector<uint64_t> last_read = {};
-    WorkId work = 0;  // 0, too, where a cook is known to ask for its package's name
+    WorkId work = 0;  // 0 also when a cook of it is known to ask for its package's name
   };
   static constexpr size_t kLastReadMax = 16;
   // An observation set holds cooked inputs whose results the shell was not given.
@@ -116,8 +115,8 @@ struct LookedUp {
   struct Error {
     std::string error;  // the source cannot be read
   };
-  // A miss, but for a limit that an earlier cook saw it outgrow on this machine, and that is the
-  // same today.
+  // Nothing was found, but an earlier cook saw the package outgrow a limit on this machine, and
+  // that limit is the same today.
   struct Kept {
     Stage stage = Stage::kLoad;
     std::string error;
@@ -126,14 +125,15 @@ struct LookedUp {
   struct Item {
     PackageId package;
     PlatformIndex platform = 0;
-    uint64_t generation = 0;  // of the LookUp; an answer to an older question is dropped
+    uint64_t generation = 0;  // as in LookUp: an answer to an older question is dropped
     std::variant<Hit, Miss, NeedsCooked, Error, Kept> outcome;
   };
   std::vector<Item> items;
 };
 
-// Workers of a director that died, which are expected to attach again, and what it gave them, as
-// the journal knows: those attempts are this director's. Before the first CookRequested.
+// Workers of a director that died, which are expected to attach again, and the attempts that it
+// gave them, as the journal knows: these attempts are now this director's. Comes before the first
+// CookRequested.
 struct WorkersSurvived {
   struct Given {
     AttemptId attempt = 0;
@@ -152,7 +152,7 @@ struct WorkerAttached {
   uint32_t slots = 1;
   std::vector<AttemptId> in_hand;
   uint64_t memory_bytes = 0;  // what its jobs may take together; 0: unknown
-  uint64_t session = 0;       // its process: another one numbers its reports anew
+  uint64_t session = 0;       // names its process: another process numbers its reports anew
   // Reports up to this one were persisted, by a director before this one too; none comes again.
   ReportId persisted = 0;
   std::vector<AttemptId> begun = {};    // of `in_hand`
@@ -160,12 +160,13 @@ struct WorkerAttached {
   bool is_held = false;                 // likewise; `begun` is what has begun
 };
 
-// All that it has whose external programs merely wait: each leaves its slot to another job.
+// All of the worker's attempts whose external programs merely wait: each leaves its slot to another
+// job.
 struct WorkerPending {
   WorkerId worker;
   std::vector<AttemptId> attempts;
-  bool is_held = false;  // jobs wait there though a slot is free, as a rule for want of memory:
-                         // nothing but this has begun
+  // Jobs wait there though a slot is free, as a rule for want of memory: only `begun` have begun.
+  bool is_held = false;
   std::vector<AttemptId> begun = {};
 };
 
@@ -181,9 +182,9 @@ struct WorkerReport {
     absl::Duration save_time;
     uint64_t memory_peak_bytes = 0;  // of the job so far; 0: unknown
     bool shared = false;             // served by the run of another platform in this attempt
-    bool is_current =
-        true;  // the shell recomputed the key: its observations hold in the present snapshot
-    // Packages whose sources its cook read, sorted; not those whose outputs it was given.
+    // The shell recomputed the key: the observations hold in the present snapshot.
+    bool is_current = true;
+    // Packages whose sources the cook read, sorted; not those whose outputs it was given.
     std::vector<std::string> read = {};
   };
   // kRefused: the job cannot be done as it is (another cooker identity, a tool that cannot be
@@ -207,7 +208,7 @@ struct WorkerReport {
     std::string path;
   };
   struct Ended {};
-  // What the attempt moved since its report before.
+  // The bytes that the attempt moved since its report before.
   struct Bytes {
     uint64_t read = 0;   // cold: from disk or store
     uint64_t warm = 0;   // that its executor still had
@@ -224,7 +225,8 @@ struct WorkerReported {
   std::vector<WorkerReport> reports;
 };
 
-// It says that it can do no job at all, and ends: what it had in hand is as it was.
+// The worker says that it can do no job at all, and ends: the jobs that it had in hand are not
+// blamed for that.
 struct WorkerUnfit {
   WorkerId worker;
   std::string reason;
@@ -241,7 +243,7 @@ struct Persisted {
     PackageId package;
     PlatformIndex platform = 0;  // as Persist had it; the result says which commit is meant
     ResultId result;
-    ResultViewPtr instead;  // not null: the store held another outcome for its key, which stands
+    ResultViewPtr instead;  // not null: the store held this other outcome for the key: it stands
     std::string refused;    // not empty: the bytes that it names are not where its worker said
   };
   std::vector<Item> items;
@@ -257,8 +259,8 @@ struct DirectorUnfit {
 
 struct FilesChanged {
   std::shared_ptr<const Catalog> catalog;
-  std::vector<std::string> packages;  // whose results may no longer hold
-  std::vector<std::string> paths;     // what the Rescan asked for that this answers, if one did
+  std::vector<std::string> packages;  // those whose results may no longer hold
+  std::vector<std::string> paths;     // the paths of the Rescan that this answers, if it does
   // Sources that have another name now. The new one is in the cook for what the old one was asked
   // for; since no key holds a name, its look-up finds the old one's result.
   struct Renamed {
@@ -268,14 +270,14 @@ struct FilesChanged {
   std::vector<Renamed> renamed = {};
 };
 
-// They are wanted in the cook that runs as well: as if its request had named them. By name or by
-// file (Catalog::NameOfFile).
+// These packages are wanted in the running cook as well, as if its request had named them. By name
+// or by file (Catalog::NameOfFile).
 struct PackagesDiscovered {
   std::vector<SelectedPackage> packages;
 };
 
-// What is known of how these ended is forgotten, faults too: they are looked up, and cooked where
-// need be, as are those that read their outputs. By name or by file.
+// The outcomes of these packages are forgotten, faults too: the packages are looked up again, and
+// cooked where need be, as are those that read their outputs. By name or by file.
 struct PackagesCleared {
   std::vector<std::string> packages;
 };
@@ -306,13 +308,13 @@ struct RootBuilt {
   };
   std::vector<Conflict> conflicts;  // both fail, and the root is built again without them
   uint32_t platform_set = 0;        // of the BuildRoot: an older one's root is not wanted any more
-  // What the store dropped under the cook. Its packages are looked up again, and cooked where need
-  // be, as are those that read their outputs; then all roots are built again.
+  // A blob that the store dropped during the cook. The packages that lost one are looked up again,
+  // and cooked where need be, as are those that read their outputs; then all roots are built again.
   struct Lost {
     PackageId package;
     std::string path;  // in the tree, or of the package
     Digest digest;
-    ResultId result = {};      // that names it
+    ResultId result = {};      // the result that names it
     bool is_disputed = false;  // nothing is gone: two outcomes of the result's key are known
   };
   std::vector<Lost> lost = {};
@@ -332,20 +334,20 @@ struct RootsStaged {
   uint32_t round = 0;  // of the StageRoots
 };
 
-// Somebody could not read what the store said it has: a worker its input.
+// A worker could not read an input that the store said it has.
 struct LossSeen {};
 
-// Answers LookForLost: those of the results that it named whose bytes are gone.
+// Answers LookForLost: the results that it named and whose bytes are gone.
 struct LostFound {
   uint64_t look = 0;  // of the LookForLost
   std::vector<RootBuilt::Lost> lost;
   std::string error;  // not empty: nobody could look
 };
 
-// A message came from it, whatever it said.
+// A message came from the worker, whatever it said.
 struct WorkerAlive {
   WorkerId worker;
-  uint64_t memory_bytes = 0;  // that its jobs may take together by now; 0: as before
+  uint64_t memory_bytes = 0;  // what its jobs may take together from now on; 0: as before
 };
 
 // A question; Reply answers at once, a page of at most `limit` entries (and of what
@@ -363,7 +365,7 @@ struct QueryAsked {
     uint32_t reason = 0;
     bool operator==(const Cursor&) const = default;
   };
-  uint64_t query = 0;  // given back
+  uint64_t query = 0;  // comes back in the Reply
   About about = About::kPackage;
   std::string package;  // kPackage: its name
   Cursor cursor;
@@ -392,8 +394,8 @@ struct LookUp {
     PackageId package;
     PlatformMask platforms = 0;
     uint64_t generation = 0;
-    std::vector<CookedResult>
-        cooked;  // results of the packages that an earlier answer named in NeedsCooked
+    // Results of the packages that an earlier answer named in NeedsCooked.
+    std::vector<CookedResult> cooked;
   };
   std::vector<Item> items;
 };
@@ -430,8 +432,8 @@ struct Spawn {
   absl::Duration delay;  // back-off
 };
 
-// It has not been heard of for too long: its process must not live on. The core counts it as lost
-// already; WorkerLost may follow.
+// The worker has not been heard of for too long: its process must not live on. The core counts it
+// as lost already; WorkerLost may follow.
 struct Stop {
   WorkerId worker;
 };
@@ -450,10 +452,10 @@ struct Persist {
     PlatformIndex platform = 0;
     ResultId result;
     bool was_cooked = false;  // else: found by look-up; only the journal learns of it
-    Waited waited;            // of what was cooked
+    Waited waited;            // set when it was cooked
   };
   std::vector<Item> items;  // may be empty when it is urgent
-  bool is_urgent = false;   // somebody waits for one of them, or of those before that are not
+  bool is_urgent = false;   // somebody waits for one of these, or for an earlier one that is not
                             // committed yet
 };
 
@@ -481,20 +483,20 @@ struct StageRoots {
   uint32_t round = 0;  // as in BuildRoot
 };
 
-// Look at the disk, in one pass: which of these results name bytes that are gone. What is gone is
-// dropped from the store, so that look-ups find it no more.
+// Look at the disk, in one pass: which of these results name bytes that are gone. The store drops
+// all that it knows of these bytes, so that look-ups find them no more.
 struct LookForLost {
   uint64_t look = 0;
   std::vector<std::pair<PackageId, ResultId>> packages;  // all that are done, each result once
 };
 
-// What a failure is blamed on.
+// The cause that a failure is put down to.
 enum class FailureCause : uint8_t {
   kProject,  // its rule, references, cooked inputs or outputs do not fit with those of others
   kVerdict,  // its cooker's own judgement of its inputs
   kPackage,  // crashes, memory, time
   kLimit,    // outgrew a limit in each of its attempts, the last of them alone on its machine, or
-             // did so in an earlier cook: kept for some days
+             // did so in an earlier cook; such a failure is kept for some days
   kRefused,  // its job cannot be done as it is (a tool that fails or is not there): not kept
   kMachine,  // too many faults that no package explains
 };
@@ -526,14 +528,14 @@ struct PackageDone {
   ResultId result;
   ResultSource source = ResultSource::kCached;
 };
-// An attempt ended through its own fault; so many did in this cook, or in the one that it goes on
-// with. Less than before, and no more: what it is made of changed, or it was cleared.
+// An attempt at the package ended through its own fault. When `own_faults` is less than before and
+// nothing else is set, faults are forgiven: what the package is made of changed, or it was cleared.
 struct PackageBlamed {
   PackageId package;
-  uint32_t own_faults = 0;
-  std::string what;   // "crashed its executor"
-  std::string error;  // why, in detail
-  std::string log;    // digest text, or empty
+  uint32_t own_faults = 0;  // in this cook, and in the one that it goes on with
+  std::string what;         // "crashed its executor"
+  std::string error;        // why, in detail
+  std::string log;          // digest text, or empty
 };
 struct CookEnded {
   uint64_t request = 0;
@@ -559,7 +561,7 @@ struct Reply {
     std::string state;  // "Save", "Save, pending", "Idle, cooked"
     Urgency urgency = Urgency::kLow;
     AttemptId attempt = 0;  // the current one; 0: none
-    WorkerId worker;        // that has it
+    WorkerId worker;        // the one that has it
     uint32_t attempts = 0;  // hand-overs, while it is in the works
     uint32_t own_faults = 0;
     uint32_t infrastructure_faults = 0;

@@ -7,7 +7,7 @@
 namespace galley::director {
 namespace {
 
-// How many generated one another down to this one, itself among them.
+// How many packages generated one another down to this one, which is counted too.
 size_t GeneratorsOf(std::string_view name) {
   size_t count = 1;
   for (name = GeneratorName(name); !name.empty(); name = GeneratorName(name)) ++count;
@@ -67,7 +67,7 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   return 1 + references.size();
 }
 
-// Its variants for the selected cultures come along.
+// The package's variants for the selected cultures come along.
 void Exploring::FollowCultures(PackageId id, std::vector<Edges::Target>& targets) {
   const std::optional<CatalogEntry> entry = core_.catalog->Find(packages_[id].name);
   if (!entry.has_value()) return;
@@ -107,7 +107,7 @@ void Exploring::Follow(PackageId id, const record::Reference& reference, Platfor
       is_hard ? InstigatorCategory::kHardDependency : InstigatorCategory::kSoftDependency);
 }
 
-// What a load lists is a beginning; what a result lists is all.
+// The list of a load may be incomplete; the list of a result is complete.
 void Exploring::RegisterGenerated(PackageId id, const ResultView& view, bool is_result) {
   PackageData& package = packages_[id];
   std::vector<PackageId> listed;
@@ -160,7 +160,7 @@ void Exploring::RegisterGenerated(PackageId id, const ResultView& view, bool is_
   }
 }
 
-// On all platforms, whichever of them came first.
+// The generator fails on all platforms, whichever of them came first.
 void Exploring::FailGenerator(PackageId id, const std::string& error) {
   core_.advancing.FailPlatforms(id, ~PlatformMask{0}, Stage::kSave, error, "");
   core_.advancing.Advance(id);
@@ -181,8 +181,8 @@ void Exploring::PlaceInRanks(PackageId dependent, const std::vector<PackageId>& 
   }
 }
 
-// One pass over the whole graph, at once: what was put aside since the last one pays for it. While
-// no queue asks for ranks, it can wait.
+// One pass over the whole graph, at once: the edges that were put aside since the last pass justify
+// its cost. While no queue asks for ranks, it can wait.
 void Exploring::RankAnewIfDue() {
   if (!cook().ranks.IsBulkDue() || lifecycle().loads().size() + lifecycle().saves().size() < 2)
     return;

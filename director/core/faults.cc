@@ -39,9 +39,9 @@ std::string QuarantineText(const std::string& what, const std::string& error, ui
 
 }  // namespace
 
-// What was retracted and goes on somewhere is ended: it would do there what it did here, uncounted.
-// A director that goes on with this cook must not take the faults of older content for the last one
-// of what there is now: it is told of one less.
+// Retracted attempts that go on elsewhere are cancelled: they would do there what this one did
+// here, uncounted. A director that goes on with this cook must not count faults of older content as
+// the last fault of the present one: it is told of at least one less than the maximum.
 uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
                                const WorkerReport::Failed& failed, bool is_of_today) {
   core_.attempts.CancelRetracted(package);
@@ -58,8 +58,8 @@ uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
   return IsSabotaged(Sabotage::kRetryPoisonForEver) ? 0 : count;
 }
 
-// False: it may be tried (again). What it did under an earlier director is no reason to let it kill
-// once more.
+// False: the package may be tried (again). True: it fails for its faults under an earlier director,
+// so that it does not kill once more.
 bool Faults::Quarantine(PackageId id) {
   const auto found = quarantined_.find(id);
   if (found == quarantined_.end()) return false;
@@ -76,7 +76,7 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options_.own_fault_attempts_max) {
     ++cook().counters.jobs_retried;
-    // What others have of it would be its last attempt, and not alone.
+    // The attempts that go on elsewhere would be its last one, and not alone.
     if (!cook().aloneness.WaitsToBeAlone(attempt.package)) return;
     for (const AttemptId other : core_.attempts.At(attempt.package)) {
       if (other != id) core_.attempts.EndAttempt(other, Tell::kCancel);
@@ -96,25 +96,26 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
                                 failed.log, FailureCause::kPackage, id);
 }
 
-// What is not looked up yet may have been cooked before: only what turns out to need a cook fails.
+// Platforms that are not looked up yet may have been cooked before: only those that turn out to
+// need a cook fail.
 void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& failed,
                                   uint32_t count) {
   quarantined_[id] = {NameOf(id), count, WhatItDid(failed.fault), failed.error, failed.log};
 }
 
-// The journal forgave the package when its change was recorded; but what was told of it before the
-// change was heard of here may have been recorded behind that.
+// The journal forgave the package when its change was recorded; but a fault that was told before
+// the core heard of the change may have been recorded behind that.
 void Faults::NoteForgiven(PackageId package, uint32_t own_faults) {
   if (cook().blame.Of(package).own > own_faults)
     Note(PackageBlamed{package, own_faults, "", "", ""});
 }
 
-// An attempt that was taken back had begun all the same: it killed its executor like any other, and
-// counts like any other, of whatever content: the bound is on the deaths that one package costs a
-// cook, and an editor that saves it each second must cost no more than one death a save. But what
-// was made of older content is no verdict on the present one, which may be mended and runs already:
-// that is not failed for it. It has had its last chance, though: one fault of its own, and it is
-// quarantined.
+// An attempt that was taken back had begun all the same: it killed its executor and counts like any
+// other, whatever content it was of: the bound is on the deaths that one package costs a cook, and
+// an editor that saves it each second must cost no more than one death a save. But a fault of older
+// content is no verdict on the present one, which may be mended and may run already: the package
+// does not fail for it. It has only one chance left, though: one fault of the present content, and
+// it is quarantined.
 void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   core_.attempts.ForgetRetracted(id);  // this one is over
   const Attempt late = core_.attempts.at(id);
@@ -124,7 +125,7 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   const bool is_of_today = late.is_earlier || late.generation == package.generation;
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
-  // What is in hand would be the last attempt, and not alone.
+  // The attempts in hand would be the last one, and not alone.
   if (!is_over && is_of_today && cook().aloneness.WaitsToBeAlone(late.package)) {
     core_.attempts.EndAttempts(late.package, Tell::kCancel);
     return core_.advancing.Advance(late.package);
@@ -154,14 +155,14 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   platforms &= ~core_.attempts.StillInHand(id);  // another attempt goes on
   if (platforms == 0) return;
   const uint32_t count = cook().blame.AddInfrastructureFault(id);
-  // Its source may be what cannot be read, and a generator that failed does not make it again.
+  // The source may be what cannot be read, and a generator that failed does not make it again.
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
   if (count <
       (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
     ++cook().counters.jobs_retried;
     lifecycle().BackOff(id, core_.now + BackOff(count));
-    // Backing off did not help: whoever follows need not wait for the next ones. It leads no
-    // longer, and is looked up with the others.
+    // Backing off did not help, and followers need not wait for the next back-offs: the package
+    // leads no longer, and is looked up with the others.
     for (PlatformIndex p = 0; p < package.slots.size() && count == kFaultsToLetGo; ++p) {
       const Slot& slot = package.slots[p];
       const bool is_followed = slot.is_leading && lifecycle().equal_work().IsFollowed(slot.work);
@@ -178,15 +179,17 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
                                 stage, text, log, FailureCause::kMachine);
 }
 
-// Memory may have been short for what ran beside it. Time is a limit of its own only for what used
-// it up: what hangs would hang alone as well, and keep all others waiting.
+// Memory may have been short because of jobs that ran beside it. A timeout counts as a limit only
+// for a job that used up its time: a job that hangs would hang alone as well, and keep all others
+// waiting.
 bool Faults::IsLimit(const WorkerReport::Failed& failed) {
   return failed.fault == WorkerReport::Fault::kMemory ||
          (failed.fault == WorkerReport::Fault::kTimeout && failed.outgrown.has_value());
 }
 
-// Of its platforms, the one whose failure is kept. An attempt that had saved another one before may
-// have outgrown its limit by what that one left behind. REQUIRES: the fault is counted.
+// The platform of the attempt whose failure is kept; none if an attempt had saved another platform
+// before: what that left in memory may have made it outgrow its limit.
+// REQUIRES: the fault is counted.
 PlatformMask Faults::KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const {
   const Blame::Faults faults = cook().blame.Of(attempt.package);
   if (!IsLimit(failed) || !failed.outgrown || !attempt.is_alone || attempt.saves > 0 ||

@@ -29,7 +29,7 @@ class Faults : Part {
   void AddEarlier(PackageId package, CookRequested::Blamed blamed);
   // False: the package may be tried (again).
   bool Quarantine(PackageId package);
-  // What the package was made of then may have been mended.
+  // The package may be tried again: its inputs may have been mended.
   void Pardon(PackageId package) { quarantined_.erase(package); }
   void PardonAll() { quarantined_.clear(); }
   void NoteForgiven(PackageId package, uint32_t own_faults);

@@ -6,9 +6,10 @@
 #include "director/core/core.h"
 
 namespace galley::director {
-// Of what is to be cooked. What was asked before equal work had a result is to be looked up once
-// more. (What a worker has from an earlier director does not follow: it is taken up when it comes
-// to be handed over.)
+// Platforms that are to be cooked follow equal work that another package leads. A platform that was
+// looked up before equal work had a result is looked up once more. (A package that a worker has
+// from an earlier director does not follow: its attempt is taken up when it comes to be handed
+// over.)
 void Following::FollowEqualWork(PackageId id) {
   PackageData& package = packages_[id];
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
@@ -31,8 +32,8 @@ void Following::FollowEqualWork(PackageId id) {
   }
 }
 
-// It is ready. (Who backs off goes on leading, but does not begin to: others need not wait for
-// that.)
+// The package is ready, and leads where nobody else does. (A package that backs off goes on
+// leading, but does not begin to lead: others need not wait for its back-off.)
 void Following::LeadEqualWork(PackageId id) {
   const PackageData& package = packages_[id];
   if (package.work->not_before > core_.now) return;
@@ -54,8 +55,9 @@ std::vector<PackageId> Following::LeadersOf(PackageId id) const {
   return leaders;
 }
 
-// Its cook asked for a cooked input. Where there is equal work that may have a result once the
-// input is there, or another one may lead; who leads and need not wait for the input goes on.
+// The package's cook asked for a cooked input. Platforms with equal work are looked up again: equal
+// work may have a result once the input is there, or another package may lead. A platform that
+// leads goes on if it need not wait for the input.
 void Following::LookUpWithInputs(PackageId id) {
   PackageData& package = packages_[id];
   if (package.work == nullptr) return;
@@ -69,7 +71,7 @@ void Following::LookUpWithInputs(PackageId id) {
   }
 }
 
-// The equal work that they waited for is over. Returns units.
+// Goes on with followers for which the equal work is over. Returns units.
 size_t Following::GoOnWithFollowers(size_t units_max) {
   size_t units = 0;
   for (; lifecycle().equal_work().has_freed() && units < units_max; ++units) {
@@ -89,8 +91,8 @@ size_t Following::GoOnWithFollowers(size_t units_max) {
   return units;
 }
 
-// Somebody waits for its result. (Those who follow it lend it the chain of those who wait for
-// them.)
+// Somebody waits for the package's result. (Its followers lend it the chain of the packages that
+// wait for them.)
 bool Following::IsAwaited(PackageId id) const {
   const PackageData& package = packages_[id];
   if (package.urgency == Urgency::kBlocking) return true;

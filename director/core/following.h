@@ -1,5 +1,7 @@
-// Following: of equal work one package's platform leads, the others follow (equal_work.h). Forced work is not
-// looked up, so what is equal to it is not known: it neither leads nor follows.
+// Following: of equal work one package's platform leads, the others follow (equal_work.h).
+//
+// Forced work is not looked up, so the work that equals it is not known: it neither leads nor
+// follows.
 #pragma once
 
 #include <vector>
@@ -14,7 +16,7 @@ class Following : Part {
 
   void FollowEqualWork(PackageId package);
   void LeadEqualWork(PackageId package);
-  // Whom the package follows.
+  // The packages that this one follows.
   std::vector<PackageId> LeadersOf(PackageId package) const;
   void LookUpWithInputs(PackageId package);
   // The equal work that they waited for is over. Returns units.

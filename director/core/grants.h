@@ -2,7 +2,8 @@
 // whose recipe names classes holds one unit of each from hand-over to end.
 //
 // A resource *group* is a set of classes, numbered in the order met; group 0 is the empty set.
-// Cost: O(classes of the group).   Threads: none; owned by CookCore.
+// Cost: O(classes of the group).
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>

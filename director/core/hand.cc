@@ -39,7 +39,7 @@ size_t Hand::SetPending(const std::vector<AttemptId>& attempts, absl::Duration a
   return ApplyPending(awake);
 }
 
-// If it waits, whether it is its turn or not.
+// An attempt that waits begins, whether it is its turn or not.
 void Hand::Begin(AttemptId attempt, absl::Duration awake) {
   const auto job = jobs_.find(attempt);
   if (job != jobs_.end() && queue_.erase({-static_cast<int>(job->second.urgency), attempt}) > 0)
@@ -50,7 +50,8 @@ void Hand::SetHeld(const std::vector<AttemptId>* begun, absl::Duration awake) {
   is_held_ = begun != nullptr;
   begun_there_.clear();
   if (is_held_) begun_there_.insert(begun->begin(), begun->end());
-  // What was taken to have begun goes back, unless it is said to be pending.
+  // Attempts that were taken to have begun go back to the queue, unless they are said to be
+  // pending.
   std::erase_if(running_, [&](const Running& one) {
     const bool has_begun = !is_held_ || one.is_pending || begun_there_.contains(one.attempt);
     if (!has_begun) queue_.emplace(-static_cast<int>(jobs_.at(one.attempt).urgency), one.attempt);
@@ -177,7 +178,7 @@ bool Hand::HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) c
 
 bool Hand::HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const {
   if (limit_bytes == 0 || jobs_.empty()) return true;
-  // The largest that may run beside it.
+  // The largest jobs that may run beside it.
   uint64_t sum = std::min(memory_bytes, limit_bytes);
   size_t beside = slots_ - 1 + pending_;
   for (auto at = by_memory_.rbegin(); at != by_memory_.rend() && beside > 0; ++at, --beside)

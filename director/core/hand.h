@@ -4,9 +4,11 @@
 // order of hand-over (so does the session: worker/session/session_core.h). When an attempt began is
 // known from when those before it ended. A *pending* one has begun, too, and its time goes on, but
 // its external program merely waits: its slot is free for another, and no work is expected of it.
-// Which are pending the worker says. A worker that is *held* begins nothing though a slot is free,
-// for want of memory: then it says what has begun, and nothing else is taken to. Cost: O(slots +
-// log n) each.   Threads: none; owned by Workers.
+// The worker says which ones are pending. A worker that is *held* begins nothing though a slot is
+// free, for want of memory: then it says what has begun, and nothing else is taken to have begun.
+//
+// Cost: O(slots + log n) each.
+// Threads: none; owned by Workers.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +43,10 @@ class Hand {
   size_t Add(AttemptId attempt, const InHand& job, absl::Duration awake);
   // Returns how long it ran; zero: it had not begun. REQUIRES: in this hand.
   absl::Duration Remove(AttemptId attempt, absl::Duration awake);
-  // All that its worker has now, at most `slots` (more are not believed); also of attempts that
-  // come to this hand later. Returns how many became pending.
+  // `attempts` are all that are pending at the worker now, at most `slots` (more are not believed),
+  // also those that come to this hand later. Returns how many became pending.
   size_t SetPending(const std::vector<AttemptId>& attempts, absl::Duration awake);
-  // What has begun at a worker that is held, and all of it; nullptr: it is not.
+  // `begun` are all attempts that have begun at a worker that is held; nullptr: it is not held.
   void SetHeld(const std::vector<AttemptId>* begun, absl::Duration awake);
 
   uint32_t slots() const { return slots_; }
@@ -60,11 +62,12 @@ class Hand {
   bool has_waiting() const { return !queue_.empty(); }
   bool has_free_slot() const { return !has_waiting() && active_count() < slots_; }
   absl::Duration expected() const { return expected_; }  // of the active
-  // What began, in the order in which it did; and what waits, the next one first.
+  // The attempts that began, in the order in which they did; and those that wait, the next one
+  // first.
   const std::vector<Running>& running() const { return running_; }
   std::vector<AttemptId> Queue() const;
   std::vector<AttemptId> All() const;  // running, then the queue
-  // Of waiting Blocking jobs.
+  // How many Blocking jobs wait.
   size_t blocking_count() const;
   // Guesses of the time until a slot is free, one that runs for longer than expected being taken to
   // run as long again: for a Blocking job that comes now, any other, and what is in this hand
@@ -72,9 +75,9 @@ class Hand {
   absl::Duration BlockingDelay(absl::Duration awake) const;
   absl::Duration Delay(absl::Duration awake) const;
   absl::Duration DelayOf(AttemptId attempt, absl::Duration awake) const;
-  // One of `memory_bytes` and what may run beside it fit into `limit_bytes` (0: unknown, all fits):
-  // any that fill the other slots, and as many as are pending. A job that alone is larger fits
-  // where nothing else is.
+  // A job of `memory_bytes` and those that may run beside it (any that fill the other slots, and as
+  // many as are pending) fit into `limit_bytes` (0: unknown, all fits). A job that alone is larger
+  // fits where nothing else is.
   bool HasMemoryFor(uint64_t memory_bytes, uint64_t limit_bytes) const;
   // Likewise, once nothing else is there but what is pending.
   bool HasMemoryBesidePending(uint64_t memory_bytes, uint64_t limit_bytes) const;

@@ -8,7 +8,7 @@
 
 namespace galley::director {
 
-// What a package is asked for with.
+// The urgency with which an instigator of this category asks for a package.
 Urgency UrgencyOf(InstigatorCategory category);
 std::string_view UrgencyName(Urgency urgency);  // "normal"
 // "HardDependency"

@@ -36,7 +36,7 @@ absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& 
 
 Judging::Judging(Core& core) : Part(core), judged_epoch_(core.epoch) {}
 
-// References are those of the last snapshot as a whole.
+// References are judged by the last snapshot, all of them.
 bool Judging::ReexploreIfChanged() {
   if (judged_epoch_ == core_.epoch) return false;
   judged_epoch_ = core_.epoch;
@@ -66,11 +66,12 @@ std::vector<PackageId> Judging::InCookByName() const {
 // warning.
 void Judging::Judge(PackageId id) {
   PackageData& package = packages_[id];
-  // They stay: platforms may be added before the roots are published, and share them.
+  // The problems stay with the package: platforms that are added before the roots are published may
+  // share them.
   std::vector<Problem> problems(package.problems.begin(), package.problems.end());
   cook().edges.ForEachReference(id, [&](const Edge& edge) {
     const PackageData& target = packages_[edge.target];
-    // Asked for, but its generator does not list it.
+    // The target was asked for, but its generator does not list it.
     if (target.is_in_cook || GeneratorName(target.name).empty() || target.generated != nullptr)
       return;
     const record::ReferenceKind kind = edge.category == InstigatorCategory::kHardDependency
@@ -103,7 +104,7 @@ void Judging::FailJudged(PackageId id, PlatformMask platforms, Stage stage,
   core_.advancing.FailPlatforms(id, platforms, stage, error, "");
 }
 
-// Another platform, or the package's next look, has the same to say.
+// Another platform, or the next judgement of the package, has the same warning.
 void Judging::WarnOnce(PackageId id, const std::string& text) {
   if (warned_.emplace(id, text).second) Note(PackageWarned{id, std::nullopt, text});
 }
@@ -113,7 +114,7 @@ void Judging::WarnOfFailedTargets() {
   const auto has_failed = [&](PackageId id) {
     return packages_[id].outcome == Outcome::kFailed || packages_[id].is_skipped;
   };
-  // Those that have to be warned, few as a rule: all would be long to sort.
+  // Only the packages that get a warning are sorted, few as a rule: sorting all would take long.
   std::vector<PackageId> referencers;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     bool is_one = false;
@@ -138,8 +139,8 @@ void Judging::WarnOfFailedTargets() {
   }
 }
 
-// Read by a worker, and nobody asked for it: its output is not in the root. Whoever said that it is
-// never cooked knows.
+// Warns of packages that a worker read and that nobody asked for: their outputs are not in the
+// root. No warning where a rule says that the package is never cooked.
 void Judging::WarnOfUnsolicited() {
   std::vector<PackageId> readers;
   for (const auto& [reader, read] : unsolicited_) readers.push_back(reader);
@@ -166,7 +167,8 @@ void Judging::WarnOfUnsolicited() {
                          "one"});
 }
 
-// What a hard reference leads to joins the cook through it; the rest is judged at the end.
+// A package that the reader refers to with a hard reference joins the cook through that reference;
+// the other packages that it read are judged at the end.
 void Judging::NoteRead(PackageId reader, const std::vector<std::string>& read) {
   for (const std::string& name : read) {
     const PackageId package = packages_.Find(name);

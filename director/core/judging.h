@@ -29,7 +29,7 @@ class Judging : Part {
   // The package begins anew: whether it fits in with the others is judged anew, of all that failed
   // so, since each stands against another.
   void Forget(PackageId package);
-  // What the package read is read anew.
+  // The package is cooked again: the names that it read are forgotten.
   void ForgetRead(PackageId package);
   // Platforms have new numbers: what was not explored yet may have stood for other ones.
   void Remap(const PlatformMap& map);

@@ -13,8 +13,8 @@ constexpr absl::Duration kOvertakenMax = absl::Seconds(5);
 
 }  // namespace
 
-// What is Blocking goes wherever it begins first; for what takes nobody knows how much there is
-// room, unless a worker is kept for another.
+// A Blocking package is not set aside: it goes wherever it begins first. A package whose memory is
+// not known is set aside only while a worker is kept for another one.
 bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
   const PackageData& package = packages_[id];
   if (aside.size() >= kAsideMax || package.urgency == Urgency::kBlocking) return false;
@@ -30,8 +30,8 @@ bool LargeJobs::SetAside(PackageId id, std::vector<PackageId>& aside) {
   return true;
 }
 
-// The one with the least to do of those whose pending jobs, which may last, leave the room.
-// O(workers).
+// Chooses the worker with the least to do among those whose pending jobs, which may last, leave
+// room for the package. O(workers).
 void LargeJobs::KeepWorkerFor(PackageId package) {
   using Order = std::tuple<bool, absl::Duration, WorkerId>;
   Order least;

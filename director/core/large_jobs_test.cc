@@ -39,7 +39,7 @@ class LargeJobsTest : public testing::Test {
   void Attach(uint32_t slots) {
     shell_.Send(WorkerAttached{.worker = kFirst, .slots = slots, .memory_bytes = 100});
   }
-  // One of the small ones that are in hand.
+  // Saves one of the small jobs that are in hand.
   void SaveSmall() {
     for (int i = 59; i >= 0; --i) {
       if (!shell_.HasOpenJob(Small(i))) continue;
@@ -143,7 +143,7 @@ TEST_F(LargeJobsTest, AWorkerIsToldWhatAJobMayTake) {
   EXPECT_EQ(shell_.JobOf("Other").start.memory_bytes, 60u);
 }
 
-// What it waits for may wait for hours.
+// The pending job that Large would wait for may wait for hours.
 TEST_F(LargeJobsTest, NoWorkerIsKeptWhosePendingJobLeavesNoRoom) {
   Miss("Other", 60);
   Attach(1);
@@ -172,7 +172,7 @@ TEST_F(LargeJobsTest, AWorkerThatIsKeptAndLostIsKeptNoLonger) {
 class TwoLargeJobsTest : public LargeJobsTest {
  protected:
   TwoLargeJobsTest() : LargeJobsTest({.workers = 2, .window_jobs_max = 3}) {}
-  // One of the small ones that this worker has.
+  // Saves one of the small jobs that this worker has.
   void SaveSmallOf(WorkerId worker) {
     for (int i = 59; i >= 0; --i) {
       if (!shell_.HasOpenJob(Small(i)) || shell_.JobOf(Small(i)).worker != worker) continue;

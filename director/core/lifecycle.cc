@@ -10,7 +10,7 @@ namespace galley::director {
 
 namespace {
 
-// A worker's cook asked for it.
+// The package waits for an output that a worker's cook asked for.
 bool WaitsForOutput(const Work& work) {
   return std::any_of(work.waits.begin(), work.waits.end(),
                      [](const Wait& wait) { return wait.is_certain; });
@@ -20,7 +20,7 @@ bool IsOver(const PackageData& package) {
   return package.outcome != Outcome::kNone || package.is_skipped;
 }
 
-// Known to be cooked, and not yet.
+// The package is known to be cooked, and is not cooked yet.
 bool IsToBeCooked(const PackageData& package) {
   switch (package.state) {
     case State::kIdle:
@@ -84,7 +84,7 @@ void Lifecycle::ExhaustLead(PackageId id, PlatformIndex platform) {
   if (slot.is_leading) EndLead(id, slot, EqualWork::End::kExhausted);
 }
 
-// It waits for something, or is over. What is being committed waits for nobody.
+// The package waits for something, or is over. Platforms that are being committed wait for nobody.
 void Lifecycle::EndLeads(PackageId id) {
   PackageData& package = packages_[id];
   const bool is_over = package.state == State::kIdle;

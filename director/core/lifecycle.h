@@ -1,10 +1,13 @@
 // Lifecycle: the one door for a package's state, phases and outcome; keeps queues, leads of equal
 // work, work and counters true.
 //
-// Invariants: `work` exists exactly while state != kIdle; each queue holds what its header says; no
-// platform leads that EqualWork would not let;
-// counts and Counters agree with the packages (CheckInvariants). Cost: O(log n) each.   Threads:
-// none; owned by CookCore.
+// Invariants (CheckInvariants):
+//   - `work` exists exactly while state != kIdle;
+//   - each queue holds what its header says;
+//   - no platform leads that EqualWork would not let;
+//   - counts and Counters agree with the packages.
+// Cost: O(log n) each.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <array>
@@ -43,25 +46,25 @@ class Lifecycle {
   void SetUpToDate(PackageId package, bool is_up_to_date);
   void SetLoaded(PackageId package);
   void Enter(PackageId package, PlatformMask platforms);
-  // Its platforms have new numbers. What was asked for in a look-up, or follows equal work, is to
-  // be asked for again, and nothing leads: EqualWork is cleared for all. `added` are in phase
-  // `added_phase`. The caller sees to state and outcome.
+  // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
+  // work, are to be looked up again, and nothing leads: EqualWork is cleared for all. `added` are
+  // in phase `added_phase`. The caller sees to state and outcome.
   void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
-  // Not in the cook after all. REQUIRES: idle.
+  // The package is not in the cook after all. REQUIRES: idle.
   void Withdraw(PackageId package);
   // Puts the package into the queues where it belongs, at its place. Call it when anything changed
   // that decides that.
   void Refresh(PackageId package);
   // The platform leads all equal work. REQUIRES: it is in CanLead, and no other package leads.
   void Lead(PackageId package, PlatformIndex platform);
-  // It leads no longer, when it did: its attempts are used up. The caller calls SetPhase.
+  // The platform leads no longer, if it did: its attempts are used up. The caller calls SetPhase.
   void ExhaustLead(PackageId package, PlatformIndex platform);
-  // Out of the queues of what is to be handed over, until the next Refresh.
+  // Takes the package out of the queues of jobs to be handed over, until the next Refresh.
   void SetAside(PackageId package);
 
   // Not to be handed over before `until`. REQUIRES: not idle.
   void BackOff(PackageId package, absl::Time until);
-  // Those whose back-off is over by `now` go to the load queue.
+  // Packages whose back-off is over by `now` go to the load queue.
   void Release(absl::Time now);
 
   uint32_t in_works() const { return in_works_; }

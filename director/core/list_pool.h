@@ -3,7 +3,9 @@
 // A list's place is kept by its owner, in 8 bytes. Capacity follows from the size: exact up to 16
 // words, then eight classes for each doubling, so that what is spare is a sixteenth on average.
 // Blocks that lists have outgrown are handed out again. Long lists have a heap block each.
-// Cost: PushBack O(1) amortized.   Threads: none.
+//
+// Cost: PushBack O(1) amortized.
+// Threads: none.
 #pragma once
 
 #include <array>
@@ -30,7 +32,7 @@ class ListPool {
   void PushBack(List& list, uint32_t word);
   // REQUIRES: `words` is no part of this pool.
   void Assign(List& list, std::span<const uint32_t> words);
-  // Of all lists, spare and outgrown blocks included.
+  // The bytes of all lists, spare and outgrown blocks included.
   size_t bytes() const;
 
  private:

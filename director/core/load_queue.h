@@ -1,10 +1,16 @@
 // LoadQueue: packages that must be cooked and are in nobody's hands.
 //
-// Order: what is to run alone comes last, for it waits until all else is done; then urgency, then
-// never loaded before (they reveal the graph), then longest (so that no long job begins when all
-// others are done), then lowest rank (leaves first), then lowest PackageId. Invariant: holds p
-// exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle keeps it so). Cost:
-// Push, Remove, Pop O(log n).   Threads: none; owned by CookCore.
+// Order:
+//   1. not alone      a package that is to run alone comes last: it waits until all else is done
+//   2. urgency        highest first
+//   3. never loaded   these reveal the graph
+//   4. length         longest first, so that no long job begins when all others are done
+//   5. rank           lowest first: leaves
+//   6. PackageId      lowest first
+// Invariant: holds p exactly while p is in kLoad, has no attempt and is not backing off (Lifecycle
+// keeps it so).
+// Cost: Push, Remove O(log n); Top O(1).
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <tuple>

@@ -9,7 +9,7 @@
 namespace galley::director {
 namespace {
 
-// So many batches may be unanswered.
+// The most batches that may be unanswered.
 constexpr size_t kBatchesInFlight = 4;
 
 }  // namespace
@@ -45,7 +45,7 @@ LookUp::Item LookingUp::QuestionFor(PackageId id) {
   return item;
 }
 
-// Asked or handed over before what the package is made of changed.
+// The question was asked, or the attempt handed over, before what the package is made of changed.
 bool LookingUp::IsOutdated(PackageId id, uint64_t generation) const {
   return generation != packages_[id].generation && !IsSabotaged(Sabotage::kSkipEpochCheck);
 }
@@ -91,7 +91,7 @@ void LookingUp::OnLookedUp(const LookedUp& event) {
   if (in_flight_ == 0) lifecycle().equal_work().ForgetResults();
 }
 
-// The least ids of all: packages that read many of the same files are known by the same of them.
+// Keeps the least ids of all, so that packages that read many of the same files keep the same ids.
 void LookingUp::NoteLastRead(PackageId id, const std::vector<uint64_t>& read) {
   RareVector<uint64_t>& known = packages_[id].work->last_read;
   if (read.empty()) return;
@@ -115,9 +115,9 @@ void LookingUp::OnHit(PackageId id, PlatformIndex platform, const LookedUp::Hit&
   core_.advancing.Settle(id, platform);
 }
 
-// A set that cannot be judged without results that are not there yet. Old sets are only hints: an
-// input that cannot be had, or that closes a cycle, makes this a miss, and the cook itself will say
-// what it really reads.
+// A look-up met an observation set that cannot be judged without results that are not there yet.
+// Old sets are only hints: an input that cannot be had, or that closes a cycle, makes this a miss,
+// and the cook itself will say what it really reads.
 void LookingUp::OnNeedsCooked(PackageId id, PlatformIndex platform,
                               const LookedUp::NeedsCooked& needs) {
   PackageData& package = packages_[id];

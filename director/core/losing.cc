@@ -40,13 +40,13 @@ bool Losing::LeaveUnstaged() {
   return true;
 }
 
-// What is missing in roots that are being published is met when they are staged.
+// Files that roots lack which are being published are met when those are staged.
 void Losing::OnLossSeen(const LossSeen& /*event*/) {
   if (!cook().is_over() && !cook().is_ending() && !cook().roots.is_publishing()) SendLookForLost();
 }
 
-// One at a time. What is not committed yet the store does not know: a commit looks itself whether
-// what it takes for known is there.
+// Only one look is under way at a time. Results that are not committed yet are not looked for: a
+// commit itself checks that the bytes which it takes for known are there.
 void Losing::SendLookForLost() {
   if (std::exchange(is_looking_, true)) {
     is_seen_again_ = true;
@@ -85,7 +85,7 @@ void Losing::OnLostFound(const LostFound& event) {
   if (cook().roots.is_settling() && !cook().roots.is_publishing()) cook().roots.PublishIfBuilt();
 }
 
-// Else it is being made again already.
+// False: the package's present result is another one, or is being made again already.
 bool Losing::IsStillNamed(const RootBuilt::Lost& lost) const {
   if (!packages_.Has(lost.package)) return false;
   const PackageData& package = packages_[lost.package];

@@ -1,4 +1,4 @@
-// What the store lost under a cook, told by hand (CoreHarness).
+// Bytes that the store lost during a cook, told by hand (CoreHarness).
 #include "director/core/core_harness.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -70,7 +70,7 @@ TEST_F(LosingTest, WhatStagingLacksIsMadeAgainOnceAndStagedInTheSameCook) {
   EXPECT_EQ(shell_.core().counters().results_cooked, 6u) << "of each the last one counts";
 }
 
-// A folder of the tree: it is put again when the roots are built again.
+// A folder of the tree is lost: it is put again when the roots are built again.
 TEST_F(LosingTest, RootsAreBuiltAgainThoughNoPackageLostAnything) {
   CookAll();
   Lacks("pc: reading the tree");
@@ -134,7 +134,7 @@ TEST_F(LosingTest, WhatAWorkerMissedIsLookedForWhileTheCookGoesOn) {
   EXPECT_EQ(shell_.stages.size(), 1u) << shell_.TakeLog();
 }
 
-// It was changed, or lost, and is being made again already.
+// The package was changed, or its bytes lost, and it is being made again already.
 TEST_F(LosingTest, AnAnswerAboutAResultThatIsNotTheOneAnyMoreSaysNothing) {
   shell_.Request({"A", "B", "C"}, {.is_staged = true});
   shell_.Saved("B", 0);
@@ -179,7 +179,7 @@ TEST_F(LosingTest, AnInterruptWhileSomebodyLooksEndsTheCookWithTheAnswer) {
   EXPECT_TRUE(shell_.Says("ended interrupted")) << shell_.TakeLog();
 }
 
-// It is too late to publish nothing; that the sandboxes are not whole is told.
+// It is too late to publish nothing; the cook says that the sandboxes are not whole.
 TEST_F(LosingTest, AnInterruptWhileRootsAreStagedEndsTheCookOnlyWhereTheyLackSomething) {
   CookAll();
   shell_.Send(CancelRequested{});

@@ -6,7 +6,8 @@
 // and for each package of which nothing is known yet (it may be up to date) the mean of those that
 // are over; shared by the workers' slots. It is a sum over slots: a last long job makes it longer.
 //
-// Cost: O(1) for each change and each question.   Threads: none; owned by CookCore.
+// Cost: O(1) for each change and each question.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <array>

@@ -63,8 +63,8 @@ TEST(SaveQueueTest, AgreesWithASetForEachLine) {
   std::mt19937 random(13);
   const std::vector<std::string> names = {"a", "b", "c"};
   SaveQueue queue;
-  std::map<uint32_t, std::tuple<int, absl::Duration, Rank, std::string, uint32_t, uint32_t>>
-      model;  // by id; the group comes last
+  // By id; the group comes last.
+  std::map<uint32_t, std::tuple<int, absl::Duration, Rank, std::string, uint32_t, uint32_t>> model;
   for (int i = 0; i < 5000; ++i) {
     const uint32_t id = static_cast<uint32_t>(random() % 30),
                    group = static_cast<uint32_t>(random() % 3);
@@ -157,8 +157,8 @@ TEST(PackageTableTest, PackagesNeverMoveAndIdsAreDense) {
   EXPECT_FALSE(packages.Has(PackageId()));
 }
 
-// With its share of the table's index and of what Ranks and Edges keep for each; a name lies
-// beside.
+// The bytes include a package's share of the table's index and what Ranks and Edges keep for it,
+// but not a long name.
 TEST(PackageTableTest, APackageInNoCookTakesAtMost160Bytes) {
   PackageTable packages;
   constexpr uint32_t kCount = 100'000;

@@ -1,8 +1,10 @@
 // Overruns: by how much attempts outlast what was expected of them, as a histogram of the ratio.
 //
 // Says from when on a job that still runs is a straggler. Jobs below 100 ms tell nothing: there the
-// way to the worker and back is most of it. Cost: O(1), a few dozen counts.   Threads: none; owned
-// by CookCore.
+// way to the worker and back is most of it.
+//
+// Cost: O(1), a few dozen counts.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <array>
@@ -16,10 +18,10 @@ class Overruns {
  public:
   // An attempt ran so long from its begin to its end, in the core's waking time.
   void Measured(absl::Duration expected, absl::Duration ran);
-  // What nineteen of twenty jobs of that expected time take, and half as long again as expected at
-  // least: of one that outlasts it so, more is still to come than another run would take (how much
-  // is left grows with what has passed when costs have long tails). Four times the expected time
-  // before enough was measured.
+  // The time in which nineteen of twenty jobs of that expected time end, and at least one and a
+  // half times the expected time. A job that runs for longer than that has more left than another
+  // run would take (how much is left grows with what has passed when costs have long tails). Four
+  // times the expected time before enough was measured.
   absl::Duration Limit(absl::Duration expected) const;
 
  private:

@@ -3,7 +3,9 @@
 // A PackageData is made once and never moves (chunks), so its name can be pointed at for the
 // table's life. What only a package in a cook needs hangs on it and goes when the cook is over
 // (slots) or when it is idle (work); an idle package is small: 160 bytes in all, its name, edges
-// and results apart. Cost: Find, FindOrAdd O(1); ids are dense, from 0, in the order of FindOrAdd.
+// and results apart. Ids are dense, from 0, in the order of FindOrAdd.
+//
+// Cost: Find, FindOrAdd O(1).
 // Threads: none; owned by CookCore.
 #pragma once
 
@@ -30,17 +32,17 @@ struct Slot {
   bool is_leading = false;              // in EqualWork
   bool has_followed = false;            // equal work that is over: it does not follow another
   uint32_t asked = 0;                   // EqualWork::results_noted at its last look-up
-  WorkId work = 0;                      // from when it was missed in one
+  WorkId work = 0;                      // from a look-up that missed
   absl::Duration last_load, last_save;  // of the last cook, when they are known
-  ResultViewPtr
-      result;  // from kCommitting on; kept by a package that failed for its references only
+  // From kCommitting on; kept by a package that failed for its references only.
+  ResultViewPtr result;
   ResultViewPtr explored;  // whose references are in Edges and `problems`
 };
 
 // A reference that leads nowhere.
 struct Problem {
-  record::ReferenceKind kind =
-      record::ReferenceKind::kHard;  // hard: the package fails; soft: a warning
+  // Hard: the package fails; soft: a warning.
+  record::ReferenceKind kind = record::ReferenceKind::kHard;
   PlatformMask platforms = 0;
   std::string text;
 };
@@ -57,8 +59,8 @@ struct Wait {
 // While state != kIdle.
 struct Work {
   std::vector<Wait> waits;
-  std::vector<PackageId>
-      waiters;             // sorted: who waits for this one's results or list of generated packages
+  // Sorted: who waits for this one's results or list of generated packages.
+  std::vector<PackageId> waiters;
   bool has_begun = false;  // found in the catalog and fit to be cooked
   bool waits_for_generator = false;
   bool wakes = false;                            // a wake of this package is on the agenda

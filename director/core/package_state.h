@@ -1,11 +1,10 @@
 // State and Outcome of a package, and which changes of state are legal.
 //
-//          asked for           not up to date            loaded            every platform done
-//   Idle ---------------> Request ---------------> Load ------------> Save ------------------->
-//   Idle, cooked
-//                          |   ^                    |                 |   ^
-//        Idle <------------+   +--------------------+-----------------+   | grant (SaveStalled)
-//             up to date         attempt lost, stale, needs(P)
+//        asked for          not up to date        loaded         every platform done
+//   Idle ---------> Request -------------> Load ----------> Save -------------------> Idle, cooked
+//                    |   ^                  |               |  ^
+//   Idle <-----------+   +------------------+---------------+  | grant (SaveStalled)
+//         up to date       attempt lost, stale, needs(P)
 //
 // Only Lifecycle::SetState changes a state.
 #pragma once
@@ -16,13 +15,13 @@
 namespace galley::director {
 
 enum class State : uint8_t {
-  kIdle,     // not in the works; Outcome says how it ended
-  kRequest,  // being looked up, or waiting: for a generator, cooked inputs, a new snapshot, equal
-             // work
-  kLoad,  // some platform must be cooked; unassigned (then in the LoadQueue or backing off) or in a
-          // worker's hands, not yet loaded
-  kSave,  // loaded by the worker that has it, or its last results are being committed
-  kSaveStalled,  // must be cooked, and waits in the SaveQueue for a grant of a resource
+  kIdle,         // not in the works; Outcome says how it ended
+  kRequest,      // being looked up, or waiting: for a generator, cooked inputs, a new snapshot,
+                 // equal work
+  kLoad,         // some platform must be cooked; unassigned (then in the LoadQueue or backing off),
+                 // or in a worker's hands and not yet loaded
+  kSave,         // loaded by the worker that has it, or its last results are being committed
+  kSaveStalled,  // must be cooked, and waits in the SaveQueue for a grant of a resource class
 };
 inline constexpr size_t kStateCount = 5;
 
@@ -40,8 +39,8 @@ enum class Phase : uint8_t {
   kToLookUp,    // to be asked for in the action cache
   kLookingUp,   // asked
   kWaiting,     // the look-up wants results of cooked inputs first
-  kFollowing,   // must be cooked as far as is known, and another package's equal work is: when that
-                // is over, it is looked up again
+  kFollowing,   // must be cooked as far as is known, but another package's equal work is being
+                // cooked: when that is over, this platform is looked up again
   kToCook,      // must be cooked
   kInHand,      // part of the current attempt
   kCommitting,  // its result is being made durable
@@ -49,7 +48,8 @@ enum class Phase : uint8_t {
   kFailed,
 };
 
-// Of equal work one package may lead in these: it is ready, or goes on, and waits for no package.
+// The phases in which a package may lead equal work: it is ready, or goes on, and waits for no
+// package.
 inline bool CanLead(Phase phase) {
   return phase == Phase::kToCook || phase == Phase::kInHand || phase == Phase::kCommitting;
 }

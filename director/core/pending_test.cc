@@ -1,4 +1,4 @@
-// Jobs whose external programs merely wait: their slots are others'.
+// Jobs whose external programs merely wait leave their slots to other jobs.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -255,7 +255,7 @@ TEST(PendingStragglerTest, APendingJobThatTakesTooLongIsGivenToAnIdleWorkerToo) 
   EXPECT_THAT(shell.TakeLog(), HasSubstr("start Slow 1\n"));
 }
 
-// Of one that waits for a slot and of one that has it.
+// A waits for its program, so B has the slot and has begun: B stays.
 TEST(PendingBalanceTest, WhatWaitsBehindAPendingJobIsNotTakenAway) {
   CoreHarness shell("A ~ 100000\nB ~ 100000\n", {.workers = 2});
   shell.hold_workers = true;
@@ -282,7 +282,8 @@ TEST(PendingBalanceTest, WhatAWorkerDoesNotBeginForWantOfMemoryIsTakenToAnother)
   EXPECT_EQ(shell.TakeLog(), "retract B\nstart B 1\n");
 }
 
-// What waits there is short, what runs at the other is long.
+// The jobs that wait at the first worker are short, but none begins there; the job that runs at the
+// second one is long.
 TEST(PendingBalanceTest, ABlockingJobGoesNotWhereNothingBegins) {
   CoreHarness shell("A ~ 100000\nB @gpu\nLong ~ 9000000\nNow ~ 1\n",
                     {.workers = 2, .resources = {{"gpu", 1}}});

@@ -10,14 +10,15 @@
 namespace galley::director {
 namespace {
 
-// So many of the workers with the least load are looked at for some that may take the job.
+// The most workers, those with the least load first, that are looked at for some that may take the
+// job.
 constexpr size_t kLookedAtMax = 64;
 constexpr size_t kLightestMax = kWorkersShownMax / 2;  // the others are warm
 
-// Of cooked inputs that a package is known by.
+// The most cooked inputs of a package that InputsOf names.
 constexpr size_t kCookedInputsMax = 16;
-// To find all inputs warm saves the load; where that was not measured, it is taken for a part of
-// the whole, but a long job is not so for its load.
+// A worker where all inputs are warm saves the load. A load that was not measured is taken for this
+// part of the whole job, up to a limit, since a long job is not long because of its load.
 constexpr int kLoadsInAJob = 8;
 constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 
@@ -77,8 +78,8 @@ std::vector<WorkerView> Placing::Lightest(PackageId package) const {
   return views;
 }
 
-// Files that the last cook read, cooked inputs, the list of its generator, and what packages of one
-// folder and cooker have in common: includes, tables, the cooker's own state.
+// The files that the last cook read, the cooked inputs, the list of its generator, and one id for
+// what packages of one folder and cooker have in common: includes, tables, the cooker's own state.
 std::vector<uint64_t> Placing::InputsOf(PackageId id) const {
   const PackageData& package = packages_[id];
   const std::string_view folder =
@@ -130,8 +131,8 @@ Placement Placing::Place(PackageId package) const {
   return {.worker = PlaceElsewhere(package)};
 }
 
-// What kills its executor is rather queued where it has not been than tried again at the same
-// place; when it has been everywhere, it goes anywhere. O(workers).
+// A package that kills its executor is rather queued at a worker where it has not been than tried
+// again at the same one; when it has been everywhere, it goes anywhere. O(workers).
 WorkerId Placing::PlaceElsewhere(PackageId package) const {
   using Order = std::tuple<bool, bool, absl::Duration, WorkerId>;
   Order least;
@@ -149,8 +150,8 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
   return best;
 }
 
-// What killed an executor is rather queued where it has not been, as above, whatever waits there:
-// it must not hold up the jobs behind it. O(workers).
+// A package that killed an executor is rather queued where it has not been, as above, whatever
+// waits there: it must not hold up the jobs behind it. O(workers).
 WorkerId Placing::PlaceBlocking(PackageId package) const {
   using Order = std::tuple<bool, bool, bool, absl::Duration, WorkerId>;
   const auto cannot_now = [&](const Worker& worker) {

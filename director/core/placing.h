@@ -22,7 +22,7 @@ class Placing : Part {
   absl::Duration SavedAt(PackageId package, WorkerId worker) const;
   // `warm`: the share of what the package reads that is warm there.
   WorkerView ViewOf(PackageId package, WorkerId id, const Worker& worker, double warm) const;
-  // What the package is known to read beside its source.
+  // The inputs that the package is known to read beside its source.
   std::vector<uint64_t> InputsOf(PackageId package) const;
 
  private:

@@ -2,7 +2,8 @@
 // cook runs, and what is stored by number is remapped (PlatformsChanged). What is on its way is
 // not: it carries the number of its set, and PlatformSets leads from there to today's numbers.
 //
-// Cost: O(platforms) for a mask, and for each change since. Threads: none; owned by CookCore.
+// Cost: O(platforms) for a mask, and for each change since.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ PlatformsChanged Removal(PlatformIndex removed, uint32_t count) {
   return event;
 }
 
-// Puts a new one before the others.
+// Puts a new platform before the others.
 PlatformsChanged Addition(uint32_t count) {
   PlatformsChanged event{.platform_count = count + 1, .added = 1};
   for (PlatformIndex p = 0; p < count; ++p) event.mapping.emplace_back(p + 1);
@@ -465,7 +465,7 @@ TEST(PlatformsTest, TheNextCookHasTheNewSet) {
   EXPECT_EQ(shell.JobOf("A").start.platforms, 0b11u);
 }
 
-// Whatever comes and goes when: in the end every package has its result for each platform.
+// Whenever platforms come and go: in the end every package has its result for each platform.
 TEST(PlatformsTest, RandomChangesInACookEndWithAllThatIsWanted) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);

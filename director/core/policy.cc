@@ -6,7 +6,7 @@
 namespace galley::director {
 namespace {
 
-// Of the least load, which a job may wait more where its inputs are warm.
+// The share of the least load by which a job may wait longer where its inputs are warm.
 constexpr double kPatience = 0.5;
 
 class CostPolicy final : public Policy {
@@ -17,7 +17,7 @@ class CostPolicy final : public Policy {
       return a.load < b.load;
     };
     const absl::Duration least = std::min_element(workers.begin(), workers.end(), is_lighter)->load;
-    // Of the free; infinite: there is none.
+    // The soonest end at a worker with a free slot; infinite: no slot is free.
     absl::Duration soonest = absl::InfiniteDuration();
     for (const WorkerView& view : workers) {
       if (view.is_large_enough && view.delay == absl::ZeroDuration())

@@ -9,7 +9,8 @@
 //   striped  packages are dealt to the workers by a hash of their names, whatever they cost. For
 //            comparison (tests/bench/makespan.cc), and for workers that share no warmth at all.
 //
-// Threads: none. Cost: Choose O(views).
+// Cost: Choose O(views).
+// Threads: none.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@
 
 namespace galley::director {
 
-// So many workers are shown at most.
+// The most workers that are shown for one package.
 inline constexpr size_t kWorkersShownMax = 16;
 
 struct WorkerView {

@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint8_t kUp = 1;
 constexpr uint8_t kDown = 2;
-// A pass is due when an edge is put aside for so many packages and edges that it would look at.
+// A pass is due when one edge was put aside for every so many packages and edges that it looks at.
 constexpr size_t kPutAsideShare = 8;
-// So many searches to the end may follow each other.
+// The most searches up to their bound that may follow each other.
 constexpr size_t kSearchesSaved = 100;
 
 // More by an eighth when there is no room: twice as many is too much.
@@ -123,8 +123,8 @@ bool Ranks::Spread(Node start, uint8_t mark, std::vector<Node>& found, uint64_t 
   return true;
 }
 
-// Fills up_ and down_. False: given up. Edges put aside are walked too: what they lead to is really
-// depended on, and so much more may be moved.
+// Fills up_ and down_. False: given up. Edges that were put aside are walked too: the packages that
+// they lead to are real dependencies, and so may be moved as well.
 bool Ranks::Search(Node dependent, Node dependency, size_t visited_max) {
   low_ = rank_[dependent];
   high_ = rank_[dependency];
@@ -163,9 +163,9 @@ void Ranks::Reorder(std::vector<PackageId>& changed) {
   std::sort(free_ranks.begin(), free_ranks.end());
   if (!cycle.empty())
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(below), Merge(cycle));
-  // What was searched downwards may only sink and what was searched upwards only rise: then what
-  // was not searched stays in order. So the ranks that a merger leaves over are those in the
-  // middle.
+  // Nodes of the search downwards may only sink, and nodes of the search upwards only rise: then
+  // nodes that were not searched stay in order. So the ranks that a merger leaves over are those in
+  // the middle.
   const size_t left_over = free_ranks.size() - order.size();
   const size_t above = cycle.empty() ? below : below + 1;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -188,8 +188,8 @@ Ranks::Node Ranks::Merge(const std::vector<Node>& cycle) {
 }
 
 // Strongly connected components, dependencies first, after D. Pearce, "A space-efficient algorithm
-// for finding strongly connected components" (IPL 116, 2016): Tarjan's with one number a package,
-// which counts what is on the way, from 1. The stack is our own.
+// for finding strongly connected components" (IPL 116, 2016): Tarjan's algorithm with one number
+// for each package, which counts the packages on the way, from 1. The stack is our own.
 void Ranks::BulkRank() {
   struct Frame {
     const uint32_t* next;

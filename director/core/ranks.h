@@ -15,9 +15,11 @@
 // pass over all edges; who owns the ranks calls it when IsBulkDue: then the pass costs O(1) for
 // each edge that was put aside.
 //
+// The edges themselves are those of Edges that bind ranks; 13 bytes a package here.
+//
 // Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle;
-// ranks of different cycles differ. The edges themselves are those of Edges that bind ranks; 13
-// bytes a package here. Threads: none; owned by CookCore.
+// ranks of different cycles differ.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +54,7 @@ class Ranks {
   void BulkRank();
   bool IsBulkDue() const;
   size_t put_aside() const { return put_aside_; }
-  // By all searches so far.
+  // How many edges all searches have visited so far.
   uint64_t visited() const { return visited_; }
   size_t bytes() const;
 
@@ -79,7 +81,7 @@ class Ranks {
   size_t put_aside_ = 0;  // edges
   uint64_t visited_ = 0;
   size_t credit_ = 0;  // of visits for references
-  // Of the last Search.
+  // The bounds and finds of the last Search.
   Rank low_ = 0, high_ = 0;
   std::vector<Node> up_, down_;
 };

@@ -126,7 +126,7 @@ TEST(RanksTest, RandomGraphsKeepTheOrderAndMergeCyclesAfterEveryEdge) {
   }
 }
 
-// Packages come while edges do, searches are given up, and passes are made in between.
+// Packages and edges come by turns, searches are given up, and passes are made in between.
 TEST(RanksTest, WhatIsBoundHoldsAtAnyTimeAndAfterAPassEverythingDoes) {
   size_t put_aside = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {

@@ -1,5 +1,7 @@
 // RareVector: a vector that most owners leave empty: then it takes the size of a pointer, and
-// nothing on the heap. `clear` gives the heap back.   Threads: none.
+// nothing on the heap. `clear` gives the heap back.
+//
+// Threads: none.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +50,7 @@ class RareVector {
   void EraseIf(Predicate predicate) {
     if (items_ != nullptr) std::erase_if(*items_, predicate);
   }
-  // What was in it; empty from now on.
+  // Returns the items; the vector is empty from now on.
   std::vector<T> Take() {
     const std::unique_ptr<std::vector<T>> items = std::move(items_);
     return items == nullptr ? std::vector<T>() : std::move(*items);

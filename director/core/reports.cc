@@ -32,8 +32,8 @@ void Reports::OnWorkerReported(const WorkerReported& event) {
   }
 }
 
-// Once for each report: it comes again after a commit that failed, and from a process that comes
-// back when another had taken its place. An attempt's reports come in their order.
+// Counts each report once: a report comes again after a commit that failed, and from a process that
+// comes back when another had taken its place. An attempt's reports come in their order.
 void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
   if (report.report <= attempt.told_up_to) return;
   attempt.told_up_to = report.report;
@@ -97,8 +97,8 @@ bool Reports::OnLoaded(AttemptId id, const WorkerReport::Loaded& loaded) {
   return true;
 }
 
-// Welcome whoever brings it, when the attempt was once given to the worker and the package still
-// wants it.
+// A result is welcome from any worker that was once given the attempt, if the package still wants
+// it.
 bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
                       const WorkerReport::Saved& saved) {
   Attempt& attempt = core_.attempts.at(id);
@@ -139,7 +139,8 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
     DropResult(package_id, platform, attempt, saved);
     if (was_expected && attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
   } else if (!saved.is_current || !core_.survivors.IsOfToday(attempt)) {
-    // Right for an older snapshot, or for what its generator or its inputs gave before.
+    // The result is right for an older snapshot, or for what the package's generator or inputs gave
+    // before.
     core_.commits.Commit(package_id, platform, saved.result->id, worker, report);
     is_acknowledged = false;
     if (was_expected) {
@@ -175,7 +176,7 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
   return is_acknowledged;
 }
 
-// The platform has one. Which of two attempts is the first is chance.
+// The platform has a result already. Which of two attempts is the first is chance.
 void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& attempt,
                          const WorkerReport::Saved& saved) {
   ++cook().counters.results_dropped;
@@ -199,7 +200,7 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
       attempt->remaining;
   if (platforms == 0) return;
   attempt->remaining &= ~platforms;
-  attempt->is_partial = true;  // what it measured is of no whole job
+  attempt->is_partial = true;  // what it measured is not the time of a whole job
   core_.attempts.TakeBack(*attempt, platforms);
   if (is_refused) {
     core_.advancing.FailPlatforms(package, platforms,
@@ -274,7 +275,8 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   core_.advancing.Advance(package_id);
 }
 
-// Over, and something was not reported: dropped by the worker, or reports overtook each other.
+// The attempt is over, and something was not reported: the worker dropped it, or reports overtook
+// each other.
 void Reports::OnEnded(AttemptId id) {
   const Attempt* attempt = core_.attempts.Current(id);
   if (attempt == nullptr) return core_.attempts.ForgetRetracted(id);

@@ -5,7 +5,7 @@
 namespace galley::director {
 namespace {
 
-// The room of a larger queue is given back when it is empty.
+// When the queue is empty, the room of a larger one is given back.
 constexpr size_t kKeptMax = 4096;
 
 }  // namespace

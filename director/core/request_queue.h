@@ -2,8 +2,9 @@
 //
 // Order: urgency, then first come, first served.
 // Invariant: holds p exactly while p is in kRequest, waits for nothing, and has a platform in
-// kToLookUp (Lifecycle keeps it so). Cost: Push, Remove, Pop O(log n).   Threads: none; owned by
-// CookCore.
+// kToLookUp (Lifecycle keeps it so).
+// Cost: Push, Remove, Pop O(log n).
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ TEST_F(ResumingTest, WhatWasQuarantinedBeforeIsNotTriedOnceMore) {
   EXPECT_TRUE(shell_.Says("ended\n"));
 }
 
-// It may have been mended; but it is the last chance.
+// The package may have been mended; but this is its last chance.
 TEST_F(ResumingTest, WhatWasQuarantinedBeforeIsTriedWhenItsFilesChange) {
   shell_.Request({"A", "B"}, {.blamed = {{"A", 3, "crashed its executor", "signal 11", ""}}});
   ASSERT_THAT(shell_.TakeLog(), HasSubstr("failed A"));
@@ -198,7 +198,7 @@ TEST_F(SurvivorTest, ALookUpThatItsResultOvertookIsOfOtherNumbersOncePlatformsCh
   EXPECT_EQ(shell_.core().counters().results_cached, 0u);
 }
 
-// It told the earlier director of it too, who kept it.
+// The worker told the earlier director of the result too, who kept it.
 TEST_F(SurvivorTest, WhatItTellsAgainAndIsNotWhereItSaysIsLookedUp) {
   Survive();
   shell_.hold_commits = true;
@@ -271,7 +271,7 @@ TEST_F(SurvivorTest, AResultForFilesThatChangedSinceFeedsTheCacheOnly) {
   EXPECT_THAT(shell_.TakeLog(), HasSubstr("start A 3\n"));
 }
 
-// It is of what was before, like any that this director gave before the change.
+// The job is for the files as they were before, like any that this director gave before the change.
 TEST_F(SurvivorTest, AJobForFilesThatChangedInThisCookIsCancelledAndItsFaultNotOfToday) {
   Survive();
   shell_.Request({"A", "B"}, {.blamed = {{"A", 2, "crashed its executor", "signal 11", ""}}});

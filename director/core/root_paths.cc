@@ -81,13 +81,13 @@ void MeasureDistances(Ancestors& found) {
   }
 }
 
-// A path that has come as far as `package`; what is before it is shared with others.
+// A path that has come as far as `package`; the steps before it are shared with other paths.
 struct Partial {
   uint32_t package = kRootCause;  // kRootCause: it is whole
   uint32_t before = kRootCause;   // index of a Partial
   uint32_t length = 0;            // packages
-  InstigatorCategory category =
-      InstigatorCategory::kCommandLinePackage;  // what brought `before`'s package
+  // The reason that brought the package of `before`.
+  InstigatorCategory category = InstigatorCategory::kCommandLinePackage;
 };
 
 class Search {
@@ -97,7 +97,7 @@ class Search {
     if (ancestors_.distances[0] != kFar) Push({.package = 0, .length = 1});
   }
 
-  // False: there is none any more.
+  // False: there is no further path.
   bool Next(RootPath& path) {
     while (!open_.empty()) {
       const uint32_t at = std::get<2>(open_.top());
@@ -160,8 +160,9 @@ class Search {
   const Ancestors& ancestors_;
   const size_t steps_max_;
   std::vector<Partial> partials_;
-  // (length when it is whole, at least; the less, the further it has come; Partial). Of paths as
-  // short the furthest goes first, or all of them would be made before one is whole.
+  // (least length of the whole path; less for a path that has come further; index of the Partial).
+  // Among equally short paths the furthest goes first, or all would be made before one is
+  // whole.
   using Open = std::tuple<uint32_t, uint32_t, uint32_t>;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open_;
   bool is_cut_ = false;

@@ -6,7 +6,8 @@
 // asked for by how many came before.
 //
 // Cost: O(ancestors + edges among them) for the distances, then about O(path length * fan-in) a
-// path. Bounded by RootPathsOptions; what a bound cuts off is said. Threads: none.
+// path. Bounded by RootPathsOptions; what a bound cuts off is said.
+// Threads: none.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ struct NamedInstigator {
   auto operator<=>(const NamedInstigator&) const = default;
 };
 
-// One package of a path, and what it is in the cook for: because of the next, or, of the last, the
-// root cause itself.
+// One package of a path, and why it is in the cook: because of the next package, or, for the last
+// one, the root cause itself.
 struct RootPathStep {
   std::string package;
   InstigatorCategory category = InstigatorCategory::kCommandLinePackage;

@@ -116,7 +116,7 @@ TEST(RootPathsTest, ABoundThatIsMetIsSaid) {
   EXPECT_TRUE(Find(TwoMeshesInTwoLevels(), "texture", {.steps_max = 2}).is_cut);
 }
 
-// Against all simple paths by plain recursion.
+// The model: all simple paths, by plain recursion.
 void Walk(const ReasonGraph& graph, std::vector<std::string>& path, std::vector<std::string>& all) {
   const auto found = graph.find(path.back());
   if (found == graph.end()) return;

@@ -92,8 +92,9 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
   if (!cook().is_ending()) SendRoot(event.platform, cook().judging.InCookByName());
 }
 
-// Together: a cook that is interrupted, or fails fast for a conflict, publishes none. Not while
-// somebody looks for what is lost: the answer may open the cook again.
+// All roots are published together: a cook that is interrupted, or fails fast for a conflict,
+// publishes none. None is published while a look for lost bytes is under way: its answer may open
+// the cook again.
 void Roots::PublishIfBuilt() {
   if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
   if (cook().losing.is_looking()) return;
@@ -113,7 +114,7 @@ void Roots::OnRootPublished(const RootPublished& event) {
   if (unpublished_ == 0) StageOrEnd();
 }
 
-// All that is to be published is.
+// All roots that are to be published are published.
 void Roots::StageOrEnd() {
   if (!cook().request().is_staged) return cook().End("");
   is_staging_ = true;

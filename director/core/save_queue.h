@@ -1,9 +1,14 @@
 // SaveQueue: packages that wait for the director's grant of resources, one line for each resource
 // group (see Grants), so that a line whose resources are all taken does not hold up the others.
 //
-// Order in a line: urgency, then longest remaining chain (own expected cost and the longest chain
-// of cooked inputs that waits for it), then lowest rank, then name. Invariant: holds p exactly
-// while p is in kSaveStalled (Lifecycle keeps it so). Cost: Push, Remove O(log n); Best O(groups).
+// Order in a line:
+//   1. urgency   highest first
+//   2. chain     longest first: the own expected cost, and that of the longest chain of packages
+//                that waits for this one
+//   3. rank      lowest first
+//   4. name
+// Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
+// Cost: Push, Remove O(log n); Best O(groups).
 // Threads: none; owned by CookCore.
 #pragma once
 
@@ -48,8 +53,8 @@ class SaveQueue {
   size_t size() const { return keys_.size(); }
 
  private:
-  using Key = std::tuple<int, absl::Duration, Rank, std::string_view,
-                         PackageId>;                       // negated urgency and chain
+  // Urgency and chain are negated.
+  using Key = std::tuple<int, absl::Duration, Rank, std::string_view, PackageId>;
   absl::btree_map<uint32_t, absl::btree_set<Key>> lines_;  // none is empty
   absl::flat_hash_map<PackageId, std::pair<uint32_t, Key>> keys_;
 };

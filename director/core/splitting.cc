@@ -62,7 +62,7 @@ Splitting::Share Splitting::ShareOf(AttemptId id, absl::Duration ran) const {
   for (PlatformIndex p = 0; p < package.slots.size() && !attempt.is_loaded; ++p) {
     if (attempt.granted & MaskOf(p)) load = std::max(load, package.slots[p].last_load);
   }
-  // Of what is not known each takes as long as any, and at least what the present one has taken.
+  // Platforms of unknown cost take equally long, and at least as long as the present one has taken.
   const absl::Duration guess = std::max((attempt.expected - load) / std::popcount(attempt.granted),
                                         ran / (attempt.saves + 1));
   const auto save_of = [&](PlatformIndex p) {

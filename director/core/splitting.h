@@ -1,12 +1,14 @@
-// Splitting: platforms of what runs go to a worker that has nothing to do, which loads the package
-// once more for them. The other is told to leave them out; one that has begun there goes on, and
-// the first result counts.
+// Splitting: platforms of a running job go to a worker that has nothing to do, which loads the
+// package once more for them. The first worker is told to leave them out; a platform that has begun
+// there goes on, and the first result counts.
 //
-// A worker cooks a package's platforms in their order, so the last ones go. What may be worth it is
-// halved at each look, up to as many attempts as a package that kills its executors may have: it
-// may yet turn out to be one. Not split: what holds a resource, which it would hold twice; what
-// failed through its own fault, now or under an earlier director; what has a backup; what was
-// handed over for another set of platforms.
+// A worker cooks a package's platforms in their order, so the last ones go. A job that is worth it
+// is split once more at each look, up to as many attempts as a package that kills its executors may
+// have: it may yet turn out to be one. Not split is a package that
+//   - holds a resource, which it would hold twice;
+//   - failed through its own fault, now or under an earlier director;
+//   - has a backup;
+//   - was handed over for another set of platforms.
 #pragma once
 
 #include <vector>
@@ -23,7 +25,7 @@ class Splitting : Part {
   void Split();
 
  private:
-  // Of what is left of an attempt, so much should go elsewhere.
+  // The platforms of an attempt that should go elsewhere.
   struct Share {
     AttemptId attempt = 0;
     PlatformMask platforms = 0;

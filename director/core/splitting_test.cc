@@ -1,4 +1,4 @@
-// Platforms of what runs go to a worker that has nothing to do.
+// Platforms of a running job go to a worker that has nothing to do.
 #include <string>
 #include <vector>
 
@@ -122,7 +122,7 @@ TEST(SplittingTest, TwoPartsOfOneInOneLookAreNotTooMany) {
   EXPECT_EQ(shell.core().counters().jobs_split, 2u) << "three may have it";
 }
 
-// It may have begun a platform that the other has now.
+// The worker may have begun a platform that another one has now.
 TEST(SplittingTest, WhoIsDoneWithWhatItKeptIsToldToLeaveTheRestAndStoppedIfThatKills) {
   Alone alone;
   alone.Look();
@@ -169,7 +169,7 @@ TEST(SplittingTest, WhatFailedThroughItsOwnFaultIsNot) {
   EXPECT_EQ(alone.Look(), "");
 }
 
-// The one that is left goes on for its own platforms, then the others are tried again.
+// The attempt that is left goes on for its own platforms, then the others are tried again.
 TEST(SplittingTest, WhatOneOfThemLosesIsCookedOnceTheOtherIsDone) {
   Alone alone;
   alone.Look();

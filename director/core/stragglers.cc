@@ -15,7 +15,7 @@ constexpr uint32_t kBackupsOfAPackageMax = 3;  // one after the other
 
 }  // namespace
 
-// At all that runs, for somebody who has nothing to do.
+// A look at all running jobs is due, for a worker that has nothing to do.
 bool Stragglers::IsTimeToLook() {
   if (workers_.idle().empty() || workers_.jobs_in_hand() == 0) return false;
   if (core_.awake - looked_at_ < kBetweenLooks) return false;

@@ -1,9 +1,10 @@
-// Stragglers: near the end: a second attempt (a *backup*) at what runs for too long, on a worker that has
-// nothing to do. The first result wins, the other attempt is cancelled.
+// Stragglers: near the end, a job that runs for too long gets a second attempt (a *backup*) on a
+// worker that has nothing to do. The first result wins, the other attempt is cancelled.
 //
-// A straggler is a job that outlasts what was expected of it by far (overruns.h), or whose worker
-// has not been heard of for a while. Not backed up: what holds a resource, which it would hold
-// twice; what failed through its own fault before, which would only kill more executors.
+// A straggler is a job that takes much longer than expected (overruns.h), or whose worker has not
+// been heard of for a while. Not backed up are a package that holds a resource, which it would hold
+// twice, and a package that failed through its own fault before, which would only kill more
+// executors.
 #pragma once
 
 #include <vector>

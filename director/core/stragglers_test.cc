@@ -1,4 +1,4 @@
-// Backups: second attempts at what runs for too long near the end.
+// Backups: second attempts at jobs that run for too long near the end.
 #include <string>
 #include <vector>
 
@@ -201,7 +201,8 @@ TEST(StragglersTest, AJobOfASilentWorkerIsOneHoweverLongItMayTake) {
   EXPECT_EQ(race.counters().backups_started, 1u);
 }
 
-// SIGSTOP: what runs gets a backup, what waits is moved, and nothing new goes there.
+// SIGSTOP: the job that runs gets a backup, the one that waits is moved, and nothing new goes
+// there.
 TEST(StragglersTest, AFrozenWorkerHoldsNothingUp) {
   CookOptions options;
   options.workers = 2;

@@ -9,7 +9,8 @@ namespace galley::director {
 namespace {
 
 constexpr absl::Duration kLookAgain = absl::Milliseconds(100);
-// A worker says what it has in its first message, and in the next ones what came of the rest.
+// A worker lists its jobs in its first message, and reports what became of the others in the next
+// ones.
 constexpr absl::Duration kReportsMax = absl::Seconds(1);
 constexpr uint64_t kOutdated = ~uint64_t{0};  // the generation of what was given before a change
 
@@ -35,7 +36,7 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
                                               .is_current = false,
                                               .is_earlier = true});
     given_[package].push_back(given.attempt);
-    // Of a package that two have the first to be given goes on.
+    // When two attempts have one package, the first that was given goes on.
     resumed_.emplace(package, Resumed{given.attempt, given.generated_source});
   }
 }
@@ -70,7 +71,6 @@ void Survivors::ForgetResumedOf(WorkerId worker) {
   }
 }
 
-// What its package is made of has changed under this director: they are as any that came before.
 void Survivors::Outdate(PackageId id) {
   const auto found = given_.find(id);
   if (found == given_.end()) return;
@@ -125,7 +125,7 @@ bool Survivors::TakeUp(PackageId id) {
   attempt.is_current = true;
   attempt.group = packages_[id].resource_group;
   attempt.expected = core_.dispatching.CostOf(id);
-  attempt.is_partial = true;  // how long it took nobody has seen
+  attempt.is_partial = true;  // nobody has seen how long the whole took
   attempt.is_loaded = was.has_begun;
   attempt.is_earlier = false;
   core_.dispatching.PutInHand(id);
@@ -148,8 +148,8 @@ void Survivors::DropUnwanted() {
   }
 }
 
-// What it brings was made from what the package is made from now. Whether files and settings are
-// those of an earlier term the shell has seen; a generated source may be another.
+// The attempt's results are made from what the package is made of now. For an attempt of an earlier
+// term the shell has compared files and settings; but a generated source may be another one now.
 bool Survivors::IsOfToday(const Attempt& attempt) const {
   if (attempt.is_earlier) return GeneratorName(NameOf(attempt.package)).empty();
   return !core_.looking_up.IsOutdated(attempt.package, attempt.generation);

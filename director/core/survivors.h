@@ -1,10 +1,10 @@
-// Survivors: workers that outlive a director bring to the next one what it does not know: jobs in their hands,
-// and reports. The journal says which of them an earlier term gave them (WorkersSurvived); the rest
-// is cancelled and refused.
+// Survivors: workers that outlive a director bring to the next one jobs and reports that it does
+// not know. The journal says which of them an earlier term gave them (WorkersSurvived); the rest is
+// cancelled and refused.
 //
-// What may be in hand is *resumed*: when its package comes to be handed over, that attempt is taken
-// for it, and until its worker has spoken or is given up the package waits. When all that was
-// asked for is looked up, what is not wanted is cancelled.
+// An attempt that may still be in hand is *resumed*: when its package comes to be handed over, the
+// attempt is taken for the hand-over; until its worker has spoken or is given up, the package
+// waits. When all that was asked for is looked up, attempts that are not wanted are cancelled.
 #pragma once
 
 #include <optional>
@@ -30,14 +30,14 @@ class Survivors : Part {
   bool empty() const { return resumed_.empty(); }
   void ForgetResumed(AttemptId id);
   void ForgetResumedOf(WorkerId worker);
-  // What the package is made of has changed under this director: its attempts are as any that came
+  // The package's inputs have changed under this director: its attempts are as any that came
   // before.
   void Outdate(PackageId package);
   void CancelResumed();
   // True: the package is dealt with for now.
   bool TakeUp(PackageId package);
   void DropUnwanted();
-  // What the attempt brings was made from what the package is made from now. Whether files and
+  // The attempt's results are made from the inputs that the package has now. Whether files and
   // settings are those of an earlier term the shell has seen; a generated source may be another.
   bool IsOfToday(const Attempt& attempt) const;
 

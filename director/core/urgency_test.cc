@@ -90,7 +90,7 @@ TEST(UrgencyTest, WhatKilledAnExecutorIsQueuedWhereItHasNotBeen) {
   EXPECT_NE(shell.JobOf("A").worker, first);
 }
 
-// The others must not wait behind it for a worker that may never speak again.
+// The other packages must not wait behind A for a worker that may never speak again.
 TEST(UrgencyTest, WhatKilledAnExecutorHoldsUpNobodyWhileTheOnlyOtherWorkerIsSilent) {
   CookOptions options;
   options.workers = 2;
@@ -109,7 +109,7 @@ TEST(UrgencyTest, WhatKilledAnExecutorHoldsUpNobodyWhileTheOnlyOtherWorkerIsSile
   EXPECT_TRUE(shell.HasOpenJob("Z"));
 }
 
-// Which may never speak again.
+// The silent worker may never speak again.
 TEST(UrgencyTest, ItRatherWaitsThanGoesToAWorkerThatIsSilent) {
   CoreHarness shell("Long ~ 90000000\nFirst\nNow\n", {.workers = 2, .blocking_jobs_max = 1});
   shell.slots = 1;
@@ -175,7 +175,7 @@ struct BehindALongOne {
     names.emplace_back("Long");
     shell.Request(names);
   }
-  // Its device asks for it by now.
+  // A device asks for the package by now.
   void Hurry(const std::string& name) {
     shell.TakeLog();
     shell.Send(PackagesDiscovered{{{name, InstigatorCategory::kCookOnTheFly}}});
@@ -197,7 +197,7 @@ TEST(UrgencyTest, WhatRunsWhenItBecomesBlockingGoesOn) {
   EXPECT_EQ(cook.shell.TakeLog(), "");
 }
 
-// It would be held twice if the job has begun by now.
+// The resource would be held twice if the job has begun by now.
 TEST(UrgencyTest, WhatHoldsAResourceIsNotTakenForward) {
   CoreHarness shell("Long ~ 900000\nA @gpu\n", {.workers = 1, .resources = {{"gpu", 1}}});
   shell.slots = 1;

@@ -58,7 +58,7 @@ bool Waiting::AddWait(PackageId id, const Wait& wait) {
   return true;
 }
 
-// What has no work yet wakes nobody by itself: its Begin will make the work.
+// A package that has no Work yet could wake nobody: it gets its Work here, before its Begin.
 void Waiting::AddWaiter(PackageId on, PackageId waiter) {
   if (packages_[on].work == nullptr) lifecycle().SetState(on, State::kRequest, "waited for");
   std::vector<PackageId>& waiters = packages_[on].work->waiters;
@@ -116,11 +116,11 @@ std::vector<PackageId> Waiting::ShortestCycle(PackageId start, bool certain_only
   return {};
 }
 
-// True: `id` is on no cycle of waits. A cycle of certain waits fails all that are on it. Another is
-// broken where a look-up waits.
+// True: `id` is on no cycle of waits. A cycle of certain waits fails all packages on it. Any other
+// cycle is broken where a look-up waits.
 bool Waiting::BreakCycles(PackageId id) {
   if (std::vector<PackageId> cycle = ShortestCycle(id, true); !cycle.empty()) {
-    // The same text whoever closed it.
+    // The text is the same whichever package closed the cycle.
     const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
     std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end(), by_name), cycle.end());
     const bool has_generator = std::any_of(cycle.begin(), cycle.end(), [&](PackageId package) {

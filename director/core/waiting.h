@@ -20,7 +20,7 @@ class Waiting : Part {
   bool CanBeCookedInput(std::string_view name, std::string* error) const;
   // False: it closed a cycle, which was dealt with.
   bool AddWait(PackageId package, const Wait& wait);
-  // What has no work yet wakes nobody by itself: its Begin will make the work.
+  // A package that has no work yet wakes nobody by itself: its Begin will make the work.
   void AddWaiter(PackageId on, PackageId waiter);
   void LengthenChain(PackageId package, absl::Duration chain);
   // True: the package is on no cycle of waits. A cycle of certain waits fails all that are on it;

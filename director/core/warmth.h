@@ -1,8 +1,9 @@
 // Warmth: which inputs are warm at which worker: those of the jobs that it was given last.
 //
 // An input is any 64-bit id of something that jobs have in common. Bounded: a worker is remembered
-// for kInputsMax inputs, the oldest is forgotten first; an input for kHoldersMax workers. Cost: one
-// look-up for each input, and in Note as many comparisons as the bounds say.
+// for kInputsMax inputs, the oldest is forgotten first; an input for kHoldersMax workers.
+//
+// Cost: one look-up for each input, and in Note as many comparisons as the bounds say.
 // Threads: none; owned by CookCore.
 #pragma once
 

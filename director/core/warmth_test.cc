@@ -55,7 +55,7 @@ TEST(WarmthTest, AnInputThatIsReadAgainIsNoOldOne) {
 TEST(WarmthTest, PackagesOfAFolderGoToTheWorkerThatHasItWarmWhileTheLoadsAreNear) {
   CookOptions options;
   options.workers = 2;
-  // The first of each folder are as good as equal; then the folders stay apart.
+  // The first packages of the folders are as good as equal; then the folders stay apart.
   CoreHarness shell(
       "/a/1 ~ 100000\n/b/1 ~ 99000\n/a/2 ~ 98000\n/b/2 ~ 97000\n/b/3 ~ 96000\n/a/3 ~ 95000\n",
       options);
@@ -227,8 +227,8 @@ TEST(WarmthTest, WhatOneGeneratorListsGoesToOneWorker) {
   EXPECT_EQ(shell.JobOf(second).worker, shell.JobOf(first).worker);
 }
 
-// `/a/1` reads 40 outputs and goes to worker 0, `/c/1` to worker 1. Where does one go that reads so
-// many of those 40, the first or the last of them?
+// `/a/1` reads 40 outputs and goes to worker 0, `/c/1` to worker 1. Returns where a package goes
+// that reads `count` of those 40, the first or the last of them.
 WorkerId WorkerOfOneThatReads(size_t count, bool is_first) {
   std::vector<std::string> outputs;
   std::string project = "/a/1\n/b/1\n/c/1\n";

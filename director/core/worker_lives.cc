@@ -11,13 +11,13 @@ void WorkerLives::Acknowledge(WorkerId id, ReportId report) {
   Worker* worker = workers_.Find(id);
   if (worker == nullptr) return;
   worker->unacknowledged.erase(report);
-  // One that is lost sends it again if it ever comes back, and is answered then.
+  // A lost worker sends the report again if it ever comes back, and is answered then.
   if (worker->presence == Worker::Presence::kAttached) DesireFor(id).persisted.push_back(report);
 }
 
 void WorkerLives::NoteWorks(WorkerId id) {
-  // Once for each: that one works for hours says nothing of those that cannot begin, or that are
-  // lost as soon as they have.
+  // Each worker counts once: that one works for hours says nothing of others that cannot begin, or
+  // that are lost as soon as they have begun.
   if (std::exchange(workers_.Find(id)->has_worked, true)) return;
   spawn_failures_ = 0;
   losses_ = 0;
@@ -46,8 +46,8 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     if (!worker.hand.Contains(attempt) && !core_.survivors.IsResumed(attempt))
       DesireFor(event.worker).cancel.push_back(attempt);
   }
-  // What it should have and has not was lost on the way to it, or with the process before it: what
-  // was merely queued there had no part in that.
+  // Attempts that the worker should have and has not were lost on the way to it, or with the
+  // process before it: those that were merely queued there had no part in its end.
   const std::vector<AttemptId> in_hand = worker.hand.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
     const AttemptId attempt = in_hand[i];
@@ -97,7 +97,7 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
   const std::vector<AttemptId> in_hand = worker->hand.All();
   for (size_t i = 0; i < in_hand.size(); ++i) {
     if (core_.attempts.Current(in_hand[i]) == nullptr)
-      continue;  // a failure further up ended the cook
+      continue;  // a failure before it ended the cook
     const Attempt attempt = core_.attempts.at(in_hand[i]);
     core_.attempts.EndAttempt(in_hand[i], Tell::kNothing);
     if (i >= running) {

@@ -5,8 +5,10 @@
 // worker that attaches of its own accord has an id from kForeignWorkers on, given by the shell.
 // Window: a worker takes jobs while their expected time is below `window` or it has fewer than
 // slots + 1, at most `jobs_max`; pending ones count for `jobs_max` only. A worker of which nothing
-// was heard for `suspect_after` is *suspect*: others are preferred. Cost: O(log workers) for each
-// change; what looks at all says so. Threads: none; owned by CookCore.
+// was heard for `suspect_after` is *suspect*: others are preferred.
+//
+// Cost: O(log workers) for each change; functions that look at all workers say so.
+// Threads: none; owned by CookCore.
 #pragma once
 
 #include <algorithm>
@@ -35,10 +37,10 @@ struct Worker {
   uint64_t memory_bytes = 0;                 // that its jobs may take together; 0: unknown
   Hand hand;                                 // current attempts
   absl::btree_set<ReportId> unacknowledged;  // seen, waiting for a commit
-  absl::btree_set<ReportId>
-      uncommitted;          // seen, but its commit failed: when it is sent again it is taken again
-  absl::Duration heard_at;  // the core's waking time at the last sign of life, or when one may
-                            // first be expected
+  // Seen, but their commit failed: a report of these that is sent again is taken again.
+  absl::btree_set<ReportId> uncommitted;
+  // The core's waking time at the last sign of life, or when one may first be expected.
+  absl::Duration heard_at;
   absl::Duration busy_since;  // when it was last given a job while it had none
 
   uint64_t session = 0;  // its process
@@ -87,11 +89,11 @@ class Workers {
 
   Worker* Find(WorkerId worker);  // nullptr: never heard of
   const Worker* Find(WorkerId worker) const;
-  // Those that were last heard of too long ago though they hold jobs, or are starting for too long.
-  // Looks at all that are present, now and then only, and finds the suspect meanwhile.
+  // The workers that hold jobs and were last heard of too long ago, or that are starting for too
+  // long. Looks at all that are present, now and then only, and finds the suspect meanwhile.
   std::vector<WorkerId> Silent(absl::Duration awake);
 
-  // Starting or attached; attached.
+  // The workers that are starting or attached; and those that are attached.
   uint32_t alive() const { return static_cast<uint32_t>(present_.size()); }
   uint32_t attached() const { return static_cast<uint32_t>(ring_.size()); }
   uint64_t slots() const { return slots_; }  // of the attached
@@ -130,7 +132,7 @@ class Workers {
   };
   const absl::btree_set<Excess>& busy() const { return busy_; }
 
-  // Those that hold jobs, whatever their presence. O(workers).
+  // The workers that hold jobs, whatever their presence. O(workers).
   std::vector<WorkerId> Holding() const;
   // CHECKs that the indexes are true. O(workers).
   void CheckInvariants() const;

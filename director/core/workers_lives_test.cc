@@ -1,5 +1,5 @@
-// What the core does when workers come late, go, are silent, or kill what they run: a test plays
-// the shell by hand (CoreHarness).
+// The core when workers come late, go, are silent, or are killed by what they run: a test plays the
+// shell by hand (CoreHarness).
 #include <algorithm>
 #include <set>
 
@@ -49,7 +49,8 @@ TEST(SpawnTest, WhileOneWorkerWorksTheOthersFailuresDoNotEndTheCook) {
   EXPECT_TRUE(shell.Says("ended\n"));
 }
 
-// A healthy worker does a job between the failures of the other: it says nothing of them.
+// A healthy worker does a job between the failures of the other: the job proves nothing about
+// these.
 template <typename Fail>
 std::vector<absl::Duration> DelaysBesideAHealthyWorker(const Fail& fail) {
   std::string project;
@@ -156,7 +157,7 @@ TEST(AttachTest, AJobThatIsLostOnItsWayEachTimeFailsInTheEnd) {
                  "way to its worker\n"));
 }
 
-// A second worker makes A then; the first one's hand-over.
+// Loses the worker that makes A; then a second worker makes it. Returns the first hand-over.
 HarnessJob LoseTheMakerOfA(CoreHarness& shell) {
   shell.Request({"A"});
   const HarnessJob first = shell.JobOf("A");
@@ -197,7 +198,7 @@ TEST(AttachTest, OfTwoResultsForOnePackageOneIsCommitted) {
   EXPECT_TRUE(shell.acknowledged().contains(report));
 }
 
-// Its reports are numbered anew.
+// The next process numbers its reports anew.
 TEST(AttachTest, AnswersForAFormerProcessOfAWorkerDoNotGoToTheNext) {
   CoreHarness shell("A\nB\n");
   shell.hold_commits = true;

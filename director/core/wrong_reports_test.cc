@@ -40,7 +40,8 @@ TEST(WrongReportsTest, ALateResultOfAnOlderInputOnlyFeedsTheCache) {
   const HarnessJob old = cook.JobOf("Town");
   cook.Send(FilesChanged{cook.project(), {"Town"}, {}});
   cook.hold_commits = true;
-  // Its worker and the shell judge it by what it was given: right, but of what was.
+  // The worker and the shell judge the result by what the attempt was given: it is right, but for
+  // the content from before.
   cook.Saved(old);
   EXPECT_EQ(cook.commits.size(), 1u);
   EXPECT_TRUE(cook.HasOpenJob("Town")) << "the new attempt goes on";
@@ -99,7 +100,7 @@ TEST(WrongReportsTest, ContentThatIsNewIsNotFailedForWhatTheOldOneDid) {
   EXPECT_TRUE(cook.Says("failed Town")) << "it is not: three deaths of a bound of two";
 }
 
-// The next director would quarantine it untried for that.
+// Otherwise the next director would quarantine the package untried.
 TEST(WrongReportsTest, OfWhatTheOldContentDidTheJournalIsToldLessThanTheLastFault) {
   CoreHarness cook("Town", {.own_fault_attempts_max = 2});
   cook.Request({"Town"});
@@ -112,7 +113,8 @@ TEST(WrongReportsTest, OfWhatTheOldContentDidTheJournalIsToldLessThanTheLastFaul
   EXPECT_TRUE(cook.Says("blamed Town 3:"));
 }
 
-// Nor for what is told once the roots are built, when a change comes too late for this cook.
+// The same holds for a fault that is told once the roots are built, when a change came too late for
+// this cook.
 TEST(WrongReportsTest, NorForWhatItHearsOfAfterAChangeThatCameTooLate) {
   CoreHarness cook("Town", {.platform_count = 2, .own_fault_attempts_max = 1});
   cook.hold_roots = true;
@@ -127,7 +129,8 @@ TEST(WrongReportsTest, NorForWhatItHearsOfAfterAChangeThatCameTooLate) {
   EXPECT_TRUE(cook.Says("blamed Town 0:")) << cook.TakeLog();
 }
 
-// What it was told before it was to forget them may lie behind that.
+// The faults that the journal was told of before may be recorded behind the note that forgives
+// them.
 TEST(WrongReportsTest, OfAQuarantineThatAChangeEndsTheJournalIsToldAgain) {
   CoreHarness cook("Town\nLake\nOther", {.own_fault_attempts_max = 2});
   cook.Request({"Town", "Lake", "Other"});
@@ -166,7 +169,7 @@ TEST(WrongReportsTest, ACrashThatIsReportedWhenItsPackageIsOverCountsForTheRestO
   EXPECT_TRUE(cook.Says("failed Town: crashed its executor (2 attempts")) << cook.TakeLog();
 }
 
-// Which of its jobs had begun, the process took with it; the others had not.
+// The process took the job that had begun with it; the other one had not begun.
 TEST(WrongReportsTest, WhatWasQueuedAtAProcessThatIsGoneHadNoPartInIt) {
   CoreHarness cook("A\nB\n", {.workers = 1});
   cook.slots = 1;

@@ -1,8 +1,9 @@
-// Which packages a change of files concerns, beyond those whose observations the journal knows: of
-// one that never had a result it has none. What such a package is made of is its own source at
-// least, and its name is that file's.
+// The packages that a change of files concerns, also those of which the journal has no observations
+// because they never had a result. Such a package is made of its own source at least, and its name
+// is the name of that file.
 //
-// The simulation's director asks the same. Threads: as Journal.
+// The simulation's director asks the same.
+// Threads: as Journal.
 #pragma once
 
 #include <span>
@@ -15,13 +16,13 @@
 
 namespace galley::director {
 
-// In a cook, whose packages may have failed or be under way: Affected, and all that the changes
-// name. Sorted. For few changes.
+// For a cook, whose packages may have failed or be under way: Journal::Affected, and all files that
+// the changes name. Sorted. For few changes.
 absl::StatusOr<std::vector<std::string>> ChangedPackages(Journal& journal,
                                                          std::span<const content::Change> changes);
 
-// When a director begins: Affected, and what the cook before it blamed. For any number of changes,
-// sorted by path.
+// For the start of a director: Journal::Affected, and the changed packages that the cook before it
+// blamed. For any number of changes, sorted by path.
 absl::StatusOr<std::vector<std::string>> ChangedSinceLastCook(
     Journal& journal, std::span<const content::Change> changes);
 

@@ -32,7 +32,7 @@ TEST_F(ChangedPackagesTest, InACookWhatNeverHadAResultIsConcernedByItsOwnFile) {
               ElementsAre("/Game/cooked.txt", "/Game/inc.txt", "/Game/kills.txt", "/Game/new.txt"));
 }
 
-// Otherwise it would be quarantined for what was mended before the cook goes on.
+// Otherwise the package would be quarantined for a file that was mended before the cook goes on.
 TEST_F(ChangedPackagesTest, WhatWasBlamedIsForgivenWhenItsOwnFileChangedSince) {
   EXPECT_THAT(ChangedSinceLastCook(*journal_, changes_).value(),
               ElementsAre("/Game/cooked.txt", "/Game/kills.txt"));

@@ -26,7 +26,7 @@ JournalUpdate UpdateOf(const StoredResult& stored) {
   return update;
 }
 
-// Which parts of the recipe differ: its digests alone tell nobody anything.
+// Says which parts of the recipe differ: its digests alone tell nobody anything.
 void ExplainRecipe(const PlatformRecord& old, const PlatformRecord& now,
                    std::vector<ChangedObservation>& changed) {
   const auto before = record::DecodeRecipe(old.recipe_bytes);
@@ -57,7 +57,7 @@ void ExplainRecipe(const PlatformRecord& old, const PlatformRecord& now,
     changed.push_back({"recipe", old.recipe.ToString(), now.recipe.ToString()});
 }
 
-// Why this result is not that of the record before: source, recipe, or the observations whose
+// Says why this result is not that of the record before: source, recipe, or the observations whose
 // values differ.
 void ExplainChange(const std::optional<PackageRecord>& before, bool was_cooked,
                    JournalUpdate& update) {
@@ -94,8 +94,9 @@ void ExplainChange(const std::optional<PackageRecord>& before, bool was_cooked,
   }
 }
 
-// Appends what a cook made to `batch`. What its result names is Put first: a result names its
-// details (out/details) like any output, so that other servers and readers find them as a blob.
+// Appends a cook's blobs, observation set and result to `batch`. The blobs that the result names
+// are Put first: a result names its details (out/details) like any output, so that other servers
+// and readers find them as a blob.
 absl::Status AddToBatch(store::Store& store, const StoredResult& stored,
                         store::CommitBatch& batch) {
   batch.blobs.insert(batch.blobs.end(), stored.blobs.begin(), stored.blobs.end());
@@ -110,7 +111,7 @@ absl::Status AddToBatch(store::Store& store, const StoredResult& stored,
   return absl::OkStatus();
 }
 
-// For the summary only: what cannot be counted is not.
+// Counts for the summary only: bytes that cannot be counted are left out.
 void CountBytes(store::Store& store, const store::CommitBatch& batch, CommitOutcome& outcome) {
   std::vector<Digest> digests;
   for (const auto& [digest, location] : batch.blobs) digests.push_back(digest);
@@ -130,8 +131,8 @@ CommitOutcome::Alarm AlarmOf(const StoredResult& made) {
                       made.action_key.ToString())};
 }
 
-// After the store refused to replace what it holds for some keys: those results stand instead.
-// What was found by look-up is left alone: the core goes on with it.
+// The store refused to replace the results that it holds for some keys: those stand instead.
+// Results that were found by look-up are left alone: the core goes on with them.
 absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Persist& persist,
                             CommitOutcome& outcome) {
   std::vector<StoredResultPtr> made;
@@ -160,7 +161,7 @@ absl::Status TakeWhatStands(store::Store& store, ResultTable& results, const Per
   return absl::OkStatus();
 }
 
-// What was cooked and is not refused, by its place in the group.
+// The results that were cooked and are not refused, each with its place in the group.
 std::vector<std::pair<size_t, StoredResultPtr>> CookedOf(const ResultTable& results,
                                                          const Persist& persist,
                                                          const CommitOutcome& outcome) {
@@ -173,7 +174,7 @@ std::vector<std::pair<size_t, StoredResultPtr>> CookedOf(const ResultTable& resu
   return cooked;
 }
 
-// Refuses it when it names bytes that are neither among `written` nor in the store.
+// Refuses the result when it names bytes that are neither among `written` nor in the store.
 absl::Status RefuseIfIncomplete(store::Store& store, const StoredResult& stored,
                                 const std::set<Digest>& written, Persisted::Item& item) {
   std::vector<Digest> named;
@@ -199,12 +200,12 @@ absl::Status RefuseIncomplete(store::Store& store, const ResultTable& results,
   return absl::OkStatus();
 }
 
-// One of the group is not what its worker said: that one is refused, not all.
+// One result of the group is not what its worker said: that one is refused, not all.
 absl::Status CommitOneByOne(store::Store& store, const ResultTable& results, const Persist& persist,
                             CommitOutcome& outcome) {
   absl::Status last;
   for (const auto& [place, stored] : CookedOf(results, persist, outcome)) {
-    // What another of the group was to bring may be refused with it.
+    // Bytes that another result of the group was to bring may be refused with it.
     std::set<Digest> written;
     for (const auto& blob : stored->blobs) written.insert(blob.first);
     Persisted::Item& item = outcome.event.items[place];

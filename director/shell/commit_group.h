@@ -22,7 +22,7 @@ struct CommitOutcome {
     std::string platform;
     std::string text;
   };
-  std::vector<Alarm> alarms;  // what came out otherwise than before
+  std::vector<Alarm> alarms;  // results that came out otherwise than before
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;  // written, and there already
 };
@@ -31,22 +31,23 @@ struct CommitOutcome {
 struct CookNumber {
   uint32_t cook = 0;  // the director's term
   bool is_forced = false;
-  // What it cooks is sent to a store of other people, and the journal is to know what was not yet.
+  // Its results are sent to a store of other people, and the journal notes those that are not sent
+  // yet.
   bool is_sent_back = false;
 };
 
-// Of what was cooked here: it stands, and other people are to have it. `stands`: what the store
-// holds. A verdict is of one store, but for a dispute: the other store may have the first outcome,
-// and nobody else should have either.
+// A result that was cooked here stands, and other people are to have it. `stands`: the result that
+// the store holds. A verdict is never sent, but for a dispute: the other store may have the first
+// outcome, and nobody else should use either.
 inline bool IsSentBack(const StoredResult& stands, bool is_instead) {
   return is_instead ? stands.result.is_disputed : !stands.result.is_verdict;
 }
 
-// One group. Blocking. The journal learns only what holds in `holds`' snapshot, the one that is now
-// the base of differences: a result that a change of files overtook on its way here feeds the cache
-// and no more. Where the store holds another outcome for a key (a dispute, after two that differ),
-// the item's `instead` is what it holds, and what the journal learns, so that all projects that
-// share the store agree; `results` learns of disputes.
+// Commits one group. Blocking. The journal learns only results that hold in the snapshot of
+// `holds`, the one that is now the base of differences: a result that a change of files overtook on
+// its way here feeds the cache and no more. Where the store holds another outcome for a key (a
+// dispute, after two that differ), that outcome is the item's `instead`, and the journal learns it,
+// so that all projects that share the store agree; `results` learns of disputes.
 CommitOutcome CommitGroup(store::Store& store, Journal& journal, ResultTable& results,
                           const Persist& persist, const CookNumber& cook,
                           const std::function<bool(const StoredResult&)>& holds, absl::Time wall);

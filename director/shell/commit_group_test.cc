@@ -208,11 +208,11 @@ TEST_F(CommitGroupTest, OfTwoOutcomesOfAKeyNeitherIsUsed) {
   EXPECT_TRUE(record::DecodeResult(Record()->result)->is_disputed) << "store and journal agree";
   EXPECT_TRUE(results_.IsDisputed(ResultId(0))) << "a root must not name it";
   EXPECT_FALSE(results_.IsDisputed(instead->id));
-  // What comes when it was forgotten is another matter.
+  // A result that comes after the dispute is another matter.
   EXPECT_FALSE(results_.IsDisputed(results_.Add(Make("key", "later"))->id));
 }
 
-// Two packages of one key: one was found by look-up before the other one was cooked.
+// Two packages have one key: one was found by look-up before the other one was cooked.
 TEST_F(CommitGroupTest, AHitOfAKeyThatIsDisputedByNowIsNotRecorded) {
   Commit(Make("key", "made"));
   auto other = Make("key", "made");
@@ -237,7 +237,7 @@ TEST_F(CommitGroupTest, OthersWithADisputedKeyAreLookedUpAnewInTheNextCook) {
   const uint64_t epoch = store_.Info()->loss_epoch;
   Commit(Make("key", "made otherwise"));
   EXPECT_GT(store_.Info()->loss_epoch, epoch) << "else nobody asks";
-  // Its own record says that it is in dispute.
+  // The package's own record says that it is in dispute.
   EXPECT_THAT(*PackagesThatLost(*journal_, store_), ElementsAre("/Game/same.txt"));
 }
 

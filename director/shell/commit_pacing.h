@@ -2,7 +2,9 @@
 //
 // The cost of making results durable is that of a group, not of a result. While jobs run and nobody
 // waits for these results, commits begin two hundred times as far apart as one takes, within
-// bounds; a large group does not wait. Pure. Threads: one owner.
+// bounds; a large group does not wait. Pure.
+//
+// Threads: one owner.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +29,7 @@ class CommitPacing {
   // InfinitePast: now.
   absl::Time Next(const Pending& pending) const;
   void Begun(absl::Time now) { begun_ = now; }
-  // It took so long, from when its thread came to it.
+  // `took`: how long the commit took, from when its thread came to it.
   void Ended(absl::Duration took);
 
  private:

@@ -7,12 +7,12 @@ namespace {
 
 class CommitPacingTest : public ::testing::Test {
  protected:
-  // A commit now, that takes so long.
+  // A commit begins now, and takes `length`.
   void Commit(absl::Duration length) {
     pacing_.Begun(now_);
     pacing_.Ended(length);
   }
-  // How long after the last commit's begin the next one is.
+  // The time from the last commit's begin to the next one.
   absl::Duration Wait() const { return pacing_.Next({.results = 1, .has_jobs = true}) - now_; }
 
   const absl::Time now_ = absl::UnixEpoch() + absl::Seconds(100);

@@ -39,7 +39,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The director's shell in one thread: what the core asks for is done at once.
+// The director's shell in one thread: each effect of the core is carried out at once.
 class CrashChild : public ShellTest {
  protected:
   void SetUp() override {
@@ -124,7 +124,7 @@ class CrashChild : public ShellTest {
     for (const Effect& effect : effects) std::visit([this](const auto& one) { Do(one); }, effect);
   }
 
-  // One platform of the next job.
+  // Cooks one platform of the next job.
   void Work() {
     auto& [worker, start] = jobs_.front();
     const std::string name = core_->NameOf(start.package);

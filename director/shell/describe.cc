@@ -113,14 +113,14 @@ std::string CacheText(const nlohmann::json& of) {
   return TextOf({{"cookers", kCacheVersion}, {"sum", Digest::Of(TextOf(of)).hex()}, {"of", of}});
 }
 
-// As an older Galley wrote it, without a checksum.
+// The cache is as an older Galley wrote it, without a checksum.
 bool IsUnsealed(const nlohmann::json& cache) {
   return cache.is_object() && cache.contains("program") && cache.contains("files") &&
          cache.contains("cookers") && cache.size() == 3;
 }
 
-// The part "of"; null: there is none that is whole. What is damaged is told: the cookers are asked
-// again, and the file is written anew.
+// The part "of"; null: there is none that is whole. A damaged file is told to people: the cookers
+// are asked again, and the file is written anew.
 nlohmann::json ReadCache(const std::string& cache_file) {
   const auto bytes = ReadOwnFile(cache_file, kOutputBytesMax);
   if (absl::IsNotFound(bytes.status())) return nullptr;
@@ -152,7 +152,7 @@ std::optional<Cookers> FromCache(const std::string& cache_file, const std::strin
 // Asks the program itself, and remembers its answer.
 absl::StatusOr<Cookers> Ask(const std::string& program, const std::string& cache_file,
                             absl::Duration wait_max) {
-  // Before it runs: one that is replaced meanwhile is asked again.
+  // The files are looked at before the program runs: one that is replaced meanwhile is asked again.
   nlohmann::json files = nlohmann::json::object();
   if (!cache_file.empty()) {
     for (const std::string& file : FilesOf(program, wait_max)) files[file] = StatOf(file);

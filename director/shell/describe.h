@@ -27,7 +27,7 @@ absl::StatusOr<Cookers> DescribeCookers(const std::string& worker_program,
                                         const std::string& cache_file, bool binary_identity,
                                         absl::Duration wait_max = absl::Seconds(60));
 
-// Of the bytes of a cache file: DATA_LOSS when they are damaged.
+// Judges the bytes of a cache file: DATA_LOSS when they are damaged.
 absl::Status JudgeCookerCache(const std::string& bytes);
 
 }  // namespace galley::director

@@ -91,8 +91,8 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
                                 const v1::FromWorker& m) { OnMessage(id, m); },
            .on_detach =
                [](const std::string& id) {
-                 // Its process tells the rest: the launcher reports a death; one that lives
-                 // attaches again.
+                 // The rest depends on the worker's process: the launcher reports its death; one
+                 // that lives attaches again.
                  LogInfo("worker={} detached", id);
                },
            .on_question = [this](const v1::PackageQuestion& q) { return OnQuestion(q); }},
@@ -110,7 +110,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
 
   Loop(request);
 
-  remote_cancellation_.Cancel();  // nobody wants what it is still asked for
+  remote_cancellation_.Cancel();  // nobody wants its open answers any more
   launcher_->StopAll(kStopGrace);
   commit_thread_.Drain();
   while (TakeCommitted()) {
@@ -121,7 +121,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
     accepting_ = false;
     too_late = std::exchange(inbox_, {});
   }
-  too_late.clear();  // who asked something is told so
+  too_late.clear();  // threads that wait for an answer are told that there is none (Carried)
   service_->Stop();
   ShellOutcome outcome;
   outcome.ended = *ended_;
@@ -163,8 +163,8 @@ void DirectorShell::Loop(const CookRequested& request) {
   listener_.OnProgress(core_->counters(), core_->progress());
 }
 
-// Each write asks, too. But one that was overtaken may have nothing to write for ever: no worker
-// finds it any more.
+// Each write asks, too. But a director that was overtaken may never have anything to write: no
+// worker finds it any more.
 void DirectorShell::CheckFence() {
   const absl::Time now = clock_.Monotonic();
   if (!options_.may_write || now - fence_checked_ < kFenceInterval) return;

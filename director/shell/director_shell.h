@@ -1,12 +1,12 @@
 // DirectorShell: the loop around CookCore. It turns the outside into events, carries out effects,
 // and takes no decision. Its parts, by what they do, are in shell_*.cc and worker_events.cc.
 //
-//   loop thread     drains the inbox, steps the core, executes effects
-//   look-up thread  LookUpRunner
-//   remote threads  RemoteLookUp, for what LookUpRunner did not find
-//   commit thread   CommitGroup, roots, successor snapshots: in order
-//   stream threads  one for each attached worker (WorkerService), convert reports (ReportReader)
-//   launcher thread starts workers, notices deaths
+//   loop thread      drains the inbox, steps the core, executes effects
+//   look-up thread   LookUpRunner
+//   remote threads   RemoteLookUp, for packages that LookUpRunner did not find
+//   commit thread    CommitGroup, roots, successor snapshots: in order
+//   stream threads   one for each attached worker (WorkerService), convert reports (ReportReader)
+//   launcher thread  starts workers, notices deaths
 //
 // Run blocks until the cook has ended. Interrupt may be called from any thread.
 #pragma once
@@ -71,15 +71,15 @@ struct ShellOptions {
   // Asked before files of the state folder are written; the journal and the store ask by
   // themselves.
   std::function<absl::Status()> may_write;
-  // Lays the published roots (by platform) out. What the store lacks of them: what and where;
-  // empty: nothing. All else that goes wrong is told elsewhere. On the loop thread, which waits:
-  // when roots are published, and again when what was lost is made again. Null: nobody stages.
+  // Lays the published roots (by platform) out. Returns what the store lacks of them, and where;
+  // empty: nothing. All else that goes wrong is told elsewhere. Called on the loop thread, which
+  // waits, when roots are published, and when lost bytes were made again. Null: nobody stages.
   std::function<std::string(const std::map<std::string, Digest>& roots, const WorldPtr& world)>
       stage;
   // Asked when a worker or an attempt ended for the machine's sake: an error ends the cook. (None
   // of the hundred times that it is tried again would make room.)
   std::function<absl::Status()> has_room;
-  // Of a director that died: its workers that live, and what it gave to them.
+  // The workers of a director that died which still live, and the attempts that it gave to them.
   std::vector<WorkerRecord> survivors;
   std::vector<AttemptRecord> given_before;
   // A store of other people behind ours, and what sends results there; null: none.
@@ -93,7 +93,7 @@ inline constexpr const char* kScratchFolder = "scratch";
 
 inline constexpr absl::Duration kStopGrace = absl::Seconds(2);  // of workers
 
-// What people and the summary are told; on the loop thread.
+// The receiver of all that people and the summary are told; called on the loop thread.
 struct ShellListener {
   virtual ~ShellListener() = default;
   virtual void OnFailed(const std::string& package, const std::string& platform,
@@ -107,7 +107,7 @@ struct ShellListener {
 // How often executors gave memory back between two jobs, by reason; proto/galley/v1/worker.proto.
 struct Collections {
   uint64_t soft_limit = 0, hard_limit = 0, package_count = 0, idle = 0;
-  uint64_t restarts = 0;  // of executors that a collection did not help
+  uint64_t restarts = 0;  // executors that a collection did not help, and that were replaced
   uint64_t pauses = 0;    // for want of memory on the machine
 };
 
@@ -117,7 +117,7 @@ struct ShellOutcome {
   std::map<std::string, Digest> roots;  // platform name -> root published
   uint64_t bytes_stored = 0;
   uint64_t bytes_deduplicated = 0;
-  // That the store lost, and that were made again: of so many packages.
+  // Blobs that the store lost and that were made again, and the number of their packages.
   uint64_t lost_blobs = 0, lost_packages = 0;
   Collections collections;
   WorldPtr world;           // as it was at the end
@@ -167,7 +167,7 @@ class DirectorShell {
   struct Committed {
     CommitOutcome outcome;
     std::vector<ResultId> cooked;
-    absl::Duration took;  // without what was before it on the thread
+    absl::Duration took;  // without the tasks that were before it on the thread
   };
   Committed CommitNow(const Persist& persist, const std::vector<FailureUpdate>& failures,
                       const CookNumber& cook);
@@ -235,8 +235,8 @@ class DirectorShell {
   base::Mutex mutex_;
   base::CondVar inbox_changed_;
   std::vector<Message> inbox_ GALLEY_GUARDED_BY(mutex_);
-  std::map<std::string, uint64_t> segment_used_
-      GALLEY_GUARDED_BY(mutex_);  // worker -> last segment given
+  // By worker: the last segment that it was given.
+  std::map<std::string, uint64_t> segment_used_ GALLEY_GUARDED_BY(mutex_);
   std::map<std::string, v1::Collections> collections_ GALLEY_GUARDED_BY(mutex_);  // by worker
   bool accepting_ GALLEY_GUARDED_BY(mutex_) = true;
   bool is_serving_ GALLEY_GUARDED_BY(mutex_) = false;
@@ -246,7 +246,7 @@ class DirectorShell {
   // it takes the successor.
   WorldPtr commit_world_;
   uint64_t worlds_made_;      // the last one's number
-  std::string commit_error_;  // of a group: what comes behind it on the thread must not rely on it
+  std::string commit_error_;  // a group failed: later tasks of the thread must not rely on it
 
   // Loop thread only.
   UnjournaledResults unjournaled_{&results_};

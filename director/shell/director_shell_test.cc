@@ -79,7 +79,7 @@ class DirectorShellTest : public ShellJournalTest, public ShellListener {
     options_.digest_cache_file = Host("digests");
   }
 
-  // Of a package that fails without a worker: its sidecar is wrong.
+  // Cooks a package that fails without a worker: its sidecar is wrong.
   ShellOutcome Cook(Journal& journal, bool fail_fast) {
     ShellOptions options{.state_directory = Host("state"), .socket_path = Host("socket")};
     options.core.platform_count = 3;
@@ -128,7 +128,7 @@ TEST_F(DirectorShellTest, ACookWhoseFailuresCannotBeKeptFailsAndPublishesNothing
   EXPECT_THAT(store_.Roots("p").value(), SizeIs(0));
 }
 
-// The stores of this one ask nobody: it must find out by itself.
+// This director's stores do not check the lock: it must find out by itself.
 TEST_F(DirectorShellTest, ACookThatWasOvertakenEndsThoughItHasNothingToWrite) {
   may_write_ = [] { return absl::FailedPreconditionError("it was overtaken"); };
   const ShellOutcome outcome = Cook(*journal_, false);

@@ -1,8 +1,8 @@
 // FailureNotes: what the journal is to learn of failures with the next commit.
 //
 // A result that is committed takes the failure of its platform out of the journal: as a rule the
-// package is done there. One that comes late, for a package whose failure the cook has reported,
-// feeds the cache only: its failure stands until the cook says that the platform is done, and is
+// platform is done. A result that comes late, for a package whose failure the cook has reported,
+// feeds the cache only: the failure stands until the cook says that the platform is done, and is
 // written again behind the result.
 //
 // Threads: none; owned by DirectorShell's loop.
@@ -28,7 +28,7 @@ class FailureNotes {
   void Done(const Where& where, bool is_known);
   bool has_news() const { return !news_.empty(); }
   bool has_standing() const { return !standing_.empty(); }
-  // What goes to the journal behind a group that records `committed`.
+  // The updates that go to the journal behind a group that records `committed`.
   std::vector<FailureUpdate> Take(const std::vector<Where>& committed);
   // The packages that this cook says failed for the platform.
   std::vector<std::string> FailedFor(const std::string& platform) const;

@@ -1,6 +1,6 @@
 // FencedStore: a store that makes nothing durable for a director that was overtaken. `may_write` is
-// asked before each Commit, Publish, Forget and FindLost, and what it answers other than OK is the
-// answer; all else goes through. (What is Put becomes durable with the next Commit.)
+// asked before each Commit, Publish, Forget and FindLost, and an answer other than OK is returned;
+// all else goes through. (Blobs that are Put become durable with the next Commit.)
 //
 // Threads: those of the inner store; `may_write` is called from all of them.
 #pragma once

@@ -30,8 +30,8 @@ uint64_t LimitOf(KeptLimit::Kind kind, const project::Needs& needs, const Defaul
       absl::ToInt64Milliseconds(is_set ? needs.timeout : defaults.timeout));
 }
 
-// A look at a cooked input whose result is not known yet: `needs` names it, and nothing else speaks
-// against the answer.
+// nullopt, with names in `needs`: the attempt looked at cooked inputs whose results are not known
+// yet, and nothing else speaks against the answer.
 std::optional<LookedUp::Kept> LimitAnswers::Judge(const World& world, const LookUpItem& item,
                                                   PlatformIndex platform, const KeptLimit& kept,
                                                   std::vector<std::string>& needs) const {

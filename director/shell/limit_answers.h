@@ -1,11 +1,13 @@
-// LimitAnswers: look-ups that found nothing are answered from what earlier cooks saw outgrow its
-// limits on this machine (director/journal/kept_limits.h), so that nobody pays for it again; and
-// new failures of that kind are kept.
+// LimitAnswers: look-ups that found nothing are answered from the limits that earlier cooks outgrew
+// on this machine (director/journal/kept_limits.h), so that nobody pays for these again; and new
+// failures of that kind are kept.
 //
 // It comes behind all caches: a result that another machine made counts more. A kept limit answers
 // when all that its attempt had looked at has its old value and the limit is today's; with
-// --retry-failed only those do that this director's own jobs outgrew, so that of equal work one is
-// tried. Threads: any.
+// --retry-failed only limits answer that this director's own jobs outgrew, so that one of several
+// packages of equal work is tried.
+//
+// Threads: any.
 #pragma once
 
 #include <optional>
@@ -24,7 +26,7 @@
 
 namespace galley::director {
 
-// What a job may use when its rule says nothing.
+// The limits of a job whose rule says nothing.
 struct DefaultLimits {
   uint64_t memory_bytes = 0;
   absl::Duration timeout;
@@ -50,10 +52,10 @@ class LimitAnswers {
 
   // Replaces misses in `answer` to the question `items`.
   void Answer(const std::vector<LookUpItem>& items, absl::Time now, LookedUp& answer) const;
-  // `seen`: of the attempt, without time, stage and words. It answers from now on; the caller has
-  // it saved (KeptLimits::Save).
+  // `seen`: the limit that the attempt outgrew, without time, stage and words. It answers from now
+  // on; the caller has it saved (KeptLimits::Save).
   absl::Status Keep(KeptLimit seen, const PackageFailed& failed, absl::Time now) const;
-  // For people: for how long, and what tries it again.
+  // For people: for how long the failure is kept, and what makes Galley try again.
   static std::string WhatIsKept(KeptLimit::Kind kind);
 
  private:

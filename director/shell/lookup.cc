@@ -49,10 +49,10 @@ struct LookUpRunner::Question {
   std::vector<Candidate> candidates;
   std::vector<std::string> needs;
   std::string error;
-  bool asks_for_name = false;  // some cook of this weak key did: none is equal to another
+  bool asks_for_name = false;  // some cook of this weak key did: no work is equal to it
 };
 
-// Its trust domain is one that this cook reads.
+// True: the record's trust domain is one that this cook reads.
 bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
   if (record.weak_key == record::WeakKey(record.source, record.recipe, options_.trust_domain))
     return true;
@@ -62,7 +62,7 @@ bool LookUpRunner::IsReadable(const PlatformRecord& record) const {
       });
 }
 
-// The verdict is to be reached again, and was not by this director.
+// True: the verdict is to be reached again, and no job of this director has reached it.
 bool LookUpRunner::IsRetried(const Digest& action_key) const {
   return options_.retry_failed && !deps_.results->HasVerdict(action_key);
 }
@@ -127,7 +127,7 @@ LookedUp LookUpRunner::Run(const std::vector<LookUpItem>& items) {
       const LookedUp::Miss miss = MissOf(item.name, known);
       if (!source) source = SourceOf(*world, item);
       if (!source->ok()) {
-        // A source that changed under us is found out by the load, which asks for a new snapshot.
+        // The load will find that the source changed under us, and asks for a new snapshot.
         if (absl::IsAborted(source->status())) {
           answer.items.push_back({item.package, platform, item.generation, miss});
         } else {
@@ -154,7 +154,7 @@ absl::StatusOr<Digest> SourceOf(const World& world, const LookUpItem& item) {
                                : world.snapshot->DigestOf(item.name);
 }
 
-// One for each trust domain that is read, our own first.
+// One question for each trust domain that is read, our own first.
 std::vector<LookUpRunner::Question> LookUpRunner::QuestionsOf(const LookUpItem& item,
                                                               PlatformIndex platform,
                                                               const Digest& source) const {
@@ -350,7 +350,7 @@ void LookUpRunner::FromCache(const World& world, std::vector<Question>& question
       needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
       one.outcome = LookedUp::NeedsCooked{std::move(needs)};
     }
-    // Of a package that this project's journal does not know.
+    // The newest set names the files read when this project's journal does not know the package.
     if (auto* miss = std::get_if<LookedUp::Miss>(&one.outcome)) {
       if (miss->last_read.empty()) miss->last_read = std::move(read);
       miss->work = work;

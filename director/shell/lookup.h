@@ -1,13 +1,13 @@
 // LookUpRunner: answers the core's LookUp effects: first from the journal (the difference), else
 // from the action cache.
 //
-//   up to date   the journal's record is trusted, the recipe is the same, and what the difference
-//   does not cover (platform parameters,
-//                tools, environment, cooked inputs, a generated source) has its old value: no
-//                look-up at all
+//   up to date   the journal's record is trusted, the recipe is the same, and all that the
+//                difference does not cover (platform parameters, tools, environment, cooked inputs,
+//                a generated source) has its old value: no look-up at all
 //   cached       weak key -> observation sets; today's values; action key -> result
 //
 // Two sets that hit with different outputs raise an alarm and neither is used.
+//
 // Threads: Run on one thread of its own; the rest on any.
 #pragma once
 
@@ -37,7 +37,7 @@ struct LookUpItem {
   std::vector<CookedOutputs> cooked;  // by platform index; may be shorter
 };
 
-// The digest of its source. ABORTED: the file is another one by now.
+// The digest of the package's source. ABORTED: the file is another one by now.
 absl::StatusOr<Digest> SourceOf(const World& world, const LookUpItem& item);
 
 class LookUpRunner {
@@ -59,9 +59,9 @@ class LookUpRunner {
 
   LookedUp Run(const std::vector<LookUpItem>& items);
 
-  // What a store behind ours may be asked for those that Run missed; any thread.
+  // The questions that a store behind ours may be asked for items that Run missed; any thread.
   //
-  // Of each that is asked about, in the order of `items`, platforms and trust domains.
+  // The weak keys of `items`, in the order of items, platforms and trust domains.
   std::vector<Digest> WeakKeysOf(const std::vector<LookUpItem>& items);
   // Encoded observation sets by weak key, beside those of our own store.
   using MoreSets = std::map<Digest, std::vector<std::string>>;
@@ -71,7 +71,7 @@ class LookUpRunner {
     Digest action_key;
     auto operator<=>(const Wanted&) const = default;
   };
-  // The results that would hold today, by each set that can be judged now.
+  // The action keys of results that would hold today, one for each set that can be judged now.
   std::vector<Wanted> WantedOf(const std::vector<LookUpItem>& items, const MoreSets& more);
 
  private:

@@ -77,8 +77,8 @@ class LookUpTest : public ShellJournalTest {
     ASSERT_TRUE(journal_->Invalidate({{std::string(kPackage)}}, journal_->meta()).ok());
   }
 
-  // Of platform windows: "hit <first output's bytes>", "up to date ...", "verdict <error>", "miss",
-  // "needs A B", "error ...".
+  // The answer for platform windows: "hit <first output's bytes>", "up to date ...",
+  // "verdict <error>", "miss", "needs A B", "error ...".
   std::string LookUpPackage() {
     LookUpItem item{
         .package = PackageId(3), .name = std::string(kPackage), .platforms = 1, .generation = 5};
@@ -150,7 +150,7 @@ TEST_F(LookUpTest, OfADisputeTheStoreIsAsked) {
   PutIntoCache(dispute);
   EXPECT_EQ(LookUpPackage(), "verdict two cooks differ");
   EXPECT_FALSE(last_->is_in_journal);
-  // The outcome that the journal has is none any more.
+  // The journal's outcome is in dispute, and does not count any more.
   results_.Dispute(PutIntoJournal(one));
   EXPECT_EQ(LookUpPackage(), "verdict two cooks differ");
 }
@@ -251,7 +251,7 @@ TEST_F(LookUpTest, WorkIsEqualForPlatformsOfEqualParametersOnly) {
   EXPECT_NE(WorkOf(weak, {}), WorkOf(Digest::Of("another"), {}));
 }
 
-// Each copy's result is its own: to wait for another's would be for nothing.
+// The result of each copy is its own: waiting for that of another copy would be in vain.
 TEST_F(LookUpTest, WhatAsksForItsNameIsEqualToNothing) {
   PutIntoCache(
       {.observed = {{{ObservationKind::kName, "", ""}, "/Game/another.txt"}}, .result = {}});

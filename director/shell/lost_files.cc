@@ -10,7 +10,7 @@ namespace galley::director {
 
 namespace {
 
-// Those of them that `ask` names, so many at a time.
+// Those of `digests` that `ask` names, at most kFilesAtOnce at a time.
 template <typename Ask>
 absl::StatusOr<absl::flat_hash_set<Digest>> Which(std::vector<Digest> digests, const Ask& ask) {
   std::sort(digests.begin(), digests.end());
@@ -25,7 +25,7 @@ absl::StatusOr<absl::flat_hash_set<Digest>> Which(std::vector<Digest> digests, c
   return named;
 }
 
-// Those of them that the store has not.
+// Those of `digests` that the store does not have.
 absl::StatusOr<absl::flat_hash_set<Digest>> Missing(store::Store& store,
                                                     std::vector<Digest> digests) {
   return Which(std::move(digests),

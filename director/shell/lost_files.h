@@ -1,10 +1,10 @@
-// What the store dropped between two cooks, and under one.
+// Lost files: outputs that the store dropped between two cooks, or during one.
 //
 // A package whose observations do not meet the difference is up to date, and the store is asked
-// nothing about it: that would cost each cook what asking for all outputs of the project costs.
-// Nobody told this cook that they are there, so a collection in the middle of it may drop them
-// (whatever else the cook uses its session holds). So they are asked for once, before anything is
-// published: from then on they are told, and the root holds them after that.
+// nothing about it: otherwise each cook would ask for all outputs of the project. So nobody told
+// this cook that these outputs are there, and a collection during the cook may drop them (the
+// session holds whatever else the cook uses). They are asked for once, before anything is
+// published: from then on the session holds them, too, and after that the root does.
 #pragma once
 
 #include <span>
@@ -20,15 +20,15 @@
 
 namespace galley::director {
 
-// Those of `files` that the store has not. `owners`: the packages whose they are, in their order.
-// Blocking; so many digests at a time.
+// Those of `files` that the store does not have. `owners`: the package of each file, in the order
+// of `files`. Blocking; at most kFilesAtOnce digests are asked for at a time.
 inline constexpr size_t kFilesAtOnce = 16'384;
 absl::StatusOr<std::vector<RootBuilt::Lost>> LostFiles(store::Store& store,
                                                        std::span<const tree::TreeFile> files,
                                                        std::span<const PackageId> owners);
 
-// After a loss was seen: those blobs of the results (outputs and generated sources) that are gone
-// from the disk; what the store said of them is dropped (Store::FindLost). Results in dispute count
+// After a loss was seen: the blobs of the results (outputs and generated sources) that are gone
+// from the disk; the store drops what it knows of them (Store::FindLost). Results in dispute count
 // as lost. Blocking.
 absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& store,
                                                               const ResultTable& results,
@@ -39,8 +39,8 @@ absl::StatusOr<std::vector<RootBuilt::Lost>> LookForLostFiles(store::Store& stor
 // all records. Blocking.
 absl::StatusOr<std::vector<std::string>> PackagesThatLost(Journal& journal, store::Store& store);
 
-// The journal trusts the packages that own them no more. `packages`: with their results, those that
-// own them among them. Their names. Commit thread.
+// Makes the journal distrust the packages that own `lost`, and returns their names. `packages`: all
+// that may own some of it, with their results. Commit thread.
 absl::StatusOr<std::vector<std::string>> DistrustLost(
     Journal& journal, const ResultTable& results,
     std::span<const std::pair<PackageId, ResultId>> packages,

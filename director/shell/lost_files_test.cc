@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 class LostFilesTest : public ShellJournalTest {
  protected:
-  // Cooked, and known to the journal; its bytes are its name.
+  // Adds a package that is cooked and known to the journal; its output's bytes are its name.
   ResultId Add(const std::string& package, const std::vector<std::string>& generated = {}) {
     auto stored = std::make_shared<StoredResult>();
     stored->package = package;

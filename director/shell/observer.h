@@ -38,10 +38,9 @@ class ToolDigests {
   absl::flat_hash_map<std::string, Known> known_ GALLEY_GUARDED_BY(mutex_);
 };
 
-// Outputs of other packages that are known now, for one platform.
-using CookedOutputs =
-    std::map<std::string,
-             std::vector<record::Output>>;  // package name -> outputs, sorted by suffix
+// Outputs of other packages that are known now, for one platform: by package name, sorted by
+// suffix.
+using CookedOutputs = std::map<std::string, std::vector<record::Output>>;
 
 // Absolute name of a path as `package` asked for it; "_gen/x" is what the package itself generated.
 absl::StatusOr<std::string> AskedName(std::string_view package, std::string_view asked);
@@ -76,8 +75,9 @@ absl::StatusOr<bool> StillHolds(const World& world, ToolDigests& tools, std::str
                                 const std::vector<record::Observed>& observed,
                                 std::string* stale_path);
 
-// The part of it that a difference of files decides: the source (unless it is generated) and every
-// file, listing and glob. False too when one of them can no longer be read as the snapshot has it.
+// The part of StillHolds that a difference of files decides: the source (unless it is generated)
+// and every file, listing and glob. False also when one of them can no longer be read as the
+// snapshot has it.
 bool FilesStillHold(const World& world, ToolDigests& tools, std::string_view package,
                     const Digest& source, const std::vector<record::Observed>& observed);
 

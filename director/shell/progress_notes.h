@@ -1,8 +1,9 @@
 // ProgressNotes: what the journal is to learn of a cook that has not ended, so that the next
-// director can go on with it: whom the workers have jobs from, and who was blamed. Gathered here
-// until it is written, in batches; what is over before that is not written at all.
+// director can go on with it: the attempts in the workers' hands, and the packages that were
+// blamed. Notes are gathered until they are written, in batches; an attempt that is over before
+// that is not written at all. The simulation's director keeps them, too. No I/O.
 //
-// No I/O. Threads: none; owned by the shell's loop. The simulation's director keeps them, too.
+// Threads: none; owned by the shell's loop.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,11 @@ class ProgressNotes {
   void NoteOver(const WorkerReported& reported);
   void NoteBlame(const std::string& package, const PackageBlamed& blamed);
 
-  // The last batch is long enough ago.
+  // True: the last batch is long enough ago.
   bool IsDue(absl::Time now) const { return now - taken_ >= kInterval; }
-  // One batch, to be written behind all that was committed up to now. What is over goes behind the
-  // results that it brought: it is kept while `has_results` are not committed.
+  // Takes one batch, to be written behind all that was committed up to now. The end of an attempt
+  // is written behind the results that it brought: it is kept while these are not committed
+  // (`has_results`).
   JournalProgress Take(bool has_results, absl::Time now);
 
  private:

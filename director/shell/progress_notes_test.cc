@@ -39,7 +39,7 @@ TEST(ProgressNotesTest, OnlyItsEndIsTheEnd) {
   EXPECT_TRUE(notes.Take(false, kStart).empty());
 }
 
-// A director that dies between the two must hear of the results again.
+// After a director that dies between the two, the next one must hear of the results again.
 TEST(ProgressNotesTest, WhatIsOverGoesBehindTheResultsThatItBrought) {
   ProgressNotes notes;
   notes.Give({.attempt = 1, .package = "/Game/a"});

@@ -106,7 +106,7 @@ ProjectCatalog::Entry ProjectCatalog::ResolveOne(const content::FileEntry& file,
                                 MessageOf(content.status()));
       return entry;
     }
-    // As people write it: below the project, else absolute.
+    // The path as people write it: relative to the project if it lies there, else absolute.
     const std::string below = project_->root + "/";
     const std::string& host = sidecar_file->host_path;
     sidecar = {.text = *content->bytes,
@@ -161,7 +161,7 @@ CatalogEntry ProjectCatalog::AnswerOf(const Entry& entry) {
   if (entry.recipes == nullptr || entry.recipes->empty()) return answer;
   answer.resources = entry.recipes->front().needs.resources;
   answer.cooker = entry.recipes->front().recipe.cooker;
-  // The most that any platform's rules allow: which of them a job is for is not known here.
+  // The most that the rules of any platform allow: the platforms of a job are not known here.
   for (const project::ResolvedRecipe& recipe : *entry.recipes)
     answer.memory_bytes = std::max(answer.memory_bytes, recipe.needs.memory_bytes);
   return answer;

@@ -1,8 +1,9 @@
 // ProjectCatalog: every package of one snapshot with its recipes; the Catalog that the core asks.
 //
 // Built from a snapshot and the rules in parallel, then immutable; a new snapshot makes a new
-// table. Generated packages are resolved on demand and remembered. Threads: all methods after Build
-// from any thread.
+// table. Generated packages are resolved on demand and remembered.
+//
+// Threads: all methods after Build from any thread.
 #pragma once
 
 #include <memory>
@@ -48,11 +49,11 @@ class ProjectCatalog final : public Catalog {
   // Remembered by Generated().
   RecipesPtr GeneratedRecipesOf(std::string_view name) const;
 
-  // Those that Generated() was asked about up to now, sorted.
+  // The packages that Generated() was asked about up to now, sorted.
   std::vector<std::string> GeneratedNames() const;
 
-  // What is wrong with sidecars, and with rules as far as they match a package: each text once, in
-  // the order of the names. These packages have an error, too.
+  // Errors in sidecars, and in rules that match a package: each text once, in the order of the
+  // names. These packages have an error, too.
   const std::vector<std::string>& recipe_errors() const { return recipe_errors_; }
   // The patterns of `never` that match no file, nor a generated package that was asked about up to
   // now. Those of the command line have the place "--never".
@@ -74,7 +75,7 @@ class ProjectCatalog final : public Catalog {
   ProjectCatalog() = default;
   const Entry* EntryOf(std::string_view name) const;
   static CatalogEntry AnswerOf(const Entry& entry);
-  // `errors`: what is wrong with its recipes; what is wrong with the file itself is not in it.
+  // `errors`: errors of its recipes; those of the file itself are not among them.
   Entry ResolveOne(const content::FileEntry& file, const content::FileEntry* sidecar_file,
                    bool& is_package, std::vector<std::string>& errors) const;
   absl::Status ReadNever(const std::vector<std::string>& of_command_line);

@@ -69,8 +69,9 @@ TEST_F(PublishedKeysTest, ANarrowerCookAddsAndTakesOutItsOwnFailures) {
   EXPECT_EQ(Record("/Game/c.txt").published_key, Digest::Of("c1"));
 }
 
-// It died after the store had the root and before the journal did. What the journal says is of the
-// root before: a package that was another one in between would be "in the roots since" then.
+// The director died after the store had the root and before the journal did. The keys in the
+// journal are those of the root before: a package that was another one in between would be "in the
+// roots since" then.
 TEST_F(PublishedKeysTest, OfARootThatADeadDirectorPublishedNoKeyIsKnown) {
   const PublishedIn first =
       Publish({.results = {Result("/Game/a.txt", "a1")}, .by_the_book = true});

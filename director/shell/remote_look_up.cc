@@ -40,7 +40,7 @@ LookUpRunner::MoreSets RemoteLookUp::BringSets(const std::vector<LookUpItem>& it
   return sets;
 }
 
-// Of what would hold today, and our own store lacks.
+// Asks the remote for the results that would hold today and that our own store lacks.
 std::vector<RemoteLookUp::Found> RemoteLookUp::FindResults(const std::vector<LookUpItem>& items,
                                                            const LookUpRunner::MoreSets& sets) {
   std::vector<LookUpRunner::Wanted> wanted = deps_.look_ups->WantedOf(items, sets);
@@ -70,7 +70,7 @@ std::vector<RemoteLookUp::Found> RemoteLookUp::FindResults(const std::vector<Loo
   return found;
 }
 
-// Fetches what they name, and drops those of which something could not be had.
+// Fetches the blobs that the results name, and drops a result when one of them could not be had.
 absl::Status RemoteLookUp::KeepComplete(std::vector<Found>& found) {
   std::vector<Digest> named;
   for (const Found& one : found) store::AppendNamedBlobs(one.result, named);
@@ -103,8 +103,8 @@ bool RemoteLookUp::Bring(const std::vector<LookUpItem>& items) {
       const std::string details = record::EncodeDetails(one.result.details);
       kept = deps_.store->Put(Digest::Of(details), details);
       if (!kept.ok()) break;
-      // Written anew: another server's order of fields is not ours, and a log that is not here
-      // helps nobody.
+      // The result is encoded anew: another server's order of fields is not ours, and a log that is
+      // not here helps nobody.
       record::Result result = one.result;
       result.log.reset();
       result.provenance.received_from = from;

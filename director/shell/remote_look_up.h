@@ -1,6 +1,6 @@
-// RemoteLookUp: what a store of other people knows of packages that ours does not. It brings
-// observation sets, results and all that these name into our own store; whoever asks that again
-// then finds them, and the blobs with them.
+// RemoteLookUp: asks a store of other people for packages that ours does not know. It brings
+// observation sets, results and all that these name into our own store; a look-up that asks our
+// store again then finds them, and the blobs with them.
 //
 // A remote that is slow, down or wrong makes this slow or in vain, nothing else: only what is whole
 // and verified is committed. Verdicts are of one store; a remote's are not taken.
@@ -29,10 +29,10 @@ class RemoteLookUp {
   };
   explicit RemoteLookUp(const Deps& deps) : deps_(deps) {}
 
-  // Of each question to the remote; more for what is moved.
+  // The patience for each question to the remote; more when bytes are moved.
   static constexpr absl::Duration kPatience = absl::Seconds(30);
 
-  // True: something came, so that they may be looked up with another outcome than before.
+  // True: something came, so that another look-up of the items may have another outcome.
   bool Bring(const std::vector<LookUpItem>& items);
 
  private:

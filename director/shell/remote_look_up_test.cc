@@ -38,7 +38,7 @@ class RemoteLookUpTest : public ShellJournalTest {
     bool is_verdict = false;
     std::string trust_domain = "main";
   };
-  // As another cook's WriteBack leaves it.
+  // Puts a result into the remote as another cook's WriteBack leaves it.
   Digest PutThere(const There& one) {
     const project::ResolvedRecipe recipe = world_.Get()->table->RecipesOf(kPackage)->front();
     const Digest source = Digest::Of("source");
@@ -71,8 +71,8 @@ class RemoteLookUpTest : public ShellJournalTest {
     return {item};
   }
 
-  // What comes is looked up in our own store: "hit <first output's bytes>", "miss", "needs A". In
-  // front of it "nothing, " when Bring says that nothing came.
+  // Brings the package and looks it up in our own store: "hit <first output's bytes>", "miss",
+  // "needs A"; in front of it "nothing, " when Bring says that nothing came.
   std::string BringAndLookUp() {
     LookUpRunner runner({.world = &world_,
                          .store = &store_,

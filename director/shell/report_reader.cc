@@ -13,7 +13,7 @@
 namespace galley::director {
 namespace {
 
-constexpr size_t kOutgrownMax = 16;  // the one that is asked for had its machine for itself
+constexpr size_t kOutgrownMax = 16;  // few: an attempt that is asked for was alone on its machine
 
 absl::StatusOr<Digest> ReadDigest(const v1::Digest& digest) {
   return Digest::FromHex(digest.hash(), digest.size_bytes());
@@ -96,7 +96,7 @@ WorkerReport ReportReader::Read(const std::string& worker_id, const v1::Report& 
   WorkerReport report{
       .report = wire.report(), .attempt = wire.attempt(), .what = WorkerReport::Ended{}};
   const std::shared_ptr<const AttemptInfo> info = Find(wire.attempt());
-  if (info == nullptr) return report;  // of another term, or long over: acknowledged and dropped
+  if (info == nullptr) return report;  // an attempt of another term, or long over: dropped
   report.bytes = {
       .read = wire.bytes().read(), .warm = wire.bytes().warm(), .saved = wire.bytes().saved()};
   switch (wire.what_case()) {
@@ -196,7 +196,7 @@ absl::StatusOr<std::shared_ptr<StoredResult>> ReportReader::ToStored(const Attem
   return stored;
 }
 
-// Of the files that it read, those that are packages themselves.
+// The packages whose sources the cook read, apart from its own.
 std::vector<std::string> ReportReader::PackagesRead(const World& world,
                                                     const StoredResult& stored) {
   std::vector<std::string> read;

@@ -28,7 +28,7 @@
 
 namespace galley::director {
 
-// What was handed over with an attempt.
+// The package, platforms and inputs that were handed over with an attempt.
 struct AttemptInfo {
   PackageId package;
   std::string name;
@@ -52,14 +52,14 @@ class ReportReader {
 
   void Register(AttemptId attempt, std::shared_ptr<const AttemptInfo> info);
 
-  // Never fails: what cannot be believed becomes a failed report with its reason.
+  // Never fails: a report that cannot be believed becomes a failed report with its reason.
   WorkerReport Read(const std::string& worker_id, const v1::Report& report);
 
   // The blobs that an attempt was given to read.
   std::vector<GivenBlob> GivenTo(AttemptId attempt) const;
 
-  // What the attempt outgrew, without time, stage and words. nullopt: nothing, or too many attempts
-  // did so since.
+  // The limit that the attempt outgrew, without time, stage and words. nullopt: none, or too many
+  // attempts outgrew one since.
   std::optional<KeptLimit> OutgrownIn(AttemptId attempt) const;
 
   // A commit named its blobs: the store says where they lie, if they do.

@@ -44,7 +44,7 @@ class ReportReaderTest : public ShellTest {
   }
   void Register() { reader_->Register(kAttempt, std::make_shared<AttemptInfo>(info_)); }
 
-  // What an honest worker says of /Game/a.txt for windows.
+  // The report of an honest worker on /Game/a.txt for windows.
   v1::Report HonestSaved() {
     v1::Report report;
     report.set_report(7);
@@ -284,7 +284,7 @@ TEST_F(ReportReaderTest, AVerdictIsAResultWithItsObservations) {
   EXPECT_EQ(saved.result->error, "line 3: expected ';'");
 }
 
-// A collection finds out by it which observation sets are of use.
+// A collection finds out by the weak key which observation sets are of use.
 TEST_F(ReportReaderTest, WhatIsStoredSaysUnderWhichWeakKeyItBelongs) {
   const StoredResultPtr stored = results_.Get(ReadSaved(HonestSaved()).result->id);
   EXPECT_NE(stored->weak_key, Digest());

@@ -35,10 +35,10 @@ struct StoredResult {
   std::vector<std::pair<Digest, store::BlobLocation>> blobs;  // written for it, not yet committed
   LastCook last_cook;
   uint64_t holds_in = 0;           // the world in which it was found to hold; 0: none
-  bool is_in_journal = false;      // as it stands
+  bool is_in_journal = false;      // the journal has it as it stands
   bool has_failed_before = false;  // the journal knows of a failure of this platform
-  bool is_published = false;  // its key is that of the root last published for this platform, and
-                              // the journal says so
+  // The root last published for this platform has its key, and the journal says so.
+  bool is_published = false;
 };
 using StoredResultPtr = std::shared_ptr<const StoredResult>;
 
@@ -63,8 +63,8 @@ class ResultTable {
     base::MutexLock lock(mutex_);
     return id.valid() && id.index() < results_.size() ? results_[id.index()] : nullptr;
   }
-  // Of an action key two outcomes were found: none that is here by now is to be used, but the
-  // verdict that says so.
+  // Two outcomes of an action key were found: none of those that are here by now is to be used, but
+  // for the verdict that says so.
   void Dispute(const Digest& action_key) {
     base::MutexLock lock(mutex_);
     disputed_[action_key] = results_.size();
@@ -76,7 +76,7 @@ class ResultTable {
     const auto found = disputed_.find(result.action_key);
     return found != disputed_.end() && id.index() < found->second && !result.result.is_disputed;
   }
-  // A job of this director reached one.
+  // True: a job of this director reached a verdict for the key.
   bool HasVerdict(const Digest& action_key) const {
     base::MutexLock lock(mutex_);
     return verdicts_.contains(action_key);

@@ -16,8 +16,8 @@ std::string StagePath(const project::Project& project, std::string_view package)
   const content::Mount* best = nullptr;
   for (const content::Mount& mount : project.mounts) {
     if (!content::IsUnder(package, mount.path)) continue;
-    // The longest virtual path wins; of mounts that overlay at one path, one that says where it is
-    // staged.
+    // The longest virtual path wins; among mounts that overlay at one path, one that says where it
+    // is staged.
     if (best == nullptr || mount.path.size() > best->path.size() ||
         (mount.path == best->path && best->stage_as.empty()))
       best = &mount;
@@ -40,8 +40,8 @@ void AddTooLong(std::span<const tree::TreeFile> files, PackageId package, RootBu
   }
 }
 
-// After a loss: what the store says it has is not put again, so it must not say so of a folder that
-// is gone, or whose bytes are wrong (which Get drops).
+// After a loss: a blob that the store says it has is not put again, so the store must not say so of
+// a folder that is gone, or whose bytes are wrong (which Get drops).
 absl::Status DropLostFolders(store::Store& store, const tree::BuiltTree& made) {
   std::vector<Digest> folders;
   for (const auto& [digest, bytes] : made.directories) folders.push_back(digest);
@@ -87,8 +87,8 @@ absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const R
   if (!built.conflicts.empty()) return built;
   built.root = made.root;
   if (request.round > 0) RETURN_IF_ERROR(DropLostFolders(store, made));
-  // All of them, also those that the store says it has: one that another process Put may go with
-  // that process before anything named it.
+  // All folders are Put, also those that the store says it has: one that another process Put may go
+  // with that process before anything named it.
   for (const auto& [digest, bytes] : made.directories) RETURN_IF_ERROR(store.Put(digest, bytes));
   if (whole != nullptr && *whole == built.root) return built;
   ASSIGN_OR_RETURN(built.lost, LostFiles(store, files, owners));

@@ -18,8 +18,8 @@ std::string StagePath(const project::Project& project, std::string_view package)
 // Puts the Directories into the store. A package with an output that no file system takes
 // (common/tree/path_limits.h) is in RootBuilt::conflicts, as being in conflict with itself. A root
 // whose files are not all there is not to be published: RootBuilt::lost. In a later round than the
-// first the disk is asked for the Directories, and they are read. `whole`: a root of which
-// it is known that nothing of it is lost, or nullptr; the store is not asked about it. Blocking.
+// first the disk is asked for the Directories, and they are read. `whole`: a root that is known to
+// have lost nothing, or nullptr; the store is not asked about it. Blocking.
 absl::StatusOr<RootBuilt> BuildRootTree(const project::Project& project, const ResultTable& results,
                                         store::Store& store, const BuildRoot& request,
                                         const Digest* whole = nullptr);

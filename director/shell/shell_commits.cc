@@ -1,4 +1,4 @@
-// DirectorShell's groups of results: when one is committed, and what is known behind it.
+// DirectorShell's groups of results: when a group is committed, and what follows from its outcome.
 
 #include <algorithm>
 
@@ -12,18 +12,20 @@ namespace galley::director {
 void DirectorShell::Do(const Persist& effect) {
   unjournaled_.Add(effect);
   pending_commit_.insert(pending_commit_.end(), effect.items.begin(), effect.items.end());
-  // What is being committed already is as good as there.
+  // An urgent effect without results waits for earlier ones: those in the running commit are as
+  // good as durable.
   is_commit_urgent_ |= effect.is_urgent && !pending_commit_.empty();
 }
 
-// One group at a time: what arrives while it runs, and shortly after it, is the next group.
+// Starts one group at a time: results that arrive while it runs, and shortly after it, are the next
+// group.
 void DirectorShell::StartCommit() {
   if (notes_.IsDue(clock_.Monotonic())) RecordProgress();
   if (commits_running_ > 0 || clock_.Monotonic() < NextCommit()) return;
   CommitPending();
 }
 
-// Not synced: the next group's sync makes it durable.
+// Writes the notes without a sync: the next group's sync makes them durable.
 void DirectorShell::RecordProgress() {
   JournalProgress progress = notes_.Take(!pending_commit_.empty(), clock_.Monotonic());
   if (progress.empty()) return;
@@ -96,9 +98,9 @@ DirectorShell::Committed DirectorShell::CommitNow(const Persist& persist,
           .took = clock_.Monotonic() - begun};
 }
 
-// One, in order; false: there is none. What ended after the cook did is counted as well, and its
-// failure is the cook's. (Behind a root that was published only late results and what they replace
-// are left: all else was committed before it. They are worth a warning.)
+// Takes one commit's outcome, in order; false: there is none. A commit that ended after the cook
+// did is counted as well, and its failure is the cook's. (After a root was published only late
+// results and what they replace are left to commit: their failure is worth a warning.)
 bool DirectorShell::TakeCommitted() {
   Committed committed;
   {
@@ -133,7 +135,7 @@ bool DirectorShell::TakeCommitted() {
   return true;
 }
 
-// What was cooked here and stands.
+// Sends results that were cooked here and stand to the store of other people.
 void DirectorShell::SendBack(const Committed& committed) {
   const Persisted& event = committed.outcome.event;
   if (!event.error.empty()) return;

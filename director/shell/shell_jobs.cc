@@ -1,4 +1,4 @@
-// DirectorShell's orders: worker processes, their jobs, and what these report.
+// DirectorShell's orders: worker processes, their jobs, and the reports of these.
 
 #include <random>
 

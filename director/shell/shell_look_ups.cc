@@ -56,10 +56,10 @@ void DirectorShell::Do(const LookUp& effect) {
 
 namespace {
 
-// Few at a time, so that one large package holds up few others.
+// Few packages at a time, so that a large one holds up few others.
 constexpr size_t kAskedOfRemote = 16;
 
-// Takes what nobody here knew out of `answer`; `items` are then those, with their platforms.
+// Takes the misses out of `answer`; `items` are then those that missed, with their platforms.
 LookedUp TakeMisses(LookedUp& answer, std::vector<LookUpItem>& items) {
   LookedUp missed;
   std::map<PackageId, PlatformMask> platforms;
@@ -99,8 +99,8 @@ void DirectorShell::RunLookUps(std::vector<LookUpItem> items) {
   });
 }
 
-// The core gets its second answer when the remote gave one, or had nothing: local ones do not wait
-// for it.
+// The core gets the answers to these items when the remote gave one, or had nothing: local answers
+// do not wait for that.
 void DirectorShell::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
   for (size_t begin = 0; begin < items.size(); begin += kAskedOfRemote) {
     const size_t end = std::min(begin + kAskedOfRemote, items.size());
@@ -125,7 +125,8 @@ void DirectorShell::AskRemote(std::vector<LookUpItem> items, LookedUp missed) {
   }
 }
 
-// What it was asked for is not to be had anywhere.
+// The core gets this answer when the remote was asked, too; for misses that are left, kept limits
+// answer.
 void DirectorShell::AnswerLookUp(uint64_t world_number, std::vector<LookUpItem> items,
                                  LookedUp answer) {
   limit_answers_.Answer(items, clock_.Now(), answer);

@@ -1,5 +1,5 @@
-// What DirectorShell's state keeps: failures and why each package is in the cook, for `galley why`;
-// and what outgrew its limits.
+// DirectorShell's memory beyond the cook: failures, and why each package is in the cook, for
+// `galley why`; and kept limits.
 
 #include "common/base/log.h"
 #include "common/base/status_macros.h"
@@ -26,8 +26,9 @@ void DirectorShell::NoteFailure(const PackageFailed& failed) {
   }
 }
 
-// Returns what a person is told of that beside the error. (An answer that is kept from an earlier
-// cook is of no attempt.) A disk without room is the machine's fault, whatever failed for it.
+// Keeps the limit and returns what a person is told of that beside the error. (A failure that was
+// kept by an earlier cook has no attempt.) A disk without room is the machine's fault, whatever
+// failed for it.
 std::string DirectorShell::KeepLimit(const PackageFailed& failed) {
   if (failed.attempt == 0) return "";
   std::optional<KeptLimit> seen = reports_.OutgrownIn(failed.attempt);
@@ -57,7 +58,7 @@ void DirectorShell::SaveLimits() {
   Post(Internal([this, text] { listener_.OnWarning("", "", text); }));
 }
 
-// Of the group that is about to be committed.
+// Takes the failures that go to the journal with the group that is about to be committed.
 std::vector<FailureUpdate> DirectorShell::TakeFailures() {
   std::vector<FailureNotes::Where> committed;
   if (!failures_.has_standing()) return failures_.Take(committed);
@@ -68,7 +69,7 @@ std::vector<FailureUpdate> DirectorShell::TakeFailures() {
   return failures_.Take(committed);
 }
 
-// After the cook: page by page, so that nothing holds them all.
+// Records the instigators after the cook, page by page, so that nothing holds them all.
 absl::Status DirectorShell::RecordInstigators() {
   std::vector<bool> has_reason(core_->package_count());
   QueryAsked ask{.about = QueryAsked::About::kInstigators};

@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kAnswerWait{5};
 
 using Answered = absl::StatusOr<v1::PackageAnswer>;
 
-// What a thread waits for.
+// Awaited: the answer that a thread waits for.
 class Awaited {
  public:
   void Give(Answered answer) {
@@ -42,7 +42,7 @@ class Awaited {
   std::optional<Answered> answer_ GALLEY_GUARDED_BY(mutex_);
 };
 
-// Its last copy goes with the message that carries the question, answered or not.
+// Carried: goes with the message that carries the question, and answers when that is dropped.
 class Carried {
  public:
   explicit Carried(std::shared_ptr<Awaited> awaited) : awaited_(std::move(awaited)) {}

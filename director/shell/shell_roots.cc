@@ -11,8 +11,8 @@ namespace galley::director {
 
 void DirectorShell::Do(const BuildRoot& effect) {
   last_build_[effect.platform] = effect;
-  CommitPending();  // nobody waits for what look-ups found, but the journal learns it before the
-                    // root
+  // Nobody waits for results that look-ups found, but the journal learns them before the root.
+  CommitPending();
   commit_thread_.Post([this, effect] {
     const std::optional<Digest> whole = WholeRoot(PlatformName(effect.platform));
     auto built =
@@ -44,7 +44,8 @@ void DirectorShell::Do(const BuildRoot& effect) {
   });
 }
 
-// For the one warning about them. A result in dispute has lost nothing: the dispute is told itself.
+// Counts lost blobs for the one warning about them. A result in dispute has lost nothing: the
+// dispute has a warning of its own.
 void DirectorShell::CountLost(const std::vector<RootBuilt::Lost>& lost,
                               const std::vector<std::string>& packages) {
   bool is_any = false;
@@ -56,8 +57,8 @@ void DirectorShell::CountLost(const std::vector<RootBuilt::Lost>& lost,
   if (is_any) lost_packages_.insert(packages.begin(), packages.end());
 }
 
-// Of the platform, the root that was published last, if nothing of it can be lost: collections keep
-// it as the newest one, and of what is lost otherwise since then the loss epoch tells.
+// The platform's root that was published last, if nothing of it can be lost: collections keep it as
+// the newest one, and the loss epoch tells whether anything else was lost since.
 std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
   const auto info = store_.Info();
   if (!info.ok() || info->loss_epoch != journal_.meta().loss_epoch ||
@@ -74,15 +75,15 @@ std::optional<Digest> DirectorShell::WholeRoot(const std::string& platform) {
   return std::nullopt;
 }
 
-// Nobody is told anything meanwhile, and who asks waits: nothing is in hand, and the roots are
-// published.
+// The loop stops while the roots are staged, and questions wait: nothing is in hand, and the roots
+// are published.
 void DirectorShell::Do(const StageRoots& effect) {
   RootsStaged event{.loss = "", .round = effect.round};
   if (options_.stage) event.loss = options_.stage(roots_, world_.Get());
   Post(Event(std::move(event)));
 }
 
-// Behind what is committed already.
+// The look runs on the commit thread, behind the commits that are posted already.
 void DirectorShell::Do(const LookForLost& effect) {
   commit_thread_.Post([this, effect] {
     LostFound event;
@@ -118,8 +119,8 @@ RootContent DirectorShell::ContentOf(const PublishRoot& effect) const {
   return content;
 }
 
-// This cook published the very same root before, and had to make again what staging lacked: one
-// cook publishes a root once.
+// The sequence of the same root if this cook published it before, and then had to make again bytes
+// that staging lacked: one cook publishes a root once.
 std::optional<uint64_t> DirectorShell::PublishedHere(const std::string& platform,
                                                      const Digest& root) {
   const auto roots = store_.Roots(options_.project_id);  // newest first
@@ -131,18 +132,18 @@ std::optional<uint64_t> DirectorShell::PublishedHere(const std::string& platform
   return std::nullopt;
 }
 
-// Behind a group that failed no root is published: the cook is about to end for it. A root of no
+// No root is published behind a group that failed: the cook is about to end for it. A root of no
 // package never becomes `latest`: whoever reads there would lose all that was good.
 void DirectorShell::Do(const PublishRoot& effect) {
   const bool is_empty = last_build_.at(effect.platform).packages.empty();
   if (!options_.publishes || (effect.by_the_book && is_empty)) {
     RootPublished event{.platform = effect.platform};
     event.platform_set = effect.platform_set;
-    // An earlier one of this cook lacks what could not be made again: it is not staged.
+    // An earlier root of this cook lacks bytes that could not be made again: it is not staged.
     roots_.erase(PlatformName(effect.platform));
     return Post(Event(std::move(event)));
   }
-  CommitPending();  // what failed while the roots were built
+  CommitPending();  // failures that came while the roots were built
   const auto before = roots_.find(PlatformName(effect.platform));
   const bool is_again = before != roots_.end() && before->second == effect.root;
   commit_thread_.Post([this, effect, is_again, content = ContentOf(effect)] {

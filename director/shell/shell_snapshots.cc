@@ -10,14 +10,14 @@
 
 namespace galley::director {
 
-// Commit thread: in order with the commits, so that every record of the journal was made in the
-// snapshot that is its base.
+// Runs on the commit thread, in order with the commits, so that every record of the journal was
+// made in the snapshot that is its base.
 absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
     const std::vector<std::string>& paths) {
   const WorldPtr old = commit_world_;
   auto world = std::make_shared<World>(*old);
-  // (The record of one that could not be made durable may come back after a crash, and names a
-  // table: no other is written over that.)
+  // (The record of a world that could not be made durable may come back after a crash, and names a
+  // table: no other table is written over that one.)
   world->number = ++worlds_made_;
   ASSIGN_OR_RETURN(std::unique_ptr<content::Snapshot> snapshot, old->snapshot->Refresh(paths));
   world->snapshot = std::move(snapshot);
@@ -37,7 +37,7 @@ absl::StatusOr<DirectorShell::Successor> DirectorShell::MakeSuccessor(
   FilesChanged event;
   ASSIGN_OR_RETURN(event.packages, ChangedPackages(journal_, changes));
   if (journal_.MadeAnew()) {
-    // It does not know what this cook took from the one before.
+    // The new journal does not know the results that this cook took from the old one.
     event.packages = old->table->names();
     for (std::string& name : old->table->GeneratedNames())
       event.packages.push_back(std::move(name));

@@ -151,7 +151,7 @@ class ShellTest : public content::ContentTest {
   WatchedStore store_;
 };
 
-// And a journal.
+// ShellTest with a journal.
 class ShellJournalTest : public ShellTest {
  protected:
   void SetUp() override {

@@ -71,7 +71,7 @@ std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
   const bool is_clear = ClearTheWay(file).ok();
   auto table = content::Snapshot::ReadTable(file);
   if (is_clear && table.ok() && (*table)->identity() == meta.table_id) return *std::move(table);
-  if (meta.table_id.empty()) return nullptr;  // an older Galley's: of another version
+  if (meta.table_id.empty()) return nullptr;  // written by an older Galley, in another version
   std::string reason = "it is another one than the journal knows";
   if (absl::IsNotFound(table.status())) {
     reason = "it is gone";

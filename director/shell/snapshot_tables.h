@@ -1,5 +1,5 @@
-// SnapshotTables: the files snapshot-<term>[.<n>].table of the state folder. The one that the
-// journal names is what the next cook compares the files with; all others are of nobody.
+// SnapshotTables: the files snapshot-<term>[.<n>].table of the state folder. The next cook compares
+// the files with the one that the journal names; nobody needs the others.
 //
 // Threads: none; under the project's lock.
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace galley::director {
 
-// Of the world with this number in a director's term; the first has no number in it.
+// The name of the table of the world with this number in a director's term; that of the first world
+// has no number in it.
 std::string SnapshotTableName(uint32_t term, uint64_t number);
 
 // A new one each time: it tells one table from all others.
@@ -29,7 +30,8 @@ uint32_t NextTerm(const std::string& state_directory, uint32_t term);
 std::unique_ptr<content::Snapshot> BaseTable(const std::string& state_directory,
                                              const JournalMeta& meta);
 
-// Those of earlier cooks, and successors that a cook which died left behind. Files only.
+// Removes the tables of earlier cooks, and successors that a cook which died left behind. Files
+// only.
 void RemoveOldTables(const std::string& state_directory, const std::string& present);
 
 }  // namespace galley::director

@@ -1,5 +1,5 @@
-// TaskPool: a few threads that run what is posted, for what waits on others. Which runs first is
-// not said.
+// TaskPool: a few threads that run posted tasks, for tasks that wait on others. The order is not
+// defined.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// TaskThread: one thread that runs what is posted to it, in order. Look-ups have one, commits
-// another: what must be ordered with commits (roots, successor snapshots) is posted there, too.
+// TaskThread: one thread that runs the tasks posted to it, in order. Look-ups have one, commits
+// another: tasks that must be ordered with commits (roots, successor snapshots) go there, too.
 #pragma once
 
 #include <deque>

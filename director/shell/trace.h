@@ -23,7 +23,7 @@ class Trace {
     int64_t duration_us = 0;
     std::string platform;
   };
-  // Nobody will ask for it: Add does nothing from now on.
+  // Nobody will ask for the trace: Add does nothing from now on.
   void TurnOff() { is_on_ = false; }
   bool is_on() const { return is_on_; }
   void Add(Span span);

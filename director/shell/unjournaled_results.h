@@ -1,8 +1,10 @@
-// UnjournaledResults: what the core keeps and the journal does not name yet.
+// UnjournaledResults: the results that the core keeps and the journal does not name yet.
 //
 // The journal says which packages a change of files affects; for these results their own
 // observations say it. A report that the core drops (doubled, or too late) is none of them: its
-// result is kept nowhere. Threads: one owner.
+// result is kept nowhere.
+//
+// Threads: one owner.
 #pragma once
 
 #include <functional>
@@ -22,7 +24,7 @@ class UnjournaledResults {
   void Add(const Persist& persist);
   // The commit is over, however it ended.
   void Remove(const Persisted& persisted);
-  // The packages of those that do not hold.
+  // The packages of the results that do not hold.
   std::vector<std::string> Outdated(const std::function<bool(const StoredResult&)>& holds) const;
 
  private:

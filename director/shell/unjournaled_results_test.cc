@@ -54,7 +54,7 @@ class UnjournaledResultsTest : public testing::Test {
     }
   }
 
-  // As the reader of reports has it: each time another result.
+  // Reports as ReportReader does: each time with another result.
   ResultId Report(ReportId report) {
     auto stored = std::make_shared<StoredResult>();
     stored->package = "P";
@@ -90,7 +90,7 @@ TEST_F(UnjournaledResultsTest, AResultIsOneUntilItIsCommitted) {
   EXPECT_THAT(Outdated(), IsEmpty());
 }
 
-// Its stream broke before it heard that the report was seen, or persisted.
+// The worker's stream broke before it heard that the report was seen, or persisted.
 TEST_F(UnjournaledResultsTest, OfADoubledReportTheCoreKeepsNothingAndNoSuccessorIsTroubledByIt) {
   Report(1);
   Report(1);

@@ -15,7 +15,7 @@ absl::StatusOr<Unreadable> DistrustUnreadable(store::Store& store, Journal& jour
   for (const GivenBlob& blob : blobs) {
     if (read.insert(blob.digest).second) {
       const absl::Status status = store.Get(blob.digest).status();
-      // Its commit is still to come, unless somebody deleted it before.
+      // The blob's commit is still to come, unless somebody deleted its bytes before.
       const bool is_to_come =
           blob.reported_at.has_value() && lies_at(blob.digest, *blob.reported_at);
       if (absl::IsDataLoss(status) || (absl::IsNotFound(status) && !is_to_come))

@@ -48,7 +48,7 @@ TEST_F(UnreadableInputsTest, WhoMadeWrongBytesIsNotTrustedAndOthersAre) {
               ElementsAre("/Game/b.txt"));
   EXPECT_TRUE(IsTrusted("/Game/a.txt"));
   EXPECT_FALSE(IsTrusted("/Game/b.txt"));
-  // Nobody else is served them.
+  // The wrong bytes are served to nobody else.
   EXPECT_THAT(store_.FindMissing(std::span(&b, 1)).value(), ElementsAre(b));
 }
 

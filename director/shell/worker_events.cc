@@ -13,8 +13,8 @@
 
 namespace galley::director {
 
-// Of the earlier director's workers as many as this cook has; those that cannot find us are ended,
-// too.
+// Adopts as many of the earlier director's workers as this cook has; the others, and those that
+// cannot find us, are ended.
 void DirectorShell::AdoptSurvivors() {
   const std::string folder = JoinPath(options_.state_directory, kWorkersFolder);
   std::set<std::string> expected;
@@ -51,7 +51,7 @@ void DirectorShell::AdoptSurvivors() {
           survived.given.size());
 }
 
-// As it would be given today; nullptr: with other recipes, or to platforms that are others now.
+// The attempt as it would be given today; nullptr: its recipes or platforms are others now.
 std::shared_ptr<AttemptInfo> DirectorShell::InfoOf(const AttemptRecord& given) const {
   const WorldPtr world = world_.Get();
   auto info = std::make_shared<AttemptInfo>();
@@ -102,7 +102,7 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
   }
   ASSIGN_OR_RETURN(const uint64_t segment, store_.AllocateSegment());
   {
-    // Before the snapshot is looked at: one that comes from here on is sent to this worker, too.
+    // This comes before the snapshot is looked at: a later one is sent to this worker, too.
     base::MutexLock lock(mutex_);
     segment_used_[worker_id] = segment;
   }
@@ -122,8 +122,8 @@ absl::StatusOr<v1::ToWorker> DirectorShell::OnAttach(const std::string& worker_i
     (*welcome.mutable_environment())[name] = value;
   welcome.set_memory_bytes_default(options_.memory_bytes_default);
   welcome.set_timeout_us_default(absl::ToInt64Microseconds(options_.timeout_default));
-  // By its process: it keeps it when the director changes, and workers of a director that was
-  // overtaken may still run.
+  // The folder is named by the worker's process: a worker keeps it when the director changes, and
+  // workers of a director that was overtaken may still run.
   welcome.set_scratch_directory(JoinPath(
       options_.state_directory, fmt::format("{}/{}", kScratchFolder, first.hello().pid())));
   welcome.set_project_root(world->project->root);
@@ -170,7 +170,7 @@ void DirectorShell::OnMessage(const std::string& worker_id, const v1::FromWorker
   }));
 }
 
-// Whatever else an attempt failed for: bytes that it could not read are made again.
+// Blobs that an attempt could not read are made again, whatever else it failed for.
 void DirectorShell::LookAtInputs(const WorkerReport& report) {
   const auto* failed = std::get_if<WorkerReport::Failed>(&report.what);
   if (failed == nullptr || failed->fault != WorkerReport::Fault::kInfrastructure) return;
@@ -185,7 +185,7 @@ void DirectorShell::LookAtInputs(const WorkerReport& report) {
              !absl::IsDataLoss(store::ReadBlobAt(info->directory, digest, location).status());
     };
     auto found = DistrustUnreadable(store_, journal_, blobs, lies_at);
-    // Who reads it would be tried a hundred times in vain.
+    // A package that reads such a blob would be tried a hundred times in vain.
     if (!found.ok())
       return Post(Event(DirectorUnfit{
           fmt::format("forgetting what cannot be read: {}", MessageOf(found.status()))}));

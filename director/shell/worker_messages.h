@@ -1,5 +1,5 @@
-// What a worker's message says besides reports, as events of the core. The simulation reads and
-// writes them by the same code.
+// Worker messages: all that they say besides reports becomes events of the core. The simulation
+// reads and writes them by the same code.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace galley::director {
 WorkerAttached AttachedOf(WorkerId worker, const v1::FromWorker& message);
 WorkerPending PendingOf(WorkerId worker, const v1::FromWorker& message);
 
-// And what a worker is told to leave out.
+// Fills in the part of a job that a worker is told to leave out.
 void FillPart(const Desire::Part& part, v1::JobPart& proto);
 
 }  // namespace galley::director

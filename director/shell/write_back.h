@@ -1,13 +1,15 @@
-// WriteBack: sends what was cooked here to a store of other people, behind the cook's back.
+// WriteBack: sends results of this cook to a store of other people, while the cook goes on.
 //
-// For each result, in this order: what it names, and what its keys are the digests of, also where
-// the remote has it with wrong bytes; another look at whether all of that is there, since servers
-// evict; the result; its observation set in front of those that lie under its weak key. So whoever
-// finds a result there finds what it names.
+// Each result is sent in this order, so that whoever finds it there finds all that it names:
+//   1. the blobs that it names, and those that its keys are the digests of, also where the remote
+//      has them with wrong bytes;
+//   2. another look at whether all of these are there, since servers evict;
+//   3. the result;
+//   4. its observation set, in front of those that lie under its weak key.
 //
-// While the remote is down what is to be sent waits, and is tried again now and then: the cook may
-// end after it came back. A queue that is full drops its oldest; what could not be sent is counted
-// and named, so that the next cook may send it. Nothing here waits for it but Flush.
+// While the remote is down, results wait, and are tried again now and then: the remote may come
+// back before the cook ends. A queue that is full drops its oldest result; results that could not
+// be sent are counted and named, so that the next cook may send them. Only Flush waits for them.
 //
 // Threads: any.
 #pragma once
@@ -45,7 +47,8 @@ struct WriteBackReport {
   uint64_t dropped = 0;  // the queue was full
   uint64_t failed = 0;
   std::string reason;  // of the last failure
-  // Package and platform of what was not sent, but for what the server refused for good.
+  // Package and platform of each result that was not sent, but for those that the server refused
+  // for good.
   std::vector<std::pair<std::string, std::string>> unsent;
 };
 
@@ -55,22 +58,22 @@ class WriteBack {
     store::Store* store;
     store::RemoteCache* remote;
     store::BlobStore* known;  // the remote behind an ExistenceCache
-    // Whose trust domain a weak key's is.
+    // The trust domain of the weak keys.
     std::string trust_domain;
-    // It was sent, or the server refuses it for good: the next cook need not send it. Called by any
-    // thread, and before Flush returns. May be null.
+    // Called when a result was sent, or the server refuses it for good: the next cook need not send
+    // it. On any thread, and before Flush returns. May be null.
     std::function<void(const StoredResult&)> settled = nullptr;
   };
   WriteBack(const Deps& deps, const WriteBackOptions& options);
-  // Drops what waits, cancels what is being sent. (A question by way of `known` is not: whoever
-  // does not want to wait for it Stops the remote.)
+  // Drops results that wait, cancels those that are being sent. (A question by way of `known` is
+  // not cancelled: whoever does not want to wait for it Stops the remote.)
   ~WriteBack();
 
-  // `stored` is committed, and no verdict but a dispute, which goes so that nobody finds there what
-  // is in dispute.
+  // REQUIRES: `stored` is committed, and no verdict unless it is a dispute, which is sent so that
+  // nobody finds there a result that is in dispute.
   void Add(StoredResultPtr stored);
-  // Waits until all is sent, or nothing was for `no_progress`, or Cancel. What waits then is
-  // failed.
+  // Waits until all is sent, or nothing was sent for `no_progress`, or Cancel. Results that still
+  // wait then have failed.
   WriteBackReport Flush();
   void Cancel();
   WriteBackReport Report() const;
@@ -83,7 +86,7 @@ class WriteBack {
   };
   void Run();
   bool IsTimeToSend() GALLEY_REQUIRES(mutex_);
-  // The results that are settled by it.
+  // Returns the results that this outcome settles.
   std::vector<StoredResultPtr> TakeOutcome(Waiting one, const absl::Status& sent);
   bool IsOvertaken(const StoredResult& stored) const GALLEY_REQUIRES(mutex_) {
     return !stored.result.is_disputed && disputed_.contains(stored.action_key);

@@ -35,7 +35,7 @@ class WriteBackTest : public ::testing::Test {
         .store = &store_, .remote = client_.get(), .known = client_.get(), .trust_domain = "main"};
   }
 
-  // Cooked and committed here.
+  // A result that was cooked and committed here.
   StoredResultPtr Cooked(const std::vector<record::Observed>& observed, size_t outputs = 2) {
     auto stored = std::make_shared<StoredResult>();
     const record::Recipe recipe = record::SampleRecipe();
@@ -344,7 +344,7 @@ TEST_F(WriteBackTest, WhatFailedWhileItCameBackIsTriedOnceMore) {
   const auto done = [&] { return write_back.Report().sent + write_back.Report().failed; };
   WaitFor([&] { return done() == 1; });
   EXPECT_EQ(write_back.Report().sent, 1u);
-  // A server that answers all else and never this stops nobody.
+  // A server that answers everything else, but never this, stops nobody.
   down.failures = 2;
   write_back.Add(another);
   WaitFor([&] { return done() == 2; });

@@ -1,5 +1,5 @@
 // A FromWorker message of any bytes, as a worker that lies may send it: every report becomes an
-// event that names only what was handed over, never a crash.
+// event that names only attempts that were handed over, and nothing crashes.
 #include <cstdint>
 #include <memory>
 #include <string>
