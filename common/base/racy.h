@@ -17,8 +17,8 @@ namespace galley {
 
 inline constexpr int64_t kRacyWindowNanos = 2'000'000'000;
 
-// What was learned of the file at `looked_ns` (wall time before the first byte was read) may be of
-// an earlier version of it.
+// True when knowledge of the file from `looked_ns` (wall time before the first byte was read) may
+// be of an earlier version of it.
 inline bool IsRacy(const FileStat& stat, int64_t looked_ns) {
   return std::max(stat.mtime_ns, stat.ctime_ns) > looked_ns - kRacyWindowNanos;
 }

@@ -12,9 +12,8 @@
 // one. A folder with kSandboxFile is not looked into, unless it is a mount's own.
 //
 // Digests: taken from bytes actually read, kept in the digest cache (path, size, mtime, ctime,
-// inode -> digest). An entry is trusted only when its times lie at least `kRacyWindowNanos` before the
-// moment it was hashed: a file changed within one clock tick of its hashing is hashed again next
-// time (as git does with its racy index entries, https://git-scm.com/docs/racy-git).
+// inode -> digest). An entry is trusted only when the file was not racy (common/base/racy.h) when
+// it was hashed: a file changed within one clock tick of its hashing is hashed again next time.
 //
 // Threads: the file table is immutable after Scan; DigestOf/Read may be called from many threads.
 #pragma once

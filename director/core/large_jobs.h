@@ -1,5 +1,5 @@
-// LargeJobs: what no worker has the memory for now: it is *set aside* while smaller jobs go on, and when that
-// lasts too long a worker is *kept* for it: it gets nothing else until there is room.
+// LargeJobs: a job that no worker has the memory for now is *set aside* while smaller jobs go on;
+// when that lasts too long a worker is *kept* for it, and gets nothing else until there is room.
 #pragma once
 
 #include <optional>

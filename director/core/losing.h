@@ -1,5 +1,6 @@
-// Losing: what the store lost under a cook is looked for in the whole, wherever it was met (staging, a
-// worker), made again once for each package, and all roots are built, published and staged again.
+// Losing: the bytes that the store lost under a cook are looked for in the whole, wherever the loss
+// was met (staging, a worker), and made again once for each package; all roots are built, published
+// and staged again.
 #pragma once
 
 #include <cstdint>

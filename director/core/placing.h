@@ -1,5 +1,5 @@
-// Placing: which worker gets a job: the policy's choice among a few that may take it. A Blocking job goes
-// where it begins first, windows or not.
+// Placing: the worker that gets a job is the policy's choice among a few that may take it. A
+// Blocking job goes where it begins first, windows or not.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Roots: the trees of a cook that is done are built, published together, and staged.
 //
-// A cook is *settling* from when its roots are being built: then it belongs to what was before, until
-// it is opened again.
+// A cook is *settling* from when its roots are being built: then later changes are not the cook's,
+// until it is opened again.
 #pragma once
 
 #include <vector>
