@@ -4,8 +4,7 @@
 
 namespace galley::director {
 
-CookCore::CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog,
-                   uint64_t /*seed*/)
+CookCore::CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog)
     : core_(std::make_unique<Core>(options, std::move(catalog))) {}
 CookCore::~CookCore() = default;
 

@@ -73,7 +73,7 @@ struct Core;
 
 class CookCore {
  public:
-  CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog, uint64_t seed);
+  CookCore(const CookOptions& options, std::shared_ptr<const Catalog> catalog);
   ~CookCore();
 
   // Applies one event and appends what the shell must now do. Never blocks.

@@ -63,7 +63,7 @@ class CookCoreTest : public testing::Test {
  protected:
   std::string Cook(const std::string& graph, CookRequested request, bool is_cached = false) {
     catalog_ = std::make_shared<TextCatalog>(graph);
-    core_ = std::make_unique<CookCore>(CookOptions{}, catalog_, 1);
+    core_ = std::make_unique<CookCore>(CookOptions{}, catalog_);
     is_cached_ = is_cached;
     log_.clear();
     request.platforms = 1;

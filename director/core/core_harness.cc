@@ -57,7 +57,7 @@ const TextPackage& TextProject::At(const std::string& name) const {
 
 CoreHarness::CoreHarness(const std::string& project, CookOptions options)
     : project_(std::make_shared<TextProject>(project)),
-      core_(std::make_unique<CookCore>(options, project_, 1)),
+      core_(std::make_unique<CookCore>(options, project_)),
       platforms_(MaskOf(options.platform_count) - 1) {}
 
 void CoreHarness::Request(const std::vector<std::string>& selected, CookRequested request) {

@@ -64,7 +64,9 @@ using ResultViewPtr = std::shared_ptr<const ResultView>;
 enum class Stage : uint8_t { kRequest, kLoad, kSave, kCommit, kStage };
 std::string_view StageName(Stage stage);  // "request"
 
-// ------------------------------------------------------------------ events
+// ------------------------------------------------------------------ events, by who sends them
+
+// ---------------- people and their programs: who asks for cooks, changes them, asks questions
 
 struct SelectedPackage {
   std::string name;
@@ -93,6 +95,67 @@ struct CookRequested {
 // Ctrl-C: nothing new begins, what is persisted stays; CookEnded{interrupted} follows. Too late
 // once roots are being published: then all is done.
 struct CancelRequested {};
+
+// These packages are wanted in the running cook as well, as if its request had named them. By name
+// or by file (Catalog::NameOfFile).
+struct PackagesDiscovered {
+  std::vector<SelectedPackage> packages;
+};
+
+// The outcomes of these packages are forgotten, faults too: the packages are looked up again, and
+// cooked where need be, as are those that read their outputs. By name or by file.
+struct PackagesCleared {
+  std::vector<std::string> packages;
+};
+
+// A question; Reply answers at once, a page of at most `limit` entries (and of what
+// CookOptions::query_limit_max allows). Nothing is held between two pages: what was added before
+// the cursor meanwhile is not told, everything that was there when the first page was asked for is.
+struct QueryAsked {
+  enum class About : uint8_t {
+    kPackage,      // one: its state, attempts, and the reasons why it is in the cook
+    kInstigators,  // the reasons of all packages, package by package, each in the order found
+  };
+  // Where to go on. A new cook voids it.
+  struct Cursor {
+    uint64_t cook = 0;     // 0: at the beginning
+    uint32_t package = 0;  // kInstigators
+    uint32_t reason = 0;
+    bool operator==(const Cursor&) const = default;
+  };
+  uint64_t query = 0;  // comes back in the Reply
+  About about = About::kPackage;
+  std::string package;  // kPackage: its name
+  Cursor cursor;
+  uint32_t limit = 1024;
+};
+
+// ---------------- the project: its files and platforms changed
+
+struct FilesChanged {
+  std::shared_ptr<const Catalog> catalog;
+  std::vector<std::string> packages;  // those whose results may no longer hold
+  std::vector<std::string> paths;     // the paths of the Rescan that this answers, if it does
+  // Sources that have another name now. The new one is in the cook for what the old one was asked
+  // for; since no key holds a name, its look-up finds the old one's result.
+  struct Renamed {
+    std::string from;
+    std::string to;
+  };
+  std::vector<Renamed> renamed = {};
+};
+
+// Platforms are added, removed or renumbered while the director lives; the files are the same. What
+// is known of a removed one is forgotten, and a result for it that still arrives only feeds the
+// cache. In a cook that is not yet publishing, an added one is asked for of every package.
+struct PlatformsChanged {
+  std::shared_ptr<const Catalog> catalog;             // with the recipes of the new set
+  std::vector<std::optional<PlatformIndex>> mapping;  // old number -> new; nullopt: removed
+  uint32_t platform_count = 0;                        // of the new set, at most 32
+  PlatformMask added = 0;                             // new numbers that are to be cooked as well
+};
+
+// ---------------- the look-up threads
 
 struct LookedUp {
   struct Hit {
@@ -131,6 +194,8 @@ struct LookedUp {
   std::vector<Item> items;
 };
 
+// ---------------- the launcher
+
 // Workers of a director that died, which are expected to attach again, and the attempts that it
 // gave them, as the journal knows: these attempts are now this director's. Comes before the first
 // CookRequested.
@@ -147,6 +212,19 @@ struct WorkersSurvived {
   uint32_t first_free = 0;   // of ids for workers that are asked for from now on
 };
 
+struct LauncherReported {
+  WorkerId worker;    // that was asked for by Spawn
+  std::string error;  // it could not be started
+};
+
+struct WorkerLost {
+  WorkerId worker;
+  std::string reason;
+  bool is_infrastructure = true;  // a death that no package explains
+};
+
+// ---------------- the workers' streams
+
 struct WorkerAttached {
   WorkerId worker;
   uint32_t slots = 1;
@@ -158,6 +236,12 @@ struct WorkerAttached {
   std::vector<AttemptId> begun = {};    // of `in_hand`
   std::vector<AttemptId> pending = {};  // as in WorkerPending
   bool is_held = false;                 // likewise; `begun` is what has begun
+};
+
+// A message came from the worker, whatever it said.
+struct WorkerAlive {
+  WorkerId worker;
+  uint64_t memory_bytes = 0;  // what its jobs may take together from now on; 0: as before
 };
 
 // All of the worker's attempts whose external programs merely wait: each leaves its slot to another
@@ -232,11 +316,10 @@ struct WorkerUnfit {
   std::string reason;
 };
 
-struct WorkerLost {
-  WorkerId worker;
-  std::string reason;
-  bool is_infrastructure = true;  // a death that no package explains
-};
+// A worker could not read an input that the store said it has.
+struct LossSeen {};
+
+// ---------------- the commit thread: results, roots, the store
 
 struct Persisted {
   struct Item {
@@ -249,52 +332,6 @@ struct Persisted {
   std::vector<Item> items;
   std::string error;  // not empty: the commit failed for the machine's sake (disk full, store
                       // gone): none of `items` is durable, and the cook ends with exit 3
-};
-
-// The director's machine cannot go on with any cook: its disk is full, the project's lock is
-// another's, the journal cannot be written. The cook ends with exit 3.
-struct DirectorUnfit {
-  std::string reason;
-};
-
-struct FilesChanged {
-  std::shared_ptr<const Catalog> catalog;
-  std::vector<std::string> packages;  // those whose results may no longer hold
-  std::vector<std::string> paths;     // the paths of the Rescan that this answers, if it does
-  // Sources that have another name now. The new one is in the cook for what the old one was asked
-  // for; since no key holds a name, its look-up finds the old one's result.
-  struct Renamed {
-    std::string from;
-    std::string to;
-  };
-  std::vector<Renamed> renamed = {};
-};
-
-// These packages are wanted in the running cook as well, as if its request had named them. By name
-// or by file (Catalog::NameOfFile).
-struct PackagesDiscovered {
-  std::vector<SelectedPackage> packages;
-};
-
-// The outcomes of these packages are forgotten, faults too: the packages are looked up again, and
-// cooked where need be, as are those that read their outputs. By name or by file.
-struct PackagesCleared {
-  std::vector<std::string> packages;
-};
-
-// Platforms are added, removed or renumbered while the director lives; the files are the same. What
-// is known of a removed one is forgotten, and a result for it that still arrives only feeds the
-// cache. In a cook that is not yet publishing, an added one is asked for of every package.
-struct PlatformsChanged {
-  std::shared_ptr<const Catalog> catalog;             // with the recipes of the new set
-  std::vector<std::optional<PlatformIndex>> mapping;  // old number -> new; nullopt: removed
-  uint32_t platform_count = 0;                        // of the new set, at most 32
-  PlatformMask added = 0;                             // new numbers that are to be cooked as well
-};
-
-struct LauncherReported {
-  WorkerId worker;    // that was asked for by Spawn
-  std::string error;  // it could not be started
 };
 
 struct RootBuilt {
@@ -328,15 +365,6 @@ struct RootPublished {
   uint32_t platform_set = 0;  // of the PublishRoot
 };
 
-// Answers StageRoots: all that was published lies in the sandboxes, or why not is told elsewhere.
-struct RootsStaged {
-  std::string loss;    // not empty: the store lacks some of it (what and where)
-  uint32_t round = 0;  // of the StageRoots
-};
-
-// A worker could not read an input that the store said it has.
-struct LossSeen {};
-
 // Answers LookForLost: the results that it named and whose bytes are gone.
 struct LostFound {
   uint64_t look = 0;  // of the LookForLost
@@ -344,41 +372,27 @@ struct LostFound {
   std::string error;  // not empty: nobody could look
 };
 
-// A message came from the worker, whatever it said.
-struct WorkerAlive {
-  WorkerId worker;
-  uint64_t memory_bytes = 0;  // what its jobs may take together from now on; 0: as before
+// ---------------- the director's loop itself
+
+// Answers StageRoots: all that was published lies in the sandboxes, or why not is told elsewhere.
+struct RootsStaged {
+  std::string loss;    // not empty: the store lacks some of it (what and where)
+  uint32_t round = 0;  // of the StageRoots
 };
 
-// A question; Reply answers at once, a page of at most `limit` entries (and of what
-// CookOptions::query_limit_max allows). Nothing is held between two pages: what was added before
-// the cursor meanwhile is not told, everything that was there when the first page was asked for is.
-struct QueryAsked {
-  enum class About : uint8_t {
-    kPackage,      // one: its state, attempts, and the reasons why it is in the cook
-    kInstigators,  // the reasons of all packages, package by package, each in the order found
-  };
-  // Where to go on. A new cook voids it.
-  struct Cursor {
-    uint64_t cook = 0;     // 0: at the beginning
-    uint32_t package = 0;  // kInstigators
-    uint32_t reason = 0;
-    bool operator==(const Cursor&) const = default;
-  };
-  uint64_t query = 0;  // comes back in the Reply
-  About about = About::kPackage;
-  std::string package;  // kPackage: its name
-  Cursor cursor;
-  uint32_t limit = 1024;
+// The director's machine cannot go on with any cook: its disk is full, the project's lock is
+// another's, the journal cannot be written. The cook ends with exit 3.
+struct DirectorUnfit {
+  std::string reason;
 };
 
 struct Tick {};
 
-using Event = std::variant<CookRequested, CancelRequested, LookedUp, WorkersSurvived,
-                           WorkerAttached, WorkerReported, WorkerPending, WorkerAlive, WorkerUnfit,
-                           WorkerLost, Persisted, DirectorUnfit, FilesChanged, PackagesDiscovered,
-                           PackagesCleared, PlatformsChanged, LauncherReported, RootBuilt,
-                           RootPublished, RootsStaged, LossSeen, LostFound, QueryAsked, Tick>;
+using Event = std::variant<CookRequested, CancelRequested, PackagesDiscovered, PackagesCleared,
+                           QueryAsked, FilesChanged, PlatformsChanged, LookedUp, WorkersSurvived,
+                           LauncherReported, WorkerLost, WorkerAttached, WorkerAlive, WorkerPending,
+                           WorkerReported, WorkerUnfit, LossSeen, Persisted, RootBuilt,
+                           RootPublished, LostFound, RootsStaged, DirectorUnfit, Tick>;
 
 // ------------------------------------------------------------------ effects
 

@@ -92,7 +92,7 @@ class CrashChild : public ShellTest {
                            .alarm = [](const std::string& text) { ADD_FAILURE() << text; }},
         LookUpRunner::Options{.trust_domain = "main"});
     core_ = std::make_unique<CookCore>(
-        CookOptions{.platform_count = 3, .workers = 1, .term = meta.term}, world_.Get()->table, 1);
+        CookOptions{.platform_count = 3, .workers = 1, .term = meta.term}, world_.Get()->table);
     auto segment = store_of_cook_->AllocateSegment();
     ASSERT_TRUE(segment.ok());
     writer_ = store::SegmentWriter::Open(Host("store"), *segment).value();

@@ -100,7 +100,7 @@ absl::StatusOr<ShellOutcome> DirectorShell::Run(const CookRequested& request) {
   launcher_ = CreateLocalLauncher(options_.worker_program,
                                   [this](const WorkerExit& exit) { OnWorkerExit(exit); });
   CookOptions core_options = options_.core;
-  core_ = std::make_unique<CookCore>(core_options, world_.Get()->table, 1);
+  core_ = std::make_unique<CookCore>(core_options, world_.Get()->table);
   request_ = request;
   AdoptSurvivors();
   {

@@ -29,7 +29,7 @@ class AllFiles : public Catalog {
 // A shell with the package P, one worker, and commits that wait.
 class UnjournaledResultsTest : public testing::Test {
  protected:
-  UnjournaledResultsTest() : core_({}, std::make_shared<AllFiles>(), 1) {
+  UnjournaledResultsTest() : core_({}, std::make_shared<AllFiles>()) {
     Step(CookRequested{.platforms = 1,
                        .selected = {{"P", InstigatorCategory::kCommandLinePackage}}});
     Step(Tick{});

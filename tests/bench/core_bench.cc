@@ -132,7 +132,7 @@ class BenchCatalog : public Catalog {
 class Shell {
  public:
   explicit Shell(const Graph& graph)
-      : graph_(graph), core_(CookOptions(), std::make_shared<BenchCatalog>(), 1) {}
+      : graph_(graph), core_(CookOptions(), std::make_shared<BenchCatalog>()) {}
 
   void Cook(const std::string& name, bool has_references) {
     has_references_ = has_references;

@@ -123,7 +123,7 @@ class Bench {
     CookOptions options;
     options.workers = scenario.workers;
     options.policy = scenario.policy;
-    core_ = std::make_unique<CookCore>(options, std::make_shared<Project>(), 1);
+    core_ = std::make_unique<CookCore>(options, std::make_shared<Project>());
   }
 
   Figures Run() {

@@ -54,7 +54,7 @@ SimDirector::SimDirector(const Deps& deps, const CookOptions& options, Callbacks
   ApplyTheDifference();
   CookOptions with_term = options_;
   with_term.term = journal_.meta().term;
-  core_ = std::make_unique<CookCore>(with_term, snapshot_->catalog, 1);
+  core_ = std::make_unique<CookCore>(with_term, snapshot_->catalog);
   task_free_at_ = deps_.schedule.now();
   TakeOver(survivors);
   store_.fails = journal_.fails = [this] { return deps_.faults.Happens(Fault::kStoreFailed, 1); };
