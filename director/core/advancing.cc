@@ -74,7 +74,7 @@ void Advancing::Advance(PackageId id) {
 void Advancing::Finish(PackageId id) {
   core_.waiting.WakeWaiters(id);
   core_.attempts.EndAttempts(id, Tell::kCancel);
-  cook().changes.StopWaitingForScan(id);
+  graph().changes.StopWaitingForScan(id);
   lifecycle().SetState(id, State::kIdle, InPhase(id, Phase::kFailed) != 0 ? "failed" : "cooked");
   Conclude(id);
 }
@@ -103,7 +103,7 @@ void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
     if (UsesUpAttempts(cause)) lifecycle().ExhaustLead(id, p);
     lifecycle().SetPhase(id, p, Phase::kFailed);
   }
-  const Blame::Faults faults = cook().blame.Of(id);
+  const Blame::Faults faults = graph().blame.Of(id);
   PackageFailed failed{.package = id,
                        .platform = std::nullopt,
                        .stage = stage,

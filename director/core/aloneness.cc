@@ -6,7 +6,7 @@ namespace galley::director {
 // The package has one attempt left, and all others ended by limits.
 bool Aloneness::IsToRunAlone(PackageId package) const {
   if (cook().is_over() || cook().request().fail_fast) return false;
-  const Blame::Faults faults = cook().blame.Of(package);
+  const Blame::Faults faults = graph().blame.Of(package);
   return faults.own + 1 == options_.own_fault_attempts_max && faults.limits == faults.own &&
          faults.own > 0;
 }
@@ -19,9 +19,9 @@ bool Aloneness::WaitsToBeAlone(PackageId package) const {
 
 bool Aloneness::IsAllElseDone() const {
   return workers_.jobs_in_hand() == 0 && lifecycle().requests().empty() &&
-         core_.looking_up.in_flight() == 0 && cook().agenda.empty() &&
+         core_.looking_up.in_flight() == 0 && graph().agenda.empty() &&
          !lifecycle().equal_work().has_freed() && core_.commits.empty() &&
-         !lifecycle().has_backing_off() && !cook().changes.is_scan_awaited() &&
+         !lifecycle().has_backing_off() && !graph().changes.is_scan_awaited() &&
          cook().claims.IsAllSelected();
 }
 

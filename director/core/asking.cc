@@ -27,10 +27,10 @@ Reply Asking::AnswerInstigators(const QueryAsked& event) const {
   uint32_t room = std::clamp(event.limit, 1u, options_.query_limit_max);
   for (; at.package < packages_.size() && room > 0; ++at.package, at.reason = 0) {
     const PackageId id(at.package);
-    const size_t count = cook().edges.InstigatorCount(id);
+    const size_t count = graph().edges.InstigatorCount(id);
     if (count == 0) --room;
     for (; at.reason < count && room > 0; ++at.reason, --room) {
-      if (const auto why = cook().edges.InstigatorAt(id, at.reason))
+      if (const auto why = graph().edges.InstigatorAt(id, at.reason))
         reply.reasons.push_back({id, *why});
     }
     if (at.reason < count) break;
@@ -58,7 +58,7 @@ Reply Asking::AnswerPackage(const QueryAsked& event) const {
     return reply;
   }
   const PackageData& package = packages_[id];
-  const Blame::Faults faults = cook().blame.Of(id);
+  const Blame::Faults faults = graph().blame.Of(id);
   Reply::Package answer{.package = id,
                         .state = StateTextOf(id),
                         .urgency = package.urgency,
@@ -75,10 +75,10 @@ Reply Asking::AnswerPackage(const QueryAsked& event) const {
   reply.package = std::move(answer);
   QueryAsked::Cursor at = event.cursor;
   at.cook = core_.cooks.begun();
-  const size_t count = cook().edges.InstigatorCount(id);
+  const size_t count = graph().edges.InstigatorCount(id);
   uint32_t room = std::clamp(event.limit, 1u, options_.query_limit_max);
   for (; at.reason < count && room > 0; ++at.reason, --room) {
-    if (const auto why = cook().edges.InstigatorAt(id, at.reason))
+    if (const auto why = graph().edges.InstigatorAt(id, at.reason))
       reply.reasons.push_back({id, *why});
   }
   if (at.reason < count) reply.next = at;

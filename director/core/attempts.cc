@@ -52,7 +52,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   Attempt& attempt = attempts_.at(id);
   attempt.is_current = false;
   const absl::Duration ran = workers_.Drop(attempt.worker, id, core_.awake);
-  cook().aloneness.EndAttempt(id, ran);
+  graph().aloneness.EndAttempt(id, ran);
   core_.grants.Release(attempt.group);
   Work& work = *packages_[attempt.package].work;
   if (work.attempt != id) {
@@ -72,7 +72,7 @@ void Attempts::EndAttempt(AttemptId id, Tell tell) {
   if (attempt.remaining == 0 && !attempt.is_partial && attempt.measured > absl::ZeroDuration()) {
     core_.costs.Measured(packages_[attempt.package].cost_traits, attempt.measured);
     core_.overruns.Measured(attempt.expected, ran);
-    cook().monitor.Measured(attempt.expected, attempt.measured);
+    cook().tally.monitor.Measured(attempt.expected, attempt.measured);
   }
   if (tell == Tell::kCancel) DesireFor(attempt.worker).cancel.push_back(id);
   if (tell != Tell::kRetract) return;

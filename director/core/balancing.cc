@@ -20,7 +20,7 @@ void Balancing::Balance() {
   size_t pairs = 0;
   const std::vector<WorkerId> idle(workers_.idle().begin(), workers_.idle().end());
   for (const WorkerId to : idle) {
-    if (!workers_.IsUsable(*workers_.Find(to)) || cook().large_jobs.IsKeptFrom(PackageId(), to))
+    if (!workers_.IsUsable(*workers_.Find(to)) || graph().large_jobs.IsKeptFrom(PackageId(), to))
       continue;
     // A copy, since jobs that are moved change the order.
     std::vector<Workers::Excess> busiest;
@@ -61,7 +61,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
     if (core_.attempts.Current(id) == nullptr) continue;
     const Attempt attempt = core_.attempts.at(id);
     if (attempt.is_loaded || attempt.group != 0 || core_.attempts.At(attempt.package).size() > 1 ||
-        cook().blame.HasFailedOn(attempt.package, idle) ||
+        graph().blame.HasFailedOn(attempt.package, idle) ||
         !to.hand.HasMemoryFor(core_.dispatching.MemoryOf(attempt.package), to.memory_bytes) ||
         (is_trusted && !IsBetterOffAt(id, idle)))
       continue;
@@ -72,7 +72,7 @@ bool Balancing::RetractFor(WorkerId idle, WorkerId busy) {
     core_.advancing.Advance(attempt.package);
     if (packages_[attempt.package].state != State::kLoad) continue;
     core_.dispatching.HandOver(attempt.package, {.worker = idle});
-    ++cook().counters.jobs_retracted;
+    ++cook().tally.counters.jobs_retracted;
     has_moved = true;
   }
   return has_moved;

@@ -35,7 +35,7 @@ void Changes::ForgiveLate(const FilesChanged& event) {
     if (!package.valid()) return;
     cook().claims.ForEachWithReaders(package, done, [this](PackageId one) {
       forgiven_late_.insert(one);
-      cook().faults.NoteForgiven(one, options_.own_fault_attempts_max - 1);
+      graph().faults.NoteForgiven(one, options_.own_fault_attempts_max - 1);
     });
   };
   for (const std::string& name : event.packages) forgive(name);
@@ -109,7 +109,7 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     const PackageId from = packages_.Find(from_name);
     if (!from.valid()) continue;
     Moved one{.from = from, .to = to_name};
-    cook().edges.ForEachInstigator(from, [&](const InstigatorView& why) {
+    graph().edges.ForEachInstigator(from, [&](const InstigatorView& why) {
       if (!why.referencer.valid()) one.causes.push_back(why.category);
     });
     // (A package that is never cooked has left the cook, and may be wanted under its new name.)
@@ -120,7 +120,7 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
   }
   for (const Moved& one : moved) {
     cook().claims.Leave(one.from, "renamed");
-    cook().edges.DropRoots(one.from);
+    graph().edges.DropRoots(one.from);
     cook().claims.RequeueWithReaders(one.from, done);
   }
   for (const Moved& one : moved) {
@@ -138,9 +138,9 @@ void Changes::OnPackagesCleared(const PackagesCleared& event) {
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(cook().claims.NameAsked(name));
     if (!package.valid()) continue;
-    cook().faults.NoteForgiven(package, 0);
-    cook().blame.Forget(package);
-    cook().faults.Pardon(package);
+    graph().faults.NoteForgiven(package, 0);
+    graph().blame.Forget(package);
+    graph().faults.Pardon(package);
     cook().claims.RequeueWithReaders(package, done);
   }
 }
@@ -157,12 +157,12 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   // Once roots are being published the cook is over but for that.
   const bool is_open = !cook().is_over() && !cook().is_ending() && !cook().roots.is_publishing();
   const PlatformMask added = is_open ? event.added : 0;
-  if (added != 0) cook().faults.PardonAll();  // one more chance
+  if (added != 0) graph().faults.PardonAll();  // one more chance
   if (!cook().is_over()) cook().request().platforms = map.Mask(cook().request().platforms) | added;
   for (CookRequested& waiting : core_.cooks.waiting())
     waiting.platforms = map.Mask(waiting.platforms);
   core_.commits.Remap(map);
-  cook().agenda.Remap(map);
+  graph().agenda.Remap(map);
   cook().roots.Remap(map);
   cook().judging.Remap(map);
   if (is_open) cook().roots.OpenAgain();
@@ -183,7 +183,7 @@ void Changes::RemapPackage(PackageId id, const PlatformMap& map, PlatformMask ad
   lifecycle().Remap(
       id, map, added,
       !cook().is_over() && cook().request().force ? Phase::kToCook : Phase::kToLookUp);
-  cook().edges.Remap(id, map);
+  graph().edges.Remap(id, map);
   for (Problem& problem : package.problems) problem.platforms = map.Mask(problem.platforms);
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
   // An attempt that was retracted and goes on is as good as before.
@@ -224,7 +224,7 @@ void Changes::GoOnWithPlatforms(PackageId id, PlatformMask added) {
   lifecycle().SetOutcome(id, Outcome::kNone);
   lifecycle().SetUpToDate(id, false);
   lifecycle().SetSkipped(id, false);
-  cook().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+  graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
 }
 
 void Changes::WaitForScan(PackageId id, const std::string& path, uint32_t attempt_epoch) {

@@ -43,16 +43,16 @@ std::string Claims::NameAsked(std::string_view name_or_file) const {
 
 PackageId Claims::FindOrAdd(std::string_view name) {
   const PackageId package = packages_.FindOrAdd(name);
-  cook().edges.Grow(packages_.size());
-  cook().ranks.Grow(packages_.size());
+  graph().edges.Grow(packages_.size());
+  graph().ranks.Grow(packages_.size());
   return package;
 }
 
 void Claims::Join(PackageId id, InstigatorCategory category, PackageId referencer) {
   if (referencer.valid()) {
-    cook().edges.Add(referencer, {id, category}, /*binds_ranks=*/false);
+    graph().edges.Add(referencer, {id, category}, /*binds_ranks=*/false);
   } else {
-    cook().edges.AddRoot(id, category);
+    graph().edges.AddRoot(id, category);
   }
   Bring(id, category, referencer);
 }
@@ -67,7 +67,7 @@ void Claims::Bring(PackageId id, InstigatorCategory category, PackageId referenc
   if (!package.is_in_cook) {
     lifecycle().SetUrgency(id, urgency);
     lifecycle().Enter(id, cook().request().platforms);
-    cook().agenda.Push(urgency, {AgendaItem::Kind::kBegin, id});
+    graph().agenda.Push(urgency, {AgendaItem::Kind::kBegin, id});
   }
   RaiseUrgency(id, urgency);
 }
@@ -174,7 +174,7 @@ void Claims::Unlisted(PackageId id, PackageId generator) {
 }
 
 void Claims::Withdraw(PackageId id) {
-  cook().edges.Unfollow(id);
+  graph().edges.Unfollow(id);
   lifecycle().Withdraw(id);
 }
 
@@ -192,7 +192,7 @@ void Claims::Leave(PackageId id, std::string_view reason) {
   if (package.work != nullptr) {
     core_.waiting.WakeWaiters(id);
     core_.attempts.EndAttempts(id, Tell::kCancel);
-    cook().changes.StopWaitingForScan(id);
+    graph().changes.StopWaitingForScan(id);
     lifecycle().SetState(id, State::kIdle, reason);
   }
   Withdraw(id);
@@ -207,20 +207,20 @@ void Claims::Skip(PackageId id) {
 // The package's results no longer hold: it starts from the beginning.
 void Claims::Requeue(PackageId id) {
   PackageData& package = packages_[id];
-  cook().faults.Pardon(id);
-  cook().changes.ForgetLate(id);
+  graph().faults.Pardon(id);
+  graph().changes.ForgetLate(id);
   cook().judging.Forget(id);
   core_.survivors.Outdate(id);
   if (!package.is_in_cook) return;
   cook().judging.ForgetRead(id);
   if (!IsSabotaged(Sabotage::kBumpEpochAtDispatch)) ++package.generation;
-  cook().faults.NoteForgiven(id, options_.own_fault_attempts_max - 1);
+  graph().faults.NoteForgiven(id, options_.own_fault_attempts_max - 1);
   core_.attempts.EndAttempts(id, Tell::kCancel);
   lifecycle().SetOutcome(id, Outcome::kNone);
   lifecycle().SetUpToDate(id, false);
   lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;
-  cook().edges.Unfollow(id);
+  graph().edges.Unfollow(id);
   package.problems.clear();
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (package.slots[p].phase == Phase::kUnwanted) continue;
@@ -238,7 +238,7 @@ void Claims::Requeue(PackageId id) {
     package.work->is_loaded = false;
     lifecycle().SetState(id, State::kRequest, "from the beginning");
   }
-  cook().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+  graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
 }
 
 // And those whose cooks read its output, or wait for its list.
@@ -250,7 +250,7 @@ void Claims::ForEachWithReaders(PackageId id, absl::btree_set<PackageId>& done,
     to_do.pop_back();
     if (!done.insert(next).second) continue;
     visit(next);
-    cook().edges.ForEachInstigator(next, [&](const InstigatorView& why) {
+    graph().edges.ForEachInstigator(next, [&](const InstigatorView& why) {
       if (why.category == InstigatorCategory::kBuildDependency && why.referencer.valid())
         to_do.push_back(why.referencer);
     });

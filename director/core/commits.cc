@@ -67,7 +67,7 @@ void Commits::OnPersisted(const Persisted& event) {
 void Commits::OnRefused(PackageId id, PlatformIndex platform, const std::string& why) {
   lifecycle().SetPhase(id, platform, cook().request().force ? Phase::kToCook : Phase::kToLookUp);
   packages_[id].slots[platform].result.reset();
-  cook().faults.BlameInfrastructure(id, MaskOf(platform), why, "");
+  graph().faults.BlameInfrastructure(id, MaskOf(platform), why, "");
   core_.advancing.Advance(id);
 }
 

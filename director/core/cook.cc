@@ -9,18 +9,7 @@
 namespace galley::director {
 
 Cook::Cook(Core& core)
-    : Part(core),
-      ranks(edges, core.options.rank_visits_max),
-      lifecycle(core.packages, ranks, counters, monitor, core.now),
-      claims(core),
-      faults(core),
-      changes(core),
-      judging(core),
-      roots(core),
-      losing(core),
-      aloneness(core),
-      large_jobs(core),
-      is_over_(true) {}
+    : Part(core), claims(core), judging(core), roots(core), losing(core), is_over_(true) {}
 
 Cook::Cook(Core& core, CookRequested request) : Cook(core) {
   is_over_ = false;
@@ -28,16 +17,13 @@ Cook::Cook(Core& core, CookRequested request) : Cook(core) {
   const PlatformMask all =
       core.platform_count == 32 ? ~PlatformMask{0} : MaskOf(core.platform_count) - 1;
   request_.platforms &= all;
-  counters.workers_attached = workers_.attached();
-  monitor.Advance(core.now);
-  for (uint32_t i = 0; i < packages_.size(); ++i) packages_[PackageId(i)].BeginCook();
-  edges.Grow(packages_.size());
-  ranks.Grow(packages_.size());
+  tally.counters.workers_attached = workers_.attached();
+  tally.monitor.Advance(core.now);
 }
 
 bool Cook::IsQuiet() const {
-  return !is_over_ && claims.IsAllSelected() && agenda.empty() &&
-         lifecycle.in_works() <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) &&
+  return !is_over_ && claims.IsAllSelected() && graph().agenda.empty() &&
+         lifecycle().in_works() <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) &&
          core_.commits.empty() && !losing.is_looking();
 }
 
@@ -95,17 +81,17 @@ void Cook::End(const std::string& infrastructure_error) {
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     const PackageId id(i);
     PackageData& package = packages_[id];
-    if (package.state != State::kIdle) lifecycle.SetState(id, State::kIdle, "the cook is over");
+    if (package.state != State::kIdle) lifecycle().SetState(id, State::kIdle, "the cook is over");
     if (!package.is_in_cook || package.outcome != Outcome::kNone) continue;
     if (core_.advancing.InPhase(id, Phase::kFailed) != 0) {
-      lifecycle.SetOutcome(id, Outcome::kFailed);
+      lifecycle().SetOutcome(id, Outcome::kFailed);
       continue;
     }
-    lifecycle.SetSkipped(id, true);
-    ++counters.skipped;
+    lifecycle().SetSkipped(id, true);
+    ++tally.counters.skipped;
   }
-  agenda.Clear();
-  lifecycle.equal_work().Clear();
+  graph().agenda.Clear();
+  lifecycle().equal_work().Clear();
   Note(CookEnded{request_.request, ending_ == Ending::kInterrupted, ending_ == Ending::kFailFast,
                  infrastructure_error});
   is_over_ = true;

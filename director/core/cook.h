@@ -1,28 +1,19 @@
 // Cook: one request, from when its turn comes until it is published or given up.
 //
-// A Cook has all that depends on what else is in it, constructed anew for each request: why
-// packages are in it, their order, judgement, roots, counts.
+// A Cook has what is of one request alone, constructed anew for each: its selection, judgement,
+// roots and counts. The packages that it wants are in the Graph.
 // Threads: none; owned by Cooks.
 #pragma once
 
 #include <string>
 
-#include "director/core/agenda.h"
-#include "director/core/aloneness.h"
-#include "director/core/blame.h"
-#include "director/core/changes.h"
 #include "director/core/claims.h"
 #include "director/core/cook_core.h"
-#include "director/core/edges.h"
-#include "director/core/faults.h"
 #include "director/core/judging.h"
-#include "director/core/large_jobs.h"
-#include "director/core/lifecycle.h"
 #include "director/core/losing.h"
-#include "director/core/monitor.h"
 #include "director/core/part.h"
-#include "director/core/ranks.h"
 #include "director/core/roots.h"
+#include "director/core/tally.h"
 
 namespace galley::director {
 
@@ -32,7 +23,6 @@ class Cook : Part {
 
   // Before the first request: a cook of nothing, which is over.
   explicit Cook(Core& core);
-  // The cook begins. REQUIRES: no package is in the works.
   Cook(Core& core, CookRequested request);
 
   const CookRequested& request() const { return request_; }
@@ -52,21 +42,11 @@ class Cook : Part {
   void GoOn();
   void End(const std::string& infrastructure_error);
 
-  Counters counters;
-  Monitor monitor;
-  Edges edges;
-  Ranks ranks;
-  Lifecycle lifecycle;
-  Agenda agenda;
-  Blame blame;
+  Tally tally;
   Claims claims;
-  Faults faults;
-  Changes changes;
   Judging judging;
   Roots roots;
   Losing losing;
-  Aloneness aloneness;
-  LargeJobs large_jobs;
 
  private:
   void CancelAll();

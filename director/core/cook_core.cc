@@ -13,7 +13,7 @@ void CookCore::Step(absl::Time now, const Event& event, std::vector<Effect>& eff
 }
 bool CookCore::has_agenda() const { return core_->HasAgenda(); }
 bool CookCore::has_jobs() const { return core_->HasJobs(); }
-const Counters& CookCore::counters() const { return core_->cooks.current().counters; }
+const Counters& CookCore::counters() const { return core_->cooks.current().tally.counters; }
 Progress CookCore::progress() const { return core_->ViewProgress(); }
 size_t CookCore::package_count() const { return core_->packages.size(); }
 const std::string& CookCore::NameOf(PackageId package) const {
@@ -28,7 +28,7 @@ PackageId CookCore::Find(std::string_view name_or_file) const {
 
 std::vector<InstigatorView> CookCore::InstigatorsOf(PackageId package) const {
   std::vector<InstigatorView> reasons;
-  core_->cooks.current().edges.ForEachInstigator(
+  core_->cooks.graph().edges.ForEachInstigator(
       package, [&](const InstigatorView& why) { reasons.push_back(why); });
   return reasons;
 }

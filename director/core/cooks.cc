@@ -6,7 +6,10 @@
 
 namespace galley::director {
 
-Cooks::Cooks(Core& core) : Part(core), current_(std::make_unique<Cook>(core)) {}
+Cooks::Cooks(Core& core)
+    : Part(core),
+      current_(std::make_unique<Cook>(core)),
+      graph_(std::make_unique<Graph>(core, current_->tally)) {}
 
 void Cooks::OnCookRequested(const CookRequested& event) {
   waiting_.push_back(event);
@@ -39,17 +42,19 @@ void Cooks::BeginNext() {
   ++begun_;
   core_.attempts.ForgetAllRetracted();
   core_.worker_lives.BeginCook();
-  current_ = std::make_unique<Cook>(core_, std::move(next));
+  auto cook_next = std::make_unique<Cook>(core_, std::move(next));
+  graph_ = std::make_unique<Graph>(core_, cook_next->tally);
+  current_ = std::move(cook_next);
   for (CookRequested::Blamed& blamed : cook().request().blamed) {
     const PackageId package = cook().claims.FindOrAdd(blamed.package);
-    cook().faults.AddEarlier(package, std::move(blamed));
+    graph().faults.AddEarlier(package, std::move(blamed));
   }
 }
 
 bool Cooks::HasAgenda() const {
   if (cook().is_over()) return !waiting_.empty() && core_.commits.empty();
   if (cook().is_ending()) return false;
-  return !cook().agenda.empty() || lifecycle().equal_work().has_freed() ||
+  return !graph().agenda.empty() || lifecycle().equal_work().has_freed() ||
          !cook().claims.IsAllSelected() || (cook().IsQuiet() && !cook().roots.is_settling());
 }
 

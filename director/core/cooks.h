@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "director/core/cook.h"
+#include "director/core/graph.h"
 #include "director/core/part.h"
 
 namespace galley::director {
@@ -23,6 +24,8 @@ class Cooks : Part {
 
   // The one that runs, or the last one while none does.
   Cook& current() const { return *current_; }
+  // The packages that it wants.
+  Graph& graph() const { return *graph_; }
   std::deque<CookRequested>& waiting() { return waiting_; }
   uint64_t begun() const { return begun_; }
 
@@ -30,6 +33,7 @@ class Cooks : Part {
   void BeginNext();
 
   std::unique_ptr<Cook> current_;
+  std::unique_ptr<Graph> graph_;
   std::deque<CookRequested> waiting_;
   uint64_t begun_ = 0;
 };

@@ -40,10 +40,10 @@ void Core::Apply(const Event& event) {
     void operator()(const WorkerLost& e) { core.worker_lives.OnWorkerLost(e); }
     void operator()(const Persisted& e) { core.commits.OnPersisted(e); }
     void operator()(const DirectorUnfit& e) { core.cooks.OnDirectorUnfit(e); }
-    void operator()(const FilesChanged& e) { cook.changes.OnFilesChanged(e); }
+    void operator()(const FilesChanged& e) { core.cooks.graph().changes.OnFilesChanged(e); }
     void operator()(const PackagesDiscovered& e) { cook.claims.OnPackagesDiscovered(e); }
-    void operator()(const PackagesCleared& e) { cook.changes.OnPackagesCleared(e); }
-    void operator()(const PlatformsChanged& e) { cook.changes.OnPlatformsChanged(e); }
+    void operator()(const PackagesCleared& e) { core.cooks.graph().changes.OnPackagesCleared(e); }
+    void operator()(const PlatformsChanged& e) { core.cooks.graph().changes.OnPlatformsChanged(e); }
     void operator()(const LauncherReported& e) { core.worker_lives.OnLauncherReported(e); }
     void operator()(const RootBuilt& e) { cook.roots.OnRootBuilt(e); }
     void operator()(const RootPublished& e) { cook.roots.OnRootPublished(e); }
@@ -60,10 +60,10 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
   GALLEY_CHECK(time >= now);
   awake += std::min(time - now, options.silence_max / 8);
   now = time;
-  cooks.current().monitor.Advance(now);
+  cooks.current().tally.monitor.Advance(now);
   Apply(event);
   worker_lives.LoseTheSilent();
-  cooks.current().lifecycle.Release(now);
+  cooks.graph().lifecycle.Release(now);
   RunAgenda();
   looking_up.SendLookUps();
   dispatching.HandOverAll();
@@ -73,11 +73,12 @@ void Core::Step(absl::Time time, const Event& event, std::vector<Effect>& effect
 
 void Core::RunAgenda() {
   Cook& cook = cooks.current();
+  Graph& graph = cooks.graph();
   if (cook.is_ending()) return;
   size_t units = cook.claims.SelectSome(options.units_per_step);
   units += following.GoOnWithFollowers(options.units_per_step -
                                        std::min<size_t>(units, options.units_per_step));
-  while (!cook.agenda.empty() && units < options.units_per_step) units += Run(cook.agenda.Pop());
+  while (!graph.agenda.empty() && units < options.units_per_step) units += Run(graph.agenda.Pop());
   exploring.RankAnewIfDue();
 }
 
@@ -101,7 +102,7 @@ bool Core::HasJobs() const { return !cooks.current().is_ending() && dispatching.
 
 Progress Core::ViewProgress() const {
   const auto slots = static_cast<uint32_t>(workers.slots());
-  Progress view = cooks.current().monitor.View(slots > 0 ? slots : options.workers);
+  Progress view = cooks.current().tally.monitor.View(slots > 0 ? slots : options.workers);
   view.pending = static_cast<uint32_t>(workers.pending());
   stragglers.FindLongest(view);
   return view;
@@ -109,7 +110,8 @@ Progress Core::ViewProgress() const {
 
 void Core::CheckInvariants() const {
   const Cook& cook = cooks.current();
-  cook.lifecycle.CheckInvariants();
+  const Graph& graph = cooks.graph();
+  graph.lifecycle.CheckInvariants();
   for (uint32_t i = 0; i < packages.size(); ++i) {
     const PackageId id(i);
     const PackageData& package = packages[id];
@@ -126,7 +128,7 @@ void Core::CheckInvariants() const {
   attempts.CheckHands();
   if (!cook.is_over()) return;
   // Nothing of a cook that is over is held for it.
-  GALLEY_CHECK(cook.lifecycle.in_works() == 0 && cook.agenda.empty());
+  GALLEY_CHECK(graph.lifecycle.in_works() == 0 && graph.agenda.empty());
   GALLEY_CHECK(workers.jobs_in_hand() == 0 && attempts.backups() == 0);
 }
 

@@ -97,6 +97,7 @@ inline Part::Part(Core& core)
       workers_(core.workers),
       turn_(core.turn) {}
 inline Cook& Part::cook() const { return core_.cooks.current(); }
-inline Lifecycle& Part::lifecycle() const { return core_.cooks.current().lifecycle; }
+inline Graph& Part::graph() const { return core_.cooks.graph(); }
+inline Lifecycle& Part::lifecycle() const { return core_.cooks.graph().lifecycle; }
 
 }  // namespace galley::director

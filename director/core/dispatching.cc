@@ -19,7 +19,7 @@ PackageId Dispatching::NextJob() {
     const PackageId stalled = lifecycle().saves().Best(is_free);
     if (lifecycle().loads().empty()) return stalled;
     const PackageId next = lifecycle().loads().Top();
-    if (cook().aloneness.WaitsToBeAlone(next)) return stalled.valid() ? stalled : next;
+    if (graph().aloneness.WaitsToBeAlone(next)) return stalled.valid() ? stalled : next;
     if (stalled.valid() && packages_[stalled].urgency >= lifecycle().loads().TopUrgency())
       return stalled;
     if (core_.grants.IsFree(packages_[next].resource_group)) return next;
@@ -39,10 +39,10 @@ void Dispatching::HandOverAll() {
   core_.survivors.DropUnwanted();
   if (!HasLoadWork()) return;
   core_.worker_lives.KeepWorkers();
-  Aloneness& aloneness = cook().aloneness;
+  Aloneness& aloneness = graph().aloneness;
   if (aloneness.IsForTooLong()) aloneness.End();
   if (aloneness.attempt() != 0 && !HasBlockingJob()) return;
-  if (aloneness.attempt() == 0) cook().large_jobs.HandOverKept();
+  if (aloneness.attempt() == 0) graph().large_jobs.HandOverKept();
   std::vector<PackageId> aside;
   // (A quarantined package may end it.)
   while (!cook().is_ending() && (!workers_.with_room().empty() || HasBlockingJob())) {
@@ -51,7 +51,7 @@ void Dispatching::HandOverAll() {
     if (aloneness.attempt() != 0 && packages_[package].urgency != Urgency::kBlocking) break;
     const bool runs_alone = aloneness.WaitsToBeAlone(package);
     if (runs_alone && !aloneness.IsAllElseDone()) break;
-    if (cook().faults.Quarantine(package) || core_.survivors.TakeUp(package)) continue;
+    if (graph().faults.Quarantine(package) || core_.survivors.TakeUp(package)) continue;
     if (runs_alone) {
       aloneness.HandOver(package);
       break;
@@ -59,7 +59,7 @@ void Dispatching::HandOverAll() {
     const Placement at = core_.placing.Place(package);
     if (at.worker.valid()) {
       HandOver(package, at);
-    } else if (!cook().large_jobs.SetAside(package, aside)) {
+    } else if (!graph().large_jobs.SetAside(package, aside)) {
       break;
     }
   }
@@ -98,14 +98,15 @@ void Dispatching::SetHandedOver(PackageId id, AttemptId attempt) {
 
 // REQUIRES: the attempt's package, worker, group and expected time are known.
 void Dispatching::Hold(AttemptId id, const Attempt& attempt) {
-  cook().aloneness.End();
+  graph().aloneness.End();
   core_.grants.Acquire(attempt.group);
   core_.warmth.Note(attempt.worker, core_.placing.InputsOf(attempt.package));
-  cook().counters.jobs_pending += workers_.Take(attempt.worker, id,
-                                                {.urgency = packages_[attempt.package].urgency,
-                                                 .expected = attempt.expected,
-                                                 .memory_bytes = MemoryOf(attempt.package)},
-                                                core_.awake);
+  cook().tally.counters.jobs_pending +=
+      workers_.Take(attempt.worker, id,
+                    {.urgency = packages_[attempt.package].urgency,
+                     .expected = attempt.expected,
+                     .memory_bytes = MemoryOf(attempt.package)},
+                    core_.awake);
 }
 
 AttemptId Dispatching::Give(PackageId id, const Placement& at, PlatformMask platforms,

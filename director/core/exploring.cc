@@ -22,11 +22,11 @@ void Exploring::SetExplored(PackageId id, PlatformIndex platform, const ResultVi
   RegisterGenerated(id, *view, is_result);
   Slot& slot = package.slots[platform];
   const bool is_followed =
-      package.explored_epoch == core_.epoch && (cook().edges.followed(id) & MaskOf(platform)) != 0;
+      package.explored_epoch == core_.epoch && (graph().edges.followed(id) & MaskOf(platform)) != 0;
   const bool is_same =
       is_followed && slot.explored != nullptr && slot.explored->references == view->references;
   slot.explored = view;
-  if (!is_same) cook().agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, platform});
+  if (!is_same) graph().agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, platform});
 }
 
 size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
@@ -35,12 +35,12 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
       package.slots[platform].explored == nullptr)
     return 1;
   if (package.explored_epoch != core_.epoch) {
-    cook().edges.Unfollow(id);
+    graph().edges.Unfollow(id);
     package.problems.clear();
     package.explored_epoch = core_.epoch;
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       if (p != platform && package.slots[p].explored != nullptr)
-        cook().agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, p});
+        graph().agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, id, p});
     }
   }
   const PlatformMask bit = MaskOf(platform);
@@ -48,10 +48,10 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   package.problems.EraseIf([](const Problem& problem) { return problem.platforms == 0; });
   const std::vector<record::Reference>& references = package.slots[platform].explored->references;
   // Most often another platform refers to the same.
-  const PlatformMask others = cook().edges.followed(id) & ~bit;
+  const PlatformMask others = graph().edges.followed(id) & ~bit;
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (!(others & MaskOf(p)) || package.slots[p].explored->references != references) continue;
-    cook().edges.FollowAlike(id, platform, p);
+    graph().edges.FollowAlike(id, platform, p);
     for (Problem& problem : package.problems)
       problem.platforms |= problem.platforms & MaskOf(p) ? bit : 0;
     return 1 + references.size();
@@ -60,7 +60,7 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   for (const record::Reference& reference : references) Follow(id, reference, bit, targets);
   FollowCultures(id, targets);
   std::vector<PackageId> found;
-  cook().edges.Follow(id, platform, targets, found);
+  graph().edges.Follow(id, platform, targets, found);
   for (const auto& [to, category] : targets) cook().claims.Bring(to, category, id);
   PlaceInRanks(id, found, /*are_cooked_inputs=*/false);
   if (cook().FailsFast() && !cook().is_ending()) cook().judging.Judge(id);
@@ -167,7 +167,7 @@ void Exploring::FailGenerator(PackageId id, const std::string& error) {
 }
 
 void Exploring::BindRanks(PackageId dependent, PackageId dependency, InstigatorCategory category) {
-  if (!cook().edges.Add(dependent, {dependency, category}, /*binds_ranks=*/true).binds_now) return;
+  if (!graph().edges.Add(dependent, {dependency, category}, /*binds_ranks=*/true).binds_now) return;
   PlaceInRanks(dependent, {dependency}, category == InstigatorCategory::kBuildDependency);
 }
 
@@ -175,7 +175,7 @@ void Exploring::PlaceInRanks(PackageId dependent, const std::vector<PackageId>& 
                              bool are_cooked_inputs) {
   std::vector<PackageId> changed;
   for (const PackageId dependency : dependencies)
-    cook().ranks.AddEdge(dependent, dependency, are_cooked_inputs, changed);
+    graph().ranks.AddEdge(dependent, dependency, are_cooked_inputs, changed);
   for (const PackageId package : changed) {
     if (packages_[package].work != nullptr) lifecycle().Refresh(package);
   }
@@ -184,9 +184,9 @@ void Exploring::PlaceInRanks(PackageId dependent, const std::vector<PackageId>& 
 // One pass over the whole graph, at once: the edges that were put aside since the last pass justify
 // its cost. While no queue asks for ranks, it can wait.
 void Exploring::RankAnewIfDue() {
-  if (!cook().ranks.IsBulkDue() || lifecycle().loads().size() + lifecycle().saves().size() < 2)
+  if (!graph().ranks.IsBulkDue() || lifecycle().loads().size() + lifecycle().saves().size() < 2)
     return;
-  cook().ranks.BulkRank();
+  graph().ranks.BulkRank();
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     if (packages_[PackageId(i)].work != nullptr) lifecycle().Refresh(PackageId(i));
   }

@@ -45,13 +45,13 @@ std::string QuarantineText(const std::string& what, const std::string& error, ui
 uint32_t Faults::CountOwnFault(PackageId package, WorkerId worker,
                                const WorkerReport::Failed& failed, bool is_of_today) {
   core_.attempts.CancelRetracted(package);
-  const uint32_t count = cook().blame.AddOwnFault(package, worker);
-  if (IsLimit(failed)) cook().blame.AddLimit(package);
+  const uint32_t count = graph().blame.AddOwnFault(package, worker);
+  if (IsLimit(failed)) graph().blame.AddLimit(package);
   if (is_of_today && packages_[package].work != nullptr) {
-    packages_[package].work->runs_alone = cook().aloneness.IsToRunAlone(package);
+    packages_[package].work->runs_alone = graph().aloneness.IsToRunAlone(package);
     lifecycle().Refresh(package);
   }
-  const uint32_t told = is_of_today && !cook().changes.IsForgivenLate(package)
+  const uint32_t told = is_of_today && !graph().changes.IsForgivenLate(package)
                             ? count
                             : std::min(count, options_.own_fault_attempts_max - 1);
   Note(PackageBlamed{package, told, WhatItDid(failed.fault), failed.error, failed.log});
@@ -75,9 +75,9 @@ void Faults::OnOwnFault(AttemptId id, const WorkerReport::Failed& failed, Platfo
   const Attempt& attempt = core_.attempts.at(id);
   const uint32_t count = CountOwnFault(attempt.package, attempt.worker, failed);
   if (count < options_.own_fault_attempts_max) {
-    ++cook().counters.jobs_retried;
+    ++cook().tally.counters.jobs_retried;
     // The attempts that go on elsewhere would be its last one, and not alone.
-    if (!cook().aloneness.WaitsToBeAlone(attempt.package)) return;
+    if (!graph().aloneness.WaitsToBeAlone(attempt.package)) return;
     for (const AttemptId other : core_.attempts.At(attempt.package)) {
       if (other != id) core_.attempts.EndAttempt(other, Tell::kCancel);
     }
@@ -106,7 +106,7 @@ void Faults::QuarantineOnceToCook(PackageId id, const WorkerReport::Failed& fail
 // The journal forgave the package when its change was recorded; but a fault that was told before
 // the core heard of the change may have been recorded behind that.
 void Faults::NoteForgiven(PackageId package, uint32_t own_faults) {
-  if (cook().blame.Of(package).own > own_faults)
+  if (graph().blame.Of(package).own > own_faults)
     Note(PackageBlamed{package, own_faults, "", "", ""});
 }
 
@@ -126,7 +126,7 @@ void Faults::OnLateFault(AttemptId id, const WorkerReport::Failed& failed) {
   const uint32_t count = CountOwnFault(late.package, late.worker, failed,
                                        is_of_today || package.outcome == Outcome::kFailed);
   // The attempts in hand would be the last one, and not alone.
-  if (!is_over && is_of_today && cook().aloneness.WaitsToBeAlone(late.package)) {
+  if (!is_over && is_of_today && graph().aloneness.WaitsToBeAlone(late.package)) {
     core_.attempts.EndAttempts(late.package, Tell::kCancel);
     return core_.advancing.Advance(late.package);
   }
@@ -154,12 +154,12 @@ void Faults::BlameInfrastructure(PackageId id, PlatformMask platforms, const std
   if (package.work == nullptr) return;
   platforms &= ~core_.attempts.StillInHand(id);  // another attempt goes on
   if (platforms == 0) return;
-  const uint32_t count = cook().blame.AddInfrastructureFault(id);
+  const uint32_t count = graph().blame.AddInfrastructureFault(id);
   // The source may be what cannot be read, and a generator that failed does not make it again.
   const bool is_orphan = package.generated != nullptr && HasFailedGenerator(id);
   if (count <
       (is_orphan ? options_.own_fault_attempts_max : options_.infrastructure_attempts_max)) {
-    ++cook().counters.jobs_retried;
+    ++cook().tally.counters.jobs_retried;
     lifecycle().BackOff(id, core_.now + BackOff(count));
     // Backing off did not help, and followers need not wait for the next back-offs: the package
     // leads no longer, and is looked up with the others.
@@ -191,7 +191,7 @@ bool Faults::IsLimit(const WorkerReport::Failed& failed) {
 // before: what that left in memory may have made it outgrow its limit.
 // REQUIRES: the fault is counted.
 PlatformMask Faults::KeptLimit(const Attempt& attempt, const WorkerReport::Failed& failed) const {
-  const Blame::Faults faults = cook().blame.Of(attempt.package);
+  const Blame::Faults faults = graph().blame.Of(attempt.package);
   if (!IsLimit(failed) || !failed.outgrown || !attempt.is_alone || attempt.saves > 0 ||
       faults.limits != faults.own)
     return 0;
@@ -201,7 +201,7 @@ PlatformMask Faults::KeptLimit(const Attempt& attempt, const WorkerReport::Faile
 }
 
 void Faults::AddEarlier(PackageId package, CookRequested::Blamed blamed) {
-  cook().blame.AddEarlierFaults(package, blamed.own_faults);
+  graph().blame.AddEarlierFaults(package, blamed.own_faults);
   if (blamed.own_faults >= options_.own_fault_attempts_max)
     quarantined_.emplace(package, std::move(blamed));
 }

@@ -45,11 +45,11 @@ bool Judging::ReexploreIfChanged() {
     if (!package.is_in_cook || package.explored_epoch == core_.epoch) continue;
     for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
       if (package.slots[p].explored == nullptr) continue;
-      cook().agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, PackageId(i), p});
+      graph().agenda.Push(package.urgency, {AgendaItem::Kind::kExplore, PackageId(i), p});
       break;  // it sees to the other platforms
     }
   }
-  return !cook().agenda.empty();
+  return !graph().agenda.empty();
 }
 
 std::vector<PackageId> Judging::InCookByName() const {
@@ -69,7 +69,7 @@ void Judging::Judge(PackageId id) {
   // The problems stay with the package: platforms that are added before the roots are published may
   // share them.
   std::vector<Problem> problems(package.problems.begin(), package.problems.end());
-  cook().edges.ForEachReference(id, [&](const Edge& edge) {
+  graph().edges.ForEachReference(id, [&](const Edge& edge) {
     const PackageData& target = packages_[edge.target];
     // The target was asked for, but its generator does not list it.
     if (target.is_in_cook || GeneratorName(target.name).empty() || target.generated != nullptr)
@@ -118,14 +118,14 @@ void Judging::WarnOfFailedTargets() {
   std::vector<PackageId> referencers;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     bool is_one = false;
-    cook().edges.ForEachReference(PackageId(i),
-                                  [&](const Edge& edge) { is_one |= has_failed(edge.target); });
+    graph().edges.ForEachReference(PackageId(i),
+                                   [&](const Edge& edge) { is_one |= has_failed(edge.target); });
     if (is_one && packages_[PackageId(i)].is_in_cook) referencers.push_back(PackageId(i));
   }
   std::sort(referencers.begin(), referencers.end(), by_name);
   for (const PackageId id : referencers) {
     std::vector<PackageId> targets;
-    cook().edges.ForEachReference(id, [&](const Edge& edge) {
+    graph().edges.ForEachReference(id, [&](const Edge& edge) {
       if (has_failed(edge.target) && (targets.empty() || targets.back() != edge.target))
         targets.push_back(edge.target);
     });

@@ -48,7 +48,7 @@ void LargeJobs::KeepWorkerFor(PackageId package) {
 
 bool LargeJobs::MayBeKeptFor(PackageId package, WorkerId id, const Worker& worker) const {
   return worker.presence == Worker::Presence::kAttached && workers_.IsUsable(worker) &&
-         !cook().blame.HasFailedOn(package, id) &&
+         !graph().blame.HasFailedOn(package, id) &&
          worker.hand.HasMemoryBesidePending(core_.dispatching.MemoryOf(package),
                                             worker.memory_bytes);
 }
@@ -63,7 +63,7 @@ void LargeJobs::HandOverKept() {
   const PackageId id = kept_->package;
   const PackageData& package = packages_[id];
   const bool is_ready = (package.state == State::kLoad || package.state == State::kSaveStalled) &&
-                        package.work->attempt == 0 && !cook().aloneness.WaitsToBeAlone(id) &&
+                        package.work->attempt == 0 && !graph().aloneness.WaitsToBeAlone(id) &&
                         package.work->not_before == absl::InfinitePast() &&
                         core_.grants.IsFree(package.resource_group);
   if (!is_ready || !MayBeKeptFor(id, kept_->worker, *workers_.Find(kept_->worker))) {
@@ -74,7 +74,7 @@ void LargeJobs::HandOverKept() {
   if (!workers_.HasRoom(worker) || !core_.placing.MayTake(id, kept_->worker, worker)) return;
   const WorkerId to = kept_->worker;
   kept_.reset();
-  if (!cook().faults.Quarantine(id) && !core_.survivors.TakeUp(id))
+  if (!graph().faults.Quarantine(id) && !core_.survivors.TakeUp(id))
     core_.dispatching.HandOver(id, {.worker = to});
 }
 

@@ -25,15 +25,19 @@
 #include "director/core/ranks.h"
 #include "director/core/request_queue.h"
 #include "director/core/save_queue.h"
+#include "director/core/tally.h"
 
 namespace galley::director {
 
 class Lifecycle {
  public:
   // `now`: the time of the present step.
-  Lifecycle(PackageTable& packages, Ranks& ranks, Counters& counters, Monitor& monitor,
-            const absl::Time& now)
-      : packages_(packages), ranks_(ranks), counters_(counters), monitor_(monitor), now_(now) {}
+  Lifecycle(PackageTable& packages, Ranks& ranks, Tally& tally, const absl::Time& now)
+      : packages_(packages),
+        ranks_(ranks),
+        counters_(tally.counters),
+        monitor_(tally.monitor),
+        now_(now) {}
 
   // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
   void SetState(PackageId package, State state, std::string_view reason);

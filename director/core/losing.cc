@@ -123,7 +123,7 @@ void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
     if (IsSabotaged(Sabotage::kMakeAgainOnce) && !is_first) continue;
     cook().claims.RequeueWithReaders(package, done);
   }
-  cook().changes.TakeLate();
+  graph().changes.TakeLate();
 }
 
 }  // namespace galley::director

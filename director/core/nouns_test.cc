@@ -204,10 +204,10 @@ class LifecycleTest : public testing::Test {
   PackageTable packages_;
   Edges edges_;
   Ranks ranks_{edges_};
-  Counters counters_;
+  Tally tally_;
+  Counters& counters_ = tally_.counters;
   absl::Time now_ = absl::UnixEpoch();
-  Monitor monitor_;
-  Lifecycle lifecycle_{packages_, ranks_, counters_, monitor_, now_};
+  Lifecycle lifecycle_{packages_, ranks_, tally_, now_};
 };
 
 TEST_F(LifecycleTest, CountersFollowThePhases) {

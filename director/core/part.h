@@ -1,7 +1,8 @@
 // Part: what each part of the core can reach.
 //
-// A part owns what its name says, and keeps it private. What all parts share is in Core, and what
-// begins anew with each cook in Cook. Threads: none.
+// A part owns what its name says, and keeps it private. All that parts share is in Core; what begins
+// anew with each cook is in Cook, and the packages that cooks want are in Graph.
+// Threads: none.
 #pragma once
 
 #include <string>
@@ -15,6 +16,7 @@ namespace galley::director {
 
 struct Core;
 class Cook;
+class Graph;
 struct CookOptions;
 class Lifecycle;
 
@@ -28,6 +30,7 @@ class Part {
 
   // The cook that runs, or the last one while none does.
   Cook& cook() const;
+  Graph& graph() const;
   Lifecycle& lifecycle() const;
   Desire& DesireFor(WorkerId worker) const { return turn_.DesireFor(worker); }
   template <typename T>

@@ -25,8 +25,8 @@ constexpr absl::Duration kUnknownLoadMax = absl::Milliseconds(50);
 }  // namespace
 
 bool Placing::MayTake(PackageId package, WorkerId id, const Worker& worker) const {
-  return workers_.IsUsable(worker) && !cook().blame.HasFailedOn(package, id) &&
-         !cook().large_jobs.IsKeptFrom(package, id) &&
+  return workers_.IsUsable(worker) && !graph().blame.HasFailedOn(package, id) &&
+         !graph().large_jobs.IsKeptFrom(package, id) &&
          worker.hand.HasMemoryFor(core_.dispatching.MemoryOf(package), worker.memory_bytes);
 }
 
@@ -127,7 +127,7 @@ Placement Placing::Place(PackageId package) const {
     GALLEY_CHECK(chosen < views.size());
     return {.worker = views[chosen].worker, .saved = views[chosen].saved};
   }
-  if (cook().blame.WorkersOf(package).empty()) return {};
+  if (graph().blame.WorkersOf(package).empty()) return {};
   return {.worker = PlaceElsewhere(package)};
 }
 
@@ -139,7 +139,7 @@ WorkerId Placing::PlaceElsewhere(PackageId package) const {
   WorkerId best;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    const bool was_here = cook().blame.HasFailedOn(package, id);
+    const bool was_here = graph().blame.HasFailedOn(package, id);
     if (was_here && !workers_.HasRoom(worker)) continue;
     const Order order(was_here, !workers_.IsUsable(worker), ViewOf(package, id, worker, 0).load,
                       id);
@@ -161,7 +161,7 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   Order least;
   for (const WorkerId id : workers_.ring()) {
     const Worker& worker = *workers_.Find(id);
-    const Order order(cook().blame.HasFailedOn(package, id), cannot_now(worker),
+    const Order order(graph().blame.HasFailedOn(package, id), cannot_now(worker),
                       !MayTake(package, id, worker), worker.hand.BlockingDelay(core_.awake), id);
     if (best.valid() && least <= order) continue;
     best = id;
@@ -169,7 +169,7 @@ WorkerId Placing::PlaceBlocking(PackageId package) const {
   }
   if (!best.valid() || !cannot_now(*workers_.Find(best))) return best;
   const bool is_elsewhere =
-      !cook().blame.WorkersOf(package).empty() && !cook().blame.HasFailedOn(package, best);
+      !graph().blame.WorkersOf(package).empty() && !graph().blame.HasFailedOn(package, best);
   return is_elsewhere ? best : WorkerId();
 }
 

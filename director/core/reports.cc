@@ -37,9 +37,9 @@ void Reports::OnWorkerReported(const WorkerReported& event) {
 void Reports::CountBytes(Attempt& attempt, const WorkerReport& report) {
   if (report.report <= attempt.told_up_to) return;
   attempt.told_up_to = report.report;
-  cook().counters.bytes_read += report.bytes.read;
-  cook().counters.bytes_warm += report.bytes.warm;
-  cook().counters.bytes_saved += report.bytes.saved;
+  cook().tally.counters.bytes_read += report.bytes.read;
+  cook().tally.counters.bytes_warm += report.bytes.warm;
+  cook().tally.counters.bytes_saved += report.bytes.saved;
 }
 
 void Reports::OnReport(WorkerId worker, const WorkerReport& report) {
@@ -149,8 +149,8 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
                              cook().request().force ? Phase::kToCook : Phase::kToLookUp);
       }
       if (attempt.remaining == 0) core_.attempts.EndAttempt(id, Tell::kNothing);
-      cook().faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
-                                        "");
+      graph().faults.BlameInfrastructure(package_id, bit, "its files changed while it was cooked",
+                                         "");
     }
   } else {
     core_.waiting.MissInstead(package_id, platform);
@@ -169,7 +169,7 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
       core_.attempts.at(current).remaining &= ~bit;
       core_.attempts.at(current).is_partial |= current != id;
     }
-    cook().counters.backups_won += attempt.is_backup && attempt.remaining == 0;
+    cook().tally.counters.backups_won += attempt.is_backup && attempt.remaining == 0;
     core_.attempts.EndSpent(package_id, id);
   }
   core_.advancing.Advance(package_id);
@@ -179,7 +179,7 @@ bool Reports::OnSaved(WorkerId worker, ReportId report, AttemptId id,
 // The platform has a result already. Which of two attempts is the first is chance.
 void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& attempt,
                          const WorkerReport::Saved& saved) {
-  ++cook().counters.results_dropped;
+  ++cook().tally.counters.results_dropped;
   const ResultViewPtr& first = packages_[id].slots[platform].result;
   if (!cook().is_over() && first != nullptr && saved.is_current &&
       core_.survivors.IsOfToday(attempt) && IsAnother(*first, *saved.result))
@@ -189,9 +189,9 @@ void Reports::DropResult(PackageId id, PlatformIndex platform, const Attempt& at
 void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
   const bool is_refused = failed.fault == WorkerReport::Fault::kRefused;
   const bool is_own = failed.fault != WorkerReport::Fault::kInfrastructure && !is_refused;
-  if (failed.executor_lost) ++cook().counters.executors_lost;
+  if (failed.executor_lost) ++cook().tally.counters.executors_lost;
   Attempt* attempt = core_.attempts.Current(id);
-  if (attempt == nullptr && is_own) cook().faults.OnLateFault(id, failed);
+  if (attempt == nullptr && is_own) graph().faults.OnLateFault(id, failed);
   if (attempt == nullptr) return;
   const PackageId package = attempt->package;
   const PlatformMask platforms =
@@ -207,9 +207,9 @@ void Reports::OnFailed(AttemptId id, const WorkerReport::Failed& failed) {
                                   packages_[package].work->is_loaded ? Stage::kSave : Stage::kLoad,
                                   failed.error, failed.log, FailureCause::kRefused, id);
   } else if (is_own) {
-    cook().faults.OnOwnFault(id, failed, platforms);
+    graph().faults.OnOwnFault(id, failed, platforms);
   } else {
-    cook().faults.BlameInfrastructure(package, platforms, failed.error, failed.log);
+    graph().faults.BlameInfrastructure(package, platforms, failed.error, failed.log);
   }
   core_.attempts.EndSpent(package, id);
   core_.advancing.Advance(package);
@@ -262,7 +262,7 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
   core_.attempts.EndAttempt(id, Tell::kNothing);
   core_.attempts.EndAttempts(package_id, Tell::kCancel);
   ++package.generation;
-  if (cook().blame.AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
+  if (graph().blame.AddInfrastructureFault(package_id) >= options_.infrastructure_attempts_max) {
     return core_.advancing.FailPackage(
         package_id, Stage::kLoad,
         "its files changed in each of too many attempts, the last: " + stale.path);
@@ -271,7 +271,7 @@ void Reports::OnStale(AttemptId id, const WorkerReport::Stale& stale) {
     if (package.slots[p].phase == Phase::kToCook)
       lifecycle().SetPhase(package_id, p, Phase::kToLookUp);
   }
-  cook().changes.WaitForScan(package_id, stale.path, attempt_epoch);
+  graph().changes.WaitForScan(package_id, stale.path, attempt_epoch);
   core_.advancing.Advance(package_id);
 }
 
@@ -283,7 +283,7 @@ void Reports::OnEnded(AttemptId id) {
   const PackageId package = attempt->package;
   const PlatformMask left = attempt->remaining;
   core_.attempts.EndAttempt(id, Tell::kNothing);
-  cook().faults.BlameInfrastructure(package, left, "the worker gave it back", "");
+  graph().faults.BlameInfrastructure(package, left, "the worker gave it back", "");
   core_.advancing.Advance(package);
 }
 

@@ -41,7 +41,7 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
     if (packages_[PackageId(i)].is_selected) add(PackageId(i));
   }
   for (size_t i = 0; i < found.size(); ++i) {
-    cook().edges.ForEachReference(found[i], [&](const Edge& edge) {
+    graph().edges.ForEachReference(found[i], [&](const Edge& edge) {
       if (edge.platforms & MaskOf(platform)) add(edge.target);
     });
     for (const PackageId child : packages_[found[i]].generates) add(child);

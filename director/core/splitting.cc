@@ -24,7 +24,7 @@ void Splitting::Split() {
     Work& work = *packages_[package].work;
     work.others.push_back(other);
     ++work.attempts;
-    ++cook().counters.jobs_split;
+    ++cook().tally.counters.jobs_split;
   }
 }
 
@@ -36,7 +36,7 @@ std::vector<Splitting::Share> Splitting::Shares() const {
       const Attempt& attempt = core_.attempts.at(one.attempt);
       if (std::popcount(attempt.remaining) < 2 || attempt.group != 0 ||
           attempt.platform_set != core_.platform_sets.present() ||
-          !MayHaveAnother(attempt.package) || cook().blame.Of(attempt.package).own > 0)
+          !MayHaveAnother(attempt.package) || graph().blame.Of(attempt.package).own > 0)
         continue;
       const Share share = ShareOf(one.attempt, core_.awake - one.began_at);
       if (share.gain >= options_.split_min) shares.push_back(share);

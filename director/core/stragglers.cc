@@ -36,7 +36,7 @@ bool Stragglers::MayBeBackedUp(AttemptId id) const {
   const Attempt& attempt = core_.attempts.at(id);
   const Work& work = *packages_[attempt.package].work;
   return work.attempt == id && work.others.empty() && work.backups < kBackupsOfAPackageMax &&
-         attempt.group == 0 && attempt.remaining != 0 && cook().blame.Of(attempt.package).own == 0;
+         attempt.group == 0 && attempt.remaining != 0 && graph().blame.Of(attempt.package).own == 0;
 }
 
 // Who runs for the longest time comes first.
@@ -72,7 +72,7 @@ void Stragglers::FindLongest(Progress& view) const {
   if (!longest) return;
   view.longest = NameOf(core_.attempts.at(longest->second).package);
   view.longest_for = core_.awake - longest->first;
-  view.is_alone = longest->second == cook().aloneness.attempt();
+  view.is_alone = longest->second == graph().aloneness.attempt();
 }
 
 WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
@@ -80,7 +80,7 @@ WorkerId Stragglers::IdleFor(const Attempt& attempt, bool is_elsewhere) const {
   for (const WorkerId id : workers_.idle()) {
     const Worker& worker = *workers_.Find(id);
     if (!(is_elsewhere && id == attempt.worker) &&
-        !cook().large_jobs.IsKeptFrom(attempt.package, id) && workers_.IsUsable(worker) &&
+        !graph().large_jobs.IsKeptFrom(attempt.package, id) && workers_.IsUsable(worker) &&
         worker.hand.HasMemoryFor(memory_bytes, worker.memory_bytes))
       return id;
   }
@@ -97,7 +97,7 @@ void Stragglers::GiveBackup(PackageId id, WorkerId worker) {
   work.others.push_back(backup);
   ++work.attempts;
   ++work.backups;
-  ++cook().counters.backups_started;
+  ++cook().tally.counters.backups_started;
 }
 
 }  // namespace galley::director

@@ -132,13 +132,13 @@ bool Survivors::TakeUp(PackageId id) {
   core_.dispatching.Hold(was.attempt, attempt);
   core_.dispatching.SetHandedOver(id, was.attempt);
   core_.advancing.Advance(id);
-  ++cook().counters.jobs_resumed;
+  ++cook().tally.counters.jobs_resumed;
   return true;
 }
 
 void Survivors::DropUnwanted() {
   if (resumed_.empty() || !lifecycle().requests().empty() || core_.looking_up.in_flight() > 0 ||
-      !cook().agenda.empty() || !cook().claims.IsAllSelected())
+      !graph().agenda.empty() || !cook().claims.IsAllSelected())
     return;
   for (auto at = resumed_.begin(); at != resumed_.end();) {
     const bool is_unwanted = packages_[at->first].work == nullptr;

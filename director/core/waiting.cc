@@ -162,7 +162,7 @@ void Waiting::WakeWaiters(PackageId id) {
     PackageData& package = packages_[waiter];
     if (package.work == nullptr || package.work->wakes) continue;
     package.work->wakes = true;
-    cook().agenda.Push(package.urgency, {AgendaItem::Kind::kWake, waiter});
+    graph().agenda.Push(package.urgency, {AgendaItem::Kind::kWake, waiter});
   }
 }
 
@@ -172,7 +172,7 @@ void Waiting::EvaluateGenerator(PackageId id) {
   if (package.generated != nullptr) {
     package.work->waits_for_generator = false;
     lifecycle().Refresh(id);
-    cook().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
+    graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
   } else if (IsOver(generator)) {
     cook().claims.Unlisted(id, generator);
   } else {

@@ -26,12 +26,12 @@ void WorkerLives::NoteWorks(WorkerId id) {
 void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
   const Worker* before = workers_.Find(event.worker);
   if (before == nullptr || !(before->was_attached || before->is_survivor))
-    ++cook().counters.workers_started;
+    ++cook().tally.counters.workers_started;
   const size_t running = before == nullptr ? 0 : before->hand.running().size();
   const bool is_new_process = before == nullptr || before->session != event.session;
   Worker& worker = workers_.Attach(event.worker, event.slots, core_.awake);
   worker.memory_bytes = event.memory_bytes;
-  cook().counters.jobs_pending += workers_.SetPending(
+  cook().tally.counters.jobs_pending += workers_.SetPending(
       event.worker, event.pending, event.is_held ? &event.begun : nullptr, core_.awake);
   if (is_new_process) {
     worker.BeginSession(event.session, event.persisted);
@@ -39,7 +39,7 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     core_.attempts.ForgetRetractedOf(event.worker);
     core_.commits.ForgetReportsOf(event.worker);
   }
-  cook().counters.workers_attached = workers_.attached();
+  cook().tally.counters.workers_attached = workers_.attached();
   if (IsSabotaged(Sabotage::kForgetInFlight)) return;
   core_.survivors.Resume(event);
   for (const AttemptId attempt : event.in_hand) {
@@ -57,13 +57,13 @@ void WorkerLives::OnWorkerAttached(const WorkerAttached& event) {
     const Attempt lost = core_.attempts.at(attempt);
     core_.attempts.EndAttempt(attempt, Tell::kCancel);
     if (is_new_process && i >= running) {
-      ++cook().counters.jobs_retried;
+      ++cook().tally.counters.jobs_retried;
     } else {
-      cook().faults.BlameInfrastructure(lost.package, lost.remaining,
-                                        is_new_process
-                                            ? "another process took the place of its worker"
-                                            : "it was lost on the way to its worker",
-                                        "");
+      graph().faults.BlameInfrastructure(lost.package, lost.remaining,
+                                         is_new_process
+                                             ? "another process took the place of its worker"
+                                             : "it was lost on the way to its worker",
+                                         "");
     }
     core_.advancing.Advance(lost.package);
   }
@@ -74,8 +74,8 @@ void WorkerLives::Lose(WorkerId worker) {
   core_.warmth.Forget(worker);
   core_.survivors.ForgetResumedOf(worker);
   core_.attempts.ForgetRetractedOf(worker);
-  ++cook().counters.workers_lost;
-  cook().counters.workers_attached = workers_.attached();
+  ++cook().tally.counters.workers_lost;
+  cook().tally.counters.workers_attached = workers_.attached();
 }
 
 void WorkerLives::BeginCook() {
@@ -101,15 +101,15 @@ void WorkerLives::OnWorkerLost(const WorkerLost& event) {
     const Attempt attempt = core_.attempts.at(in_hand[i]);
     core_.attempts.EndAttempt(in_hand[i], Tell::kNothing);
     if (i >= running) {
-      ++cook().counters.jobs_retried;  // it was merely queued there
+      ++cook().tally.counters.jobs_retried;  // it was merely queued there
     } else if (event.is_infrastructure) {
-      cook().faults.BlameInfrastructure(attempt.package, attempt.remaining,
-                                        "worker lost: " + event.reason, "");
+      graph().faults.BlameInfrastructure(attempt.package, attempt.remaining,
+                                         "worker lost: " + event.reason, "");
     } else {
-      const uint32_t count = cook().faults.CountOwnFault(
+      const uint32_t count = graph().faults.CountOwnFault(
           attempt.package, event.worker,
           {.fault = WorkerReport::Fault::kCrashed, .error = "worker lost: " + event.reason});
-      ++cook().counters.jobs_retried;
+      ++cook().tally.counters.jobs_retried;
       if (count >= options_.own_fault_attempts_max) {
         core_.advancing.FailPlatforms(
             attempt.package, attempt.remaining, Stage::kLoad,
@@ -144,7 +144,7 @@ void WorkerLives::OnWorkerPending(const WorkerPending& event) {
   const Worker* worker = workers_.Find(event.worker);
   if (worker == nullptr || worker->presence != Worker::Presence::kAttached) return;
   workers_.Heard(event.worker, core_.awake);
-  cook().counters.jobs_pending += workers_.SetPending(
+  cook().tally.counters.jobs_pending += workers_.SetPending(
       event.worker, event.attempts, event.is_held ? &event.begun : nullptr, core_.awake);
 }
 

@@ -1,0 +1,19 @@
+#include "director/core/graph.h"
+
+#include "director/core/core.h"
+
+namespace galley::director {
+
+Graph::Graph(Core& core, Tally& tally)
+    : ranks(edges, core.options.rank_visits_max),
+      lifecycle(core.packages, ranks, tally, core.now),
+      faults(core),
+      changes(core),
+      aloneness(core),
+      large_jobs(core) {
+  for (uint32_t i = 0; i < core.packages.size(); ++i) core.packages[PackageId(i)].BeginCook();
+  edges.Grow(core.packages.size());
+  ranks.Grow(core.packages.size());
+}
+
+}  // namespace galley::director

@@ -1,0 +1,40 @@
+// Graph: the packages that some cook wants, and all that is known of them together: why they are
+// wanted, what they depend on, how far they are, who is to blame.
+//
+// A Graph lives from the first claim of a cook to the end of the last cook that shares it; a new one
+// is constructed then. It knows nothing of how cooks end (Cook).
+// Threads: none; owned by Cooks.
+#pragma once
+
+#include "director/core/agenda.h"
+#include "director/core/aloneness.h"
+#include "director/core/blame.h"
+#include "director/core/changes.h"
+#include "director/core/edges.h"
+#include "director/core/faults.h"
+#include "director/core/large_jobs.h"
+#include "director/core/lifecycle.h"
+#include "director/core/ranks.h"
+#include "director/core/tally.h"
+
+namespace galley::director {
+
+class Graph {
+ public:
+  // REQUIRES: no package is in the works.
+  Graph(Core& core, Tally& tally);
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  Edges edges;
+  Ranks ranks;
+  Lifecycle lifecycle;
+  Agenda agenda;
+  Blame blame;
+  Faults faults;
+  Changes changes;
+  Aloneness aloneness;
+  LargeJobs large_jobs;
+};
+
+}  // namespace galley::director
