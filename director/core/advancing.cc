@@ -81,14 +81,33 @@ void Advancing::Finish(PackageId id) {
 
 // The package's outcome follows from how its platforms ended.
 void Advancing::Conclude(PackageId id) {
-  const PackageData& package = packages_[id];
   const bool has_failed = InPhase(id, Phase::kFailed) != 0;
   lifecycle().SetOutcome(id, has_failed ? Outcome::kFailed : Outcome::kCooked);
-  const bool is_up_to_date =
-      !has_failed && std::all_of(package.slots.begin(), package.slots.end(), [](const Slot& slot) {
-        return slot.phase == Phase::kUnwanted || slot.source == ResultSource::kUpToDate;
-      });
-  lifecycle().SetUpToDate(id, is_up_to_date);
+}
+
+void Advancing::NoteFailed(PackageId id, PlatformMask platforms, Stage stage,
+                           const std::string& error, const std::string& log, FailureCause cause,
+                           AttemptId attempt_id) {
+  const PackageData& package = packages_[id];
+  const Blame::Faults faults = graph().blame.Of(id);
+  PackageFailed failed{.package = id,
+                       .platform = std::nullopt,
+                       .stage = stage,
+                       .error = error,
+                       .log = log,
+                       .cause = cause,
+                       .attempt = attempt_id,
+                       .worker = WorkerId(),
+                       .attempts = package.work == nullptr ? 0 : package.work->attempts,
+                       .own_faults = faults.own,
+                       .infrastructure_faults = faults.infrastructure};
+  if (attempt_id != 0) failed.worker = core_.attempts.at(attempt_id).worker;
+  if (platforms == Wanted(id)) return Note(failed);
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if ((platforms & MaskOf(p)) == 0) continue;
+    failed.platform = p;
+    Note(failed);
+  }
 }
 
 // Fails those of `platforms` that have not failed yet. The caller calls Advance.
@@ -103,28 +122,7 @@ void Advancing::FailPlatforms(PackageId id, PlatformMask platforms, Stage stage,
     if (UsesUpAttempts(cause)) lifecycle().ExhaustLead(id, p);
     lifecycle().SetPhase(id, p, Phase::kFailed);
   }
-  const Blame::Faults faults = graph().blame.Of(id);
-  PackageFailed failed{.package = id,
-                       .platform = std::nullopt,
-                       .stage = stage,
-                       .error = error,
-                       .log = log,
-                       .cause = cause,
-                       .attempt = attempt_id,
-                       .worker = WorkerId(),
-                       .attempts = package.work == nullptr ? 0 : package.work->attempts,
-                       .own_faults = faults.own,
-                       .infrastructure_faults = faults.infrastructure};
-  if (attempt_id != 0) failed.worker = core_.attempts.at(attempt_id).worker;
-  if (platforms == Wanted(id)) {
-    Note(failed);
-  } else {
-    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-      if ((platforms & MaskOf(p)) == 0) continue;
-      failed.platform = p;
-      Note(failed);
-    }
-  }
+  NoteFailed(id, platforms, stage, error, log, cause, attempt_id);
   if (package.work != nullptr) {
     std::erase_if(package.work->waits,
                   [&](const Wait& wait) { return (platforms & MaskOf(wait.platform)) != 0; });

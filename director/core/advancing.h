@@ -23,6 +23,10 @@ class Advancing : Part {
                      const std::string& error, const std::string& log,
                      FailureCause cause = FailureCause::kProject, AttemptId attempt = 0);
   void FailPackage(PackageId package, Stage stage, const std::string& error);
+  // Tells that the package failed on these platforms: once, when they are all that are wanted.
+  void NoteFailed(PackageId package, PlatformMask platforms, Stage stage, const std::string& error,
+                  const std::string& log = "", FailureCause cause = FailureCause::kProject,
+                  AttemptId attempt = 0);
   PlatformMask InPhase(PackageId package, Phase phase) const;
 
  private:

@@ -46,7 +46,10 @@ std::string Asking::StateTextOf(PackageId id) const {
                               ->hand.IsPending(package.work->attempt);
   const std::vector<PackageId> leaders =
       package.state == State::kRequest ? core_.following.LeadersOf(id) : std::vector<PackageId>();
-  return director::StateText(package) + (is_pending ? ", pending" : "") +
+  // A package whose results stand may have failed for how it fits in.
+  const bool is_judged = package.state == State::kIdle && cook().judging.JudgedOf(id) != 0;
+  return (is_judged ? "Idle, failed" : director::StateText(package)) +
+         (is_pending ? ", pending" : "") +
          (leaders.empty() ? "" : ", waits for " + NameOf(leaders[0]) + ", whose work is equal");
 }
 

@@ -152,6 +152,7 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   GALLEY_CHECK(event.platform_count >= 1 && event.platform_count <= 32);
   if (event.catalog != nullptr) core_.catalog = event.catalog;
   const PlatformMap map(event.mapping);
+  lifecycle().CountEvery(false);
   core_.platform_sets.Add(map);
   core_.platform_count = event.platform_count;
   // Once roots are being published the cook is over but for that.
@@ -168,6 +169,7 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   if (is_open) cook().roots.OpenAgain();
   lifecycle().equal_work().Clear();
   for (uint32_t i = 0; i < packages_.size(); ++i) RemapPackage(PackageId(i), map, added);
+  lifecycle().CountEvery(true);
   for (uint32_t i = 0; i < packages_.size(); ++i) GoOnWithPlatforms(PackageId(i), added);
   if (is_open) TakeLate();
   cook().roots.StageIfPublished();
@@ -222,7 +224,6 @@ void Changes::GoOnWithPlatforms(PackageId id, PlatformMask added) {
     return;
   }
   lifecycle().SetOutcome(id, Outcome::kNone);
-  lifecycle().SetUpToDate(id, false);
   lifecycle().SetSkipped(id, false);
   graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
 }

@@ -174,6 +174,7 @@ void Claims::Unlisted(PackageId id, PackageId generator) {
 }
 
 void Claims::Withdraw(PackageId id) {
+  cook().judging.Forget(id);
   graph().edges.Unfollow(id);
   lifecycle().Withdraw(id);
 }
@@ -217,7 +218,6 @@ void Claims::Requeue(PackageId id) {
   graph().faults.NoteForgiven(id, options_.own_fault_attempts_max - 1);
   core_.attempts.EndAttempts(id, Tell::kCancel);
   lifecycle().SetOutcome(id, Outcome::kNone);
-  lifecycle().SetUpToDate(id, false);
   lifecycle().SetSkipped(id, false);
   package.is_listing_final = false;
   graph().edges.Unfollow(id);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/sabotage.h"
+#include "common/base/status_macros.h"
 #include "director/core/core.h"
 
 namespace galley::director {
@@ -95,6 +96,27 @@ void Cook::End(const std::string& infrastructure_error) {
   Note(CookEnded{request_.request, ending_ == Ending::kInterrupted, ending_ == Ending::kFailFast,
                  infrastructure_error});
   is_over_ = true;
+}
+
+void Cook::CheckTally() const {
+  Tally sum;
+  for (uint32_t i = 0; i < packages_.size(); ++i) {
+    const PackageId id(i);
+    if (packages_[id].is_in_cook)
+      sum.Count(packages_[id], request_.platforms, judging.JudgedOf(id), true);
+  }
+  const Counters& a = tally.counters;
+  const Counters& b = sum.counters;
+  GALLEY_CHECK(a.in_cook == b.in_cook && a.loaded == b.loaded && a.failed == b.failed);
+  GALLEY_CHECK(a.up_to_date == b.up_to_date && a.results_wanted == b.results_wanted);
+  GALLEY_CHECK(a.results_cooked == b.results_cooked && a.results_cached == b.results_cached);
+  GALLEY_CHECK(a.results_up_to_date == b.results_up_to_date &&
+               a.results_failed == b.results_failed);
+  GALLEY_CHECK(tally.in_works == sum.in_works);
+  GALLEY_CHECK(tally.monitor.View(1).packages == sum.monitor.View(1).packages);
+  GALLEY_CHECK(tally.monitor.over() == sum.monitor.over());
+  GALLEY_CHECK(tally.monitor.to_cook() == sum.monitor.to_cook());
+  GALLEY_CHECK(tally.monitor.expected() == sum.monitor.expected());
 }
 
 }  // namespace galley::director

@@ -41,6 +41,8 @@ class Cook : Part {
   // At the end of a step: the cook settles when it is quiet, and ends when it is settled.
   void GoOn();
   void End(const std::string& infrastructure_error);
+  // CHECKs that the tally is the sum of what the packages add.
+  void CheckTally() const;
 
   Tally tally;
   Claims claims;

@@ -7,9 +7,7 @@
 namespace galley::director {
 
 Cooks::Cooks(Core& core)
-    : Part(core),
-      current_(std::make_unique<Cook>(core)),
-      graph_(std::make_unique<Graph>(core, current_->tally)) {}
+    : Part(core), current_(std::make_unique<Cook>(core)), graph_(std::make_unique<Graph>(core)) {}
 
 void Cooks::OnCookRequested(const CookRequested& event) {
   waiting_.push_back(event);
@@ -42,13 +40,19 @@ void Cooks::BeginNext() {
   ++begun_;
   core_.attempts.ForgetAllRetracted();
   core_.worker_lives.BeginCook();
-  auto cook_next = std::make_unique<Cook>(core_, std::move(next));
-  graph_ = std::make_unique<Graph>(core_, cook_next->tally);
-  current_ = std::move(cook_next);
+  current_ = std::make_unique<Cook>(core_, std::move(next));
+  graph_ = std::make_unique<Graph>(core_);
   for (CookRequested::Blamed& blamed : cook().request().blamed) {
     const PackageId package = cook().claims.FindOrAdd(blamed.package);
     graph().faults.AddEarlier(package, std::move(blamed));
   }
+}
+
+void Cooks::ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const {
+  if (!packages_[package].is_in_cook) return;
+  visit({.tally = cook().tally,
+         .platforms = cook().request().platforms,
+         .judged = cook().judging.JudgedOf(package)});
 }
 
 bool Cooks::HasAgenda() const {

@@ -5,13 +5,14 @@
 #include <deque>
 #include <memory>
 
+#include "director/core/claimants.h"
 #include "director/core/cook.h"
 #include "director/core/graph.h"
 #include "director/core/part.h"
 
 namespace galley::director {
 
-class Cooks : Part {
+class Cooks : Part, public Claimants {
  public:
   explicit Cooks(Core& core);
 
@@ -21,6 +22,9 @@ class Cooks : Part {
   // At the end of a step: a cook that is done is settled or ended, and the next one begins.
   void GoOn();
   bool HasAgenda() const;
+
+  // Claimants:
+  void ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const override;
 
   // The one that runs, or the last one while none does.
   Cook& current() const { return *current_; }

@@ -112,6 +112,7 @@ void Core::CheckInvariants() const {
   const Cook& cook = cooks.current();
   const Graph& graph = cooks.graph();
   graph.lifecycle.CheckInvariants();
+  cook.CheckTally();
   for (uint32_t i = 0; i < packages.size(); ++i) {
     const PackageId id(i);
     const PackageData& package = packages[id];

@@ -4,9 +4,9 @@
 
 namespace galley::director {
 
-Graph::Graph(Core& core, Tally& tally)
+Graph::Graph(Core& core)
     : ranks(edges, core.options.rank_visits_max),
-      lifecycle(core.packages, ranks, tally, core.now),
+      lifecycle(core.packages, ranks, core.cooks, core.now),
       faults(core),
       changes(core),
       aloneness(core),

@@ -15,14 +15,13 @@
 #include "director/core/large_jobs.h"
 #include "director/core/lifecycle.h"
 #include "director/core/ranks.h"
-#include "director/core/tally.h"
 
 namespace galley::director {
 
 class Graph {
  public:
   // REQUIRES: no package is in the works.
-  Graph(Core& core, Tally& tally);
+  explicit Graph(Core& core);
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 

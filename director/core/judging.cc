@@ -89,19 +89,36 @@ void Judging::Judge(PackageId id) {
   const absl::btree_map<std::string, PlatformMask> errors = ErrorsOf(problems);
   if (errors.empty()) return;
   for (const auto& [error, platforms] : errors) FailJudged(id, platforms, Stage::kLoad, error);
-  if (package.work == nullptr) {
-    lifecycle().SetUpToDate(id, false);
-    lifecycle().SetOutcome(id, Outcome::kFailed);
-  } else {
-    core_.advancing.Advance(id);
-  }
 }
 
 void Judging::FailJudged(PackageId id, PlatformMask platforms, Stage stage,
                          const std::string& error) {
-  const PlatformMask done = core_.advancing.InPhase(id, Phase::kDone) & platforms;
-  if (done != 0) judged_[id] |= done;
-  core_.advancing.FailPlatforms(id, platforms, stage, error, "");
+  const PackageData& package = packages_[id];
+  PlatformMask fresh = 0;
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    const Phase phase = package.slots[p].phase;
+    if (phase != Phase::kUnwanted && phase != Phase::kFailed) fresh |= MaskOf(p) & platforms;
+  }
+  fresh &= ~JudgedOf(id);
+  if (fresh == 0) return;
+  SetJudged(id, JudgedOf(id) | fresh);
+  core_.advancing.NoteFailed(id, fresh, stage, error);
+  if (cook().FailsFast()) cook().Stop(Cook::Ending::kFailFast);
+}
+
+PlatformMask Judging::JudgedOf(PackageId id) const {
+  const auto found = judged_.find(id);
+  return found == judged_.end() ? 0 : found->second;
+}
+
+void Judging::SetJudged(PackageId id, PlatformMask platforms) {
+  lifecycle().Recount(id, [&] {
+    if (platforms == 0) {
+      judged_.erase(id);
+    } else {
+      judged_[id] = platforms;
+    }
+  });
 }
 
 // Another platform, or the next judgement of the package, has the same warning.
@@ -112,7 +129,8 @@ void Judging::WarnOnce(PackageId id, const std::string& text) {
 void Judging::WarnOfFailedTargets() {
   const auto by_name = [&](PackageId a, PackageId b) { return NameOf(a) < NameOf(b); };
   const auto has_failed = [&](PackageId id) {
-    return packages_[id].outcome == Outcome::kFailed || packages_[id].is_skipped;
+    return packages_[id].outcome == Outcome::kFailed || packages_[id].is_skipped ||
+           JudgedOf(id) != 0;
   };
   // Only the packages that get a warning are sorted, few as a rule: sorting all would take long.
   std::vector<PackageId> referencers;
@@ -181,15 +199,11 @@ void Judging::NoteRead(PackageId reader, const std::vector<std::string>& read) {
   }
 }
 
-bool Judging::Stands(PackageId id, PlatformIndex platform) const {
-  const auto found = judged_.find(id);
-  return found != judged_.end() && (found->second & MaskOf(platform)) != 0;
-}
-
 void Judging::Forget(PackageId id) {
-  if (judged_.erase(id) != 0) {
-    for (const auto& [other, platforms] : std::exchange(judged_, {})) cook().claims.Requeue(other);
-  }
+  if (JudgedOf(id) == 0) return;
+  std::vector<PackageId> all;
+  for (const auto& [other, platforms] : judged_) all.push_back(other);
+  for (const PackageId other : all) SetJudged(other, 0);
 }
 
 void Judging::ForgetRead(PackageId id) {

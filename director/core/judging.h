@@ -24,9 +24,10 @@ class Judging : Part {
   // a warning.
   void Judge(PackageId package);
   void FailJudged(PackageId package, PlatformMask platforms, Stage stage, const std::string& error);
-  // The package failed for how it fits in with others: its result stands, and others may read it.
-  bool Stands(PackageId package, PlatformIndex platform) const;
-  // The package begins anew: whether it fits in with the others is judged anew, of all that failed
+  // The platforms on which the package failed for how it fits in with others: its results stand,
+  // and others may read them.
+  PlatformMask JudgedOf(PackageId package) const;
+  // The package begins anew, or leaves: whether packages fit in is judged anew, of all that failed
   // so, since each stands against another.
   void Forget(PackageId package);
   // The package is cooked again: the names that it read are forgotten.
@@ -43,6 +44,8 @@ class Judging : Part {
   void WarnOfUnsolicited();
 
  private:
+  void SetJudged(PackageId package, PlatformMask platforms);
+
   uint32_t judged_epoch_;
   absl::btree_map<PackageId, PlatformMask> judged_;
   // Packages that a worker's cook read and that were not in the cook then, by reader.

@@ -16,10 +16,6 @@ bool WaitsForOutput(const Work& work) {
                      [](const Wait& wait) { return wait.is_certain; });
 }
 
-bool IsOver(const PackageData& package) {
-  return package.outcome != Outcome::kNone || package.is_skipped;
-}
-
 // The package is known to be cooked, and is not cooked yet.
 bool IsToBeCooked(const PackageData& package) {
   switch (package.state) {
@@ -37,6 +33,32 @@ bool IsToBeCooked(const PackageData& package) {
 
 }  // namespace
 
+class Lifecycle::Change {
+ public:
+  Change(Lifecycle& lifecycle, PackageId package)
+      : lifecycle_(lifecycle),
+        package_(package),
+        around_(lifecycle.changing_),
+        is_inner_(around_ == package) {
+    if (is_inner_) return;
+    lifecycle_.changing_ = package_;
+    lifecycle_.CountAll(package_, false);
+  }
+  ~Change() {
+    if (is_inner_) return;
+    lifecycle_.CountAll(package_, true);
+    lifecycle_.changing_ = around_;
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  Lifecycle& lifecycle_;
+  const PackageId package_;
+  const PackageId around_;
+  const bool is_inner_;
+};
+
 bool IsBlocked(const Work& work) {
   return work.waits_for_generator || !work.stale_path.empty() || WaitsForOutput(work);
 }
@@ -45,6 +67,7 @@ void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
   PackageData& package = packages_[id];
   if (package.state == state) return Refresh(id);
   GALLEY_CHECK(IsLegalEdge(package.state, state));
+  const Change change(*this, id);
   GALLEY_CHECK(!reason.empty());
   if (package.state == State::kIdle) {
     package.work = std::make_unique<Work>();
@@ -52,12 +75,9 @@ void Lifecycle::SetState(PackageId id, State state, std::string_view reason) {
     ++in_works_;
   }
   if (package.state == State::kRequest && state == State::kLoad) package.work->ready = now_;
-  monitor_.Leave(package.state, package.urgency);
-  monitor_.Enter(state, package.urgency);
   package.state = state;
   if (state == State::kIdle || state == State::kRequest) EndLeads(id);
   if (state == State::kIdle) {
-    if (package.work->is_expected) monitor_.RemoveExpected(package.work->expected);
     backing_off_.erase({package.work->not_before, id});
     package.work.reset();
     --in_works_;
@@ -94,18 +114,19 @@ void Lifecycle::EndLeads(PackageId id) {
   }
 }
 
-void Lifecycle::Count(const Slot& slot, bool is_there) {
-  const auto add = [&](uint64_t& counter) { counter += is_there ? uint64_t{1} : ~uint64_t{0}; };
-  if (slot.phase == Phase::kFailed) add(counters_.results_failed);
-  if (slot.phase != Phase::kDone) return;
-  switch (slot.source) {
-    case ResultSource::kCooked:
-      return add(counters_.results_cooked);
-    case ResultSource::kCached:
-      return add(counters_.results_cached);
-    case ResultSource::kUpToDate:
-      return add(counters_.results_up_to_date);
-  }
+void Lifecycle::CountAll(PackageId id, bool is_there) {
+  claimants_.ForEach(id, [&](const Claimant& claimant) {
+    claimant.tally.Count(packages_[id], claimant.platforms, claimant.judged, is_there);
+  });
+}
+
+void Lifecycle::CountEvery(bool is_there) {
+  for (uint32_t i = 0; i < packages_.size(); ++i) CountAll(PackageId(i), is_there);
+}
+
+void Lifecycle::Recount(PackageId id, absl::FunctionRef<void()> change) {
+  const Change counting(*this, id);
+  change();
 }
 
 void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, ResultSource source) {
@@ -117,77 +138,62 @@ void Lifecycle::SetPhase(PackageId id, PlatformIndex platform, Phase phase, Resu
   if (has_result && slot.work != 0) equal_work_.NoteResult(slot.work);
   if (slot.is_leading && !CanLead(phase))
     EndLead(id, slot, has_result ? EqualWork::End::kResult : EqualWork::End::kNothing);
-  Count(slot, false);
-  slot.phase = phase;
-  slot.source = source;
-  Count(slot, true);
-  if (IsSettled(phase))
-    monitor_.CountResult(phase == Phase::kDone && source == ResultSource::kCooked);
+  {
+    const Change change(*this, id);
+    slot.phase = phase;
+    slot.source = source;
+  }
+  if (!IsSettled(phase)) return;
+  const bool is_cooked = phase == Phase::kDone && source == ResultSource::kCooked;
+  claimants_.ForEach(id, [&](const Claimant& claimant) {
+    if (claimant.platforms & MaskOf(platform)) claimant.tally.monitor.CountResult(is_cooked);
+  });
 }
 
 void Lifecycle::SetOutcome(PackageId id, Outcome outcome) {
-  PackageData& package = packages_[id];
-  const bool was_over = IsOver(package);
-  if (package.outcome == Outcome::kFailed) --counters_.failed;
-  package.outcome = outcome;
-  if (package.outcome == Outcome::kFailed) ++counters_.failed;
-  if (package.is_in_cook && IsOver(package) != was_over) monitor_.CountOver(!was_over);
+  const Change change(*this, id);
+  packages_[id].outcome = outcome;
 }
 
 void Lifecycle::SetSkipped(PackageId id, bool is_skipped) {
-  PackageData& package = packages_[id];
-  const bool was_over = IsOver(package);
-  package.is_skipped = is_skipped;
-  if (package.is_in_cook && IsOver(package) != was_over) monitor_.CountOver(!was_over);
+  const Change change(*this, id);
+  packages_[id].is_skipped = is_skipped;
 }
 
 void Lifecycle::SetUrgency(PackageId id, Urgency urgency) {
-  PackageData& package = packages_[id];
-  if (package.is_in_cook) {
-    monitor_.Leave(package.state, package.urgency);
-    monitor_.Enter(package.state, urgency);
+  {
+    const Change change(*this, id);
+    packages_[id].urgency = urgency;
   }
-  package.urgency = urgency;
   Refresh(id);
 }
 
-void Lifecycle::Expect(PackageData& package) {
+void Lifecycle::Expect(PackageId id) {
+  PackageData& package = packages_[id];
   if (package.work == nullptr) return;
   Work& work = *package.work;
   const bool is_expected = IsToBeCooked(package);
   if (is_expected == work.is_expected && (!is_expected || package.cost == work.expected)) return;
-  if (work.is_expected) monitor_.RemoveExpected(work.expected);
+  const Change change(*this, id);
   work.is_expected = is_expected;
   work.expected = package.cost;
-  if (work.is_expected) monitor_.AddExpected(work.expected);
-}
-
-void Lifecycle::SetUpToDate(PackageId id, bool is_up_to_date) {
-  PackageData& package = packages_[id];
-  if (package.was_up_to_date) --counters_.up_to_date;
-  package.was_up_to_date = is_up_to_date;
-  if (package.was_up_to_date) ++counters_.up_to_date;
 }
 
 void Lifecycle::SetLoaded(PackageId id) {
-  PackageData& package = packages_[id];
-  if (!package.was_loaded) ++counters_.loaded;
-  package.was_loaded = true;
+  const Change change(*this, id);
+  packages_[id].was_loaded = true;
 }
 
 void Lifecycle::Enter(PackageId id, PlatformMask platforms) {
   PackageData& package = packages_[id];
   GALLEY_CHECK(!package.is_in_cook);
+  const Change change(*this, id);
   package.is_in_cook = true;
   package.slots.resize(static_cast<size_t>(std::bit_width(platforms)));
   for (size_t i = 0; i < package.slots.size(); ++i) {
     if (platforms & MaskOf(static_cast<PlatformIndex>(i)))
       package.slots[i].phase = Phase::kToLookUp;
   }
-  ++counters_.in_cook;
-  monitor_.Enter(package.state, package.urgency);
-  if (IsOver(package)) monitor_.CountOver(true);
-  counters_.results_wanted += static_cast<uint64_t>(std::popcount(platforms));
 }
 
 void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, Phase added_phase) {
@@ -195,13 +201,9 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
   std::vector<Slot> before = package.slots.Take();
   PlatformMask wanted = 0;
   for (PlatformIndex p = 0; p < before.size(); ++p) {
-    Count(before[p], false);
-    if (before[p].phase == Phase::kUnwanted) continue;
-    --counters_.results_wanted;
-    wanted |= map.Mask(MaskOf(p));
+    if (before[p].phase != Phase::kUnwanted) wanted |= map.Mask(MaskOf(p));
   }
   GALLEY_CHECK((wanted & added) == 0);
-  counters_.results_wanted += static_cast<uint64_t>(std::popcount(wanted | added));
   package.slots.resize(static_cast<size_t>(std::bit_width(wanted | added)));
   for (PlatformIndex p = 0; p < before.size(); ++p) {
     if (before[p].phase == Phase::kUnwanted || !map.Index(p).has_value()) continue;
@@ -210,7 +212,6 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
     slot.is_leading = false;  // whoever calls this begins EqualWork anew
     if (slot.phase == Phase::kLookingUp || slot.phase == Phase::kFollowing)
       slot.phase = Phase::kToLookUp;
-    Count(slot, true);
   }
   for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
     if (added & MaskOf(p)) package.slots[p].phase = added_phase;
@@ -220,20 +221,12 @@ void Lifecycle::Remap(PackageId id, const PlatformMap& map, PlatformMask added, 
 void Lifecycle::Withdraw(PackageId id) {
   PackageData& package = packages_[id];
   GALLEY_CHECK(package.is_in_cook && package.state == State::kIdle);
-  SetOutcome(id, Outcome::kNone);
-  SetUpToDate(id, false);
-  if (IsOver(package)) monitor_.CountOver(false);
-  monitor_.Leave(package.state, package.urgency);
-  for (const Slot& slot : package.slots) {
-    Count(slot, false);
-    if (slot.phase != Phase::kUnwanted) --counters_.results_wanted;
-  }
-  if (package.was_loaded) --counters_.loaded;
+  const Change change(*this, id);
+  package.outcome = Outcome::kNone;
   package.was_loaded = false;
   package.slots.clear();
   package.problems.clear();
   package.is_in_cook = false;
-  --counters_.in_cook;
 }
 
 bool Lifecycle::WantsLookUp(const PackageData& package) {
@@ -246,7 +239,7 @@ bool Lifecycle::WantsLookUp(const PackageData& package) {
 
 void Lifecycle::Refresh(PackageId id) {
   PackageData& package = packages_[id];
-  Expect(package);
+  Expect(id);
   if (WantsLookUp(package)) {
     requests_.Push(id, package.urgency);
   } else {
@@ -302,27 +295,6 @@ void Lifecycle::Release(absl::Time now) {
   }
 }
 
-void Lifecycle::CheckMonitor() const {
-  const Progress view = monitor_.View(1);
-  decltype(view.packages) counted{};
-  uint32_t over = 0, to_cook = 0;
-  absl::Duration expected;
-  for (uint32_t i = 0; i < packages_.size(); ++i) {
-    const PackageData& package = packages_[PackageId(i)];
-    if (!package.is_in_cook) continue;
-    ++counted[static_cast<size_t>(package.state)][static_cast<size_t>(package.urgency)];
-    over += IsOver(package);
-    if (package.work == nullptr) continue;
-    GALLEY_CHECK(package.work->is_expected == IsToBeCooked(package));
-    if (!package.work->is_expected) continue;
-    ++to_cook;
-    expected += package.work->expected;
-  }
-  GALLEY_CHECK(counted == view.packages);
-  GALLEY_CHECK(over == monitor_.over() && to_cook == monitor_.to_cook());
-  GALLEY_CHECK(expected == monitor_.expected());
-}
-
 void Lifecycle::CheckEqualWork() const {
   size_t leading = 0;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
@@ -342,9 +314,7 @@ void Lifecycle::CheckEqualWork() const {
 }
 
 void Lifecycle::CheckInvariants() const {
-  CheckMonitor();
   CheckEqualWork();
-  Counters counted;
   uint32_t in_works = 0;
   size_t requests = 0, loads = 0, saves = 0, backing_off = 0;
   for (uint32_t i = 0; i < packages_.size(); ++i) {
@@ -352,6 +322,7 @@ void Lifecycle::CheckInvariants() const {
     const PackageData& package = packages_[id];
     GALLEY_CHECK((package.work != nullptr) == (package.state != State::kIdle));
     GALLEY_CHECK(package.work == nullptr || package.is_in_cook);
+    GALLEY_CHECK(package.work == nullptr || package.work->is_expected == IsToBeCooked(package));
     GALLEY_CHECK(requests_.Contains(id) == WantsLookUp(package));
     const bool is_free = package.state == State::kLoad && package.work->attempt == 0;
     const bool waits = is_free && package.work->not_before != absl::InfinitePast();
@@ -363,17 +334,7 @@ void Lifecycle::CheckInvariants() const {
     saves += package.state == State::kSaveStalled;
     backing_off += waits;
     in_works += package.state != State::kIdle;
-    counted.in_cook += package.is_in_cook;
-    counted.loaded += package.was_loaded;
-    counted.failed += package.outcome == Outcome::kFailed;
-    counted.up_to_date += package.was_up_to_date;
     for (const Slot& slot : package.slots) {
-      counted.results_wanted += slot.phase != Phase::kUnwanted;
-      counted.results_failed += slot.phase == Phase::kFailed;
-      counted.results_cooked += slot.phase == Phase::kDone && slot.source == ResultSource::kCooked;
-      counted.results_cached += slot.phase == Phase::kDone && slot.source == ResultSource::kCached;
-      counted.results_up_to_date +=
-          slot.phase == Phase::kDone && slot.source == ResultSource::kUpToDate;
       GALLEY_CHECK(slot.phase != Phase::kDone ||
                    (slot.result != nullptr && !slot.result->is_verdict));
       GALLEY_CHECK(slot.phase != Phase::kCommitting || slot.result != nullptr);
@@ -382,13 +343,6 @@ void Lifecycle::CheckInvariants() const {
   GALLEY_CHECK(in_works == in_works_);
   GALLEY_CHECK(requests == requests_.size() && loads == loads_.size() && saves == saves_.size());
   GALLEY_CHECK(backing_off == backing_off_.size());
-  GALLEY_CHECK(counted.in_cook == counters_.in_cook && counted.loaded == counters_.loaded);
-  GALLEY_CHECK(counted.failed == counters_.failed && counted.up_to_date == counters_.up_to_date);
-  GALLEY_CHECK(counted.results_wanted == counters_.results_wanted &&
-               counted.results_failed == counters_.results_failed);
-  GALLEY_CHECK(counted.results_cooked == counters_.results_cooked &&
-               counted.results_cached == counters_.results_cached);
-  GALLEY_CHECK(counted.results_up_to_date == counters_.results_up_to_date);
 }
 
 }  // namespace galley::director

@@ -15,8 +15,9 @@
 #include <string_view>
 
 #include "absl/container/btree_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
-#include "director/core/cook_core.h"
+#include "director/core/claimants.h"
 #include "director/core/equal_work.h"
 #include "director/core/load_queue.h"
 #include "director/core/monitor.h"
@@ -25,19 +26,14 @@
 #include "director/core/ranks.h"
 #include "director/core/request_queue.h"
 #include "director/core/save_queue.h"
-#include "director/core/tally.h"
 
 namespace galley::director {
 
 class Lifecycle {
  public:
   // `now`: the time of the present step.
-  Lifecycle(PackageTable& packages, Ranks& ranks, Tally& tally, const absl::Time& now)
-      : packages_(packages),
-        ranks_(ranks),
-        counters_(tally.counters),
-        monitor_(tally.monitor),
-        now_(now) {}
+  Lifecycle(PackageTable& packages, Ranks& ranks, const Claimants& claimants, const absl::Time& now)
+      : packages_(packages), ranks_(ranks), claimants_(claimants), now_(now) {}
 
   // REQUIRES: IsLegalEdge. `reason` is for a person who debugs ("looked up", "attempt lost").
   void SetState(PackageId package, State state, std::string_view reason);
@@ -47,15 +43,19 @@ class Lifecycle {
   void SetOutcome(PackageId package, Outcome outcome);
   void SetSkipped(PackageId package, bool is_skipped);
   void SetUrgency(PackageId package, Urgency urgency);
-  void SetUpToDate(PackageId package, bool is_up_to_date);
   void SetLoaded(PackageId package);
   void Enter(PackageId package, PlatformMask platforms);
   // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
   // work, are to be looked up again, and nothing leads: EqualWork is cleared for all. `added` are
   // in phase `added_phase`. The caller sees to state and outcome.
+  // Takes all packages out of all tallies, or puts them in again: in between, platforms may get new
+  // numbers.
+  void CountEvery(bool is_there);
   void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
   // The package is not in the cook after all. REQUIRES: idle.
   void Withdraw(PackageId package);
+  // A change of what Claimants says of the package: the tallies follow it.
+  void Recount(PackageId package, absl::FunctionRef<void()> change);
   // Puts the package into the queues where it belongs, at its place. Call it when anything changed
   // that decides that.
   void Refresh(PackageId package);
@@ -83,17 +83,17 @@ class Lifecycle {
 
  private:
   static bool WantsLookUp(const PackageData& package);
-  void Count(const Slot& slot, bool is_there);
-  void Expect(PackageData& package);
+  // While it lives, the package counts nowhere: it may change. Changes of one package nest.
+  class Change;
+  void CountAll(PackageId package, bool is_there);
+  void Expect(PackageId package);
   void EndLead(PackageId package, Slot& slot, EqualWork::End how);
   void EndLeads(PackageId package);
-  void CheckMonitor() const;
   void CheckEqualWork() const;
 
   PackageTable& packages_;
   Ranks& ranks_;
-  Counters& counters_;
-  Monitor& monitor_;
+  const Claimants& claimants_;
   const absl::Time& now_;
   RequestQueue requests_;
   LoadQueue loads_;
@@ -101,6 +101,7 @@ class Lifecycle {
   EqualWork equal_work_;
   absl::btree_set<std::pair<absl::Time, PackageId>> backing_off_;
   uint32_t in_works_ = 0;
+  PackageId changing_;
 };
 
 // True while the package waits for something outside its look-ups: its generator's list, a new

@@ -190,8 +190,11 @@ TEST(PackageStateTest, EveryWayInGoesThroughRequest) {
     EXPECT_TRUE(IsLegalEdge(from, State::kIdle));
 }
 
-class LifecycleTest : public testing::Test {
+class LifecycleTest : public testing::Test, protected Claimants {
  protected:
+  void ForEach(PackageId package, absl::FunctionRef<void(const Claimant&)> visit) const override {
+    if (packages_[package].is_in_cook) visit({.tally = tally_, .platforms = ~PlatformMask{0}});
+  }
   PackageId Enter(const std::string& name, PlatformMask platforms) {
     const PackageId id = packages_.FindOrAdd(name);
     ranks_.Grow(packages_.size());
@@ -204,10 +207,10 @@ class LifecycleTest : public testing::Test {
   PackageTable packages_;
   Edges edges_;
   Ranks ranks_{edges_};
-  Tally tally_;
+  mutable Tally tally_;
   Counters& counters_ = tally_.counters;
   absl::Time now_ = absl::UnixEpoch();
-  Lifecycle lifecycle_{packages_, ranks_, tally_, now_};
+  Lifecycle lifecycle_{packages_, ranks_, *this, now_};
 };
 
 TEST_F(LifecycleTest, CountersFollowThePhases) {

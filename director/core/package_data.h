@@ -92,7 +92,6 @@ struct PackageInCook {
   bool is_named = false;          // by itself, not by a folder
   bool is_cooked_input = false;   // some cook reads its output
   bool was_loaded = false;        // in this cook
-  bool was_up_to_date = false;    // counted so
   bool is_skipped = false;        // not attempted: its generator failed, or the cook ended before
   bool is_listing_final = false;  // a result has listed what it generates
   uint32_t explored_epoch = 0;    // of the catalog

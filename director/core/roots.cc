@@ -28,7 +28,8 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
   const auto is_done = [&](PackageId id) {
     const PackageData& package = packages_[id];
     return package.is_in_cook && platform < package.slots.size() &&
-           package.slots[platform].phase == Phase::kDone;
+           package.slots[platform].phase == Phase::kDone &&
+           (cook().judging.JudgedOf(id) & MaskOf(platform)) == 0;
   };
   const auto add = [&](PackageId id) {
     if (is_found[id.index()] || !is_done(id)) return;
@@ -75,13 +76,12 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
   bool has_failed = false;
   const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
     if (!packages_.Has(id) || !packages_[id].is_in_cook) return;
-    has_failed |= (core_.advancing.InPhase(id, Phase::kDone) & MaskOf(event.platform)) != 0;
+    has_failed |= (core_.advancing.InPhase(id, Phase::kDone) & ~cook().judging.JudgedOf(id) &
+                   MaskOf(event.platform)) != 0;
     cook().judging.FailJudged(
         id, MaskOf(event.platform), Stage::kCommit,
         id == other ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
                     : ConflictText({conflict.path, NameOf(other), conflict.reason}));
-    lifecycle().SetUpToDate(id, false);
-    lifecycle().SetOutcome(id, Outcome::kFailed);
   };
   for (const RootBuilt::Conflict& conflict : event.conflicts) {
     fail(conflict.first, conflict.second, conflict);

@@ -1,14 +1,29 @@
 // Tally: what a cook has come to so far, in numbers.
+//
+// A Tally is the sum of what each package that the cook wants adds to it. Whoever changes a package
+// takes its part out before the change, and puts it in again after it (Lifecycle::Change).
 #pragma once
+
+#include <cstdint>
 
 #include "director/core/cook_core.h"
 #include "director/core/monitor.h"
+#include "director/core/package_data.h"
 
 namespace galley::director {
 
 struct Tally {
   Counters counters;
   Monitor monitor;
+  uint32_t in_works = 0;  // packages that are not idle
+
+  // The package's part comes or goes. `platforms`: that the cook wants; `judged`: that failed in
+  // this cook alone, though their results stand.
+  void Count(const PackageData& package, PlatformMask platforms, PlatformMask judged,
+             bool is_there);
 };
+
+// It ended one way or the other, or is not attempted.
+bool IsOver(const PackageInCook& package);
 
 }  // namespace galley::director

@@ -26,7 +26,7 @@ Waiting::Availability Waiting::AvailabilityOf(PackageId id, PlatformIndex platfo
     case Phase::kDone:
       return Availability::kReady;
     case Phase::kFailed:
-      return cook().judging.Stands(id, platform) ? Availability::kReady : Availability::kNone;
+      return Availability::kNone;
     case Phase::kUnwanted:
       return Availability::kNone;
     default:
