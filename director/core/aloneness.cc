@@ -22,7 +22,7 @@ bool Aloneness::IsAllElseDone() const {
          core_.looking_up.in_flight() == 0 && graph().agenda.empty() &&
          !lifecycle().equal_work().has_freed() && core_.commits.empty() &&
          !lifecycle().has_backing_off() && !graph().changes.is_scan_awaited() &&
-         cook().claims.IsAllSelected();
+         cook().selection.IsAllSelected();
 }
 
 // While jobs wait that came up since.

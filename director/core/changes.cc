@@ -33,7 +33,7 @@ void Changes::ForgiveLate(const FilesChanged& event) {
   const auto forgive = [&](std::string_view name) {
     const PackageId package = packages_.Find(name);
     if (!package.valid()) return;
-    cook().claims.ForEachWithReaders(package, done, [this](PackageId one) {
+    graph().claims.ForEachWithReaders(package, done, [this](PackageId one) {
       forgiven_late_.insert(one);
       graph().faults.NoteForgiven(one, options_.own_fault_attempts_max - 1);
     });
@@ -58,7 +58,7 @@ void Changes::TakeChange(const FilesChanged& event) {
   RenameAll(event.renamed, done);
   for (const std::string& name : event.packages) {
     const PackageId package = packages_.Find(name);
-    if (package.valid()) cook().claims.RequeueWithReaders(package, done);
+    if (package.valid()) graph().claims.RequeueWithReaders(package, done);
   }
   for (const PackageId id : waiting) {
     if (packages_[id].work == nullptr) continue;
@@ -96,7 +96,7 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
                         absl::btree_set<PackageId>& done) {
   if (all.empty()) return;
   const NewNames new_names = NewNamesOf(all);
-  RenameSelected(new_names, cook().request(), cook().claims.selected());
+  RenameSelected(new_names, cook().request(), cook().selection.selected());
   struct Moved {
     PackageId from;
     std::string_view to;
@@ -119,16 +119,17 @@ void Changes::RenameAll(const std::vector<FilesChanged::Renamed>& all,
     moved.push_back(std::move(one));
   }
   for (const Moved& one : moved) {
-    cook().claims.Leave(one.from, "renamed");
+    graph().claims.Leave(one.from, "renamed");
     graph().edges.DropRoots(one.from);
-    cook().claims.RequeueWithReaders(one.from, done);
+    graph().claims.RequeueWithReaders(one.from, done);
   }
   for (const Moved& one : moved) {
-    const PackageId to = cook().claims.FindOrAdd(one.to);
+    const PackageId to = graph().claims.FindOrAdd(one.to);
     packages_[to].is_selected |= one.is_selected;
     packages_[to].is_named |= one.is_named;
-    for (const InstigatorCategory cause : one.causes) cook().claims.Join(to, cause, PackageId());
-    cook().claims.RequeueWithReaders(to, done);  // `to` may have failed, when no file had that name
+    for (const InstigatorCategory cause : one.causes) graph().claims.Join(to, cause, PackageId());
+    graph().claims.RequeueWithReaders(to,
+                                      done);  // `to` may have failed, when no file had that name
   }
 }
 
@@ -136,12 +137,12 @@ void Changes::OnPackagesCleared(const PackagesCleared& event) {
   if (!cook().CanStillChange()) return;
   absl::btree_set<PackageId> done;
   for (const std::string& name : event.packages) {
-    const PackageId package = packages_.Find(cook().claims.NameAsked(name));
+    const PackageId package = packages_.Find(graph().claims.NameAsked(name));
     if (!package.valid()) continue;
     graph().faults.NoteForgiven(package, 0);
     graph().blame.Forget(package);
     graph().faults.Pardon(package);
-    cook().claims.RequeueWithReaders(package, done);
+    graph().claims.RequeueWithReaders(package, done);
   }
 }
 

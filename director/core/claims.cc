@@ -7,34 +7,6 @@
 #include "director/core/core.h"
 
 namespace galley::director {
-bool Claims::IsAllSelected() const { return selected_next_ == cook().request().selected.size(); }
-
-size_t Claims::SelectSome(size_t units_max) {
-  if (cook().is_over() || cook().is_ending()) return 0;
-  size_t units = 0;
-  for (; selected_next_ < cook().request().selected.size() && units < units_max; ++units) {
-    const SelectedPackage& selected = cook().request().selected[selected_next_++];
-    const PackageId package = FindOrAdd(selected.name);
-    packages_[package].is_selected = true;
-    if (selected.category == InstigatorCategory::kCommandLinePackage)
-      packages_[package].is_named = true;
-    Join(package, selected.category, PackageId());
-  }
-  return units;
-}
-
-void Claims::OnPackagesDiscovered(const PackagesDiscovered& event) {
-  for (const SelectedPackage& selected : event.packages) {
-    const std::string name = NameAsked(selected.name);
-    if (cook().CanStillChange()) {
-      cook().request().selected.push_back({name, selected.category});
-    } else {
-      Note(PackageWarned{FindOrAdd(name), std::nullopt,
-                         "is asked for too late: no cook runs that it could join"});
-    }
-  }
-}
-
 std::string Claims::NameAsked(std::string_view name_or_file) const {
   if (packages_.Find(name_or_file).valid() || core_.catalog->Find(name_or_file).has_value())
     return std::string(name_or_file);

@@ -14,11 +14,6 @@ class Claims : Part {
  public:
   explicit Claims(Core& core) : Part(core) {}
 
-  // Takes what the request selects, as far as the units reach. Returns units.
-  size_t SelectSome(size_t units_max);
-  size_t selected() const { return selected_next_; }  // of the request's selection, so far
-  bool IsAllSelected() const;
-  void OnPackagesDiscovered(const PackagesDiscovered& event);
   std::string NameAsked(std::string_view name_or_file) const;
   PackageId FindOrAdd(std::string_view name);
 
@@ -44,8 +39,6 @@ class Claims : Part {
   bool BeginGenerated(PackageId package);
   void Withdraw(PackageId package);
   void Skip(PackageId package);
-
-  size_t selected_next_ = 0;
 };
 
 }  // namespace galley::director

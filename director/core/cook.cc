@@ -10,7 +10,12 @@
 namespace galley::director {
 
 Cook::Cook(Core& core)
-    : Part(core), claims(core), judging(core), roots(core), losing(core), is_over_(true) {}
+    : Part(core),
+      selection(core, *this),
+      judging(core, *this),
+      roots(core, *this),
+      losing(core, *this),
+      is_over_(true) {}
 
 Cook::Cook(Core& core, CookRequested request) : Cook(core) {
   is_over_ = false;
@@ -23,7 +28,7 @@ Cook::Cook(Core& core, CookRequested request) : Cook(core) {
 }
 
 bool Cook::IsQuiet() const {
-  return !is_over_ && claims.IsAllSelected() && graph().agenda.empty() &&
+  return !is_over_ && selection.IsAllSelected() && graph().agenda.empty() &&
          lifecycle().in_works() <= (IsSabotaged(Sabotage::kEndWithPending) ? 1 : 0) &&
          core_.commits.empty() && !losing.is_looking();
 }

@@ -7,12 +7,12 @@
 
 #include <string>
 
-#include "director/core/claims.h"
 #include "director/core/cook_core.h"
 #include "director/core/judging.h"
 #include "director/core/losing.h"
 #include "director/core/part.h"
 #include "director/core/roots.h"
+#include "director/core/selection.h"
 #include "director/core/tally.h"
 
 namespace galley::director {
@@ -45,7 +45,7 @@ class Cook : Part {
   void CheckTally() const;
 
   Tally tally;
-  Claims claims;
+  Selection selection;
   Judging judging;
   Roots roots;
   Losing losing;

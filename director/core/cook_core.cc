@@ -23,7 +23,7 @@ PackageId CookCore::Find(std::string_view name_or_file) const {
   const PackageId package = core_->packages.Find(name_or_file);
   return package.valid()
              ? package
-             : core_->packages.Find(core_->cooks.current().claims.NameAsked(name_or_file));
+             : core_->packages.Find(core_->cooks.graph().claims.NameAsked(name_or_file));
 }
 
 std::vector<InstigatorView> CookCore::InstigatorsOf(PackageId package) const {

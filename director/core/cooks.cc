@@ -43,7 +43,7 @@ void Cooks::BeginNext() {
   current_ = std::make_unique<Cook>(core_, std::move(next));
   graph_ = std::make_unique<Graph>(core_);
   for (CookRequested::Blamed& blamed : cook().request().blamed) {
-    const PackageId package = cook().claims.FindOrAdd(blamed.package);
+    const PackageId package = graph().claims.FindOrAdd(blamed.package);
     graph().faults.AddEarlier(package, std::move(blamed));
   }
 }
@@ -59,7 +59,7 @@ bool Cooks::HasAgenda() const {
   if (cook().is_over()) return !waiting_.empty() && core_.commits.empty();
   if (cook().is_ending()) return false;
   return !graph().agenda.empty() || lifecycle().equal_work().has_freed() ||
-         !cook().claims.IsAllSelected() || (cook().IsQuiet() && !cook().roots.is_settling());
+         !cook().selection.IsAllSelected() || (cook().IsQuiet() && !cook().roots.is_settling());
 }
 
 }  // namespace galley::director

@@ -41,7 +41,7 @@ void Core::Apply(const Event& event) {
     void operator()(const Persisted& e) { core.commits.OnPersisted(e); }
     void operator()(const DirectorUnfit& e) { core.cooks.OnDirectorUnfit(e); }
     void operator()(const FilesChanged& e) { core.cooks.graph().changes.OnFilesChanged(e); }
-    void operator()(const PackagesDiscovered& e) { cook.claims.OnPackagesDiscovered(e); }
+    void operator()(const PackagesDiscovered& e) { cook.selection.OnPackagesDiscovered(e); }
     void operator()(const PackagesCleared& e) { core.cooks.graph().changes.OnPackagesCleared(e); }
     void operator()(const PlatformsChanged& e) { core.cooks.graph().changes.OnPlatformsChanged(e); }
     void operator()(const LauncherReported& e) { core.worker_lives.OnLauncherReported(e); }
@@ -75,7 +75,7 @@ void Core::RunAgenda() {
   Cook& cook = cooks.current();
   Graph& graph = cooks.graph();
   if (cook.is_ending()) return;
-  size_t units = cook.claims.SelectSome(options.units_per_step);
+  size_t units = cook.selection.SelectSome(options.units_per_step);
   units += following.GoOnWithFollowers(options.units_per_step -
                                        std::min<size_t>(units, options.units_per_step));
   while (!graph.agenda.empty() && units < options.units_per_step) units += Run(graph.agenda.Pop());
@@ -85,7 +85,7 @@ void Core::RunAgenda() {
 size_t Core::Run(const AgendaItem& item) {
   switch (item.kind) {
     case AgendaItem::Kind::kBegin:
-      cooks.current().claims.Begin(item.package);
+      cooks.graph().claims.Begin(item.package);
       return 1;
     case AgendaItem::Kind::kExplore:
       return exploring.Explore(item.package, item.platform);

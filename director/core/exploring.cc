@@ -61,7 +61,7 @@ size_t Exploring::Explore(PackageId id, PlatformIndex platform) {
   FollowCultures(id, targets);
   std::vector<PackageId> found;
   graph().edges.Follow(id, platform, targets, found);
-  for (const auto& [to, category] : targets) cook().claims.Bring(to, category, id);
+  for (const auto& [to, category] : targets) graph().claims.Bring(to, category, id);
   PlaceInRanks(id, found, /*are_cooked_inputs=*/false);
   if (cook().FailsFast() && !cook().is_ending()) cook().judging.Judge(id);
   return 1 + references.size();
@@ -72,7 +72,7 @@ void Exploring::FollowCultures(PackageId id, std::vector<Edges::Target>& targets
   const std::optional<CatalogEntry> entry = core_.catalog->Find(packages_[id].name);
   if (!entry.has_value()) return;
   for (const std::string& variant : entry->localised)
-    targets.emplace_back(cook().claims.FindOrAdd(variant), InstigatorCategory::kCulture);
+    targets.emplace_back(graph().claims.FindOrAdd(variant), InstigatorCategory::kCulture);
 }
 
 void Exploring::Follow(PackageId id, const record::Reference& reference, PlatformMask platforms,
@@ -103,7 +103,7 @@ void Exploring::Follow(PackageId id, const record::Reference& reference, Platfor
   }
   const bool is_hard = reference.kind == record::ReferenceKind::kHard;
   targets.emplace_back(
-      cook().claims.FindOrAdd(target.name),
+      graph().claims.FindOrAdd(target.name),
       is_hard ? InstigatorCategory::kHardDependency : InstigatorCategory::kSoftDependency);
 }
 
@@ -119,7 +119,7 @@ void Exploring::RegisterGenerated(PackageId id, const ResultView& view, bool is_
                                    " generate one another, and the last one " + generated.name +
                                    " again: expected an end");
     }
-    const PackageId child_id = cook().claims.FindOrAdd(package.name + "/" + generated.name);
+    const PackageId child_id = graph().claims.FindOrAdd(package.name + "/" + generated.name);
     listed.push_back(child_id);
     PackageData& child = packages_[child_id];
     const bool is_new = child.generated == nullptr;
@@ -130,8 +130,8 @@ void Exploring::RegisterGenerated(PackageId id, const ResultView& view, bool is_
                   " for one platform otherwise than for another: the list must be the same");
     }
     child.generated = std::make_unique<record::Generated>(generated);
-    if (is_changed && child.is_in_cook) cook().claims.RequeueWithReaders(child_id, requeued);
-    cook().claims.Join(child_id, InstigatorCategory::kGeneratedPackage, id);
+    if (is_changed && child.is_in_cook) graph().claims.RequeueWithReaders(child_id, requeued);
+    graph().claims.Join(child_id, InstigatorCategory::kGeneratedPackage, id);
     BindRanks(id, child_id, InstigatorCategory::kGeneratedPackage);
     if (child.work != nullptr && child.work->waits_for_generator)
       core_.waiting.EvaluateGenerator(child_id);
@@ -156,7 +156,7 @@ void Exploring::RegisterGenerated(PackageId id, const ResultView& view, bool is_
   for (const PackageId child_id : before) {
     if (std::binary_search(package.generates.begin(), package.generates.end(), child_id)) continue;
     packages_[child_id].generated.reset();
-    if (packages_[child_id].is_in_cook) cook().claims.RequeueWithReaders(child_id, requeued);
+    if (packages_[child_id].is_in_cook) graph().claims.RequeueWithReaders(child_id, requeued);
   }
 }
 

@@ -27,7 +27,7 @@ void Following::FollowEqualWork(PackageId id) {
     if (!leader.valid() || leader == id) continue;
     lifecycle().SetPhase(id, p, Phase::kFollowing);
     equal_work.Follow({id, p, slot.work});
-    cook().claims.RaiseUrgency(leader, package.urgency);
+    graph().claims.RaiseUrgency(leader, package.urgency);
     core_.waiting.LengthenChain(leader, package.work->chain);
   }
 }

@@ -7,6 +7,7 @@ namespace galley::director {
 Graph::Graph(Core& core)
     : ranks(edges, core.options.rank_visits_max),
       lifecycle(core.packages, ranks, core.cooks, core.now),
+      claims(core),
       faults(core),
       changes(core),
       aloneness(core),

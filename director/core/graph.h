@@ -10,6 +10,7 @@
 #include "director/core/aloneness.h"
 #include "director/core/blame.h"
 #include "director/core/changes.h"
+#include "director/core/claims.h"
 #include "director/core/edges.h"
 #include "director/core/faults.h"
 #include "director/core/large_jobs.h"
@@ -30,6 +31,7 @@ class Graph {
   Lifecycle lifecycle;
   Agenda agenda;
   Blame blame;
+  Claims claims;
   Faults faults;
   Changes changes;
   Aloneness aloneness;

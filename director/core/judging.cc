@@ -34,7 +34,7 @@ absl::btree_map<std::string, PlatformMask> ErrorsOf(const std::vector<Problem>& 
 
 }  // namespace
 
-Judging::Judging(Core& core) : Part(core), judged_epoch_(core.epoch) {}
+Judging::Judging(Core& core, Cook& cook) : CookPart(core, cook), judged_epoch_(core.epoch) {}
 
 // References are judged by the last snapshot, all of them.
 bool Judging::ReexploreIfChanged() {
@@ -103,7 +103,7 @@ void Judging::FailJudged(PackageId id, PlatformMask platforms, Stage stage,
   if (fresh == 0) return;
   SetJudged(id, JudgedOf(id) | fresh);
   core_.advancing.NoteFailed(id, fresh, stage, error);
-  if (cook().FailsFast()) cook().Stop(Cook::Ending::kFailFast);
+  if (cook_.FailsFast()) cook_.Stop(Cook::Ending::kFailFast);
 }
 
 PlatformMask Judging::JudgedOf(PackageId id) const {

@@ -13,9 +13,9 @@
 
 namespace galley::director {
 
-class Judging : Part {
+class Judging : CookPart {
  public:
-  explicit Judging(Core& core);
+  Judging(Core& core, Cook& cook);
 
   // References are those of the last catalog as a whole. False: nothing is to be done for it.
   bool ReexploreIfChanged();

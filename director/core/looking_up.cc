@@ -129,8 +129,8 @@ void LookingUp::OnNeedsCooked(PackageId id, PlatformIndex platform,
       can_wait = false;
       break;
     }
-    const PackageId input = cook().claims.FindOrAdd(name);
-    cook().claims.Join(input, InstigatorCategory::kBuildDependency, id);
+    const PackageId input = graph().claims.FindOrAdd(name);
+    graph().claims.Join(input, InstigatorCategory::kBuildDependency, id);
     const Waiting::Availability availability = core_.waiting.AvailabilityOf(input, platform);
     can_wait = availability != Waiting::Availability::kNone &&
                core_.waiting.AddWait(id, {input, platform, false});

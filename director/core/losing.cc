@@ -35,14 +35,14 @@ void Losing::OnUnstaged(const std::string& loss) {
 // next cook then.
 bool Losing::LeaveUnstaged() {
   if (!is_interrupted_) return false;
-  cook().roots.OpenAgain();
-  cook().Stop(Cook::Ending::kInterrupted);
+  cook_.roots.OpenAgain();
+  cook_.Stop(Cook::Ending::kInterrupted);
   return true;
 }
 
 // Files that roots lack which are being published are met when those are staged.
 void Losing::OnLossSeen(const LossSeen& /*event*/) {
-  if (!cook().is_over() && !cook().is_ending() && !cook().roots.is_publishing()) SendLookForLost();
+  if (!cook_.is_over() && !cook_.is_ending() && !cook_.roots.is_publishing()) SendLookForLost();
 }
 
 // Only one look is under way at a time. Results that are not committed yet are not looked for: a
@@ -68,21 +68,21 @@ void Losing::SendLookForLost() {
 void Losing::OnLostFound(const LostFound& event) {
   if (event.look != core_.looks_for_lost || !is_looking_) return;
   is_looking_ = false;
-  if (cook().is_over() || cook().is_ending()) return;
-  if (!event.error.empty()) return cook().End("looking for what the store lost: " + event.error);
+  if (cook_.is_over() || cook_.is_ending()) return;
+  if (!event.error.empty()) return cook_.End("looking for what the store lost: " + event.error);
   std::vector<RootBuilt::Lost> lost;
   for (const RootBuilt::Lost& one : event.lost) {
     if (IsStillNamed(one)) lost.push_back(one);
   }
-  const bool is_for_staging = cook().roots.is_staging();
+  const bool is_for_staging = cook_.roots.is_staging();
   if (is_for_staging && LeaveUnstaged()) return;
   if (is_for_staging && lost.empty() && ++fruitless_ > options_.lost_rounds_max)
-    return cook().End("the roots are published, and cannot be staged: " + from_staging_ +
-                      std::string(kWhatToDo));
+    return cook_.End("the roots are published, and cannot be staged: " + from_staging_ +
+                     std::string(kWhatToDo));
   if (is_for_staging || !lost.empty()) MakeAgain(lost);
-  if (cook().is_over()) return;
+  if (cook_.is_over()) return;
   if (std::exchange(is_seen_again_, false)) return SendLookForLost();
-  if (cook().roots.is_settling() && !cook().roots.is_publishing()) cook().roots.PublishIfBuilt();
+  if (cook_.roots.is_settling() && !cook_.roots.is_publishing()) cook_.roots.PublishIfBuilt();
 }
 
 // False: the package's present result is another one, or is being made again already.
@@ -107,21 +107,21 @@ void Losing::MakeAgain(const std::vector<RootBuilt::Lost>& lost) {
   if (hopeless.empty() && rounds_ >= options_.lost_rounds_in_all_max) {
     for (const RootBuilt::Lost& one : lost) hopeless.push_back(&one);
     if (hopeless.empty())
-      return cook().End("the roots cannot be staged: " + from_staging_ + std::string(kWhatToDo));
+      return cook_.End("the roots cannot be staged: " + from_staging_ + std::string(kWhatToDo));
   }
   if (!hopeless.empty()) {
-    return cook().End(
+    return cook_.End(
         "the store dropped what this cook's roots name, and again what was made in its place, " +
         std::to_string(std::min(rounds_, options_.lost_rounds_max)) +
         " times: " + ListOf(hopeless) + std::string(kWhatToDo));
   }
   ++rounds_;
-  cook().roots.OpenAgain();
+  cook_.roots.OpenAgain();
   absl::btree_set<PackageId> done;
   for (const PackageId package : losers) {
     const bool is_first = made_again_.at(package) == 1;
     if (IsSabotaged(Sabotage::kMakeAgainOnce) && !is_first) continue;
-    cook().claims.RequeueWithReaders(package, done);
+    graph().claims.RequeueWithReaders(package, done);
   }
   graph().changes.TakeLate();
 }

@@ -12,9 +12,9 @@
 
 namespace galley::director {
 
-class Losing : Part {
+class Losing : CookPart {
  public:
-  explicit Losing(Core& core) : Part(core) {}
+  Losing(Core& core, Cook& cook) : CookPart(core, cook) {}
 
   void OnLossSeen(const LossSeen& event);
   void OnLostFound(const LostFound& event);

@@ -46,4 +46,12 @@ class Part {
   Turn& turn_;
 };
 
+// CookPart: a part of one cook.
+class CookPart : protected Part {
+ protected:
+  CookPart(Core& core, Cook& cook) : Part(core), cook_(cook) {}
+
+  Cook& cook_;
+};
+
 }  // namespace galley::director

@@ -239,9 +239,9 @@ void Reports::OnNeeds(AttemptId id, const WorkerReport::Needs& needs) {
         package_id, platforms, Stage::kLoad,
         "cooked input " + needs.package + ": expected a package: " + error, "");
   } else {
-    const PackageId input = cook().claims.FindOrAdd(needs.package);
+    const PackageId input = graph().claims.FindOrAdd(needs.package);
     packages_[input].is_cooked_input = true;
-    cook().claims.Join(input, InstigatorCategory::kBuildDependency, package_id);
+    graph().claims.Join(input, InstigatorCategory::kBuildDependency, package_id);
     if (core_.waiting.AvailabilityOf(input, *platform) == Waiting::Availability::kNone) {
       core_.advancing.FailPlatforms(package_id, platforms, Stage::kLoad,
                                     "cooked input " + NameOf(input) + " failed", "");

@@ -8,7 +8,7 @@
 namespace galley::director {
 void Roots::Build(const std::vector<PackageId>& by_name) {
   is_settling_ = true;
-  unpublished_ = cook().request().platforms;
+  unpublished_ = cook_.request().platforms;
   for (PlatformIndex p = 0; p < core_.platform_count; ++p) {
     if (unpublished_ & MaskOf(p)) SendRoot(p, by_name);
   }
@@ -18,7 +18,7 @@ void Roots::Build(const std::vector<PackageId>& by_name) {
 void Roots::Remap(const PlatformMap& map) { unpublished_ = map.Mask(unpublished_); }
 
 void Roots::StageIfPublished() {
-  if (!cook().is_over() && is_publishing_ && !is_staging_ && unpublished_ == 0) StageOrEnd();
+  if (!cook_.is_over() && is_publishing_ && !is_staging_ && unpublished_ == 0) StageOrEnd();
 }
 
 // The closure of what was selected, over results that stand.
@@ -29,7 +29,7 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
     const PackageData& package = packages_[id];
     return package.is_in_cook && platform < package.slots.size() &&
            package.slots[platform].phase == Phase::kDone &&
-           (cook().judging.JudgedOf(id) & MaskOf(platform)) == 0;
+           (cook_.judging.JudgedOf(id) & MaskOf(platform)) == 0;
   };
   const auto add = [&](PackageId id) {
     if (is_found[id.index()] || !is_done(id)) return;
@@ -49,7 +49,7 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
   }
   BuildRoot root{.platform = platform};
   root.platform_set = core_.platform_sets.present();
-  root.round = cook().losing.rounds();
+  root.round = cook_.losing.rounds();
   for (const PackageId id : by_name) {
     if (is_found[id.index()])
       root.packages.emplace_back(id, packages_[id].slots[platform].result->id);
@@ -58,15 +58,15 @@ void Roots::SendRoot(PlatformIndex platform, const std::vector<PackageId>& by_na
 }
 
 void Roots::OnRootBuilt(const RootBuilt& event) {
-  if (cook().is_over() || !is_settling_ || cook().is_ending() ||
-      event.platform_set != core_.platform_sets.present() ||
-      event.round != cook().losing.rounds() || !(unpublished_ & MaskOf(event.platform)))
+  if (cook_.is_over() || !is_settling_ || cook_.is_ending() ||
+      event.platform_set != core_.platform_sets.present() || event.round != cook_.losing.rounds() ||
+      !(unpublished_ & MaskOf(event.platform)))
     return;
-  if (!event.error.empty()) return cook().End("a root could not be built: " + event.error);
+  if (!event.error.empty()) return cook_.End("a root could not be built: " + event.error);
   if (!event.lost.empty()) {
-    cook().losing.MakeAgain(event.lost);
-    if (!cook().is_over())
-      cook().losing.SendLookForLost();  // the builder asked the index, not the disk
+    cook_.losing.MakeAgain(event.lost);
+    if (!cook_.is_over())
+      cook_.losing.SendLookForLost();  // the builder asked the index, not the disk
     return;
   }
   if (event.conflicts.empty()) {
@@ -76,9 +76,9 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
   bool has_failed = false;
   const auto fail = [&](PackageId id, PackageId other, const RootBuilt::Conflict& conflict) {
     if (!packages_.Has(id) || !packages_[id].is_in_cook) return;
-    has_failed |= (core_.advancing.InPhase(id, Phase::kDone) & ~cook().judging.JudgedOf(id) &
+    has_failed |= (core_.advancing.InPhase(id, Phase::kDone) & ~cook_.judging.JudgedOf(id) &
                    MaskOf(event.platform)) != 0;
-    cook().judging.FailJudged(
+    cook_.judging.FailJudged(
         id, MaskOf(event.platform), Stage::kCommit,
         id == other ? "its output " + conflict.path + " cannot be in a tree: " + conflict.reason
                     : ConflictText({conflict.path, NameOf(other), conflict.reason}));
@@ -88,8 +88,8 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
     if (conflict.second != conflict.first) fail(conflict.second, conflict.first, conflict);
   }
   if (!has_failed)
-    return cook().End("a root could not be built: conflicts between packages that are not in it");
-  if (!cook().is_ending()) SendRoot(event.platform, cook().judging.InCookByName());
+    return cook_.End("a root could not be built: conflicts between packages that are not in it");
+  if (!cook_.is_ending()) SendRoot(event.platform, cook_.judging.InCookByName());
 }
 
 // All roots are published together: a cook that is interrupted, or fails fast for a conflict,
@@ -97,34 +97,34 @@ void Roots::OnRootBuilt(const RootBuilt& event) {
 // the cook again.
 void Roots::PublishIfBuilt() {
   if (built_.empty() || built_.size() < static_cast<size_t>(std::popcount(unpublished_))) return;
-  if (cook().losing.is_looking()) return;
+  if (cook_.losing.is_looking()) return;
   is_publishing_ = has_published_ = true;
   for (const auto& [platform, root] : built_)
     turn_.roots.emplace_back(
-        PublishRoot{platform, root, cook().request().by_the_book, core_.platform_sets.present()});
+        PublishRoot{platform, root, cook_.request().by_the_book, core_.platform_sets.present()});
 }
 
 void Roots::OnRootPublished(const RootPublished& event) {
-  if (cook().is_over() || !is_settling_ || cook().is_ending()) return;
+  if (cook_.is_over() || !is_settling_ || cook_.is_ending()) return;
   const std::optional<PlatformIndex> platform =
       core_.platform_sets.Index(event.platform, event.platform_set);
   if (!platform.has_value()) return;
-  if (!event.error.empty()) return cook().End("a root could not be published: " + event.error);
+  if (!event.error.empty()) return cook_.End("a root could not be published: " + event.error);
   unpublished_ &= ~MaskOf(*platform);
   if (unpublished_ == 0) StageOrEnd();
 }
 
 // All roots that are to be published are published.
 void Roots::StageOrEnd() {
-  if (!cook().request().is_staged) return cook().End("");
+  if (!cook_.request().is_staged) return cook_.End("");
   is_staging_ = true;
-  turn_.roots.emplace_back(StageRoots{cook().losing.rounds()});
+  turn_.roots.emplace_back(StageRoots{cook_.losing.rounds()});
 }
 
 void Roots::OnRootsStaged(const RootsStaged& event) {
-  if (cook().is_over() || !is_staging_ || event.round != cook().losing.rounds()) return;
-  if (event.loss.empty()) return cook().End("");
-  cook().losing.OnUnstaged(event.loss);
+  if (cook_.is_over() || !is_staging_ || event.round != cook_.losing.rounds()) return;
+  if (event.loss.empty()) return cook_.End("");
+  cook_.losing.OnUnstaged(event.loss);
 }
 
 void Roots::OpenAgain() {

@@ -12,9 +12,9 @@
 
 namespace galley::director {
 
-class Roots : Part {
+class Roots : CookPart {
  public:
-  explicit Roots(Core& core) : Part(core) {}
+  Roots(Core& core, Cook& cook) : CookPart(core, cook) {}
 
   // All is judged: the roots are of these packages.
   void Build(const std::vector<PackageId>& by_name);

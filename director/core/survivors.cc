@@ -27,7 +27,7 @@ void Survivors::OnWorkersSurvived(const WorkersSurvived& event) {
   }
   for (const WorkersSurvived::Given& given : event.given) {
     if (workers_.Find(given.worker) == nullptr) continue;
-    const PackageId package = cook().claims.FindOrAdd(given.package);
+    const PackageId package = graph().claims.FindOrAdd(given.package);
     core_.attempts.Add(given.attempt, Attempt{.package = package,
                                               .worker = given.worker,
                                               .platform_set = core_.platform_sets.present(),
@@ -138,7 +138,7 @@ bool Survivors::TakeUp(PackageId id) {
 
 void Survivors::DropUnwanted() {
   if (resumed_.empty() || !lifecycle().requests().empty() || core_.looking_up.in_flight() > 0 ||
-      !graph().agenda.empty() || !cook().claims.IsAllSelected())
+      !graph().agenda.empty() || !cook().selection.IsAllSelected())
     return;
   for (auto at = resumed_.begin(); at != resumed_.end();) {
     const bool is_unwanted = packages_[at->first].work == nullptr;

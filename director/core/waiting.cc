@@ -174,7 +174,7 @@ void Waiting::EvaluateGenerator(PackageId id) {
     lifecycle().Refresh(id);
     graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
   } else if (IsOver(generator)) {
-    cook().claims.Unlisted(id, generator);
+    graph().claims.Unlisted(id, generator);
   } else {
     AddWaiter(generator, id);
   }

@@ -1,0 +1,35 @@
+#include "director/core/selection.h"
+
+#include "director/core/core.h"
+
+namespace galley::director {
+
+bool Selection::IsAllSelected() const { return selected_next_ == cook_.request().selected.size(); }
+
+size_t Selection::SelectSome(size_t units_max) {
+  if (cook_.is_over() || cook_.is_ending()) return 0;
+  size_t units = 0;
+  for (; selected_next_ < cook_.request().selected.size() && units < units_max; ++units) {
+    const SelectedPackage& selected = cook_.request().selected[selected_next_++];
+    const PackageId package = graph().claims.FindOrAdd(selected.name);
+    packages_[package].is_selected = true;
+    if (selected.category == InstigatorCategory::kCommandLinePackage)
+      packages_[package].is_named = true;
+    graph().claims.Join(package, selected.category, PackageId());
+  }
+  return units;
+}
+
+void Selection::OnPackagesDiscovered(const PackagesDiscovered& event) {
+  for (const SelectedPackage& selected : event.packages) {
+    const std::string name = graph().claims.NameAsked(selected.name);
+    if (cook_.CanStillChange()) {
+      cook_.request().selected.push_back({name, selected.category});
+    } else {
+      Note(PackageWarned{graph().claims.FindOrAdd(name), std::nullopt,
+                         "is asked for too late: no cook runs that it could join"});
+    }
+  }
+}
+
+}  // namespace galley::director
