@@ -1,8 +1,23 @@
 # `cmake --install build --prefix DIR`: DIR/bin has the programs, which find one another beside themselves and need nothing else of this repository;
-# DIR/share/doc/galley has the documentation, in the same places as here, and the licence.
+# DIR/share/doc/galley has the documentation, in the same places as here, and the licence. DIR/share has the man page and the completions of shells.
 include(GNUInstallDirs)
 install(TARGETS galley galley-worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # A link to galley-worker, as in the build folder. galley-director follows when it is a service.
 install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/galley-cook DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
+# The man page and the completions of shells: the program prints them itself, for the folder FILE lies in.
+function(galley_install_printed FILE)
+  string(REPLACE ";" " " words "${ARGN}")
+  install(CODE "
+    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FILE}\")
+    get_filename_component(folder \"\${file}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    message(STATUS \"Installing: \${file}\")
+    execute_process(COMMAND ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/galley ${words}
+      OUTPUT_FILE \"\${file}\" COMMAND_ERROR_IS_FATAL ANY)")
+endfunction()
+galley_install_printed(share/man/man1/galley.1 --man)
+galley_install_printed(share/bash-completion/completions/galley completion bash)
+galley_install_printed(share/zsh/site-functions/_galley completion zsh)
+galley_install_printed(share/fish/vendor_completions.d/galley.fish completion fish)

@@ -4,6 +4,7 @@
 
 #include "CLI/CLI.hpp"
 #include "director/cli/add_commands.h"
+#include "director/cli/completion.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -90,6 +91,18 @@ void AddCommands(CLI::App& app, Arguments& arguments) {
              [&] { return RunDoctor(global); });
 
   AddStoreCommands(app, arguments);
+  // (It takes no project: it only prints.)
+  CLI::App* completion = app.add_subcommand(
+      "completion", "Print the completions of a shell: source <(galley completion bash)");
+  completion->callback([&app, &arguments] {
+    arguments.action = [&app, &arguments] {
+      fmt::print("{}", CompletionFor(arguments.shell, TreeOf(app)));
+      return kDone;
+    };
+  });
+  completion->add_option("shell", arguments.shell, "The shell")
+      ->required()
+      ->check(CLI::IsMember(kShells));
   for (const char* name : {"serve", "worker", "status", "top", "drain", "cancel", "query", "impact",
                            "container", "device", "mount"}) {
     AddLater(app, arguments, name);

@@ -28,6 +28,7 @@ struct Arguments {
   bool link = false;
   bool is_unmatched = false;
   std::vector<std::string> packages;
+  std::string shell;  // of `completion`
 };
 
 // `arguments` outlives `app`, which fills it in when it parses.

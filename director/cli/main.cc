@@ -17,11 +17,14 @@
 #include "common/base/status_macros.h"
 #include "director/cli/arguments.h"
 #include "director/cli/limits.h"
+#include "director/cli/man_page.h"
 #include "director/cli/refusal.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
 namespace {
+
+constexpr const char* kVersion = "galley 0.1.0";
 
 // `galley help cook` is `galley cook --help`.
 std::vector<std::string> ArgumentsOf(int argc, char** argv) {
@@ -72,7 +75,10 @@ int Main(int argc, char** argv) {
   }
   CLI::App app("Galley: a distributed asset cooker", "galley");
   app.footer("`galley help COMMAND` says what a command takes.");
-  app.set_version_flag("--version", "galley 0.1.0");
+  app.set_version_flag("--version", kVersion);
+  app.add_flag_callback(
+      "--man", [&app] { throw CLI::CallForVersion(ManPage(TreeOf(app), kVersion), 0); },
+      "Print the man page: galley --man > galley.1");
   app.require_subcommand(1);
   Arguments parsed;
   AddCommands(app, parsed);

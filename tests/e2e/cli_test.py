@@ -68,6 +68,32 @@ class CliTest(E2ETest):
         self.assertIn("doctor", self.galley("help").stdout)
         self.assertEqual(self.galley("help", "store", "why").stdout, self.galley("store", "why", "--help").stdout)
 
+    def completed(self, *words):
+        """What bash offers for the last of these words."""
+        script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _galley; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        answer = subprocess.run(["bash", "-c", script, os.path.join(self.bin, "galley"), *words], text=True, check=True, cwd=self.path("."),
+                                stdout=subprocess.PIPE)
+        return answer.stdout.split()
+
+    def test_bash_completes_commands_options_and_values(self):
+        self.assertEqual(self.completed("galley", "co"), ["cook", "completion"])
+        self.assertEqual(self.completed("galley", "store", "un"), ["unpin"])
+        self.assertEqual(self.completed("galley", "cook", "--summ"), ["--summary"])
+        self.assertEqual(self.completed("galley", "cook", "--dlc"), [], "what is not built yet is not offered")
+        self.assertEqual(self.completed("galley", "completion", "z"), ["zsh"])
+        os.makedirs(self.path("folder"))
+        self.write(self.path("file.txt"), b"x")
+        self.assertEqual(self.completed("galley", "cook", "--out", "f"), ["folder"])
+        self.assertEqual(sorted(self.completed("galley", "cook", "--summary", "f")), ["file.txt", "folder"])
+        self.check_usage("completion", "csh", says="galley completion: shell: csh not in {bash,zsh,fish}; see `galley completion --help`")
+
+    def test_the_man_page_is_one(self):
+        page = self.galley("--man")
+        self.assertEqual(page.returncode, 0)
+        self.assertIn(".SS galley store verify\n", page.stdout)
+        self.assertNotIn("not yet", page.stdout)
+
     def test_help_of_what_is_no_command_is_wrong_usage(self):
         self.check_usage("help", "nosuch", says="galley has no command nosuch; `galley --help` lists them")
         self.check_usage("help", "cok", says="galley has no command cok, did you mean cook?; `galley --help` lists them")

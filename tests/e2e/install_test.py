@@ -23,6 +23,12 @@ class InstallTest(E2ETest):
         for path in ("README.md", "LICENSE", "docs/getting-started.md", "docs/cookers/texture.md"):
             self.assertEqual(self.read("opt", "share", "doc", "galley", path), read_file(os.path.join(SOURCE, path)))
 
+        share = ("share",)
+        self.assertIn(b".SH COMMANDS", self.read("opt", *share, "man", "man1", "galley.1"))
+        for shell, path in (("bash", ("bash-completion", "completions", "galley")), ("zsh", ("zsh", "site-functions", "_galley")),
+                            ("fish", ("fish", "vendor_completions.d", "galley.fish"))):
+            self.assertIn(f"{shell} completion of galley".encode(), self.read("opt", *share, *path))
+
         game = self.sample()
         # As a person has it who put one link to it into a folder of the PATH; the build folder is nowhere in it.
         os.mkdir(self.path("path"))
