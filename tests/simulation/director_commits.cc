@@ -146,7 +146,7 @@ void SimDirector::Do(const BuildRoot& effect) {
       status = DistrustLost(journal_, results_, effect.packages, built.lost).status();
     }
     if (!status.ok()) {
-      built.error = status.message();
+      built.error = std::string(status.message());
       return Answer(10, [this, built] { Step(built); });
     }
     if (built.lost.empty() && HasPlatform(platform)) roots_[platform] = tree;
