@@ -28,7 +28,7 @@ OptionHelp HelpOf(const CLI::Option& option) {
   OptionHelp help{.help = option.get_description()};
   for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
-  const bool takes_value = option.get_type_size_max() > 0;
+  const bool takes_value = option.get_items_expected_max() > 0;  // a flag takes none
   help.choices = takes_value ? ChoicesIn(option.get_type_name()) : std::vector<std::string>();
   if (takes_value) {
     const std::string type = option.get_type_name();

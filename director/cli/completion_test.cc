@@ -49,7 +49,11 @@ TEST_F(CompletionTest, TheTreeHoldsWhatIsBuilt) {
   ASSERT_EQ(cook.arguments.size(), 1u);
   EXPECT_TRUE(cook.arguments[0].is_repeatable);
   EXPECT_EQ(tree_.commands[1].commands[0].path, "galley store gc");
-  for (const OptionHelp& option : cook.options) EXPECT_NE(option.names.back(), "--link");
+  for (const OptionHelp& option : cook.options) {
+    EXPECT_NE(option.names.back(), "--link");
+    const bool is_flag = option.names.back() == "--force" || option.names.back() == "--help";
+    EXPECT_EQ(option.value.empty(), is_flag) << option.names.back();
+  }
 }
 
 TEST_F(CompletionTest, EveryShellKnowsCommandsOptionsAndChoices) {
