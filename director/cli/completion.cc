@@ -45,6 +45,7 @@ std::string BelowGalley(const CommandHelp& command) {
   return space == std::string::npos ? "" : command.path.substr(space + 1);
 }
 
+// Plain words: nothing in them means anything to a shell.
 std::vector<std::string> WordsOf(const CommandHelp& command) {
   std::vector<std::string> words;
   for (const CommandHelp& below : command.commands) words.push_back(below.name);
@@ -65,8 +66,8 @@ std::string ForBash(const CommandHelp& galley) {
     for (const OptionHelp& option : command->options) {
       if (option.value.empty()) continue;
       std::string reply = "return";  // nothing is known of the value
-      if (KindOf(option) == Kind::kFolder) reply = "COMPREPLY=($(compgen -d -- \"$cur\")); return";
-      if (KindOf(option) == Kind::kFile) reply = "COMPREPLY=($(compgen -f -- \"$cur\")); return";
+      if (KindOf(option) == Kind::kFolder) reply = "_galley_files -d; return";
+      if (KindOf(option) == Kind::kFile) reply = "_galley_files -f; return";
       if (KindOf(option) == Kind::kChoice)
         reply = fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\")); return",
                             Quoted(fmt::format("{}", fmt::join(option.choices, " "))));
@@ -79,8 +80,12 @@ std::string ForBash(const CommandHelp& galley) {
     if (const std::string path = BelowGalley(*command); !path.empty())
       known += fmt::format("{}{}", known.empty() ? "" : "|", Quoted(path));
   }
-  return fmt::format(R"(# bash completion of galley. Use it: source <(galley completion bash)
+  return fmt::format(R"sh(# bash completion of galley. Use it: source <(galley completion bash)
 # For good: galley completion bash > ~/.local/share/bash-completion/completions/galley
+_galley_files() {{
+  compopt -o filenames 2> /dev/null
+  mapfile -t COMPREPLY < <(compgen "$1" -- "$cur")
+}}
 _galley() {{
   local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" path='' word words='' i
   COMPREPLY=()
@@ -94,11 +99,12 @@ _galley() {{
 {}  esac
   case "$path" in
 {}  esac
+  if [[ $cur != -* ]]; then words="$(printf '%s\n' $words | grep -v '^-')"; fi
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  if [[ ${{#COMPREPLY[@]}} -eq 0 && $cur != -* ]]; then COMPREPLY=($(compgen -f -- "$cur")); fi
+  if [[ ${{#COMPREPLY[@]}} -eq 0 && $cur != -* ]]; then _galley_files -f; fi
 }}
-complete -o filenames -F _galley galley
-)",
+complete -F _galley galley
+)sh",
                      known, values, words);
 }
 
@@ -167,13 +173,14 @@ std::string ForZsh(const CommandHelp& galley) {
     std::string list, choose;
     for (const CommandHelp& below : command->commands) {
       list += fmt::format("    {}\n", Quoted(below.name + ":" + ForZshText(below.help)));
-      choose += fmt::format("        {}) {} ;;\n", below.name, ZshFunctionOf(below));
+      choose += fmt::format("        {}) {} && ret=0 ;;\n", below.name, ZshFunctionOf(below));
     }
     text += fmt::format(
-        "  local state line\n  local -a commands\n  commands=(\n{}  )\n"
-        "  _arguments -C \\\n{}    '1: :->command' '*:: :->rest'\n"
-        "  case $state in\n    command) _describe command commands ;;\n"
-        "    rest)\n      case $line[1] in\n{}      esac ;;\n  esac\n}}\n",
+        "  local curcontext=\"$curcontext\" state line ret=1\n  typeset -A opt_args\n"
+        "  local -a commands\n  commands=(\n{}  )\n"
+        "  _arguments -C \\\n{}    '1: :->command' '*:: :->rest' && ret=0\n"
+        "  case $state in\n    command) _describe command commands && ret=0 ;;\n"
+        "    rest)\n      case $line[1] in\n{}      esac ;;\n  esac\n  return ret\n}}\n",
         list, specs, choose);
   }
   return text +
@@ -200,7 +207,7 @@ std::string ForFish(const CommandHelp& galley) {
       "  for word in $words[2..-1]\n"
       "    contains -- (string join ' ' $path $word) $__galley_paths; and set -a path $word\n"
       "  end\n"
-      "  test (string join ' ' $path) = \"$argv[1]\"\n"
+      "  test \"$path\" = \"$argv[1]\"\n"
       "end\n";
   std::string paths, lines;
   for (const CommandHelp* command : All(galley)) {

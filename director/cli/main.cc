@@ -89,7 +89,8 @@ int Main(int argc, char** argv) {
     if (const std::string unknown = UnknownCommand(app, arguments); !unknown.empty())
       return Fail(parsed.global, kUsage, unknown);
     app.exit(help, std::cout, std::cerr);
-    return kDone;
+    std::cout.flush();
+    return CheckPrinted(parsed.global, kDone);
   } catch (const CLI::ParseError& error) {
     parsed.global.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
     return Fail(parsed.global, kUsage, Refusal(app, error, arguments));

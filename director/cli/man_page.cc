@@ -29,6 +29,18 @@ std::string ArgumentText(const OptionHelp& argument) {
   return argument.is_required ? text : "[" + text + "]";
 }
 
+void WriteOptions(const CommandHelp& command, std::string& page) {
+  for (const OptionHelp& option : command.options) {
+    std::string names;
+    for (const std::string& name : option.names)
+      names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", Plain(name));
+    const std::string value =
+        option.choices.empty() ? option.value : fmt::format("{}", fmt::join(option.choices, "|"));
+    if (!option.value.empty()) names += fmt::format(" \\fI{}\\fR", Plain(value));
+    page += fmt::format(".TP\n{}\n{}.\n", names, Plain(option.help));
+  }
+}
+
 void Write(const CommandHelp& command, std::string& page) {
   if (command.commands.empty() && command.path.find(' ') != std::string::npos) {
     std::string synopsis = fmt::format(".B {}", Plain(command.path));
@@ -36,15 +48,9 @@ void Write(const CommandHelp& command, std::string& page) {
       synopsis += fmt::format("\n.I {}", Plain(ArgumentText(argument)));
     page +=
         fmt::format(".SS {}\n{}\n.PP\n{}.\n", Plain(command.path), synopsis, Plain(command.help));
-    for (const OptionHelp& option : command.options) {
-      std::string names;
-      for (const std::string& name : option.names)
-        names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", Plain(name));
-      const std::string value =
-          option.choices.empty() ? option.value : fmt::format("{}", fmt::join(option.choices, "|"));
-      if (!option.value.empty()) names += fmt::format(" \\fI{}\\fR", Plain(value));
-      page += fmt::format(".TP\n{}\n{}.\n", names, Plain(option.help));
-    }
+    for (const OptionHelp& argument : command.arguments)
+      page += fmt::format(".TP\n\\fI{}\\fR\n{}.\n", Plain(argument.value), Plain(argument.help));
+    WriteOptions(command, page);
   }
   for (const CommandHelp& below : command.commands) Write(below, page);
 }
@@ -54,8 +60,10 @@ void Write(const CommandHelp& command, std::string& page) {
 std::string ManPage(const CommandHelp& galley, std::string_view version) {
   std::string page = fmt::format(
       ".TH GALLEY 1 \"\" \"{}\" \"Galley\"\n.SH NAME\ngalley \\- {}\n.SH SYNOPSIS\n.B galley\n"
-      ".I COMMAND\n[\\fIoptions\\fR]\n.SH COMMANDS\n",
+      ".I COMMAND\n[\\fIoptions\\fR]\n.SH OPTIONS\n",
       Plain(version), "a distributed asset cooker");
+  WriteOptions(galley, page);
+  page += ".SH COMMANDS\n";
   Write(galley, page);
   page +=
       ".SH EXIT STATUS\n.TP\n0\nWhat was asked for is there.\n.TP\n1\nSomething failed; the rest "

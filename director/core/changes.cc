@@ -160,7 +160,7 @@ void Changes::OnPlatformsChanged(const PlatformsChanged& event) {
   const bool is_open = !cook().is_over() && !cook().is_ending() && !cook().roots.is_publishing();
   const PlatformMask added = is_open ? event.added : 0;
   if (added != 0) graph().faults.PardonAll();  // one more chance
-  if (!cook().is_over()) cook().request().platforms = map.Mask(cook().request().platforms) | added;
+  cook().request().platforms = map.Mask(cook().request().platforms) | added;
   for (CookRequested& waiting : core_.cooks.waiting())
     waiting.platforms = map.Mask(waiting.platforms);
   core_.commits.Remap(map);

@@ -213,7 +213,6 @@ void Claims::Requeue(PackageId id) {
   graph().agenda.Push(package.urgency, {AgendaItem::Kind::kBegin, id});
 }
 
-// And those whose cooks read its output, or wait for its list.
 void Claims::ForEachWithReaders(PackageId id, absl::btree_set<PackageId>& done,
                                 absl::FunctionRef<void(PackageId)> visit) {
   std::vector<PackageId> to_do = {id};

@@ -32,6 +32,8 @@ class Claims : Part {
   void Requeue(PackageId package);
   // The same for all whose cooks read its output, or wait for its list.
   void RequeueWithReaders(PackageId package, absl::btree_set<PackageId>& done);
+  // Visits the package, and all whose cooks read its output or wait for its list, but those in
+  // `done`, which grows.
   void ForEachWithReaders(PackageId package, absl::btree_set<PackageId>& done,
                           absl::FunctionRef<void(PackageId)> visit);
 

@@ -31,7 +31,7 @@ class Cook : Part {
   bool is_ending() const { return ending_ != Ending::kNone && !is_over_; }
   // Nothing of it is under way.
   bool IsQuiet() const;
-  // Once roots are being built the cook belongs to what was before.
+  // Changes reach the cook. Once its roots are being built they do not.
   bool CanStillChange() const { return !is_over_ && !is_ending() && !roots.is_settling(); }
   // Published roots stand: what fails when lost bytes are made again behind them stops nothing.
   bool FailsFast() const { return !is_over_ && request_.fail_fast && !roots.has_published(); }

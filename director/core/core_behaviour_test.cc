@@ -202,6 +202,21 @@ TEST(FailFastTest, TheFirstFailureCancelsTheRest) {
             "cancel C\ncancel B\ncancel A\nfailed A: no such tool\nended fail-fast\n");
 }
 
+TEST(FailFastTest, APackageThatIsJudgedWhileItIsCommittedHasFailedAndIsNotDone) {
+  CoreHarness shell("A -> Missing\nB\n");
+  shell.hold_commits = true;
+  shell.Request({"A", "B"}, {.fail_fast = true});
+  shell.Saved("A");
+  ASSERT_EQ(shell.commits.size(), 1u);
+  shell.Send(Persisted{{{shell.Id("A"), 0, shell.commits[0].result}}, ""});
+  const std::string log = shell.TakeLog();
+  EXPECT_THAT(log, HasSubstr("failed A: refers to 'Missing'"));
+  EXPECT_THAT(log, Not(HasSubstr("done A")));
+  EXPECT_THAT(log, HasSubstr("ended fail-fast\n"));
+  EXPECT_EQ(shell.core().counters().failed, 1u);
+  EXPECT_EQ(shell.core().counters().skipped, 1u) << "B alone was not tried";
+}
+
 TEST(FailFastTest, TwoFailuresOfOneLostWorkerEndTheCookOnce) {
   CoreHarness shell("A @gpu\nB @gpu\n", {.own_fault_attempts_max = 1, .resources = {{"gpu", 2}}});
   shell.Request({"A", "B"}, {.fail_fast = true});

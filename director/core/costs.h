@@ -5,7 +5,7 @@
 // alone.
 //
 // Cost: Guess O(1), without allocation.
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ void Dispatching::HandOverAll() {
   if (aloneness.attempt() != 0 && !HasBlockingJob()) return;
   if (aloneness.attempt() == 0) graph().large_jobs.HandOverKept();
   std::vector<PackageId> aside;
-  // (A quarantined package may end it.)
+  // (A package that is quarantined may end the cook.)
   while (!cook().is_ending() && (!workers_.with_room().empty() || HasBlockingJob())) {
     const PackageId package = NextJob();
     if (!package.valid()) break;

@@ -12,7 +12,7 @@
 //
 // Cost: Follow O(edges of the package), Add O(log), more when `to` is lower than what was added
 // before.
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstdint>

@@ -380,7 +380,7 @@ struct RootsStaged {
   uint32_t round = 0;  // of the StageRoots
 };
 
-// The director's machine cannot go on with any cook: its disk is full, the project's lock is
+// The director's machine cannot go on with the cook: its disk is full, the project's lock is
 // another's, the journal cannot be written. The cook ends with exit 3.
 struct DirectorUnfit {
   std::string reason;

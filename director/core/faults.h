@@ -1,7 +1,7 @@
 // Faults: attempts that ended without a result: who is to blame, and when it is enough.
 //
-// A package whose own faults are too many is quarantined for the cook; one of an earlier director's
-// faults are too many, as soon as it turns out that it would have to be cooked.
+// A package with too many faults of its own is quarantined for the cook. If an earlier director
+// counted too many, the package is quarantined as soon as it turns out that it must be cooked.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // A resource *group* is a set of classes, numbered in the order met; group 0 is the empty set.
 // Cost: O(classes of the group).
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Graph: the packages that some cook wants, and all that is known of them together: why they are
 // wanted, what they depend on, how far they are, who is to blame.
 //
-// A Graph lives from the first claim of a cook to the end of the last cook that shares it; a new one
-// is constructed then. It knows nothing of how cooks end (Cook).
+// A Graph is constructed when a cook begins, and answers questions until the next one does. How
+// cooks end is no matter of it (Cook).
 // Threads: none; owned by Cooks.
 #pragma once
 

@@ -93,17 +93,16 @@ void Judging::Judge(PackageId id) {
 
 void Judging::FailJudged(PackageId id, PlatformMask platforms, Stage stage,
                          const std::string& error) {
-  const PackageData& package = packages_[id];
-  PlatformMask fresh = 0;
-  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
-    const Phase phase = package.slots[p].phase;
-    if (phase != Phase::kUnwanted && phase != Phase::kFailed) fresh |= MaskOf(p) & platforms;
+  const PlatformMask done = core_.advancing.InPhase(id, Phase::kDone);
+  const PlatformMask fresh = done & platforms & ~JudgedOf(id);
+  if (fresh != 0) {
+    SetJudged(id, JudgedOf(id) | fresh);
+    core_.advancing.NoteFailed(id, fresh, stage, error);
+    if (cook_.FailsFast()) cook_.Stop(Cook::Ending::kFailFast);
   }
-  fresh &= ~JudgedOf(id);
-  if (fresh == 0) return;
-  SetJudged(id, JudgedOf(id) | fresh);
-  core_.advancing.NoteFailed(id, fresh, stage, error);
-  if (cook_.FailsFast()) cook_.Stop(Cook::Ending::kFailFast);
+  // With fail_fast packages are judged before they are done: they are not cooked any further.
+  core_.advancing.FailPlatforms(id, platforms & ~done, stage, error, "");
+  core_.advancing.Advance(id);
 }
 
 PlatformMask Judging::JudgedOf(PackageId id) const {
@@ -201,9 +200,17 @@ void Judging::NoteRead(PackageId reader, const std::vector<std::string>& read) {
 
 void Judging::Forget(PackageId id) {
   if (JudgedOf(id) == 0) return;
-  std::vector<PackageId> all;
-  for (const auto& [other, platforms] : judged_) all.push_back(other);
-  for (const PackageId other : all) SetJudged(other, 0);
+  for (const auto& [other, platforms] : absl::btree_map<PackageId, PlatformMask>(judged_)) {
+    SetJudged(other, 0);
+    if (other == id) continue;
+    // The failure is taken back; the next judgement may tell it again.
+    const PackageData& package = packages_[other];
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      const Slot& slot = package.slots[p];
+      if ((platforms & MaskOf(p)) != 0 && slot.phase == Phase::kDone)
+        Note(PackageDone{other, p, slot.result->id, slot.source});
+    }
+  }
 }
 
 void Judging::ForgetRead(PackageId id) {

@@ -1,4 +1,5 @@
-// Judging: when all is cooked, packages are judged for how they fit together.
+// Judging: packages are judged for how they fit together: when all is cooked, and with fail_fast as
+// soon as their references are known. And what a cook warns of, each thing once.
 #pragma once
 
 #include <string>

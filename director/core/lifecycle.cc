@@ -41,6 +41,7 @@ class Lifecycle::Change {
         around_(lifecycle.changing_),
         is_inner_(around_ == package) {
     if (is_inner_) return;
+    GALLEY_CHECK(!around_.valid());
     lifecycle_.changing_ = package_;
     lifecycle_.CountAll(package_, false);
   }

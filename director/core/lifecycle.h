@@ -1,16 +1,15 @@
 // Lifecycle: the one door for a package's state, phases and outcome; keeps queues, leads of equal
-// work, work and counters true.
+// work, work and the tallies of cooks true.
 //
 // Invariants (CheckInvariants):
 //   - `work` exists exactly while state != kIdle;
 //   - each queue holds what its header says;
-//   - no platform leads that EqualWork would not let;
-//   - counts and Counters agree with the packages.
-// Cost: O(log n) each.
-// Threads: none; owned by CookCore.
+//   - no platform leads that EqualWork would not let.
+// Tallies agree with the packages as well (Cook::CheckTally).
+// Cost: O(log n + platforms) for each cook that wants the package.
+// Threads: none; owned by the core.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -20,7 +19,6 @@
 #include "director/core/claimants.h"
 #include "director/core/equal_work.h"
 #include "director/core/load_queue.h"
-#include "director/core/monitor.h"
 #include "director/core/package_data.h"
 #include "director/core/platforms.h"
 #include "director/core/ranks.h"
@@ -45,12 +43,13 @@ class Lifecycle {
   void SetUrgency(PackageId package, Urgency urgency);
   void SetLoaded(PackageId package);
   void Enter(PackageId package, PlatformMask platforms);
-  // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
-  // work, are to be looked up again, and nothing leads: EqualWork is cleared for all. `added` are
-  // in phase `added_phase`. The caller sees to state and outcome.
   // Takes all packages out of all tallies, or puts them in again: in between, platforms may get new
   // numbers.
   void CountEvery(bool is_there);
+  // The package's platforms have new numbers. Platforms that are being looked up, or follow equal
+  // work, are to be looked up again, and nothing leads: EqualWork is cleared for all. `added` are
+  // in phase `added_phase`. The caller sees to state and outcome.
+  // REQUIRES: CountEvery(false).
   void Remap(PackageId package, const PlatformMap& map, PlatformMask added, Phase added_phase);
   // The package is not in the cook after all. REQUIRES: idle.
   void Withdraw(PackageId package);
@@ -83,7 +82,8 @@ class Lifecycle {
 
  private:
   static bool WantsLookUp(const PackageData& package);
-  // While it lives, the package counts nowhere: it may change. Changes of one package nest.
+  // While it lives, the package counts nowhere: it may change. Changes of one package nest; those
+  // of two do not.
   class Change;
   void CountAll(PackageId package, bool is_there);
   void Expect(PackageId package);

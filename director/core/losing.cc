@@ -57,9 +57,9 @@ void Losing::SendLookForLost() {
   for (uint32_t i = 0; i < packages_.size(); ++i) {
     const PackageData& package = packages_[PackageId(i)];
     if (!package.is_in_cook) continue;
-    for (const Slot& slot : package.slots) {
-      if (slot.phase == Phase::kDone && slot.result != nullptr && !slot.result->is_verdict)
-        look.packages.emplace_back(PackageId(i), slot.result->id);
+    for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+      if (IsWanted(PackageId(i), p))
+        look.packages.emplace_back(PackageId(i), package.slots[p].result->id);
     }
   }
   turn_.roots.emplace_back(std::move(look));
@@ -85,13 +85,21 @@ void Losing::OnLostFound(const LostFound& event) {
   if (cook_.roots.is_settling() && !cook_.roots.is_publishing()) cook_.roots.PublishIfBuilt();
 }
 
+// A root may name the platform's outputs.
+bool Losing::IsWanted(PackageId id, PlatformIndex platform) const {
+  const Slot& slot = packages_[id].slots[platform];
+  return slot.phase == Phase::kDone && slot.result != nullptr && !slot.result->is_verdict &&
+         (cook_.judging.JudgedOf(id) & MaskOf(platform)) == 0;
+}
+
 // False: the package's present result is another one, or is being made again already.
 bool Losing::IsStillNamed(const RootBuilt::Lost& lost) const {
   if (!packages_.Has(lost.package)) return false;
   const PackageData& package = packages_[lost.package];
-  return std::any_of(package.slots.begin(), package.slots.end(), [&](const Slot& slot) {
-    return slot.phase == Phase::kDone && slot.result != nullptr && slot.result->id == lost.result;
-  });
+  for (PlatformIndex p = 0; p < package.slots.size(); ++p) {
+    if (IsWanted(lost.package, p) && package.slots[p].result->id == lost.result) return true;
+  }
+  return false;
 }
 
 // Roots are built anew, also when no package lost anything: their folders may be lost.

@@ -31,6 +31,7 @@ class Losing : CookPart {
 
  private:
   bool LeaveUnstaged();
+  bool IsWanted(PackageId package, PlatformIndex platform) const;
   bool IsStillNamed(const RootBuilt::Lost& lost) const;
 
   uint32_t rounds_ = 0;

@@ -10,8 +10,6 @@ constexpr double kCorrectionMax = 10;
 
 }  // namespace
 
-void Monitor::Clear() { *this = Monitor(); }
-
 void Monitor::Advance(absl::Time now) {
   if (!begun_) begun_ = now;
   now_ = now;

@@ -7,7 +7,7 @@
 // are over; shared by the workers' slots. It is a sum over slots: a last long job makes it longer.
 //
 // Cost: O(1) for each change and each question.
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <array>
@@ -46,7 +46,6 @@ class Monitor {
 
   // REQUIRES: `now` does not go back.
   void Advance(absl::Time now);
-  void Clear();
 
   void Enter(State state, Urgency urgency) { ++Count(state, urgency); }
   void Leave(State state, Urgency urgency) { --Count(state, urgency); }

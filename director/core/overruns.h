@@ -4,7 +4,7 @@
 // way to the worker and back is most of it.
 //
 // Cost: O(1), a few dozen counts.
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <array>

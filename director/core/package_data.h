@@ -6,7 +6,7 @@
 // and results apart. Ids are dense, from 0, in the order of FindOrAdd.
 //
 // Cost: Find, FindOrAdd O(1).
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Slot {
   uint32_t asked = 0;                   // EqualWork::results_noted at its last look-up
   WorkId work = 0;                      // from a look-up that missed
   absl::Duration last_load, last_save;  // of the last cook, when they are known
-  // From kCommitting on; kept by a package that failed for its references only.
+  // From kCommitting on.
   ResultViewPtr result;
   ResultViewPtr explored;  // whose references are in Edges and `problems`
 };

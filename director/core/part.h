@@ -1,7 +1,7 @@
 // Part: what each part of the core can reach.
 //
-// A part owns what its name says, and keeps it private. All that parts share is in Core; what begins
-// anew with each cook is in Cook, and the packages that cooks want are in Graph.
+// A part owns what its name says. All that parts share is in Core; what begins anew with each cook
+// is in Cook, and the packages that cooks want are in Graph.
 // Threads: none.
 #pragma once
 

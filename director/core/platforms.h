@@ -3,7 +3,7 @@
 // not: it carries the number of its set, and PlatformSets leads from there to today's numbers.
 //
 // Cost: O(platforms) for a mask, and for each change since.
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstdint>

@@ -45,16 +45,6 @@ void Ranks::Grow(size_t count) {
   }
 }
 
-void Ranks::Clear() {
-  parent_.clear();
-  rank_.clear();
-  next_member_.clear();
-  mark_.clear();
-  lowest_ = 0;
-  added_ = put_aside_ = 0;
-  credit_ = visited_edges_max_ * kSearchesSaved;
-}
-
 size_t Ranks::bytes() const {
   return parent_.capacity() * sizeof(Node) + rank_.capacity() * sizeof(Rank) +
          next_member_.capacity() * sizeof(Node) + mark_.capacity();

@@ -19,7 +19,7 @@
 //
 // Invariant: every bound edge has rank(dependency) < rank(dependent) or both ends in one cycle;
 // ranks of different cycles differ.
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,6 @@ class Ranks {
 
   // Packages 0 .. count-1 exist from now on.
   void Grow(size_t count);
-  void Clear();
   // Appends to `changed` the packages whose rank is another now.
   // REQUIRES: the edge is in Edges, and binds since just now.
   void AddEdge(PackageId dependent, PackageId dependency, bool is_cooked_input,

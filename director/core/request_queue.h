@@ -4,7 +4,7 @@
 // Invariant: holds p exactly while p is in kRequest, waits for nothing, and has a platform in
 // kToLookUp (Lifecycle keeps it so).
 // Cost: Push, Remove, Pop O(log n).
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 //   4. name
 // Invariant: holds p exactly while p is in kSaveStalled (Lifecycle keeps it so).
 // Cost: Push, Remove O(log n); Best O(groups).
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstdint>

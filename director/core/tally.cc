@@ -21,7 +21,6 @@ void Tally::Count(const PackageData& package, PlatformMask platforms, PlatformMa
   if (package.was_loaded) add(counters.loaded);
   if (package.outcome == Outcome::kFailed || judged != 0) add(counters.failed);
   if (package.work != nullptr) {
-    in_works += is_there ? 1u : ~0u;
     if (package.work->is_expected && is_there) monitor.AddExpected(package.work->expected);
     if (package.work->is_expected && !is_there) monitor.RemoveExpected(package.work->expected);
   }

@@ -15,7 +15,6 @@ namespace galley::director {
 struct Tally {
   Counters counters;
   Monitor monitor;
-  uint32_t in_works = 0;  // packages that are not idle
 
   // The package's part comes or goes. `platforms`: that the cook wants; `judged`: that failed in
   // this cook alone, though their results stand.

@@ -4,7 +4,7 @@
 // for kInputsMax inputs, the oldest is forgotten first; an input for kHoldersMax workers.
 //
 // Cost: one look-up for each input, and in Note as many comparisons as the bounds say.
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <cstddef>

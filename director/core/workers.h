@@ -8,7 +8,7 @@
 // was heard for `suspect_after` is *suspect*: others are preferred.
 //
 // Cost: O(log workers) for each change; functions that look at all workers say so.
-// Threads: none; owned by CookCore.
+// Threads: none; owned by the core.
 #pragma once
 
 #include <algorithm>
