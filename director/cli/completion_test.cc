@@ -64,7 +64,7 @@ TEST_F(CompletionTest, EveryShellKnowsCommandsOptionsAndChoices) {
     EXPECT_FALSE(Has(shell, "not yet")) << shell;
   }
   EXPECT_TRUE(Has("bash", "'store gc') words="));
-  EXPECT_TRUE(Has("bash", "'cook --out') COMPREPLY=($(compgen -d"));
+  EXPECT_TRUE(Has("bash", "'cook --out') _galley_files -d"));
   EXPECT_TRUE(Has("zsh", "'--class[How urgent\\: it overtakes]:TEXT:(now commit)'") ||
               Has("zsh", "'--class[How urgent\\: it overtakes]:VALUE:(now commit)'"))
       << CompletionFor("zsh", tree_);
