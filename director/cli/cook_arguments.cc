@@ -6,37 +6,40 @@ namespace galley::cli {
 
 void AddCook(CLI::App& app, Arguments& arguments) {
   CookCommandOptions& o = arguments.cook;
+  director::SelectionAsk& selection = o.ask.selection;
   CLI::App* cook = app.add_subcommand(
       "cook", "Cook by the book, or only the packages, maps and folders that are named");
   o.global.AddTo(*cook);
-  cook->add_option("selection", o.positional,
+  cook->add_option("selection", selection.positional,
                    "PACKAGE, MAP or DIR: a virtual path under a mount, else a file path")
       ->type_name("");
   cook->add_option("--platform", o.platforms, "Cook for this platform only (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
   cook->add_flag("--all-platforms", o.all_platforms, "Cook for all platforms (the default)");
-  cook->add_option("--map", o.maps, "A map to cook: a package or a glob (repeatable)")
+  cook->add_option("--map", selection.maps, "A map to cook: a package or a glob (repeatable)")
       ->type_name("MAP")
       ->allow_extra_args(false);
-  cook->add_option("--package", o.packages, "A package to cook (repeatable)")
+  cook->add_option("--package", selection.packages, "A package to cook (repeatable)")
       ->type_name("PACKAGE")
       ->allow_extra_args(false);
-  cook->add_option("--dir", o.directories, "A folder to cook (repeatable)")
+  cook->add_option("--dir", selection.directories, "A folder to cook (repeatable)")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  cook->add_option("--map-section", o.map_sections,
+  cook->add_option("--map-section", selection.map_sections,
                    "Cook the maps of [map_section.NAME] (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  cook->add_option("--culture", o.cultures,
+  cook->add_option("--culture", selection.cultures,
                    "Use this culture instead of [cook] cultures (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  cook->add_option("--never", o.never, "Do not cook packages that this glob matches (repeatable)")
+  cook->add_option("--never", selection.never,
+                   "Do not cook packages that this glob matches (repeatable)")
       ->type_name("GLOB")
       ->allow_extra_args(false);
-  cook->add_flag("--no-soft-references", o.no_soft_references, "Do not follow soft references");
+  cook->add_flag("--no-soft-references", selection.no_soft_references,
+                 "Do not follow soft references");
   cook->add_option("--workers", o.workers, "Start exactly this many workers")
       ->check(CLI::Range(1u, 4096u));
   cook->add_option("--placement", o.placement,
@@ -47,16 +50,17 @@ void AddCook(CLI::App& app, Arguments& arguments) {
       ->type_name("NAME");
   cook->add_option("--out", o.out, "Put the sandboxes into DIR/<platform>, instead of [output] dir")
       ->type_name("DIR");
-  cook->add_flag("--no-stage", o.no_stage, "Publish the roots, but do not change the sandboxes");
-  cook->add_flag("--adopt", o.adopt,
+  cook->add_flag("--no-stage", o.ask.no_stage,
+                 "Publish the roots, but do not change the sandboxes");
+  cook->add_flag("--adopt", o.ask.adopt,
                  "Use a folder that has other files as a sandbox; these files stay");
-  cook->add_flag("--exact", o.exact,
+  cook->add_flag("--exact", o.ask.exact,
                  "Remove from the sandboxes files that Galley did not put there");
-  cook->add_flag("--force", o.force, "Cook everything, even if it is cached");
-  cook->add_flag("--retry-failed", o.retry_failed,
+  cook->add_flag("--force", o.ask.force, "Cook everything, even if it is cached");
+  cook->add_flag("--retry-failed", o.ask.retry_failed,
                  "Cook again what failed before by its cooker's verdict, or outgrew its memory or "
                  "its time");
-  cook->add_flag("--fail-fast", o.fail_fast, "Stop at the first failure");
+  cook->add_flag("--fail-fast", o.ask.fail_fast, "Stop at the first failure");
   cook->add_flag("--standalone", o.standalone,
                  "Refuse when another cook of the project runs, instead of waiting");
   cook->add_option("--summary", o.summary, "Write the summary to this file")->type_name("FILE");

@@ -25,16 +25,16 @@
 #include "common/store/local/open.h"
 #include "common/store/owner/store_server.h"
 #include "director/cli/host_file.h"
-#include "director/cli/left_out.h"
-#include "director/cli/near_names.h"
-#include "director/cli/package_of_path.h"
 #include "director/cli/package_place.h"
-#include "director/cli/packages_beside.h"
-#include "director/cli/remote_warnings.h"
-#include "director/cli/scanned_project.h"
-#include "director/cli/stage_wait.h"
-#include "director/cli/unpublished.h"
-#include "director/cli/unsent_results.h"
+#include "director/host/left_out.h"
+#include "director/host/near_names.h"
+#include "director/host/package_of_path.h"
+#include "director/host/packages_beside.h"
+#include "director/host/remote_warnings.h"
+#include "director/host/scanned_project.h"
+#include "director/host/stage_wait.h"
+#include "director/host/unpublished.h"
+#include "director/host/unsent_results.h"
 #include "director/shell/changed_packages.h"
 #include "director/shell/fenced_store.h"
 #include "director/shell/lost_files.h"
@@ -149,7 +149,8 @@ std::optional<CookSession::Stop> CookSession::LoadTheProject() {
     return Stop{kUsage, fmt::format("[farm] launcher = \"{}\" is not supported yet; use \"local\"",
                                     project->farm.launcher)};
   }
-  if (!options_.cultures.empty()) project->cook.cultures = options_.cultures;
+  if (!options_.ask.selection.cultures.empty())
+    project->cook.cultures = options_.ask.selection.cultures;
   project_ = std::make_shared<const project::Project>(std::move(*project));
   summary_.project = project_->name;
   std::optional<Stop> stop;
@@ -179,7 +180,7 @@ director::SandboxOwner CookSession::OwnerOf(const std::string& platform,
 }
 
 director::SandboxRules CookSession::RulesOfSandboxes() const {
-  director::SandboxRules rules{.adopt = options_.adopt, .exact = options_.exact};
+  director::SandboxRules rules{.adopt = options_.ask.adopt, .exact = options_.ask.exact};
   rules.apart_from = {RealPath(project_->root), RealPath(project_->store.directory)};
   for (const content::Mount& mount : project_->mounts)
     rules.apart_from.push_back(RealPath(mount.directory));
@@ -193,7 +194,7 @@ std::string CookSession::SandboxOf(const std::string& platform) const {
 // Before anything is cooked: a sandbox that cannot be written, or is somebody's folder, would be
 // found only after the roots are published.
 std::optional<CookSession::Stop> CookSession::CheckOutput(const std::string& project_id) const {
-  if (options_.no_stage || options_.repair) return std::nullopt;
+  if (options_.ask.no_stage || options_.ask.repair) return std::nullopt;
   for (const std::string& platform : report_.platforms) {
     const absl::Status free =
         director::CheckSandbox(SandboxOf(platform), OwnerOf(platform, project_id),
@@ -319,15 +320,16 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
 // Sends the results first that an earlier cook was not able to send.
 void CookSession::StartWriteBack() {
   write_back_ = std::make_unique<director::WriteBack>(
-      director::WriteBack::Deps{
-          .store = store_.get(),
-          .remote = remote_.cache.get(),
-          .known = remote_.known.get(),
-          .trust_domain = project_->store.trust,
-          .settled =
-              [this](const director::StoredResult& stored) { ForgetSent(*journal_, stored); }},
+      director::WriteBack::Deps{.store = store_.get(),
+                                .remote = remote_.cache.get(),
+                                .known = remote_.known.get(),
+                                .trust_domain = project_->store.trust,
+                                .settled =
+                                    [this](const director::StoredResult& stored) {
+                                      director::ForgetSent(*journal_, stored);
+                                    }},
       director::WriteBackOptions());
-  auto unsent = FindUnsent(*journal_, *store_);
+  auto unsent = director::FindUnsent(*journal_, *store_);
   if (!unsent.ok()) {
     LogWarning("what was not sent to the remote store is not sent now: {}",
                MessageOf(unsent.status()));
@@ -392,8 +394,8 @@ std::optional<CookSession::Stop> CookSession::OpenTheRemote() {
 
 std::string CookSession::RemoteDown() const {
   SystemClock clock;
-  return Report::DownText(remote_.cache->State(), clock.Monotonic(), clock.Now(),
-                          absl::LocalTimeZone());
+  return director::RemoteDownText(remote_.cache->State(), clock.Monotonic(), clock.Now(),
+                                  absl::LocalTimeZone());
 }
 
 // After staging: nobody waits for it but whoever waits for the cook to end. What went wrong with
@@ -425,12 +427,12 @@ void CookSession::FlushRemote() {
   const store::RemoteState state = remote_.cache->State();
   const std::string down = RemoteDown();
   remote_.cache->Stop();  // what hangs there is waited for by nobody
-  for (const std::string& text : RemoteWarnings(state, down)) report_.Warn(text);
+  for (const std::string& text : director::RemoteWarnings(state, down)) report_.Warn(text);
 }
 
 std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   const absl::Time begin = absl::Now();
-  content::ScanOptions scan = ScanOptionsOf(*project_);
+  content::ScanOptions scan = director::ScanOptionsOf(*project_);
   scan.digest_cache_file = JoinPath(project_->state_directory(), "digests");
   auto snapshot = content::Snapshot::Scan(scan);
   if (!snapshot.ok()) return Stop{kUsage, MessageOf(snapshot.status())};
@@ -442,22 +444,24 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
   report_.file_of_place = [this](const std::string& package, std::string_view name) {
     return FileOfPlace(*project_, package, name);
   };
-  table_options_ = {.never = options_.never, .cultures = project_->cook.cultures};
+  table_options_ = {.never = options_.ask.selection.never, .cultures = project_->cook.cultures};
   auto table =
       director::ProjectCatalog::Build(world_->snapshot, project_, resolver_, table_options_);
   if (!table.ok()) return Stop{kUsage, MessageOf(table.status())};
   world_->table = std::move(*table);
-  if (const absl::Status recipes = CheckRecipes(*world_->table); !recipes.ok())
+  if (const absl::Status recipes = director::CheckRecipes(*world_->table); !recipes.ok())
     return Stop{kUsage, MessageOf(recipes)};
   if (world_->table->names().empty()) {
     return Stop{kUsage, fmt::format("{}: the project holds no package: no file under its mounts "
                                     "matches a [[rule]] or has a sidecar",
                                     JoinPath(project_->root, project::kProjectFile))};
   }
-  auto selection = options_.repair ? SelectLost() : Select(options_, *project_, *world_->table);
+  auto selection = options_.ask.repair
+                       ? SelectLost()
+                       : director::Select(options_.ask.selection, *project_, *world_->table);
   if (!selection.ok()) return Stop{kUsage, MessageOf(selection.status())};
   selection_ = std::move(*selection);
-  if (options_.exact && !selection_.by_the_book) {
+  if (options_.ask.exact && !selection_.by_the_book) {
     return Stop{kUsage,
                 "--exact makes the sandboxes equal to whole trees: give it without a "
                 "selection, --never, --culture and --no-soft-references"};
@@ -472,20 +476,20 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
               .duration_us = static_cast<int64_t>(summary_.scan_s * 1e6)});
   report_.Scanned({.files = world_->snapshot->files().size(),
                    .packages = world_->table->names().size(),
-                   .unmatched = UnmatchedFiles(*project_, *world_->table).size(),
+                   .unmatched = director::UnmatchedFiles(*project_, *world_->table).size(),
                    .seconds = summary_.scan_s});
-  for (const std::string& warning : StraySidecars(*world_->table)) report_.Warn(warning);
-  for (const std::string& text :
-       {SandboxesAmongContent(*world_->snapshot), IdleLabels(*project_, *world_->table)}) {
+  for (const std::string& warning : director::StraySidecars(*world_->table)) report_.Warn(warning);
+  for (const std::string& text : {director::SandboxesAmongContent(*world_->snapshot),
+                                  director::IdleLabels(*project_, *world_->table)}) {
     if (!text.empty()) report_.Warn(text);
   }
   return std::nullopt;
 }
 
 // Selects the packages whose outputs the store lost and that are still in the project.
-absl::StatusOr<Selection> CookSession::SelectLost() {
+absl::StatusOr<director::CookSelection> CookSession::SelectLost() {
   ASSIGN_OR_RETURN(std::vector<std::string> lost, director::PackagesThatLost(*journal_, *store_));
-  Selection selection;
+  director::CookSelection selection;
   for (std::string& name : lost) {
     if (name.find("/_gen/") != std::string::npos || world_->table->Find(name))
       selection.packages.push_back(
@@ -502,9 +506,9 @@ void CookSession::ReportOddFiles() {
   for (const content::FileEntry& file : world_->snapshot->files()) {
     if (file.error.empty() || world_->table->Find(file.path)) continue;
     if (S_ISDIR(file.stat.mode)) {
-      report_.OnFailed(file.path, "", {.stage = director::Stage::kRequest, .error = file.error});
+      notes_.OnFailed(file.path, "", {.stage = director::Stage::kRequest, .error = file.error});
     } else {
-      report_.OnWarning(file.path, "", file.error);
+      notes_.OnWarning(file.path, "", file.error);
     }
   }
 }
@@ -610,7 +614,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
       .slots = project_->farm.slots,
       .project_id = home_.project_id,
       .keep_roots = project_->store.keep_roots,
-      .publishes = !options_.repair,
+      .publishes = !options_.ask.repair,
       .may_write = [this] { return lock_->Check(); },
       .stage = [this](const auto& roots, const auto& world) { return StageAll(roots, world); },
       .has_room = [this] { return CheckStoreSpace(kRoomOfAJob); },
@@ -626,8 +630,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   options.core.resources.assign(project_->resources.begin(), project_->resources.end());
   options.look_up = {.trust_domain = project_->store.trust,
                      .read_trust = project_->store.read_trust,
-                     .retry_failed = options_.retry_failed};
-  director::DirectorShell shell(std::move(options), world_, *store_, *journal_, trace_, report_);
+                     .retry_failed = options_.ask.retry_failed};
+  director::DirectorShell shell(std::move(options), world_, *store_, *journal_, trace_, notes_);
   {
     base::MutexLock lock(mutex_);
     shell_ = &shell;
@@ -640,9 +644,9 @@ std::optional<CookSession::Stop> CookSession::Cook() {
                             .platforms = platforms_,
                             .selected = selection_.packages,
                             .by_the_book = selection_.by_the_book,
-                            .force = options_.force,
-                            .fail_fast = options_.fail_fast,
-                            .follow_soft = !options_.no_soft_references,
+                            .force = options_.ask.force,
+                            .fail_fast = options_.ask.fail_fast,
+                            .follow_soft = !options_.ask.selection.no_soft_references,
                             .is_staged = IsStaged(),
                             .blamed = std::move(blamed)});
   {
@@ -652,7 +656,7 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   const absl::Time end = absl::Now();
   // Staging is a part of the run, and most of the time its end.
   const absl::Time staged_from = end - absl::Seconds(summary_.stage_s);
-  const absl::Time first = std::clamp(report_.first_cooked, begin, std::max(begin, staged_from));
+  const absl::Time first = std::clamp(notes_.first_cooked(), begin, std::max(begin, staged_from));
   summary_.explore_s = Seconds(begin, first);
   summary_.cook_s = std::max(0.0, Seconds(first, staged_from));
   if (!outcome.ok()) return Stop{kInfrastructure, MessageOf(outcome.status())};
@@ -667,7 +671,7 @@ absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& p
                                                             const Digest& root,
                                                             director::StageOptions how) {
   const std::string sandbox = SandboxOf(platform);
-  StageWait wait(sandbox);
+  director::StageWait wait(sandbox);
   SystemClock clock;
   const auto may_wait = [&] {
     if (interrupt_->interrupted()) return false;
@@ -693,24 +697,22 @@ absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& p
                           staged.written, HumanBytes(staged.bytes_written), staged.removed,
                           staged.unchanged));
   if (staged.foreign_count > 0)
-    report_.OnWarning("", platform, director::ForeignText(sandbox, staged));
+    notes_.OnWarning("", platform, director::ForeignText(sandbox, staged));
   return staged;
 }
 
 director::StageOptions CookSession::HowToStage(const director::WorldPtr& world) const {
   director::StageOptions options{.by_the_book = selection_.by_the_book,
-                                 .exact = options_.exact,
+                                 .exact = options_.ask.exact,
                                  .package_of = [this](std::string_view path) {
-                                   return PackageOfPath(*project_, report_, path);
+                                   return director::PackageOfPath(*project_, notes_.done(), path);
                                  }};
   if (selection_.by_the_book) return options;
-  for (const SummaryFailure& failure : report_.failures) {
-    if (!failure.package.empty())
-      options.failed_packages.push_back(director::StagePath(*project_, failure.package));
-  }
+  for (const std::string& package : notes_.FailedPackages())
+    options.failed_packages.push_back(director::StagePath(*project_, package));
   const director::ProjectCatalog& table = *world->table;
-  options.packages_beside =
-      PackagesBeside(*project_, table.names(), table.GeneratedNames(), options.failed_packages);
+  options.packages_beside = director::PackagesBeside(
+      *project_, table.names(), table.GeneratedNames(), options.failed_packages);
   return options;
 }
 
@@ -758,7 +760,7 @@ void CookSession::TellStaged() {
         platform.empty()
             ? ""
             : "; its root is published: fix this and cook again, which stages what is left";
-    report_.OnFailed(
+    notes_.OnFailed(
         "", platform,
         {.stage = director::Stage::kStage, .error = fmt::format("{}{}", error, advice)});
   }
@@ -780,21 +782,22 @@ void CookSession::TellLost() {
 
 void CookSession::TellUnpublished() {
   const director::CookEnded& ended = outcome_->ended;
-  if (!selection_.by_the_book || options_.repair || ended.is_interrupted || ended.is_fail_fast ||
-      !ended.infrastructure_error.empty())
+  if (!selection_.by_the_book || options_.ask.repair || ended.is_interrupted ||
+      ended.is_fail_fast || !ended.infrastructure_error.empty())
     return;
   for (const std::string& platform : report_.platforms) {
     if (outcome_->roots.contains(platform)) continue;
     const auto last = journal_->LastPublished(platform);
-    report_.OnWarning("", platform,
-                      UnpublishedText(report_.failures, platform, outcome_->counters.in_cook,
-                                      last.ok() && last->sequence != 0));
+    notes_.OnWarning(
+        "", platform,
+        director::UnpublishedText(notes_.CountFailedOn(platform), outcome_->counters.in_cook,
+                                  last.ok() && last->sequence != 0));
   }
 }
 
 // Patterns of `never` that name nothing, now that the generated packages of this cook are known.
 void CookSession::WarnOfIdleNever() {
-  if (options_.repair || outcome_->ended.is_interrupted) return;
+  if (options_.ask.repair || outcome_->ended.is_interrupted) return;
   const auto named_before = world_->table->NeverThatNamesNothing();
   for (const project::Pattern& never : outcome_->world->table->NeverThatNamesNothing()) {
     const bool is_of_both =
@@ -802,12 +805,13 @@ void CookSession::WarnOfIdleNever() {
                     [&](const project::Pattern& other) { return other.text == never.text; });
     const bool is_argument = never.place == "--never";
     // The pattern may be about generated packages that this cook did not ask for.
-    const bool is_unknown =
-        options_.has_selection() && (!is_argument || never.text.find("_gen") != std::string::npos);
+    const bool is_unknown = options_.ask.selection.has_selection() &&
+                            (!is_argument || never.text.find("_gen") != std::string::npos);
     if (!is_of_both || is_unknown) continue;
-    report_.Warn(fmt::format("{}: nothing matches \"{}\"{}",
-                             is_argument ? never.place : never.place + ": [cook] never", never.text,
-                             NearText(NearNames(never.text, world_->table->names(), kNearMax))));
+    report_.Warn(fmt::format(
+        "{}: nothing matches \"{}\"{}", is_argument ? never.place : never.place + ": [cook] never",
+        never.text,
+        director::NearText(director::NearNames(never.text, world_->table->names(), kNearMax))));
   }
 }
 
@@ -853,15 +857,6 @@ void CookSession::GiveBackDeadBytes() {
                             HumanBytes(given->freed_bytes - given->moved_bytes)));
 }
 
-// The snapshot digest covers what the cook observed: every (package, platform) with its action key,
-// which is the digest of everything that was looked at.
-Digest CookSession::SnapshotDigest() {
-  std::string text;
-  for (const auto& [where, key] : report_.done)
-    text += fmt::format("{}\t{}\t{}\n", where.first, where.second, key.ToString());
-  return Digest::Of(text);
-}
-
 // For people; a store that does not answer has told so elsewhere.
 void CookSession::NumberRoots() {
   const auto published = store_->Roots(journal_->meta().project_id);
@@ -902,7 +897,7 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
   }
   if (interrupt_->interrupted() && !is_published_) code = kInterrupted;
   summary_.exit_code = code;
-  summary_.snapshot = SnapshotDigest().ToString();
+  summary_.snapshot = notes_.DigestOfDone().ToString();
   summary_.warnings = report_.warnings;
   summary_.failures = report_.failures;
   std::sort(summary_.warnings.begin(), summary_.warnings.end());

@@ -14,7 +14,8 @@
 #include "director/cli/cook_options.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"
-#include "director/cli/selection.h"
+#include "director/host/cook_notes.h"
+#include "director/host/selection.h"
 #include "director/journal/journal.h"
 #include "director/journal/project_home.h"
 #include "director/shell/describe.h"
@@ -59,7 +60,7 @@ class CookSession {
   std::optional<Stop> OpenTheRemote();
   void FlushRemote();
   std::string RemoteDown() const;
-  bool IsStaged() const { return !options_.no_stage && !options_.repair; }
+  bool IsStaged() const { return options_.ask.is_staged(); }
   // ShellOptions::stage
   std::string StageAll(const std::map<std::string, Digest>& roots, const director::WorldPtr& world);
   void TellStaged();
@@ -74,13 +75,13 @@ class CookSession {
   void GiveBackDeadBytes();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
   absl::Status InvalidateAll(director::JournalMeta& meta);
-  absl::StatusOr<Selection> SelectLost();
-  Digest SnapshotDigest();
+  absl::StatusOr<director::CookSelection> SelectLost();
   void NumberRoots();
   int Finish(const std::optional<Stop>& stop);
 
   const CookCommandOptions& options_;
   Report& report_;
+  director::CookNotes notes_{report_};
   std::unique_ptr<InterruptWatch> interrupt_;
   base::Mutex mutex_;
   director::DirectorShell* shell_ GALLEY_GUARDED_BY(mutex_) = nullptr;
@@ -104,7 +105,7 @@ class CookSession {
   std::vector<director::WorkerRecord> survivors_;
   std::shared_ptr<director::World> world_;
   director::ProjectCatalog::Options table_options_;
-  Selection selection_;
+  director::CookSelection selection_;
   director::PlatformMask platforms_ = 0;
   director::Trace trace_;
   std::optional<director::ShellOutcome> outcome_;

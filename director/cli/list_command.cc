@@ -13,12 +13,12 @@
 #include "common/record/recipe.h"
 #include "common/record/result.h"
 #include "director/cli/commands.h"
-#include "director/cli/left_out.h"
-#include "director/cli/near_names.h"
-#include "director/cli/scanned_project.h"
-#include "director/cli/selection.h"
-#include "director/cli/virtual_path.h"
 #include "director/core/package_data.h"
+#include "director/host/left_out.h"
+#include "director/host/near_names.h"
+#include "director/host/scanned_project.h"
+#include "director/host/selection.h"
+#include "director/host/virtual_path.h"
 #include "director/journal/journal.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -56,7 +56,7 @@ struct Row {
 // Threads: one.
 class Lister {
  public:
-  Lister(const ScannedProject& scanned, director::Journal* journal)
+  Lister(const director::ScannedProject& scanned, director::Journal* journal)
       : scanned_(scanned), journal_(journal) {}
 
   // `named`: empty: all.
@@ -141,7 +141,7 @@ class Lister {
            scanned_.table->Find(row.package.substr(0, row.package.find("/_gen/"))).has_value();
   }
 
-  const ScannedProject& scanned_;
+  const director::ScannedProject& scanned_;
   director::Journal* journal_;
   std::map<std::string, Row, std::less<>> rows_;
   std::set<std::string, std::less<>> generated_;
@@ -232,7 +232,7 @@ class PathFilter {
                                            const std::vector<std::string>& patterns) {
     PathFilter filter;
     for (const std::string& pattern : patterns) {
-      const auto name = ToVirtual(project, pattern);
+      const auto name = director::ToVirtual(project, pattern);
       if (!name.ok() && !pattern.starts_with("**/")) return name.status();
       const std::string text = name.ok() ? *name : pattern;
       ASSIGN_OR_RETURN(content::Glob glob, content::Glob::Parse(text));
@@ -268,17 +268,18 @@ class PathFilter {
 };
 
 int ListUnmatched(const GlobalOptions& options, const std::vector<std::string>& patterns,
-                  const ScannedProject& scanned) {
+                  const director::ScannedProject& scanned) {
   auto filter = PathFilter::Create(*scanned.project, patterns);
   if (!filter.ok()) return Fail(options, kUsage, MessageOf(filter.status()));
-  std::vector<const content::FileEntry*> files = UnmatchedFiles(*scanned.project, *scanned.table);
+  std::vector<const content::FileEntry*> files =
+      director::UnmatchedFiles(*scanned.project, *scanned.table);
   std::vector<std::string> all;
   for (const content::FileEntry* file : files) all.push_back(file->path);
   std::erase_if(files, [&](const auto* file) { return !filter->Matches(file->path); });
   if (const auto unused = filter->Unused(); !unused.empty() && !all.empty()) {
     return Fail(options, kUsage,
                 fmt::format("no file without a rule matches {}{}", unused[0],
-                            NearText(NearNames(unused[0], all))));
+                            director::NearText(director::NearNames(unused[0], all))));
   }
   for (const content::FileEntry* file : files) {
     if (options.json) {
@@ -309,17 +310,17 @@ int RunLs(const GlobalOptions& options, const std::vector<std::string>& patterns
           bool is_unmatched) {
   auto project = OpenProject(options);
   if (!project.ok()) return Fail(options, kUsage, MessageOf(project.status()));
-  const auto scanned = ScanProject(*std::move(project));
+  const auto scanned = director::ScanProject(*std::move(project));
   if (!scanned.ok()) {
     return Fail(options, absl::IsUnavailable(scanned.status()) ? kInfrastructure : kUsage,
                 MessageOf(scanned.status()));
   }
   if (is_unmatched) return ListUnmatched(options, patterns, *scanned);
-  if (const absl::Status recipes = CheckRecipes(*scanned->table); !recipes.ok())
+  if (const absl::Status recipes = director::CheckRecipes(*scanned->table); !recipes.ok())
     return Fail(options, kUsage, MessageOf(recipes));
   std::set<std::string, std::less<>> named;
   for (const std::string& pattern : patterns) {
-    const auto found = PackagesNamedBy(pattern, *scanned->project, *scanned->table);
+    const auto found = director::PackagesNamedBy(pattern, *scanned->project, *scanned->table);
     if (!found.ok()) return Fail(options, kUsage, MessageOf(found.status()));
     named.insert(found->begin(), found->end());
   }

@@ -15,8 +15,8 @@
 #include "common/record/result.h"
 #include "director/cli/commands.h"
 #include "director/cli/package_record.h"
-#include "director/cli/virtual_path.h"
 #include "director/core/events.h"
+#include "director/host/virtual_path.h"
 #include "director/journal/journal.h"
 #include "director/journal/kept_limits.h"
 #include "fmt/format.h"
@@ -208,7 +208,7 @@ int RunClean(const GlobalOptions& options, const std::vector<std::string>& packa
   std::vector<Digest> keys;
   bool outgrew_limit = false;
   for (const std::string& argument : packages) {
-    const auto name = ToVirtual(*project, argument);
+    const auto name = director::ToVirtual(*project, argument);
     if (!name.ok()) return Fail(options, kUsage, MessageOf(name.status()));
     const auto record = (*journal)->Find(*name);
     if (!record.ok()) return Fail(options, kInfrastructure, MessageOf(record.status()));

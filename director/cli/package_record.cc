@@ -3,7 +3,7 @@
 #include "common/base/file.h"
 #include "common/base/status_macros.h"
 #include "director/cli/package_place.h"
-#include "director/cli/virtual_path.h"
+#include "director/host/virtual_path.h"
 #include "fmt/format.h"
 
 namespace galley::cli {
@@ -12,7 +12,7 @@ absl::StatusOr<OpenedPackage> OpenEvenIfUnknown(const GlobalOptions& options,
                                                 const std::string& argument) {
   OpenedPackage opened;
   ASSIGN_OR_RETURN(opened.project, OpenProject(options));
-  ASSIGN_OR_RETURN(opened.package, ToVirtual(opened.project, argument));
+  ASSIGN_OR_RETURN(opened.package, director::ToVirtual(opened.project, argument));
   if (!FileExists(JoinPath(opened.project.state_directory(), "journal"))) {
     return absl::InvalidArgumentError("nothing was cooked yet in this project: run `galley cook`");
   }

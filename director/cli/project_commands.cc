@@ -16,10 +16,10 @@
 #include "common/store/reapi/client/open_remote.h"
 #include "director/cli/commands.h"
 #include "director/cli/cook_session.h"
-#include "director/cli/left_out.h"
 #include "director/cli/limits.h"
 #include "director/cli/look_at_state.h"
-#include "director/cli/scanned_project.h"
+#include "director/host/left_out.h"
+#include "director/host/scanned_project.h"
 #include "director/shell/describe.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -162,12 +162,12 @@ std::vector<Check> CheckRemote(const project::RemoteSection& section) {
 
 // Rules and sidecars, as a cook would judge them.
 Check CheckRules(const project::Project& project) {
-  const auto scanned = ScanProject(project);
+  const auto scanned = director::ScanProject(project);
   if (!scanned.ok()) return {"rules", false, MessageOf(scanned.status())};
-  if (const absl::Status recipes = CheckRecipes(*scanned->table); !recipes.ok())
+  if (const absl::Status recipes = director::CheckRecipes(*scanned->table); !recipes.ok())
     return {"rules", false, MessageOf(recipes)};
   const size_t packages = scanned->table->names().size();
-  const size_t unmatched = UnmatchedFiles(project, *scanned->table).size();
+  const size_t unmatched = director::UnmatchedFiles(project, *scanned->table).size();
   return {"rules", packages > 0,
           fmt::format("{} packages, {} files match no rule{}", packages, unmatched,
                       unmatched > 0 ? " (galley ls --unmatched lists them)" : "")};

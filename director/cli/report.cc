@@ -177,7 +177,7 @@ void Report::SayAlways(std::string_view text) {
   std::fputs(fmt::format("{}\n", EscapeControl(text)).c_str(), stderr);
 }
 
-void Report::Scanned(const Scan& scan) {
+void Report::Scanned(const director::ScanCounts& scan) {
   if (options_.json) {
     return Event({{"event", "scanned"},
                   {"files", scan.files},
@@ -253,13 +253,6 @@ void Report::OnWarning(const std::string& package, const std::string& platform,
 }
 
 void Report::OnDone(const director::StoredResult& result, director::ResultSource source) {
-  const bool is_new =
-      done.insert_or_assign({result.package, result.platform_name}, result.action_key).second;
-  if (source == director::ResultSource::kCooked && first_cooked == absl::InfiniteFuture())
-    first_cooked = absl::Now();
-  for (const std::string& warning : result.result.details.warnings) {
-    if (is_new) OnWarning(result.package, result.platform_name, warning);
-  }
   if (options_.json) {
     Event({{"event", "done"},
            {"package", result.package},
@@ -273,14 +266,6 @@ void Report::OnDone(const director::StoredResult& result, director::ResultSource
 std::string Report::TextOf(const director::Counters& counters, const director::Progress& progress,
                            std::string_view remote) {
   return ProgressText(counters, progress, remote);
-}
-
-std::string Report::DownText(const store::RemoteState& state, absl::Time monotonic, absl::Time now,
-                             absl::TimeZone zone) {
-  if (!state.is_down) return "";
-  if (state.down_since == absl::InfinitePast()) return "down";  // from the first call on
-  const absl::Time since = now - (monotonic - state.down_since);
-  return fmt::format("down since {}", absl::FormatTime("%H:%M", since, zone));
 }
 
 void Report::OnProgress(const director::Counters& counters, const director::Progress& progress) {

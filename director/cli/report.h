@@ -14,12 +14,10 @@
 
 #include "absl/time/time.h"
 #include "common/project/cooker_choice.h"
-#include "common/store/interface/remote_cache.h"
 #include "director/cli/global_options.h"
 #include "director/cli/grouped_messages.h"
 #include "director/cli/terminal.h"
-#include "director/core/cook_core.h"
-#include "director/shell/director_shell.h"
+#include "director/host/cook_listener.h"
 #include "nlohmann/json.hpp"
 
 namespace galley::cli {
@@ -62,24 +60,15 @@ struct Summary {
   std::string ToText() const;
 };
 
-class Report final : public director::ShellListener {
+class Report final : public director::CookListener {
  public:
   explicit Report(const GlobalOptions& options);
   ~Report() override;
 
-  // One line of what goes on ("scanned 1,234 files in 0.02 s").
-  void Say(std::string_view text);
-  // One line of what the cook waits for. It is printed with --quiet and --json, too.
-  void SayAlways(std::string_view text);
-  struct Scan {
-    size_t files = 0;
-    size_t packages = 0;
-    size_t unmatched = 0;  // files that no rule matches
-    double seconds = 0;
-  };
-  void Scanned(const Scan& scan);
-  void Warn(std::string_view text) { OnWarning("", "", std::string(text)); }
-
+  void Say(std::string_view text) override;
+  // It is printed with --quiet and --json, too.
+  void SayAlways(std::string_view text) override;
+  void Scanned(const director::ScanCounts& scan) override;
   void OnFailed(const std::string& package, const std::string& platform,
                 const director::PackageFailed& failed) override;
   void OnWarning(const std::string& package, const std::string& platform,
@@ -90,9 +79,6 @@ class Report final : public director::ShellListener {
   // The live line.
   static std::string TextOf(const director::Counters& counters, const director::Progress& progress,
                             std::string_view remote = {});
-  // "down since 14:05"; empty: it is not. `now`: the wall clock's, `monotonic` that of the state.
-  static std::string DownText(const store::RemoteState& state, absl::Time monotonic, absl::Time now,
-                              absl::TimeZone zone);
 
   // Prints failures and warnings that were held back to be told together.
   void TellMessages();
@@ -109,14 +95,11 @@ class Report final : public director::ShellListener {
   // The file that a cook of `package` calls `name` (FileOfPlace).
   std::function<std::optional<std::string>(const std::string& package, std::string_view name)>
       file_of_place = [](const std::string&, std::string_view) { return std::nullopt; };
-  // The state of the remote store, as DownText has it; may be asked at any time.
+  // The state of the remote store, as RemoteDownText has it; may be asked at any time.
   std::function<std::string()> remote_down = [] { return std::string(); };
 
   std::vector<SummaryWarning> warnings;
   std::vector<SummaryFailure> failures;
-  // (package, platform, action key) of everything that is done: the snapshot digest is made of it.
-  std::map<std::pair<std::string, std::string>, Digest> done;
-  absl::Time first_cooked = absl::InfiniteFuture();
 
  private:
   void Event(const nlohmann::json& event);

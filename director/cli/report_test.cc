@@ -116,11 +116,11 @@ TEST(ReportTest, JsonEventsAreOneObjectALineAndNothingElse) {
   director::StoredResult done;
   done.package = "/Game/a.png";
   done.platform_name = "windows";
-  done.result.details.warnings = {"no normals"};
   const Printed printed = Capture(options, [&](Report& report) {
     report.Say("scanned 3 files");
     report.OnFailed("/Game/x.png", "windows",
                     {.stage = director::Stage::kLoad, .error = "bad \xff\nbytes", .log = "d"});
+    report.OnWarning("/Game/a.png", "windows", "no normals");
     report.OnDone(done, director::ResultSource::kCached);
     report.Finish(MakeSummary(), true);
   });
@@ -250,43 +250,18 @@ TEST(ReportTest, WhatACookerSaysCannotDriveTheTerminal) {
   EXPECT_THAT(printed.error, HasSubstr("line 1\nline 2")) << "a compiler's lines stay lines";
 }
 
-TEST(ReportTest, DoneKeepsTheKeyOfEachResultOnce) {
-  const GlobalOptions options{.quiet = true};
-  director::StoredResult done;
-  done.package = "/Game/a.png";
-  done.platform_name = "windows";
-  done.action_key = Digest::Of("key");
-  Capture(options, [&](Report& report) {
-    report.OnDone(done, director::ResultSource::kCached);
-    EXPECT_EQ(report.first_cooked, absl::InfiniteFuture());
-    report.OnDone(done, director::ResultSource::kCooked);
-    EXPECT_LT(report.first_cooked, absl::InfiniteFuture());
-    EXPECT_THAT(report.done, ElementsAre(testing::Pair(testing::Pair("/Game/a.png", "windows"),
-                                                       Digest::Of("key"))));
-    EXPECT_THAT(report.warnings, IsEmpty());
-  });
-}
-
-// A package is done twice when the store dropped its output under the cook: it is made again, and
-// then everything is judged once more.
+// A package fails twice when the store dropped an output under the cook: what it lacks is made
+// again, and then everything is judged once more.
 TEST(ReportTest, WhatIsToldTwiceIsTheSame) {
   GlobalOptions options;
-  director::StoredResult done;
-  done.package = "/Game/a.png";
-  done.platform_name = "windows";
-  done.result.details.warnings = {"no normals"};
   const Printed printed = Capture(options, [&](Report& report) {
     report.platforms = {"windows", "android"};
-    for (int i = 0; i < 2; ++i) {
-      report.OnDone(done, director::ResultSource::kCooked);
+    for (int i = 0; i < 2; ++i)
       report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "refers to"});
-    }
     report.OnFailed("/Game/x.png", "", {.stage = director::Stage::kLoad, .error = "another"});
     EXPECT_EQ(report.failures.size(), 4u);
-    EXPECT_EQ(report.warnings.size(), 1u);
   });
   EXPECT_EQ(printed.error.find("refers to"), printed.error.rfind("refers to"));
-  EXPECT_EQ(printed.error.find("no normals"), printed.error.rfind("no normals"));
 }
 
 TEST(ProgressTest, TheLineTellsRateAndTimeLeft) {
@@ -318,18 +293,6 @@ TEST(ProgressTest, TheLineTellsRateAndTimeLeft) {
   EXPECT_THAT(Report::TextOf(counters, progress), Not(HasSubstr("left"))) << "all is done";
   EXPECT_THAT(Report::TextOf(counters, progress, "down since 14:05"),
               testing::EndsWith("70/s, remote down since 14:05"));
-}
-
-TEST(ReportTest, ARemoteThatIsDownIsToldWithTheTimeOfDay) {
-  const absl::Time now = absl::FromUnixSeconds(14 * 3600 + 7 * 60);
-  const absl::Time monotonic = absl::UnixEpoch() + absl::Hours(1000);
-  const auto text = [&](const store::RemoteState& state) {
-    return Report::DownText(state, monotonic, now, absl::UTCTimeZone());
-  };
-  EXPECT_EQ(text({}), "");
-  EXPECT_EQ(text({.is_down = true, .down_since = monotonic - absl::Minutes(2)}),
-            "down since 14:05");
-  EXPECT_EQ(text({.is_down = true, .down_since = absl::InfinitePast()}), "down");
 }
 
 }  // namespace

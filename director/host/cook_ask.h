@@ -1,0 +1,43 @@
+// CookAsk: what somebody asks of one cook.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "director/core/ids.h"
+
+namespace galley::director {
+
+// The packages that are asked for. Names and patterns are as a person writes them: virtual, or
+// paths of the host.
+struct SelectionAsk {
+  std::vector<std::string> positional;  // PACKAGE | MAP | DIR
+  std::vector<std::string> maps;
+  std::vector<std::string> packages;
+  std::vector<std::string> directories;
+  std::vector<std::string> map_sections;
+  std::vector<std::string> cultures;  // instead of those of galley.toml
+  std::vector<std::string> never;     // globs, beside those of galley.toml
+  bool no_soft_references = false;
+
+  bool has_selection() const {
+    return !positional.empty() || !maps.empty() || !packages.empty() || !directories.empty() ||
+           !map_sections.empty();
+  }
+};
+
+struct CookAsk {
+  SelectionAsk selection;
+  PlatformMask platforms = 0;  // by their order in galley.toml
+  bool no_stage = false;
+  bool adopt = false;
+  bool exact = false;
+  bool force = false;
+  bool retry_failed = false;
+  bool fail_fast = false;
+  bool repair = false;  // what the store lost, and nothing else; nothing is published or staged
+
+  bool is_staged() const { return !no_stage && !repair; }
+};
+
+}  // namespace galley::director

@@ -1,0 +1,33 @@
+// CookListener: who is told how a director and its cooks get on, in words for people and in events
+// that programs read. The command line prints it.
+//
+// Threads: a director and its cook call from one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "director/shell/director_shell.h"
+
+namespace galley::director {
+
+struct ScanCounts {
+  size_t files = 0;
+  size_t packages = 0;
+  size_t unmatched = 0;  // files that no rule matches
+  double seconds = 0;
+};
+
+class CookListener : public ShellListener {
+ public:
+  // One line of what goes on ("staged windows: 3 written").
+  virtual void Say(std::string_view text) = 0;
+  // One line of what the cook waits for: it is told even where nothing else is.
+  virtual void SayAlways(std::string_view text) = 0;
+  virtual void Scanned(const ScanCounts& counts) = 0;
+  // A warning that is about no package.
+  void Warn(std::string_view text) { OnWarning("", "", std::string(text)); }
+};
+
+}  // namespace galley::director

@@ -1,0 +1,57 @@
+// CookNotes: what the parts of one cook ask about its past: what failed, and what is done. It
+// stands between the cook and its listener, who is told everything.
+//
+// The warnings of a result are told once for each package and platform, before the result itself.
+//
+// Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/base/digest.h"
+#include "director/host/cook_listener.h"
+#include "director/host/package_of_path.h"
+
+namespace galley::director {
+
+class CookNotes final : public CookListener {
+ public:
+  // `listener` outlives it.
+  explicit CookNotes(CookListener& listener) : listener_(listener) {}
+
+  void Say(std::string_view text) override { listener_.Say(text); }
+  void SayAlways(std::string_view text) override { listener_.SayAlways(text); }
+  void Scanned(const ScanCounts& counts) override { listener_.Scanned(counts); }
+  void OnFailed(const std::string& package, const std::string& platform,
+                const PackageFailed& failed) override;
+  void OnWarning(const std::string& package, const std::string& platform,
+                 const std::string& text) override;
+  void OnDone(const StoredResult& result, ResultSource source) override;
+  void OnProgress(const Counters& counters, const Progress& progress) override;
+
+  bool has_failures() const { return has_failures_; }
+  // The packages that failed on some platform, sorted.
+  std::vector<std::string> FailedPackages() const;
+  uint64_t CountFailedOn(std::string_view platform) const;
+  const DoneKeys& done() const { return done_; }
+  // The digest of all that is done with its action keys: the keys are digests of all that was
+  // looked at, so it stands for everything that the cook observed.
+  Digest DigestOfDone() const;
+  // When the first result was cooked, and not found; InfiniteFuture: none was.
+  absl::Time first_cooked() const { return first_cooked_; }
+
+ private:
+  CookListener& listener_;
+  bool has_failures_ = false;
+  std::set<std::pair<std::string, std::string>> failed_;  // package, platform (empty: all)
+  DoneKeys done_;
+  absl::Time first_cooked_ = absl::InfiniteFuture();
+};
+
+}  // namespace galley::director

@@ -1,0 +1,69 @@
+#include "director/host/cook_notes.h"
+
+#include "director/host/fake_listener.h"
+#include "gmock/gmock.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+
+StoredResult ResultOf(const std::string& package, const std::string& key) {
+  StoredResult result;
+  result.package = package;
+  result.platform_name = "windows";
+  result.action_key = Digest::Of(key);
+  result.result.details.warnings = {"no normals"};
+  return result;
+}
+
+TEST(CookNotesTest, WarningsOfAResultAreToldOnceAndBeforeIt) {
+  FakeListener told;
+  CookNotes notes(told);
+  notes.OnDone(ResultOf("/Game/a.png", "1"), ResultSource::kCached);
+  notes.OnDone(ResultOf("/Game/a.png", "2"), ResultSource::kCooked);
+  EXPECT_THAT(told.lines, ElementsAre("warning /Game/a.png windows: no normals",
+                                      "done /Game/a.png windows", "done /Game/a.png windows"));
+  EXPECT_EQ(notes.done().at({"/Game/a.png", "windows"}), Digest::Of("2"));
+}
+
+TEST(CookNotesTest, TheFirstResultThatWasCookedHasItsTime) {
+  FakeListener told;
+  CookNotes notes(told);
+  notes.OnDone(ResultOf("/Game/a.png", "1"), ResultSource::kCached);
+  EXPECT_EQ(notes.first_cooked(), absl::InfiniteFuture());
+  notes.OnDone(ResultOf("/Game/b.png", "1"), ResultSource::kCooked);
+  EXPECT_LT(notes.first_cooked(), absl::InfiniteFuture());
+}
+
+TEST(CookNotesTest, FailuresAreCountedByPlatform) {
+  FakeListener told;
+  CookNotes notes(told);
+  EXPECT_FALSE(notes.has_failures());
+  notes.OnFailed("/Game/b.png", "windows", {.error = "truncated"});
+  notes.OnFailed("/Game/b.png", "android", {.error = "truncated"});
+  notes.OnFailed("/Game/a.png", "", {.error = "no such file"});
+  notes.OnFailed("", "windows", {.error = "its sandbox is full"});
+  EXPECT_TRUE(notes.has_failures());
+  EXPECT_THAT(notes.FailedPackages(), ElementsAre("/Game/a.png", "/Game/b.png"));
+  EXPECT_EQ(notes.CountFailedOn("windows"), 2u);
+  EXPECT_EQ(notes.CountFailedOn("linux"), 1u);
+  EXPECT_THAT(
+      told.lines,
+      ElementsAre("failed /Game/b.png windows: truncated", "failed /Game/b.png android: truncated",
+                  "failed /Game/a.png : no such file", "failed  windows: its sandbox is full"));
+}
+
+TEST(CookNotesTest, TheDigestIsOfWhatIsDoneInWhateverOrder) {
+  FakeListener told;
+  CookNotes one(told), other(told), none(told);
+  for (const char* package : {"/Game/a.png", "/Game/b.png"})
+    one.OnDone(ResultOf(package, "1"), ResultSource::kCooked);
+  for (const char* package : {"/Game/b.png", "/Game/a.png"})
+    other.OnDone(ResultOf(package, "1"), ResultSource::kCached);
+  EXPECT_EQ(one.DigestOfDone(), other.DigestOfDone());
+  EXPECT_EQ(none.DigestOfDone(), Digest::Of(""));
+}
+
+}  // namespace
+}  // namespace galley::director

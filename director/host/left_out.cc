@@ -1,0 +1,145 @@
+#include "director/host/left_out.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/content/name.h"
+#include "common/record/cooker_description.h"
+#include "director/host/error_list.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+constexpr size_t kSandboxesToldMax = 3;
+
+std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// The likely new name of a file that is not there any more; empty: none is.
+std::string LikelyNewName(const content::Snapshot& snapshot, const std::string& old) {
+  const std::string extension = content::ExtensionOf(old);
+  const std::string_view folder = content::FolderOf(old);
+  std::vector<std::string> beside;
+  std::string elsewhere;
+  for (const content::FileEntry& file : snapshot.files()) {
+    const bool is_beside = content::FolderOf(file.path) == folder;
+    const bool is_like = is_beside ? content::ExtensionOf(file.path) == extension
+                                   : elsewhere.empty() && BaseName(file.path) == BaseName(old);
+    if (!is_like || project::IsSidecar(file.path) ||
+        snapshot.Find(file.path + std::string(project::kSidecarSuffix)) != nullptr)
+      continue;
+    if (is_beside) {
+      beside.emplace_back(BaseName(file.path));
+    } else {
+      elsewhere = file.path;
+    }
+  }
+  const std::string near = record::Nearest(BaseName(old), beside);
+  return near.empty() ? elsewhere : fmt::format("{}/{}", folder, near);
+}
+
+const std::vector<std::string>& LabelsOf(const project::ResolvedRecipes* recipes) {
+  static const std::vector<std::string> kNone;
+  return recipes == nullptr || recipes->empty() ? kNone : recipes->front().needs.labels;
+}
+
+// Whether a package has labels of its sidecar, as far as they differ from those of its rules: known
+// without a look at the sidecar.
+bool HasOwnLabels(const ProjectCatalog& table, const std::string& sidecar) {
+  const std::string package = sidecar.substr(0, sidecar.size() - project::kSidecarSuffix.size());
+  const RecipesPtr recipes = table.RecipesOf(package);
+  if (LabelsOf(recipes.get()).empty()) return false;
+  const auto of_rules = table.resolver()->Resolve(package, std::nullopt);
+  return !of_rules.ok() || LabelsOf(of_rules->get()) != LabelsOf(recipes.get());
+}
+
+}  // namespace
+
+std::vector<const content::FileEntry*> UnmatchedFiles(const project::Project& project,
+                                                      const ProjectCatalog& table) {
+  std::vector<const content::FileEntry*> unmatched;
+  const std::string project_file = JoinPath(project.root, project::kProjectFile);
+  auto package = table.names().begin();  // both are sorted
+  for (const content::FileEntry& file : table.snapshot().files()) {
+    while (package != table.names().end() && *package < file.path) ++package;
+    const bool is_package = package != table.names().end() && *package == file.path;
+    if (is_package || project::IsSidecar(file.path) || !file.error.empty() ||
+        S_ISDIR(file.stat.mode) || file.host_path == project_file)
+      continue;
+    unmatched.push_back(&file);
+  }
+  return unmatched;
+}
+
+std::vector<std::string> StraySidecars(const ProjectCatalog& table) {
+  const content::Snapshot& snapshot = table.snapshot();
+  std::vector<std::string> warnings;
+  size_t untold = 0;
+  for (const content::FileEntry& file : snapshot.files()) {
+    if (!project::IsSidecar(file.path)) continue;
+    const std::string old = file.path.substr(0, file.path.size() - project::kSidecarSuffix.size());
+    if (snapshot.Find(old) != nullptr) continue;
+    if (warnings.size() == kErrorsToldMax) {
+      ++untold;
+      continue;
+    }
+    const std::string likely = LikelyNewName(snapshot, old);
+    warnings.push_back(
+        fmt::format("the sidecar {} has no effect: there is no file {}{}", file.path, old,
+                    likely.empty() ? "; remove the sidecar, or bring the file back"
+                                   : fmt::format("; if that is {} now, rename the sidecar to {}{}",
+                                                 likely, likely, project::kSidecarSuffix)));
+  }
+  if (untold > 0) warnings.push_back(fmt::format("and {} more sidecars without a file", untold));
+  return warnings;
+}
+
+std::string IdleLabels(const project::Project& project, const ProjectCatalog& table) {
+  std::string first;
+  size_t rules = 0, sidecars = 0;
+  for (const project::Rule& rule : project.rules) {
+    if (!rule.body.labels.has_value() || rule.body.labels->empty()) continue;
+    if (rules++ == 0) first = fmt::format("{}:{}", project::kProjectFile, rule.line);
+  }
+  for (const content::FileEntry& file : table.snapshot().files()) {
+    if (!project::IsSidecar(file.path) || !HasOwnLabels(table, file.path)) continue;
+    ++sidecars;
+    if (first.empty()) first = file.path;
+  }
+  if (first.empty()) return "";
+  const auto counted = [](size_t count, const char* more, const char* what) {
+    return fmt::format("{}{} {}{}", count, more, what, count == 1 ? "" : "s");
+  };
+  std::vector<std::string> others;
+  if (rules > 1) others.push_back(counted(rules - 1, " more", "rule"));
+  if (rules > 0 && sidecars > 0) others.push_back(counted(sidecars, "", "sidecar"));
+  if (rules == 0 && sidecars > 1) others.push_back(counted(sidecars - 1, " more", "sidecar"));
+  return fmt::format(
+      "{}: `labels`{} has no effect yet: all workers are of this machine, and each takes every job",
+      first, others.empty() ? "" : fmt::format(" (and of {})", fmt::join(others, " and ")));
+}
+
+std::string SandboxesAmongContent(const content::Snapshot& snapshot) {
+  const std::vector<std::string>& sandboxes = snapshot.sandboxes();
+  if (sandboxes.empty()) return "";
+  std::string names;
+  for (size_t i = 0; i < std::min(sandboxes.size(), kSandboxesToldMax); ++i)
+    names += (i == 0 ? "" : ", ") + EscapeControl(sandboxes[i]);
+  if (sandboxes.size() > kSandboxesToldMax)
+    names += fmt::format(" and {} more", sandboxes.size() - kSandboxesToldMax);
+  const bool is_one = sandboxes.size() == 1;
+  return fmt::format(
+      "{} under the mounts {} and {} not cooked: {}; if {} content (a copy of cooked files), "
+      "delete "
+      "the file {} in {}; else leave {} there, or move {} out of the mounts ([output] dir, --out)",
+      is_one ? "1 folder" : fmt::format("{} folders", sandboxes.size()),
+      is_one ? "is a sandbox of cooked files" : "are sandboxes of cooked files",
+      is_one ? "is" : "are", names, is_one ? "it is" : "one of them is", content::kSandboxFile,
+      is_one ? "it" : "that one", is_one ? "it" : "them", is_one ? "it" : "them");
+}
+
+}  // namespace galley::director

@@ -1,0 +1,104 @@
+#include "director/host/left_out.h"
+
+#include "director/shell/shell_test_world.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class LeftOutTest : public ShellTest {
+ protected:
+  std::vector<std::string> Unmatched() {
+    const auto world = MakeWorld();
+    std::vector<std::string> paths;
+    for (const content::FileEntry* file : UnmatchedFiles(*world->project, *world->table))
+      paths.push_back(file->path);
+    return paths;
+  }
+  std::vector<std::string> Stray() { return StraySidecars(*MakeWorld()->table); }
+};
+
+TEST_F(LeftOutTest, FilesThatNoRuleMatchesAreNamed) {
+  Write("content/a.txt", "");
+  Write("content/notes.md", "");
+  Write("content/old/b.psd", "");
+  Write("content/odd.bin", "");
+  Write("content/odd.bin.cook", "cooker = \"copy\"");
+  Write("content/gone.png.cook", "");
+  Link("/etc/passwd", "content/out.bin");
+  EXPECT_THAT(Unmatched(), ElementsAre("/Game/notes.md", "/Game/old/b.psd"));
+}
+
+TEST_F(LeftOutTest, TheProjectFileIsNotMissed) {
+  Write("galley.toml", "");
+  Write("a.md", "");
+  options_.mounts = {{.path = "/Game", .directory = dir_}};
+  EXPECT_THAT(Unmatched(), ElementsAre("/Game/a.md"));
+}
+
+TEST_F(LeftOutTest, ASidecarWithoutItsFileIsToldWithTheLikelyNewName) {
+  Write("content/props/barrel_01.png", "");
+  Write("content/props/barrel.png.cook", "");
+  Write("content/props/crate.png", "");
+  Write("content/props/crate.png.cook", "");
+  EXPECT_THAT(
+      Stray(),
+      ElementsAre("the sidecar /Game/props/barrel.png.cook has no effect: there is no file "
+                  "/Game/props/barrel.png; if that is /Game/props/barrel_01.png now, rename the "
+                  "sidecar to /Game/props/barrel_01.png.cook"));
+}
+
+TEST_F(LeftOutTest, AFileThatMovedIsFoundByItsName) {
+  Write("content/new/barrel.png", "");
+  Write("content/old/barrel.png.cook", "");
+  Write("content/old/lamp.png.cook", "");
+  EXPECT_THAT(Stray(), ElementsAre(HasSubstr("if that is /Game/new/barrel.png now"),
+                                   HasSubstr("there is no file /Game/old/lamp.png; remove")));
+}
+
+TEST_F(LeftOutTest, WhatHasASidecarIsNoNewName) {
+  Write("content/barrel1.png", "");
+  Write("content/barrel1.png.cook", "");
+  Write("content/barrel.png.cook", "");
+  EXPECT_THAT(Stray(), ElementsAre(testing::Not(HasSubstr("barrel1"))));
+}
+
+TEST_F(LeftOutTest, SandboxesUnderTheMountsAreNumberedAndNamed) {
+  EXPECT_EQ(SandboxesAmongContent(*MakeWorld()->snapshot), "");
+  for (const char* name : {"a", "b", "c", "d"})
+    Write(fmt::format("content/out/{}/.galley-sandbox", name), "");
+  EXPECT_THAT(SandboxesAmongContent(*MakeWorld()->snapshot),
+              testing::AllOf(HasSubstr("4 folders under the mounts are sandboxes of cooked files"),
+                             HasSubstr("content/out/a, "), HasSubstr("content/out/c and 1 more;"),
+                             HasSubstr("if one of them is content (a copy of cooked files), delete "
+                                       "the file .galley-sandbox in that one; else leave them "
+                                       "there, or move them out of the mounts")));
+}
+
+TEST_F(LeftOutTest, RulesAndSidecarsWithLabelsAreTold) {
+  const auto idle = [&] {
+    const auto world = MakeWorld();
+    return IdleLabels(*world->project, *world->table);
+  };
+  constexpr std::string_view kNoEffect =
+      " has no effect yet: all workers are of this machine, and each takes every job";
+  for (const char* name : {"a.txt", "b.bin", "c.txt"}) Write(fmt::format("content/{}", name), "");
+  Write("content/c.txt.cook", "memory = \"1GiB\"");
+  EXPECT_EQ(idle(), "");
+  Write("content/a.txt.cook", "labels = [\"sdk-x\"]");
+  EXPECT_EQ(idle(), fmt::format("/Game/a.txt.cook: `labels`{}", kNoEffect));
+  Write("content/b.bin.cook", "cooker = \"copy\"\nlabels = [\"sdk-x\"]");
+  EXPECT_EQ(idle(), fmt::format("/Game/a.txt.cook: `labels` (and of 1 more sidecar){}", kNoEffect));
+  AddRule("/Game/c*", {.labels = {{"sdk-y"}}});
+  EXPECT_EQ(idle(), fmt::format("galley.toml:30: `labels` (and of 2 sidecars){}", kNoEffect));
+  AddRule("/Game/d*", {.labels = {{"sdk-y"}}});
+  EXPECT_EQ(idle(), fmt::format("galley.toml:30: `labels` (and of 1 more rule and 2 sidecars){}",
+                                kNoEffect));
+}
+
+}  // namespace
+}  // namespace galley::director

@@ -1,0 +1,37 @@
+// CookSelection: what a cook asks for, as packages with their instigator categories.
+//
+// Every pattern and every name must name a package: one that names nothing is most often a typo,
+// and a cook of the rest would leave something out in silence. A generated package (".../_gen/...")
+// is known only once its generator was loaded: its name is taken when there is such a generator,
+// and the cook judges it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "director/core/events.h"
+#include "director/host/cook_ask.h"
+#include "director/shell/project_catalog.h"
+
+namespace galley::director {
+
+struct CookSelection {
+  std::vector<SelectedPackage> packages;  // sorted by name, then category; unique
+  bool by_the_book = false;
+  std::vector<std::string> warnings;  // a pattern of which all is never cooked
+};
+
+// INVALID_ARGUMENT: all that names nothing, a line each, with its place and the nearest names; or
+// nothing is left to cook, for all of it is never cooked.
+absl::StatusOr<CookSelection> Select(const SelectionAsk& ask, const project::Project& project,
+                                     const ProjectCatalog& table);
+
+// The packages that `pattern` names. It is a glob over virtual paths, a package, or a folder (all
+// packages below it), each also as a path of the host. Sorted. INVALID_ARGUMENT: it names nothing;
+// the error has the nearest names.
+absl::StatusOr<std::vector<std::string>> PackagesNamedBy(const std::string& pattern,
+                                                         const project::Project& project,
+                                                         const ProjectCatalog& table);
+
+}  // namespace galley::director
