@@ -15,28 +15,21 @@
 #include "common/base/hex.h"
 #include "common/base/human_bytes.h"
 #include "common/base/log.h"
-#include "common/base/low_priority.h"
 #include "common/base/own_file.h"
 #include "common/base/real_path.h"
 #include "common/base/status_macros.h"
 #include "common/project/state_folder.h"
-#include "common/store/layers/tiered_store.h"
-#include "common/store/local/layout.h"
-#include "common/store/local/open.h"
-#include "common/store/owner/store_server.h"
 #include "director/cli/host_file.h"
 #include "director/cli/package_place.h"
 #include "director/host/left_out.h"
 #include "director/host/near_names.h"
 #include "director/host/package_of_path.h"
 #include "director/host/packages_beside.h"
-#include "director/host/remote_warnings.h"
 #include "director/host/scanned_project.h"
 #include "director/host/stage_wait.h"
 #include "director/host/unpublished.h"
 #include "director/host/unsent_results.h"
 #include "director/shell/changed_packages.h"
-#include "director/shell/fenced_store.h"
 #include "director/shell/lost_files.h"
 #include "director/shell/published_keys.h"
 #include "director/shell/root_builder.h"
@@ -95,6 +88,12 @@ std::string WorkerProgram() { return JoinPath(ProgramDirectory(), "galley-worker
 
 }  // namespace
 
+std::optional<CookSession::Stop> CookSession::StopOf(const absl::Status& end) {
+  if (end.ok()) return std::nullopt;
+  if (absl::IsInvalidArgument(end)) return Stop{kUsage, MessageOf(end)};
+  return Stop{absl::IsCancelled(end) ? kInterrupted : kInfrastructure, MessageOf(end)};
+}
+
 CookSession::CookSession(const CookCommandOptions& options, Report& report)
     : options_(options), report_(report), started_(absl::Now()) {
   if (options_.trace.empty()) trace_.TurnOff();
@@ -104,7 +103,7 @@ CookSession::CookSession(const CookCommandOptions& options, Report& report)
     if (shell_ != nullptr) shell_->Interrupt();
     if (flushing_ != nullptr) {
       flushing_->Cancel();
-      remote_.cache->Stop();
+      stores_->remote()->Stop();
     }
   });
 }
@@ -125,8 +124,8 @@ int CookSession::Run() {
   TellUnpublished();
   FlushRemote();
   Remember();
-  KeepWithinSize();
-  GiveBackDeadBytes();
+  stores_->KeepWithinSize(collecting_, report_);
+  if (lock_->Check().ok()) stores_->GiveBackDeadBytes(collecting_, report_);
   return Finish(stage_stop_);
 }
 
@@ -291,45 +290,34 @@ std::optional<CookSession::Stop> CookSession::OpenStores() {
   if (!cookers.ok()) return Stop{kInfrastructure, MessageOf(cookers.status())};
   cookers_ = std::move(*cookers);
   resolver_ = std::make_shared<const project::RecipeResolver>(*project_, cookers_.descriptions);
-  auto store = store::OpenOrConnect(project_->store.directory);
-  if (!store.ok())
-    return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(store.status()))};
-  // Told at once, whoever owns the store: workers that cannot write are only seen to end.
-  if (const absl::Status room = CheckStoreSpace(0); !room.ok())
-    return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(room))};
-  HoldTheStore();
-  dead_bytes_ = dynamic_cast<store::DeadBytes*>(store->get());
-  if (std::optional<Stop> stop = OpenTheRemote()) return stop;
-  if (remote_.cache != nullptr)
-    *store = std::make_unique<store::TieredStore>(*std::move(store), remote_.cache);
   const auto may_write = [lock = lock_.get()] { return lock->Check(); };
-  store_ = std::make_unique<director::FencedStore>(std::move(*store), may_write);
-  quota_ = std::make_unique<store::QuotaKeeper>(
-      *store_, store::QuotaOptions{.bytes_max = project_->store.size_bytes_max,
-                                   .say = [](const std::string& text) { LogInfo("{}", text); }});
+  auto stores = director::ProjectStores::Open(*project_, may_write, report_);
+  if (!stores.ok()) return StopOf(stores.status());
+  stores_ = *std::move(stores);
+  if (stores_->remote() != nullptr) report_.remote_down = [this] { return stores_->RemoteDown(); };
   auto journal = director::Journal::Open(state);
   if (!journal.ok())
     return Stop{kInfrastructure, fmt::format("journal: {}", MessageOf(journal.status()))};
   journal_ = std::move(*journal);
   journal_->Fence(may_write);
   if (std::optional<Stop> stop = SettleTheHome()) return stop;
-  if (project_->store.remote.is_written && remote_.cache != nullptr) StartWriteBack();
+  if (project_->store.remote.is_written && stores_->remote() != nullptr) StartWriteBack();
   return std::nullopt;
 }
 
 // Sends the results first that an earlier cook was not able to send.
 void CookSession::StartWriteBack() {
   write_back_ = std::make_unique<director::WriteBack>(
-      director::WriteBack::Deps{.store = store_.get(),
-                                .remote = remote_.cache.get(),
-                                .known = remote_.known.get(),
+      director::WriteBack::Deps{.store = &stores_->store(),
+                                .remote = stores_->remote(),
+                                .known = stores_->known_of_remote(),
                                 .trust_domain = project_->store.trust,
                                 .settled =
                                     [this](const director::StoredResult& stored) {
                                       director::ForgetSent(*journal_, stored);
                                     }},
       director::WriteBackOptions());
-  auto unsent = director::FindUnsent(*journal_, *store_);
+  auto unsent = director::FindUnsent(*journal_, stores_->store());
   if (!unsent.ok()) {
     LogWarning("what was not sent to the remote store is not sent now: {}",
                MessageOf(unsent.status()));
@@ -357,51 +345,9 @@ std::optional<CookSession::Stop> CookSession::SettleTheHome() {
   return std::nullopt;
 }
 
-absl::Status CookSession::CheckStoreSpace(uint64_t bytes) const {
-  return store::CheckFreeSpace(project_->store.directory, bytes,
-                               store::LocalStoreOptions().free_bytes_margin);
-}
-
-// Keeps the blobs that this cook is told are there until the cook ends, whoever owns the store by
-// then. Without that the cook is as right, and may have to make blobs again.
-void CookSession::HoldTheStore() {
-  auto session =
-      store::Session::Begin(project_->store.directory, fmt::format("cook of {}", project_->name));
-  if (session.ok()) {
-    store_session_.emplace(*std::move(session));
-  } else {
-    report_.Warn(
-        fmt::format("a collection may drop what this cook uses: {}", MessageOf(session.status())));
-  }
-}
-
-std::optional<CookSession::Stop> CookSession::OpenTheRemote() {
-  const project::RemoteSection& section = project_->store.remote;
-  if (section.url.empty()) return std::nullopt;
-  auto remote = store::OpenRemote({.url = section.url,
-                                   .instance = section.instance,
-                                   .files = {.credential = section.credential_file,
-                                             .tls_ca = section.tls_ca,
-                                             .tls_cert = section.tls_cert,
-                                             .tls_key = section.tls_key}});
-  if (!remote.ok())
-    return Stop{kUsage, fmt::format("[store] remote: {}", MessageOf(remote.status()))};
-  remote_ = *std::move(remote);
-  for (const std::string& warning : remote_.warnings) report_.Warn(warning);
-  report_.remote_down = [this] { return RemoteDown(); };
-  return std::nullopt;
-}
-
-std::string CookSession::RemoteDown() const {
-  SystemClock clock;
-  return director::RemoteDownText(remote_.cache->State(), clock.Monotonic(), clock.Now(),
-                                  absl::LocalTimeZone());
-}
-
 // After staging: nobody waits for it but whoever waits for the cook to end. What went wrong with
 // the remote is a warning: the cook is right without it.
 void CookSession::FlushRemote() {
-  if (remote_.cache == nullptr) return;
   if (write_back_ != nullptr) {
     {
       base::MutexLock lock(mutex_);
@@ -409,7 +355,7 @@ void CookSession::FlushRemote() {
     }
     if (outcome_->ended.is_interrupted || stage_stop_) {
       write_back_->Cancel();
-      remote_.cache->Stop();
+      stores_->remote()->Stop();
     }
     const director::WriteBackReport report = write_back_->Flush();
     {
@@ -419,15 +365,12 @@ void CookSession::FlushRemote() {
     if (report.failed + report.dropped > 0) {
       report_.Warn(fmt::format(
           "{} of {} results could not be sent to {}: {}{}", report.failed + report.dropped,
-          report.sent + report.failed + report.dropped, remote_.cache->State().url,
+          report.sent + report.failed + report.dropped, stores_->remote()->State().url,
           report.reason.empty() ? "more were cooked than can wait" : report.reason,
           report.unsent.empty() || journal_->MadeAnew() ? "" : "; the next cook sends them"));
     }
   }
-  const store::RemoteState state = remote_.cache->State();
-  const std::string down = RemoteDown();
-  remote_.cache->Stop();  // what hangs there is waited for by nobody
-  for (const std::string& text : director::RemoteWarnings(state, down)) report_.Warn(text);
+  stores_->LeaveRemote(report_);
 }
 
 std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
@@ -488,7 +431,8 @@ std::optional<CookSession::Stop> CookSession::TakeTheSnapshot() {
 
 // Selects the packages whose outputs the store lost and that are still in the project.
 absl::StatusOr<director::CookSelection> CookSession::SelectLost() {
-  ASSIGN_OR_RETURN(std::vector<std::string> lost, director::PackagesThatLost(*journal_, *store_));
+  ASSIGN_OR_RETURN(std::vector<std::string> lost,
+                   director::PackagesThatLost(*journal_, stores_->store()));
   director::CookSelection selection;
   for (std::string& name : lost) {
     if (name.find("/_gen/") != std::string::npos || world_->table->Find(name))
@@ -522,7 +466,7 @@ absl::Status CookSession::InvalidateAll(JournalMeta& meta) {
 
 std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
   const std::string state = project_->state_directory();
-  const auto info = store_->Info();
+  const auto info = stores_->store().Info();
   if (!info.ok()) return Stop{kInfrastructure, fmt::format("store: {}", MessageOf(info.status()))};
   JournalMeta meta = journal_->meta();
   meta.project_id = home_.project_id;
@@ -556,7 +500,7 @@ std::optional<CookSession::Stop> CookSession::ApplyTheDifference() {
     auto affected =
         director::ChangedSinceLastCook(*journal_, content::Difference(*before, *world_->snapshot));
     if (affected.ok() && !same_epoch) {
-      auto lost = director::PackagesThatLost(*journal_, *store_);
+      auto lost = director::PackagesThatLost(*journal_, stores_->store());
       if (lost.ok()) {
         affected->insert(affected->end(), lost->begin(), lost->end());
       } else {
@@ -596,7 +540,7 @@ absl::Status CookSession::TakeOver(uint32_t term) {
   RETURN_IF_ERROR(ForgetAttemptsOfTheDead());
   std::vector<std::string> platforms;
   for (const auto& platform : project_->platforms) platforms.push_back(platform.name);
-  return director::ForgetOvertakenKeys(*store_, *journal_, platforms);
+  return director::ForgetOvertakenKeys(stores_->store(), *journal_, platforms);
 }
 
 std::optional<CookSession::Stop> CookSession::Cook() {
@@ -617,10 +561,10 @@ std::optional<CookSession::Stop> CookSession::Cook() {
       .publishes = !options_.ask.repair,
       .may_write = [this] { return lock_->Check(); },
       .stage = [this](const auto& roots, const auto& world) { return StageAll(roots, world); },
-      .has_room = [this] { return CheckStoreSpace(kRoomOfAJob); },
+      .has_room = [this] { return stores_->CheckSpace(kRoomOfAJob); },
       .survivors = survivors_,
       .given_before = progress_.given,
-      .remote = remote_.cache.get(),
+      .remote = stores_->remote(),
       .write_back = write_back_.get()};
   options.core.platform_count = static_cast<uint32_t>(project_->platforms.size());
   options.core.workers = workers;
@@ -631,7 +575,8 @@ std::optional<CookSession::Stop> CookSession::Cook() {
   options.look_up = {.trust_domain = project_->store.trust,
                      .read_trust = project_->store.read_trust,
                      .retry_failed = options_.ask.retry_failed};
-  director::DirectorShell shell(std::move(options), world_, *store_, *journal_, trace_, notes_);
+  director::DirectorShell shell(std::move(options), world_, stores_->store(), *journal_, trace_,
+                                notes_);
   {
     base::MutexLock lock(mutex_);
     shell_ = &shell;
@@ -687,12 +632,12 @@ absl::StatusOr<director::StageReport> CookSession::StageOne(const std::string& p
                                          project_->state_directory()));
   how.directory = sandbox;
   how.root = root;
-  if (const auto roots = store_->Roots(home_.project_id); roots.ok()) {
+  if (const auto roots = stores_->store().Roots(home_.project_id); roots.ok()) {
     for (const store::PublishedRoot& one : *roots) {
       if (one.platform == platform) how.earlier_roots.push_back(one.root);
     }
   }
-  ASSIGN_OR_RETURN(director::StageReport staged, director::Stage(*store_, how));
+  ASSIGN_OR_RETURN(director::StageReport staged, director::Stage(stores_->store(), how));
   report_.Say(fmt::format("staged {}: {} written ({}), {} removed, {} unchanged", platform,
                           staged.written, HumanBytes(staged.bytes_written), staged.removed,
                           staged.unchanged));
@@ -820,7 +765,7 @@ void CookSession::Remember() {
   if (!lock_->Check().ok()) return;  // it starts from what another cook leaves
   const auto& snapshot = outcome_->world->snapshot;
   director::JournalMeta meta = journal_->meta();
-  const auto info = store_->Info();
+  const auto info = stores_->store().Info();
   if (info.ok()) meta.store_commits = info->commits;
   for (const absl::Status& status :
        {snapshot->WriteTable(outcome_->world->table_file, outcome_->world->table_id),
@@ -832,34 +777,9 @@ void CookSession::Remember() {
   }
 }
 
-// [store] max_size. A long cook looks in between, too.
-void CookSession::KeepWithinSize() {
-  const absl::Status status =
-      quota_->Keep(&collecting_, [this](const std::string& text) { report_.Say(text); });
-  if (!status.ok() && !interrupt_->interrupted())
-    report_.Warn(
-        fmt::format("the store was not brought within [store] max_size: {}", MessageOf(status)));
-}
-
-// Dead bytes lie in the store's segments, and nothing needs them. The cook's own session ends
-// first: nothing is given back while a session lives, which may read there.
-void CookSession::GiveBackDeadBytes() {
-  if (dead_bytes_ == nullptr || interrupt_->interrupted() || !lock_->Check().ok()) return;
-  store_session_.reset();
-  absl::StatusOr<store::GcReport> given;
-  RunAtLowPriority([&] { given = dead_bytes_->GiveBackDeadBytes(&collecting_); });
-  if (interrupt_->interrupted()) return;
-  if (!given.ok())
-    return report_.Warn(
-        fmt::format("dead bytes of the store were not given back: {}", MessageOf(given.status())));
-  if (given->freed_bytes > given->moved_bytes)
-    report_.Say(fmt::format("gave back {} of the store's segments, which nothing needed",
-                            HumanBytes(given->freed_bytes - given->moved_bytes)));
-}
-
 // For people; a store that does not answer has told so elsewhere.
 void CookSession::NumberRoots() {
-  const auto published = store_->Roots(journal_->meta().project_id);
+  const auto published = stores_->store().Roots(journal_->meta().project_id);
   if (!published.ok()) return;
   for (const store::PublishedRoot& one : *published) {  // newest first
     const auto root = outcome_->roots.find(one.platform);
@@ -883,7 +803,7 @@ int CookSession::Finish(const std::optional<Stop>& stop) {
     summary_.counters = outcome_->counters;
     summary_.bytes_stored = outcome_->bytes_stored;
     summary_.bytes_deduplicated = outcome_->bytes_deduplicated;
-    if (remote_.cache != nullptr) summary_.bytes_fetched = remote_.cache->State().bytes_fetched;
+    summary_.bytes_fetched = stores_->BytesFetched();
     summary_.collections = outcome_->collections;
     for (const auto& [platform, root] : outcome_->roots) summary_.roots[platform] = root.ToString();
     NumberRoots();

@@ -7,14 +7,11 @@
 #include <string>
 
 #include "common/base/cancellation.h"
-#include "common/store/interface/dead_bytes.h"
-#include "common/store/layers/quota_keeper.h"
-#include "common/store/local/sessions.h"
-#include "common/store/reapi/client/open_remote.h"
 #include "director/cli/cook_options.h"
 #include "director/cli/interrupt.h"
 #include "director/cli/report.h"
 #include "director/host/cook_notes.h"
+#include "director/host/project_stores.h"
 #include "director/host/selection.h"
 #include "director/journal/journal.h"
 #include "director/journal/project_home.h"
@@ -39,10 +36,11 @@ class CookSession {
     ExitCode code = kDone;
     std::string text;
   };
+  // Of an outcome_status.h.
+  static std::optional<Stop> StopOf(const absl::Status& end);
   std::optional<Stop> LoadTheProject();
   std::optional<Stop> TakeTheLock();
   std::optional<Stop> OpenStores();
-  absl::Status CheckStoreSpace(uint64_t bytes) const;
   std::optional<Stop> TakeTheSnapshot();
   std::optional<Stop> ApplyTheDifference();
   std::optional<Stop> Cook();
@@ -56,10 +54,7 @@ class CookSession {
   void WarnOfIdleNever();
   absl::Status TakeOver(uint32_t term);
   absl::Status ForgetAttemptsOfTheDead();
-  void HoldTheStore();
-  std::optional<Stop> OpenTheRemote();
   void FlushRemote();
-  std::string RemoteDown() const;
   bool IsStaged() const { return options_.ask.is_staged(); }
   // ShellOptions::stage
   std::string StageAll(const std::map<std::string, Digest>& roots, const director::WorldPtr& world);
@@ -71,8 +66,6 @@ class CookSession {
                                                  director::StageOptions how);
   director::StageOptions HowToStage(const director::WorldPtr& world) const;
   void Remember();
-  void KeepWithinSize();
-  void GiveBackDeadBytes();
   director::PlatformMask PlatformsWanted(std::optional<Stop>& stop) const;
   absl::Status InvalidateAll(director::JournalMeta& meta);
   absl::StatusOr<director::CookSelection> SelectLost();
@@ -93,11 +86,7 @@ class CookSession {
   director::Cookers cookers_;
   std::unique_ptr<director::ProjectLock> lock_;
   director::ProjectHome home_;
-  std::unique_ptr<store::Store> store_;
-  store::DeadBytes* dead_bytes_ = nullptr;  // of store_
-  std::optional<store::Session> store_session_;
-  store::Remote remote_;  // null members: there is none
-  std::unique_ptr<store::QuotaKeeper> quota_;
+  std::unique_ptr<director::ProjectStores> stores_;
   std::unique_ptr<director::Journal> journal_;
   // Ends first: it tells the journal what was sent.
   std::unique_ptr<director::WriteBack> write_back_;

@@ -1,0 +1,37 @@
+// The codes of a Status that ends a director or a cook. Whoever started it decides by the code; the
+// message is whole, for people.
+//
+//   INVALID_ARGUMENT   the project file, or what was asked for, is wrong
+//   CANCELLED          a person stopped it
+//   UNAVAILABLE        the machine, the store or the workers are at fault
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "common/base/status_macros.h"
+
+namespace galley::director {
+
+inline absl::Status WrongUse(std::string_view text) {
+  return absl::InvalidArgumentError({text.data(), text.size()});
+}
+inline absl::Status WrongUse(const absl::Status& why) { return WrongUse(MessageOf(why)); }
+
+inline absl::Status Interrupted(std::string_view text = "interrupted") {
+  return absl::CancelledError({text.data(), text.size()});
+}
+
+inline absl::Status Infrastructure(std::string_view text) {
+  return absl::UnavailableError({text.data(), text.size()});
+}
+inline absl::Status Infrastructure(const absl::Status& why) {
+  return Infrastructure(MessageOf(why));
+}
+// `what`: what was at work: "store: <why>".
+inline absl::Status Infrastructure(std::string_view what, const absl::Status& why) {
+  return Infrastructure(std::string(what) + ": " + MessageOf(why));
+}
+
+}  // namespace galley::director

@@ -1,0 +1,116 @@
+#include "director/host/project_stores.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/clock.h"
+#include "common/base/human_bytes.h"
+#include "common/base/log.h"
+#include "common/base/low_priority.h"
+#include "common/base/status_macros.h"
+#include "common/store/layers/tiered_store.h"
+#include "common/store/local/layout.h"
+#include "common/store/local/open.h"
+#include "common/store/owner/store_server.h"
+#include "director/host/outcome_status.h"
+#include "director/host/remote_warnings.h"
+#include "director/shell/fenced_store.h"
+#include "fmt/format.h"
+
+namespace galley::director {
+
+absl::StatusOr<std::unique_ptr<ProjectStores>> ProjectStores::Open(
+    const project::Project& project, std::function<absl::Status()> may_write,
+    CookListener& listener) {
+  auto stores = std::unique_ptr<ProjectStores>(new ProjectStores(project.store.directory));
+  auto store = store::OpenOrConnect(stores->directory_);
+  if (!store.ok()) return Infrastructure("store", store.status());
+  // Told at once, whoever owns the store: workers that cannot write are only seen to end.
+  if (const absl::Status room = stores->CheckSpace(0); !room.ok())
+    return Infrastructure("store", room);
+  stores->Hold(project.name, listener);
+  stores->dead_bytes_ = dynamic_cast<store::DeadBytes*>(store->get());
+  RETURN_IF_ERROR(stores->OpenRemote(project.store.remote, listener));
+  if (stores->remote_.cache != nullptr)
+    *store = std::make_unique<store::TieredStore>(*std::move(store), stores->remote_.cache);
+  stores->store_ = std::make_unique<FencedStore>(*std::move(store), std::move(may_write));
+  stores->quota_ = std::make_unique<store::QuotaKeeper>(
+      *stores->store_,
+      store::QuotaOptions{.bytes_max = project.store.size_bytes_max,
+                          .say = [](const std::string& text) { LogInfo("{}", text); }});
+  return stores;
+}
+
+// Keeps the blobs that cooks are told are there until the director ends, whoever owns the store by
+// then. Without that a cook is as right, and may have to make blobs again.
+void ProjectStores::Hold(const std::string& project_name, CookListener& listener) {
+  auto session = store::Session::Begin(directory_, fmt::format("cook of {}", project_name));
+  if (session.ok()) {
+    session_.emplace(*std::move(session));
+  } else {
+    listener.Warn(
+        fmt::format("a collection may drop what this cook uses: {}", MessageOf(session.status())));
+  }
+}
+
+absl::Status ProjectStores::OpenRemote(const project::RemoteSection& section,
+                                       CookListener& listener) {
+  if (section.url.empty()) return absl::OkStatus();
+  auto remote = store::OpenRemote({.url = section.url,
+                                   .instance = section.instance,
+                                   .files = {.credential = section.credential_file,
+                                             .tls_ca = section.tls_ca,
+                                             .tls_cert = section.tls_cert,
+                                             .tls_key = section.tls_key}});
+  if (!remote.ok()) return WrongUse(fmt::format("[store] remote: {}", MessageOf(remote.status())));
+  remote_ = *std::move(remote);
+  for (const std::string& warning : remote_.warnings) listener.Warn(warning);
+  return absl::OkStatus();
+}
+
+absl::Status ProjectStores::CheckSpace(uint64_t bytes) const {
+  return store::CheckFreeSpace(directory_, bytes, store::LocalStoreOptions().free_bytes_margin);
+}
+
+uint64_t ProjectStores::BytesFetched() const {
+  return remote_.cache == nullptr ? 0 : remote_.cache->State().bytes_fetched;
+}
+
+std::string ProjectStores::RemoteDown() const {
+  if (remote_.cache == nullptr) return "";
+  SystemClock clock;
+  return RemoteDownText(remote_.cache->State(), clock.Monotonic(), clock.Now(),
+                        absl::LocalTimeZone());
+}
+
+void ProjectStores::LeaveRemote(CookListener& listener) {
+  if (remote_.cache == nullptr) return;
+  const store::RemoteState state = remote_.cache->State();
+  const std::string down = RemoteDown();
+  remote_.cache->Stop();
+  for (const std::string& text : RemoteWarnings(state, down)) listener.Warn(text);
+}
+
+void ProjectStores::KeepWithinSize(Cancellation& stop, CookListener& listener) {
+  const absl::Status status =
+      quota_->Keep(&stop, [&](const std::string& text) { listener.Say(text); });
+  if (!status.ok() && !stop.is_cancelled())
+    listener.Warn(
+        fmt::format("the store was not brought within [store] max_size: {}", MessageOf(status)));
+}
+
+void ProjectStores::GiveBackDeadBytes(Cancellation& stop, CookListener& listener) {
+  if (dead_bytes_ == nullptr || stop.is_cancelled()) return;
+  session_.reset();
+  absl::StatusOr<store::GcReport> given;
+  RunAtLowPriority([&] { given = dead_bytes_->GiveBackDeadBytes(&stop); });
+  if (stop.is_cancelled()) return;
+  if (!given.ok())
+    return listener.Warn(
+        fmt::format("dead bytes of the store were not given back: {}", MessageOf(given.status())));
+  if (given->freed_bytes > given->moved_bytes)
+    listener.Say(fmt::format("gave back {} of the store's segments, which nothing needed",
+                             HumanBytes(given->freed_bytes - given->moved_bytes)));
+}
+
+}  // namespace galley::director

@@ -1,0 +1,70 @@
+// ProjectStores: the stores that a director works with, for as long as it lives.
+//
+//   store()    FencedStore -> TieredStore (only with a remote) -> the project's store directory
+//   remote()   the store of other people behind it, as galley.toml names it
+//
+// A session of the store keeps what cooks are told is there, and a thread looks after
+// [store] max_size.
+//
+// Threads: store() and remote() as they say; the rest: one at a time, but RemoteDown: any.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/base/cancellation.h"
+#include "common/project/project.h"
+#include "common/store/interface/dead_bytes.h"
+#include "common/store/interface/store.h"
+#include "common/store/layers/quota_keeper.h"
+#include "common/store/local/sessions.h"
+#include "common/store/reapi/client/open_remote.h"
+#include "director/host/cook_listener.h"
+
+namespace galley::director {
+
+class ProjectStores {
+ public:
+  // Makes the store if there is none, or connects to its owner. Nothing is written when `may_write`
+  // answers other than OK. Errors: outcome_status.h.
+  static absl::StatusOr<std::unique_ptr<ProjectStores>> Open(
+      const project::Project& project, std::function<absl::Status()> may_write,
+      CookListener& listener);
+
+  store::Store& store() { return *store_; }
+  // Null: there is none.
+  store::RemoteCache* remote() { return remote_.cache.get(); }
+  store::BlobStore* known_of_remote() { return remote_.known.get(); }
+
+  // RESOURCE_EXHAUSTED: the store's disk has no room for `bytes` beside the reserve.
+  absl::Status CheckSpace(uint64_t bytes) const;
+  // Since the director began.
+  uint64_t BytesFetched() const;
+  // "down since 14:05"; empty: it is not down, or there is none.
+  std::string RemoteDown() const;
+  // Gives up what hangs there: nobody waits for it any more. Tells what went wrong.
+  void LeaveRemote(CookListener& listener);
+
+  // [store] max_size. (A thread looks in between, too.)
+  void KeepWithinSize(Cancellation& stop, CookListener& listener);
+  // Dead bytes lie in the store's segments, and nothing needs them. The session ends first: nothing
+  // is given back while a session lives, which may read there. Only when no cook is left.
+  void GiveBackDeadBytes(Cancellation& stop, CookListener& listener);
+
+ private:
+  explicit ProjectStores(std::string directory) : directory_(std::move(directory)) {}
+  void Hold(const std::string& project_name, CookListener& listener);
+  absl::Status OpenRemote(const project::RemoteSection& section, CookListener& listener);
+
+  const std::string directory_;
+  std::unique_ptr<store::Store> store_;
+  store::DeadBytes* dead_bytes_ = nullptr;  // of store_; null: another process owns the directory
+  std::optional<store::Session> session_;
+  store::Remote remote_;
+  std::unique_ptr<store::QuotaKeeper> quota_;
+};
+
+}  // namespace galley::director
